@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "aggregator/store/types.hpp"
+#include "common/clock.hpp"
+#include "common/quantity.hpp"
+
+/// A TASPolicy as plain structs: telemetry.intel.com/v1alpha1 with our additive fields (design 7). Where it came from (a file,
+/// the API server) does not matter here.
+namespace binnacle::policy {
+
+enum class strategy_kind : std::uint8_t { dontschedule, scheduleonmetric, deschedule, labeling };
+enum class comparison : std::uint8_t { less_than, greater_than, equals };
+enum class logic : std::uint8_t { any_of, all_of };
+enum class missing : std::uint8_t { allow, reject };
+enum class mode : std::uint8_t { enforce, dry_run };
+
+std::string_view to_string(strategy_kind k) noexcept;  ///< "dontschedule"…, as in the manifest
+std::string_view to_string(comparison c) noexcept;     ///< "LessThan", "GreaterThan", "Equals"
+
+/// A true rule is a violation: rules describe the bad state. Comparisons are strict and exact.
+struct rule {
+  std::string metric;
+  comparison op = comparison::greater_than;
+  quantity target;  ///< from `target` (int64) or `targetQuantity`
+  std::vector<std::pair<std::string, std::string>> labels;  ///< labeling: "key=value"
+  duration window{};                                        ///< zero: the latest value
+  store::statistic stat = store::statistic::avg;
+  duration hold{};                            ///< `for`: true this long, in sample time, before it counts; absence resets it
+  std::optional<quantity> clear;              ///< clearBelow (GreaterThan) / clearAbove (LessThan): cleared only past this
+  std::optional<duration> stale_after;        ///< replaces the metric's own
+
+  store::column_spec column() const { return {metric, window, stat}; }
+  /// "rapl_power_watts GreaterThan 60": for messages and events; no live value, no node name.
+  std::string text() const;
+  friend bool operator==(const rule&, const rule&) = default;
+};
+
+/// A number of nodes or a share of them ("3", "20%").
+struct node_limit {
+  std::uint32_t count = 0;
+  bool percent = false;
+  friend bool operator==(const node_limit&, const node_limit&) = default;
+};
+
+struct strategy {
+  strategy_kind kind = strategy_kind::dontschedule;
+  logic op = logic::any_of;
+  std::vector<rule> rules;
+  missing on_missing = missing::allow;     ///< dontschedule only
+  std::optional<node_limit> max_nodes;     ///< deschedule, labeling
+  duration cool_down{};                    ///< deschedule, labeling: least time between two nodes' labels going on
+  friend bool operator==(const strategy&, const strategy&) = default;
+};
+
+/// Namespace and name: the identity. Two policies of one name in two namespaces are two policies.
+struct policy_key {
+  std::string name_space = "default";
+  std::string name;
+  friend auto operator<=>(const policy_key&, const policy_key&) = default;
+};
+
+struct policy {
+  policy_key key;
+  std::uint64_t revision = 0;  ///< changes whenever the content does; shown with every decision
+  mode how = mode::enforce;
+  std::vector<strategy> strategies;  ///< at most one of each kind
+};
+
+}  // namespace binnacle::policy

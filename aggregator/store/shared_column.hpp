@@ -1,0 +1,121 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+
+#include "aggregator/store/types.hpp"
+
+/// What the ingest loop writes and the faces read without a lock. One writer, any number of readers.
+namespace binnacle::store {
+
+/// An array indexed by node that grows without moving: segment k holds 2^(k+10) elements, so an element's address never
+/// changes and a reader needs no lock against growth. Elements must be default-constructible; readers of an index that was
+/// never written get null.
+template <class T>
+class node_array {
+ public:
+  node_array() = default;
+  node_array(const node_array&) = delete;
+  node_array& operator=(const node_array&) = delete;
+  ~node_array() {
+    for (auto& segment : segments_) delete[] segment.load(std::memory_order_relaxed);
+  }
+
+  /// Writer only: the element of `id`, its segment made if need be.
+  T& grow(node_id id) {
+    auto [segment, offset] = place(id);
+    T* base = segments_[segment].load(std::memory_order_relaxed);
+    if (base == nullptr) {
+      base = new T[std::size_t{1} << (segment + first_bits)]();
+      segments_[segment].store(base, std::memory_order_release);
+    }
+    return base[offset];
+  }
+
+  /// Any thread: the element of `id`, or null if its segment does not exist yet.
+  const T* find(node_id id) const noexcept {
+    auto [segment, offset] = place(id);
+    const T* base = segments_[segment].load(std::memory_order_acquire);
+    return base == nullptr ? nullptr : base + offset;
+  }
+
+ private:
+  static constexpr unsigned first_bits = 10;
+  struct position {
+    unsigned segment;
+    std::size_t offset;
+  };
+  static position place(node_id id) noexcept {
+    const std::uint64_t n = std::uint64_t{index(id)} + (1u << first_bits);
+    const unsigned top = static_cast<unsigned>(std::bit_width(n)) - 1;
+    return {top - first_bits, static_cast<std::size_t>(n - (std::uint64_t{1} << top))};
+  }
+
+  std::array<std::atomic<T*>, 23> segments_{};
+};
+
+/// A sample behind a sequence lock: a reader never sees half of one.
+/// Source: H.-J. Boehm, "Can seqlocks get along with programming language memory models?", MSPC 2012.
+class shared_sample {
+ public:
+  void store(const sample& s) noexcept {
+    const std::uint32_t seq = sequence_.load(std::memory_order_relaxed);
+    sequence_.store(seq + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    mantissa_.store(s.value.mantissa, std::memory_order_relaxed);
+    read_at_.store(to_ns(s.read_at), std::memory_order_relaxed);
+    expires_at_.store(to_ns(s.expires_at), std::memory_order_relaxed);
+    detail_.store(static_cast<std::uint32_t>(static_cast<std::uint8_t>(s.value.exponent)) |
+                      static_cast<std::uint32_t>(s.reason) << 8 | static_cast<std::uint32_t>(s.partial) << 16,
+                  std::memory_order_relaxed);
+    sequence_.store(seq + 2, std::memory_order_release);
+  }
+
+  sample load() const noexcept {
+    for (;;) {
+      const std::uint32_t before = sequence_.load(std::memory_order_acquire);
+      sample s;
+      s.value.mantissa = mantissa_.load(std::memory_order_relaxed);
+      s.read_at = from_ns(read_at_.load(std::memory_order_relaxed));
+      s.expires_at = from_ns(expires_at_.load(std::memory_order_relaxed));
+      const std::uint32_t detail = detail_.load(std::memory_order_relaxed);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      if ((before & 1) == 0 && sequence_.load(std::memory_order_relaxed) == before) {
+        s.value.exponent = static_cast<std::int8_t>(detail & 0xff);
+        s.reason = static_cast<wire::absence>(detail >> 8 & 0xff);
+        s.partial = (detail >> 16 & 1) != 0;
+        return s;
+      }
+    }
+  }
+
+ private:
+  std::atomic<std::int64_t> mantissa_{0};
+  std::atomic<std::int64_t> read_at_{0};
+  std::atomic<std::int64_t> expires_at_{0};
+  // A fresh cell reads as "not read yet".
+  std::atomic<std::uint32_t> detail_{static_cast<std::uint32_t>(wire::absence::not_read_yet) << 8};
+  std::atomic<std::uint32_t> sequence_{0};
+};
+
+/// One column's samples for all nodes.
+class shared_column {
+ public:
+  explicit shared_column(column_spec spec) : spec_(std::move(spec)) {}
+  const column_spec& spec() const noexcept { return spec_; }
+
+  void store(node_id id, const sample& s) { cells_.grow(id).store(s); }
+  sample load(node_id id) const noexcept {
+    const shared_sample* cell = cells_.find(id);
+    return cell == nullptr ? sample{} : cell->load();
+  }
+
+ private:
+  column_spec spec_;
+  node_array<shared_sample> cells_;
+};
+
+}  // namespace binnacle::store

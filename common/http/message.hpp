@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/error.hpp"
+#include "common/tls/identity.hpp"
+
+/// HTTP/1.1 as our faces see it: no sockets, no Beast types.
+namespace binnacle::http {
+
+/// A request without its body.
+struct request {
+  std::string method;                                              ///< upper case
+  std::string target;                                              ///< as sent
+  std::vector<std::string> path;                                   ///< segments, split first and percent-decoded after ("%2A" is "*")
+  std::vector<std::pair<std::string, std::string>> query;          ///< form-decoded, in order
+  std::vector<std::pair<std::string, std::string>> headers;        ///< names lower-cased
+  std::optional<tls::identity> peer;                               ///< the verified client certificate, if there was one
+  std::string peer_address;
+
+  /// First value of that header (lower-case name) or query parameter; null if absent.
+  const std::string* header(std::string_view name) const noexcept;
+  const std::string* parameter(std::string_view name) const noexcept;
+  /// "/a/b" from `path`, for comparing with routes; no trailing slash.
+  std::string decoded_path() const;
+};
+
+struct response {
+  unsigned status = 200;
+  std::string content_type = "application/json";
+  /// Written in order with one Content-Length; several pieces so that a large answer is never copied together.
+  std::vector<std::string> body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  bool close = false;
+
+  static response json(std::string text, unsigned status = 200) { return {status, "application/json", {std::move(text)}, {}, false}; }
+  static response text(std::string text, unsigned status = 200) {
+    return {status, "text/plain; charset=utf-8", {std::move(text)}, {}, false};
+  }
+};
+
+/// How a handler answers, once, now or later, on the loop it was called on.
+using reply = std::function<void(response)>;
+
+/// A request whose body is handled as it arrives, so that a 60 MB body needs no 60 MB buffer. Made by a route for each request,
+/// destroyed after the answer or when the peer goes away.
+class exchange {
+ public:
+  virtual ~exchange() = default;
+  /// The next piece of the body; false ends the reading early and asks finish() for the (error) answer.
+  virtual bool consume(std::string_view piece) = 0;
+  virtual void finish(reply answer) = 0;
+};
+
+using simple_handler = std::function<response(const request&, std::string_view body)>;
+using exchange_factory = std::function<std::unique_ptr<exchange>(const request&)>;
+
+/// Finds the handler of a request: exact paths first, then the longest prefix. Unknown: 404; known path, other method: 405.
+class router {
+ public:
+  /// `path` like "/scheduler/filter". `body_limit` in bytes: a larger body is answered 413 by the server.
+  void add(std::string method, std::string path, simple_handler handler, std::size_t body_limit = 1u << 20);
+  void add_streaming(std::string method, std::string path, exchange_factory make, std::size_t body_limit);
+  /// Everything below `prefix` ("/apis"), any method.
+  void add_prefix(std::string prefix, simple_handler handler, std::size_t body_limit = 1u << 20);
+  /// What an unknown path or a wrong method is answered (default: one JSON sentence).
+  void set_fallback(simple_handler handler);
+
+  struct match {
+    const simple_handler* simple = nullptr;
+    const exchange_factory* streaming = nullptr;
+    std::size_t body_limit = 0;
+  };
+  /// Never empty: the fallback matches what nothing else does.
+  match find(const request& r) const;
+
+ private:
+  struct route {
+    std::string method;  // empty: any
+    std::string path;
+    bool prefix = false;
+    simple_handler simple;
+    exchange_factory streaming;
+    std::size_t body_limit = 0;
+  };
+  std::vector<route> routes_;
+  simple_handler fallback_;
+};
+
+}  // namespace binnacle::http

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/clock.hpp"
+#include "common/metrics/family.hpp"
+
+namespace binnacle::metrics {
+
+/// Label names and values of a series, in catalogue order for our own families, as given for foreign ones.
+using label_set = std::vector<std::pair<std::string, std::string>>;
+
+/// Every family that a Binnacle program can emit, sorted by name.
+std::span<const family> catalog() noexcept;
+
+/// The family of that name, or null.
+const family* find(std::string_view name) noexcept;
+
+/// An old name that goes on working in policies and the custom metrics API (design 5, Aliases).
+struct alias {
+  std::string_view name;
+  std::string_view family;
+  std::string_view label = {};  ///< selector: this label must have `value`
+  std::string_view value = {};
+  node_rule rule = node_rule::sole;
+  double scale = 1;   ///< value = scale × family's value + offset
+  double offset = 0;
+  std::chrono::seconds window{0};  ///< mean over this window; 0 = the value itself
+  std::string_view note = {};      ///< where the name comes from
+};
+
+/// The built-in table, sorted by name. Names with a number ("collectd_package_<N>_power_power") are patterns: "<N>" in the name
+/// stands for the same text in `value`.
+std::span<const alias> aliases() noexcept;
+
+/// A metric name after alias resolution: what to take and how to turn it into the name's unit.
+struct resolved {
+  std::string family;
+  std::string label, value;  ///< selector, empty = no selection
+  node_rule rule = node_rule::sole;
+  bool rule_given = false;  ///< an alias overrides the family's node rule
+  double scale = 1, offset = 0;
+  duration window{0};
+  bool is_alias = false;
+};
+
+/// `name` through the alias table; a name that is no alias resolves to itself.
+resolved resolve(std::string_view name);
+
+/// The flat name of a series: family plus label values, lower case, runs of other characters than [a-z0-9] become "_"
+/// ("rapl_power_watts" {package="0"} → "rapl_power_watts_0"). Source: design 5.
+std::string flat_name(std::string_view family, const label_set& labels);
+
+/// How old a value may grow before it is absent: the larger of 10 s and three periods (design 5).
+constexpr duration stale_after(duration period) noexcept {
+  return period * 3 > std::chrono::seconds(10) ? period * 3 : duration(std::chrono::seconds(10));
+}
+
+/// METRICS.md, whole.
+std::string markdown();
+
+}  // namespace binnacle::metrics

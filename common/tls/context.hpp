@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/error.hpp"
+#include "common/log.hpp"
+#include "common/tls/identity.hpp"
+
+typedef struct ssl_ctx_st SSL_CTX;
+typedef struct ssl_st SSL;
+
+namespace binnacle::tls {
+
+enum class role : unsigned char { client, server };
+enum class client_certificate : unsigned char {
+  none,      ///< not asked for
+  optional,  ///< asked for; a connection without one is served, its request has no identity
+  required,  ///< the handshake fails without a valid one
+};
+
+/// PEM file names. For a server `authority` verifies clients, for a client it verifies the server.
+struct files {
+  std::string certificate;
+  std::string key;
+  std::string authority;
+};
+
+struct options {
+  role side = role::server;
+  files pem;
+  client_certificate clients = client_certificate::required;  ///< server only
+  bool tls13_only = false;                                    ///< the agent link; HTTP faces allow 1.2 with ECDHE+AEAD (Go clients)
+  std::string alpn;                                           ///< "binnacle/1", "http/1.1", or empty: none offered, none refused
+};
+
+/// A TLS context that follows its files: reload_if_changed() looks at them (by path, so Kubernetes' symlink swaps are seen) and
+/// builds a new SSL_CTX when any changed; connections made before keep theirs. A broken new file is reported once and the last
+/// good context stays.
+/// Threads: one loop; current() may be kept by connections.
+class context {
+ public:
+  /// Errors: invalid_input (not PEM, key does not fit the certificate), not_found, permission; each names the file and remedy.
+  static result<std::unique_ptr<context>> load(options o);
+
+  std::shared_ptr<SSL_CTX> current() const noexcept { return current_; }
+  /// Blocks for a few stat(2) calls. True when a new certificate is in force.
+  result<bool> reload_if_changed();
+  /// Seconds until the own certificate ends; negative when it has. For metrics and warnings.
+  long seconds_left() const;
+
+ private:
+  explicit context(options o) : options_(std::move(o)) {}
+  options options_;
+  std::shared_ptr<SSL_CTX> current_;
+  std::string stamp_;  // mtime, size and inode of each file
+};
+
+/// The verified peer certificate of an established connection; empty optional-like common_name and names when there is none.
+bool peer_identity(SSL* connection, identity& out);
+
+/// One sentence for the newest OpenSSL error of this thread, and clears the queue.
+std::string last_error();
+
+}  // namespace binnacle::tls

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::tls {
+
+/// Who a verified peer certificate says its holder is.
+struct identity {
+  std::string common_name;
+  std::vector<std::string> organizations;
+  std::vector<std::string> dns_names;
+  std::vector<std::string> uris;  ///< SPIFFE IDs among them
+  std::string fingerprint;        ///< SHA-256 of the certificate, lower-case hex
+
+  /// Whether it may speak for `node`: a DNS name equal to it (ASCII case-insensitive, no wildcards), or a SPIFFE ID whose last
+  /// path segment is the node name (design 6, Identity).
+  bool speaks_for(std::string_view node) const noexcept;
+};
+
+}  // namespace binnacle::tls

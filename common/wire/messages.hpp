@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/metrics/catalog.hpp"
+
+/// What agent and aggregator say to each other, as plain structs. The Cap'n Proto form (telemetry.capnp) never leaves
+/// common/wire; README.md there is the format on one page.
+namespace binnacle::wire {
+
+/// Why a series has no value. The names are printed by every face.
+enum class absence : std::uint8_t {
+  none = 0,      ///< there is a value
+  not_read_yet,  ///< announced, no successful read so far
+  missing,       ///< the file, sensor or zone is not there (any more)
+  permission,    ///< EACCES/EPERM: --probe names the privilege
+  malformed,     ///< the kernel or device gave something that is no number
+  timeout,       ///< the read did not end in time
+  no_data,       ///< ENODATA, "N/A", measurement inactive
+  reset,         ///< a counter went back: no rate until the next sample
+  gap,           ///< too long since the last read to make a rate (double wrap possible)
+  not_running,   ///< a perf event that was never scheduled
+  out_of_range,  ///< NaN, infinite, or beyond what an int64 mantissa holds
+  stale,         ///< older than its stale-after (set by the aggregator, never sent)
+  disconnected,  ///< the agent's link is down and the value has aged out (set by the aggregator, never sent)
+};
+std::string_view to_string(absence reason) noexcept;
+
+/// A set of series that one read refreshes together: a source, or one part of a source with its own period.
+struct group_info {
+  std::string source;  ///< "rapl", "os", "textfile"…
+  std::string name;    ///< within the source: "", or a sensor, or a file
+  std::uint32_t period_ms = 1000;
+  std::uint32_t stale_after_ms = 10'000;
+};
+
+struct series_info {
+  std::string family;
+  metrics::label_set labels;
+  std::int8_t exponent = 0;
+  metrics::kind type = metrics::kind::gauge;
+  std::uint16_t group = 0;  ///< index into catalog.groups
+  std::string help;         ///< foreign families only; empty for ours
+};
+
+/// The node's series, in the order batches index them. Sent after welcome and whenever it changes.
+struct catalog {
+  std::uint32_t version = 0;
+  std::vector<group_info> groups;
+  std::vector<series_info> series;
+};
+
+struct group_read {
+  std::uint16_t group = 0;
+  std::int64_t read_at_ns = 0;  ///< agent's CLOCK_BOOTTIME when the last *successful* read returned
+};
+struct series_value {
+  std::uint32_t series = 0;
+  std::int64_t mantissa = 0;
+};
+struct series_absence {
+  std::uint32_t series = 0;
+  absence reason = absence::missing;
+};
+
+/// What was read since the last batch. `values` holds only series that changed (all of them when `full`); a series in neither
+/// list keeps its value, and its age follows its group's read time.
+struct batch {
+  std::uint64_t sequence = 0;
+  std::uint32_t catalog_version = 0;
+  std::int64_t sent_at_ns = 0;  ///< agent's CLOCK_BOOTTIME
+  bool full = false;
+  std::vector<group_read> reads;
+  std::vector<series_value> values;      ///< ascending by series
+  std::vector<series_absence> absences;  ///< ascending by series; those that became absent (all absent ones when `full`)
+};
+
+/// A source's health in words, for `binnacle status`, sent when it changes.
+struct source_status {
+  std::string source;
+  bool ok = true;
+  std::string message;  ///< one sentence with the remedy when not ok
+};
+
+struct hello {
+  std::uint16_t protocol_major = 1, protocol_minor = 0;
+  std::string agent_version;
+  std::string cluster;  ///< "" by default
+  std::string node;
+  std::string boot_id;     ///< /proc/sys/kernel/random/boot_id
+  std::string credential;  ///< projected token; empty when the client certificate speaks for the node
+};
+struct welcome {
+  std::uint16_t protocol_major = 1, protocol_minor = 0;
+  std::string replica_id;
+  std::uint16_t replicas = 1;
+  std::uint32_t reauthenticate_after_s = 0;  ///< 0 = never
+};
+struct refused {
+  std::string reason;
+  std::uint32_t retry_after_ms = 0;
+};
+/// Series a policy watches and how often they are wanted; replaces the previous interest.
+struct interest {
+  struct wish {
+    std::string family;
+    std::uint32_t period_ms = 1000;
+  };
+  std::vector<wish> wishes;
+};
+/// Says the session ends and why; the sender closes after it.
+struct goodbye {
+  std::string reason;
+};
+
+using message = std::variant<hello, welcome, refused, catalog, batch, std::vector<source_status>, interest, goodbye>;
+
+}  // namespace binnacle::wire
