@@ -1,14 +1,15 @@
 #pragma once
 
+#include "common/clock.hpp"
+#include "common/metrics/family.hpp"
+
 #include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "common/clock.hpp"
-#include "common/metrics/family.hpp"
 
 namespace binnacle::metrics {
 
@@ -27,15 +28,15 @@ struct alias {
   std::string_view family;
   std::string_view label = {};  ///< selector: this label must have `value`
   std::string_view value = {};
-  node_rule rule = node_rule::sole;
-  double scale = 1;   ///< value = scale × family's value + offset
+  std::optional<node_rule> rule = std::nullopt;  ///< instead of the family's, over the series selected
+  double scale = 1;                              ///< value = scale × family's value + offset
   double offset = 0;
   std::chrono::seconds window{0};  ///< mean over this window; 0 = the value itself
   std::string_view note = {};      ///< where the name comes from
 };
 
-/// The built-in table, sorted by name. Names with a number ("collectd_package_<N>_power_power") are patterns: "<N>" in the name
-/// stands for the same text in `value`.
+/// The built-in table, sorted by name. Names with a number ("collectd_package_<N>_power_power") are patterns:
+/// "<N>" and "<M>" in the name are one or more digits and stand for the same digits in `value`.
 std::span<const alias> aliases() noexcept;
 
 /// A metric name after alias resolution: what to take and how to turn it into the name's unit.
@@ -43,7 +44,7 @@ struct resolved {
   std::string family;
   std::string label, value;  ///< selector, empty = no selection
   node_rule rule = node_rule::sole;
-  bool rule_given = false;  ///< an alias overrides the family's node rule
+  bool rule_given = false;  ///< the alias overrides the family's node rule and members with `rule`
   double scale = 1, offset = 0;
   duration window{0};
   bool is_alias = false;
@@ -52,8 +53,11 @@ struct resolved {
 /// `name` through the alias table; a name that is no alias resolves to itself.
 resolved resolve(std::string_view name);
 
-/// The flat name of a series: family plus label values, lower case, runs of other characters than [a-z0-9] become "_"
-/// ("rapl_power_watts" {package="0"} → "rapl_power_watts_0"). Source: design 5.
+/// The flat name of a series: the family as it is plus the label values in the order given, lower case, runs
+/// of other characters than [a-z0-9] become one "_", none at their ends ("rapl_power_watts" {package="0"} →
+/// "rapl_power_watts_0"). The family itself when there are no labels; empty when no label value leaves a
+/// letter or digit, since the name would then be another's. Does not look at `per_cpu` or at collisions: the
+/// store does.
 std::string flat_name(std::string_view family, const label_set& labels);
 
 /// How old a value may grow before it is absent: the larger of 10 s and three periods (design 5).

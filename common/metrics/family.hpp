@@ -8,9 +8,12 @@
 
 namespace binnacle::metrics {
 
-enum class kind : std::uint8_t { gauge, counter };
+/// `histogram` describes what a program says about itself on its scrape endpoint only: one entry stands for
+/// NAME_bucket{le}, NAME_sum and NAME_count. Series on the wire and in the store are gauges and counters.
+enum class kind : std::uint8_t { gauge, counter, histogram };
 
-/// How the series of a family on one node become the node's one number, because a TASPolicy rule has no selector (design 5).
+/// How the series of a family on one node become the node's one number, because a TASPolicy rule has no
+/// selector (design 5).
 enum class node_rule : std::uint8_t {
   sole,           ///< the family has one series per node
   sum,            ///< absent if any member is absent
@@ -20,14 +23,16 @@ enum class node_rule : std::uint8_t {
   ratio_of_sums,  ///< Σ numerator family / Σ denominator family over the members; absent if any member is
 };
 
-/// Which series count: those of `family` whose label `label` has value `value`; an empty `label` takes them all.
+/// Which series count: those of `family` whose label `label` has value `value`; an empty `label` takes them
+/// all.
 struct member {
   std::string_view family;
   std::string_view label = {};
   std::string_view value = {};
 };
 
-/// One metric that we emit. All text is static; the table lives in catalog.cpp and METRICS.md is printed from it.
+/// One metric that we emit. All text is static; the tables are families_*.hpp, one per source, and
+/// METRICS.md is printed from them.
 struct family {
   std::string_view name;
   std::string_view unit;  ///< "watts", "joules", "celsius", "ratio", "bytes", "seconds", "" for counts
@@ -36,12 +41,14 @@ struct family {
   std::string_view help;
   std::span<const std::string_view> labels = {};  ///< in catalogue order: the order of flat names
   node_rule rule = node_rule::sole;
-  std::span<const member> members = {};     ///< empty: all series of this family
+  std::span<const member> members = {};      ///< empty: all series of this family
   std::span<const member> denominator = {};  ///< for ratio_of_sums; `members` is the numerator
-  std::string_view source;                  ///< "rapl", "os", "bmc", "aggregator"…
-  std::string_view privilege = {};          ///< what reading it needs, for METRICS.md and --probe
-  std::string_view integral = {};           ///< the counter family whose difference over time is this gauge (watts → joules)
-  bool per_cpu = false;                     ///< no flat names (design 5)
+  std::string_view source;                   ///< "rapl", "os", "bmc", "aggregator"…
+  std::string_view privilege = {};           ///< what reading it needs, for METRICS.md and --probe
+  /// The counter whose difference over time is this gauge (watts → joules). The counter of a series has that
+  /// series' labels and, if given, also `label` = `value`. Empty family: none.
+  member integral = {};
+  bool per_cpu = false;  ///< no flat names (design 5)
 };
 
 }  // namespace binnacle::metrics

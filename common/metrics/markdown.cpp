@@ -1,0 +1,155 @@
+#include "common/metrics/catalog.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <iterator>
+
+namespace binnacle::metrics {
+namespace {
+
+struct section {
+  std::string_view source;
+  std::string_view title;
+  std::string_view text;
+};
+
+constexpr std::array sections{
+    section{"rapl", "RAPL (`rapl_`)", "CPU power and energy from the kernel's powercap tree."},
+    section{"os", "Operating system (`os_`)", "From `/proc` and `/sys`."},
+    section{"textfile", "Text files (`textfile_`)",
+            "About the `*.prom` files; the metrics in them keep their own names."},
+    section{"agent", "The agent itself (`binnacle_agent_`)",
+            "On the agent's scrape endpoint and, as a node's metrics, in the aggregator."},
+    section{"aggregator", "The aggregator itself (`binnacle_`)", "On the aggregator's ops port only."},
+};
+
+constexpr std::string_view type_name(kind k) noexcept {
+  switch (k) {
+    case kind::gauge:
+      return "gauge";
+    case kind::counter:
+      return "counter";
+    case kind::histogram:
+      return "histogram";
+  }
+  return "gauge";
+}
+
+constexpr std::string_view rule_name(node_rule r) noexcept {
+  switch (r) {
+    case node_rule::sole:
+      return "the series";
+    case node_rule::sum:
+      return "sum";
+    case node_rule::max:
+      return "max";
+    case node_rule::min:
+      return "min";
+    case node_rule::mean:
+      return "mean";
+    case node_rule::ratio_of_sums:
+      return "ratio of sums";
+  }
+  return "the series";
+}
+
+std::string selector(std::string_view family, std::string_view label, std::string_view value) {
+  if (label.empty()) return fmt::format("`{}`", family);
+  return fmt::format("`{}{{{}=\"{}\"}}`", family, label, value);
+}
+
+std::string members(std::span<const member> those) {
+  std::string out;
+  for (const member& m : those) {
+    if (!out.empty()) out += " + ";
+    out += selector(m.family, m.label, m.value);
+  }
+  return out;
+}
+
+std::string node_number(const family& f) {
+  if (f.source == "aggregator") return "";
+  std::string out(rule_name(f.rule));
+  if (f.rule == node_rule::ratio_of_sums)
+    return fmt::format("{}: {} / {}", out, members(f.members), members(f.denominator));
+  if (!f.members.empty()) out += fmt::format(": {}", members(f.members));
+  return out;
+}
+
+std::string resolution(const family& f) {
+  if (f.type == kind::histogram) return "";
+  return f.exponent >= 0 ? "1" : fmt::format("0.{:0>{}}", 1, -f.exponent);
+}
+
+std::string labels(const family& f) {
+  std::string out;
+  for (std::string_view l : f.labels) out += fmt::format("{}`{}`", out.empty() ? "" : ", ", l);
+  return out;
+}
+
+void print_section(std::string& out, const section& s) {
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, "\n## {}\n\n{}\n\n", s.title, s.text);
+  out +=
+      "| name | type | labels | unit | resolution | a node's number | meaning "
+      "|\n|---|---|---|---|---|---|---|\n";
+  std::string privilege;
+  for (const family& f : catalog()) {
+    if (f.source != s.source) continue;
+    fmt::format_to(to, "| `{}` | {} | {} | {} | {} | {} | {}{} |\n", f.name, type_name(f.type), labels(f),
+                   f.unit, resolution(f), node_number(f), f.help, f.privilege.empty() ? "" : " [p]");
+    if (!f.privilege.empty()) privilege = f.privilege;
+  }
+  if (!privilege.empty()) fmt::format_to(to, "\n[p] needs {}.\n", privilege);
+}
+
+std::string value_of(const alias& a) {
+  std::string out = selector(a.family, a.label, a.value);
+  if (a.scale != 1) out += fmt::format(" × {}", a.scale);
+  if (a.offset != 0)
+    out += fmt::format(" {} {}", a.offset < 0 ? "-" : "+", a.offset < 0 ? -a.offset : a.offset);
+  return out;
+}
+
+std::string rule_of(const alias& a) {
+  std::string out = a.rule ? std::string(rule_name(*a.rule)) : "as the family";
+  if (a.window.count() != 0) out += fmt::format(", mean over {} s", a.window.count());
+  return out;
+}
+
+}  // namespace
+
+std::string markdown() {
+  std::string out =
+      "<!-- Generated from common/metrics: do not edit. Print it again with: build/common/metrics/metrics_md "
+      "> METRICS.md -->\n"
+      "# Metrics\n\n"
+      "Every metric that Binnacle emits, under the one name that policies, the custom metrics API, "
+      "`/metrics` and the CLI use.\n\n"
+      "- **Resolution**: values are whole multiples of it; rules compare exactly these numbers.\n"
+      "- **A node's number**: a `TASPolicy` rule names a metric without a selector, so the series of a node "
+      "become one number: a sum is\n"
+      "  absent if any member is, max, min and mean go on with what is there and say `partial`. Its age is "
+      "its oldest member's.\n"
+      "- **One series** is reached by its flat name: the metric plus its label values, as in "
+      "`rapl_power_watts_0` for\n"
+      "  `rapl_power_watts{package=\"0\"}`, lower case, runs of other characters as `_`; or by a label "
+      "selector in the custom metrics API.\n"
+      "- **Stale** is a value older than 10 s or three read periods, whichever is longer: it then counts as "
+      "absent everywhere.\n"
+      "- A histogram `x` is the usual `x_bucket{le}`, `x_sum`, `x_count`.\n";
+  for (const section& s : sections) print_section(out, s);
+
+  out +=
+      "\n## Old names\n\n"
+      "These go on working in policies and the custom metrics API. `<N>` and `<M>` are numbers.\n\n"
+      "| old name | is | a node's number | comes from |\n|---|---|---|---|\n";
+  for (const alias& a : aliases()) {
+    fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} | {} |\n", a.name, value_of(a), rule_of(a),
+                   a.note);
+  }
+  return out;
+}
+
+}  // namespace binnacle::metrics

@@ -1,0 +1,9 @@
+#include "common/metrics/catalog.hpp"
+
+#include <cstdio>
+
+/// Prints METRICS.md.
+int main() {
+  std::fputs(binnacle::metrics::markdown().c_str(), stdout);
+  return 0;
+}

@@ -1,0 +1,88 @@
+#include "common/metrics/catalog.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace metrics = binnacle::metrics;
+using metrics::node_rule;
+
+TEST_SUITE("common/metrics/alias") {
+  TEST_CASE("the table is sorted, without doubles, and points at families that exist") {
+    const auto all = metrics::aliases();
+    REQUIRE(!all.empty());
+    CHECK(std::ranges::is_sorted(all, {}, &metrics::alias::name));
+    CHECK(std::ranges::adjacent_find(all, {}, &metrics::alias::name) == all.end());
+    for (const auto& a : all) {
+      CAPTURE(a.name);
+      const auto* target = metrics::find(a.family);
+      REQUIRE(target != nullptr);
+      CHECK(a.label.empty() == a.value.empty());
+      if (!a.label.empty()) {
+        CHECK(std::ranges::count(target->labels, a.label) == 1);
+        CHECK(a.rule.has_value());  // the family's members are not what is selected
+      }
+      CHECK(a.scale != 0);
+      CHECK_FALSE(a.note.empty());
+    }
+  }
+
+  TEST_CASE("names of the seed systems resolve to what they meant") {
+    struct row {
+      std::string_view name, family, label, value;
+      double scale;
+      int window_s;
+    };
+    const row rows[] = {
+        {"collectd_package_0_power_power", "rapl_power_watts", "package", "0", 1, 10},
+        {"collectd_package_12_power_power", "rapl_power_watts", "package", "12", 1, 10},
+        {"collectd_package_1_die_3_power_power", "rapl_power_watts", "package", "1-die-3", 1, 10},
+        {"collectd_package_0_TDP_power_power", "rapl_tdp_watts", "package", "0", 1, 0},
+        {"collectd_package_0_die_1_TDP_power_power", "rapl_tdp_watts", "package", "0-die-1", 1, 0},
+        {"package_power_avg", "rapl_tdp_utilization_ratio", "", "", 100, 10},
+        {"node_package_power_avg", "rapl_tdp_utilization_ratio", "", "", 100, 10},
+        {"node_package_power_per_pod", "rapl_tdp_utilization_ratio", "", "", 100, 10},
+        {"memory_MemFree_bytes", "os_memory_free_bytes", "", "", 1, 0},
+        {"node_memory_MemFree_bytes", "os_memory_free_bytes", "", "", 1, 0},
+        {"node_load1", "os_load1", "", "", 1, 0},
+        {"load15", "os_load15", "", "", 1, 0},
+        {"collectd_load_midterm", "os_load5", "", "", 1, 0},
+        {"collectd_memory", "os_memory_used_bytes", "", "", 1, 0},
+        {"collectd_cpu_total", "os_cpu_seconds_total", "", "", 100, 0},
+        {"node_rapl_dram_joules_total", "rapl_energy_joules_total", "zone", "dram", 1, 0},
+        {"node_network_receive_bytes_total", "os_network_receive_bytes_total", "", "", 1, 0},
+        {"node_pressure_io_stalled_seconds_total", "os_pressure_stalled_seconds_total", "resource", "io", 1,
+         0},
+    };
+    for (const row& r : rows) {
+      CAPTURE(r.name);
+      const auto got = metrics::resolve(r.name);
+      CHECK(got.is_alias);
+      CHECK(got.family == r.family);
+      CHECK(got.label == r.label);
+      CHECK(got.value == r.value);
+      CHECK(got.scale == r.scale);
+      CHECK(got.offset == 0);
+      CHECK(got.window == std::chrono::seconds(r.window_s));
+    }
+    CHECK(metrics::resolve("package_power_avg").rule_given);
+    CHECK(metrics::resolve("package_power_avg").rule == node_rule::mean);
+    CHECK_FALSE(metrics::resolve("collectd_load_midterm").rule_given);
+  }
+
+  TEST_CASE("a name that is no alias is itself, also when it nearly matches a pattern") {
+    for (std::string_view name :
+         {"rapl_power_watts", "health_metric", "", "collectd_package__power_power",
+          "collectd_package_x_power_power", "collectd_package_0_power_power_", "collectd_package_0", "node_",
+          "collectd_package_<N>_power_power", "collectd_package_0_die__power_power"}) {
+      CAPTURE(name);
+      const auto got = metrics::resolve(name);
+      CHECK_FALSE(got.is_alias);
+      CHECK(got.family == name);
+      CHECK(got.label.empty());
+      CHECK_FALSE(got.rule_given);
+      CHECK(got.scale == 1);
+      CHECK(got.window.count() == 0);
+    }
+  }
+}
