@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,23 +21,36 @@ enum class logic : std::uint8_t { any_of, all_of };
 enum class missing : std::uint8_t { allow, reject };
 enum class mode : std::uint8_t { enforce, dry_run };
 
-std::string_view to_string(strategy_kind k) noexcept;  ///< "dontschedule"…, as in the manifest
+// As in the manifest.
+std::string_view to_string(strategy_kind k) noexcept;  ///< "dontschedule"…
 std::string_view to_string(comparison c) noexcept;     ///< "LessThan", "GreaterThan", "Equals"
+std::string_view to_string(logic l) noexcept;          ///< "anyOf", "allOf"
+std::string_view to_string(missing m) noexcept;        ///< "Allow", "Reject"
+std::string_view to_string(mode m) noexcept;           ///< "Enforce", "DryRun"
+
+/// A target as people write it: "60", "70.5", "-1", "10000000".
+std::string plain(const quantity& q);
 
 /// A true rule is a violation: rules describe the bad state. Comparisons are strict and exact.
 struct rule {
   std::string metric;
   comparison op = comparison::greater_than;
-  quantity target;  ///< from `target` (int64) or `targetQuantity`
+  quantity target;  ///< from `target` (int64) or `targetQuantity`; not used by scheduleonmetric, except with Equals
   std::vector<std::pair<std::string, std::string>> labels;  ///< labeling: "key=value"
   duration window{};                                        ///< zero: the latest value
   store::statistic stat = store::statistic::avg;
-  duration hold{};                            ///< `for`: true this long, in sample time, before it counts; absence resets it
-  std::optional<quantity> clear;              ///< clearBelow (GreaterThan) / clearAbove (LessThan): cleared only past this
-  std::optional<duration> stale_after;        ///< replaces the metric's own
+  duration hold{};                 ///< `for`: true this long, in sample time, before it counts; absence resets it
+  std::optional<quantity> clear;   ///< clearBelow (GreaterThan) / clearAbove (LessThan): cleared only past this, strictly
+  std::optional<duration> stale_after;  ///< replaces the metric's own
 
   store::column_spec column() const { return {metric, window, stat}; }
-  /// "rapl_power_watts GreaterThan 60": for messages and events; no live value, no node name.
+  /// What the column holds as this rule sees it: its own staleAfter replaces the expiry.
+  store::sample seen(store::sample s) const noexcept {
+    if (stale_after && s.reason == wire::absence::none) s.expires_at = s.read_at + *stale_after;
+    return s;
+  }
+  /// "rapl_power_watts GreaterThan 60", "rapl_power_watts (avg 30s) GreaterThan 60 for 1m": for messages and events; no live
+  /// value, no node name.
   std::string text() const;
   friend bool operator==(const rule&, const rule&) = default;
 };
@@ -62,6 +76,7 @@ struct strategy {
 struct policy_key {
   std::string name_space = "default";
   std::string name;
+  std::string text() const { return name_space + "/" + name; }
   friend auto operator<=>(const policy_key&, const policy_key&) = default;
 };
 
@@ -70,6 +85,12 @@ struct policy {
   std::uint64_t revision = 0;  ///< changes whenever the content does; shown with every decision
   mode how = mode::enforce;
   std::vector<strategy> strategies;  ///< at most one of each kind
+
+  const strategy* find(strategy_kind kind) const noexcept;
 };
+
+/// A number that is equal for equal content and, for practical purposes, different for different content: the same on every
+/// replica and after a restart. `p.revision` itself does not count.
+std::uint64_t content_revision(const policy& p);
 
 }  // namespace binnacle::policy

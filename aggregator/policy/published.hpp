@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,6 +39,15 @@ class verdict_column {
     return cell == nullptr ? verdict{} : unpack(cell->load(std::memory_order_acquire));
   }
 
+  /// The verdict on a node that the store has never heard of: `missing` where onMissing is Reject and the grace after the start
+  /// is over, else pass.
+  verdict of_unknown_node(instant now) const noexcept {
+    const bool rejects = to_ns(now) >= rejects_from_ns_.load(std::memory_order_acquire);
+    return {rejects ? state::missing : state::pass, false, 0, 1};
+  }
+  /// Writer: from when on missing data rejects.
+  void reject_missing_from(instant t) noexcept { rejects_from_ns_.store(to_ns(t), std::memory_order_release); }
+
  private:
   static std::uint64_t pack(verdict v) noexcept {
     return static_cast<std::uint64_t>(v.what) | static_cast<std::uint64_t>(v.violating) << 8 |
@@ -48,19 +58,23 @@ class verdict_column {
             static_cast<std::uint16_t>(bits >> 32 & 0xffff)};
   }
   store::node_array<std::atomic<std::uint64_t>> cells_;
+  std::atomic<std::int64_t> rejects_from_ns_{std::numeric_limits<std::int64_t>::max()};  // never
 };
 
 struct published_rule {
   rule definition;
   std::string text;                                  ///< definition.text(), made once
-  std::shared_ptr<const store::shared_column> values;  ///< exactly what the rule compared
+  std::shared_ptr<const store::shared_column> values;  ///< never null
+
+  /// Exactly what the rule compared: `sample::present(now)` says whether there was anything to compare.
+  store::sample load(store::node_id id) const noexcept { return definition.seen(values->load(id)); }
 };
 
 struct published_strategy {
   strategy_kind kind = strategy_kind::dontschedule;
   logic op = logic::any_of;
   missing on_missing = missing::allow;
-  std::vector<published_rule> rules;
+  std::vector<published_rule> rules;  ///< scheduleonmetric: the first one only, as TAS
   std::shared_ptr<const verdict_column> verdicts;  ///< null for scheduleonmetric
 };
 

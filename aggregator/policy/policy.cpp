@@ -1,0 +1,132 @@
+#include "aggregator/policy/policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "aggregator/policy/published.hpp"
+
+namespace binnacle::policy {
+namespace {
+
+// FNV-1a, 64 bits. Source: Fowler, Noll, Vo; draft-eastlake-fnv.
+class fnv1a {
+ public:
+  void add(std::string_view bytes) noexcept {
+    for (const char c : bytes) {
+      hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    }
+    hash_ = (hash_ ^ 0xff) * 0x100000001b3ULL;  // ends a field: ("ab","c") differs from ("a","bc")
+  }
+  std::uint64_t value() const noexcept { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
+};
+
+std::string_view to_string(store::statistic s) noexcept {
+  switch (s) {
+    case store::statistic::avg: return "avg";
+    case store::statistic::max: return "max";
+    case store::statistic::min: return "min";
+    case store::statistic::p95: return "p95";
+    case store::statistic::stddev: return "stddev";
+    case store::statistic::trend: return "trend";
+  }
+  return "?";
+}
+
+void add(fnv1a& hash, const rule& r) {
+  hash.add(r.metric);
+  hash.add(to_string(r.op));
+  hash.add(plain(r.target));
+  hash.add(fmt::format("{} {} {} {}", r.window.count(), static_cast<int>(r.stat), r.hold.count(),
+                       r.stale_after ? r.stale_after->count() : -1));
+  hash.add(r.clear ? plain(*r.clear) : "");
+  for (const auto& [key, value] : r.labels) {
+    hash.add(key);
+    hash.add(value);
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(strategy_kind k) noexcept {
+  switch (k) {
+    case strategy_kind::dontschedule: return "dontschedule";
+    case strategy_kind::scheduleonmetric: return "scheduleonmetric";
+    case strategy_kind::deschedule: return "deschedule";
+    case strategy_kind::labeling: return "labeling";
+  }
+  return "?";
+}
+
+std::string_view to_string(comparison c) noexcept {
+  switch (c) {
+    case comparison::less_than: return "LessThan";
+    case comparison::greater_than: return "GreaterThan";
+    case comparison::equals: return "Equals";
+  }
+  return "?";
+}
+
+std::string_view to_string(logic l) noexcept { return l == logic::any_of ? "anyOf" : "allOf"; }
+std::string_view to_string(missing m) noexcept { return m == missing::allow ? "Allow" : "Reject"; }
+std::string_view to_string(mode m) noexcept { return m == mode::enforce ? "Enforce" : "DryRun"; }
+
+std::string_view to_string(state s) noexcept {
+  switch (s) {
+    case state::pass: return "pass";
+    case state::violating: return "violating";
+    case state::missing: return "missing";
+    case state::held: return "held";
+    case state::frozen: return "frozen";
+  }
+  return "?";
+}
+
+std::string plain(const quantity& q) {
+  constexpr __int128 one = 1'000'000'000;
+  const __int128 magnitude = q.nano < 0 ? -q.nano : q.nano;
+  std::string out = q.nano < 0 ? "-" : "";
+  out += fmt::format("{}", magnitude / one);
+  if (const auto fraction = static_cast<std::uint32_t>(magnitude % one); fraction != 0) {
+    std::string digits = fmt::format("{:09}", fraction);
+    digits.erase(digits.find_last_not_of('0') + 1);
+    out += "." + digits;
+  }
+  return out;
+}
+
+std::string rule::text() const {
+  std::string out = metric;
+  if (window > duration::zero()) {
+    out += fmt::format(" ({} {})", to_string(stat), human(window));
+  }
+  out += fmt::format(" {} {}", to_string(op), plain(target));
+  if (hold > duration::zero()) out += " for " + human(hold);
+  return out;
+}
+
+const strategy* policy::find(strategy_kind kind) const noexcept {
+  const auto at = std::find_if(strategies.begin(), strategies.end(), [kind](const strategy& s) { return s.kind == kind; });
+  return at == strategies.end() ? nullptr : &*at;
+}
+
+std::uint64_t content_revision(const policy& p) {
+  fnv1a hash;
+  hash.add(p.key.name_space);
+  hash.add(p.key.name);
+  hash.add(to_string(p.how));
+  for (const strategy& s : p.strategies) {
+    hash.add(to_string(s.kind));
+    hash.add(to_string(s.op));
+    hash.add(to_string(s.on_missing));
+    hash.add(s.max_nodes ? fmt::format("{}{}", s.max_nodes->count, s.max_nodes->percent ? "%" : "") : "");
+    hash.add(fmt::format("{} {}", s.cool_down.count(), s.rules.size()));
+    for (const rule& r : s.rules) add(hash, r);
+  }
+  return hash.value();
+}
+
+}  // namespace binnacle::policy
