@@ -7,10 +7,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
 #include <chrono>
 
-/// The concrete Asio types of this house: one executor type, so that no operation goes through the type-erased one (which costs
-/// seconds of compile time a file). Include from .cpp files only; headers keep Asio out (COMMON_ERRORS.md).
+/// The concrete Asio types of this house: one executor type, so that no operation goes through the
+/// type-erased one (which costs seconds of compile time a file). Include from .cpp files only; headers keep
+/// Asio out (COMMON_ERRORS.md).
 namespace binnacle::async {
 
 using loop = boost::asio::io_context;
@@ -26,6 +28,13 @@ inline constexpr auto use_task = boost::asio::as_tuple(boost::asio::use_awaitabl
 using tcp = boost::asio::ip::tcp;
 using tcp_socket = boost::asio::basic_stream_socket<tcp, executor>;
 using steady_timer =
-    boost::asio::basic_waitable_timer<std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
+    boost::asio::basic_waitable_timer<std::chrono::steady_clock,
+                                      boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
+
+/// When something must have happened at the latest; every network operation takes one. `within(5s)` is five
+/// seconds from now.
+using deadline = std::chrono::steady_clock::time_point;
+inline constexpr deadline never = deadline::max();
+inline deadline within(std::chrono::nanoseconds span) { return std::chrono::steady_clock::now() + span; }
 
 }  // namespace binnacle::async

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <memory>
-#include <string>
-
 #include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/tls/identity.hpp"
+
+#include <memory>
+#include <string>
 
 typedef struct ssl_ctx_st SSL_CTX;
 typedef struct ssl_st SSL;
@@ -30,17 +30,18 @@ struct options {
   role side = role::server;
   files pem;
   client_certificate clients = client_certificate::required;  ///< server only
-  bool tls13_only = false;                                    ///< the agent link; HTTP faces allow 1.2 with ECDHE+AEAD (Go clients)
-  std::string alpn;                                           ///< "binnacle/1", "http/1.1", or empty: none offered, none refused
+  bool tls13_only = false;  ///< the agent link; HTTP faces allow 1.2 with ECDHE+AEAD (Go clients)
+  std::string alpn;         ///< "binnacle/1", "http/1.1", or empty: none offered, none refused
 };
 
-/// A TLS context that follows its files: reload_if_changed() looks at them (by path, so Kubernetes' symlink swaps are seen) and
-/// builds a new SSL_CTX when any changed; connections made before keep theirs. A broken new file is reported once and the last
-/// good context stays.
-/// Threads: one loop; current() may be kept by connections.
+/// A TLS context that follows its files: reload_if_changed() looks at them (by path, so Kubernetes' symlink
+/// swaps are seen) and builds a new SSL_CTX when any changed; connections made before keep theirs. A broken
+/// new file is reported once and the last good context stays. Threads: one loop; current() may be kept by
+/// connections.
 class context {
  public:
-  /// Errors: invalid_input (not PEM, key does not fit the certificate), not_found, permission; each names the file and remedy.
+  /// Errors: invalid_input (not PEM, key does not fit the certificate), not_found, permission; each names the
+  /// file and remedy.
   static result<std::unique_ptr<context>> load(options o);
 
   std::shared_ptr<SSL_CTX> current() const noexcept { return current_; }
@@ -56,7 +57,8 @@ class context {
   std::string stamp_;  // mtime, size and inode of each file
 };
 
-/// The verified peer certificate of an established connection; empty optional-like common_name and names when there is none.
+/// The verified peer certificate of an established connection; empty optional-like common_name and names when
+/// there is none.
 bool peer_identity(SSL* connection, identity& out);
 
 /// One sentence for the newest OpenSSL error of this thread, and clears the queue.

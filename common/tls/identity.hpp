@@ -14,8 +14,8 @@ struct identity {
   std::vector<std::string> uris;  ///< SPIFFE IDs among them
   std::string fingerprint;        ///< SHA-256 of the certificate, lower-case hex
 
-  /// Whether it may speak for `node`: a DNS name equal to it (ASCII case-insensitive, no wildcards), or a SPIFFE ID whose last
-  /// path segment is the node name (design 6, Identity).
+  /// Whether it may speak for `node`: a DNS name equal to it (ASCII case-insensitive, no wildcards), or a
+  /// SPIFFE ID whose last path segment is the node name (design 6, Identity).
   bool speaks_for(std::string_view node) const noexcept;
 };
 

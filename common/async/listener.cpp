@@ -1,0 +1,80 @@
+#include "common/async/listener.hpp"
+
+#include "common/async/timers.hpp"
+
+#include <boost/asio/ip/v6_only.hpp>
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace binnacle::async {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+result<listener> listener::open(loop& on, const std::string& address, std::uint16_t port, logger log) {
+  error_code ec;
+  const auto numeric = asio::ip::make_address(address, ec);
+  if (ec) {
+    return error{errc::invalid_input,
+                 fmt::format("\"{}\" is no numeric address to listen on: use 0.0.0.0, :: or one of this "
+                             "machine's addresses",
+                             address)};
+  }
+  acceptor a(on);
+  const tcp::endpoint where(numeric, port);
+  a.open(where.protocol(), ec);
+  if (!ec) a.set_option(asio::socket_base::reuse_address(true), ec);
+  if (!ec && numeric.is_v6() && numeric.is_unspecified()) a.set_option(asio::ip::v6_only(false), ec);
+  if (!ec) a.bind(where, ec);
+  if (!ec) a.listen(asio::socket_base::max_listen_connections, ec);
+  if (!ec) {
+    const auto bound = a.local_endpoint(ec).port();
+    if (!ec) return listener(std::move(a), bound, std::move(log));
+  }
+  if (ec == asio::error::address_in_use) {
+    return error{
+        errc::io,
+        fmt::format(
+            "port {} is in use on {}: stop what listens there (ss -ltnp 'sport = :{}') or give another port",
+            port, address, port)};
+  }
+  if (ec == asio::error::access_denied) {
+    return error{errc::permission,
+                 fmt::format("port {} may not be opened by this user: use one above 1023, or grant "
+                             "CAP_NET_BIND_SERVICE",
+                             port)};
+  }
+  if (ec == boost::system::errc::address_not_available) {
+    return error{
+        errc::io,
+        fmt::format("{} is no address of this machine: use 0.0.0.0, :: or one that `ip address` shows",
+                    address)};
+  }
+  return error{errc::io, fmt::format("{}:{} can not be listened on: {}", address, port, ec.message())};
+}
+
+task<result<tcp_socket>> listener::accept() {
+  while (acceptor_.is_open()) {
+    tcp_socket accepted(acceptor_.get_executor());
+    auto [ec] = co_await acceptor_.async_accept(accepted, use_task);
+    if (!ec) {
+      failing_ = false;
+      co_return accepted;
+    }
+    if (!acceptor_.is_open()) break;
+    if (ec == asio::error::connection_aborted) continue;  // gone before we took it
+    if (!failing_)
+      log_.warning("port {} can not accept connections now: {}; trying again", port_, ec.message());
+    failing_ = true;
+    co_await sleep_for(std::chrono::milliseconds(100));
+  }
+  co_return error{errc::disconnected, "the listening socket is closed"};
+}
+
+void listener::close() {
+  error_code ignored;
+  acceptor_.close(ignored);
+}
+
+}  // namespace binnacle::async

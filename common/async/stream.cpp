@@ -1,0 +1,248 @@
+#include "common/async/stream.hpp"
+
+#include "common/async/stream_impl.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace binnacle::async {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+namespace {
+constexpr std::size_t piece_size = 64u << 10;  // what one turn may move before others get theirs
+constexpr std::size_t kept_outbox = 4u << 10;  // an idle connection keeps no more than this
+}  // namespace
+
+stream::impl::impl(tcp_socket s) : socket(std::move(s)), watchdog(socket.get_executor()) {}
+
+void stream::impl::prepare() {
+  error_code ignored;
+  socket.non_blocking(true, ignored);
+  socket.set_option(tcp::no_delay(true), ignored);
+  const auto peer = socket.remote_endpoint(ignored);
+  if (!ignored) peer_address = to_string(peer);
+}
+
+void stream::impl::arm() {
+  const deadline earliest = std::min(read_until, write_until);
+  if (earliest >= armed_until) return;  // it looks again when it goes off
+  armed_until = earliest;
+  watchdog.expires_at(earliest);
+  watchdog.async_wait([weak = weak_from_this()](error_code ec) {
+    const auto self = weak.lock();
+    if (!self || ec) return;
+    self->armed_until = never;
+    if (std::min(self->read_until, self->write_until) <= std::chrono::steady_clock::now()) {
+      error_code ignored;
+      self->socket.cancel(ignored);  // the direction whose time is not up simply waits again
+    } else {
+      self->arm();
+    }
+  });
+}
+
+task<result<void>> stream::impl::wait(direction what, deadline until) {
+  const bool reading = what == direction::read;
+  if (!socket.is_open()) co_return error{errc::disconnected, "the connection is closed"};
+  if (until <= std::chrono::steady_clock::now()) co_return timed_out(what);
+  deadline& slot = reading ? read_until : write_until;
+  slot = until;
+  arm();
+  moved = 0;
+  auto [ec] = co_await socket.async_wait(reading ? tcp_socket::wait_read : tcp_socket::wait_write, use_task);
+  slot = never;
+  if (!socket.is_open()) co_return error{errc::disconnected, "the connection was closed"};
+  if (!ec) co_return result<void>();
+  if (std::chrono::steady_clock::now() >= until) co_return timed_out(what);
+  // The other direction's time was up: try again. (If our coroutine was cancelled, its next await throws.)
+  if (ec == asio::error::operation_aborted) co_return result<void>();
+  co_return error{errc::disconnected, fmt::format("the connection broke: {}", ec.message())};
+}
+
+error stream::impl::timed_out(direction what) const {
+  return {errc::timeout,
+          fmt::format("{} did not {} in time", peer_address.empty() ? "the peer" : peer_address,
+                      what == direction::read ? "send anything" : "take what was sent")};
+}
+
+task<void> stream::impl::yield_if_due() {
+  if (moved < piece_size) co_return;
+  moved = 0;
+  co_await asio::post(socket.get_executor(), use_task);
+}
+
+// Returns true while bytes are left that the socket does not take now.
+result<bool> stream::impl::send_outbox() {
+  std::string& outbox = engine->outbox();
+  while (sent < outbox.size()) {
+    error_code ec;
+    sent += socket.write_some(asio::buffer(outbox.data() + sent, outbox.size() - sent), ec);
+    if (ec == asio::error::would_block) return true;
+    if (ec) return error{errc::disconnected, fmt::format("the connection broke: {}", ec.message())};
+  }
+  sent = 0;
+  if (outbox.capacity() > kept_outbox) {
+    std::string().swap(outbox);
+  } else {
+    outbox.clear();
+  }
+  return false;
+}
+
+task<result<void>> stream::impl::flush(deadline until) {
+  for (;;) {
+    const auto left = send_outbox();
+    if (left.has_error()) co_return left.error();
+    if (!*left) co_return result<void>();
+    if (auto ready = co_await wait(direction::write, until); ready.has_error()) co_return ready;
+  }
+}
+
+// What can be had without waiting: true when something came, the peer ended (got 0), or it failed.
+result<bool> stream::impl::take(std::span<char> to, std::size_t& got) {
+  got = 0;
+  if (!engine) {
+    error_code ec;
+    got = socket.read_some(asio::buffer(to.data(), to.size()), ec);
+    if (ec == asio::error::would_block) return false;
+    if (ec && ec != asio::error::eof)
+      return error{errc::disconnected, fmt::format("the connection broke: {}", ec.message())};
+    return true;
+  }
+  auto step = tls::engine::step::done;
+  while (got < to.size() && step == tls::engine::step::done) {
+    std::size_t piece = 0;
+    step = engine->read(to.data() + got, to.size() - got, piece);
+    got += piece;
+  }
+  // Reading may have made an answer (a key update, an alert); what does not fit now goes with the next write.
+  if (!engine->outbox().empty()) (void)send_outbox();
+  if (got > 0 || step == tls::engine::step::closed) return true;
+  if (step == tls::engine::step::failed) return engine->why();
+  return to.empty();
+}
+
+stream::stream(tcp_socket socket, std::shared_ptr<SSL_CTX> tls, tls::role side, std::string server_name)
+    : impl_(std::make_shared<impl>(std::move(socket))) {
+  impl_->prepare();
+  if (tls) {
+    impl_->engine = std::make_unique<tls::engine>(std::move(tls), side, impl_->socket.native_handle(),
+                                                  std::move(server_name));
+  }
+}
+stream::~stream() {
+  if (impl_) close();
+}
+stream::stream(stream&&) noexcept = default;
+stream& stream::operator=(stream&&) noexcept = default;
+
+task<result<void>> stream::handshake(deadline until) {
+  impl& s = *impl_;
+  if (!s.engine) co_return result<void>();
+  for (;;) {
+    const auto step = s.engine->handshake();
+    if (step == tls::engine::step::failed || step == tls::engine::step::closed) {
+      if (!s.engine->peer_spoke_http()) (void)s.send_outbox();  // the alert that tells the peer why
+      if (step == tls::engine::step::failed) co_return s.engine->why();
+      co_return error{errc::disconnected, "the peer ended the connection during the TLS handshake"};
+    }
+    if (auto sent = co_await s.flush(until); sent.has_error()) co_return sent;
+    if (step == tls::engine::step::done) co_return result<void>();
+    if (auto ready = co_await s.wait(direction::read, until); ready.has_error()) co_return ready;
+  }
+}
+
+task<result<std::size_t>> stream::read_some(std::span<char> to, deadline until) {
+  impl& s = *impl_;
+  co_await s.yield_if_due();
+  for (;;) {
+    std::size_t got = 0;
+    const auto came = s.take(to, got);
+    if (came.has_error()) co_return came.error();
+    s.moved += got;
+    if (*came) co_return got;
+    if (auto ready = co_await s.wait(direction::read, until); ready.has_error()) co_return ready.error();
+  }
+}
+
+task<result<void>> stream::wait_readable(deadline until) {
+  if (impl_->engine && impl_->engine->buffered()) co_return result<void>();
+  co_return co_await impl_->wait(direction::read, until);
+}
+
+task<result<void>> stream::write(std::string_view text, deadline until) {
+  impl& s = *impl_;
+  while (!text.empty()) {
+    co_await s.yield_if_due();
+    const std::string_view piece = text.substr(0, piece_size);
+    std::size_t taken = piece.size();
+    if (s.engine) {
+      s.engine->outbox().reserve(s.engine->outbox().size() + piece.size() + 1024);
+      if (s.engine->write(piece) != tls::engine::step::done) co_return s.engine->why();
+      if (auto sent = co_await s.flush(until); sent.has_error()) co_return sent;
+    } else {
+      error_code ec;
+      taken = s.socket.write_some(asio::buffer(piece.data(), piece.size()), ec);
+      if (ec == asio::error::would_block) {
+        if (auto ready = co_await s.wait(direction::write, until); ready.has_error()) co_return ready;
+      } else if (ec) {
+        co_return error{errc::disconnected, fmt::format("the connection broke: {}", ec.message())};
+      }
+    }
+    s.moved += taken;
+    text.remove_prefix(taken);
+  }
+  co_return result<void>();
+}
+
+void stream::end_writing() {
+  error_code ignored;
+  if (impl_->engine) {
+    impl_->engine->shutdown();
+    (void)impl_->send_outbox();
+  }
+  impl_->socket.shutdown(tcp_socket::shutdown_send, ignored);
+}
+
+void stream::close() {
+  if (!impl_->socket.is_open()) return;
+  error_code ignored;
+  if (impl_->engine) {
+    impl_->engine->shutdown();
+    (void)impl_->send_outbox();
+  }
+  impl_->socket.close(ignored);
+  impl_->watchdog.cancel();
+}
+
+void stream::write_plain(std::string_view text) {
+  error_code ignored;
+  impl_->socket.write_some(asio::buffer(text.data(), text.size()), ignored);
+}
+
+bool stream::peer_identity(tls::identity& out) const {
+  return impl_->engine && tls::peer_identity(impl_->engine->native(), out);
+}
+bool stream::peer_spoke_http() const { return impl_->engine && impl_->engine->peer_spoke_http(); }
+std::string_view stream::alpn() const { return impl_->engine ? impl_->engine->alpn() : std::string_view{}; }
+const std::string& stream::peer_address() const { return impl_->peer_address; }
+
+std::string to_string(const tcp::endpoint& peer) {
+  auto address = peer.address();
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    return fmt::format("{}:{}", asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string(),
+                       peer.port());
+  }
+  return address.is_v6() ? fmt::format("[{}]:{}", address.to_string(), peer.port())
+                         : fmt::format("{}:{}", address.to_string(), peer.port());
+}
+
+}  // namespace binnacle::async

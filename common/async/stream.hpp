@@ -1,0 +1,75 @@
+#pragma once
+
+#include "common/async/task.hpp"
+#include "common/error.hpp"
+#include "common/tls/context.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace binnacle::async {
+
+/// A TCP connection, plain or under TLS, whose every wait has a deadline. Include from .cpp files only.
+/// One coroutine may read while another writes. A read that timed out may be tried again; after any other
+/// error, and after a write that timed out, the connection is good for nothing but close(). An operation that
+/// finds its data ready does not suspend; after 64 KiB without a wait it lets the rest of the loop run first,
+/// so that one fast peer does not hold up the others.
+/// The stream must outlive its operations: own it in the coroutine that reads, or cancel and await its
+/// coroutines first. Errors: timeout; disconnected; permission (a certificate was refused, by either side);
+/// protocol (no TLS, broken TLS).
+class stream {
+ public:
+  /// `tls` null: plain TCP. `server_name` (clients): what the server's certificate must be issued for.
+  stream(tcp_socket socket, std::shared_ptr<SSL_CTX> tls, tls::role side, std::string server_name = {});
+  ~stream();
+  stream(stream&&) noexcept;
+  stream& operator=(stream&&) noexcept;
+
+  /// Must come first under TLS; nothing to do on a plain connection.
+  task<result<void>> handshake(deadline until);
+
+  /// At least one byte, at most to.size(), of what has arrived; 0 when the peer ended the connection in
+  /// order.
+  task<result<std::size_t>> read_some(std::span<char> to, deadline until);
+  /// Until something can be read (or the peer has gone, which the next read tells): idle connections need no
+  /// buffer meanwhile.
+  task<result<void>> wait_readable(deadline until);
+  /// All of `text`, which must stay valid until then. Give large pieces: each call ends a TLS record.
+  task<result<void>> write(std::string_view text, deadline until);
+  /// Says close_notify if that needs no waiting, and shuts down the sending side; the peer's last bytes can
+  /// still be read.
+  void end_writing();
+  /// Closes at once; waiting operations end with `disconnected`.
+  void close();
+  /// Past TLS, best effort, without waiting: for one plain sentence to a peer that does not speak TLS.
+  void write_plain(std::string_view text);
+
+  /// Who the verified peer certificate says it is; false when there is none.
+  bool peer_identity(tls::identity& out) const;
+  bool peer_spoke_http() const;
+  /// The protocol agreed on ("binnacle/1"), or empty.
+  std::string_view alpn() const;
+  /// "10.0.0.7:40312" or "[fd00::7]:40312".
+  const std::string& peer_address() const;
+
+ private:
+  struct impl;
+  std::shared_ptr<impl> impl_;
+  friend task<result<stream>> connect(std::string host, std::uint16_t port, std::shared_ptr<SSL_CTX> tls,
+                                      std::string server_name, deadline until);
+};
+
+/// Resolves `host`, connects to its addresses in turn until one answers, and shakes hands. `server_name`
+/// empty: `host`. Errors: as above, each naming host and port; not_found when the name has no address. A name
+/// look-up that hangs is abandoned at the deadline, but holds up the end of the program until the resolver
+/// gives up.
+task<result<stream>> connect(std::string host, std::uint16_t port, std::shared_ptr<SSL_CTX> tls,
+                             std::string server_name, deadline until);
+
+/// "10.0.0.7:40312"; an IPv4 address that came in through an IPv6 socket is printed as IPv4.
+std::string to_string(const tcp::endpoint& peer);
+
+}  // namespace binnacle::async

@@ -1,0 +1,269 @@
+#include "common/tls/context.hpp"
+
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <sys/stat.h>
+
+namespace binnacle::tls {
+namespace {
+
+using certificate_ptr = std::unique_ptr<X509, decltype(&X509_free)>;
+using key_ptr = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
+using bio_ptr = std::unique_ptr<BIO, decltype(&BIO_free)>;
+
+result<std::string> read_pem(const std::string& path, std::string_view what) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (in.is_open() && !in.bad() && !text.empty()) return text;
+  if (in.is_open() && errno == 0)
+    return error{errc::invalid_input, fmt::format("{} {} is empty", what, path)};
+  const int reason = errno;
+  if (reason == ENOENT || reason == ENOTDIR) {
+    return error{
+        errc::not_found,
+        fmt::format(
+            "{} {} does not exist: name an existing file, or make trial certificates with scripts/pki", what,
+            path)};
+  }
+  if (reason == EACCES || reason == EPERM) {
+    return error{errc::permission,
+                 fmt::format("{} {} may not be read by this user: {}", what, path, std::strerror(reason))};
+  }
+  return error{errc::io, fmt::format("{} {} can not be read: {}", what, path, std::strerror(reason))};
+}
+
+bio_ptr bio_over(const std::string& text) {
+  return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), &BIO_free};
+}
+
+// Without a callback OpenSSL would ask for the passphrase on the terminal of a daemon.
+int no_passphrase(char*, int, int, void*) { return 0; }
+
+result<void> use_certificate(SSL_CTX* context, const files& pem) {
+  auto chain_text = read_pem(pem.certificate, "certificate");
+  if (chain_text.has_error()) return chain_text.error();
+  const bio_ptr chain = bio_over(*chain_text);
+  const certificate_ptr own(PEM_read_bio_X509_AUX(chain.get(), nullptr, &no_passphrase, nullptr), &X509_free);
+  if (!own || SSL_CTX_use_certificate(context, own.get()) != 1) {
+    return error{errc::invalid_input, fmt::format("certificate {} holds no usable PEM certificate: {}",
+                                                  pem.certificate, last_error())};
+  }
+  SSL_CTX_clear_chain_certs(context);
+  while (X509* next = PEM_read_bio_X509(chain.get(), nullptr, &no_passphrase, nullptr))
+    SSL_CTX_add0_chain_cert(context, next);
+  ERR_clear_error();  // the end of the file is no error
+
+  auto key_text = read_pem(pem.key, "key");
+  if (key_text.has_error()) return key_text.error();
+  const bio_ptr key_bio = bio_over(*key_text);
+  const key_ptr key(PEM_read_bio_PrivateKey(key_bio.get(), nullptr, &no_passphrase, nullptr), &EVP_PKEY_free);
+  OPENSSL_cleanse(key_text->data(), key_text->size());
+  if (!key) {
+    return error{errc::invalid_input,
+                 fmt::format("key {} holds no usable PEM private key without a passphrase: {}", pem.key,
+                             last_error())};
+  }
+  if (X509_check_private_key(own.get(), key.get()) != 1) {
+    ERR_clear_error();
+    return error{
+        errc::invalid_input,
+        fmt::format(
+            "certificate {} and key {} do not belong together: the key's public half is not the one in the "
+            "certificate; give the pair that was issued together",
+            pem.certificate, pem.key)};
+  }
+  if (SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
+    return error{errc::invalid_input, fmt::format("key {} can not be used: {}", pem.key, last_error())};
+  }
+  return {};
+}
+
+result<void> trust_authority(SSL_CTX* context, const std::string& path) {
+  auto text = read_pem(path, "authority");
+  if (text.has_error()) return text.error();
+  const bio_ptr bundle = bio_over(*text);
+  X509_STORE* store = SSL_CTX_get_cert_store(context);
+  int trusted = 0;
+  for (;;) {
+    const certificate_ptr ca(PEM_read_bio_X509(bundle.get(), nullptr, &no_passphrase, nullptr), &X509_free);
+    if (!ca) break;
+    if (X509_STORE_add_cert(store, ca.get()) == 1) ++trusted;
+  }
+  const bool clean_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  if (trusted == 0 || !clean_end) {
+    return error{errc::invalid_input,
+                 fmt::format("authority {} holds {}: {}", path,
+                             trusted == 0 ? "no PEM certificate" : "a broken PEM certificate", last_error())};
+  }
+  ERR_clear_error();
+  // A trusted intermediate is an anchor of its own, as in Go's verifier: cert-manager's ca.crt may be one.
+  X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+  return {};
+}
+
+// Verifies by the usual rules but lets the handshake go on: SSL_get_verify_result() keeps the reason, and
+// peer_identity() gives no identity then. Possession of the key is still proved by the handshake itself.
+int verify_but_go_on(X509_STORE_CTX* chain, void*) {
+  X509_verify_cert(chain);
+  ERR_clear_error();
+  return 1;
+}
+
+// RFC 7301. For HTTP no overlap is no error: Go offers "h2" and "http/1.1", others offer nothing or only "h2"
+// and cope.
+int choose_alpn(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* offered,
+                unsigned offered_size, void* arg) {
+  const auto& wanted = *static_cast<const std::string*>(arg);
+  for (unsigned at = 0; at < offered_size; at += 1u + offered[at]) {
+    const unsigned char* name = offered + at + 1;
+    if (at + 1 + offered[at] > offered_size) break;
+    if (wanted.size() == offered[at] && std::memcmp(wanted.data(), name, wanted.size()) == 0) {
+      *out = name;
+      *out_size = offered[at];
+      return SSL_TLSEXT_ERR_OK;
+    }
+  }
+  return wanted.starts_with("http/") ? SSL_TLSEXT_ERR_NOACK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+void set_protocols(SSL_CTX* context, const options& o) {
+  SSL_CTX_set_min_proto_version(context, o.tls13_only ? TLS1_3_VERSION : TLS1_2_VERSION);
+  SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20");
+  SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384");
+  // No resumption: a resumed session would keep the identity of a certificate that may have been replaced
+  // since.
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(context, 0);
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  // 34 kB less for each idle connection; and one read(2) per wake-up instead of two per record.
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_read_ahead(context, 1);
+}
+
+void set_alpn(SSL_CTX* context, const options& o) {
+  if (o.alpn.empty()) return;
+  if (o.side == role::server) {
+    // The name must live as long as the SSL_CTX, which connections may keep beyond this context object.
+    auto* name = new std::string(o.alpn);
+    static const int slot = SSL_CTX_get_ex_new_index(
+        0, nullptr, nullptr, nullptr,
+        [](void*, void* held, CRYPTO_EX_DATA*, int, long, void*) { delete static_cast<std::string*>(held); });
+    SSL_CTX_set_ex_data(context, slot, name);
+    SSL_CTX_set_alpn_select_cb(context, &choose_alpn, name);
+  } else {
+    const std::string wire = static_cast<char>(o.alpn.size()) + o.alpn;
+    SSL_CTX_set_alpn_protos(context, reinterpret_cast<const unsigned char*>(wire.data()),
+                            static_cast<unsigned>(wire.size()));
+  }
+}
+
+result<void> set_verification(SSL_CTX* context, const options& o) {
+  if (o.side == role::server && o.clients == client_certificate::none) {
+    SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
+    return {};
+  }
+  if (o.pem.authority.empty()) {
+    return error{
+        errc::invalid_input,
+        o.side == role::client
+            ? "no authority file is given: name the CA certificate that signed the server's certificate"
+            : "no authority file is given: name the CA certificate that signs the clients' certificates"};
+  }
+  if (auto trusted = trust_authority(context, o.pem.authority); trusted.has_error()) return trusted;
+  int mode = SSL_VERIFY_PEER;
+  if (o.side == role::server && o.clients == client_certificate::required)
+    mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+  if (o.side == role::server && o.clients == client_certificate::optional) {
+    SSL_CTX_set_cert_verify_callback(context, &verify_but_go_on, nullptr);
+  }
+  SSL_CTX_set_verify(context, mode, nullptr);
+  return {};
+}
+
+result<std::shared_ptr<SSL_CTX>> build(const options& o) {
+  ERR_clear_error();
+  const bool server = o.side == role::server;
+  std::shared_ptr<SSL_CTX> context(SSL_CTX_new(server ? TLS_server_method() : TLS_client_method()),
+                                   &SSL_CTX_free);
+  if (!context) return error{errc::internal, "OpenSSL gave no TLS context: " + last_error()};
+  set_protocols(context.get(), o);
+  set_alpn(context.get(), o);
+  if (server && o.pem.certificate.empty()) {
+    return error{errc::invalid_input,
+                 "no certificate is given: a TLS server needs a certificate and its key"};
+  }
+  // A client may have none: then a token, or nobody, speaks for it.
+  if (!o.pem.certificate.empty()) {
+    if (auto used = use_certificate(context.get(), o.pem); used.has_error()) return used.error();
+  }
+  if (auto set = set_verification(context.get(), o); set.has_error()) return set.error();
+  return context;
+}
+
+// stat(2) follows symlinks, so the swap of Kubernetes' "..data" link shows as another inode.
+std::string stamp_of(const files& pem) {
+  std::string out;
+  for (const std::string* path : {&pem.certificate, &pem.key, &pem.authority}) {
+    struct stat s {};
+    if (path->empty() || stat(path->c_str(), &s) != 0) {
+      out += "-;";
+      continue;
+    }
+    out +=
+        fmt::format("{}:{}:{}:{}.{:09};", s.st_dev, s.st_ino, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
+  }
+  return out;
+}
+
+long seconds_left_of(SSL_CTX* context) {
+  const X509* own = SSL_CTX_get0_certificate(context);
+  int days = 0;
+  int seconds = 0;
+  if (own == nullptr || ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(own)) != 1) return 0;
+  return days * 86400L + seconds;
+}
+
+}  // namespace
+
+result<std::unique_ptr<context>> context::load(options o) {
+  std::unique_ptr<context> out(new context(std::move(o)));
+  // The stamp first: a file replaced while we read it differs from it at the next look.
+  out->stamp_ = stamp_of(out->options_.pem);
+  auto built = build(out->options_);
+  if (built.has_error()) return built.error();
+  out->current_ = std::move(*built);
+  return out;
+}
+
+result<bool> context::reload_if_changed() {
+  std::string now = stamp_of(options_.pem);
+  if (now == stamp_) return false;
+  // Remembered even if what is there is broken: it is reported once, and looked at again when it changes.
+  stamp_ = std::move(now);
+  auto built = build(options_);
+  if (built.has_error()) {
+    return error{built.error().code,
+                 built.error().message + "; the certificate loaded before stays in force"};
+  }
+  if (SSL_CTX_get0_certificate(built->get()) != nullptr && seconds_left_of(built->get()) <= 0 &&
+      seconds_left() > 0) {
+    return error{errc::invalid_input,
+                 fmt::format("certificate {} has already expired; the one loaded before stays in force",
+                             options_.pem.certificate)};
+  }
+  current_ = std::move(*built);
+  return true;
+}
+
+long context::seconds_left() const { return seconds_left_of(current_.get()); }
+
+}  // namespace binnacle::tls

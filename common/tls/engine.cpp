@@ -1,0 +1,218 @@
+#include "common/tls/engine.hpp"
+
+#include <climits>
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
+
+namespace binnacle::tls {
+
+/// The BIO between OpenSSL and an engine: reads come from the socket, writes go to the outbox.
+struct socket_bio {
+  static engine& of(BIO* bio) { return *static_cast<engine*>(BIO_get_data(bio)); }
+
+  static int read(BIO* bio, char* to, int room) {
+    engine& e = of(bio);
+    BIO_clear_retry_flags(bio);
+    const ssize_t got = ::recv(e.socket_, to, static_cast<std::size_t>(room), 0);
+    if (got >= 0) return static_cast<int>(got);
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
+      BIO_set_retry_read(bio);
+    } else {
+      e.socket_errno_ = errno;
+    }
+    return -1;
+  }
+
+  static int write(BIO* bio, const char* from, int size) {
+    of(bio).outbox_.append(from, static_cast<std::size_t>(size));
+    return size;
+  }
+
+  static long control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+
+  static const BIO_METHOD* method() {
+    static BIO_METHOD* const made = [] {
+      BIO_METHOD* m = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "binnacle socket");
+      BIO_meth_set_read(m, &read);
+      BIO_meth_set_write(m, &write);
+      BIO_meth_set_ctrl(m, &control);
+      return m;
+    }();
+    return made;
+  }
+};
+
+engine::engine(std::shared_ptr<SSL_CTX> context, role side, int socket, std::string server_name)
+    : context_(std::move(context)), side_(side), server_name_(std::move(server_name)), socket_(socket) {
+  ssl_ = SSL_new(context_.get());
+  BIO* bio = BIO_new(socket_bio::method());
+  if (ssl_ == nullptr || bio == nullptr)
+    throw failure({errc::internal, "OpenSSL gave no connection: out of memory"});
+  BIO_set_data(bio, this);
+  BIO_set_init(bio, 1);
+  SSL_set_bio(ssl_, bio, bio);
+  if (side_ == role::server) {
+    SSL_set_accept_state(ssl_);
+    return;
+  }
+  SSL_set_connect_state(ssl_);
+  if (server_name_.empty()) return;
+  X509_VERIFY_PARAM* check = SSL_get0_param(ssl_);
+  if (X509_VERIFY_PARAM_set1_ip_asc(check, server_name_.c_str()) == 1)
+    return;  // an address: no SNI (RFC 6066)
+  ERR_clear_error();
+  X509_VERIFY_PARAM_set_hostflags(check, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  X509_VERIFY_PARAM_set1_host(check, server_name_.data(), server_name_.size());
+  SSL_ctrl(ssl_, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, server_name_.data());
+}
+
+engine::~engine() { SSL_free(ssl_); }
+
+engine::step engine::handshake() {
+  ERR_clear_error();
+  return judge(SSL_do_handshake(ssl_), "the TLS handshake");
+}
+
+engine::step engine::read(char* to, std::size_t room, std::size_t& got) {
+  got = 0;
+  if (has_failed_) return step::failed;
+  ERR_clear_error();
+  return judge(SSL_read_ex(ssl_, to, room, &got), "reading");
+}
+
+engine::step engine::write(std::string_view text) {
+  if (has_failed_) return step::failed;
+  if (text.empty()) return step::done;
+  ERR_clear_error();
+  std::size_t written = 0;
+  return judge(SSL_write_ex(ssl_, text.data(), text.size(), &written), "writing");
+}
+
+void engine::shutdown() {
+  if (has_failed_ || SSL_in_init(ssl_) == 1) return;
+  ERR_clear_error();
+  SSL_shutdown(ssl_);
+  ERR_clear_error();
+}
+
+bool engine::buffered() const noexcept { return SSL_has_pending(ssl_) == 1; }
+
+std::string_view engine::alpn() const noexcept {
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(ssl_, &name, &size);
+  return {reinterpret_cast<const char*>(name), size};
+}
+
+engine::step engine::judge(int returned, std::string_view doing) {
+  if (returned == 1) return step::done;
+  const int reason = SSL_get_error(ssl_, returned);
+  if (reason == SSL_ERROR_WANT_READ) return step::want_read;
+  if (reason == SSL_ERROR_ZERO_RETURN) return step::closed;
+  has_failed_ = true;
+  spoke_http_ = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
+  why_ = explain(reason, doing);
+  ERR_clear_error();
+  return step::failed;
+}
+
+namespace {
+
+/// The remedies for what usually is wrong with a certificate.
+std::string verification_sentence(SSL* ssl, long verdict, const std::string& server_name) {
+  const X509* peer = SSL_get0_peer_certificate(ssl);
+  std::string subject = "of the peer";
+  if (peer != nullptr) {
+    char* text = X509_NAME_oneline(X509_get_subject_name(peer), nullptr, 0);
+    subject = fmt::format("\"{}\"", text);
+    OPENSSL_free(text);
+  }
+  std::string remedy;
+  switch (verdict) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      remedy = "; issue a new one";
+      break;
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      remedy = "; compare the clocks of both machines";
+      break;
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+      remedy = fmt::format("; it must carry \"{}\" as a subject alternative name", server_name);
+      break;
+    case X509_V_ERR_INVALID_PURPOSE:
+      remedy = "; its extended key usage does not allow this side of a connection";
+      break;
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+      remedy = "; the CA that signed it is not in the authority file";
+      break;
+    default:
+      break;
+  }
+  return fmt::format("the certificate {} was refused: {}{}", subject, X509_verify_cert_error_string(verdict),
+                     remedy);
+}
+
+/// What the peer's alert says about us; empty for alerts that are not about certificates.
+std::string_view certificate_alert(int reason) {
+  switch (reason) {
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    case SSL_R_SSLV3_ALERT_NO_CERTIFICATE:
+      return "it requires a client certificate and we gave none";
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+      return "our certificate is not signed by a CA that it trusts";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+      return "our certificate has expired, or the clocks differ";
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+      return "it does not accept our certificate";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+      return "our certificate is revoked";
+    case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
+      return "it denied access";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+error engine::explain(int reason, std::string_view doing) const {
+  if (reason == SSL_ERROR_SYSCALL) {
+    if (socket_errno_ == 0)
+      return {errc::disconnected, fmt::format("{} failed: the peer closed the connection", doing)};
+    return {errc::disconnected, fmt::format("{} failed: {}", doing, std::strerror(socket_errno_))};
+  }
+  const int why = ERR_GET_REASON(ERR_peek_error());
+  const long verdict = SSL_get_verify_result(ssl_);
+  if (why == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+    return {errc::disconnected, fmt::format("{} failed: the peer closed the connection", doing)};
+  }
+  if (why == SSL_R_CERTIFICATE_VERIFY_FAILED && verdict != X509_V_OK) {
+    return {errc::permission, verification_sentence(ssl_, verdict, server_name_)};
+  }
+  if (why == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
+    return {errc::permission, "the peer gave no client certificate, which this server requires"};
+  }
+  if (const auto alert = certificate_alert(why); !alert.empty()) {
+    return {errc::permission, fmt::format("the peer refused us: {}", alert)};
+  }
+  if (spoke_http_) return {errc::protocol, "the peer speaks plain HTTP to a TLS port; it must use https://"};
+  if (why == SSL_R_WRONG_VERSION_NUMBER) {
+    return {errc::protocol,
+            "the peer does not speak TLS: is this the right port, and does the other side use TLS?"};
+  }
+  const char* text = ERR_reason_error_string(ERR_peek_error());
+  return {errc::protocol, fmt::format("{} failed: {}", doing, text != nullptr ? text : "no reason given")};
+}
+
+}  // namespace binnacle::tls

@@ -1,0 +1,135 @@
+#include "common/async/task_group.hpp"
+
+#include "common/async/timeout.hpp"
+#include "common/async/timers.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+namespace {
+
+using namespace binnacle;
+using namespace std::chrono_literals;
+using async::task;
+using async::within;
+
+const logger quiet("test", log_level::off);
+
+struct counts_its_end {
+  explicit counts_its_end(int& n) : n_(n) {}
+  counts_its_end(const counts_its_end&) = delete;
+  ~counts_its_end() { ++n_; }
+  int& n_;
+};
+
+task<void> sleep_long(int& ended) {
+  const counts_its_end on_exit(ended);
+  for (;;) co_await async::sleep_for(1h);
+}
+
+task<void> fail_at_once() {
+  throw std::runtime_error("as the test wants");
+  co_return;
+}
+
+task<result<int>> answer_after(std::chrono::milliseconds span) {
+  co_await async::sleep_for(span);
+  co_return 42;
+}
+
+task<void> wait_for(async::event& it, bool& woken) { woken = co_await it.wait(within(5s)); }
+
+TEST_SUITE("common/async") {
+  TEST_CASE("cancel ends every coroutine of a group, and wait sees it") {
+    support::run([](async::loop& loop) -> task<void> {
+      int ended = 0;
+      async::task_group group(loop, quiet);
+      for (int i = 0; i < 3; ++i) group.spawn("sleeper", sleep_long(ended));
+      CHECK_FALSE(co_await group.wait(within(10ms)));
+      CHECK(group.size() == 3);
+      group.cancel();
+      CHECK(co_await group.wait(within(5s)));
+      CHECK(ended == 3);
+    });
+  }
+
+  TEST_CASE("an exception ends its coroutine only") {
+    support::run([](async::loop& loop) -> task<void> {
+      int ended = 0;
+      async::task_group group(loop, quiet);
+      group.spawn("sleeper", sleep_long(ended));
+      group.spawn("broken", fail_at_once());
+      co_await async::sleep_for(5ms);
+      CHECK(group.size() == 1);
+      group.cancel();
+      co_await group.wait();
+    });
+  }
+
+  TEST_CASE("with_timeout gives the result in time and an error after it") {
+    support::run([](async::loop&) -> task<void> {
+      auto quick = co_await async::with_timeout(answer_after(1ms), within(5s), "the answer");
+      REQUIRE(quick.has_value());
+      CHECK(*quick == 42);
+      auto slow = co_await async::with_timeout(answer_after(1h), within(5ms), "the answer");
+      REQUIRE(slow.has_error());
+      CHECK(slow.error().code == errc::timeout);
+      CHECK(slow.error().message == "the answer took too long");
+    });
+  }
+
+  TEST_CASE("a periodic timer counts the ticks it missed and keeps its beat") {
+    support::run([](async::loop& loop) -> task<void> {
+      async::periodic_timer timer(loop, 20ms);
+      const auto start = std::chrono::steady_clock::now();
+      CHECK(co_await timer.next() == 0);
+      std::this_thread::sleep_for(75ms);  // a loop held up, as a slow source would
+      const auto missed = co_await timer.next();
+      CHECK(missed >= 2);
+      CHECK(std::chrono::steady_clock::now() - start >= 20ms * (2 + missed));
+      co_await timer.next();
+      CHECK(std::chrono::steady_clock::now() - start >= 20ms * (3 + missed));
+    });
+  }
+
+  TEST_CASE("an event wakes its waiter, and a notify before the wait counts once") {
+    support::run([](async::loop& loop) -> task<void> {
+      async::event it(loop);
+      it.notify();
+      it.notify();
+      CHECK(co_await it.wait(within(0ms)));
+      CHECK_FALSE(co_await it.wait(within(1ms)));
+      bool woken = false;
+      async::task_group group(loop, quiet);
+      group.spawn("waiter", wait_for(it, woken));
+      co_await async::sleep_for(2ms);
+      it.notify();
+      co_await group.wait(within(5s));
+      CHECK(woken);
+    });
+  }
+
+  TEST_CASE("work posted from another thread runs on the loop's thread") {
+    async::loop loop;
+    std::thread::id ran_on;
+    std::thread other([&] { async::post(loop, [&] { ran_on = std::this_thread::get_id(); }); });
+    other.join();
+    async::run(loop, quiet);
+    CHECK(ran_on == std::this_thread::get_id());
+  }
+
+  TEST_CASE("SIGTERM is awaited instead of ending the process") {
+    support::run([](async::loop& loop) -> task<void> {
+      auto raise_later = [] { std::raise(SIGTERM); };
+      async::steady_timer timer(loop, 5ms);
+      timer.async_wait([raise_later](boost::system::error_code) { raise_later(); });
+      CHECK(co_await async::stop_signal() == SIGTERM);
+    });
+  }
+}
+
+}  // namespace

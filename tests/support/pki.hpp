@@ -1,0 +1,58 @@
+#pragma once
+
+#include "common/tls/context.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace binnacle::support {
+
+/// A folder of its own below the system's temporary one, removed at the end.
+class temp_dir {
+ public:
+  temp_dir();
+  ~temp_dir();
+  temp_dir(const temp_dir&) = delete;
+  temp_dir& operator=(const temp_dir&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void write_file(const std::string& path, const std::string& text);
+
+/// What a test wants in a certificate. Times are seconds from now.
+struct wanted {
+  std::string common_name;
+  std::vector<std::string> organizations;
+  std::vector<std::string> dns_names;  ///< an IP address is taken as such
+  std::vector<std::string> uris;
+  long valid_from = -60;
+  long valid_to = 3600;
+  std::string extended_key_usage;  ///< "serverAuth", "clientAuth"; empty: none given
+};
+
+/// A certificate authority made in memory (ECDSA P-256, about a millisecond a certificate).
+class authority {
+ public:
+  /// Writes NAME-ca.crt into `dir`, which must outlive it.
+  authority(const temp_dir& dir, std::string name);
+  ~authority();
+  /// Writes FILE.crt and FILE.key and names both, and this CA as their authority.
+  tls::files issue(const std::string& file, const wanted& what);
+  /// For localhost, 127.0.0.1 and ::1.
+  tls::files issue_server(const std::string& file = "server");
+  const std::string& certificate() const { return path_; }
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+  const temp_dir& dir_;
+  std::string path_;
+};
+
+}  // namespace binnacle::support
