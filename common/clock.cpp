@@ -2,11 +2,11 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <time.h>
 
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <time.h>
 
 namespace binnacle {
 
@@ -17,7 +17,8 @@ boot_clock::time_point boot_clock::now() noexcept {
 }
 
 std::chrono::system_clock::time_point wall_time(instant t) noexcept {
-  return std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::system_clock::duration>(t - boot_clock::now());
+  return std::chrono::system_clock::now() +
+         std::chrono::duration_cast<std::chrono::system_clock::duration>(t - boot_clock::now());
 }
 
 std::string rfc3339(std::chrono::system_clock::time_point t) {
@@ -29,8 +30,13 @@ std::string human(duration d) {
   if (d <= duration::zero()) return "0ms";
   if (d < milliseconds(1)) return fmt::format("{}us", duration_cast<microseconds>(d).count());
   if (d < seconds(1)) return fmt::format("{}ms", duration_cast<milliseconds>(d).count());
-  if (d < minutes(1)) return fmt::format("{:.1f}s", duration_cast<milliseconds>(d).count() / 1000.0);
-  if (d < hours(1)) return fmt::format("{}m{}s", duration_cast<minutes>(d).count(), duration_cast<seconds>(d).count() % 60);
+  if (d < minutes(1)) {
+    const auto tenths =
+        duration_cast<milliseconds>(d).count() / 100;  // cut, not rounded: 59.96 s is no minute yet
+    return fmt::format("{}.{}s", tenths / 10, tenths % 10);
+  }
+  if (d < hours(1))
+    return fmt::format("{}m{}s", duration_cast<minutes>(d).count(), duration_cast<seconds>(d).count() % 60);
   return fmt::format("{}h{}m", duration_cast<hours>(d).count(), duration_cast<minutes>(d).count() % 60);
 }
 
@@ -40,7 +46,8 @@ bool parse_duration(std::string_view text, duration& out) noexcept {
     double ns;
   };
   // Two-letter units first: "ms" must not be read as "m" and a stray "s".
-  static constexpr std::array<unit, 7> units{{{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
+  static constexpr std::array<unit, 7> units{
+      {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
   constexpr double century_ns = 100.0 * 365.25 * 86400e9;
   if (text == "0") {
     out = duration::zero();
@@ -51,7 +58,8 @@ bool parse_duration(std::string_view text, duration& out) noexcept {
   while (!text.empty()) {
     double number = 0;
     if (text.front() == '-' || text.front() == '+') return false;
-    auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    auto [end, ec] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
     if (ec != std::errc{}) return false;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     bool known = false;

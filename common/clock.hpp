@@ -7,10 +7,10 @@
 
 namespace binnacle {
 
-/// CLOCK_BOOTTIME: monotonic, counts suspend, starts at boot. Samples are stamped with it and every age, deadline and window
-/// is measured on it, so a wall-clock step changes nothing (design 5, Time). Never compared across machines: the
-/// ingest translates an agent's instants by its link's offset first.
-/// Source: clock_gettime(2).
+/// CLOCK_BOOTTIME: monotonic, counts suspend, starts at boot. Samples are stamped with it and every age,
+/// deadline and window is measured on it, so a wall-clock step changes nothing (design 5, Time). Never
+/// compared across machines: the ingest translates an agent's instants by its link's offset first. Source:
+/// clock_gettime(2).
 struct boot_clock {
   using rep = std::int64_t;
   using period = std::nano;
@@ -22,7 +22,8 @@ struct boot_clock {
   static time_point now() noexcept;
 };
 
-/// A point in this machine's boot time, and spans of it. Pure cores get `instant now` as an argument; they never ask a clock.
+/// A point in this machine's boot time, and spans of it. Pure cores get `instant now` as an argument; they
+/// never ask a clock.
 using instant = boot_clock::time_point;
 using duration = boot_clock::duration;
 
@@ -30,8 +31,8 @@ using duration = boot_clock::duration;
 constexpr std::int64_t to_ns(instant t) noexcept { return t.time_since_epoch().count(); }
 constexpr instant from_ns(std::int64_t ns) noexcept { return instant(duration(ns)); }
 
-/// The wall-clock time of `t`, by the present difference between CLOCK_REALTIME and CLOCK_BOOTTIME. For showing to people and
-/// Kubernetes only.
+/// The wall-clock time of `t`, by the present difference between CLOCK_REALTIME and CLOCK_BOOTTIME. For
+/// showing to people and Kubernetes only.
 std::chrono::system_clock::time_point wall_time(instant t) noexcept;
 
 /// RFC 3339, UTC, whole seconds, "2026-01-01T00:00:00Z": the form of Kubernetes timestamps.
@@ -40,8 +41,9 @@ std::string rfc3339(std::chrono::system_clock::time_point t);
 /// "12ms", "1.3s", "4m10s": a span as people read it. Negative spans print as "0ms".
 std::string human(duration d);
 
-/// Text of a Go duration ("1h30m", "2.5s", "200ms", "0") to a span; TAS's flags and our policy fields use this form.
-/// Units: ns us µs ms s m h, a sign is refused. Returns false when the text is no such duration or exceeds 100 years.
+/// Text of a Go duration ("1h30m", "2.5s", "200ms", "0") to a span; TAS's flags and our policy fields use
+/// this form. Units: ns us µs ms s m h, a sign is refused. Returns false when the text is no such duration or
+/// exceeds 100 years.
 bool parse_duration(std::string_view text, duration& out) noexcept;
 
 }  // namespace binnacle

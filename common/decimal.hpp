@@ -8,9 +8,9 @@
 
 namespace binnacle {
 
-/// A metric value: mantissa × 10^exponent, exact. Doubles become this once, at the agent; rules compare it exactly with
-/// Quantities and every face prints the same number (design 5). The exponent is fixed per series by its catalogue entry.
-/// Range: exponent within [-18, 18]. Value type, no allocation.
+/// A metric value: mantissa × 10^exponent, exact. Doubles become this once, at the agent; rules compare it
+/// exactly with Quantities and every face prints the same number (design 5). The exponent is fixed per series
+/// by its catalogue entry. Range: exponent within [-18, 18]. Value type, no allocation.
 struct decimal {
   std::int64_t mantissa = 0;
   std::int8_t exponent = 0;
@@ -20,11 +20,13 @@ struct decimal {
   friend bool operator==(decimal a, decimal b) noexcept;
 };
 
-/// `value` rounded half-even to a multiple of 10^exponent; nothing for NaN, infinities and what an int64 mantissa cannot hold.
+/// `value` rounded half-even to a multiple of 10^exponent; nothing for NaN, infinities and what an int64
+/// mantissa cannot hold.
 std::optional<decimal> from_double(double value, std::int8_t exponent) noexcept;
 
-/// The exponent that keeps at least nine significant digits of `value` (and at most 10^-9), for foreign series without a
-/// catalogue entry (design 5). Nothing for NaN and infinities.
+/// The exponent for a foreign series without a catalogue entry (design 5), from one of its values: it keeps
+/// nine significant digits, all whole digits of a larger number as long as they fit, and nothing finer than
+/// 10^-9. A later value may need another. Nothing for NaN and infinities.
 std::optional<std::int8_t> natural_exponent(double value) noexcept;
 
 /// The nearest double. For showing and statistics; never for a verdict.
@@ -36,8 +38,8 @@ std::optional<decimal> add(decimal a, decimal b) noexcept;
 /// The same number at another exponent, rounded half-even where digits are lost; nothing on overflow.
 std::optional<decimal> rescale(decimal d, std::int8_t exponent) noexcept;
 
-/// Plain decimal text, no exponent, exactly the digits of the resolution: {1234,-1} is "123.4", {5,3} is "5000". A JSON number
-/// and an exposition value.
+/// Plain decimal text, no exponent, exactly the digits of the resolution: {1234,-1} is "123.4", {5,3} is
+/// "5000". A JSON number and an exposition value.
 std::string to_string(decimal d);
 std::ostream& operator<<(std::ostream& out, decimal d);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/system/result.hpp>
+
 #include <stdexcept>
 #include <string>
 #include <string_view>

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "common/error.hpp"
+#include "common/metrics/catalog.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -7,17 +10,14 @@
 #include <string>
 #include <string_view>
 
-#include "common/error.hpp"
-#include "common/metrics/catalog.hpp"
-
 namespace binnacle::exposition {
 
 /// Bounds on what a text may make us hold. Beyond them the rest is refused by name, never half a line kept.
 struct limits {
   std::size_t bytes = 4u << 20;
   std::size_t series = 10'000;
-  std::size_t labels = 32;        ///< per series
-  std::size_t text = 1024;        ///< bytes of a name, label value or help
+  std::size_t labels = 32;  ///< per series
+  std::size_t text = 1024;  ///< bytes of a name, label value or help
 };
 
 /// One sample line, its views valid during the call only (label_set is owned).
@@ -26,16 +26,18 @@ struct sample {
   metrics::label_set labels;
   double value = 0;  ///< may be NaN or infinite: the caller decides
   std::optional<std::int64_t> timestamp_ms;
-  metrics::kind type = metrics::kind::gauge;  ///< from the last # TYPE line of this name; untyped counts as gauge
+  metrics::kind type =
+      metrics::kind::gauge;  ///< from the last # TYPE line of this name; untyped counts as gauge
   std::string_view help;
 };
 
-/// Reads the Prometheus text format 0.0.4 and the OpenMetrics 1.0 superset of it (# EOF, # UNIT, exemplars skipped).
-/// Histograms and summaries come out as their plain series. Calls `on_sample` in order of appearance.
-/// Errors: invalid_input with the line number, what is wrong and the form expected; `on_sample` may have been called for lines
-/// before it: parse into a temporary if nothing may be half applied. UTF-8 is checked.
-/// Source: prometheus.io/docs/instrumenting/exposition_formats, OpenMetrics 1.0.
-result<void> parse(std::string_view text, const limits& bounds, const std::function<void(const sample&)>& on_sample);
+/// Reads the Prometheus text format 0.0.4 and the OpenMetrics 1.0 superset of it (# EOF, # UNIT, exemplars
+/// skipped). Histograms and summaries come out as their plain series. Calls `on_sample` in order of
+/// appearance. Errors: invalid_input with the line number, what is wrong and the form expected; `on_sample`
+/// may have been called for lines before it: parse into a temporary if nothing may be half applied. UTF-8 is
+/// checked. Source: prometheus.io/docs/instrumenting/exposition_formats, OpenMetrics 1.0.
+result<void> parse(std::string_view text, const limits& bounds,
+                   const std::function<void(const sample&)>& on_sample);
 
 /// Writes the text format: one family after another, HELP and TYPE once each, label values escaped.
 class writer {

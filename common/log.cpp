@@ -11,11 +11,16 @@ namespace {
 
 spdlog::level::level_enum to_spdlog(log_level level) noexcept {
   switch (level) {
-    case log_level::debug: return spdlog::level::debug;
-    case log_level::info: return spdlog::level::info;
-    case log_level::warning: return spdlog::level::warn;
-    case log_level::error: return spdlog::level::err;
-    case log_level::off: return spdlog::level::off;
+    case log_level::debug:
+      return spdlog::level::debug;
+    case log_level::info:
+      return spdlog::level::info;
+    case log_level::warning:
+      return spdlog::level::warn;
+    case log_level::error:
+      return spdlog::level::err;
+    case log_level::off:
+      return spdlog::level::off;
   }
   return spdlog::level::info;
 }
@@ -23,9 +28,10 @@ spdlog::level::level_enum to_spdlog(log_level level) noexcept {
 }  // namespace
 
 logger::logger(std::string part, log_level threshold) {
-  sink_ = std::make_shared<spdlog::logger>(std::move(part), std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  sink_->set_formatter(
-      std::make_unique<spdlog::pattern_formatter>("%Y-%m-%dT%H:%M:%S.%eZ %l %n: %v", spdlog::pattern_time_type::utc));
+  sink_ =
+      std::make_shared<spdlog::logger>(std::move(part), std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  sink_->set_formatter(std::make_unique<spdlog::pattern_formatter>("%Y-%m-%dT%H:%M:%S.%eZ %l %n: %v",
+                                                                   spdlog::pattern_time_type::utc));
   sink_->set_level(to_spdlog(threshold));
   sink_->flush_on(spdlog::level::debug);
 }

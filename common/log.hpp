@@ -12,8 +12,8 @@ class logger;
 
 namespace binnacle {
 
-/// Levels and what they mean: `error` a person must act; `warning` something is degraded and says so once, not once a tick;
-/// `info` a change of state (started, connected, policy accepted); `debug` for developers.
+/// Levels and what they mean: `error` a person must act; `warning` something is degraded and says so once,
+/// not once a tick; `info` a change of state (started, connected, policy accepted); `debug` for developers.
 enum class log_level : unsigned char { debug, info, warning, error, off };
 
 /// A logger that is passed in, never global. Copies share one sink; safe to use from several threads.
@@ -36,7 +36,8 @@ class logger {
   }
   template <class... Args>
   void warning(fmt::format_string<Args...> text, Args&&... args) const {
-    if (enabled(log_level::warning)) write(log_level::warning, fmt::format(text, std::forward<Args>(args)...));
+    if (enabled(log_level::warning))
+      write(log_level::warning, fmt::format(text, std::forward<Args>(args)...));
   }
   template <class... Args>
   void error(fmt::format_string<Args...> text, Args&&... args) const {

@@ -1,18 +1,18 @@
 #pragma once
 
+#include "common/decimal.hpp"
+#include "common/error.hpp"
+
 #include <compare>
 #include <iosfwd>
 #include <string>
 #include <string_view>
 
-#include "common/decimal.hpp"
-#include "common/error.hpp"
-
 namespace binnacle {
 
-/// A Kubernetes resource.Quantity as a number: a signed 128-bit count of 10^-9, so |value| < 1.7e29, which covers all that
-/// kube-apiserver prints right. Text rules: reference "resource.Quantity", section 4 of the Kubernetes contracts; finer digits
-/// round away from zero; binary suffixes cap at 2^63-1.
+/// A Kubernetes resource.Quantity as a number: a signed 128-bit count of 10^-9, so |value| < 1.7e29, which
+/// covers all that kube-apiserver prints right. Text rules: reference "resource.Quantity", section 4 of the
+/// Kubernetes contracts; finer digits round away from zero; binary suffixes cap at 2^63-1.
 struct quantity {
   __int128 nano = 0;
 
@@ -23,14 +23,15 @@ struct quantity {
 std::strong_ordering compare(decimal value, const quantity& target) noexcept;
 
 /// Parses "20500m", "1.5", "1Ki", "2e3", "-0.5".
-/// Errors: invalid_input, with the text quoted and the form expected. Stricter than Go where Go has quirks: at least one digit
-/// is needed ("." and "Ki" are refused) and exponents beyond ±400 or values beyond 1.7e29 are refused.
+/// Errors: invalid_input, with the text quoted and the form expected. Stricter than Go where Go has quirks:
+/// at least one digit is needed ("." and "Ki" are refused) and exponents beyond ±400 or values beyond 1.7e29
+/// are refused.
 result<quantity> parse_quantity(std::string_view text);
 
 quantity from_integer(std::int64_t value) noexcept;
 
-/// Canonical DecimalSI text ("20500m", "1k", "0"): what the API server would print for a number. |value| is clamped to 2^63-1
-/// (Go misprints larger ones).
+/// Canonical DecimalSI text ("20500m", "1k", "0"): what the API server would print for a number. |value| is
+/// clamped to 2^63-1 (Go misprints larger ones).
 std::string canonical(const quantity& q);
 std::string canonical(decimal d);
 
