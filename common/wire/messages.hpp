@@ -1,15 +1,16 @@
 #pragma once
 
+#include "common/metrics/catalog.hpp"
+
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "common/metrics/catalog.hpp"
-
-/// What agent and aggregator say to each other, as plain structs. The Cap'n Proto form (telemetry.capnp) never leaves
-/// common/wire; README.md there is the format on one page.
+/// What agent and aggregator say to each other, as plain structs. The Cap'n Proto form (telemetry.capnp)
+/// never leaves common/wire; README.md there is the format on one page.
 namespace binnacle::wire {
 
 /// Why a series has no value. The names are printed by every face.
@@ -27,7 +28,9 @@ enum class absence : std::uint8_t {
   out_of_range,  ///< NaN, infinite, or beyond what an int64 mantissa holds
   stale,         ///< older than its stale-after (set by the aggregator, never sent)
   disconnected,  ///< the agent's link is down and the value has aged out (set by the aggregator, never sent)
+  other,         ///< a reason that this version does not know, sent by a newer agent
 };
+/// "not_read_yet", "permission"…
 std::string_view to_string(absence reason) noexcept;
 
 /// A set of series that one read refreshes together: a source, or one part of a source with its own period.
@@ -67,16 +70,17 @@ struct series_absence {
   absence reason = absence::missing;
 };
 
-/// What was read since the last batch. `values` holds only series that changed (all of them when `full`); a series in neither
-/// list keeps its value, and its age follows its group's read time.
+/// What was read since the last batch. `values` holds only series that changed (all of them when `full`); a
+/// series in neither list keeps its value, and its age follows its group's read time.
 struct batch {
   std::uint64_t sequence = 0;
   std::uint32_t catalog_version = 0;
   std::int64_t sent_at_ns = 0;  ///< agent's CLOCK_BOOTTIME
   bool full = false;
   std::vector<group_read> reads;
-  std::vector<series_value> values;      ///< ascending by series
-  std::vector<series_absence> absences;  ///< ascending by series; those that became absent (all absent ones when `full`)
+  std::vector<series_value> values;  ///< ascending by series
+  std::vector<series_absence>
+      absences;  ///< ascending by series; those that became absent (all absent ones when `full`)
 };
 
 /// A source's health in words, for `binnacle status`, sent when it changes.
@@ -117,6 +121,7 @@ struct goodbye {
   std::string reason;
 };
 
-using message = std::variant<hello, welcome, refused, catalog, batch, std::vector<source_status>, interest, goodbye>;
+using message =
+    std::variant<hello, welcome, refused, catalog, batch, std::vector<source_status>, interest, goodbye>;
 
 }  // namespace binnacle::wire

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "common/wire/messages.hpp"
+#include "common/wire/telemetry.capnp.h"
+
+namespace binnacle::wire::detail {
+
+/// `other` for what only the aggregator says (stale, disconnected) and for reasons of a newer minor version.
+schema::Absence to_schema(absence reason) noexcept;
+absence from_schema(schema::Absence reason) noexcept;
+
+}  // namespace binnacle::wire::detail

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "common/wire/batch_codec.hpp"
+#include "common/wire/session.hpp"
+
+namespace binnacle::wire {
+
+/// The aggregator's end of one agent connection.
+///
+///   awaiting_hello --hello--> authorising --accept()--> streaming --> ended
+///         |  10 s                 |  10 s                  |  silence, credential not renewed, a fault
+///         '---------------------- '----- refused ----------'--- goodbye, or the peer's goodbye
+///
+/// Faults end this session only; ended() names the reason and the peer is told it.
+class aggregator_session : public session {
+ public:
+  enum class state : std::uint8_t { awaiting_hello, authorising, streaming, ended };
+  enum class event : std::uint8_t {
+    nothing,   ///< more bytes or next_deadline() are needed
+    hello,     ///< greeting() wants accept() or refuse(); also in a running session, to renew the credential
+    catalog,   ///< take_catalog()
+    batch,     ///< last_batch()
+    statuses,  ///< take_statuses()
+    ended,     ///< see ended(); given once, and again whenever asked
+  };
+  struct settings {
+    duration hello_timeout = std::chrono::seconds(10);
+    duration authorise_timeout = std::chrono::seconds(10);
+    duration silence =
+        std::chrono::seconds(30);  ///< or three times the longest period in the catalogue, if that is more
+  };
+
+  aggregator_session(const settings& s, instant now);
+
+  /// The next thing that happened, by frames received and by time. Call until `nothing` or `ended`.
+  event next(instant now);
+  /// When next() must be called again though nothing was received; instant::max() for never.
+  instant next_deadline() const noexcept;
+
+  /// What the hello said. Its credential is forgotten once accepted or refused.
+  const hello& greeting() const noexcept { return greeting_; }
+  catalog take_catalog() { return std::move(catalog_); }
+  std::vector<source_status> take_statuses() { return std::move(statuses_); }
+  /// Valid until next() is called again.
+  const batch& last_batch() const noexcept { return batch_; }
+
+  /// Answers a hello. `w`'s protocol version is filled in; reauthenticate_after_s counts from `now`.
+  void accept(welcome w, instant now);
+  /// `sentence` is for the agent's log; it must hold nothing secret. retry_after zero: the agent's own
+  /// back-off.
+  void refuse(reason why, std::string sentence, duration retry_after);
+  /// Tells the agent what to read and how often. Only while streaming.
+  outcome<void> want(const interest& i);
+  /// Ends the session from this side (superseded, shutting_down, overloaded…), telling the peer.
+  void close(reason why, std::string sentence);
+
+  state now_in() const noexcept { return state_; }
+
+ private:
+  event end(fault why, duration retry_after = {});
+  event receive(const frame_view& frame, instant now);
+  event take_hello(hello h, instant now);
+
+  const settings settings_;
+  state state_ = state::awaiting_hello;
+  instant deadline_;  // for hello and authorisation; then of silence
+  instant reauthenticate_by_ = instant::max();
+  duration silence_;
+  bool renewing_ = false;  // a hello in a running session waits for its answer
+  bool has_catalog_ = false;
+
+  hello greeting_;
+  catalog catalog_;
+  std::vector<source_status> statuses_;
+  batch batch_;
+  batch_decoder decoder_;
+};
+
+}  // namespace binnacle::wire

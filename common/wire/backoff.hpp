@@ -1,0 +1,41 @@
+#pragma once
+
+#include "common/clock.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace binnacle::wire {
+
+/// How long to wait before the next attempt: a span drawn evenly from [least, ceiling], whose ceiling doubles
+/// with every attempt up to a cap. Drawing from the whole range ("full jitter") spreads a herd that was cut
+/// off at one moment best. Source: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
+class backoff {
+ public:
+  struct settings {
+    duration least = std::chrono::milliseconds(100);
+    duration first_ceiling = std::chrono::seconds(1);
+    duration cap = std::chrono::seconds(30);
+  };
+
+  explicit backoff(const settings& s) : settings_(s), ceiling_(s.first_ceiling) {}
+
+  /// The next span; never less than `at_least` (a peer's retryAfter), to which the jitter is then added.
+  template <class Random>
+  duration next(Random& random, duration at_least = {}) {
+    std::uniform_int_distribution<duration::rep> draw(settings_.least.count(),
+                                                      std::max(settings_.least, ceiling_).count());
+    const duration jitter(draw(random));
+    ceiling_ = std::min(ceiling_ * 2, settings_.cap);
+    return at_least > duration::zero() ? at_least + jitter : jitter;
+  }
+
+  /// The attempt succeeded (for a link: the welcome came).
+  void reset() noexcept { ceiling_ = settings_.first_ceiling; }
+
+ private:
+  settings settings_;
+  duration ceiling_;
+};
+
+}  // namespace binnacle::wire

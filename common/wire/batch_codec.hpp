@@ -1,0 +1,61 @@
+#pragma once
+
+#include "common/wire/frame.hpp"
+#include "common/wire/messages.hpp"
+#include "common/wire/scratch.hpp"
+
+#include <vector>
+
+namespace binnacle::wire {
+
+/// What both ends remember from batch to batch: the same on both as long as every batch arrives.
+struct delta_memory {
+  std::vector<std::int64_t> last;  ///< the last mantissa sent of each series of the catalogue; 0 if none
+  std::size_t groups = 0;          ///< of the catalogue
+  std::uint32_t version = 0;
+  std::uint64_t sequence = 0;
+  std::int64_t sent_at_us = 0;
+  bool needs_full = true;
+
+  /// Another catalogue is in force. The sequence goes on, and so does time.
+  void reset(const catalog& c);
+};
+
+/// Batches to frames, for one session and its current catalogue: remembers the last mantissa sent of every
+/// series, because only differences travel.
+class batch_encoder {
+ public:
+  /// A new catalogue was sent: the next batch must be full.
+  void reset(const catalog& sent) { memory_.reset(sent); }
+  bool needs_full() const noexcept { return memory_.needs_full; }
+
+  /// Appends `b` as one frame; its sequence and catalog_version are set here. When refused, `out` and the
+  /// memory are as before. Times travel in whole microseconds, rounded down. Errors: not_full,
+  /// unknown_series, clock_backwards (a read later than sent_at, sent_at less than before, or before boot),
+  /// bad_message (values or absences not ascending, or a series in both), oversized.
+  outcome<void> append(bytes& out, batch& b);
+
+ private:
+  outcome<void> check(const batch& b) const;
+
+  delta_memory memory_;
+  std::vector<std::uint64_t> words_;  // the message is built in here
+};
+
+/// Frames to batches: the other end of a batch_encoder.
+class batch_decoder {
+ public:
+  /// A new catalogue has come: the next batch must be full.
+  void reset(const catalog& received) { memory_.reset(received); }
+
+  /// Decodes into `b`, whose vectors are reused: nothing is allocated once they have grown.
+  /// Errors: bad_message, oversized, unknown_catalogue, unknown_series, not_full, sequence_gap,
+  /// clock_backwards. After an error the session must end: the memory may be half moved on.
+  outcome<void> decode(const frame_view& frame, scratch& space, batch& b);
+
+ private:
+  delta_memory memory_;
+  bool any_ = false;  // a batch has come in this session
+};
+
+}  // namespace binnacle::wire

@@ -1,0 +1,195 @@
+#include "common/wire/catalog_codec.hpp"
+
+#include "common/wire/codec.hpp"
+#include "common/wire/payload.hpp"
+#include "common/wire/text.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace binnacle::wire {
+namespace {
+
+std::string number(std::size_t n) { return std::to_string(n); }
+fault too_large(std::size_t n, std::string_view what, std::size_t limit) {
+  return {reason::catalogue_too_large, "a catalogue with " + number(n) + " " + std::string(what) +
+                                           "; at most " + number(limit) + " are allowed"};
+}
+fault bad(std::string sentence) { return {reason::bad_catalogue, std::move(sentence)}; }
+
+outcome<void> check_group(const group_info& g) {
+  if (g.source.empty() || g.source.size() > max_name || g.name.size() > max_name || !valid_utf8(g.source) ||
+      !valid_utf8(g.name))
+    return bad("a group whose source or name is empty, too long or not UTF-8");
+  if (g.period_ms == 0 || g.stale_after_ms == 0)
+    return bad("group " + g.source + "/" + g.name + " has a period or stale-after of 0");
+  return {};
+}
+
+outcome<void> check_series(const series_info& s, std::size_t groups) {
+  if (!valid_metric_name(s.family))
+    return bad("a family name that is no metric name (letters, digits, _ and :, at most 255)");
+  if (s.labels.size() > max_labels)
+    return too_large(s.labels.size(), "labels at one series of " + s.family, max_labels);
+  if (s.group >= groups)
+    return bad("a series of " + s.family + " in group " + number(s.group) + " of " + number(groups));
+  if (s.exponent > max_exponent || s.exponent < -max_exponent)
+    return bad("a series of " + s.family + " with exponent " + std::to_string(s.exponent) +
+               "; -18 to 18 are allowed");
+  for (const auto& [name, value] : s.labels) {
+    if (!valid_label_name(name))
+      return bad("a label name at " + s.family + " that is none (letters, digits and _, at most 255)");
+    if (value.size() > max_text || !valid_utf8(value))
+      return bad("the value of label " + name + " at " + s.family + " is longer than 1 KiB or not UTF-8");
+  }
+  return {};
+}
+
+}  // namespace
+
+outcome<void> check(const catalog& c) {
+  if (c.series.size() > max_series) return too_large(c.series.size(), "series", max_series);
+  if (c.groups.size() > max_groups) return too_large(c.groups.size(), "groups", max_groups);
+  for (const group_info& g : c.groups)
+    if (auto fine = check_group(g); fine.has_error()) return fine;
+  for (const series_info& s : c.series)
+    if (auto fine = check_series(s, c.groups.size()); fine.has_error()) return fine;
+  return {};
+}
+
+namespace detail {
+namespace {
+
+/// Indices of texts in order of first use.
+class text_table {
+ public:
+  std::uint32_t index(std::string_view text) {
+    const auto [at, fresh] = indices_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+    if (fresh) texts_.push_back(text);
+    return at->second;
+  }
+  const std::vector<std::string_view>& texts() const noexcept { return texts_; }
+
+ private:
+  boost::unordered_flat_map<std::string_view, std::uint32_t> indices_;
+  std::vector<std::string_view> texts_;
+};
+
+template <class Builder>
+void copy(Builder to, std::string_view text) {
+  std::memcpy(to.begin(), text.data(), text.size());
+}
+
+/// The same for families: a family is its name and its help.
+using family_key = std::pair<std::string_view, std::string_view>;
+
+}  // namespace
+
+void fill(schema::Catalog::Builder to, const catalog& from) {
+  to.setVersion(from.version);
+  auto groups = to.initGroups(static_cast<unsigned>(from.groups.size()));
+  for (unsigned i = 0; i < groups.size(); ++i) {
+    groups[i].setSource(text(from.groups[i].source));
+    groups[i].setName(text(from.groups[i].name));
+    groups[i].setPeriodMs(from.groups[i].period_ms);
+    groups[i].setStaleAfterMs(from.groups[i].stale_after_ms);
+  }
+
+  text_table texts;
+  boost::unordered_flat_map<family_key, std::uint16_t> family_index;
+  std::vector<family_key> families;
+  auto series = to.initSeries(static_cast<unsigned>(from.series.size()));
+  for (unsigned i = 0; i < series.size(); ++i) {
+    const series_info& s = from.series[i];
+    const auto [at, fresh] =
+        family_index.try_emplace(family_key(s.family, s.help), static_cast<std::uint16_t>(families.size()));
+    if (fresh) families.push_back(at->first);
+    series[i].setFamily(at->second);
+    series[i].setGroup(s.group);
+    series[i].setExponent(s.exponent);
+    series[i].setKind(s.type == metrics::kind::counter ? schema::Kind::COUNTER : schema::Kind::GAUGE);
+    if (s.labels.empty()) continue;
+    auto labels = series[i].initLabels(static_cast<unsigned>(2 * s.labels.size()));
+    unsigned k = 0;
+    for (const auto& [name, value] : s.labels) {
+      labels.set(k++, texts.index(name));
+      labels.set(k++, texts.index(value));
+    }
+  }
+
+  auto texts_out = to.initTexts(static_cast<unsigned>(texts.texts().size()));
+  for (unsigned i = 0; i < texts_out.size(); ++i)
+    copy(texts_out.init(i, static_cast<unsigned>(texts.texts()[i].size())), texts.texts()[i]);
+  auto families_out = to.initFamilies(static_cast<unsigned>(families.size()));
+  for (unsigned i = 0; i < families_out.size(); ++i) {
+    const auto& [name, help] = families[i];
+    copy(families_out[i].initName(static_cast<unsigned>(name.size())), name);
+    const std::string_view short_help = clip(help, max_text);
+    if (!short_help.empty())
+      copy(families_out[i].initHelp(static_cast<unsigned>(short_help.size())), short_help);
+  }
+}
+
+outcome<catalog> read(schema::Catalog::Reader from) {
+  const auto groups = from.getGroups();
+  const auto texts = from.getTexts();
+  const auto families = from.getFamilies();
+  const auto series = from.getSeries();
+  if (series.size() > max_series) return too_large(series.size(), "series", max_series);
+  if (groups.size() > max_groups) return too_large(groups.size(), "groups", max_groups);
+  if (families.size() > max_series) return too_large(families.size(), "families", max_series);
+  if (texts.size() > max_message_bytes / sizeof(capnp::word))
+    return too_large(texts.size(), "texts", max_message_bytes / sizeof(capnp::word));
+
+  catalog c;
+  c.version = from.getVersion();
+  c.groups.reserve(groups.size());
+  for (const auto g : groups)
+    c.groups.push_back({std::string(view(g.getSource())), std::string(view(g.getName())), g.getPeriodMs(),
+                        g.getStaleAfterMs()});
+
+  // Every pointer is followed once: the reader's traversal limit is the size of the message.
+  std::vector<std::string_view> text_views;
+  text_views.reserve(texts.size());
+  for (const auto t : texts) text_views.push_back(view(t));
+  std::vector<family_key> family_views;
+  family_views.reserve(families.size());
+  for (const auto f : families) {
+    family_views.emplace_back(view(f.getName()), view(f.getHelp()));
+    if (family_views.back().second.size() > max_text || !valid_utf8(family_views.back().second))
+      return bad("the help of a family is longer than 1 KiB or not UTF-8");
+  }
+
+  // A short message may point to one long text from everywhere, so what it becomes is counted too.
+  std::size_t total = 0;
+  c.series.reserve(series.size());
+  for (const auto s : series) {
+    if (s.getFamily() >= family_views.size())
+      return bad("a series of family " + number(s.getFamily()) + " of " + number(family_views.size()));
+    const auto& [family, help] = family_views[s.getFamily()];
+    const auto labels = s.getLabels();
+    if (labels.size() % 2 != 0 || labels.size() / 2 > max_labels)
+      return too_large(labels.size() / 2, "labels at one series", max_labels);
+    total += family.size() + help.size();
+    auto& to = c.series.emplace_back();
+    to.labels.reserve(labels.size() / 2);
+    for (unsigned k = 0; k < labels.size(); k += 2) {
+      const std::uint32_t name = labels[k], value = labels[k + 1];
+      if (name >= text_views.size() || value >= text_views.size())
+        return bad("a label that points beyond the catalogue's texts");
+      total += text_views[name].size() + text_views[value].size();
+      if (total > max_catalogue_text) break;
+      to.labels.emplace_back(text_views[name], text_views[value]);
+    }
+    if (total > max_catalogue_text) return too_large(total, "bytes of text", max_catalogue_text);
+    to.family = family;
+    to.help = help;
+    to.exponent = s.getExponent();
+    to.type = s.getKind() == schema::Kind::COUNTER ? metrics::kind::counter : metrics::kind::gauge;
+    to.group = s.getGroup();
+  }
+  if (auto fine = check(c); fine.has_error()) return fine.error();
+  return c;
+}
+
+}  // namespace detail
+}  // namespace binnacle::wire

@@ -1,0 +1,203 @@
+#include "common/wire/codec.hpp"
+
+#include "common/wire/catalog_codec.hpp"
+#include "common/wire/payload.hpp"
+#include "common/wire/telemetry.capnp.h"
+#include "common/wire/text.hpp"
+
+#include <algorithm>
+
+namespace binnacle::wire {
+namespace {
+
+using detail::append_root;
+using detail::text;
+using detail::view;
+using detail::with_root;
+
+/// For people only: never worth refusing a message, so what is too long is cut and what is not UTF-8 is left
+/// out.
+std::string for_people(std::string_view s) {
+  const std::string_view cut = clip(s, max_text);
+  return valid_utf8(cut) ? std::string(cut) : std::string("(not UTF-8)");
+}
+
+bool short_and_clean(std::string_view s, std::size_t limit) { return s.size() <= limit && valid_utf8(s); }
+
+outcome<void> check(const hello& m) {
+  if (!valid_node_name(m.node))
+    return fault{reason::bad_hello,
+                 "a hello whose node is no node name (letters, digits, '-', '.', '_', at most 253)"};
+  if (m.boot_id.empty() || !short_and_clean(m.boot_id, max_name))
+    return fault{reason::bad_hello, "a hello without a usable boot id"};
+  if (!short_and_clean(m.cluster, max_name))
+    return fault{reason::bad_hello, "a hello whose cluster name is too long or not UTF-8"};
+  if (m.credential.size() > max_credential)
+    return fault{reason::bad_hello, "a hello whose credential is larger than 16 KiB"};
+  return {};
+}
+
+outcome<message> read(schema::Hello::Reader in) {
+  hello m;
+  m.protocol_major = in.getProtocolMajor();
+  m.protocol_minor = in.getProtocolMinor();
+  m.agent_version = for_people(view(in.getAgentVersion()));
+  m.cluster = view(in.getCluster());
+  m.node = view(in.getNode());
+  m.boot_id = view(in.getBootId());
+  m.credential = view(in.getCredential());
+  if (auto fine = check(m); fine.has_error()) return fine.error();
+  return message(std::move(m));
+}
+
+outcome<message> read(schema::Welcome::Reader in) {
+  welcome m{in.getProtocolMajor(), in.getProtocolMinor(), std::string(view(in.getReplicaId())),
+            in.getReplicas(), in.getReauthenticateAfterS()};
+  if (!short_and_clean(m.replica_id, max_name))
+    return fault{reason::bad_message, "a welcome whose replica id is too long or not UTF-8"};
+  return message(std::move(m));
+}
+
+outcome<message> read(schema::Refused::Reader in) {
+  return message(refused{for_people(view(in.getReason())), in.getRetryAfterMs()});
+}
+outcome<message> read(schema::Goodbye::Reader in) {
+  return message(goodbye{for_people(view(in.getReason()))});
+}
+
+outcome<message> read(schema::Catalog::Reader in) {
+  auto c = detail::read(in);
+  if (c.has_error()) return c.error();
+  return message(std::move(*c));
+}
+
+outcome<message> read(schema::StatusReport::Reader in) {
+  const auto sources = in.getSources();
+  if (sources.size() > max_statuses)
+    return fault{reason::oversized, "a status report on more than 256 sources"};
+  std::vector<source_status> m;
+  m.reserve(sources.size());
+  for (const auto s : sources)
+    m.push_back({for_people(view(s.getSource())), s.getOk(), for_people(view(s.getMessage()))});
+  return message(std::move(m));
+}
+
+outcome<message> read(schema::Interest::Reader in) {
+  const auto wishes = in.getWishes();
+  if (wishes.size() > max_wishes) return fault{reason::oversized, "an interest with more than 1,024 wishes"};
+  interest m;
+  m.wishes.reserve(wishes.size());
+  for (const auto w : wishes) {
+    const std::string_view family = view(w.getFamily());
+    if (!valid_metric_name(family))
+      return fault{reason::bad_message, "an interest in a family that is no metric name"};
+    m.wishes.push_back({std::string(family), std::max<std::uint32_t>(w.getPeriodMs(), 1)});
+  }
+  return message(std::move(m));
+}
+
+template <class Root>
+outcome<message> decode_as(const frame_view& frame, scratch& space) {
+  outcome<message> decoded = fault{};
+  const auto done = with_root<Root>(frame, space, [&](typename Root::Reader in) -> outcome<void> {
+    decoded = read(in);
+    return {};
+  });
+  space.rest();
+  if (done.has_error()) return done.error();
+  return decoded;
+}
+
+}  // namespace
+
+outcome<void> append(bytes& out, const hello& m) {
+  if (auto fine = check(m); fine.has_error()) return fine;
+  return append_root<schema::Hello>(out, frame_kind::hello, [&](schema::Hello::Builder to) {
+    to.setProtocolMajor(m.protocol_major);
+    to.setProtocolMinor(m.protocol_minor);
+    to.setAgentVersion(text(for_people(m.agent_version)));
+    to.setCluster(text(m.cluster));
+    to.setNode(text(m.node));
+    to.setBootId(text(m.boot_id));
+    to.setCredential(text(m.credential));
+  });
+}
+
+outcome<void> append(bytes& out, const welcome& m) {
+  if (!short_and_clean(m.replica_id, max_name))
+    return fault{reason::bad_message, "a replica id that is too long or not UTF-8"};
+  return append_root<schema::Welcome>(out, frame_kind::welcome, [&](schema::Welcome::Builder to) {
+    to.setProtocolMajor(m.protocol_major);
+    to.setProtocolMinor(m.protocol_minor);
+    to.setReplicaId(text(m.replica_id));
+    to.setReplicas(m.replicas);
+    to.setReauthenticateAfterS(m.reauthenticate_after_s);
+  });
+}
+
+outcome<void> append(bytes& out, const refused& m) {
+  return append_root<schema::Refused>(out, frame_kind::refused, [&](schema::Refused::Builder to) {
+    to.setReason(text(for_people(m.reason)));
+    to.setRetryAfterMs(m.retry_after_ms);
+  });
+}
+
+outcome<void> append(bytes& out, const goodbye& m) {
+  return append_root<schema::Goodbye>(out, frame_kind::goodbye, [&](schema::Goodbye::Builder to) {
+    to.setReason(text(for_people(m.reason)));
+  });
+}
+
+outcome<void> append(bytes& out, const catalog& m) {
+  if (auto fine = check(m); fine.has_error()) return fine;
+  return append_root<schema::Catalog>(out, frame_kind::catalog,
+                                      [&](schema::Catalog::Builder to) { detail::fill(to, m); });
+}
+
+outcome<void> append(bytes& out, const std::vector<source_status>& m) {
+  return append_root<schema::StatusReport>(out, frame_kind::status, [&](schema::StatusReport::Builder to) {
+    auto sources = to.initSources(static_cast<unsigned>(std::min(m.size(), max_statuses)));
+    for (unsigned i = 0; i < sources.size(); ++i) {
+      sources[i].setSource(text(for_people(m[i].source)));
+      sources[i].setOk(m[i].ok);
+      sources[i].setMessage(text(for_people(m[i].message)));
+    }
+  });
+}
+
+outcome<void> append(bytes& out, const interest& m) {
+  if (m.wishes.size() > max_wishes)
+    return fault{reason::oversized, "an interest with more than 1,024 wishes"};
+  return append_root<schema::Interest>(out, frame_kind::interest, [&](schema::Interest::Builder to) {
+    auto wishes = to.initWishes(static_cast<unsigned>(m.wishes.size()));
+    for (unsigned i = 0; i < wishes.size(); ++i) {
+      wishes[i].setFamily(text(m.wishes[i].family));
+      wishes[i].setPeriodMs(m.wishes[i].period_ms);
+    }
+  });
+}
+
+outcome<message> decode(const frame_view& frame, scratch& space) {
+  switch (frame.kind) {
+    case frame_kind::hello:
+      return decode_as<schema::Hello>(frame, space);
+    case frame_kind::welcome:
+      return decode_as<schema::Welcome>(frame, space);
+    case frame_kind::refused:
+      return decode_as<schema::Refused>(frame, space);
+    case frame_kind::catalog:
+      return decode_as<schema::Catalog>(frame, space);
+    case frame_kind::status:
+      return decode_as<schema::StatusReport>(frame, space);
+    case frame_kind::interest:
+      return decode_as<schema::Interest>(frame, space);
+    case frame_kind::goodbye:
+      return decode_as<schema::Goodbye>(frame, space);
+    default:
+      return fault{
+          reason::unexpected_message,
+          "a frame of kind " + std::to_string(static_cast<unsigned>(frame.kind)) + " has no place here"};
+  }
+}
+
+}  // namespace binnacle::wire

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace binnacle::wire {
+
+/// Memory that a decoder unpacks into and keeps from message to message. One per session, or one per loop.
+struct scratch {
+  std::vector<std::uint64_t> words;
+  std::vector<std::byte> inflated;
+
+  /// Gives back what a large message took: thousands of sessions keep theirs.
+  void rest() {
+    if (words.capacity() * sizeof(std::uint64_t) > resting_bytes) std::vector<std::uint64_t>().swap(words);
+    if (inflated.capacity() > resting_bytes) std::vector<std::byte>().swap(inflated);
+  }
+
+ private:
+  static constexpr std::size_t resting_bytes = 16 * 1024;
+};
+
+}  // namespace binnacle::wire

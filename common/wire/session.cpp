@@ -1,0 +1,21 @@
+#include "common/wire/session.hpp"
+
+namespace binnacle::wire {
+
+outcome<std::optional<frame_view>> session::next_frame() {
+  for (;;) {
+    auto frame = reader_.next();
+    if (frame.has_error() || !frame->has_value()) return frame;
+    ++counters_.frames_in;
+    const frame_view& f = **frame;
+    // Hello, refused keep their form through all major versions, so that a refusal can be read; the hello
+    // says the version itself.
+    if (f.version != protocol_major && f.kind != frame_kind::refused)
+      return fault{reason::wrong_version, "the peer speaks version " + std::to_string(f.version) +
+                                              " of the protocol, we speak " + std::to_string(protocol_major)};
+    if (f.kind <= frame_kind::goodbye) return frame;
+    ++counters_.unknown_kinds;
+  }
+}
+
+}  // namespace binnacle::wire

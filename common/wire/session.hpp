@@ -1,0 +1,72 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "common/wire/codec.hpp"
+
+#include <optional>
+#include <span>
+#include <utility>
+
+/// What both session machines share. A machine is pure: the shell gives it bytes and the time, calls next()
+/// until it says `nothing`, sends what output() holds, and comes back with more bytes or at next_deadline(),
+/// whichever is first.
+namespace binnacle::wire {
+
+/// Sums since the session began, for metrics.
+struct session_counters {
+  std::uint64_t bytes_in = 0;
+  std::uint64_t frames_in = 0;
+  std::uint64_t unknown_kinds = 0;  ///< frames of a newer minor version, skipped
+  std::uint64_t frames_out = 0;
+};
+
+class session {
+ public:
+  /// Room to read into; then received(n) for the bytes that came.
+  std::span<std::byte> prepare(std::size_t wish = 2048) { return reader_.prepare(wish); }
+  void received(std::size_t n) noexcept {
+    reader_.commit(n);
+    counters_.bytes_in += n;
+  }
+  /// Both in one, copying.
+  void feed(std::span<const std::byte> data) {
+    reader_.feed(data);
+    counters_.bytes_in += data.size();
+  }
+
+  /// What is to be sent, whole frames. take_output() swaps it into `into`, whose memory is reused for what
+  /// comes next.
+  std::size_t output_size() const noexcept { return out_.size(); }
+  void take_output(bytes& into) {
+    into.clear();
+    std::swap(into, out_);
+  }
+
+  /// Why the session has ended; nothing while it runs. After the end: send what is left of the output, then
+  /// close.
+  const std::optional<fault>& ended() const noexcept { return ended_; }
+  const session_counters& counters() const noexcept { return counters_; }
+
+ protected:
+  explicit session(std::size_t first_frame_limit) : reader_(first_frame_limit) {}
+  ~session() = default;
+
+  /// The next frame of a kind that this version knows; the others are skipped and counted.
+  /// Errors: those of frame_reader::next(), wrong_version.
+  outcome<std::optional<frame_view>> next_frame();
+
+  template <class Message>
+  outcome<void> put(const Message& m) {
+    auto done = append(out_, m);
+    if (done.has_value()) ++counters_.frames_out;
+    return done;
+  }
+
+  frame_reader reader_;
+  scratch scratch_;
+  bytes out_;
+  std::optional<fault> ended_;
+  session_counters counters_;
+};
+
+}  // namespace binnacle::wire
