@@ -1,30 +1,34 @@
 #pragma once
 
-#include <boost/asio/io_context.hpp>
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <string>
-
 #include "common/error.hpp"
 #include "common/http/message.hpp"
 #include "common/log.hpp"
 #include "common/tls/context.hpp"
 
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
 namespace binnacle::http {
 
 struct server_options {
-  std::string name;                       ///< "extender", for logs and metrics
-  std::string address = "0.0.0.0";        ///< "::" serves both families
-  std::uint16_t port = 0;                 ///< 0: any free one, see server::port()
-  std::shared_ptr<tls::context> tls;      ///< null: plain HTTP
-  std::size_t header_limit = 64u << 10;   ///< bytes of request line and headers; more is answered 431
-  std::size_t max_connections = 4096;     ///< further ones are accepted and closed, counted
+  std::string name;                      ///< "extender", for logs and metrics
+  std::string address = "0.0.0.0";       ///< "::" serves both families
+  std::uint16_t port = 0;                ///< 0: any free one, see server::port()
+  std::shared_ptr<tls::context> tls;     ///< null: plain HTTP
+  std::size_t header_limit = 64u << 10;  ///< bytes of request line and headers; more is answered 431
+  std::size_t max_connections = 4096;    ///< further ones are accepted and closed, counted
   std::chrono::seconds header_deadline{10};
-  std::chrono::seconds body_deadline{30};
-  /// Longer than the 90 s for which Go keeps idle connections: a POST that meets a connection just closed is not retried.
+  std::chrono::seconds body_deadline{30};  ///< for the whole body
+  /// How long a handler may take to answer; 503 after it.
+  std::chrono::seconds handler_deadline{30};
+  /// Longer than the 90 s for which Go keeps idle connections: a POST that meets a connection just closed is
+  /// not retried.
   std::chrono::seconds idle_deadline{120};
-  std::chrono::seconds write_deadline{30};
+  std::chrono::seconds write_deadline{30};  ///< for the whole answer
 };
 
 /// Counters of one server, for the scrape endpoint. Written by its loop only.
@@ -34,9 +38,9 @@ struct server_counters {
   std::uint64_t bytes_in = 0, bytes_out = 0;
 };
 
-/// An HTTP/1.1 server on one loop: keep-alive, Content-Length answers, streaming request bodies. Long bodies and answers go in
-/// pieces of at most 64 KiB between which other connections are served. An accept error is logged and retried after a pause.
-/// Threads: all calls, and all handlers, on the thread that runs `loop`.
+/// An HTTP/1.1 server on one loop: keep-alive, Content-Length answers, streaming request bodies. Long bodies
+/// and answers go in pieces of at most 64 KiB between which other connections are served. An accept error is
+/// logged and retried after a pause. Threads: all calls, and all handlers, on the thread that runs `loop`.
 class server {
  public:
   server(boost::asio::io_context& loop, server_options options, router routes, logger log);
@@ -49,8 +53,8 @@ class server {
   std::uint16_t port() const noexcept;
   const server_counters& counters() const noexcept;
 
-  /// Stops accepting, lets running requests end, closes idle connections; connections still open after `grace` are cut.
-  /// `done` is called on the loop.
+  /// Stops accepting, lets running requests end, closes idle connections; connections still open after
+  /// `grace` are cut. `done` is called on the loop.
   void stop(std::chrono::milliseconds grace, std::function<void()> done);
 
  private:
