@@ -1,38 +1,62 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "common/clock.hpp"
 #include "common/decimal.hpp"
 #include "common/wire/messages.hpp"
 
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
 namespace binnacle::agent {
 
-/// The newest value of every series of this node: what sources write, and what the uplink and the scrape endpoint read.
-/// A new value replaces the old one, so when the socket is full the newest wins and nothing queues (design 6, conflation).
-/// Threads: the agent's loop only.
+/// The newest value of every series of this node: what sources write, and what the uplink and the scrape
+/// endpoint read. A new value replaces the old one, so when the socket is full the newest wins and nothing
+/// queues (design 6, conflation). Threads: the agent's loop only.
 class board {
  public:
   using series_ref = std::uint32_t;
   using group_ref = std::uint16_t;
+  /// What add_series() and add_group() give when the board is full; every call takes it and does nothing.
+  static constexpr series_ref no_series = std::numeric_limits<series_ref>::max();
+  static constexpr group_ref no_group = std::numeric_limits<group_ref>::max();
+
+  /// Bounds on what sources may announce; what goes beyond is refused and counted in refused().
+  struct bounds {
+    std::size_t series = 20'000;
+    std::size_t groups = 2'000;
+  };
+  board() : board(bounds{}) {}
+  explicit board(bounds most) : most_(most) {}
 
   /// Adds a group of series that one read refreshes. The same source and name give the same group again.
   group_ref add_group(std::string source, std::string name, duration period, duration stale_after);
+  /// Forgets the group and its series. Raises version(); other references stay valid, this one may be given
+  /// out again.
+  void remove_group(group_ref g);
 
-  /// Adds a series; the same family and labels in the same group give the same series again. The exponent comes from the
-  /// catalogue, for foreign families from `exponent`. Raises version().
-  series_ref add_series(group_ref group, std::string family, metrics::label_set labels, std::int8_t exponent, metrics::kind type,
+  /// Adds a series; the same family and labels in the same group give the same series again. Exponent and
+  /// type come from the catalogue, for foreign families from the arguments. Raises version().
+  series_ref add_series(group_ref group, std::string family, metrics::label_set labels,
+                        std::int8_t exponent = 0, metrics::kind type = metrics::kind::gauge,
                         std::string help = {});
-  /// Forgets the series (a zone, file or device that went away for good). Raises version(); other references stay valid.
+  /// Forgets the series (a file or device that went away for good). Raises version(); other references stay
+  /// valid, this one may be given out again.
   void remove_series(series_ref s);
 
-  /// Stores `value`, rounded to the series' resolution; NaN, infinite and too large become absent (out_of_range).
+  /// Stores `value`, rounded to the series' resolution; NaN, infinite and too large become absent
+  /// (out_of_range). A foreign series whose exponent no longer fits gets another one, which raises version()
+  /// (design 5).
   void set(series_ref s, double value);
-  void set(series_ref s, std::int64_t mantissa);  ///< already at the series' resolution
+  /// Stores a mantissa that already is at the series' resolution.
+  void set(series_ref s, std::int64_t mantissa);
   void set_absent(series_ref s, wire::absence reason);
-  /// Marks the group as read: the only thing that refreshes the age of its values. Call after the read returned.
+  /// Makes all series of a group absent.
+  void set_all_absent(group_ref g, wire::absence reason);
+  /// Marks the group as read: the only thing that refreshes the age of its values. Call after the read
+  /// returned.
   void mark_read(group_ref g, instant when);
 
   /// Health of a source in words, kept until it changes.
@@ -42,31 +66,46 @@ class board {
     wire::series_info info;
     decimal value;
     wire::absence reason = wire::absence::not_read_yet;
-    std::uint64_t changed = 0;  ///< change number of the last change of value or reason
     bool removed = false;
+    bool foreign = false;       ///< no catalogue entry: the exponent may change
+    std::uint32_t changes = 0;  ///< how often value or reason changed; wraps
+    std::uint64_t changed = 0;  ///< change number of the last change of value or reason
+    double largest = 0;         ///< magnitude seen; foreign series only
   };
   struct group_entry {
     wire::group_info info;
     instant read_at{};  ///< of the last successful read; zero: never
     std::uint64_t changed = 0;
+    bool removed = false;
   };
   const std::vector<entry>& series() const noexcept { return series_; }
   const std::vector<group_entry>& groups() const noexcept { return groups_; }
   const std::vector<wire::source_status>& statuses() const noexcept { return statuses_; }
+  std::size_t live_series() const noexcept { return series_.size() - free_series_.size(); }
 
   /// Raised when the set of series or groups changes: the catalogue must be sent again.
   std::uint32_t version() const noexcept { return version_; }
   /// Raised by every change; an uplink remembers up to which it has sent.
   std::uint64_t change() const noexcept { return change_; }
   std::uint64_t status_change() const noexcept { return status_change_; }
+  /// Series and groups refused because the board was full.
+  std::uint64_t refused() const noexcept { return refused_; }
 
  private:
+  void store(entry& e, decimal value);
+  void refit(entry& e, double value);
+
+  bounds most_;
   std::vector<entry> series_;
   std::vector<group_entry> groups_;
   std::vector<wire::source_status> statuses_;
+  std::unordered_map<std::string, series_ref> by_name_;  // group, family and labels
+  std::vector<series_ref> free_series_;
+  std::vector<group_ref> free_groups_;
   std::uint32_t version_ = 1;
   std::uint64_t change_ = 0;
   std::uint64_t status_change_ = 0;
+  std::uint64_t refused_ = 0;
 };
 
 }  // namespace binnacle::agent

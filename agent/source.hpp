@@ -1,17 +1,17 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "agent/board.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace binnacle::agent {
 
-/// What `binnacle-agent --probe` and the start-up log print of a source: each part that works, and for each that does not, why
-/// and what would mend it.
+/// What `binnacle-agent --probe` and the start-up log print of a source: each part that works, and for each
+/// that does not, why and what would mend it.
 struct finding {
   enum class grade : unsigned char { works, limited, absent, broken };
   grade how = grade::works;
@@ -20,9 +20,11 @@ struct finding {
   std::string remedy;  ///< empty when it works
 };
 
-/// One kernel interface, device or folder. Every source takes the root folder it reads below, so that tests and containers
-/// (/host/sys) need no special case. A source that cannot read one thing marks that series absent with a reason and goes on.
-/// Threads: the agent's loop; read() must not block for longer than a few milliseconds (what can lives in another process).
+/// One kernel interface, device or folder. Every source takes the root folder it reads below, so that tests
+/// and containers
+/// (/host/sys) need no special case. A source that cannot read one thing marks that series absent with a
+/// reason and goes on. Threads: the agent's loop; read() must not block for longer than a few milliseconds
+/// (what can lives in another process).
 class source {
  public:
   virtual ~source() = default;
@@ -33,12 +35,17 @@ class source {
   /// Looks at what is there without keeping it. Never fails: bad news are findings.
   virtual std::vector<finding> probe() = 0;
 
-  /// Finds what there is to read and adds its groups and series to the board; called at start and, with back-off, again after
-  /// read() failed or every few minutes, since zones, disks and interfaces come and go. Keeps what is still there.
+  /// Finds what there is to read and adds its groups and series to the board; called at start and, with
+  /// back-off, again after read() failed or every few minutes, since zones, disks and interfaces come and go.
+  /// Keeps what is still there.
   virtual result<void> discover(board& out) = 0;
 
-  /// Reads everything once. Failures of single series are absences on the board; an error means the whole source failed
-  /// (its message goes to the source's status, its series to absent).
+  /// What is degraded now although the last read succeeded, in one sentence; empty when all is well. While it
+  /// is not empty, discover() is called again with back-off.
+  virtual std::string limitation() const { return {}; }
+
+  /// Reads everything once. Failures of single series are absences on the board; an error means the whole
+  /// source failed (its message goes to the source's status, its series to absent).
   virtual result<void> read(board& out) = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "common/error.hpp"
 
+#include <ostream>
+
 namespace binnacle {
 
 std::string_view to_string(errc code) noexcept {
@@ -26,6 +28,10 @@ std::string_view to_string(errc code) noexcept {
       return "internal";
   }
   return "internal";
+}
+
+std::ostream& operator<<(std::ostream& out, const error& e) {
+  return out << to_string(e.code) << ": " << e.message;
 }
 
 void throw_exception_from_error(const error& e, const boost::source_location&) { throw failure(e); }

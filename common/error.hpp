@@ -32,6 +32,8 @@ struct error {
   errc code = errc::internal;
   std::string message;
 };
+/// "not_found: the message"; also lets tests check and print a result.
+std::ostream& operator<<(std::ostream& out, const error& e);
 
 /// Thrown for bad start-up configuration and broken invariants only; caught in `main` and in task groups.
 class failure : public std::runtime_error {

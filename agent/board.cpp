@@ -1,0 +1,196 @@
+#include "agent/board.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+constexpr char separator = '\x1f';  // no label value of a source or a parsed file holds it unescaped
+
+std::string key_of(board::group_ref group, const std::string& family, const metrics::label_set& labels) {
+  std::string key = std::to_string(group);
+  key += separator;
+  key += family;
+  for (const auto& [name, value] : labels) {
+    key += separator;
+    key += name;
+    key += '=';
+    key += value;
+  }
+  return key;
+}
+
+std::uint32_t milliseconds(duration d) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(ms, 1, std::numeric_limits<std::uint32_t>::max()));
+}
+
+// The finest exponent at which `magnitude` still fits an int64 with one digit to spare, so that a value that
+// grows slowly does not announce itself anew at each step.
+std::int8_t finest_exponent(double magnitude) {
+  if (magnitude < 1e-9) return -18;
+  return static_cast<std::int8_t>(
+      std::clamp(static_cast<int>(std::ceil(std::log10(magnitude))) - 17, -18, 18));
+}
+
+}  // namespace
+
+board::group_ref board::add_group(std::string source, std::string name, duration period,
+                                  duration stale_after) {
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const auto& g = groups_[i];
+    if (!g.removed && g.info.source == source && g.info.name == name) return static_cast<group_ref>(i);
+  }
+  group_ref ref = no_group;
+  if (!free_groups_.empty()) {
+    ref = free_groups_.back();
+    free_groups_.pop_back();
+  } else if (groups_.size() < std::min<std::size_t>(most_.groups, no_group)) {
+    ref = static_cast<group_ref>(groups_.size());
+    groups_.emplace_back();
+  } else {
+    ++refused_;
+    return no_group;
+  }
+  groups_[ref] = {};
+  groups_[ref].info = {std::move(source), std::move(name), milliseconds(period), milliseconds(stale_after)};
+  ++version_;
+  return ref;
+}
+
+void board::remove_group(group_ref g) {
+  if (g >= groups_.size() || groups_[g].removed) return;
+  for (series_ref s = 0; s < series_.size(); ++s) {
+    if (!series_[s].removed && series_[s].info.group == g) remove_series(s);
+  }
+  groups_[g].removed = true;
+  free_groups_.push_back(g);
+  ++version_;
+}
+
+board::series_ref board::add_series(group_ref group, std::string family, metrics::label_set labels,
+                                    std::int8_t exponent, metrics::kind type, std::string help) {
+  if (group >= groups_.size()) return no_series;
+  auto key = key_of(group, family, labels);
+  if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
+
+  series_ref ref = no_series;
+  if (!free_series_.empty()) {
+    ref = free_series_.back();
+    free_series_.pop_back();
+  } else if (series_.size() < most_.series) {
+    ref = static_cast<series_ref>(series_.size());
+    series_.emplace_back();
+  } else {
+    ++refused_;
+    return no_series;
+  }
+  const auto* ours = metrics::find(family);
+  entry e;
+  e.info.family = std::move(family);
+  e.info.labels = std::move(labels);
+  e.info.exponent = ours != nullptr ? ours->exponent : exponent;
+  e.info.type = ours != nullptr ? ours->type : type;
+  e.info.group = group;
+  if (ours == nullptr) e.info.help = std::move(help);
+  e.foreign = ours == nullptr;
+  e.changed = ++change_;
+  series_[ref] = std::move(e);
+  by_name_.emplace(std::move(key), ref);
+  ++version_;
+  return ref;
+}
+
+void board::remove_series(series_ref s) {
+  if (s >= series_.size() || series_[s].removed) return;
+  auto& e = series_[s];
+  by_name_.erase(key_of(e.info.group, e.info.family, e.info.labels));
+  e = {};
+  e.removed = true;
+  free_series_.push_back(s);
+  ++version_;
+}
+
+void board::store(entry& e, decimal value) {
+  if (e.reason == wire::absence::none && e.value.mantissa == value.mantissa &&
+      e.value.exponent == value.exponent) {
+    return;
+  }
+  e.value = value;
+  e.reason = wire::absence::none;
+  e.changed = ++change_;
+  ++e.changes;
+}
+
+void board::set(series_ref s, double value) {
+  if (s >= series_.size() || series_[s].removed) return;
+  auto& e = series_[s];
+  if (e.foreign && std::isfinite(value)) refit(e, value);
+  if (const auto rounded = from_double(value, e.info.exponent)) {
+    store(e, *rounded);
+  } else {
+    set_absent(s, wire::absence::out_of_range);
+  }
+}
+
+// The exponent is changed only when the value does not fit, or would lose digits that an exponent could keep
+// which also holds the largest value seen; so a series that jumps between large and small settles instead of
+// announcing itself at every tick.
+void board::refit(entry& e, double value) {
+  const double magnitude = std::abs(value);
+  e.largest = std::max(e.largest, magnitude);
+  if (value == 0) return;
+  const auto natural = natural_exponent(value);
+  if (!natural) return;
+  const bool fits = from_double(value, e.info.exponent).has_value();
+  const std::int8_t wanted = std::max(*natural, finest_exponent(e.largest));
+  if (fits && wanted >= e.info.exponent) return;
+  if (wanted == e.info.exponent) return;
+  e.info.exponent = wanted;
+  ++version_;
+}
+
+void board::set(series_ref s, std::int64_t mantissa) {
+  if (s >= series_.size() || series_[s].removed) return;
+  store(series_[s], {mantissa, series_[s].info.exponent});
+}
+
+void board::set_absent(series_ref s, wire::absence reason) {
+  if (s >= series_.size() || series_[s].removed || series_[s].reason == reason) return;
+  auto& e = series_[s];
+  e.reason = reason;
+  e.value = {};
+  e.changed = ++change_;
+  ++e.changes;
+}
+
+void board::set_all_absent(group_ref g, wire::absence reason) {
+  for (series_ref s = 0; s < series_.size(); ++s) {
+    if (!series_[s].removed && series_[s].info.group == g) set_absent(s, reason);
+  }
+}
+
+void board::mark_read(group_ref g, instant when) {
+  if (g >= groups_.size() || groups_[g].removed) return;
+  groups_[g].read_at = when;
+  groups_[g].changed = ++change_;
+}
+
+void board::set_status(std::string source, bool ok, std::string message) {
+  for (auto& s : statuses_) {
+    if (s.source != source) continue;
+    if (s.ok == ok && s.message == message) return;
+    s.ok = ok;
+    s.message = std::move(message);
+    ++status_change_;
+    return;
+  }
+  statuses_.push_back({std::move(source), ok, std::move(message)});
+  ++status_change_;
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "common/error.hpp"
+#include "common/wire/messages.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// An owned file descriptor; −1 is none.
+class descriptor {
+ public:
+  descriptor() = default;
+  explicit descriptor(int fd) noexcept : fd_(fd) {}
+  ~descriptor();
+  descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept;
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+
+  int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  /// Gives the descriptor away; the caller closes it.
+  int release() noexcept { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_ = -1;
+};
+
+/// Opens read-only and close-on-exec, without waiting for writers of a FIFO. On failure empty, with errno
+/// set.
+descriptor open_readonly(const std::string& path) noexcept;
+descriptor open_readonly_at(int folder, const char* name) noexcept;
+
+/// Why a series has no value, for an errno of open(2), pread(2) or a libpowercap getter.
+wire::absence absence_of(int error_number) noexcept;
+
+/// "Permission denied" as words of our own kind: code and text for an errno.
+errc errc_of(int error_number) noexcept;
+std::string describe(int error_number);
+
+/// A file of /proc or /sys that is kept open and read again from its start each time (the kernel makes it
+/// anew then). Source: proc(5), Linux Documentation/filesystems/sysfs.rst.
+class kernel_file {
+ public:
+  kernel_file() = default;
+  /// Nothing is opened before the first read().
+  explicit kernel_file(std::string path) : path_(std::move(path)) {}
+
+  const std::string& path() const noexcept { return path_; }
+  /// Its whole text, at most `limit` bytes; the view is valid until `buffer` changes. A file that could not
+  /// be opened or read is opened again at the next call. Errors: by errno (not_found, permission, io);
+  /// overloaded beyond `limit`. Blocks: for one pread(2) a page or so.
+  result<std::string_view> read(std::vector<char>& buffer, std::size_t limit = 4u << 20);
+  /// The errno of the last failed read().
+  int last_errno() const noexcept { return errno_; }
+
+ private:
+  std::string path_;
+  descriptor fd_;
+  int errno_ = 0;
+};
+
+/// A whole decimal number with nothing around it but one line end or blanks; nothing for anything else.
+std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept;
+
+/// `text` without blanks and line ends at its ends.
+std::string_view trimmed(std::string_view text) noexcept;
+
+/// The first line of a small file (a name), trimmed; nothing if it cannot be read. Not kept open.
+std::optional<std::string> read_line(const std::string& path);
+
+}  // namespace binnacle::agent

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "common/wire/messages.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace binnacle::agent {
+
+/// Turns readings of one RAPL energy counter into power and a total that never goes back. Pure: no file, no
+/// clock.
+///
+/// The counter is 32 bits of an energy unit and wraps at max_energy_range_uj (minutes under load), so a
+/// difference is taken modulo that range. What cannot be known is not guessed:
+///  - first reading: no power (not_read_yet), the total stays;
+///  - a difference that would need more than `most_watts`: the counter was reset (driver reload, hotplug):
+///  `reset`;
+///  - so long since the last reading that one more wrap would fit under `most_watts`: `gap`;
+///  - a suspend in between, told by interrupt(): `gap`.
+/// In the last three the reading is the new start: power is back with the next one, and the energy of that
+/// span is left out of the total. Source: Linux Documentation/power/powercap/powercap.rst;
+/// drivers/powercap/intel_rapl_common.c.
+class energy_meter {
+ public:
+  struct limits {
+    std::uint64_t range_uj = 0;  ///< max_energy_range_uj; 0: unknown, then a counter that falls is a reset
+    double most_watts = 0;       ///< more than this zone can draw, for telling a wrap from a reset; > 0
+  };
+  explicit energy_meter(limits l) noexcept : limits_(l) {}
+
+  /// Another range after the driver was reloaded.
+  void set_range(std::uint64_t range_uj) noexcept { limits_.range_uj = range_uj; }
+
+  /// Takes a reading. Two readings less than 20 ms apart count as one, since the counter itself moves about
+  /// every millisecond.
+  void update(std::uint64_t energy_uj, instant when) noexcept;
+
+  /// The machine slept or the counter was out of sight: the next reading is only a new start.
+  void interrupt() noexcept;
+
+  /// Why there is no power, or none.
+  wire::absence reason() const noexcept { return reason_; }
+  /// Mean power between the last two readings. Units: watts. Meaningful when reason() is none.
+  double watts() const noexcept { return watts_; }
+  /// Energy seen since the first reading, wraps undone. Units: µJ.
+  std::uint64_t total_uj() const noexcept { return total_uj_; }
+  /// The last reading as the kernel gave it; nothing before the first.
+  std::optional<std::uint64_t> last_uj() const noexcept {
+    return started_ ? std::optional(last_uj_) : std::nullopt;
+  }
+
+ private:
+  void start_at(std::uint64_t energy_uj, instant when, wire::absence why) noexcept;
+
+  limits limits_;
+  bool started_ = false;
+  bool interrupted_ = false;
+  std::uint64_t last_uj_ = 0;
+  instant last_at_{};
+  std::uint64_t total_uj_ = 0;
+  double watts_ = 0;
+  wire::absence reason_ = wire::absence::not_read_yet;
+};
+
+}  // namespace binnacle::agent

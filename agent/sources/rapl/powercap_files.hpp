@@ -1,0 +1,63 @@
+#pragma once
+
+#include "common/wire/messages.hpp"
+
+#include <powercap/powercap.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace binnacle::agent {
+
+/// A number from a powercap file, or why there is none.
+struct powercap_number {
+  std::uint64_t value = 0;
+  wire::absence reason = wire::absence::none;
+  int error_number = 0;  ///< errno behind `reason`, 0 if none
+};
+
+/// The open files of one zone, read by libpowercap's getters.
+///
+/// We open them ourselves, read-only and below any root, since the library's own open functions know only
+/// /sys/class/powercap, open without close-on-exec and refuse a whole package for one strange file. A file
+/// that is not there is −1 (the getter then says EBADF); 0, which the library means by "not there", would
+/// read standard input.
+class zone_files {
+ public:
+  /// `folder` is the zone's folder. Never fails: what cannot be opened is absent with its reason.
+  explicit zone_files(const std::string& folder);
+  ~zone_files();
+  zone_files(zone_files&& other) noexcept;
+  zone_files& operator=(zone_files&& other) noexcept;
+  zone_files(const zone_files&) = delete;
+  zone_files& operator=(const zone_files&) = delete;
+
+  /// The energy counter, in µJ. `last` is the value before: the library takes "abc" for 0 and "12x" for 12,
+  /// so a number that is 0, fell or exceeds `range` is looked at again as text.
+  powercap_number energy_uj(std::uint64_t last, std::uint64_t range) const;
+  powercap_number max_energy_range_uj() const;
+
+ private:
+  powercap_zone fds_;
+  int energy_errno_ = 0;  // of opening energy_uj
+};
+
+/// The open files of one constraint of a zone; as zone_files.
+class constraint_files {
+ public:
+  constraint_files(const std::string& folder, unsigned index);
+  ~constraint_files();
+  constraint_files(constraint_files&& other) noexcept;
+  constraint_files& operator=(constraint_files&& other) noexcept;
+  constraint_files(const constraint_files&) = delete;
+  constraint_files& operator=(const constraint_files&) = delete;
+
+  powercap_number power_limit_uw() const;  ///< the limit in force
+  powercap_number max_power_uw() const;    ///< the most it may be set to; of long_term: the TDP
+
+ private:
+  powercap_constraint fds_;
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,260 @@
+#include "agent/sources/rapl/rapl.hpp"
+
+#include "agent/sources/kernel_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+// A meter takes more than this for a reset. Four times the TDP is beyond any turbo or PL4 spike a second
+// long; where the TDP is unknown, more than today's largest parts draw. Larger bounds would turn short pauses
+// into gaps, since a counter of 262 kJ could then have wrapped unseen.
+constexpr double tdp_factor = 4;
+constexpr double most_package_watts = 1500;
+// A notebook part of 15 W may draw more than 60 for seconds.
+constexpr double least_bound_watts = 150;
+constexpr double most_part_watts = 400;
+constexpr double most_platform_watts = 4000;
+
+constexpr std::string_view energy_permission =
+    "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694): run the agent as root or grant it "
+    "CAP_DAC_READ_SEARCH";
+
+metrics::label_set zone_labels(const rapl_zone& z) {
+  metrics::label_set labels{{"zone", z.zone}};
+  if (!z.package.empty()) labels.emplace_back("package", z.package);
+  return labels;
+}
+
+std::string why_unreadable(const rapl_zone& z, const powercap_number& n) {
+  if (n.reason == wire::absence::permission) return std::string(energy_permission);
+  return fmt::format("{}/energy_uj: {}", z.folder,
+                     n.reason == wire::absence::malformed ? "not a number" : describe(n.error_number));
+}
+
+double to_watts(std::uint64_t microwatts) { return static_cast<double>(microwatts) / 1e6; }
+
+}  // namespace
+
+rapl_source::rapl_source(rapl_options options, clocks time)
+    : options_(std::move(options)), time_(std::move(time)) {}
+
+rapl_source::metered_zone* rapl_source::find(const rapl_zone& z) {
+  const auto it = std::find_if(zones_.begin(), zones_.end(), [&](const metered_zone& known) {
+    return known.about.zone == z.zone && known.about.package == z.package;
+  });
+  return it == zones_.end() ? nullptr : &*it;
+}
+
+std::optional<double> rapl_source::tdp_of(const rapl_zone& z) const {
+  for (const auto& c : z.constraints) {
+    if (c.name != "long_term") continue;
+    const auto most = constraint_files(z.folder, c.index).max_power_uw();
+    if (most.reason == wire::absence::none && most.value > 0) return to_watts(most.value);
+  }
+  if (z.is_package() && options_.tdp_watts > 0) return options_.tdp_watts;
+  return std::nullopt;
+}
+
+double rapl_source::most_watts(const rapl_zone& z) const {
+  if (z.zone == "psys") {
+    double packages = 0;
+    for (const auto& known : zones_) packages += known.tdp_watts.value_or(0);
+    return std::max(most_platform_watts, tdp_factor * packages);
+  }
+  if (const auto own = tdp_of(z)) return std::max(least_bound_watts, tdp_factor * *own);
+  if (z.is_package()) return most_package_watts;
+  if (z.zone == "dram") return most_part_watts;
+  // Cores and uncore draw from their package.
+  for (const auto& known : zones_) {
+    if (known.about.is_package() && known.about.package == z.package && known.tdp_watts) {
+      return std::max(least_bound_watts, tdp_factor * *known.tdp_watts);
+    }
+  }
+  return most_package_watts;
+}
+
+result<void> rapl_source::discover(board& out) {
+  auto tree = find_rapl_zones(options_.sys_root);
+  if (!tree) {
+    for (auto& z : zones_) z.files.reset();
+    return tree.error();
+  }
+  group_ = out.add_group("rapl", "", options_.period, metrics::stale_after(options_.period));
+  for (auto& known : zones_) known.files.reset();
+  // Packages first: the bounds of psys and of parts build on their TDPs.
+  for (const auto& z : tree->zones) {
+    if (z.is_package()) adopt(z, out);
+  }
+  for (const auto& z : tree->zones) {
+    if (!z.is_package()) adopt(z, out);
+  }
+  problems_ = std::move(tree->problems);
+  return {};
+}
+
+void rapl_source::adopt(const rapl_zone& z, board& out) {
+  zone_files files(z.folder);
+  const auto range = files.max_energy_range_uj().value;
+  auto* known = find(z);
+  if (known == nullptr) {
+    zones_.push_back({.about = z, .range_uj = range, .meter = energy_meter({range, most_watts(z)})});
+    known = &zones_.back();
+  } else if (known->range_uj != range) {
+    known->range_uj = range;
+    known->meter.set_range(range);
+  }
+  known->about = z;
+  known->files = std::move(files);
+  if (z.is_package()) {
+    known->watts = out.add_series(group_, "rapl_power_watts", {{"package", z.package}});
+  } else {
+    known->watts = out.add_series(group_, "rapl_zone_power_watts", zone_labels(z));
+  }
+  known->joules = out.add_series(group_, "rapl_energy_joules_total", zone_labels(z));
+  if (z.is_package()) announce_package(*known, out);
+}
+
+void rapl_source::announce_package(metered_zone& z, board& out) {
+  const metrics::label_set labels{{"package", z.about.package}};
+  z.tdp_watts = tdp_of(z.about);
+  const auto tdp = out.add_series(group_, "rapl_tdp_watts", labels);
+  if (z.tdp_watts) {
+    out.set(tdp, *z.tdp_watts);
+  } else {
+    out.set_absent(tdp, wire::absence::no_data);
+  }
+  z.headroom = out.add_series(group_, "rapl_headroom_ratio", labels);
+  z.utilization = out.add_series(group_, "rapl_tdp_utilization_ratio", labels);
+  z.limits.clear();
+  for (const auto& c : z.about.constraints) {
+    auto series =
+        out.add_series(group_, "rapl_limit_watts", {{"package", z.about.package}, {"constraint", c.name}});
+    z.limits.push_back({c.name, constraint_files(z.about.folder, c.index), series});
+  }
+}
+
+result<void> rapl_source::read(board& out) {
+  const auto asleep = time_.asleep();
+  // The two clocks are read one after the other, so their difference moves by microseconds all the time.
+  if (asleep - asleep_ > std::chrono::milliseconds(100)) {
+    for (auto& z : zones_) z.meter.interrupt();
+  }
+  asleep_ = asleep;
+
+  std::size_t good = 0;
+  limitation_ = problems_.empty() ? std::string() : problems_.front();
+  std::optional<error> first;
+  for (auto& z : zones_) {
+    const auto n = read_zone(z, out);
+    if (z.about.is_package())
+      read_package(z, n.reason != wire::absence::none ? n.reason : z.meter.reason(), out);
+    if (n.reason == wire::absence::none) {
+      ++good;
+      continue;
+    }
+    auto why = z.files ? why_unreadable(z.about, n) : fmt::format("zone {} has vanished", z.about.folder);
+    if (limitation_.empty()) limitation_ = why;
+    if (!first) first = error{errc_of(n.error_number), std::move(why)};
+  }
+  if (good == 0) {
+    if (first) return *std::move(first);
+    return error{errc::not_found, "no RAPL zone has been found yet"};
+  }
+  out.mark_read(group_, time_.now());
+  return {};
+}
+
+powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
+  powercap_number n{0, wire::absence::missing, ENODEV};
+  if (z.files) n = z.files->energy_uj(z.meter.last_uj().value_or(0), z.range_uj);
+  if (n.reason != wire::absence::none) {
+    out.set_absent(z.watts, n.reason);
+    out.set_absent(z.joules, n.reason);
+    return n;
+  }
+  z.meter.update(n.value, time_.now());
+  out.set(z.joules, static_cast<std::int64_t>(z.meter.total_uj() / 1'000'000));
+  if (z.meter.reason() == wire::absence::none) {
+    out.set(z.watts, z.meter.watts());
+  } else {
+    out.set_absent(z.watts, z.meter.reason());
+  }
+  return n;
+}
+
+// `reason` says why the package has no power, if it has none.
+void rapl_source::read_package(metered_zone& z, wire::absence reason, board& out) {
+  const double watts = z.meter.watts();
+  std::optional<double> long_term;
+  for (auto& l : z.limits) {
+    const auto n = z.files ? l.files.power_limit_uw() : powercap_number{0, wire::absence::missing, ENODEV};
+    if (n.reason != wire::absence::none) {
+      out.set_absent(l.series, n.reason);
+      continue;
+    }
+    out.set(l.series, to_watts(n.value));
+    if (l.name == "long_term" && n.value > 0) long_term = to_watts(n.value);
+  }
+  const auto ratio = [&](board::series_ref series, const std::optional<double>& whole, double part) {
+    if (reason != wire::absence::none) {
+      out.set_absent(series, reason);
+    } else if (!whole) {
+      out.set_absent(series, wire::absence::no_data);
+    } else {
+      out.set(series, part / *whole);
+    }
+  };
+  ratio(z.headroom, long_term, long_term.value_or(0) - watts);
+  ratio(z.utilization, z.tdp_watts, watts);
+}
+
+std::vector<finding> rapl_source::probe() {
+  const auto tree = find_rapl_zones(options_.sys_root);
+  if (!tree) {
+    const auto& message = tree.error().message;
+    const auto colon = message.rfind(": ");
+    const auto grade =
+        tree.error().code == errc::unsupported ? finding::grade::absent : finding::grade::broken;
+    return {{grade, "power of the CPU packages (RAPL)", message.substr(0, colon), message.substr(colon + 2)}};
+  }
+  std::vector<finding> found;
+  for (const auto& z : tree->zones) {
+    auto what =
+        z.package.empty() || z.is_package() ? z.name : fmt::format("package-{} {}", z.package, z.name);
+    for (const auto& c : z.constraints) {
+      const auto limit = constraint_files(z.folder, c.index).power_limit_uw();
+      if (z.is_package() && limit.reason == wire::absence::none) {
+        what += fmt::format(", {} {:g} W", c.name, to_watts(limit.value));
+      }
+    }
+    const auto n = zone_files(z.folder).energy_uj(0, 0);
+    const auto tdp = tdp_of(z);
+    if (n.reason == wire::absence::permission) {
+      found.push_back({finding::grade::broken, what,
+                       "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694)",
+                       "run the agent as root or grant it CAP_DAC_READ_SEARCH"});
+    } else if (n.reason != wire::absence::none) {
+      found.push_back({finding::grade::broken, what, why_unreadable(z, n),
+                       "reload the driver: modprobe -r and modprobe intel_rapl_msr"});
+    } else if (z.is_package() && !tdp) {
+      found.push_back({finding::grade::limited, what, "the kernel does not say its TDP (usual on AMD)",
+                       "set rapl-tdp to the watts of one package, or do without utilization"});
+    } else {
+      found.push_back({finding::grade::works,
+                       tdp && z.is_package() ? fmt::format("{}, TDP {:g} W", what, *tdp) : what,
+                       {},
+                       {}});
+    }
+  }
+  for (const auto& p : tree->problems)
+    found.push_back({finding::grade::broken, "a zone", p, "reload the driver intel_rapl_msr"});
+  return found;
+}
+
+}  // namespace binnacle::agent

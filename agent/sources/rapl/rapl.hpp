@@ -1,0 +1,73 @@
+#pragma once
+
+#include "agent/clocks.hpp"
+#include "agent/source.hpp"
+#include "agent/sources/rapl/energy_meter.hpp"
+#include "agent/sources/rapl/powercap_files.hpp"
+#include "agent/sources/rapl/rapl_zones.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+struct rapl_options {
+  std::string sys_root = "/sys";
+  duration period = std::chrono::seconds(1);
+  double tdp_watts = 0;  ///< per package, where the kernel does not say (AMD, some clients); 0: unknown
+};
+
+/// Power, energy and limits of CPU packages and their parts, through the kernel's powercap tree.
+///
+/// A zone that was seen once stays announced: when it vanishes its series are absent (missing), and with them
+/// the node's sum, instead of a sum that silently lost a package.
+class rapl_source final : public source {
+ public:
+  explicit rapl_source(rapl_options options, clocks time = {});
+
+  std::string_view name() const noexcept override { return "rapl"; }
+  duration period() const noexcept override { return options_.period; }
+  std::vector<finding> probe() override;
+  result<void> discover(board& out) override;
+  std::string limitation() const override { return limitation_; }
+  result<void> read(board& out) override;
+
+ private:
+  struct limit {
+    std::string name;
+    constraint_files files;
+    board::series_ref series = board::no_series;
+  };
+  struct metered_zone {
+    rapl_zone about;
+    std::optional<zone_files> files;  // nothing: the zone vanished
+    std::uint64_t range_uj = 0;
+    energy_meter meter;
+    board::series_ref watts = board::no_series;
+    board::series_ref joules = board::no_series;
+    // Packages only.
+    std::optional<double> tdp_watts;
+    std::vector<limit> limits;
+    board::series_ref headroom = board::no_series;
+    board::series_ref utilization = board::no_series;
+  };
+
+  metered_zone* find(const rapl_zone& z);
+  void adopt(const rapl_zone& z, board& out);
+  void announce_package(metered_zone& z, board& out);
+  std::optional<double> tdp_of(const rapl_zone& z) const;
+  double most_watts(const rapl_zone& z) const;
+  powercap_number read_zone(metered_zone& z, board& out);
+  void read_package(metered_zone& z, wire::absence reason, board& out);
+
+  rapl_options options_;
+  clocks time_;
+  board::group_ref group_ = board::no_group;
+  std::vector<metered_zone> zones_;
+  std::vector<std::string> problems_;  // of the last discovery
+  std::string limitation_;
+  duration asleep_{};
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,124 @@
+#include "agent/sources/rapl/rapl_zones.hpp"
+
+#include "agent/sources/kernel_file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+namespace binnacle::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_zones = 1024;
+constexpr unsigned most_constraints = 16;
+constexpr unsigned most_depth = 3;
+
+// "1f" of "intel-rapl:1f" below "intel-rapl"; nothing for any other entry ("device", "power", "subsystem").
+std::optional<unsigned> index_below(std::string_view entry, std::string_view parent) {
+  if (entry.size() < parent.size() + 2 || !entry.starts_with(parent) || entry[parent.size()] != ':')
+    return std::nullopt;
+  const auto digits = entry.substr(parent.size() + 1);
+  unsigned index = 0;
+  const auto [end, bad] = std::from_chars(digits.data(), digits.data() + digits.size(), index, 16);
+  if (bad != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return index;
+}
+
+// Folders of the zones below `parent`, by number.
+std::vector<std::string> children(const std::string& parent) {
+  const auto name = fs::path(parent).filename().string();
+  std::vector<std::pair<unsigned, std::string>> found;
+  std::error_code bad;
+  for (fs::directory_iterator it(parent, bad), end; !bad && it != end; it.increment(bad)) {
+    if (const auto index = index_below(it->path().filename().string(), name))
+      found.emplace_back(*index, it->path());
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> folders;
+  folders.reserve(found.size());
+  for (auto& f : found) folders.push_back(std::move(f.second));
+  return folders;
+}
+
+std::vector<rapl_zone::constraint> constraints_of(const std::string& folder) {
+  std::vector<rapl_zone::constraint> found;
+  for (unsigned i = 0; i < most_constraints; ++i) {
+    const auto name = read_line(folder + "/constraint_" + std::to_string(i) + "_name");
+    if (name && !name->empty()) found.push_back({i, *name});
+  }
+  return found;
+}
+
+bool known(const rapl_tree& tree, const rapl_zone& z) {
+  return std::any_of(tree.zones.begin(), tree.zones.end(), [&](const rapl_zone& other) {
+    return other.zone == z.zone && other.package == z.package;
+  });
+}
+
+void collect(const std::string& folder, const std::string& package, unsigned depth, rapl_tree& out) {
+  if (out.zones.size() >= most_zones) return;
+  const auto name = read_line(folder + "/name");
+  if (!name || name->empty()) {
+    out.problems.push_back(folder + "/name cannot be read, so nobody knows what this zone is");
+    return;
+  }
+  rapl_zone z;
+  z.folder = folder;
+  z.name = *name;
+  z.zone = *name;
+  z.package = package;
+  constexpr std::string_view top = "package-";
+  if (depth == 0 && name->starts_with(top) && name->size() > top.size()) {
+    z.zone = "package";
+    z.package = name->substr(top.size());
+  }
+  z.constraints = constraints_of(folder);
+  const auto below = z.package;
+  if (known(out, z)) {
+    out.problems.push_back(folder + " is a second zone " + z.name + ": left out");
+  } else {
+    out.zones.push_back(std::move(z));
+  }
+  if (depth + 1 >= most_depth) return;
+  for (const auto& child : children(folder)) collect(child, below, depth + 1, out);
+}
+
+error no_tree(const std::string& sys_root) {
+  std::error_code bad;
+  const auto powercap = sys_root + "/devices/virtual/powercap";
+  if (fs::is_directory(powercap, bad) && fs::is_empty(powercap, bad)) {
+    return {errc::permission,
+            powercap +
+                " is empty: the container runtime masks it; mount the host's /sys (read-only) at "
+                "/host/sys and set sys-root: /host/sys"};
+  }
+  if (fs::is_directory(powercap, bad) || fs::is_directory(sys_root + "/class/powercap", bad)) {
+    return {errc::unsupported,
+            "the kernel has powercap but no RAPL zones below " + powercap +
+                ": load the driver (modprobe intel_rapl_msr), or take rapl out of sources"};
+  }
+  return {errc::unsupported,
+          "this machine has no RAPL: there is no " + powercap +
+              " (a virtual machine, or a kernel without CONFIG_POWERCAP): run on the bare machine, or take "
+              "rapl out of sources"};
+}
+
+}  // namespace
+
+result<rapl_tree> find_rapl_zones(const std::string& sys_root) {
+  rapl_tree tree;
+  // Both are the same folder on a real machine; a container may see only one.
+  for (const auto* base : {"/class/powercap/intel-rapl", "/devices/virtual/powercap/intel-rapl"}) {
+    tree = {};
+    for (const auto& folder : children(sys_root + base)) collect(folder, "", 0, tree);
+    if (!tree.zones.empty()) return tree;
+  }
+  if (!tree.problems.empty()) return error{errc::io, tree.problems.front()};
+  return no_tree(sys_root);
+}
+
+}  // namespace binnacle::agent

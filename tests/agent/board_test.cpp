@@ -1,0 +1,162 @@
+#include "agent/board.hpp"
+
+#include "tests/agent/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+TEST_SUITE_BEGIN("agent/board");
+
+TEST_CASE("the same group and the same series are given out again without a new version") {
+  board b;
+  const auto g = b.add_group("rapl", "", 1s, 10s);
+  const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}});
+  const auto version = b.version();
+  CHECK(b.add_group("rapl", "", 1s, 10s) == g);
+  CHECK(b.add_series(g, "rapl_power_watts", {{"package", "0"}}) == s);
+  CHECK(b.version() == version);
+  CHECK(b.add_series(g, "rapl_power_watts", {{"package", "1"}}) != s);
+  CHECK(b.version() > version);
+}
+
+TEST_CASE("a family of the catalogue brings its resolution, whatever the source says") {
+  board b;
+  const auto g = b.add_group("rapl", "", 1s, 10s);
+  const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}}, 5, metrics::kind::counter, "mine");
+  CHECK(b.series()[s].info.exponent == -1);
+  CHECK(b.series()[s].info.type == metrics::kind::gauge);
+  CHECK(b.series()[s].info.help.empty());
+  b.set(s, 123.456);
+  CHECK(shown(b, "rapl_power_watts", {{"package", "0"}}) == "123.5");
+}
+
+TEST_CASE("a change number moves only when value or reason moves") {
+  board b;
+  const auto g = b.add_group("rapl", "", 1s, 10s);
+  const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}});
+  b.set(s, 100.0);
+  const auto changed = b.series()[s].changed;
+  SUBCASE("the same number after rounding is no change") {
+    b.set(s, 100.04);
+    CHECK(b.series()[s].changed == changed);
+  }
+  SUBCASE("another number is") {
+    b.set(s, 100.06);
+    CHECK(b.series()[s].changed > changed);
+  }
+  SUBCASE("absence is, once") {
+    b.set_absent(s, wire::absence::missing);
+    const auto absent = b.series()[s].changed;
+    CHECK(absent > changed);
+    b.set_absent(s, wire::absence::missing);
+    CHECK(b.series()[s].changed == absent);
+  }
+  SUBCASE("a read of the group refreshes the group alone") {
+    b.mark_read(g, instant(5s));
+    CHECK(b.series()[s].changed == changed);
+    CHECK(b.groups()[g].changed > changed);
+    CHECK(b.groups()[g].read_at == instant(5s));
+  }
+}
+
+TEST_CASE("what is no number is absent, never zero") {
+  board b;
+  const auto g = b.add_group("rapl", "", 1s, 10s);
+  const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}});
+  b.set(s, 1.0);
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity(), -1e300}) {
+    CAPTURE(bad);
+    b.set(s, bad);
+    CHECK(b.series()[s].reason == wire::absence::out_of_range);
+  }
+}
+
+TEST_CASE("a foreign series that outgrows its exponent is announced anew and settles") {
+  board b;
+  const auto g = b.add_group("textfile", "a.prom", 1s, 10s);
+  const auto s = b.add_series(g, "my_value", {}, -9);
+  b.set(s, 0.5);
+  CHECK(shown(b, "my_value").substr(0, 3) == "0.5");
+  auto version = b.version();
+  b.set(s, 3e12);  // does not fit at 10^-9
+  CHECK(b.version() > version);
+  CHECK(to_double(b.series()[s].value) == 3e12);
+  b.set(s, 0.5);
+  b.set(s, 3e12);
+  version = b.version();
+  for (int i = 0; i < 10; ++i) {
+    b.set(s, 0.5);
+    b.set(s, 3e12);
+  }
+  CHECK(b.version() == version);
+  b.set(s, 0.125);
+  CHECK(to_double(b.series()[s].value) == 0.125);
+}
+
+TEST_CASE("our own series never change their exponent") {
+  board b;
+  const auto g = b.add_group("rapl", "", 1s, 10s);
+  const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}});
+  const auto version = b.version();
+  b.set(s, 1e30);
+  CHECK(b.version() == version);
+  CHECK(b.series()[s].reason == wire::absence::out_of_range);
+}
+
+TEST_CASE("removed series and groups give their places back and leave the others alone") {
+  board b;
+  const auto g = b.add_group("textfile", "a.prom", 1s, 10s);
+  const auto h = b.add_group("textfile", "b.prom", 1s, 10s);
+  const auto s = b.add_series(g, "a", {}, 0);
+  const auto t = b.add_series(h, "b", {}, 0);
+  b.set(t, std::int64_t{7});
+  b.remove_group(g);
+  CHECK(b.series()[s].removed);
+  CHECK(b.groups()[g].removed);
+  CHECK(b.live_series() == 1);
+  b.set(s, 1.0);  // an old reference does nothing
+  CHECK(b.series()[s].removed);
+  CHECK(shown(b, "b") == "7");
+  const auto again = b.add_group("textfile", "c.prom", 1s, 10s);
+  CHECK(again == g);
+  CHECK(b.add_series(again, "c", {}, 0) == s);
+  CHECK(shown(b, "c") == "not_read_yet");
+}
+
+TEST_CASE("beyond its bounds the board refuses and counts") {
+  board b({.series = 2, .groups = 1});
+  const auto g = b.add_group("textfile", "a.prom", 1s, 10s);
+  CHECK(b.add_group("textfile", "b.prom", 1s, 10s) == board::no_group);
+  b.add_series(g, "a", {}, 0);
+  b.add_series(g, "b", {}, 0);
+  const auto none = b.add_series(g, "c", {}, 0);
+  CHECK(none == board::no_series);
+  CHECK(b.add_series(board::no_group, "d", {}, 0) == board::no_series);
+  CHECK(b.refused() == 2);
+  b.set(none, 1.0);
+  b.set_absent(none, wire::absence::missing);
+  b.remove_series(none);
+  b.mark_read(board::no_group, instant(1s));
+  CHECK(b.live_series() == 2);
+}
+
+TEST_CASE("a status is told once") {
+  board b;
+  b.set_status("rapl", false, "no such machine");
+  const auto change = b.status_change();
+  b.set_status("rapl", false, "no such machine");
+  CHECK(b.status_change() == change);
+  b.set_status("rapl", true, "");
+  CHECK(b.status_change() > change);
+  CHECK(b.statuses().size() == 1);
+}
+
+TEST_SUITE_END();

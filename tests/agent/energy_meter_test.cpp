@@ -1,0 +1,167 @@
+#include "agent/sources/rapl/energy_meter.hpp"
+
+#include "tests/agent/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace std::chrono_literals;
+using wire::absence;
+
+namespace {
+
+constexpr std::uint64_t range = 262'143'328'850;  // µJ, as a server's package
+constexpr energy_meter::limits package{range, 820};
+
+instant at(duration since) { return instant(1h) + since; }
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/rapl/energy_meter");
+
+// The old collectd plug-in divided the absolute counter by the uptime and published a bogus first point.
+TEST_CASE("the first reading has no power and no energy, however large the counter") {
+  energy_meter m(package);
+  CHECK(m.reason() == absence::not_read_yet);
+  m.update(200'000'000'000, at(0s));
+  CHECK(m.reason() == absence::not_read_yet);
+  CHECK(m.total_uj() == 0);
+}
+
+TEST_CASE("power is the energy difference over the time between the reads") {
+  energy_meter m(package);
+  m.update(1'000'000, at(0s));
+  m.update(101'500'000, at(1s));
+  CHECK(m.reason() == absence::none);
+  CHECK(m.watts() == doctest::Approx(100.5));
+  CHECK(m.total_uj() == 100'500'000);
+  m.update(101'500'000 + 40'000'000, at(1200ms));
+  CHECK(m.watts() == doctest::Approx(200));
+  CHECK(m.total_uj() == 140'500'000);
+}
+
+TEST_CASE("a counter that wraps goes on at the same power") {
+  energy_meter m(package);
+  m.update(range - 50'000'000, at(0s));
+  m.update(70'000'000, at(1s));
+  CHECK(m.reason() == absence::none);
+  CHECK(m.watts() == doctest::Approx(120));
+  CHECK(m.total_uj() == 120'000'000);
+}
+
+TEST_CASE("the total goes on over many wraps and never back") {
+  energy_meter m(package);
+  std::uint64_t truth = range - 3'000'000;
+  m.update(truth, at(0s));
+  const auto start = truth;
+  for (int second = 1; second <= 10'000; ++second) {
+    truth += 205'000'000;
+    const auto before = m.total_uj();
+    m.update(truth % range, at(std::chrono::seconds(second)));
+    REQUIRE(m.total_uj() > before);
+  }
+  CHECK(m.total_uj() == truth - start);
+}
+
+// The old plug-in dropped its state when two reads were 60 s apart, then raised for ever.
+TEST_CASE("a pause in which one wrap is certain at most is bridged, also over 60 s") {
+  energy_meter m(package);
+  m.update(0, at(0s));
+  m.update(100'000'000 * 90ull, at(90s));
+  CHECK(m.reason() == absence::none);
+  CHECK(m.watts() == doctest::Approx(100));
+  m.update(100'000'000 * 91ull, at(91s));
+  CHECK(m.watts() == doctest::Approx(100));
+}
+
+TEST_CASE(
+    "a pause in which the counter may have wrapped twice is a gap, and power is back with the next reading") {
+  energy_meter m(package);
+  m.update(0, at(0s));
+  m.update(10'000'000, at(400s));  // 820 W × 400 s exceeds the range: 0 or 1 wraps, nobody knows
+  CHECK(m.reason() == absence::gap);
+  CHECK(m.total_uj() == 0);
+  m.update(110'000'000, at(401s));
+  CHECK(m.reason() == absence::none);
+  CHECK(m.watts() == doctest::Approx(100));
+  CHECK(m.total_uj() == 100'000'000);
+}
+
+TEST_CASE("a difference that no package can draw is a reset, not a wrap") {
+  energy_meter m(package);
+  m.update(150'000'000'000, at(0s));
+  SUBCASE("the counter fell to zero") { m.update(5'000'000, at(1s)); }
+  SUBCASE("the counter jumped ahead") { m.update(160'000'000'000, at(1s)); }
+  CHECK(m.reason() == absence::reset);
+  CHECK(m.total_uj() == 0);
+  const auto base = *m.last_uj();
+  m.update(base + 90'000'000, at(2s));
+  CHECK(m.reason() == absence::none);
+  CHECK(m.watts() == doctest::Approx(90));
+}
+
+TEST_CASE("a suspend makes a gap, though the counter looks plausible") {
+  energy_meter m(package);
+  m.update(1'000'000'000, at(0s));
+  m.update(1'100'000'000, at(1s));
+  m.interrupt();
+  CHECK(m.reason() == absence::gap);
+  m.update(1'200'000'000, at(100s));
+  CHECK(m.reason() == absence::gap);
+  CHECK(m.total_uj() == 100'000'000);
+  m.update(1'300'000'000, at(101s));
+  CHECK(m.reason() == absence::none);
+  CHECK(m.total_uj() == 200'000'000);
+}
+
+TEST_CASE("without a range a fall is a reset and a rise is power") {
+  energy_meter m({0, 820});
+  m.update(1'000'000'000, at(0s));
+  m.update(1'100'000'000, at(1s));
+  CHECK(m.watts() == doctest::Approx(100));
+  m.update(5, at(2s));
+  CHECK(m.reason() == absence::reset);
+  m.update(50'000'005, at(3s));
+  CHECK(m.watts() == doctest::Approx(50));
+}
+
+TEST_CASE("a counter beyond its stated range that falls is a reset") {
+  energy_meter m({1000, 820});
+  m.update(5000, at(0s));
+  m.update(10, at(1s));
+  CHECK(m.reason() == absence::reset);
+}
+
+TEST_CASE("two readings in the same 20 ms count as one") {
+  energy_meter m(package);
+  m.update(0, at(0s));
+  m.update(100'000'000, at(1s));
+  m.update(100'000'000, at(1s));
+  m.update(101'000'000, at(1010ms));
+  CHECK(m.watts() == doctest::Approx(100));
+  CHECK(m.total_uj() == 100'000'000);
+  m.update(150'000'000, at(1500ms));
+  CHECK(m.watts() == doctest::Approx(100));
+}
+
+TEST_CASE("a clock that goes back takes no reading") {
+  energy_meter m(package);
+  m.update(0, at(10s));
+  m.update(100'000'000, at(9s));
+  CHECK(m.reason() == absence::not_read_yet);
+  m.update(100'000'000, at(11s));
+  CHECK(m.watts() == doctest::Approx(100));
+}
+
+TEST_CASE("a package that sleeps draws nothing, and that is a value") {
+  energy_meter m(package);
+  m.update(7, at(0s));
+  m.update(7, at(1s));
+  CHECK(m.reason() == absence::none);
+  CHECK(m.watts() == 0);
+}
+
+TEST_SUITE_END();

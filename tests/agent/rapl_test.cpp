@@ -1,0 +1,325 @@
+#include "agent/sources/rapl/rapl.hpp"
+
+#include "tests/agent/support.hpp"
+#include "tests/support/powercap_sim.hpp"
+#include "tests/support/powercap_tree.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+using agent::test::entry_of;
+using agent::test::fake_clock;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A simulated machine, its clock, and a RAPL source that reads it.
+struct bench {
+  explicit bench(std::vector<zone_spec> machine, double watts = 100, rapl_options options = {})
+      : sim(sys.path(), std::move(machine), watts, 0),
+        source(with_root(std::move(options), sys.path()), clock.source()) {}
+
+  static rapl_options with_root(rapl_options o, const std::string& root) {
+    o.sys_root = root;
+    return o;
+  }
+  void pass(duration time) {
+    sim.advance(time);
+    clock.now += time;
+  }
+  // Finds everything and has two readings behind it.
+  void warm_up() {
+    REQUIRE(source.discover(out));
+    REQUIRE(source.read(out));
+    pass(1s);
+    REQUIRE(source.read(out));
+  }
+  std::string watts(const std::string& package) {
+    return shown(out, "rapl_power_watts", {{"package", package}});
+  }
+  std::string part(const std::string& zone, const std::string& package) {
+    return shown(out, "rapl_zone_power_watts", {{"zone", zone}, {"package", package}});
+  }
+
+  temp_folder sys;
+  powercap_sim sim;
+  fake_clock clock;
+  board out;
+  rapl_source source;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/rapl/source");
+
+TEST_CASE("power, energy, limits, headroom and utilization of a two-socket machine") {
+  bench b(machines::xeon_two_sockets(), 123.04);
+  b.warm_up();
+  CHECK(b.watts("0") == "123.0");
+  CHECK(b.watts("1") == "123.0");
+  CHECK(b.part("dram", "0") == "14.8");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "310.6");
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "1"}}) == "123");
+  CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "205.0");
+  CHECK(shown(b.out, "rapl_limit_watts", {{"package", "0"}, {"constraint", "long_term"}}) == "205.0");
+  CHECK(shown(b.out, "rapl_limit_watts", {{"package", "0"}, {"constraint", "short_term"}}) == "246.0");
+  CHECK(shown(b.out, "rapl_headroom_ratio", {{"package", "0"}}) == "0.3998");
+  CHECK(shown(b.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == "0.6002");
+  CHECK(b.source.limitation().empty());
+}
+
+TEST_CASE("every series the source announces is one of the catalogue, with its labels in order") {
+  bench b(machines::client());
+  b.warm_up();
+  CHECK(b.out.live_series() > 10);
+  for (const auto& e : b.out.series()) {
+    CAPTURE(e.info.family);
+    const auto* family = metrics::find(e.info.family);
+    REQUIRE(family != nullptr);
+    REQUIRE(e.info.labels.size() <= family->labels.size());
+    for (std::size_t i = 0; i < e.info.labels.size(); ++i) CHECK(e.info.labels[i].first == family->labels[i]);
+  }
+}
+
+TEST_CASE("the first reading has energy but no power") {
+  bench b(machines::xeon_two_sockets());
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("0") == "not_read_yet");
+  CHECK(shown(b.out, "rapl_headroom_ratio", {{"package", "0"}}) == "not_read_yet");
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "0");
+  CHECK(shown(b.out, "rapl_limit_watts", {{"package", "0"}, {"constraint", "long_term"}}) == "205.0");
+}
+
+TEST_CASE("a simulated hour of load wraps every counter and loses no joule") {
+  bench b(machines::xeon_two_sockets(), 200);
+  b.warm_up();
+  for (int second = 0; second < 3600; ++second) {
+    b.pass(1s);
+    REQUIRE(b.source.read(b.out));
+    REQUIRE(b.watts("0") == "200.0");
+    REQUIRE(b.part("dram", "1") == "24.0");
+  }
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "720200");
+}
+
+TEST_CASE("power follows a change of load within one period") {
+  bench b(machines::xeon_two_sockets(), 50);
+  b.warm_up();
+  REQUIRE(b.sim.set_watts("package-1 180\n"));
+  b.pass(200ms);
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("0") == "50.0");
+  CHECK(b.watts("1") == "180.0");
+}
+
+TEST_CASE("where the kernel knows no TDP the configured one counts, else utilization is absent") {
+  SUBCASE("AMD, unconfigured") {
+    bench b(machines::epyc());
+    b.warm_up();
+    CHECK(b.watts("0") == "100.0");
+    CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "no_data");
+    CHECK(shown(b.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == "no_data");
+    CHECK(shown(b.out, "rapl_headroom_ratio", {{"package", "0"}}) == "no_data");
+    CHECK(b.source.limitation().empty());  // nothing that looking again would mend
+  }
+  SUBCASE("AMD, configured") {
+    bench b(machines::epyc(), 100, {.tdp_watts = 250});
+    b.warm_up();
+    CHECK(shown(b.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == "0.4000");
+  }
+  SUBCASE("the kernel's word wins over the configuration") {
+    bench b(machines::xeon_two_sockets(), 100, {.tdp_watts = 999});
+    b.warm_up();
+    CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "205.0");
+  }
+  SUBCASE("a zero is no TDP") {
+    auto zones = machines::xeon_two_sockets();
+    zones[0].constraints[0].max_power_uw = 0;
+    bench b(zones);
+    b.warm_up();
+    CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "no_data");
+    CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "1"}}) == "205.0");
+  }
+}
+
+TEST_CASE("a notebook may turbo far above its TDP without being taken for a reset") {
+  bench b(machines::client(), 121);
+  b.warm_up();
+  CHECK(b.watts("0") == "121.0");
+  CHECK(shown(b.out, "rapl_limit_watts", {{"package", "0"}, {"constraint", "peak_power"}}) == "121.0");
+  CHECK(entry_of(b.out, "rapl_headroom_ratio", {{"package", "0"}})->value.mantissa < 0);
+}
+
+TEST_CASE("one broken file makes that zone absent with a reason, the others go on") {
+  bench b(machines::xeon_two_sockets());
+  b.warm_up();
+  const auto energy = zone_folder({0}) + "/energy_uj";
+  std::string reason;
+  SUBCASE("empty, as ENODATA") {
+    b.sys.write(energy, "");
+    reason = "no_data";
+  }
+  SUBCASE("not a number, which libpowercap takes for 0") {
+    b.sys.write(energy, "broken\n");
+    reason = "malformed";
+  }
+  SUBCASE("a number with something behind it, which libpowercap takes for 12") {
+    b.sys.write(energy, "12x\n");
+    reason = "malformed";
+  }
+  SUBCASE("negative, which libpowercap takes for a huge one") {
+    b.sys.write(energy, "-5\n");
+    reason = "malformed";
+  }
+  SUBCASE("too large for 64 bits") {
+    b.sys.write(energy, "99999999999999999999999\n");
+    reason = "malformed";
+  }
+  b.clock.now += 1s;
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("0") == reason);
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == reason);
+  CHECK(shown(b.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == reason);
+  CHECK(b.watts("1") == "0.0");
+  CHECK(b.part("dram", "0") == "0.0");
+  CHECK(b.source.limitation().find("intel-rapl:0/energy_uj") != std::string::npos);
+
+  b.pass(1s);  // the simulator writes a right number again
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("0") != reason);
+  CHECK(b.source.limitation().empty());
+}
+
+TEST_CASE("a zone that vanishes stays announced as missing and comes back by itself") {
+  bench b(machines::xeon_two_sockets());
+  b.warm_up();
+  b.sys.remove(zone_folder({1}));
+  b.pass(1s);
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("0") == "100.0");
+  CHECK(b.watts("1") == "missing");
+  CHECK(b.part("dram", "1") == "missing");
+  CHECK(shown(b.out, "rapl_limit_watts", {{"package", "1"}, {"constraint", "long_term"}}) == "missing");
+  CHECK(b.source.limitation().find("has vanished") != std::string::npos);
+
+  write_powercap_tree(b.sys.path(), machines::xeon_two_sockets());
+  b.clock.now += 1s;
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("1") == "reset");
+  b.clock.now += 1s;
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("1") == "0.0");
+  CHECK(b.source.limitation().empty());
+}
+
+TEST_CASE("when the whole tree goes, the source fails and says so, and works again when it is back") {
+  bench b(machines::epyc());
+  b.warm_up();
+  b.sys.remove("devices");
+  CHECK(!b.source.discover(b.out));
+  const auto failed = b.source.read(b.out);
+  REQUIRE(!failed);
+  CHECK(failed.error().message.find("has vanished") != std::string::npos);
+  CHECK(b.watts("0") == "missing");
+  write_powercap_tree(b.sys.path(), machines::epyc());
+  REQUIRE(b.source.discover(b.out));
+  CHECK(b.source.read(b.out));
+}
+
+TEST_CASE("reading before anything was found is an error, not a crash") {
+  temp_folder sys;
+  board out;
+  rapl_source source({.sys_root = sys.path()});
+  CHECK(!source.discover(out));
+  CHECK(!source.read(out));
+}
+
+TEST_CASE("a suspend makes power absent once") {
+  bench b(machines::xeon_two_sockets());
+  b.warm_up();
+  b.clock.asleep += 10min;
+  b.pass(10min);
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("0") == "gap");
+  b.pass(1s);
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("0") == "100.0");
+}
+
+TEST_CASE("a tree made anew under the same names is taken over at the next discovery") {
+  bench b(machines::xeon_two_sockets());
+  b.warm_up();
+  const auto version = b.out.version();
+  b.sys.remove("devices");
+  powercap_sim again(b.sys.path(), machines::xeon_two_sockets(), 70, 0);
+  REQUIRE(b.source.discover(b.out));
+  b.clock.now += 1s;
+  REQUIRE(b.source.read(b.out));
+  again.advance(1s);
+  b.clock.now += 1s;
+  REQUIRE(b.source.read(b.out));
+  CHECK(b.watts("0") == "70.0");
+  CHECK(b.out.version() == version);
+}
+
+TEST_CASE("energy that only root may read is named with its remedy") {
+  if (::geteuid() == 0 && ::getenv("BINNACLE_TEST_AS_ROOT") == nullptr) {
+    // Root reads everything; CAP_DAC_OVERRIDE cannot be given up for one file. A folder in the file's place
+    // is refused for root too, with another reason.
+    bench b(machines::xeon_two_sockets());
+    b.sys.remove(zone_folder({0}) + "/energy_uj");
+    b.sys.write(zone_folder({0}) + "/energy_uj/x", "");
+    b.warm_up();
+    CHECK(b.watts("0") == "malformed");
+    CHECK(b.watts("1") == "100.0");
+    return;
+  }
+  bench b(machines::epyc());
+  for (const auto& zone : {zone_folder({0}), zone_folder({0, 0}), zone_folder({1}), zone_folder({1, 0})}) {
+    std::filesystem::permissions(b.sys / (zone + "/energy_uj"), std::filesystem::perms::none);
+  }
+  REQUIRE(b.source.discover(b.out));
+  const auto failed = b.source.read(b.out);
+  REQUIRE(!failed);
+  CHECK(failed.error().code == errc::permission);
+  CHECK(failed.error().message.find("CAP_DAC_READ_SEARCH") != std::string::npos);
+  CHECK(b.watts("0") == "permission");
+}
+
+TEST_CASE("the probe names what works and what would mend the rest") {
+  SUBCASE("a healthy machine") {
+    bench b(machines::xeon_two_sockets());
+    const auto found = b.source.probe();
+    REQUIRE(found.size() == 7);
+    CHECK(found[0].how == finding::grade::works);
+    CHECK(found[0].what == "package-0, long_term 205 W, short_term 246 W, TDP 205 W");
+  }
+  SUBCASE("no TDP") {
+    bench b(machines::epyc());
+    const auto found = b.source.probe();
+    CHECK(found[0].how == finding::grade::limited);
+    CHECK(found[0].remedy.find("rapl-tdp") != std::string::npos);
+  }
+  SUBCASE("no RAPL") {
+    temp_folder sys;
+    const auto found = rapl_source({.sys_root = sys.path()}).probe();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].how == finding::grade::absent);
+    CHECK(!found[0].why.empty());
+    CHECK(!found[0].remedy.empty());
+  }
+}
+
+TEST_SUITE_END();

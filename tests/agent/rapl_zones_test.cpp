@@ -1,0 +1,144 @@
+#include "agent/sources/rapl/rapl_zones.hpp"
+
+#include "tests/support/powercap_tree.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+
+namespace {
+
+std::vector<std::string> labels(const rapl_tree& tree) {
+  std::vector<std::string> found;
+  for (const auto& z : tree.zones) found.push_back(z.package.empty() ? z.zone : z.zone + "/" + z.package);
+  return found;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/rapl/zones");
+
+TEST_CASE("a two-socket Xeon has packages with their parts, and psys beside them") {
+  temp_folder sys;
+  write_powercap_tree(sys.path(), machines::xeon_two_sockets());
+  const auto tree = find_rapl_zones(sys.path()).value();
+  CHECK(labels(tree) ==
+        std::vector<std::string>{"package/0", "core/0", "dram/0", "package/1", "core/1", "dram/1", "psys"});
+  CHECK(tree.problems.empty());
+  REQUIRE(tree.zones[0].constraints.size() == 2);
+  CHECK(tree.zones[0].constraints[0].name == "long_term");
+}
+
+TEST_CASE("dies of a package are packages of their own") {
+  temp_folder sys;
+  write_powercap_tree(sys.path(), machines::xeon_dies());
+  CHECK(labels(find_rapl_zones(sys.path()).value()) ==
+        std::vector<std::string>{"package/0-die-0", "dram/0-die-0", "package/0-die-1", "dram/0-die-1",
+                                 "package/1-die-0", "dram/1-die-0", "package/1-die-1", "dram/1-die-1"});
+}
+
+// libpowercap's own walk stops at the first hole, takes numbers as decimal, and the number is not the socket.
+TEST_CASE("zone numbers are hexadecimal, may have holes, and say nothing about the socket") {
+  temp_folder sys;
+  write_powercap_tree(sys.path(), machines::sixteen_packages());
+  const auto tree = find_rapl_zones(sys.path()).value();
+  REQUIRE(tree.zones.size() == 16);
+  CHECK(tree.zones.front().package == "15");
+  CHECK(tree.zones.back().package == "0");
+  CHECK(tree.zones.back().folder.ends_with("intel-rapl:10"));
+  CHECK(std::filesystem::exists(sys / zone_folder({0xf})));
+}
+
+TEST_CASE("the same counters under intel-rapl-mmio are not counted twice") {
+  temp_folder sys;
+  write_powercap_tree(sys.path(), machines::client());
+  write_powercap_tree(sys.path(), machines::client(), "intel-rapl-mmio");
+  CHECK(labels(find_rapl_zones(sys.path()).value()) ==
+        std::vector<std::string>{"package/0", "core/0", "uncore/0", "psys"});
+}
+
+// libpowercap's RAPL calls refuse the whole package for one name they do not know.
+TEST_CASE("unknown constraints and parts are taken under their own names") {
+  temp_folder sys;
+  auto zones = machines::client();
+  zones[0].parts.push_back({.name = "npu"});
+  zones.push_back({.name = "platform-x"});
+  write_powercap_tree(sys.path(), zones);
+  const auto tree = find_rapl_zones(sys.path()).value();
+  CHECK(labels(tree) ==
+        std::vector<std::string>{"package/0", "core/0", "uncore/0", "npu/0", "psys", "platform-x"});
+  REQUIRE(tree.zones[0].constraints.size() == 3);
+  CHECK(tree.zones[0].constraints[2].name == "peak_power");
+}
+
+TEST_CASE("AMD comes under the same names, without constraints") {
+  temp_folder sys;
+  write_powercap_tree(sys.path(), machines::epyc());
+  const auto tree = find_rapl_zones(sys.path()).value();
+  CHECK(labels(tree) == std::vector<std::string>{"package/0", "core/0", "package/1", "core/1"});
+  CHECK(tree.zones[0].constraints.empty());
+}
+
+TEST_CASE("either of the two folders of the kernel is enough") {
+  temp_folder sys;
+  write_powercap_tree(sys.path(), machines::epyc());
+  SUBCASE("class only, as a bind mount may show it") {
+    std::filesystem::remove(sys / "class/powercap/intel-rapl");
+    std::filesystem::rename(sys / "devices/virtual/powercap/intel-rapl", sys / "class/powercap/intel-rapl");
+  }
+  SUBCASE("devices only") { sys.remove("class"); }
+  CHECK(find_rapl_zones(sys.path()).value().zones.size() == 4);
+}
+
+TEST_CASE("a zone without a readable name is left out and named") {
+  temp_folder sys;
+  write_powercap_tree(sys.path(), machines::xeon_two_sockets());
+  SUBCASE("empty") { sys.write(zone_folder({1}) + "/name", ""); }
+  SUBCASE("gone") { sys.remove(zone_folder({1}) + "/name"); }
+  const auto tree = find_rapl_zones(sys.path()).value();
+  CHECK(tree.zones.size() == 4);
+  REQUIRE(tree.problems.size() == 1);
+  CHECK(tree.problems[0].find("intel-rapl:1/name") != std::string::npos);
+}
+
+TEST_CASE("two zones of one name give one series, the other is named") {
+  temp_folder sys;
+  auto zones = machines::epyc();
+  zones[1].name = "package-0";
+  write_powercap_tree(sys.path(), zones);
+  const auto tree = find_rapl_zones(sys.path()).value();
+  CHECK(labels(tree) == std::vector<std::string>{"package/0", "core/0"});
+  CHECK(tree.problems.size() == 2);
+}
+
+TEST_CASE("where there is no RAPL the message says why and what to do") {
+  temp_folder sys;
+  SUBCASE("no powercap at all") {
+    const auto none = find_rapl_zones(sys.path());
+    REQUIRE(!none);
+    CHECK(none.error().code == errc::unsupported);
+    CHECK(none.error().message.find("this machine has no RAPL") == 0);
+  }
+  SUBCASE("masked by a container runtime: there, but empty") {
+    std::filesystem::create_directories(sys / "devices/virtual/powercap");
+    const auto none = find_rapl_zones(sys.path());
+    REQUIRE(!none);
+    CHECK(none.error().code == errc::permission);
+    CHECK(none.error().message.find("set sys-root: /host/sys") != std::string::npos);
+  }
+  SUBCASE("powercap without the driver") {
+    sys.write("devices/virtual/powercap/dtpm/enabled", "1\n");
+    const auto none = find_rapl_zones(sys.path());
+    REQUIRE(!none);
+    CHECK(none.error().message.find("modprobe intel_rapl_msr") != std::string::npos);
+  }
+}
+
+TEST_SUITE_END();

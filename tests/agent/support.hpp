@@ -1,0 +1,51 @@
+#pragma once
+
+#include "agent/board.hpp"
+#include "agent/clocks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <optional>
+#include <ostream>
+#include <string>
+
+namespace binnacle::wire {
+inline std::ostream& operator<<(std::ostream& out, absence a) {
+  return out << "absence " << static_cast<int>(a);
+}
+}  // namespace binnacle::wire
+
+namespace binnacle::agent::test {
+
+/// A clock that moves when told to.
+struct fake_clock {
+  instant now = instant(std::chrono::hours(1));
+  duration asleep{};
+
+  clocks source() {
+    return {[this] { return now; }, [this] { return asleep; }};
+  }
+};
+
+/// The board's live entry of that series; null if it is not there.
+inline const board::entry* entry_of(const board& b, const std::string& family,
+                                    const metrics::label_set& labels = {}) {
+  for (const auto& e : b.series()) {
+    if (!e.removed && e.info.family == family && e.info.labels == labels) return &e;
+  }
+  return nullptr;
+}
+
+/// Its value as text ("12.3"), its reason in words when it is absent ("missing"), "no such series" otherwise:
+/// so that a failed comparison says everything.
+inline std::string shown(const board& b, const std::string& family, const metrics::label_set& labels = {}) {
+  const auto* e = entry_of(b, family, labels);
+  if (e == nullptr) return "no such series";
+  constexpr const char* reasons[] = {
+      "none",  "not_read_yet", "missing",     "permission",   "malformed", "timeout",     "no_data",
+      "reset", "gap",          "not_running", "out_of_range", "stale",     "disconnected"};
+  return e->reason == wire::absence::none ? to_string(e->value) : reasons[static_cast<int>(e->reason)];
+}
+
+}  // namespace binnacle::agent::test

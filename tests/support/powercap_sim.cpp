@@ -1,0 +1,112 @@
+#include "tests/support/powercap_sim.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fcntl.h>
+#include <stdexcept>
+#include <unistd.h>
+#include <utility>
+
+namespace binnacle::support {
+namespace {
+
+// Of the watts of its package; dram is metered apart. After published measurements of servers under mixed
+// load.
+double share_of(const std::string& part) {
+  if (part == "core") return 0.7;
+  if (part == "uncore") return 0.1;
+  if (part == "dram") return 0.12;
+  return 0.05;
+}
+
+constexpr double board_watts = 35;  // fans, disks, losses: in psys only
+
+}  // namespace
+
+powercap_sim::powercap_sim(std::string root, std::vector<zone_spec> zones, double watts_per_package,
+                           double noise, std::uint32_t seed)
+    : root_(std::move(root)), noise_(noise), random_(seed) {
+  write_powercap_tree(root_, zones);
+  std::vector<unsigned> numbers;
+  add(zones, numbers, "");
+  for (auto& c : counters_) c.watts = watts_per_package;
+}
+
+void powercap_sim::add(const std::vector<zone_spec>& zones, std::vector<unsigned>& numbers,
+                       const std::string& package) {
+  unsigned next = 0;
+  for (const auto& z : zones) {
+    const auto number = z.index.value_or(next);
+    next = number + 1;
+    numbers.push_back(number);
+    const auto owner = package.empty() && z.name.starts_with("package-") ? z.name : package;
+    counters_.push_back({.file = root_ + "/" + zone_folder(numbers) + "/energy_uj",
+                         .name = z.name,
+                         .package = owner,
+                         .uj = static_cast<double>(z.energy_uj),
+                         .range_uj = static_cast<double>(z.range_uj)});
+    add(z.parts, numbers, owner);
+    numbers.pop_back();
+  }
+}
+
+bool powercap_sim::set_watts(std::string_view text) {
+  std::vector<std::pair<std::string, double>> wanted;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    std::string line(text.substr(0, end));
+    text = end == text.npos ? std::string_view() : text.substr(end + 1);
+    for (auto& c : line) {
+      if (c == '=') c = ' ';
+    }
+    while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.pop_back();
+    if (line.empty() || line.front() == '#') continue;
+    const auto blank = line.rfind(' ');
+    const auto number = blank == line.npos ? line : line.substr(blank + 1);
+    char* rest = nullptr;
+    const double watts = std::strtod(number.c_str(), &rest);
+    if (number.empty() || *rest != '\0' || !(watts >= 0 && watts < 1e5)) return false;
+    wanted.emplace_back(blank == line.npos ? "" : line.substr(0, blank), watts);
+  }
+  for (const auto& [name, watts] : wanted) {
+    for (auto& c : counters_) {
+      if (name.empty() || c.package == name) c.watts = watts;
+    }
+  }
+  return !wanted.empty();
+}
+
+void powercap_sim::advance(duration by) {
+  const double seconds = std::chrono::duration<double>(by).count();
+  double board = board_watts;
+  for (auto& c : counters_) {
+    if (c.package.empty()) continue;
+    const bool whole = c.name == c.package;
+    c.now = c.watts * (whole ? 1 : share_of(c.name)) * std::max(0.0, 1 + noise_ * normal_(random_));
+    if (whole || c.name == "dram") board += c.now;
+  }
+  for (auto& c : counters_) {
+    if (c.package.empty()) c.now = board;
+    c.uj = std::fmod(c.uj + c.now * seconds * 1e6, c.range_uj);
+    write(c);
+  }
+}
+
+// In place, since the agent holds the file open. Line ends after the number cover the digits of a longer
+// number that was there before a wrap, so that a reader never finds an empty file.
+void powercap_sim::write(const counter& c) const {
+  const int fd = ::open(c.file.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;  // the zone was taken away, as a test may do
+  const auto text = fmt::format("{:\n<20}", fmt::format("{:.0f}\n", c.uj));
+  if (::pwrite(fd, text.data(), text.size(), 0) < 0) {
+    ::close(fd);
+    throw std::runtime_error("cannot write " + c.file);
+  }
+  ::close(fd);
+}
+
+}  // namespace binnacle::support

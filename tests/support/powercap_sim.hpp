@@ -1,0 +1,49 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "tests/support/powercap_tree.hpp"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::support {
+
+/// A powercap tree whose energy counters advance like a real machine's: written in place, so that files held
+/// open see them, wrapping at their ranges, with a little noise. A package's cores take most of its energy,
+/// dram a share of its own, psys everything and the rest of the board.
+class powercap_sim {
+ public:
+  /// Makes the tree below `root`. `noise` is the relative standard deviation of the power of one step.
+  powercap_sim(std::string root, std::vector<zone_spec> zones, double watts_per_package, double noise = 0.01,
+               std::uint32_t seed = 1);
+
+  /// "120" sets all packages, lines "package-0 150" (or package-0=150) single ones. False, and nothing set,
+  /// for anything else.
+  bool set_watts(std::string_view text);
+  /// Advances all counters by this much time and writes them.
+  void advance(duration by);
+
+ private:
+  struct counter {
+    std::string file;
+    std::string name;
+    std::string package;  // name of its package; empty for psys
+    double uj = 0;
+    double range_uj = 0;
+    double watts = 0;  // packages only: as set
+    double now = 0;    // in this step
+  };
+  void add(const std::vector<zone_spec>& zones, std::vector<unsigned>& numbers, const std::string& package);
+  void write(const counter& c) const;
+
+  std::string root_;
+  std::vector<counter> counters_;
+  double noise_;
+  std::normal_distribution<double> normal_{0, 1};
+  std::mt19937 random_;
+};
+
+}  // namespace binnacle::support

@@ -1,0 +1,109 @@
+// binnacle-sim-powercap: a powercap tree for demos and tests on machines without RAPL. The agent reads it
+// with
+// --sys-root, through the same files and libpowercap calls as a real one.
+#include "common/clock.hpp"
+#include "tests/support/powercap_sim.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <signal.h>
+#include <string>
+#include <sys/prctl.h>
+#include <time.h>
+
+namespace {
+
+std::string read_whole(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Waits for SIGTERM or SIGINT at most this long; true when one came.
+bool asked_to_stop(const sigset_t& signals, std::chrono::milliseconds wait) {
+  const timespec limit{wait.count() / 1000, (wait.count() % 1000) * 1'000'000};
+  return ::sigtimedwait(&signals, nullptr, &limit) > 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string root;
+  std::string machine = "xeon_two_sockets";
+  double watts = 100;
+  double noise = 0.01;
+  std::uint32_t seed = 1;
+  int tick_ms = 100;
+  bool with_parent = false;
+
+  CLI::App app{
+      "Makes a powercap tree below ROOT whose energy counters advance in place like a real machine's, until "
+      "SIGTERM.\nPrints \"ready ROOT\" when the tree is there. Give it to the agent as --sys-root ROOT.",
+      "binnacle-sim-powercap"};
+  app.footer(
+      "The watts can be changed at any time by writing ROOT/watts:\n"
+      "  echo 180 > ROOT/watts                  every package\n"
+      "  echo 'package-1 250' > ROOT/watts      one of them (a line each)\n"
+      "dram, core, uncore and psys follow their packages.\n\n"
+      "Example: binnacle-sim-powercap --root /tmp/node-a --machine client --watts 20");
+  app.add_option("--root", root, "folder to make the tree in; made if it is not there")->required();
+  app.add_option("--machine", machine, "xeon_two_sockets, xeon_dies, client, epyc or sixteen_packages")
+      ->capture_default_str();
+  app.add_option("--watts", watts, "watts of each package at start")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 10000));
+  app.add_option("--noise", noise, "relative standard deviation of a tick's power")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 0.5));
+  app.add_option("--seed", seed, "of the noise")->capture_default_str();
+  app.add_option("--tick", tick_ms, "milliseconds between two writes of the counters")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
+  app.add_flag("--with-parent", with_parent, "end when the process that started it ends");
+  CLI11_PARSE(app, argc, argv);
+
+  const auto zones = binnacle::support::machine_named(machine);
+  if (zones.empty()) {
+    std::fprintf(stderr, "binnacle-sim-powercap: no machine \"%s\"; see --help\n", machine.c_str());
+    return 2;
+  }
+  if (with_parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGTERM);
+  ::sigaddset(&signals, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+
+  try {
+    binnacle::support::powercap_sim sim(root, zones, watts, noise, seed);
+    const auto control = root + "/watts";
+    std::ofstream(control, std::ios::trunc) << watts << '\n';
+    std::printf("ready %s\n", root.c_str());
+    std::fflush(stdout);
+
+    std::string said = read_whole(control);
+    auto last = binnacle::boot_clock::now();
+    while (!asked_to_stop(signals, std::chrono::milliseconds(tick_ms))) {
+      if (auto text = read_whole(control); text != said) {
+        said = std::move(text);
+        // An empty file is one that is being written: it is read again at the next tick.
+        if (!said.empty() && !sim.set_watts(said)) {
+          std::fprintf(stderr, "binnacle-sim-powercap: %s: expected watts, or lines \"package-0 150\"\n",
+                       control.c_str());
+        }
+      }
+      // By the clock, not by ticks, so that a late tick does not lose energy.
+      const auto now = binnacle::boot_clock::now();
+      sim.advance(now - last);
+      last = now;
+    }
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "binnacle-sim-powercap: %s\n", e.what());
+    return 1;
+  }
+  return 0;
+}

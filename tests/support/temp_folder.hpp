@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace binnacle::support {
+
+/// A folder below the system's temporary one, removed with everything in it at the end.
+class temp_folder {
+ public:
+  temp_folder() {
+    auto pattern = (std::filesystem::temp_directory_path() / "binnacle-test-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
+    path_ = pattern;
+  }
+  ~temp_folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  temp_folder(const temp_folder&) = delete;
+  temp_folder& operator=(const temp_folder&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+  /// Writes a file in place (the same inode, as the kernel's files), making folders as needed.
+  void write(std::string_view name, std::string_view text) const {
+    const std::filesystem::path file = *this / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
+  }
+  void remove(std::string_view name) const { std::filesystem::remove_all(*this / name); }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace binnacle::support
