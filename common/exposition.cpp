@@ -1,1 +1,337 @@
 #include "common/exposition.hpp"
+
+#include "common/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <unordered_map>
+
+namespace binnacle::exposition {
+namespace {
+
+using metrics::kind;
+
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
+constexpr bool is_letter(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+void skip_blanks(std::string_view& line) noexcept {
+  while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+}
+
+std::string_view take_word(std::string_view& line) noexcept {
+  skip_blanks(line);
+  const auto length = static_cast<std::size_t>(std::ranges::find_if(line, is_blank) - line.begin());
+  const std::string_view word = line.substr(0, length);
+  line.remove_prefix(length);
+  return word;
+}
+
+/// The leading [a-zA-Z_][a-zA-Z0-9_]*, with ':' too in metric names.
+std::string_view take_name(std::string_view& line, bool colon) noexcept {
+  std::size_t length = 0;
+  while (length < line.size()) {
+    const char c = line[length];
+    if (!is_letter(c) && !(colon && c == ':') && !(length > 0 && is_digit(c))) break;
+    ++length;
+  }
+  const std::string_view name = line.substr(0, length);
+  line.remove_prefix(length);
+  return name;
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t most = 40;
+  std::string out = "\"";
+  for (char c : text.substr(0, most)) out += c >= ' ' && c <= '~' ? c : '?';
+  return out + (text.size() > most ? "...\"" : "\"");
+}
+
+/// Go's ParseFloat as far as an exposition uses it: decimal, +Inf, -Inf, NaN.
+bool read_value(std::string_view text, double& out) noexcept {
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return false;
+  }
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return fault == std::errc{} && end == text.data() + text.size() && text.back() != ')';  // nan(...) is C's
+}
+
+enum class shape { gauge, counter, histogram, summary };
+
+struct family_lines {
+  shape type = shape::gauge;
+  std::string help;
+};
+
+struct type_row {
+  std::string_view name;
+  shape type;
+};
+constexpr std::array types{
+    type_row{"counter", shape::counter},     type_row{"gauge", shape::gauge},
+    type_row{"histogram", shape::histogram}, type_row{"summary", shape::summary},
+    type_row{"untyped", shape::gauge},       type_row{"unknown", shape::gauge},
+    type_row{"info", shape::gauge},          type_row{"gaugehistogram", shape::gauge},
+    type_row{"stateset", shape::gauge},
+};
+
+/// What a series of a counter, histogram or summary may have behind its family's name.
+constexpr std::array<std::string_view, 5> suffixes{"_bucket", "_count", "_sum", "_total", "_created"};
+
+kind series_kind(shape family, std::string_view suffix) noexcept {
+  if (family == shape::counter) return suffix == "_created" ? kind::gauge : kind::counter;
+  const bool cumulative = suffix == "_bucket" || suffix == "_count" || suffix == "_sum";
+  return family != shape::gauge && cumulative ? kind::counter : kind::gauge;
+}
+
+struct text_hash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>{}(s); }
+};
+
+class reader {
+ public:
+  reader(const limits& bounds, const std::function<void(const sample&)>& on_sample)
+      : bounds_(bounds), on_sample_(on_sample) {}
+
+  result<void> run(std::string_view text) {
+    if (text.size() > bounds_.bytes) {
+      return error{errc::overloaded, fmt::format("the text has {} bytes, {} are allowed: split it up",
+                                                 text.size(), bounds_.bytes)};
+    }
+    if (const auto bad = find_invalid_utf8(text); bad != std::string_view::npos) {
+      const auto before = std::ranges::count(text.substr(0, bad), '\n');
+      return error{errc::invalid_input,
+                   fmt::format("line {}: a byte that is no UTF-8: write the file as UTF-8", before + 1)};
+    }
+    const std::size_t last = text.find_last_not_of(" \t\r\n");
+    seconds_ = last != std::string_view::npos && text.substr(0, last + 1).ends_with("# EOF");
+    while (!text.empty()) {
+      ++line_number_;
+      const void* feed = std::memchr(text.data(), '\n', text.size());
+      const std::size_t length = feed == nullptr
+                                     ? text.size()
+                                     : static_cast<std::size_t>(static_cast<const char*>(feed) - text.data());
+      std::string_view line = text.substr(0, length);
+      text.remove_prefix(std::min(length + 1, text.size()));
+      while (!line.empty() && (is_blank(line.back()) || line.back() == '\r')) line.remove_suffix(1);
+      skip_blanks(line);
+      if (line.empty()) continue;
+      if (!(line.front() == '#' ? read_comment(line.substr(1)) : read_sample(line))) return failure_;
+    }
+    return {};
+  }
+
+ private:
+  bool refuse(std::string_view what, errc code = errc::invalid_input) {
+    failure_ = {code, fmt::format("line {}: {}", line_number_, what)};
+    return false;
+  }
+
+  bool read_comment(std::string_view line) {
+    const std::string_view word = take_word(line);
+    const bool help = word == "HELP";
+    if (!help && word != "TYPE") return true;
+    skip_blanks(line);
+    const std::string_view name = take_name(line, true);
+    if (name.empty() || (!line.empty() && !is_blank(line.front()))) {
+      return refuse(fmt::format("# {} needs a metric name of letters, digits, _ and :", word));
+    }
+    if (name.size() > bounds_.text) return refuse("the metric name is too long", errc::overloaded);
+    auto at = families_.find(name);
+    if (at == families_.end()) {
+      if (families_.size() == bounds_.series)
+        return refuse("too many metrics are described", errc::overloaded);
+      at = families_.emplace(std::string(name), family_lines{}).first;
+    }
+    if (help) {
+      skip_blanks(line);
+      read_help(line, at->second.help);
+      return true;
+    }
+    const std::string_view type = take_word(line);
+    const auto* row = std::ranges::find(types, type, &type_row::name);
+    if (row == types.end()) {
+      return refuse(
+          fmt::format("{} is no type: write counter, gauge, histogram, summary or untyped", quoted(type)));
+    }
+    at->second.type = row->type;
+    return true;
+  }
+
+  void read_help(std::string_view text, std::string& out) const {
+    out.clear();
+    for (std::size_t i = 0; i < text.size() && out.size() < bounds_.text; ++i) {
+      if (text[i] == '\\' && i + 1 < text.size() &&
+          (text[i + 1] == 'n' || text[i + 1] == '\\' || text[i + 1] == '"')) {
+        out += text[++i] == 'n' ? '\n' : text[i];
+      } else {
+        out += text[i];
+      }
+    }
+    // A cut may have split a character: the whole text was UTF-8, so only the end can be wrong.
+    if (const auto bad = find_invalid_utf8(out); bad != std::string::npos) out.resize(bad);
+  }
+
+  bool read_sample(std::string_view line) {
+    const std::string_view name = take_name(line, true);
+    if (name.empty())
+      return refuse(fmt::format("{} is no sample: write name{{label=\"value\"}} number", quoted(line)));
+    if (name.size() > bounds_.text) return refuse("the metric name is too long", errc::overloaded);
+    if (series_ == bounds_.series) {
+      return refuse(fmt::format("more than {} series: this one ({}) and the rest are not taken",
+                                bounds_.series, quoted(name)),
+                    errc::overloaded);
+    }
+    if (!line.empty() && !is_blank(line.front()) && line.front() != '{') {
+      return refuse(fmt::format("{} does not end the metric name {}: names are letters, digits, _ and :",
+                                quoted(line.substr(0, 1)), quoted(name)));
+    }
+    skip_blanks(line);
+    std::size_t labels = 0;
+    if (line.starts_with('{') && !read_labels(line, labels)) return false;
+    out_.labels.resize(labels);
+
+    const std::string_view value = take_word(line);
+    if (value.empty()) return refuse(fmt::format("{} has no value: write a number after it", quoted(name)));
+    if (!read_value(value, out_.value)) {
+      return refuse(fmt::format("{} is no value: write a decimal number, NaN, +Inf or -Inf", quoted(value)));
+    }
+    out_.timestamp_ms.reset();
+    const std::string_view time = take_word(line);
+    if (!time.empty() && time.front() != '#') {
+      if (!read_time(time))
+        return refuse(fmt::format("{} is no timestamp: write {}", quoted(time),
+                                  seconds_ ? "seconds" : "milliseconds as an integer"));
+      const std::string_view more = take_word(line);
+      if (!more.empty() && more.front() != '#')
+        return refuse(fmt::format("{} stands behind the timestamp: remove it", quoted(more)));
+    }
+    out_.name = name;
+    describe(name);
+    ++series_;
+    on_sample_(out_);
+    return true;
+  }
+
+  bool read_time(std::string_view text) noexcept {
+    std::int64_t ms = 0;
+    if (!seconds_) {
+      const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), ms);
+      if (fault != std::errc{} || end != text.data() + text.size()) return false;
+    } else {
+      double seconds = 0;
+      if (!read_value(text, seconds) || !(std::fabs(seconds) < 9e15)) return false;
+      ms = std::llround(seconds * 1000);
+    }
+    out_.timestamp_ms = ms;
+    return true;
+  }
+
+  bool read_labels(std::string_view& line, std::size_t& count) {
+    line.remove_prefix(1);
+    for (;;) {
+      skip_blanks(line);
+      if (line.starts_with('}')) break;
+      const std::string_view name = take_name(line, false);
+      skip_blanks(line);
+      if (name.empty() || !line.starts_with('='))
+        return refuse("a label must be written name=\"value\", separated by commas, in braces");
+      line.remove_prefix(1);
+      skip_blanks(line);
+      if (!line.starts_with('"'))
+        return refuse(fmt::format("the value of label {} must stand in double quotes", quoted(name)));
+      line.remove_prefix(1);
+      if (count == bounds_.labels)
+        return refuse(fmt::format("more than {} labels", bounds_.labels), errc::overloaded);
+      if (out_.labels.size() == count) out_.labels.emplace_back();
+      for (std::size_t i = 0; i < count; ++i) {
+        if (out_.labels[i].first == name) return refuse(fmt::format("label {} is given twice", quoted(name)));
+      }
+      auto& [key, value] = out_.labels[count++];
+      key = name;
+      if (!read_label_value(line, value))
+        return refuse(fmt::format("the value of label {} does not end in a double quote", quoted(name)));
+      if (name.size() > bounds_.text || value.size() > bounds_.text) {
+        return refuse(fmt::format("label {} is longer than {} bytes", quoted(name), bounds_.text),
+                      errc::overloaded);
+      }
+      skip_blanks(line);
+      if (line.starts_with(',')) {
+        line.remove_prefix(1);
+      } else if (!line.starts_with('}')) {
+        return refuse("a comma or } must follow a label");
+      }
+    }
+    line.remove_prefix(1);
+    return true;
+  }
+
+  /// Up to and with the closing quote. An unknown escape stays as it is, as Prometheus reads it.
+  static bool read_label_value(std::string_view& line, std::string& out) {
+    std::size_t stop = 0;
+    while (stop < line.size() && line[stop] != '"' && line[stop] != '\\') ++stop;
+    out.assign(line.data(), stop);
+    line.remove_prefix(stop);
+    while (!line.empty()) {
+      const char c = line.front();
+      line.remove_prefix(1);
+      if (c == '"') return true;
+      if (c != '\\' || line.empty()) {
+        out += c;
+        continue;
+      }
+      const char escaped = line.front();
+      line.remove_prefix(1);
+      if (escaped != 'n' && escaped != '\\' && escaped != '"') out += '\\';
+      out += escaped == 'n' ? '\n' : escaped;
+    }
+    return false;
+  }
+
+  /// Type and help of the family that `name` belongs to.
+  void describe(std::string_view name) {
+    out_.type = kind::gauge;
+    out_.help = {};
+    if (families_.empty()) return;
+    if (const auto own = families_.find(name); own != families_.end()) {
+      out_.type = series_kind(own->second.type, {});
+      out_.help = own->second.help;
+      return;
+    }
+    for (std::string_view suffix : suffixes) {
+      if (!name.ends_with(suffix)) continue;
+      const auto base = families_.find(name.substr(0, name.size() - suffix.size()));
+      if (base == families_.end() || base->second.type == shape::gauge) continue;
+      out_.type = series_kind(base->second.type, suffix);
+      out_.help = base->second.help;
+      return;
+    }
+  }
+
+  const limits& bounds_;
+  const std::function<void(const sample&)>& on_sample_;
+  bool seconds_ = false;
+  std::size_t line_number_ = 0;
+  std::size_t series_ = 0;
+  std::unordered_map<std::string, family_lines, text_hash, std::equal_to<>> families_;
+  sample out_;
+  error failure_;
+};
+
+}  // namespace
+
+result<void> parse(std::string_view text, const limits& bounds,
+                   const std::function<void(const sample&)>& on_sample) {
+  return reader(bounds, on_sample).run(text);
+}
+
+}  // namespace binnacle::exposition

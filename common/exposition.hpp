@@ -1,12 +1,15 @@
 #pragma once
 
+#include "common/decimal.hpp"
 #include "common/error.hpp"
 #include "common/metrics/catalog.hpp"
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,42 +20,62 @@ struct limits {
   std::size_t bytes = 4u << 20;
   std::size_t series = 10'000;
   std::size_t labels = 32;  ///< per series
-  std::size_t text = 1024;  ///< bytes of a name, label value or help
+  std::size_t text = 1024;  ///< bytes of a name or label value; a longer help is cut
 };
 
-/// One sample line, its views valid during the call only (label_set is owned).
+/// One sample line, valid during the call only: copy what is to stay.
 struct sample {
   std::string_view name;
   metrics::label_set labels;
   double value = 0;  ///< may be NaN or infinite: the caller decides
   std::optional<std::int64_t> timestamp_ms;
-  metrics::kind type =
-      metrics::kind::gauge;  ///< from the last # TYPE line of this name; untyped counts as gauge
+  /// From the last # TYPE line of this name. Untyped and unknown count as gauges, and so does the quantile of
+  /// a summary; the _bucket, _sum and _count of a histogram or summary are counters. Never kind::histogram.
+  metrics::kind type = metrics::kind::gauge;
   std::string_view help;
 };
 
-/// Reads the Prometheus text format 0.0.4 and the OpenMetrics 1.0 superset of it (# EOF, # UNIT, exemplars
-/// skipped). Histograms and summaries come out as their plain series. Calls `on_sample` in order of
-/// appearance. Errors: invalid_input with the line number, what is wrong and the form expected; `on_sample`
-/// may have been called for lines before it: parse into a temporary if nothing may be half applied. UTF-8 is
-/// checked. Source: prometheus.io/docs/instrumenting/exposition_formats, OpenMetrics 1.0.
+/// Reads the Prometheus text format 0.0.4 and the OpenMetrics 1.0 superset of it: # UNIT and exemplars are
+/// skipped, and when the text ends in "# EOF" timestamps are seconds. Histograms and summaries come out as
+/// their plain series, and a series given twice comes out twice. Names are ASCII; the quoted UTF-8 names of
+/// Prometheus 3 are refused. Calls `on_sample` in order of appearance. Errors: invalid_input with the line
+/// number, what is wrong and the form expected; overloaded with the line number when a bound is passed.
+/// `on_sample` may have been called for lines before it: parse into a temporary if nothing may be half
+/// applied. Locale: none. Source: prometheus.io/docs/instrumenting/exposition_formats, OpenMetrics 1.0.
 result<void> parse(std::string_view text, const limits& bounds,
                    const std::function<void(const sample&)>& on_sample);
 
 /// Writes the text format: one family after another, HELP and TYPE once each, label values escaped.
 class writer {
  public:
-  /// Starts a family; all its series must follow before the next begin().
+  /// Starts a family; all its series must follow before the next begin(). A line feed in `help` is escaped.
   void begin(std::string_view name, metrics::kind type, std::string_view help);
+  void begin(const metrics::family& f) { begin(f.name, f.type, f.help); }
+
+  /// A series of the family. `value` must be a number's text; the others are written exactly, in no locale.
   void add(const metrics::label_set& labels, std::string_view value);
   void add(const metrics::label_set& labels, double value);
-  void add(const metrics::label_set& labels, std::int64_t value);
-  void add(const metrics::label_set& labels, std::uint64_t value);
+  void add(const metrics::label_set& labels, decimal value) {
+    add(labels, std::string_view(binnacle::to_string(value)));
+  }
+  template <std::integral Integer>
+  void add(const metrics::label_set& labels, Integer value) {
+    add(labels, std::string_view(std::to_string(value)));
+  }
+
+  /// All series of one histogram. `counts` has one more element than `upper_bounds` (the last is what lies
+  /// above them all), each counting its own bucket only.
+  void add_histogram(const metrics::label_set& labels, std::span<const double> upper_bounds,
+                     std::span<const std::uint64_t> counts, double sum);
+
   std::string take() { return std::move(out_); }
 
   static constexpr std::string_view content_type = "text/plain; version=0.0.4; charset=utf-8";
 
  private:
+  void line(std::string_view suffix, const metrics::label_set& labels, std::string_view le,
+            std::string_view value);
+
   std::string name_;
   std::string out_;
 };

@@ -1,0 +1,61 @@
+#include "common/utf8.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace binnacle {
+namespace {
+
+/// Length of the well-formed character at the front of `text`, whose first byte is not ASCII; 0 if there is
+/// none.
+std::size_t character_length(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  std::size_t length = 0;
+  // The second byte's range rules out overlong forms, surrogates and what lies above U+10FFFF (RFC 3629,
+  // section 4).
+  unsigned char least = 0x80, most = 0xBF;
+  if (first >= 0xC2 && first <= 0xDF) {
+    length = 2;
+  } else if (first >= 0xE0 && first <= 0xEF) {
+    length = 3;
+    if (first == 0xE0) least = 0xA0;
+    if (first == 0xED) most = 0x9F;
+  } else if (first >= 0xF0 && first <= 0xF4) {
+    length = 4;
+    if (first == 0xF0) least = 0x90;
+    if (first == 0xF4) most = 0x8F;
+  }
+  if (length == 0 || text.size() < length || byte(1) < least || byte(1) > most) return 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
+
+}  // namespace
+
+std::size_t find_invalid_utf8(std::string_view text) noexcept {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    // Eight ASCII bytes at a time: nearly all text is nothing else.
+    std::uint64_t eight;
+    if (at + sizeof eight <= text.size()) {
+      std::memcpy(&eight, text.data() + at, sizeof eight);
+      if ((eight & 0x8080808080808080u) == 0) {
+        at += sizeof eight;
+        continue;
+      }
+    }
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
+    const std::size_t length = character_length(text.substr(at));
+    if (length == 0) return at;
+    at += length;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace binnacle

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace binnacle {
+
+/// Where the first byte lies that begins no well-formed UTF-8 character (overlong forms, surrogates and
+/// values above U+10FFFF are none); npos if all is well. Source: RFC 3629.
+std::size_t find_invalid_utf8(std::string_view text) noexcept;
+
+}  // namespace binnacle

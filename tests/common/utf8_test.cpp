@@ -1,0 +1,34 @@
+#include "common/utf8.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using binnacle::find_invalid_utf8;
+
+TEST_SUITE("common/utf8") {
+  TEST_CASE("well-formed text passes at any length and place") {
+    for (std::string character : {"a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
+                                  "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
+      for (std::size_t before = 0; before < 20; ++before) {
+        const std::string text = std::string(before, 'x') + character + "yz";
+        CAPTURE(text);
+        CHECK(find_invalid_utf8(text) == std::string::npos);
+      }
+    }
+    CHECK(find_invalid_utf8("") == std::string::npos);
+  }
+
+  // The ill-formed sequences of RFC 3629 section 4 and Unicode table 3-7.
+  TEST_CASE("ill-formed text is found where it begins") {
+    for (std::string bad : {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2x", "\xe0\x9f\xbf",
+                            "\xe0\xa0", "\xed\xa0\x80", "\xef\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
+                            "\xf5\x80\x80\x80", "\xf0\x90\x80", "\xff", "\xfe"}) {
+      for (std::size_t before : {0u, 1u, 7u, 8u, 9u, 17u}) {
+        CAPTURE(before);
+        CHECK(find_invalid_utf8(std::string(before, 'x') + bad) == before);
+        CHECK(find_invalid_utf8(std::string(before, 'x') + bad + "and more text") == before);
+      }
+    }
+  }
+}
