@@ -1,30 +1,13 @@
 #pragma once
 
+#include "aggregator/store/shape.hpp"
 #include "aggregator/store/types.hpp"
 #include "common/wire/messages.hpp"
 
 #include <atomic>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace binnacle::store {
-
-/// The series of a node without their values. Nodes of one kind announce the same catalogue and share one
-/// shape.
-struct shape {
-  struct series {
-    std::string family;
-    metrics::label_set labels;
-    std::string flat;  ///< metrics::flat_name(), empty when it has none (per-CPU, or lost a collision)
-    std::int8_t exponent = 0;
-    metrics::kind type = metrics::kind::gauge;
-    std::uint16_t group = 0;
-    std::string help;
-  };
-  std::vector<series> all;
-  std::vector<wire::group_info> groups;
-};
 
 /// A node's cells: the ingest loop writes, the faces read. A reader takes the group's read time first and
 /// then the value, the writer does it the other way round, so a value is never younger than the age shown for
@@ -38,11 +21,41 @@ class row {
 
   /// The value of series `i`, with its group's read time and expiry. Any thread.
   sample load(std::size_t i) const noexcept;
+  /// When the group was last read successfully, in the aggregator's time; the epoch: never. Any thread.
+  instant read_at(std::size_t group) const noexcept {
+    return from_ns(read_at_ns_[group].load(std::memory_order_acquire));
+  }
+  /// When the newest batch arrived, and whether the agent's link stands. Any thread.
+  instant last_batch() const noexcept { return from_ns(last_batch_ns_.load(std::memory_order_relaxed)); }
+  bool linked() const noexcept { return linked_.load(std::memory_order_relaxed); }
+
+  /// One cell as it is, without its age. `mantissa` counts only if `reason` is none. Any thread.
+  struct raw {
+    std::int64_t mantissa;
+    wire::absence reason;
+  };
+  raw peek(std::size_t i) const noexcept {
+    const wire::absence reason = cells_[i].reason.load(std::memory_order_acquire);
+    return {cells_[i].mantissa.load(std::memory_order_acquire), reason};
+  }
 
   // The writer: the ingest loop alone.
-  void set_value(std::size_t i, std::int64_t mantissa) noexcept;
-  void set_absent(std::size_t i, wire::absence reason) noexcept;
-  void set_read(std::size_t group, instant at) noexcept;
+  void set_value(std::size_t i, std::int64_t mantissa) noexcept {
+    cells_[i].mantissa.store(mantissa, std::memory_order_release);
+    cells_[i].reason.store(wire::absence::none, std::memory_order_release);
+  }
+  void set_absent(std::size_t i, wire::absence reason) noexcept {
+    cells_[i].reason.store(reason, std::memory_order_release);
+  }
+  void set_read(std::size_t group, instant at) noexcept {
+    read_at_ns_[group].store(to_ns(at), std::memory_order_release);
+  }
+  void set_last_batch(instant at) noexcept { last_batch_ns_.store(to_ns(at), std::memory_order_relaxed); }
+  void set_linked(bool linked) noexcept { linked_.store(linked, std::memory_order_relaxed); }
+
+  /// Takes over the values and read times of what both rows have (same family, labels and group), so that a
+  /// catalogue announced again leaves no hole. A value that does not fit the new exponent is left out.
+  void carry_over(const row& old) noexcept;
 
  private:
   struct cell {
@@ -52,6 +65,8 @@ class row {
   std::shared_ptr<const shape> shape_;
   std::unique_ptr<cell[]> cells_;
   std::unique_ptr<std::atomic<std::int64_t>[]> read_at_ns_;  // per group; 0 = never
+  std::atomic<std::int64_t> last_batch_ns_{0};
+  std::atomic<bool> linked_{true};
 };
 
 }  // namespace binnacle::store

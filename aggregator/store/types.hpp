@@ -38,13 +38,16 @@ struct sample {
   instant read_at{};     ///< of the oldest member: the age of the number
   instant expires_at{};  ///< read_at + stale-after; at or past it the sample is absent
   wire::absence reason = wire::absence::not_read_yet;
-  bool partial = false;  ///< max or min over what is there
+  bool partial = false;    ///< max, min or mean over what is there
+  bool link_down = false;  ///< the node's agent is not connected; the value still counts until it expires
 
   bool present(instant now) const noexcept { return reason == wire::absence::none && now < expires_at; }
-  /// The reason as of `now`: `stale` for a value past its expiry.
+  /// The reason as of `now`: for a value past its expiry `stale`, or `disconnected` while the link is down.
   wire::absence absent_because(instant now) const noexcept {
-    return reason == wire::absence::none && now >= expires_at ? wire::absence::stale : reason;
+    if (reason != wire::absence::none || now < expires_at) return reason;
+    return link_down ? wire::absence::disconnected : wire::absence::stale;
   }
+  friend bool operator==(const sample&, const sample&) = default;
 };
 
 }  // namespace binnacle::store

@@ -5,11 +5,14 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace binnacle::store {
 
@@ -18,12 +21,30 @@ struct node_view {
   node_id id{};
   std::string name;
   bool connected = false;
-  instant last_seen{};  ///< when the last batch arrived
+  instant last_seen{};  ///< when its link last went up or down; see seen()
   std::string agent_version;
   std::string peer_address;
   std::shared_ptr<const row> cells;  ///< null until its first catalogue
   std::vector<wire::source_status> sources;
   std::map<std::string, std::string> labels;  ///< those our policies put on it
+
+  /// When anything was last heard from the node: batches write it to the row, not here, so that they need no
+  /// message.
+  instant seen() const noexcept { return cells ? std::max(last_seen, cells->last_batch()) : last_seen; }
+};
+
+/// What the ingest loop tells the faces about a node: posted to the faces loop, given to view::apply() there.
+/// Only what is set changes.
+struct node_update {
+  node_id id{};
+  std::string name;
+  instant at{};  ///< when it happened; becomes last_seen when `connected` is set
+  std::optional<bool> connected;
+  std::optional<std::string> agent_version;
+  std::optional<std::string> peer_address;
+  std::shared_ptr<const row> cells;  ///< null: unchanged
+  std::optional<std::vector<wire::source_status>>
+      sources;  ///< by source: replaces the status of those it names
 };
 
 struct text_hash {
@@ -59,6 +80,28 @@ class view {
     n.name = name;
     by_name_.emplace(name, nodes_.size() - 1);
     ordered_.emplace(name, &n);
+    return n;
+  }
+  node_view& apply(node_update u) {
+    node_view& n = node(u.id, u.name);
+    if (u.connected) {
+      n.connected = *u.connected;
+      n.last_seen = std::max(n.last_seen, u.at);
+    }
+    if (u.agent_version) n.agent_version = std::move(*u.agent_version);
+    if (u.peer_address) n.peer_address = std::move(*u.peer_address);
+    if (u.cells) n.cells = std::move(u.cells);
+    if (u.sources) {
+      for (wire::source_status& status : *u.sources) {
+        const auto at = std::find_if(n.sources.begin(), n.sources.end(),
+                                     [&](const auto& s) { return s.source == status.source; });
+        if (at == n.sources.end()) {
+          n.sources.push_back(std::move(status));
+        } else {
+          *at = std::move(status);
+        }
+      }
+    }
     return n;
   }
   void set_policies(std::shared_ptr<const policy::policy_table> p) { policies_ = std::move(p); }

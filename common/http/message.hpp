@@ -17,7 +17,7 @@ namespace binnacle::http {
 
 /// A request without its body.
 struct request {
-  std::string method;             ///< upper case
+  std::string method;             ///< as sent; HEAD arrives as GET, the server leaves the body out
   std::string target;             ///< as sent
   std::vector<std::string> path;  ///< segments, split first and percent-decoded after ("%2A" is "*")
   std::vector<std::pair<std::string, std::string>> query;    ///< form-decoded, in order
@@ -47,6 +47,8 @@ struct response {
   static response text(std::string text, unsigned status = 200) {
     return {status, "text/plain; charset=utf-8", {std::move(text)}, {}, false};
   }
+  /// {"error": sentence}, for every answer that is a refusal.
+  static response failure(unsigned status, std::string_view sentence);
 };
 
 /// How a handler answers, once, now or later, on the loop it was called on.
@@ -66,7 +68,8 @@ using simple_handler = std::function<response(const request&, std::string_view b
 using exchange_factory = std::function<std::unique_ptr<exchange>(const request&)>;
 
 /// Finds the handler of a request: exact paths first, then the longest prefix. Unknown: 404; known path,
-/// other method: 405.
+/// other method: 405. Paths are compared segment by segment after percent-decoding, so that "/a%2Fb" never
+/// matches "/a/b".
 class router {
  public:
   /// `path` like "/scheduler/filter". `body_limit` in bytes: a larger body is answered 413 by the server.
@@ -77,25 +80,36 @@ class router {
   /// What an unknown path or a wrong method is answered (default: one JSON sentence).
   void set_fallback(simple_handler handler);
 
+  /// Exactly one of the first three is there.
   struct match {
     const simple_handler* simple = nullptr;
     const exchange_factory* streaming = nullptr;
+    std::optional<response> refusal;  ///< 404 or 405, when there is no fallback
     std::size_t body_limit = 0;
   };
-  /// Never empty: the fallback matches what nothing else does.
+  /// The pointers are valid as long as the router is not changed.
   match find(const request& r) const;
 
  private:
   struct route {
     std::string method;  // empty: any
-    std::string path;
+    std::string path;    // as given, for messages
+    std::vector<std::string> segments;
     bool prefix = false;
     simple_handler simple;
     exchange_factory streaming;
     std::size_t body_limit = 0;
   };
+  const route* best(const request& r, std::string& allowed) const;
+  response refuse(const std::string& allowed) const;
+
   std::vector<route> routes_;
   simple_handler fallback_;
 };
+
+/// Fills target, path and query of `out` from a request target ("/a/b%2Ac?x=1+2" or "http://host/a"): split
+/// first, decoded after;
+/// "+" is a space in the query only. Errors: invalid_input (a malformed or NUL percent escape, neither form).
+result<void> parse_target(std::string_view target, request& out);
 
 }  // namespace binnacle::http

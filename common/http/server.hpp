@@ -22,11 +22,13 @@ struct server_options {
   std::size_t header_limit = 64u << 10;  ///< bytes of request line and headers; more is answered 431
   std::size_t max_connections = 4096;    ///< further ones are accepted and closed, counted
   std::chrono::seconds header_deadline{10};
-  std::chrono::seconds body_deadline{30};
+  std::chrono::seconds body_deadline{30};  ///< for the whole body
+  /// How long a handler may take to answer; 503 after it.
+  std::chrono::seconds handler_deadline{30};
   /// Longer than the 90 s for which Go keeps idle connections: a POST that meets a connection just closed is
   /// not retried.
   std::chrono::seconds idle_deadline{120};
-  std::chrono::seconds write_deadline{30};
+  std::chrono::seconds write_deadline{30};  ///< for the whole answer
 };
 
 /// Counters of one server, for the scrape endpoint. Written by its loop only.

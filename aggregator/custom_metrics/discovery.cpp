@@ -1,0 +1,120 @@
+#include "aggregator/custom_metrics/discovery.hpp"
+
+#include "common/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+
+namespace binnacle::custom_metrics {
+namespace {
+
+// Most preferred first.
+constexpr std::array<version, 2> versions{version::v1beta2, version::v1beta1};
+
+std::string group_version(version v) { return fmt::format("{}/{}", group, to_string(v)); }
+
+void write_group(json_writer& out) {
+  out.field("name", group).key("versions").begin_array();
+  for (const version v : versions) {
+    out.begin_object().field("groupVersion", group_version(v)).field("version", to_string(v)).end_object();
+  }
+  out.end_array().key("preferredVersion").begin_object();
+  out.field("groupVersion", group_version(versions.front()))
+      .field("version", to_string(versions.front()))
+      .end_object();
+}
+
+std::string group_list() {
+  std::string body;
+  json_writer out(body);
+  out.begin_object()
+      .field("kind", "APIGroupList")
+      .field("apiVersion", "v1")
+      .key("groups")
+      .begin_array()
+      .begin_object();
+  write_group(out);
+  out.end_object().end_array().end_object();
+  return body += '\n';
+}
+
+std::string one_group() {
+  std::string body;
+  json_writer out(body);
+  out.begin_object().field("kind", "APIGroup").field("apiVersion", "v1");
+  write_group(out);
+  out.end_object();
+  return body += '\n';
+}
+
+std::string resource_list(version v, const std::vector<std::string>& metrics) {
+  std::string body;
+  body.reserve(160 * metrics.size() + 160);
+  json_writer out(body);
+  out.begin_object()
+      .field("kind", "APIResourceList")
+      .field("apiVersion", "v1")
+      .field("groupVersion", group_version(v));
+  out.key("resources").begin_array();
+  for (const std::string& metric : metrics) {
+    out.begin_object().field("name", "nodes/" + metric).field("singularName", "").field("namespaced", false);
+    out.field("kind", "MetricValueList").key("verbs").begin_array().value("get").end_array().end_object();
+  }
+  out.end_array().end_object();
+  return body += '\n';
+}
+
+/// The metrics are subresources of a resource that we do not serve itself: its responseKind is empty but not
+/// null, or clients of Kubernetes 1.26 crash.
+void write_parent(json_writer& out, version v, const std::vector<std::string>& metrics) {
+  out.begin_object().field("resource", "nodes").key("responseKind").begin_object();
+  out.field("group", "").field("version", "").field("kind", "").end_object();
+  out.field("scope", "Cluster").field("singularResource", "").key("verbs").begin_array().end_array();
+  out.key("subresources").begin_array();
+  for (const std::string& metric : metrics) {
+    out.begin_object().field("subresource", metric).key("responseKind").begin_object();
+    out.field("group", group).field("version", to_string(v)).field("kind", "MetricValueList").end_object();
+    out.key("verbs").begin_array().value("get").end_array().end_object();
+  }
+  out.end_array().end_object();
+}
+
+/// Equal texts have equal tags on every replica and in every build, which std::hash does not promise.
+/// Source: FNV-1a, 64 bits.
+std::string tag_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("\"{:016x}{:x}\"", hash, text.size());
+}
+
+tagged_document aggregated(std::string_view api_version, const std::vector<std::string>& metrics) {
+  tagged_document d;
+  d.body.reserve(300 * metrics.size() + 1024);
+  json_writer out(d.body);
+  out.begin_object().field("kind", "APIGroupDiscoveryList").field("apiVersion", api_version);
+  out.key("metadata").begin_object().end_object().key("items").begin_array();
+  out.begin_object().key("metadata").begin_object().field("name", group).end_object();
+  out.key("versions").begin_array();
+  for (const version v : versions) {
+    out.begin_object().field("version", to_string(v)).key("resources").begin_array();
+    write_parent(out, v, metrics);
+    out.end_array().field("freshness", "Current").end_object();
+  }
+  out.end_array().end_object().end_array().end_object();
+  d.body += '\n';
+  d.etag = tag_of(d.body);
+  return d;
+}
+
+}  // namespace
+
+discovery_documents::discovery_documents(const std::vector<std::string>& node_metrics)
+    : groups(group_list()),
+      group(one_group()),
+      resources{resource_list(version::v1beta1, node_metrics), resource_list(version::v1beta2, node_metrics)},
+      v2(aggregated("apidiscovery.k8s.io/v2", node_metrics)),
+      v2beta1(aggregated("apidiscovery.k8s.io/v2beta1", node_metrics)) {}
+
+}  // namespace binnacle::custom_metrics

@@ -1,0 +1,45 @@
+#include "aggregator/custom_metrics/status.hpp"
+
+#include "common/json_writer.hpp"
+
+namespace binnacle::custom_metrics {
+
+http::response status(unsigned code, std::string_view reason, std::string_view message,
+                      std::string_view details_json) {
+  std::string body;
+  json_writer out(body);
+  out.begin_object().field("kind", "Status").field("apiVersion", "v1");
+  out.key("metadata").begin_object().end_object();
+  out.field("status", "Failure").field("message", message).field("reason", reason);
+  if (!details_json.empty()) out.key("details").raw(details_json);
+  out.field("code", code).end_object();
+  body += '\n';
+  return http::response::json(std::move(body), code);
+}
+
+http::response not_found(std::string_view message) { return status(404, "NotFound", message); }
+
+http::response path_not_found() {
+  return status(404, "NotFound", "the server could not find the requested resource", "{}");
+}
+
+http::response bad_request(std::string_view message) { return status(400, "BadRequest", message); }
+
+http::response method_not_allowed() {
+  auto r = status(405, "MethodNotAllowed", "the server does not allow this method on the requested resource",
+                  "{}");
+  r.headers.emplace_back("Allow", "GET, HEAD");
+  return r;
+}
+
+http::response not_acceptable() {
+  return status(406, "NotAcceptable", "only the following media types are accepted: application/json");
+}
+
+http::response unauthorized() {
+  return status(401, "Unauthorized",
+                "Unauthorized: present a client certificate signed by the authority that this server trusts "
+                "for clients");
+}
+
+}  // namespace binnacle::custom_metrics

@@ -1,0 +1,62 @@
+#include "aggregator/custom_metrics/value_list.hpp"
+
+#include "common/json_writer.hpp"
+#include "common/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace binnacle::custom_metrics {
+
+value_list::value_list(version api, std::string_view metric, std::string_view selector_json,
+                       std::size_t expected)
+    : api_(api) {
+  std::string name;
+  append_json_string(name, metric);
+  // "/v1" is how the API's own library joins the empty group and the version.
+  metric_part_ = R"(,"apiVersion":"/v1"},)";
+  if (api == version::v1beta1) {
+    metric_part_ += fmt::format(R"("metricName":{},"timestamp":")", name);
+    selector_part_ = fmt::format(R"(,"selector":{})", selector_json);
+  } else {
+    metric_part_ += fmt::format(R"("metric":{{"name":{},"selector":{}}},"timestamp":")", name, selector_json);
+  }
+  out_.reserve(expected * (160 + metric_part_.size() + selector_part_.size()) + 128);
+  out_ += fmt::format(R"({{"kind":"MetricValueList","apiVersion":"{}/{}","metadata":{{}},"items":[)", group,
+                      to_string(api));
+}
+
+void value_list::set_second(std::int64_t second) {
+  if (second == second_) return;
+  second_ = second;
+  timestamp_ = rfc3339(std::chrono::system_clock::time_point(std::chrono::seconds(second)));
+}
+
+void value_list::add(std::string_view node, decimal value, std::chrono::system_clock::time_point read_at,
+                     duration span) {
+  set_second(std::chrono::floor<std::chrono::seconds>(read_at.time_since_epoch()).count());
+  if (!first_) out_ += ',';
+  first_ = false;
+  out_ += R"({"describedObject":{"kind":"Node","name":)";
+  append_json_string(out_, node);
+  out_ += metric_part_;
+  out_ += timestamp_;
+  out_ += '"';
+  if (span > duration::zero()) {
+    out_ += api_ == version::v1beta1 ? R"(,"window":)" : R"(,"windowSeconds":)";
+    fmt::format_to(std::back_inserter(out_), "{}", std::chrono::ceil<std::chrono::seconds>(span).count());
+  }
+  out_ += R"(,"value":")";
+  out_ += canonical(value);
+  out_ += '"';
+  out_ += selector_part_;
+  out_ += '}';
+}
+
+std::string value_list::take() {
+  out_ += "]}\n";
+  return std::move(out_);
+}
+
+}  // namespace binnacle::custom_metrics

@@ -1,0 +1,106 @@
+#include "aggregator/store/column_set.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace binnacle::store {
+
+void column_set::attach(kind& k, std::uint32_t id, const metrics::resolved& name) {
+  if (k.plans.size() <= id) k.plans.resize(id + 1);
+  k.plans[id] = std::make_unique<const plan>(compile(*k.what, name));
+  for (const std::uint16_t g : k.plans[id]->groups) k.columns_of[g].push_back(id);
+}
+
+void column_set::detach(kind& k, std::uint32_t id) {
+  for (const std::uint16_t g : k.plans[id]->groups) std::erase(k.columns_of[g], id);
+  k.plans[id].reset();
+}
+
+column_set::added column_set::add(const column_spec& spec) {
+  if (const auto known = by_spec_.find(spec); known != by_spec_.end()) {
+    ++columns_[known->second]->users;
+    return {column_id{known->second}, false};
+  }
+  auto fresh = std::make_unique<column>();
+  fresh->spec = spec;
+  fresh->name = metrics::resolve(spec.metric);
+  // A rule that gives its own window knows what it wants; an old name without one keeps the mean its
+  // threshold was chosen for.
+  fresh->length = spec.window > duration::zero() ? spec.window : fresh->name.window;
+  fresh->stat = spec.window > duration::zero() ? spec.stat : statistic::avg;
+  fresh->users = 1;
+  fresh->values = std::make_shared<shared_column>(spec);
+
+  std::uint32_t id = 0;
+  if (free_.empty()) {
+    id = static_cast<std::uint32_t>(columns_.size());
+    columns_.push_back(nullptr);
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  columns_[id] = std::move(fresh);
+  by_spec_.emplace(spec, id);
+  for (auto& [what, entry] : kinds_) {
+    if (const auto k = entry.lock()) attach(*k, id, columns_[id]->name);
+  }
+  return {column_id{id}, true};
+}
+
+bool column_set::remove(column_id which) {
+  const std::uint32_t id = index(which);
+  if (!used(which) || --columns_[id]->users > 0) return false;
+  for (auto& [what, entry] : kinds_) {
+    if (const auto k = entry.lock()) detach(*k, id);
+  }
+  by_spec_.erase(columns_[id]->spec);
+  columns_[id].reset();
+  free_.push_back(id);
+  return true;
+}
+
+std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) {
+  if (const auto known = kinds_.find(s.get()); known != kinds_.end()) {
+    // The shape of an entry that is still alive is alive too, so equal addresses are equal shapes.
+    if (auto k = known->second.lock()) return k;
+  }
+  if (kinds_.size() >= sweep_at_) {
+    std::erase_if(kinds_, [](const auto& entry) { return entry.second.expired(); });
+    sweep_at_ = std::max<std::size_t>(64, kinds_.size() * 2);
+  }
+  auto k = std::make_shared<kind>();
+  k->what = std::move(s);
+  k->columns_of.resize(k->what->groups.size());
+  k->plans.resize(columns_.size());
+  for (std::uint32_t id = 0; id < columns_.size(); ++id) {
+    if (columns_[id]) attach(*k, id, columns_[id]->name);
+  }
+  kinds_[k->what.get()] = k;
+  return k;
+}
+
+std::vector<std::string> column_set::families() const {
+  std::set<std::string, std::less<>> names;
+  for (const auto& c : columns_) {
+    if (c == nullptr) continue;
+    names.insert(c->name.family);
+    if (const metrics::family* f = metrics::find(c->name.family); f != nullptr) {
+      for (const metrics::member& m : f->members) names.emplace(m.family);
+      for (const metrics::member& m : f->denominator) names.emplace(m.family);
+    }
+  }
+  // Flat names and counters behind a mean are known from the nodes that have them.
+  for (const auto& [what, entry] : kinds_) {
+    const auto k = entry.lock();
+    if (!k) continue;
+    for (const auto& p : k->plans) {
+      if (p == nullptr) continue;
+      for (const auto* terms : {&p->terms, &p->denominator, &p->integral}) {
+        for (const plan::term& t : *terms) names.insert(k->what->all[t.series].family);
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace binnacle::store

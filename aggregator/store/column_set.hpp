@@ -1,0 +1,76 @@
+#pragma once
+
+#include "aggregator/store/derive.hpp"
+#include "aggregator/store/shape.hpp"
+#include "aggregator/store/shared_column.hpp"
+#include "aggregator/store/types.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace binnacle::store {
+
+/// A column that somebody uses.
+struct column {
+  column_spec spec;
+  metrics::resolved name;
+  duration length{};  ///< the window in force: the spec's, else the alias's; zero: the value itself
+  statistic stat = statistic::avg;
+  std::size_t users = 0;
+  std::shared_ptr<shared_column> values;
+};
+
+/// All nodes of one shape: the plans of the columns in use, and which columns a group of series touches. Kept
+/// side by side so that a batch looks up nothing by name.
+struct kind {
+  std::shared_ptr<const shape> what;
+  std::vector<std::unique_ptr<const plan>> plans;      ///< by column id; null: free
+  std::vector<std::vector<std::uint32_t>> columns_of;  ///< by group: column ids
+};
+
+/// The columns in use and their plans for every kind of node. Threads: the ingest loop.
+class column_set {
+ public:
+  /// One more user of the column; makes it and its plans at first use. `made` says whether it is new (and
+  /// empty).
+  struct added {
+    column_id id{};
+    bool made = false;
+  };
+  added add(const column_spec& spec);
+  /// One user less. True when it was the last one: the id may come back for another column.
+  bool remove(column_id id);
+
+  const column& at(column_id id) const noexcept { return *columns_[index(id)]; }
+  /// Ids run from 0 to size() - 1; some may be free.
+  std::size_t size() const noexcept { return columns_.size(); }
+  bool used(column_id id) const noexcept {
+    return index(id) < columns_.size() && columns_[index(id)] != nullptr;
+  }
+  std::size_t in_use() const noexcept { return by_spec_.size(); }
+
+  /// The kind of that shape, with a plan for every column in use.
+  std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s);
+  std::size_t kinds() const noexcept { return kinds_.size(); }
+
+  /// Every family that a column in use reads at some node, sorted: what the agents should read often.
+  std::vector<std::string> families() const;
+
+ private:
+  static void attach(kind& k, std::uint32_t id, const metrics::resolved& name);
+  static void detach(kind& k, std::uint32_t id);
+
+  std::vector<std::unique_ptr<column>> columns_;  // null: free
+  std::map<column_spec, std::uint32_t> by_spec_;
+  std::vector<std::uint32_t> free_;
+  // The nodes own their kind; an entry of a shape that no node has is dropped at the next sweep.
+  std::unordered_map<const shape*, std::weak_ptr<kind>> kinds_;
+  std::size_t sweep_at_ = 64;
+};
+
+}  // namespace binnacle::store

@@ -1,0 +1,207 @@
+// Names to plans. Evaluation is in derive.cpp.
+#include "aggregator/store/derive.hpp"
+#include "aggregator/store/exact.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+namespace binnacle::store {
+
+namespace {
+
+using metrics::node_rule;
+using indexes = std::vector<std::uint32_t>;
+
+bool has_label(const shape::series& s, std::string_view name, std::string_view value) {
+  return name.empty() || std::any_of(s.labels.begin(), s.labels.end(),
+                                     [&](const auto& l) { return l.first == name && l.second == value; });
+}
+
+indexes select(const shape& s, std::string_view family, std::string_view label, std::string_view value) {
+  indexes out;
+  for (const std::uint32_t i : s.of_family(family)) {
+    if (has_label(s.all[i], label, value)) out.push_back(i);
+  }
+  return out;
+}
+
+/// The series that `members` name and the selector keeps.
+indexes select(const shape& s, std::span<const metrics::member> members, const metrics::resolved& name) {
+  indexes out;
+  for (const metrics::member& m : members) {
+    for (const std::uint32_t i : select(s, m.family, m.label, m.value)) {
+      if (has_label(s.all[i], name.label, name.value) && std::find(out.begin(), out.end(), i) == out.end())
+        out.push_back(i);
+    }
+  }
+  return out;
+}
+
+/// The terms of `chosen` at their finest exponent. A span of more than 18 digits cannot be brought together:
+/// no terms then.
+std::vector<plan::term> terms_of(const shape& s, const indexes& chosen, std::int8_t& exponent) {
+  std::vector<plan::term> out;
+  if (chosen.empty()) return out;
+  const auto finer = [&](auto a, auto b) { return s.all[a].exponent < s.all[b].exponent; };
+  exponent = s.all[*std::min_element(chosen.begin(), chosen.end(), finer)].exponent;
+  for (const std::uint32_t i : chosen) {
+    const auto factor = exact::power_of_ten(s.all[i].exponent - exponent);
+    const auto small = factor ? exact::narrow(*factor) : std::nullopt;
+    if (!small) return {};
+    out.push_back({i, s.group_of[i], *small});
+  }
+  return out;
+}
+
+bool equal_labels(const metrics::label_set& a, metrics::label_set b) {
+  return a.size() == b.size() && std::is_permutation(a.begin(), a.end(), b.begin());
+}
+
+/// The counter behind each of the series; nothing unless every one has its own and one read gives them all,
+/// since a mean needs the counters and the time at one instant.
+indexes integrals_of(const shape& s, const indexes& chosen) {
+  indexes out;
+  for (const std::uint32_t i : chosen) {
+    const metrics::family* f = metrics::find(s.all[i].family);
+    if (f == nullptr || f->integral.family.empty()) return {};
+    metrics::label_set labels = s.all[i].labels;
+    if (!f->integral.label.empty()) labels.emplace_back(f->integral.label, f->integral.value);
+    const auto counters = s.of_family(f->integral.family);
+    const auto at = std::find_if(counters.begin(), counters.end(),
+                                 [&](auto c) { return equal_labels(s.all[c].labels, labels); });
+    if (at == counters.end() || s.group_of[*at] != s.group_of[chosen.front()] ||
+        s.group_of[i] != s.group_of[chosen.front()])
+      return {};
+    out.push_back(*at);
+  }
+  return out;
+}
+
+/// One series of a rule made for many, or many of a rule made for one.
+node_rule fitting(node_rule rule, const shape& s, const indexes& chosen) {
+  if (rule == node_rule::ratio_of_sums) return rule;
+  if (chosen.size() == 1) return node_rule::sole;
+  if (rule != node_rule::sole) return rule;
+  return s.all[chosen.front()].type == metrics::kind::counter ? node_rule::sum : node_rule::max;
+}
+
+void add_groups(plan& p, const std::vector<plan::term>& terms, const shape& s) {
+  for (const plan::term& t : terms) {
+    p.groups.push_back(t.group);
+    p.longest_gap = std::max(p.longest_gap, duration(s.stale_after_ns[t.group]));
+  }
+}
+
+struct choice {
+  indexes numerator, denominator;
+  node_rule rule = node_rule::sole;
+};
+
+choice choose(const shape& s, const metrics::resolved& name) {
+  choice c;
+  const metrics::family* f = metrics::find(name.family);
+  if (f == nullptr) {
+    // A name of one of our own series hides a foreign family; make_shape() keeps the two apart already.
+    if (const std::uint32_t* one = s.of_flat(name.family);
+        one != nullptr && s.of_family(name.family).empty()) {
+      c.numerator = {*one};
+      return c;
+    }
+  } else if (!name.rule_given) {
+    c.rule = f->rule;
+    if (f->rule == node_rule::ratio_of_sums) {
+      c.numerator = select(s, f->members, name);
+      c.denominator = select(s, f->denominator, name);
+      return c;
+    }
+    c.numerator = select(s, f->members, name);
+  }
+  // Foreign families, families without members, rules of an alias, and selectors that name what the node rule
+  // leaves out.
+  if (c.numerator.empty() && (f == nullptr || f->members.empty() || name.rule_given || !name.label.empty())) {
+    c.numerator = select(s, name.family, name.label, name.value);
+  }
+  if (name.rule_given) c.rule = name.rule;
+  return c;
+}
+
+}  // namespace
+
+plan compile(const shape& s, const metrics::resolved& name) {
+  plan p;
+  p.alias_window = name.window;
+  choice c = choose(s, name);
+  if (c.numerator.empty()) return p;
+
+  p.rule = fitting(c.rule, s, c.numerator);
+  p.terms = terms_of(s, c.numerator, p.exponent);
+  p.result_exponent = p.exponent;
+  if (p.rule == node_rule::ratio_of_sums) {
+    const metrics::family* f = metrics::find(name.family);
+    p.denominator = terms_of(s, c.denominator, p.denominator_exponent);
+    if (p.denominator.empty()) return p;
+    p.result_exponent = f != nullptr ? f->exponent : std::int8_t{-4};
+  } else if (p.rule == node_rule::mean) {
+    p.result_exponent = static_cast<std::int8_t>(std::max(p.exponent - 1, -18));
+  }
+  if (p.terms.empty()) return p;
+  p.known = true;
+  p.map = make_linear(name.scale, name.offset, p.result_exponent);
+  if (p.rule == node_rule::sole || p.rule == node_rule::sum) {
+    p.integral = terms_of(s, integrals_of(s, c.numerator), p.integral_exponent);
+  }
+  add_groups(p, p.terms, s);
+  add_groups(p, p.denominator, s);
+  std::sort(p.groups.begin(), p.groups.end());
+  p.groups.erase(std::unique(p.groups.begin(), p.groups.end()), p.groups.end());
+  return p;
+}
+
+namespace {
+
+/// The decimal that a double was written as: its shortest text.
+std::optional<decimal> shortest(double value) noexcept {
+  if (!std::isfinite(value)) return std::nullopt;
+  const std::string text = fmt::format("{:e}", value);  // "-1.25e-03"
+  std::int64_t mantissa = 0;
+  int digits_after = 0;
+  bool after = false, negative = false;
+  std::size_t i = 0;
+  for (; i < text.size() && text[i] != 'e'; ++i) {
+    if (text[i] == '-') negative = true;
+    if (text[i] == '.') after = true;
+    if (text[i] < '0' || text[i] > '9') continue;
+    mantissa = mantissa * 10 + (text[i] - '0');
+    digits_after += after;
+  }
+  int exponent = std::atoi(text.c_str() + i + 1) - digits_after;
+  while (mantissa != 0 && mantissa % 10 == 0) {
+    mantissa /= 10;
+    ++exponent;
+  }
+  if (mantissa == 0) return decimal{0, 0};
+  if (exponent < -18 || exponent > 18) return std::nullopt;
+  return decimal{negative ? -mantissa : mantissa, static_cast<std::int8_t>(exponent)};
+}
+
+}  // namespace
+
+std::optional<linear> make_linear(double scale, double offset, std::int8_t exponent) noexcept {
+  if (scale == 1 && offset == 0) return std::nullopt;
+  const auto a = shortest(scale), b = shortest(offset);
+  if (!a || !b) return std::nullopt;
+  const int exactly = exponent + a->exponent;
+  const int sensible =
+      exponent + static_cast<int>(std::floor(std::log10(std::max(std::fabs(scale), 1e-18)))) - 1;
+  linear map{*a, *b, 0};
+  const int finest_offset = b->mantissa == 0 ? 18 : b->exponent;
+  map.exponent =
+      static_cast<std::int8_t>(std::clamp(std::min(std::max(exactly, sensible), finest_offset), -18, 18));
+  return map;
+}
+
+}  // namespace binnacle::store

@@ -1,0 +1,125 @@
+#include "aggregator/store/derive.hpp"
+
+#include "aggregator/store/exact.hpp"
+
+#include <algorithm>
+
+namespace binnacle::store {
+
+namespace {
+
+using exact::wide;
+using metrics::node_rule;
+
+/// What the members of a plan come to, before the rule decides whether that is enough.
+struct gathered {
+  wide sum = 0, least = 0, most = 0;
+  std::size_t present = 0, absent = 0;
+  wire::absence why = wire::absence::missing;  // of the first absent one
+  instant oldest = instant::max(), earliest_expiry = instant::max();
+};
+
+gathered gather(const std::vector<plan::term>& terms, const row& cells, instant now) noexcept {
+  gathered g;
+  const std::int64_t* stale_after = cells.series().stale_after_ns.data();
+  for (const plan::term& t : terms) {
+    const instant read_at = cells.read_at(t.group);
+    const instant expires_at = read_at + duration(stale_after[t.group]);
+    const row::raw cell = cells.peek(t.series);
+    if (cell.reason != wire::absence::none || now >= expires_at) {
+      if (g.absent++ == 0) g.why = cell.reason != wire::absence::none ? cell.reason : wire::absence::stale;
+      continue;
+    }
+    const wide value = wide{cell.mantissa} * t.factor;
+    g.sum += value;
+    g.least = g.present == 0 ? value : std::min(g.least, value);
+    g.most = g.present == 0 ? value : std::max(g.most, value);
+    ++g.present;
+    g.oldest = std::min(g.oldest, read_at);
+    g.earliest_expiry = std::min(g.earliest_expiry, expires_at);
+  }
+  return g;
+}
+
+sample absent(wire::absence why, const row& cells) noexcept {
+  sample s;
+  s.reason = why == wire::absence::stale && !cells.linked() ? wire::absence::disconnected : why;
+  s.link_down = !cells.linked();
+  return s;
+}
+
+}  // namespace
+
+sample evaluate(const plan& p, const row& cells, instant now) noexcept {
+  if (!p.known) return absent(wire::absence::missing, cells);
+  const gathered g = gather(p.terms, cells, now);
+  const bool needs_all =
+      p.rule == node_rule::sole || p.rule == node_rule::sum || p.rule == node_rule::ratio_of_sums;
+  if (g.present == 0 || (needs_all && g.absent > 0)) return absent(g.why, cells);
+
+  sample s{.read_at = g.oldest,
+           .expires_at = g.earliest_expiry,
+           .reason = wire::absence::none,
+           .partial = g.absent > 0,
+           .link_down = !cells.linked()};
+  std::optional<std::int64_t> mantissa;
+  switch (p.rule) {
+    case node_rule::sole:
+    case node_rule::sum:
+      mantissa = exact::narrow(g.sum);
+      break;
+    case node_rule::max:
+      mantissa = exact::narrow(g.most);
+      break;
+    case node_rule::min:
+      mantissa = exact::narrow(g.least);
+      break;
+    case node_rule::mean:
+      mantissa = exact::ratio(g.sum, p.exponent - p.result_exponent, static_cast<wide>(g.present));
+      break;
+    case node_rule::ratio_of_sums: {
+      const gathered d = gather(p.denominator, cells, now);
+      if (d.absent > 0) return absent(d.why, cells);
+      if (d.sum == 0) return absent(wire::absence::no_data, cells);
+      const int by = p.exponent - p.denominator_exponent - p.result_exponent;
+      mantissa = d.sum > 0 ? exact::ratio(g.sum, by, d.sum) : exact::ratio(-g.sum, by, -d.sum);
+      s.read_at = std::min(s.read_at, d.oldest);
+      s.expires_at = std::min(s.expires_at, d.earliest_expiry);
+      break;
+    }
+  }
+  if (!mantissa) return absent(wire::absence::out_of_range, cells);
+  s.value = {*mantissa, p.result_exponent};
+  return s;
+}
+
+void finish(const plan& p, sample& s) noexcept {
+  if (!p.map || s.reason != wire::absence::none) return;
+  const linear& m = *p.map;
+  const auto scaled = exact::shift(wide{s.value.mantissa} * m.scale.mantissa,
+                                   s.value.exponent + m.scale.exponent - m.exponent);
+  const auto moved = exact::shift(wide{m.offset.mantissa}, m.offset.exponent - m.exponent);
+  wide total = 0;
+  const auto mantissa = scaled && moved && !__builtin_add_overflow(*scaled, *moved, &total)
+                            ? exact::narrow(total)
+                            : std::nullopt;
+  if (mantissa) {
+    s.value = {*mantissa, m.exponent};
+  } else {
+    s.value = {};
+    s.reason = wire::absence::out_of_range;
+  }
+}
+
+std::optional<std::int64_t> integral_now(const plan& p, const row& cells) noexcept {
+  if (p.integral.empty()) return std::nullopt;
+  wide sum = 0;
+  for (const plan::term& t : p.integral) {
+    const row::raw cell = cells.peek(t.series);
+    if (cell.reason != wire::absence::none) return std::nullopt;
+    sum += wide{cell.mantissa} * t.factor;
+  }
+  return exact::narrow(sum);
+}
+
+}  // namespace binnacle::store

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "aggregator/store/row.hpp"
+#include "aggregator/store/shape.hpp"
+#include "aggregator/store/types.hpp"
+#include "common/metrics/catalog.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+/// A metric name becomes a node's one number (design 5): compiled once per shape into a plan, which then
+/// costs a few additions per batch. Pure.
+namespace binnacle::store {
+
+/// value = scale × raw + offset, in exact decimals. `exponent` is the result's: as fine as the raw value's
+/// resolution times the scale, and one digit more where the scale is no power of ten.
+struct linear {
+  decimal scale{1, 0};
+  decimal offset{0, 0};
+  std::int8_t exponent = 0;
+};
+
+struct plan {
+  struct term {
+    std::uint32_t series = 0;
+    std::uint16_t group = 0;
+    std::int64_t factor = 1;  ///< brings the series' mantissa to `exponent`
+  };
+  bool known = false;  ///< false: no series of this node has the name; every sample is `missing`
+  metrics::node_rule rule = metrics::node_rule::sole;
+  std::vector<term> terms;
+  std::int8_t exponent = 0;       ///< of the terms, multiplied by their factors
+  std::vector<term> denominator;  ///< ratio_of_sums
+  std::int8_t denominator_exponent = 0;
+  std::int8_t result_exponent = 0;  ///< of the raw value, before `map`
+  std::optional<linear> map;
+
+  /// The counters whose summed difference over time is the raw value's mean; empty when there are none for
+  /// every term.
+  std::vector<term> integral;
+  std::int8_t integral_exponent = 0;
+
+  duration alias_window{};            ///< the window an old name carries, zero: none
+  std::vector<std::uint16_t> groups;  ///< ascending: the groups whose read or change changes the sample
+  duration
+      longest_gap{};  ///< the longest stale-after of a member: reads further apart are a hole in a window
+
+  std::int8_t final_exponent() const noexcept { return map ? map->exponent : result_exponent; }
+};
+
+/// What `name` means at a node of that shape: an alias, else a family of ours, else a flat name of ours, else
+/// a foreign family, else a foreign flat name. Foreign families of several series: gauges take the maximum,
+/// counters the sum.
+plan compile(const shape& s, const metrics::resolved& name);
+
+/// The raw value (before `map`) of the plan at `now`; a member past its expiry counts as absent. read_at is
+/// the oldest member's, expires_at the earliest; an absent sample gives the reason of the first absent
+/// member.
+sample evaluate(const plan& p, const row& cells, instant now) noexcept;
+
+/// A raw value through the plan's scale and offset; out_of_range when it no longer fits.
+void finish(const plan& p, sample& s) noexcept;
+
+/// The sum of the plan's integral counters, if there are any and all are present.
+std::optional<std::int64_t> integral_now(const plan& p, const row& cells) noexcept;
+
+/// An alias's scale and offset for values of that resolution; nothing when they change nothing.
+std::optional<linear> make_linear(double scale, double offset, std::int8_t exponent) noexcept;
+
+}  // namespace binnacle::store

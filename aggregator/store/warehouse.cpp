@@ -1,0 +1,289 @@
+#include "aggregator/store/warehouse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace binnacle::store {
+
+warehouse::warehouse(warehouse_limits limits, sink on_sample)
+    : limits_(limits), sink_(std::move(on_sample)) {}
+
+result<node_id> warehouse::node(std::string_view name) {
+  if (const auto known = find(name)) return *known;
+  if (nodes_.size() >= limits_.nodes) {
+    return error{errc::overloaded,
+                 fmt::format("{} nodes are known already, the limit: raise max-nodes", nodes_.size())};
+  }
+  const auto id = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.emplace_back().name = name;
+  by_name_.emplace(std::string(name), id);
+  return node_id{id};
+}
+
+std::optional<node_id> warehouse::find(std::string_view name) const noexcept {
+  const auto at = by_name_.find(name);
+  return at == by_name_.end() ? std::nullopt : std::optional(node_id{at->second});
+}
+
+result<warehouse::catalog_outcome> warehouse::set_catalog(node_id id, const wire::catalog& announced,
+                                                          instant now) {
+  node_state& n = nodes_[index(id)];
+  auto made = make_shape(announced, limits_.per_node);
+  const std::size_t before = n.cells ? n.cells->series().all.size() : 0;
+  if (made.has_error() || series_ - before + made->what.all.size() > limits_.series) {
+    ++counters_.refused_catalogs;
+    if (made.has_error()) return made.error();
+    return error{errc::overloaded,
+                 fmt::format("all nodes together would have more than {} series", limits_.series)};
+  }
+  counters_.refused_series += made->refused_series;
+  counters_.refused_names += made->refused_names;
+  catalog_outcome out;
+  out.refused_series = made->refused_series;
+  out.refused_names = made->refused_names;
+  out.refusals = std::move(made->refusals);
+
+  n.catalog_version = announced.version;
+  auto what = shapes_.intern(std::move(made->what));
+  if (!n.cells || n.cells->shared_shape() != what) {
+    auto fresh = std::make_shared<row>(what);
+    if (n.cells) fresh->carry_over(*n.cells);
+    series_ += what->all.size() - before;
+    n.cells = std::move(fresh);
+    n.what = columns_.kind_of(std::move(what));
+    out.changed = true;
+    for (auto& w : n.windows) {
+      if (!w) continue;
+      if (auto* mean = std::get_if<mean_window>(&w->points)) mean->change_counter();
+    }
+    for (std::uint32_t c = 0; c < columns_.size(); ++c) {
+      if (columns_.used(column_id{c})) publish(c, id, derive(n, c, now));
+    }
+  }
+  out.cells = n.cells;
+  return out;
+}
+
+result<void> warehouse::check(const node_state& n, const wire::batch& b) const {
+  if (!n.cells) return error{errc::protocol, "a batch came before the catalogue"};
+  if (b.catalog_version != n.catalog_version) {
+    return error{errc::protocol, fmt::format("a batch is of catalogue version {}, the node announced {}",
+                                             b.catalog_version, n.catalog_version)};
+  }
+  const shape& s = n.cells->series();
+  std::uint32_t last = 0;
+  for (const wire::series_value& v : b.values) last = std::max(last, v.series);
+  for (const wire::series_absence& a : b.absences) last = std::max(last, a.series);
+  if (last >= s.announced && !(b.values.empty() && b.absences.empty())) {
+    return error{errc::protocol,
+                 fmt::format("a batch names series {}, the catalogue has {}", last, s.announced)};
+  }
+  for (const wire::group_read& r : b.reads) {
+    if (r.group >= s.groups.size()) {
+      return error{errc::protocol,
+                   fmt::format("a batch names group {}, the catalogue has {}", r.group, s.groups.size())};
+    }
+  }
+  return {};
+}
+
+void warehouse::touch(std::uint16_t group) {
+  if (group_stamp_[group] == stamp_) return;
+  group_stamp_[group] = stamp_;
+  touched_.push_back(group);
+}
+
+void warehouse::store_cells(node_state& n, const wire::batch& b) {
+  row& cells = *n.cells;
+  const shape& s = cells.series();
+  const std::uint32_t* places = s.places.empty() ? nullptr : s.places.data();
+  const bool watched = columns_.in_use() > 0;
+  const auto place = [places](std::uint32_t i) { return places == nullptr ? i : places[i]; };
+  for (const wire::series_value& v : b.values) {
+    const std::uint32_t i = place(v.series);
+    if (i == shape::refused) continue;
+    cells.set_value(i, v.mantissa);
+    if (watched) touch(s.group_of[i]);
+  }
+  for (const wire::series_absence& a : b.absences) {
+    const std::uint32_t i = place(a.series);
+    if (i == shape::refused) continue;
+    // "There is a value" is no absence; a peer that says so has none to give.
+    cells.set_absent(i, a.reason == wire::absence::none ? wire::absence::malformed : a.reason);
+    if (watched) touch(s.group_of[i]);
+  }
+  if (b.full && b.values.size() + b.absences.size() < s.announced) absent_when_not_in(b, n);
+}
+
+/// A full batch speaks of every series; one that it leaves out has nothing.
+void warehouse::absent_when_not_in(const wire::batch& full, node_state& n) {
+  const shape& s = n.cells->series();
+  std::vector<bool> named(s.announced, false);
+  for (const wire::series_value& v : full.values) named[v.series] = true;
+  for (const wire::series_absence& a : full.absences) named[a.series] = true;
+  for (std::uint32_t k = 0; k < s.announced; ++k) {
+    const std::uint32_t i = s.places.empty() ? k : s.places[k];
+    if (named[k] || i == shape::refused) continue;
+    n.cells->set_absent(i, wire::absence::not_read_yet);
+    touch(s.group_of[i]);
+  }
+}
+
+void warehouse::store_read_times(node_state& n, const wire::batch& b, duration offset, instant now) {
+  for (const wire::group_read& r : b.reads) {
+    std::int64_t at = 0;
+    if (__builtin_add_overflow(r.read_at_ns, offset.count(), &at) || at <= 0 || at > to_ns(now)) {
+      at = at > to_ns(now) ? to_ns(now) : 1;
+      ++counters_.clamped_reads;
+    }
+    n.cells->set_read(r.group, from_ns(at));
+    touch(r.group);
+  }
+}
+
+result<void> warehouse::apply(node_id id, const wire::batch& b, duration offset, instant now) {
+  node_state& n = nodes_[index(id)];
+  if (auto ok = check(n, b); ok.has_error()) {
+    ++counters_.refused_batches;
+    return ok.error();
+  }
+  ++counters_.batches;
+  counters_.values += b.values.size();
+  counters_.absences += b.absences.size();
+
+  touched_.clear();
+  if (++stamp_ == 0) {  // after 2^32 batches: no old stamp may look like a new one
+    std::fill(group_stamp_.begin(), group_stamp_.end(), 0u);
+    std::fill(column_stamp_.begin(), column_stamp_.end(), 0u);
+    stamp_ = 1;
+  }
+  if (group_stamp_.size() < n.what->columns_of.size()) group_stamp_.resize(n.what->columns_of.size(), 0);
+  if (column_stamp_.size() < columns_.size()) column_stamp_.resize(columns_.size(), 0);
+
+  store_cells(n, b);
+  store_read_times(n, b, offset, now);
+  n.cells->set_last_batch(now);
+  if (columns_.in_use() > 0) derive_touched(id, now);
+  return {};
+}
+
+void warehouse::derive_touched(node_id id, instant now) {
+  node_state& n = nodes_[index(id)];
+  for (const std::uint16_t group : touched_) {
+    for (const std::uint32_t c : n.what->columns_of[group]) {
+      if (column_stamp_[c] == stamp_) continue;
+      column_stamp_[c] = stamp_;
+      publish(c, id, derive(n, c, now));
+    }
+  }
+}
+
+void warehouse::publish(std::uint32_t c, node_id id, const sample& s) {
+  ++counters_.derived;
+  columns_.at(column_id{c}).values->store(id, s);
+  if (sink_) sink_(column_id{c}, id, s);
+}
+
+sample warehouse::derive(node_state& n, std::uint32_t c, instant now) {
+  const plan& p = *n.what->plans[c];
+  sample s = evaluate(p, *n.cells, now);
+  if (columns_.at(column_id{c}).length > duration::zero()) return derive_window(n, c, p, s, now);
+  finish(p, s);
+  return s;
+}
+
+warehouse::window_state& warehouse::window_of(node_state& n, std::uint32_t c, std::int8_t exponent,
+                                              const plan& p) {
+  if (n.windows.size() <= c) n.windows.resize(columns_.size());
+  auto& w = n.windows[c];
+  // Points of another resolution (a series announced again with another exponent) cannot be mixed.
+  if (w && w->exponent == exponent) return *w;
+  const column& col = columns_.at(column_id{c});
+  if (col.stat == statistic::avg) {
+    w = std::make_unique<window_state>(
+        window_state{mean_window(col.length, exponent, p.integral_exponent), exponent});
+  } else {
+    w = std::make_unique<window_state>(window_state{point_window(col.length, col.stat, exponent), exponent});
+  }
+  return *w;
+}
+
+sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, sample raw, instant now) {
+  const column& col = columns_.at(column_id{c});
+  const bool mean = col.stat == statistic::avg;
+  if (!mean) finish(p, raw);  // a mean is scaled afterwards: its counters know nothing of the scale
+  if (raw.reason != wire::absence::none) {
+    // One failed read empties no window: its value ages from the newest good one and goes when that expires.
+    if (n.windows.size() <= c || !n.windows[c]) return raw;
+    window_state& w = *n.windows[c];
+    w.hole = true;
+    if (!w.last.present(now)) return raw;
+    w.last.link_down = raw.link_down;
+    return w.last;
+  }
+  window_state& w = window_of(n, c, raw.value.exponent, p);
+  sample s = raw;
+  std::optional<decimal> value;
+  const auto add = [&](auto& points, auto&&... more) {
+    // A clock that went far back starts the window anew; a link offset that got better by a little leaves out
+    // a point.
+    if (!points.empty() && raw.read_at + col.length < points.newest()) points.clear();
+    if (points.empty() || raw.read_at > points.newest()) points.add(raw.read_at, raw.value.mantissa, more...);
+  };
+  if (mean) {
+    auto& points = std::get<mean_window>(w.points);
+    const bool hole = w.hole || (!points.empty() && raw.read_at - points.newest() > p.longest_gap);
+    add(points, integral_now(p, *n.cells), hole);
+    value = points.mean();
+  } else {
+    auto& points = std::get<point_window>(w.points);
+    add(points);
+    value = points.value();
+  }
+  w.hole = false;
+  if (value) {
+    s.value = *value;
+    if (mean) finish(p, s);
+  } else {
+    // Two points are needed for a trend or a deviation; or the result does not fit.
+    s.value = {};
+    s.reason = std::holds_alternative<point_window>(w.points) && std::get<point_window>(w.points).size() < 2
+                   ? wire::absence::not_read_yet
+                   : wire::absence::out_of_range;
+  }
+  w.last = s;
+  return s;
+}
+
+void warehouse::set_linked(node_id id, bool linked) {
+  node_state& n = nodes_[index(id)];
+  if (!n.cells || n.cells->linked() == linked) return;
+  n.cells->set_linked(linked);
+  for (std::uint32_t c = 0; c < columns_.size(); ++c) {
+    if (!columns_.used(column_id{c})) continue;
+    sample s = columns_.at(column_id{c}).values->load(id);
+    s.link_down = !linked;
+    publish(c, id, s);
+  }
+}
+
+warehouse::watched warehouse::watch(const column_spec& spec, instant now) {
+  const auto [id, made] = columns_.add(spec);
+  const column& c = columns_.at(id);
+  if (made) {
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].cells) c.values->store(node_id{i}, derive(nodes_[i], index(id), now));
+    }
+  }
+  return {id, c.values};
+}
+
+void warehouse::unwatch(column_id id) {
+  if (!columns_.remove(id)) return;
+  for (node_state& n : nodes_) {
+    if (index(id) < n.windows.size()) n.windows[index(id)].reset();
+  }
+}
+
+}  // namespace binnacle::store

@@ -1,0 +1,143 @@
+#pragma once
+
+#include "aggregator/store/column_set.hpp"
+#include "aggregator/store/row.hpp"
+#include "aggregator/store/types.hpp"
+#include "aggregator/store/view.hpp"
+#include "aggregator/store/window.hpp"
+#include "common/error.hpp"
+#include "common/wire/messages.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace binnacle::store {
+
+struct warehouse_limits {
+  catalog_limits per_node;
+  std::size_t nodes = 20'000;
+  std::size_t series = 5'000'000;  ///< of all nodes together
+};
+
+/// What the store has seen. Written by the ingest loop.
+struct warehouse_counters {
+  std::uint64_t batches = 0, values = 0, absences = 0;
+  std::uint64_t derived = 0;           ///< column samples made
+  std::uint64_t refused_batches = 0;   ///< of the wrong catalogue or with a series that it does not have
+  std::uint64_t refused_catalogs = 0;  ///< out of bounds as a whole
+  std::uint64_t refused_series = 0, refused_names = 0;  ///< names taken by another series
+  std::uint64_t clamped_reads = 0;  ///< read times before boot or in the future, brought to the nearer end
+};
+
+/// All nodes with their cells, and the columns in use: the single writer of what the faces read. Pure: time
+/// is an argument, the only outputs are rows, shared columns and calls of the sink. Threads: the ingest loop;
+/// rows and shared columns may be read anywhere. Cost: a batch of 40 values about half a microsecond, and
+/// some tens of nanoseconds for each column it touches. No allocation once the windows are full.
+class warehouse {
+ public:
+  /// Called for every column sample made by set_catalog(), apply() and the link calls, also when only its age
+  /// changed. It must not call back into the warehouse.
+  using sink = std::function<void(column_id, node_id, const sample&)>;
+
+  explicit warehouse(warehouse_limits limits = {}, sink on_sample = {});
+
+  /// Replaces the sink: it and the policy engine know one another, so one is made before the other.
+  void set_sink(sink on_sample) { sink_ = std::move(on_sample); }
+
+  /// The id of a node, given at first sight. Errors: overloaded when there are too many nodes.
+  result<node_id> node(std::string_view name);
+  std::optional<node_id> find(std::string_view name) const noexcept;
+  const std::string& name(node_id id) const noexcept { return nodes_[index(id)].name; }
+  /// Ids run from 0 to node_count() - 1.
+  std::size_t node_count() const noexcept { return nodes_.size(); }
+  /// Null until the node's first catalogue.
+  std::shared_ptr<const row> cells(node_id id) const noexcept { return nodes_[index(id)].cells; }
+
+  struct catalog_outcome {
+    std::shared_ptr<const row> cells;
+    bool changed = false;  ///< another row than before: the faces must be told
+    std::size_t refused_series = 0, refused_names = 0;
+    std::vector<std::string> refusals;  ///< one sentence each, the first few
+  };
+  /// Takes a node's catalogue. What it has in common with the one before keeps its values and ages.
+  /// Errors: invalid_input (the catalogue as a whole is out of bounds), overloaded (too many series in all).
+  /// The old one stays.
+  result<catalog_outcome> set_catalog(node_id id, const wire::catalog& announced, instant now);
+
+  /// Takes a batch: cells first, then read times, then every column they touch. `offset` brings the agent's
+  /// boot time to ours. Errors: protocol, and nothing of the batch is applied: no catalogue yet, another
+  /// catalogue's version, a series or group that it does not have.
+  result<void> apply(node_id id, const wire::batch& b, duration offset, instant now);
+
+  /// The node's link went up or down. Values stay until they expire; expired ones then say `disconnected`
+  /// instead of `stale`.
+  void set_linked(node_id id, bool linked);
+
+  struct watched {
+    column_id id{};
+    std::shared_ptr<const shared_column> values;
+  };
+  /// One more user of a column. A new one is filled at once from what the rows hold (no calls of the sink).
+  watched watch(const column_spec& spec, instant now);
+  /// One user less; after the last the column is no longer derived and its id may come back for another.
+  void unwatch(column_id id);
+  const column_spec& spec(column_id id) const noexcept { return columns_.at(id).spec; }
+  std::size_t columns_in_use() const noexcept { return columns_.in_use(); }
+  /// The families that columns in use read: for the interest message.
+  std::vector<std::string> families_in_use() const { return columns_.families(); }
+
+  std::size_t series_count() const noexcept { return series_; }
+  std::size_t kinds() const noexcept { return columns_.kinds(); }
+  const warehouse_counters& counters() const noexcept { return counters_; }
+
+ private:
+  /// A window of one column at one node.
+  struct window_state {
+    std::variant<mean_window, point_window> points;
+    std::int8_t exponent = 0;  // of the values in it
+    bool hole = false;         // an absence since the newest point
+    sample last;               // the statistic at the newest point
+  };
+  struct node_state {
+    std::string name;
+    std::shared_ptr<row> cells;
+    std::shared_ptr<const kind> what;
+    std::uint32_t catalog_version = 0;
+    std::vector<std::unique_ptr<window_state>> windows;  // by column id
+  };
+
+  result<void> check(const node_state& n, const wire::batch& b) const;
+  void store_cells(node_state& n, const wire::batch& b);
+  void store_read_times(node_state& n, const wire::batch& b, duration offset, instant now);
+  void absent_when_not_in(const wire::batch& full, node_state& n);
+  void touch(std::uint16_t group);
+  void derive_touched(node_id id, instant now);
+  sample derive(node_state& n, std::uint32_t id, instant now);
+  sample derive_window(node_state& n, std::uint32_t id, const plan& p, sample raw, instant now);
+  window_state& window_of(node_state& n, std::uint32_t id, std::int8_t exponent, const plan& p);
+  void publish(std::uint32_t column, node_id id, const sample& s);
+
+  warehouse_limits limits_;
+  sink sink_;
+  shape_pool shapes_;
+  column_set columns_;
+  std::vector<node_state> nodes_;
+  boost::unordered_flat_map<std::string, std::uint32_t, text_hash, std::equal_to<>> by_name_;
+  std::size_t series_ = 0;
+  warehouse_counters counters_;
+
+  // Scratch of apply(): what this batch touched, by stamp so that nothing needs clearing.
+  std::uint32_t stamp_ = 0;
+  std::vector<std::uint32_t> group_stamp_, column_stamp_;
+  std::vector<std::uint16_t> touched_;
+};
+
+}  // namespace binnacle::store

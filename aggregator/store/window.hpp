@@ -1,0 +1,130 @@
+#pragma once
+
+#include "aggregator/store/exact.hpp"
+#include "aggregator/store/types.hpp"
+#include "common/clock.hpp"
+#include "common/decimal.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+/// Statistics over the last `length` of a column at one node (design 7, rule.window and rule.statistic).
+/// Pure; memory is bounded by thinning: points closer together than a fixed share of the window are merged,
+/// so a long window costs no more than a short one.
+///
+/// A window that is not full yet gives the statistic of what is there. What is missing inside it is skipped,
+/// not guessed. Whether the newest point is still fresh is the caller's business.
+namespace binnacle::store {
+
+/// Points of a window in order of time, at most about 2 × capacity, the oldest dropped from the front.
+template <class Point>
+class points {
+ public:
+  std::size_t size() const noexcept { return all_.size() - first_; }
+  bool empty() const noexcept { return size() == 0; }
+  const Point& operator[](std::size_t i) const noexcept { return all_[first_ + i]; }
+  Point& back() noexcept { return all_.back(); }
+  const Point& back() const noexcept { return all_.back(); }
+  const Point* begin() const noexcept { return all_.data() + first_; }
+  const Point* end() const noexcept { return all_.data() + all_.size(); }
+  void clear() noexcept {
+    all_.clear();
+    first_ = 0;
+  }
+  void push_back(const Point& p) { all_.push_back(p); }
+  void pop_front() {
+    // Moving everything forward once in a while costs less than a ring's arithmetic at every look.
+    if (++first_ * 2 > all_.size()) {
+      all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
+      first_ = 0;
+    }
+  }
+
+ private:
+  std::vector<Point> all_;
+  std::size_t first_ = 0;
+};
+
+/// The mean over the window: from a counter's difference where there is one and the span is long enough for
+/// its resolution to be no coarser than the value's, else the mean weighted with time. A value stands for the
+/// time since the read before it, as rates do.
+class mean_window {
+ public:
+  static constexpr std::int64_t capacity = 64;
+
+  /// `exponent` of the values, `counter_exponent` of the counters; the counter's difference per second is the
+  /// value.
+  mean_window(duration length, std::int8_t exponent, std::int8_t counter_exponent) noexcept;
+
+  /// A value read at `at`, later than the one before. `hole`: nothing is known of the time since then, but
+  /// the counter goes on through it. A counter that went back started anew: that interval counts nowhere.
+  void add(instant at, std::int64_t mantissa, std::optional<std::int64_t> counter, bool hole);
+  /// At a resolution ten times as fine as the values'.
+  std::optional<decimal> mean() const noexcept;
+
+  /// The next counter is another one: nothing follows from its difference to the last.
+  void change_counter() noexcept { counter_.reset(); }
+
+  bool empty() const noexcept { return points_.empty(); }
+  instant newest() const noexcept { return from_ns(points_.back().at_us * 1000); }
+  std::size_t size() const noexcept { return points_.size(); }
+  void clear() noexcept { points_.clear(); }
+
+ private:
+  // Running totals since the window began to be kept, so that any two points give what lies between them,
+  // however many were merged.
+  struct point {
+    std::int64_t at_us;
+    std::int64_t covered_us;  // time for which a value stood
+    exact::wide area;         // Σ mantissa × µs
+    std::int64_t counted_us;  // time over which the counter is known
+    std::int64_t counted;     // what it rose by in that
+  };
+  std::int64_t length_us_;
+  std::int8_t exponent_, counter_exponent_;
+  std::int64_t value_ = 0;  // the newest
+  std::optional<std::int64_t> counter_;
+  std::int64_t counter_at_us_ = 0;
+  points<point> points_;
+};
+
+/// max, min, p95, stddev and trend: statistics of the points themselves.
+class point_window {
+ public:
+  static constexpr std::int64_t capacity = 256;
+
+  point_window(duration length, statistic stat, std::int8_t exponent) noexcept;
+
+  void add(instant at, std::int64_t mantissa);
+  /// max, min: exact, also where points were merged. p95: nearest rank. stddev: of the population, ten times
+  /// as fine. trend: slope of the least-squares line per second, a thousand times as fine. The last two need
+  /// two points.
+  std::optional<decimal> value() const;
+
+  bool empty() const noexcept { return points_.empty(); }
+  instant newest() const noexcept { return from_ns(points_.back().at_us * 1000); }
+  std::size_t size() const noexcept { return points_.size(); }
+  void clear() noexcept { points_.clear(); }
+
+ private:
+  struct point {
+    std::int64_t at_us;
+    std::int64_t mantissa;
+  };
+  std::optional<decimal> p95() const;
+  std::optional<decimal> stddev() const noexcept;
+  std::optional<decimal> trend() const noexcept;
+
+  std::int64_t length_us_;
+  statistic stat_;
+  std::int8_t exponent_;
+  points<point> points_;
+};
+
+/// The exponent of a window's results for values of `exponent`.
+std::int8_t window_exponent(statistic stat, std::int8_t exponent) noexcept;
+
+}  // namespace binnacle::store

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "common/http/message.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace binnacle::http {
+
+/// Status line and headers of an answer, ending in the empty line. Header values lose control characters, so
+/// that no handler can be talked into sending a header of the client's making.
+std::string head_of(const response& answer, bool keep_alive, bool http10);
+
+/// Cuts an answer into what one write takes: the head and the beginning of the body share a TLS record, small
+/// pieces are gathered into records, and large ones go uncopied, at most 64 KiB at once.
+class answer_slices {
+ public:
+  static constexpr std::size_t record = 16u << 10;
+  static constexpr std::size_t largest = 64u << 10;
+
+  /// `answer` must outlive the slices. `with_body` false: HEAD.
+  answer_slices(const response& answer, std::string head, bool with_body);
+  /// Empty when all has been given; valid until the next call.
+  std::string_view next();
+
+ private:
+  std::string_view rest();  // of the piece we are in
+
+  const response& answer_;
+  std::string gathered_;
+  bool given_ = false;  // gathered_ was handed out: begin anew
+  std::size_t piece_ = 0;
+  std::size_t offset_ = 0;
+};
+
+}  // namespace binnacle::http

@@ -1,0 +1,341 @@
+#include "common/http/connection.hpp"
+
+#include "common/async/timers.hpp"
+#include "common/http/answer.hpp"
+#include "common/http/request_parser.hpp"
+
+#include <boost/asio/this_coro.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <utility>
+
+namespace binnacle::http {
+
+using async::task;
+using async::within;
+
+namespace {
+
+constexpr std::size_t buffer_size = 64u << 10;
+
+/// Where an answer arrives: from the handler at once, or later, or never. The waiter goes away first when the
+/// peer does.
+struct answer_slot {
+  std::optional<response> answer;
+  async::event* waiter = nullptr;
+
+  void put(response r) {
+    if (answer) return;
+    answer = std::move(r);
+    if (waiter != nullptr) waiter->notify();
+  }
+};
+
+/// Held by the copies of one reply: when the last goes unused, the peer gets an answer all the same.
+struct last_word {
+  explicit last_word(std::shared_ptr<answer_slot> s) : slot(std::move(s)) {}
+  last_word(const last_word&) = delete;
+  last_word& operator=(const last_word&) = delete;
+  ~last_word() { slot->put(response::failure(500, "the handler gave no answer")); }
+  std::shared_ptr<answer_slot> slot;
+};
+
+/// A handler that wants the whole body.
+class whole_body final : public exchange {
+ public:
+  whole_body(const request& head, const simple_handler& handler, std::size_t expected)
+      : head_(head), handler_(handler) {
+    body_.reserve(expected);
+  }
+  bool consume(std::string_view piece) override {
+    body_ += piece;
+    return true;
+  }
+  void finish(reply answer) override { answer(handler_(head_, body_)); }
+
+ private:
+  const request& head_;
+  const simple_handler& handler_;
+  std::string body_;
+};
+
+}  // namespace
+
+class connection {
+ public:
+  connection(server_core& core, async::tcp_socket socket)
+      : core_(core),
+        stream_(std::move(socket), core.options.tls ? core.options.tls->current() : nullptr,
+                tls::role::server),
+        answered_(core.loop),
+        place_(core.open.insert(core.open.end(), this)) {
+    ++core_.counters.open;
+  }
+  ~connection() {
+    --core_.counters.open;
+    core_.open.erase(place_);
+  }
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+
+  /// False when there is nobody to serve.
+  task<bool> begin();
+  /// Serves one request; false when the connection is to end.
+  task<bool> one_request();
+  /// Closes so that the peer can still read the last answer.
+  task<void> end();
+  void close_if_idle() {
+    if (idle_) stream_.close();
+  }
+
+ private:
+  task<bool> read_head(request_parser& parser);
+  task<bool> read_body(request_parser& parser, exchange& to);
+  task<void> answer_from(exchange& with, std::shared_ptr<answer_slot> slot);
+  task<bool> send(const response& answer, const request_parser& parser, bool keep_alive);
+  task<bool> refuse(request_parser& parser);
+  task<result<std::size_t>> fill(async::deadline until);
+  std::unique_ptr<exchange> make_exchange(const router::match& found, const request& head,
+                                          const request_parser& parser);
+
+  std::string_view input() const { return {buffer_.get() + from_, to_ - from_}; }
+  void drop_input(std::size_t n) {
+    from_ += n;
+    if (from_ == to_) from_ = to_ = 0;
+  }
+
+  server_core& core_;
+  async::stream stream_;
+  async::event answered_;
+  std::list<connection*>::iterator place_;
+  std::optional<tls::identity> peer_;
+  std::unique_ptr<char[]> buffer_;  // none while idle
+  std::size_t from_ = 0, to_ = 0;
+  bool idle_ = false;
+};
+
+task<bool> connection::begin() {
+  const auto shaken = co_await stream_.handshake(within(core_.options.header_deadline));
+  if (shaken.has_value()) {
+    tls::identity who;
+    if (stream_.peer_identity(who)) peer_ = std::move(who);
+    co_return true;
+  }
+  ++core_.counters.handshake_failures;
+  if (shaken.error().code == errc::timeout) ++core_.counters.timeouts;
+  if (stream_.peer_spoke_http()) {
+    response sentence = response::failure(400, "this port serves HTTPS only: use https://");
+    stream_.write_plain(head_of(sentence, false, false) + sentence.body.front());
+    co_return false;
+  }
+  // A wrong certificate is for a person to mend; anything else on an open port is noise.
+  const bool tell =
+      shaken.error().code == errc::permission && std::chrono::steady_clock::now() >= core_.next_tls_warning;
+  if (tell) core_.next_tls_warning = within(std::chrono::seconds(10));
+  core_.log.write(tell ? log_level::warning : log_level::debug,
+                  core_.options.name + ": no TLS connection with " + stream_.peer_address() + ": " +
+                      shaken.error().message);
+  co_return false;
+}
+
+task<result<std::size_t>> connection::fill(async::deadline until) {
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<char[]>(buffer_size);
+  if (from_ > 0) {
+    std::memmove(buffer_.get(), buffer_.get() + from_, to_ - from_);
+    to_ -= from_;
+    from_ = 0;
+  }
+  auto got = co_await stream_.read_some(std::span(buffer_.get() + to_, buffer_size - to_), until);
+  if (got.has_error()) co_return got;
+  to_ += *got;
+  core_.counters.bytes_in += *got;
+  co_return got;
+}
+
+task<bool> connection::one_request() {
+  if (input().empty()) {
+    buffer_.reset();
+    idle_ = true;
+    const auto ready = co_await stream_.wait_readable(within(core_.options.idle_deadline));
+    idle_ = false;
+    if (ready.has_error() || core_.stopping) co_return false;
+  }
+  request_parser parser(std::min(core_.options.header_limit, buffer_size - 1));
+  if (!co_await read_head(parser)) co_return false;
+  request& head = parser.head();
+  if (parser.now() != request_parser::phase::refused) {
+    ++core_.counters.requests;
+    if (const auto parsed = parse_target(std::string(head.target), head); parsed.has_error()) {
+      parser.refuse(400, parsed.error().message);
+    }
+  }
+  if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
+  head.peer = peer_;
+  head.peer_address = stream_.peer_address();
+
+  const auto found = core_.routes.find(head);
+  if (found.refusal) {
+    // A body that nobody reads is not worth reading.
+    const bool keep = parser.now() == request_parser::phase::done && parser.keep_alive() && !core_.stopping;
+    co_return co_await send(*found.refusal, parser, keep);
+  }
+  parser.limit_body(found.body_limit);
+  if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
+
+  auto slot = std::make_shared<answer_slot>();
+  if (const auto work = make_exchange(found, head, parser)) {
+    if (!co_await read_body(parser, *work)) co_return false;
+    if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
+    co_await answer_from(*work, slot);
+  } else {
+    slot->put(response::failure(500, "the handler failed"));
+  }
+  const response& answer = *slot->answer;
+  const bool whole = parser.now() == request_parser::phase::done;
+  co_return co_await send(answer, parser, whole && parser.keep_alive() && !answer.close && !core_.stopping);
+}
+
+std::unique_ptr<exchange> connection::make_exchange(const router::match& found, const request& head,
+                                                    const request_parser& parser) {
+  try {
+    if (found.streaming != nullptr) return (*found.streaming)(head);
+    // Reserved in advance up to what a peer may make us hold anyway.
+    const auto expected = std::min<std::uint64_t>(parser.content_length().value_or(0), found.body_limit);
+    return std::make_unique<whole_body>(head, *found.simple, static_cast<std::size_t>(expected));
+  } catch (const std::exception& e) {
+    core_.log.error("{}: the handler of {} failed: {}", core_.options.name, head.decoded_path(), e.what());
+    return nullptr;
+  }
+}
+
+// False when the peer is gone or never spoke; a refusal is left in the parser.
+task<bool> connection::read_head(request_parser& parser) {
+  const auto until = within(core_.options.header_deadline);
+  const request_parser::sink no_body = [](std::string_view) { return false; };
+  bool began = false;
+  for (;;) {
+    began = began || !input().empty();
+    drop_input(parser.feed(input(), no_body));
+    if (parser.now() != request_parser::phase::head) co_return true;
+    const auto got = co_await fill(until);
+    if (got.has_value() && *got > 0) continue;
+    if (got.has_error() && got.error().code == errc::timeout) {
+      ++core_.counters.timeouts;
+      parser.refuse(408, "the request did not arrive in time");
+      co_return true;
+    }
+    if (began) ++core_.counters.malformed;
+    co_return false;
+  }
+}
+
+task<bool> connection::read_body(request_parser& parser, exchange& to) {
+  const auto until = within(core_.options.body_deadline);
+  bool failed = false;
+  const request_parser::sink pass = [&](std::string_view piece) {
+    try {
+      return to.consume(piece);
+    } catch (const std::exception& e) {
+      core_.log.error("{}: reading the body of {} failed: {}", core_.options.name,
+                      parser.head().decoded_path(), e.what());
+      failed = true;
+      return false;
+    }
+  };
+  if (parser.now() == request_parser::phase::body && parser.expects_continue() && input().empty()) {
+    const auto sent = co_await stream_.write("HTTP/1.1 100 Continue\r\n\r\n", until);
+    if (sent.has_error()) co_return false;
+  }
+  while (parser.now() == request_parser::phase::body) {
+    drop_input(parser.feed(input(), pass));
+    if (failed) parser.refuse(500, "the handler failed");
+    if (parser.now() != request_parser::phase::body) break;
+    if (input().size() == buffer_size) {
+      parser.refuse(400, "a chunk header or trailer is too long");
+      break;
+    }
+    const auto got = co_await fill(until);
+    if (got.has_value() && *got > 0) continue;
+    if (got.has_value() || got.error().code != errc::timeout) co_return false;
+    ++core_.counters.timeouts;
+    parser.refuse(408, "the body did not arrive in time");
+  }
+  co_return true;
+}
+
+task<void> connection::answer_from(exchange& with, std::shared_ptr<answer_slot> slot) {
+  try {
+    auto word = std::make_shared<last_word>(slot);
+    with.finish([word = std::move(word)](response r) { word->slot->put(std::move(r)); });
+  } catch (const std::exception& e) {
+    core_.log.error("{}: a handler failed: {}", core_.options.name, e.what());
+    slot->answer = response::failure(500, "the handler failed");
+  }
+  if (slot->answer) co_return;
+  struct stops_waiting {
+    answer_slot& slot;
+    ~stops_waiting() { slot.waiter = nullptr; }
+  };
+  const stops_waiting guard{*slot};
+  slot->waiter = &answered_;
+  const auto until = within(core_.options.handler_deadline);
+  while (!slot->answer) {
+    const bool woken = co_await answered_.wait(until);
+    if (woken || std::chrono::steady_clock::now() < until) continue;
+    ++core_.counters.timeouts;
+    slot->answer = response::failure(503, "the handler did not answer in time");
+  }
+}
+
+task<bool> connection::refuse(request_parser& parser) {
+  ++core_.counters.malformed;
+  const response answer = response::failure(parser.status(), parser.why());
+  co_return co_await send(answer, parser, false);
+}
+
+// Whether the connection goes on.
+task<bool> connection::send(const response& answer, const request_parser& parser, bool keep_alive) {
+  const auto until = within(core_.options.write_deadline);
+  answer_slices slices(answer, head_of(answer, keep_alive, parser.is_http10()), !parser.is_head_request());
+  for (auto piece = slices.next(); !piece.empty(); piece = slices.next()) {
+    const auto sent = co_await stream_.write(piece, until);
+    if (sent.has_error()) {
+      if (sent.error().code == errc::timeout) ++core_.counters.timeouts;
+      co_return false;
+    }
+    core_.counters.bytes_out += piece.size();
+  }
+  co_return keep_alive;
+}
+
+task<void> connection::end() {
+  // Closing with unread bytes would reset the connection, and the peer might lose the answer with the reason
+  // (RFC 9112 9.6).
+  stream_.end_writing();
+  from_ = to_ = 0;
+  const auto until = within(std::chrono::seconds(2));
+  for (;;) {
+    const auto got = co_await fill(until);
+    if (got.has_error() || *got == 0) break;
+    from_ = to_ = 0;
+  }
+  stream_.close();
+}
+
+task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket socket) {
+  connection it(*core, std::move(socket));
+  if (co_await it.begin()) {
+    while (co_await it.one_request()) {
+    }
+  }
+  co_await it.end();
+}
+
+void close_idle(server_core& core) {
+  for (connection* one : core.open) one->close_if_idle();
+}
+
+}  // namespace binnacle::http

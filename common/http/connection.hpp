@@ -1,0 +1,44 @@
+#pragma once
+
+#include "common/async/stream.hpp"
+#include "common/async/task_group.hpp"
+#include "common/http/server.hpp"
+
+#include <list>
+#include <memory>
+
+// Private to server.cpp and connection.cpp.
+namespace binnacle::http {
+
+class connection;
+
+/// What all connections of one server share. Owned by the server and by every coroutine of it.
+struct server_core {
+  server_core(boost::asio::io_context& on, server_options o, router r, logger l)
+      : loop(on),
+        options(std::move(o)),
+        routes(std::move(r)),
+        log(std::move(l)),
+        group(on, log),
+        ending(on, log) {}
+
+  boost::asio::io_context& loop;
+  const server_options options;
+  const router routes;
+  const logger log;
+
+  server_counters counters;
+  std::list<connection*> open;
+  bool stopping = false;
+  async::deadline next_tls_warning{};  // one warning in ten seconds, whoever knocks
+  async::task_group group;             // the accept loop and the connections
+  async::task_group ending;            // stop(), which waits for them
+};
+
+/// Serves one connection to its end.
+async::task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket socket);
+
+/// Closes the connections that wait for a request.
+void close_idle(server_core& core);
+
+}  // namespace binnacle::http

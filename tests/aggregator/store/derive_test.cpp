@@ -1,0 +1,199 @@
+#include "aggregator/store/derive.hpp"
+
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+
+namespace binnacle::store {
+
+namespace {
+
+/// A row of that catalogue, every group read at 100 s, with these mantissas (series without one are absent).
+struct node {
+  explicit node(const wire::catalog& c) : cells(std::make_shared<const shape>(make_shape(c, {})->what)) {
+    for (std::size_t g = 0; g < c.groups.size(); ++g) cells.set_read(g, at_s(100));
+  }
+  node& set(std::vector<std::int64_t> mantissas) {
+    for (std::size_t i = 0; i < mantissas.size(); ++i) cells.set_value(i, mantissas[i]);
+    return *this;
+  }
+  sample get(std::string_view name, instant now = at_s(101)) const {
+    const plan p = compile(cells.series(), metrics::resolve(name));
+    sample s = evaluate(p, cells, now);
+    finish(p, s);
+    return s;
+  }
+  row cells;
+};
+
+const std::vector<std::int64_t> warm = {600, 550, 71, 400, 9999, 1000, 2000, 300, 2050, 1650, 2927, 3333};
+
+catalog_builder foreign(std::string family, metrics::kind type) {
+  catalog_builder c;
+  c.group("textfile");
+  c.series(family, {{"rack", "a"}}, -1, type).series(family, {{"rack", "b"}}, -3, type);
+  return c;
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/store/derive") {
+  TEST_CASE("node watts are packages and DRAM, never cores nor psys") {
+    const sample s = node(two_packages()).set(warm).get("rapl_power_watts");
+    CHECK(s.reason == wire::absence::none);
+    CHECK(s.value == decimal{1221, -1});
+    CHECK(s.value.exponent == -1);
+    CHECK(s.read_at == at_s(100));
+    CHECK(s.expires_at == at_s(110));
+    CHECK_FALSE(s.partial);
+  }
+
+  TEST_CASE("names find their value by alias, flat name and family") {
+    node n(two_packages());
+    n.set(warm);
+    CHECK(n.get("collectd_package_1_power_power").value == decimal{550, -1});
+    CHECK(n.get("rapl_power_watts_0").value == decimal{600, -1});
+    CHECK(n.get("rapl_zone_power_watts").value == decimal{71, -1});
+    CHECK(n.get("rapl_zone_power_watts_core_0").value == decimal{400, -1});
+    CHECK(n.get("rapl_energy_joules_total").value == decimal{3300, 0});
+    CHECK(n.get("collectd_package_7_power_power").reason == wire::absence::missing);
+    CHECK(n.get("no_such_metric").reason == wire::absence::missing);
+    CHECK(n.get("").reason == wire::absence::missing);
+  }
+
+  TEST_CASE("a sum is absent when one member is, and says which reason") {
+    node n(two_packages());
+    n.set(warm);
+    n.cells.set_absent(2, wire::absence::permission);
+    const sample s = n.get("rapl_power_watts");
+    CHECK(s.reason == wire::absence::permission);
+    CHECK(s.value == decimal{});
+    CHECK(n.get("rapl_power_watts_0").present(at_s(101)));
+  }
+
+  TEST_CASE("the utilization of a node is a ratio of sums at the family's resolution") {
+    node n(two_packages());
+    n.set(warm);
+    CHECK(n.get("rapl_tdp_utilization_ratio").value == decimal{3108, -4});  // 115.0 / 370.0 = 0.31081…
+    CHECK(n.get("rapl_tdp_utilization_ratio").value.exponent == -4);
+    n.cells.set_value(8, 0);
+    n.cells.set_value(9, 0);
+    CHECK(n.get("rapl_tdp_utilization_ratio").reason == wire::absence::no_data);
+    n.cells.set_absent(9, wire::absence::missing);
+    CHECK(n.get("rapl_tdp_utilization_ratio").reason == wire::absence::missing);
+  }
+
+  TEST_CASE(
+      "an alias brings its own rule and scale: package_power_avg is the mean of the packages, in percent") {
+    node n(two_packages());
+    n.set(warm);
+    CHECK(n.get("node_package_power_avg").value == decimal{3130, -2});  // (0.2927 + 0.3333) / 2 × 100
+    n.cells.set_absent(11, wire::absence::timeout);
+    const sample s = n.get("node_package_power_avg");
+    CHECK(s.value == decimal{2927, -2});
+    CHECK(s.partial);
+  }
+
+  TEST_CASE("foreign gauges take the maximum, foreign counters the sum, whatever their resolutions") {
+    CHECK(node(foreign("load", metrics::kind::gauge)).set({15, 1499}).get("load").value == decimal{1500, -3});
+    CHECK(node(foreign("load", metrics::kind::gauge)).set({15, 1501}).get("load").value == decimal{1501, -3});
+    CHECK(node(foreign("load", metrics::kind::counter)).set({15, 1501}).get("load").value ==
+          decimal{3001, -3});
+    CHECK(node(foreign("load", metrics::kind::gauge)).set({15, 1501}).get("load_a").value == decimal{15, -1});
+    CHECK(node(catalog_builder().group("textfile").series("one", {}, -2)).set({-7}).get("one").value ==
+          decimal{-7, -2});
+  }
+
+  TEST_CASE("a maximum goes on with what is there and says partial; with nothing it is absent") {
+    node n(foreign("load", metrics::kind::gauge));
+    n.set({15, 1499});
+    n.cells.set_absent(0, wire::absence::missing);
+    CHECK(n.get("load").value == decimal{1499, -3});
+    CHECK(n.get("load").partial);
+    n.cells.set_absent(1, wire::absence::timeout);
+    CHECK(n.get("load").reason == wire::absence::missing);
+  }
+
+  TEST_CASE("the age is the oldest member's and the expiry the earliest") {
+    catalog_builder c;
+    c.group("a", 10'000).series("load", {{"x", "1"}}).group("b", 4'000).series("load", {{"x", "2"}});
+    node n(c);
+    n.set({1, 2});
+    n.cells.set_read(0, at_s(98));
+    const sample s = n.get("load");
+    CHECK(s.read_at == at_s(98));
+    CHECK(s.expires_at == at_s(104));
+    // At 104 s the second group has expired: the maximum goes on without it.
+    const sample later = n.get("load", at_s(104));
+    CHECK(later.value == decimal{1, 0});
+    CHECK(later.partial);
+    CHECK(later.expires_at == at_s(108));
+    CHECK(n.get("load", at_s(108)).reason == wire::absence::stale);
+    n.cells.set_linked(false);
+    CHECK(n.get("load", at_s(108)).reason == wire::absence::disconnected);
+  }
+
+  TEST_CASE("a sum that no longer fits is absent, not wrapped") {
+    node n(foreign("load", metrics::kind::counter));
+    CHECK(n.set({INT64_MAX, 1}).get("load").reason == wire::absence::out_of_range);
+    CHECK(n.set({INT64_MAX / 100, INT64_MAX / 2}).get("load").reason == wire::absence::out_of_range);
+    CHECK(n.set({INT64_MIN, INT64_MIN}).get("load").reason == wire::absence::out_of_range);
+  }
+
+  TEST_CASE("series more than 18 digits apart are not brought together") {
+    catalog_builder c;
+    c.group("textfile").series("wild", {{"x", "1"}}, 18).series("wild", {{"x", "2"}}, -18);
+    CHECK(node(c).set({1, 1}).get("wild").reason == wire::absence::missing);
+  }
+
+  TEST_CASE("every member of a mean has its own counter, or the mean does without counters") {
+    const shape s = make_shape(two_packages(), {})->what;
+    CHECK(compile(s, metrics::resolve("rapl_power_watts")).integral.size() == 3);
+    CHECK(compile(s, metrics::resolve("rapl_power_watts_0")).integral.size() == 1);
+    CHECK(compile(s, metrics::resolve("collectd_package_1_power_power")).integral.size() == 1);
+    CHECK(compile(s, metrics::resolve("rapl_tdp_watts")).integral.empty());
+    const shape without =
+        make_shape(catalog_builder().group("rapl").series("rapl_power_watts", {{"package", "0"}}, -1), {})
+            ->what;
+    CHECK(compile(without, metrics::resolve("rapl_power_watts")).integral.empty());
+  }
+}
+
+TEST_SUITE("aggregator/store/derive/linear") {
+  TEST_CASE("scale and offset are exact decimals") {
+    struct row {
+      double scale, offset;
+      decimal raw, result;
+      int exponent;
+    };
+    const row table[] = {
+        {100, 0, {2927, -4}, {2927, -2}, -2},
+        {0.001, 0, {12345, -1}, {12345, -4}, -4},
+        {1.8, 32, {215, -1}, {707, -1}, -2},  // 21.5 °C = 70.70 °F
+        {-1, 0, {5, 0}, {-5, 0}, 0},
+        {1, -0.05, {10, -1}, {95, -2}, -2},
+        {0.0009765625, 0, {1048576, 0}, {1024, 0}, -5},  // 1/1024
+    };
+    for (const row& r : table) {
+      CAPTURE(r.scale);
+      CAPTURE(r.offset);
+      plan p;
+      p.map = make_linear(r.scale, r.offset, r.raw.exponent);
+      REQUIRE(p.map.has_value());
+      sample s{.value = r.raw, .reason = wire::absence::none};
+      finish(p, s);
+      CHECK(s.value == r.result);
+      CHECK(static_cast<int>(s.value.exponent) == r.exponent);
+    }
+  }
+  TEST_CASE("scale 1 and offset 0 change nothing") { CHECK_FALSE(make_linear(1, 0, -1).has_value()); }
+  TEST_CASE("a result that does not fit is out of range") {
+    plan p;
+    p.map = make_linear(1000, 0, 18);
+    sample s{.value = {INT64_MAX, 18}, .reason = wire::absence::none};
+    finish(p, s);
+    CHECK(s.reason == wire::absence::out_of_range);
+  }
+}
+
+}  // namespace binnacle::store

@@ -1,0 +1,159 @@
+#include "aggregator/store/shape.hpp"
+
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+
+namespace binnacle::store {
+
+TEST_SUITE("aggregator/store/shape") {
+  TEST_CASE("series are found by family and by flat name") {
+    const auto made = make_shape(two_packages(), {});
+    REQUIRE(made.has_value());
+    const shape& s = made->what;
+    CHECK(s.all.size() == 12);
+    CHECK(s.places.empty());
+    CHECK(s.of_family("rapl_power_watts").size() == 2);
+    CHECK(s.of_family("rapl_power").empty());
+    REQUIRE(s.of_flat("rapl_power_watts_1") != nullptr);
+    CHECK(*s.of_flat("rapl_power_watts_1") == 1);
+    CHECK(s.of_flat("rapl_power_watts_2") == nullptr);
+    CHECK(s.of_flat("") == nullptr);
+    CHECK(s.all[2].flat == "rapl_zone_power_watts_dram_0");
+  }
+
+  TEST_CASE(
+      "labels of our families are put in catalogue order, so that flat names do not depend on the agent") {
+    const auto made = make_shape(catalog_builder().group("rapl").series(
+                                     "rapl_zone_power_watts", {{"package", "0"}, {"zone", "dram"}}, -1),
+                                 {});
+    CHECK(made->what.all[0].flat == "rapl_zone_power_watts_dram_0");
+  }
+
+  TEST_CASE("series without labels and per-CPU series have no flat name") {
+    const auto made = make_shape(catalog_builder()
+                                     .group("os")
+                                     .series("os_load1", {}, -2)
+                                     .group("textfile")
+                                     .series("mine", {{"cpu", "3"}}),
+                                 {});
+    CHECK(made->what.all[0].flat.empty());
+    CHECK(made->what.all[1].flat.empty());
+    CHECK(made->what.by_flat.empty());
+    CHECK(made->refused_names == 0);
+  }
+
+  TEST_CASE("a user's series with the name of one of ours is refused by name, wherever it stands") {
+    for (const bool first : {true, false}) {
+      CAPTURE(first);
+      catalog_builder c;
+      if (first) c.group("textfile").series("rapl_power_watts", {{"package", "0"}}, -3);
+      c.group("rapl").series("rapl_power_watts", {{"package", "0"}}, -1);
+      if (!first) c.group("textfile").series("rapl_power_watts", {{"package", "9"}}, -3);
+      const auto made = make_shape(c, {});
+      REQUIRE(made.has_value());
+      CHECK(made->refused_series == 1);
+      REQUIRE(made->refusals.size() == 1);
+      CHECK(made->refusals[0].find("rapl_power_watts") != std::string::npos);
+      REQUIRE(made->what.all.size() == 1);
+      CHECK(made->what.all[0].exponent == -1);
+      const std::vector<std::uint32_t> places = first ? std::vector<std::uint32_t>{shape::refused, 0}
+                                                      : std::vector<std::uint32_t>{0, shape::refused};
+      CHECK(made->what.places == places);
+    }
+  }
+
+  TEST_CASE("a user may bring a family of ours on a machine that does not have its source") {
+    const auto made = make_shape(
+        catalog_builder().group("textfile").series("rapl_power_watts", {{"package", "0"}}, -1), {});
+    CHECK(made->refused_series == 0);
+    CHECK(made->what.of_family("rapl_power_watts").size() == 1);
+  }
+
+  TEST_CASE("a user's family named like a flat name of ours is refused") {
+    const auto made = make_shape(catalog_builder()
+                                     .group("textfile")
+                                     .series("rapl_power_watts_0")
+                                     .group("rapl")
+                                     .series("rapl_power_watts", {{"package", "0"}}, -1),
+                                 {});
+    CHECK(made->refused_series == 1);
+    REQUIRE(made->what.of_flat("rapl_power_watts_0") != nullptr);
+    CHECK(made->what.all[*made->what.of_flat("rapl_power_watts_0")].family == "rapl_power_watts");
+  }
+
+  TEST_CASE("of two foreign series with one flat name the first keeps it and both stay") {
+    const auto made = make_shape(catalog_builder()
+                                     .group("textfile")
+                                     .series("rack", {{"unit", "a-b"}})
+                                     .series("rack", {{"unit", "a_b"}}),
+                                 {});
+    CHECK(made->refused_series == 0);
+    CHECK(made->refused_names == 1);
+    CHECK(made->what.all[0].flat == "rack_a_b");
+    CHECK(made->what.all[1].flat.empty());
+  }
+
+  TEST_CASE("the same series twice is one series") {
+    const auto made = make_shape(catalog_builder()
+                                     .group("textfile")
+                                     .series("rack", {{"a", "1"}, {"b", "2"}})
+                                     .series("rack", {{"b", "2"}, {"a", "1"}}),
+                                 {});
+    CHECK(made->refused_series == 1);
+    CHECK(made->what.all.size() == 1);
+  }
+
+  TEST_CASE("a catalogue out of bounds is refused as a whole, with its size") {
+    catalog_builder c;
+    c.group("textfile");
+    SUBCASE("a million series") {
+      c.made.series.resize(1'000'000, c.series("x").made.series[0]);
+      const auto made = make_shape(c, {});
+      REQUIRE(made.has_error());
+      CHECK(made.error().code == errc::invalid_input);
+      CHECK(made.error().message.find("1000000 series") != std::string::npos);
+    }
+    SUBCASE("a group that is not there") {
+      c.series("x").made.series[0].group = 1;
+      CHECK(make_shape(c, {}).has_error());
+    }
+    SUBCASE("an exponent beyond a decimal's") {
+      c.series("x", {}, 19);
+      CHECK(make_shape(c, {}).has_error());
+      c.made.series[0].exponent = -19;
+      CHECK(make_shape(c, {}).has_error());
+    }
+    SUBCASE("too many groups") {
+      c.made.groups.resize(1'001, c.made.groups[0]);
+      CHECK(make_shape(c, {}).has_error());
+    }
+  }
+
+  TEST_CASE("refusals are told for the first few series only") {
+    catalog_builder c;
+    c.group("textfile");
+    for (int i = 0; i < 100; ++i) c.series("same");
+    const auto made = make_shape(c, {});
+    CHECK(made->refused_series == 99);
+    CHECK(made->refusals.size() == 8);
+  }
+
+  TEST_CASE("equal catalogues share one shape, and a shape nobody has is forgotten") {
+    shape_pool pool;
+    auto a = pool.intern(make_shape(two_packages(), {})->what);
+    auto b = pool.intern(make_shape(two_packages(), {})->what);
+    CHECK(a == b);
+    auto c = pool.intern(make_shape(two_packages().series("rapl_limit_watts"), {})->what);
+    CHECK(c != a);
+    auto d = pool.intern(make_shape(two_packages().group("os", 30'000), {})->what);
+    CHECK(d != a);
+    CHECK(pool.size() == 3);
+    for (int i = 0; i < 1000; ++i)
+      pool.intern(make_shape(catalog_builder().group("x").series("s" + std::to_string(i)), {})->what);
+    CHECK(pool.size() < 100);
+    CHECK(pool.intern(make_shape(two_packages(), {})->what) == a);
+  }
+}
+
+}  // namespace binnacle::store

@@ -1,0 +1,54 @@
+#include "aggregator/store/view.hpp"
+
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+
+namespace binnacle::store {
+
+TEST_SUITE("aggregator/store/view") {
+  TEST_CASE("an update changes only what it carries") {
+    view v;
+    v.apply({.id = node_id{3},
+             .name = "b",
+             .at = at_s(5),
+             .connected = true,
+             .agent_version = "1.2",
+             .peer_address = "10.0.0.1:5"});
+    v.apply({.id = node_id{4}, .name = "a"});
+    const node_view* n = v.find("b");
+    REQUIRE(n != nullptr);
+    CHECK(n->id == node_id{3});
+    CHECK(n->connected);
+    CHECK(n->seen() == at_s(5));
+    CHECK(v.nodes().begin()->first == "a");
+
+    auto made = make_shape(catalog_builder().group("x").series("a"), {});
+    auto cells = std::make_shared<row>(std::make_shared<const shape>(std::move(made->what)));
+    cells->set_last_batch(at_s(9));
+    v.apply({.id = node_id{3}, .name = "b", .cells = cells});
+    CHECK(n->connected);
+    CHECK(n->agent_version == "1.2");
+    CHECK(n->seen() == at_s(9));
+
+    v.apply({.id = node_id{3}, .name = "b", .at = at_s(12), .connected = false});
+    CHECK_FALSE(n->connected);
+    CHECK(n->cells == cells);
+    CHECK(n->seen() == at_s(12));
+    CHECK(v.find("c") == nullptr);
+    CHECK(*v.id_of("b") == node_id{3});
+  }
+
+  TEST_CASE("a source's status replaces its last one and no other") {
+    view v;
+    v.apply({.id = node_id{0}, .name = "n", .sources = {{{"rapl", true, ""}, {"os", true, ""}}}});
+    v.apply({.id = node_id{0}, .name = "n", .sources = {{{"rapl", false, "no access"}}}});
+    const node_view* n = v.find("n");
+    REQUIRE(n->sources.size() == 2);
+    CHECK_FALSE(n->sources[0].ok);
+    CHECK(n->sources[0].message == "no access");
+    CHECK(n->sources[1].ok);
+  }
+}
+
+}  // namespace binnacle::store

@@ -1,0 +1,412 @@
+#include "aggregator/store/warehouse.hpp"
+
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <tuple>
+
+namespace binnacle::store {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+struct seen {
+  column_id column;
+  node_id node;
+  sample what;
+};
+
+/// A warehouse that writes down what it tells, and the usual node.
+struct bench {
+  std::vector<seen> told;
+  warehouse store{{}, [this](column_id c, node_id n, const sample& s) { told.push_back({c, n, s}); }};
+  wire::catalog catalog = two_packages();
+  node_id node = store.node("node-1").value();
+
+  bench() { REQUIRE(store.set_catalog(node, catalog, at_s(99)).has_value()); }
+  /// A batch read at `t` that arrives at once.
+  void send(double t, std::vector<std::pair<std::uint32_t, std::int64_t>> values = {}) {
+    REQUIRE(store.apply(node, batch_at(catalog, at_s(t), std::move(values)), 0s, at_s(t)).has_value());
+  }
+  void send_watts(double t, std::int64_t package0) { send(t, {{0, package0}, {1, 500}, {2, 70}}); }
+};
+
+}  // namespace
+
+TEST_SUITE("aggregator/store/warehouse") {
+  TEST_CASE("a name keeps its id") {
+    warehouse w({.nodes = 2});
+    const node_id a = w.node("a").value();
+    CHECK(w.node("b").value() != a);
+    CHECK(w.node("a").value() == a);
+    CHECK(w.find("a") == a);
+    CHECK_FALSE(w.find("c").has_value());
+    CHECK(w.name(a) == "a");
+    CHECK(w.node("c").error().code == errc::overloaded);
+    CHECK(w.node_count() == 2);
+  }
+
+  TEST_CASE("a batch fills the row, brought to our time by the link's offset") {
+    bench b;
+    auto batch = batch_at(b.catalog, at_s(100), {{0, 605}});
+    batch.absences.push_back({3, wire::absence::permission});
+    REQUIRE(b.store.apply(b.node, batch, 1000s, at_s(1101)).has_value());
+    const auto cells = b.store.cells(b.node);
+    const sample s = cells->load(0);
+    CHECK(s.value == decimal{605, -1});
+    CHECK(s.read_at == at_s(1100));
+    CHECK(s.expires_at == at_s(1110));
+    CHECK(s.present(at_s(1109)));
+    CHECK_FALSE(s.present(at_s(1110)));
+    CHECK(s.absent_because(at_s(1110)) == wire::absence::stale);
+    CHECK(cells->load(3).reason == wire::absence::permission);
+    CHECK(cells->load(1).reason == wire::absence::not_read_yet);
+    CHECK(cells->last_batch() == at_s(1101));
+  }
+
+  TEST_CASE("a batch that fits no catalogue is refused whole") {
+    bench b;
+    b.send(100, {{0, 605}});
+    auto bad = batch_at(b.catalog, at_s(101), {{0, 1}});
+    SUBCASE("a series that is not there") { bad.values.push_back({12, 5}); }
+    SUBCASE("an absence of a series that is not there") {
+      bad.absences.push_back({4'000'000'000u, wire::absence::missing});
+    }
+    SUBCASE("a group that is not there") { bad.reads.push_back({1, 0}); }
+    SUBCASE("another catalogue") { bad.catalog_version = 2; }
+    const auto outcome = b.store.apply(b.node, bad, 0s, at_s(101));
+    REQUIRE(outcome.has_error());
+    CHECK(outcome.error().code == errc::protocol);
+    CHECK(b.store.cells(b.node)->load(0).value == decimal{605, -1});
+    CHECK(b.store.cells(b.node)->load(0).read_at == at_s(100));
+    CHECK(b.store.counters().refused_batches == 1);
+  }
+
+  TEST_CASE("a batch before the catalogue is refused") {
+    warehouse w;
+    const node_id n = w.node("a").value();
+    CHECK(w.apply(n, {}, 0s, at_s(1)).error().code == errc::protocol);
+    CHECK(w.cells(n) == nullptr);
+  }
+
+  TEST_CASE("no read lies in the future or before boot") {
+    bench b;
+    for (const std::int64_t wild : {to_ns(at_s(150)), INT64_MAX, INT64_MIN, std::int64_t{0}}) {
+      CAPTURE(wild);
+      auto batch = batch_at(b.catalog, at_s(100), {{0, 1}});
+      batch.reads[0].read_at_ns = wild;
+      REQUIRE(b.store.apply(b.node, batch, 0s, at_s(100)).has_value());
+      const sample s = b.store.cells(b.node)->load(0);
+      CHECK(s.read_at <= at_s(100));
+      CHECK(s.read_at > instant{});
+    }
+    CHECK(b.store.counters().clamped_reads == 4);
+  }
+
+  TEST_CASE("a full batch speaks of every series: what it leaves out is gone") {
+    bench b;
+    b.send(100, {{0, 600}, {1, 500}});
+    auto full = batch_at(b.catalog, at_s(101), {{0, 601}});
+    full.full = true;
+    REQUIRE(b.store.apply(b.node, full, 0s, at_s(101)).has_value());
+    CHECK(b.store.cells(b.node)->load(0).present(at_s(101)));
+    CHECK(b.store.cells(b.node)->load(1).reason == wire::absence::not_read_yet);
+  }
+
+  TEST_CASE("values of refused series go nowhere") {
+    bench b;
+    catalog_builder c;
+    c.group("textfile")
+        .series("rapl_power_watts", {{"package", "0"}})
+        .series("mine")
+        .group("rapl")
+        .series("rapl_power_watts", {{"package", "0"}}, -1);
+    b.catalog = c;
+    const auto outcome = b.store.set_catalog(b.node, b.catalog, at_s(100));
+    CHECK(outcome->refused_series == 1);
+    CHECK(b.store.counters().refused_series == 1);
+    b.send(100, {{0, 1}, {1, 2}, {2, 3}});
+    CHECK(b.store.cells(b.node)->load(0).value == decimal{2, 0});
+    CHECK(b.store.cells(b.node)->load(1).value == decimal{3, -1});
+  }
+
+  TEST_CASE("a catalogue out of bounds leaves the old one in force") {
+    bench b;
+    b.send(100, {{0, 605}});
+    wire::catalog huge = b.catalog;
+    huge.series.resize(10'001, huge.series[0]);
+    CHECK(b.store.set_catalog(b.node, huge, at_s(100)).error().code == errc::invalid_input);
+    CHECK(b.store.counters().refused_catalogs == 1);
+    b.send(101, {{0, 606}});
+    CHECK(b.store.cells(b.node)->load(0).value == decimal{606, -1});
+  }
+
+  TEST_CASE("all nodes together have a bound too") {
+    warehouse w({.series = 20});
+    CHECK(w.set_catalog(w.node("a").value(), two_packages(), at_s(1)).has_value());
+    CHECK(w.set_catalog(w.node("b").value(), two_packages(), at_s(1)).error().code == errc::overloaded);
+    CHECK(w.set_catalog(w.node("a").value(), two_packages().series("x"), at_s(1)).has_value());
+    CHECK(w.series_count() == 13);
+  }
+
+  TEST_CASE("nodes of one kind share shape and plans") {
+    bench b;
+    const node_id other = b.store.node("node-2").value();
+    REQUIRE(b.store.set_catalog(other, b.catalog, at_s(99)).has_value());
+    CHECK(b.store.cells(other)->shared_shape() == b.store.cells(b.node)->shared_shape());
+    CHECK(b.store.kinds() == 1);
+  }
+
+  TEST_CASE("the same catalogue again, as after a reconnect, keeps the row") {
+    bench b;
+    b.send(100, {{0, 605}});
+    const auto before = b.store.cells(b.node);
+    const auto outcome = b.store.set_catalog(b.node, b.catalog, at_s(101));
+    CHECK_FALSE(outcome->changed);
+    CHECK(outcome->cells == before);
+  }
+
+  TEST_CASE("a changed catalogue keeps the values and ages of what stayed") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
+    b.send(100, {{0, 600}, {1, 500}, {2, 70}});
+    catalog_builder c = two_packages();
+    c.made.version = 2;
+    c.made.series[1].exponent = -2;  // announced again because a value no longer fitted
+    c.made.series.erase(c.made.series.begin() + 4);
+    c.group("textfile").series("mine");
+    b.catalog = c;
+    const auto outcome = b.store.set_catalog(b.node, b.catalog, at_s(101));
+    CHECK(outcome->changed);
+    CHECK(outcome->cells->load(0).value == decimal{600, -1});
+    CHECK(outcome->cells->load(1).value == decimal{5000, -2});
+    CHECK(outcome->cells->load(1).read_at == at_s(100));
+    CHECK(outcome->cells->load(11).reason == wire::absence::not_read_yet);
+    CHECK(column.values->load(b.node).value == decimal{1170, -1});
+    CHECK(column.values->load(b.node).read_at == at_s(100));
+  }
+}
+
+TEST_SUITE("aggregator/store/warehouse/columns") {
+  TEST_CASE("a watched metric is derived from every batch that touches it") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
+    CHECK(column.values->load(b.node).reason == wire::absence::not_read_yet);
+    b.send_watts(100, 600);
+    REQUIRE(b.told.size() == 1);
+    CHECK(b.told[0].column == column.id);
+    CHECK(b.told[0].node == b.node);
+    CHECK(b.told[0].what.value == decimal{1170, -1});
+    CHECK(column.values->load(b.node) == b.told[0].what);
+  }
+
+  TEST_CASE("a read that changed no value refreshes the age") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
+    b.send_watts(100, 600);
+    b.send(101);
+    CHECK(column.values->load(b.node).value == decimal{1170, -1});
+    CHECK(column.values->load(b.node).read_at == at_s(101));
+    CHECK(column.values->load(b.node).expires_at == at_s(111));
+  }
+
+  TEST_CASE("a batch of other groups leaves a column alone") {
+    bench b;
+    catalog_builder c = two_packages();
+    c.group("os").series("os_load1", {}, -2);
+    b.catalog = c;
+    REQUIRE(b.store.set_catalog(b.node, b.catalog, at_s(99)).has_value());
+    b.store.watch({"rapl_power_watts"}, at_s(99));
+    auto batch = batch_at(b.catalog, at_s(100), {{12, 35}});
+    batch.reads.erase(batch.reads.begin());
+    REQUIRE(b.store.apply(b.node, batch, 0s, at_s(100)).has_value());
+    CHECK(b.told.empty());
+  }
+
+  TEST_CASE("an absence in a batch without a read makes the column absent") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
+    b.send_watts(100, 600);
+    wire::batch failed{.catalog_version = 1, .sent_at_ns = to_ns(at_s(101))};
+    failed.absences.push_back({1, wire::absence::malformed});
+    REQUIRE(b.store.apply(b.node, failed, 0s, at_s(101)).has_value());
+    CHECK(column.values->load(b.node).reason == wire::absence::malformed);
+  }
+
+  TEST_CASE("a new column is filled at once from what is there, without calls") {
+    bench b;
+    b.send_watts(100, 600);
+    const auto column = b.store.watch({"rapl_power_watts_0"}, at_s(101));
+    CHECK(column.values->load(b.node).value == decimal{600, -1});
+    CHECK(b.told.empty());
+  }
+
+  TEST_CASE("equal specs share a column until the last user leaves") {
+    bench b;
+    const auto first = b.store.watch({"rapl_power_watts"}, at_s(99));
+    const auto second = b.store.watch({"rapl_power_watts"}, at_s(99));
+    const auto other = b.store.watch({"rapl_power_watts", 10s}, at_s(99));
+    CHECK(first.id == second.id);
+    CHECK(first.values == second.values);
+    CHECK(other.id != first.id);
+    CHECK(b.store.columns_in_use() == 2);
+    b.store.unwatch(first.id);
+    b.send_watts(100, 600);
+    CHECK(b.told.size() == 2);
+    b.store.unwatch(first.id);
+    b.store.unwatch(other.id);
+    CHECK(b.store.columns_in_use() == 0);
+    b.send_watts(101, 601);
+    CHECK(b.told.size() == 2);
+    // An id that came back does not bring anything of its former column.
+    const auto fresh = b.store.watch({"rapl_energy_joules_total"}, at_s(101));
+    CHECK(index(fresh.id) < 2);
+    CHECK(fresh.values->spec().metric == "rapl_energy_joules_total");
+    CHECK(fresh.values->load(b.node).reason == wire::absence::not_read_yet);
+  }
+
+  TEST_CASE("nodes that come later get the columns in use") {
+    bench b;
+    const auto column = b.store.watch({"mine"}, at_s(99));
+    const node_id late = b.store.node("late").value();
+    const wire::catalog c = catalog_builder().group("textfile").series("mine");
+    REQUIRE(b.store.set_catalog(late, c, at_s(100)).has_value());
+    CHECK(column.values->load(late).reason == wire::absence::not_read_yet);
+    REQUIRE(b.store.apply(late, batch_at(c, at_s(101), {{0, 7}}), 0s, at_s(101)).has_value());
+    CHECK(column.values->load(late).value == decimal{7, 0});
+    CHECK(column.values->load(b.node).reason == wire::absence::missing);
+  }
+
+  TEST_CASE("when the link is down values stay until they expire and then say so") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
+    b.send_watts(100, 600);
+    b.store.set_linked(b.node, false);
+    const sample s = column.values->load(b.node);
+    CHECK(s.present(at_s(109)));
+    CHECK(s.absent_because(at_s(110)) == wire::absence::disconnected);
+    CHECK(b.store.cells(b.node)->load(0).absent_because(at_s(110)) == wire::absence::disconnected);
+    CHECK(b.told.size() == 2);
+    b.store.set_linked(b.node, true);
+    CHECK(column.values->load(b.node).absent_because(at_s(110)) == wire::absence::stale);
+  }
+
+  TEST_CASE("families in use name members, flat names and counters") {
+    bench b;
+    b.store.watch({"collectd_package_0_power_power"}, at_s(99));
+    b.store.watch({"rapl_tdp_utilization_ratio"}, at_s(99));
+    b.store.watch({"mine"}, at_s(99));
+    const auto families = b.store.families_in_use();
+    for (const char* name : {"rapl_power_watts", "rapl_tdp_watts", "rapl_energy_joules_total", "mine"}) {
+      CAPTURE(name);
+      CHECK(std::find(families.begin(), families.end(), name) != families.end());
+    }
+  }
+}
+
+TEST_SUITE("aggregator/store/warehouse/windows") {
+  TEST_CASE("a window gives the mean of what came, aged like its newest sample") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts_0", 10s, statistic::avg}, at_s(99));
+    b.send_watts(100, 600);
+    CHECK(column.values->load(b.node).value == decimal{600, -1});
+    b.send_watts(101, 610);
+    b.send_watts(103, 640);
+    const sample s = column.values->load(b.node);
+    CHECK(s.value == decimal{630, -1});  // (61.0 × 1 s + 64.0 × 2 s) / 3 s
+    CHECK(s.read_at == at_s(103));
+    CHECK(s.expires_at == at_s(113));
+  }
+
+  TEST_CASE("the energy counters decide once they are fine enough") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts", 20s, statistic::avg}, at_s(99));
+    b.send(100, {{0, 0}, {1, 0}, {2, 0}, {5, 1000}, {6, 2000}, {7, 300}});
+    b.send(110, {{0, 1}, {1, 1}, {2, 1}, {5, 1600}, {6, 2500}, {7, 371}});
+    CHECK(column.values->load(b.node).value == decimal{1171, -1});  // 1171 J in 10 s
+  }
+
+  TEST_CASE("an old collectd name carries its ten-second mean, unless the rule gives a window") {
+    bench b;
+    const auto mean = b.store.watch({"collectd_package_0_power_power"}, at_s(99));
+    const auto top = b.store.watch({"collectd_package_0_power_power", 10s, statistic::max}, at_s(99));
+    b.send_watts(100, 600);
+    b.send_watts(101, 700);
+    b.send_watts(102, 500);
+    CHECK(mean.values->load(b.node).value == decimal{600, -1});
+    CHECK(top.values->load(b.node).value == decimal{700, -1});
+  }
+
+  TEST_CASE("one failed read leaves the window's value to age; nothing fresh makes it absent") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts_0", 60s, statistic::max}, at_s(99));
+    b.send_watts(100, 600);
+    const auto fail = [&](double t) {
+      auto failed = batch_at(b.catalog, at_s(t));
+      failed.absences.push_back({0, wire::absence::timeout});
+      REQUIRE(b.store.apply(b.node, failed, 0s, at_s(t)).has_value());
+    };
+    fail(101);
+    CHECK(column.values->load(b.node).value == decimal{600, -1});
+    CHECK(column.values->load(b.node).read_at == at_s(100));
+    CHECK(column.values->load(b.node).absent_because(at_s(110)) == wire::absence::stale);
+    fail(110);
+    CHECK(column.values->load(b.node).reason == wire::absence::timeout);
+    b.send_watts(111, 500);
+    CHECK(column.values->load(b.node).value == decimal{600, -1});  // 60.0 was 11 s ago: still in the window
+    b.send_watts(160, 400);
+    CHECK(column.values->load(b.node).value == decimal{500, -1});
+  }
+
+  TEST_CASE("a trend is absent until there are two points") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts_0", 60s, statistic::trend}, at_s(99));
+    b.send_watts(100, 600);
+    CHECK(column.values->load(b.node).reason == wire::absence::not_read_yet);
+    b.send_watts(102, 650);
+    CHECK(column.values->load(b.node).value == decimal{25, -1});
+  }
+
+  TEST_CASE("a percentage's mean is scaled after it is taken") {
+    bench b;
+    const auto column = b.store.watch({"node_package_power_avg"}, at_s(99));
+    b.send(100, {{10, 2000}, {11, 4000}});
+    b.send(101, {{10, 2001}, {11, 4002}});
+    CHECK(column.values->load(b.node).value == decimal{30015, -3});
+  }
+
+  TEST_CASE("a catalogue with other counters does not count their difference as energy") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts", 60s, statistic::avg}, at_s(99));
+    catalog_builder without = two_packages();
+    without.made.series.erase(without.made.series.begin() + 7);
+    without.made.series.erase(without.made.series.begin() + 2);
+    b.catalog = without;
+    REQUIRE(b.store.set_catalog(b.node, b.catalog, at_s(99)).has_value());
+    b.send(100, {{0, 600}, {1, 500}, {4, 1000}, {5, 1000}});
+    b.send(120, {{0, 600}, {1, 500}, {4, 2200}, {5, 2000}});
+    CHECK(column.values->load(b.node).value == decimal{1100, -1});
+    // DRAM appears, with a million joules on its counter.
+    b.catalog = two_packages();
+    b.catalog.version = 2;
+    REQUIRE(b.store.set_catalog(b.node, b.catalog, at_s(121)).has_value());
+    b.send(121, {{0, 600}, {1, 500}, {2, 70}, {5, 2260}, {6, 2050}, {7, 1'000'000}});
+    CHECK(to_double(column.values->load(b.node).value) < 118);
+  }
+
+  TEST_CASE("a clock that went far back starts the window anew, a little leaves out a point") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts_0", 10s, statistic::max}, at_s(99));
+    b.send_watts(196, 900);
+    b.send_watts(195.5, 950);
+    CHECK(column.values->load(b.node).value == decimal{900, -1});
+    b.send_watts(184, 500);
+    CHECK(column.values->load(b.node).value == decimal{500, -1});
+    b.send_watts(185, 400);
+    CHECK(column.values->load(b.node).value == decimal{500, -1});
+  }
+}
+
+}  // namespace binnacle::store

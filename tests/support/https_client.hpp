@@ -1,0 +1,60 @@
+#pragma once
+
+#include "common/tls/context.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace binnacle::support {
+
+/// A small blocking HTTP/1.1 client with keep-alive, over TLS or plain TCP, for tests and the demo's drivers.
+/// Everything that goes wrong is a std::runtime_error; nothing waits longer than `timeout_s`. Not for two
+/// threads at once.
+class https_client {
+ public:
+  struct options {
+    std::string host = "127.0.0.1";
+    std::uint16_t port = 0;
+    tls::files pem;  ///< authority empty: plain HTTP; certificate empty: no client certificate
+    std::string server_name = "localhost";
+    int timeout_s = 10;
+  };
+  struct answer {
+    unsigned status = 0;
+    std::map<std::string, std::string> headers;  ///< names lower-cased
+    std::string body;
+  };
+  using header_list = std::vector<std::pair<std::string, std::string>>;
+
+  explicit https_client(options o);
+  ~https_client();
+  https_client(https_client&&) noexcept;
+
+  /// Connects when there is no connection; after "Connection: close" the next one makes a new one. Never
+  /// retries.
+  answer get(const std::string& target, const header_list& headers = {});
+  answer post(const std::string& target, std::string_view body, const header_list& headers = {});
+  answer request(const std::string& method, const std::string& target, std::string_view body = {},
+                 const header_list& headers = {});
+
+  /// The same in parts, for tests of what is no proper request.
+  void connect();
+  void send(std::string_view raw);
+  answer receive(bool to_head = false);
+  /// Waits for the peer's end; true when no further byte comes before it.
+  bool ended_by_peer();
+  void disconnect();
+  /// Connections made so far: 1 while keep-alive works.
+  int connections() const;
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::support

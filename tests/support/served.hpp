@@ -1,0 +1,32 @@
+#pragma once
+
+#include "common/http/server.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace binnacle::support {
+
+/// An HTTP server on a loop and thread of its own, from construction to destruction; for the blocking client.
+class served {
+ public:
+  /// Listens on 127.0.0.1, any free port. Throws when it can not.
+  explicit served(http::router routes, http::server_options options = {});
+  ~served();
+  served(const served&) = delete;
+  served& operator=(const served&) = delete;
+
+  std::uint16_t port() const;
+  /// Runs `work` on the server's thread and waits for it.
+  void on_loop(const std::function<void()>& work);
+  http::server_counters counters();
+  http::server& server();
+  boost::asio::io_context& loop();
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::support
