@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/config.hpp"
+#include "common/log.hpp"
+
+namespace binnacle::aggregator {
+
+/// The aggregator's settings, with their defaults. Every member is a key of the YAML file and a flag of the same name
+/// (underscores as dashes); see bind().
+struct settings {
+  std::string address = "0.0.0.0";
+  std::int64_t ingest_port = 9110;
+  std::int64_t extender_port = 9001;
+  std::int64_t metrics_port = 6443;
+  std::int64_t ops_port = 9102;
+  std::int64_t health_port = 8081;
+
+  std::string cert;        ///< PEM server certificate of every face
+  std::string key;
+  std::string agents_ca;   ///< verifies agents
+  std::string clients_ca;  ///< verifies kube-scheduler, the CLI, readers of metrics
+  bool unsafe = false;     ///< the extender speaks plain HTTP
+
+  std::string policies = "/etc/binnacle/policies";
+  std::string cluster;
+  std::string replica_id;  ///< default: host name
+  std::string score = "value";
+
+  std::int64_t max_nodes = 20'000;
+  std::int64_t decision_memory_mib = 32;
+  duration policy_poll = std::chrono::seconds(1);
+  duration drain = std::chrono::seconds(5);
+  std::string log_level = "info";
+};
+
+/// The description of `s` for the command line and the file, TAS's flags included. `s` must outlive the result.
+config_spec bind(settings& s);
+
+/// What the form of single values cannot say: files that belong together, names that must be given.
+/// Errors: invalid_input, one sentence with the remedy.
+result<void> validate(const settings& s);
+
+}  // namespace binnacle::aggregator

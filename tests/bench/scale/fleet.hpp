@@ -1,0 +1,49 @@
+#pragma once
+
+#include "common/error.hpp"
+#include "common/log.hpp"
+#include "common/tls/context.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace binnacle::bench {
+
+/// Sums of a fleet, written by its thread, read by any.
+struct fleet_counters {
+  std::atomic<std::uint64_t> welcomed{0}, failed{0}, batches{0}, values{0}, wire_bytes{0};
+  std::atomic<std::uint32_t> streaming{0};
+};
+
+struct fleet_options {
+  std::uint16_t port = 0;                   ///< the aggregator's ingest, on localhost
+  std::uint32_t nodes = 0;                  ///< "sim-0" … "sim-(nodes-1)"
+  std::chrono::milliseconds period{1000};
+  unsigned coalesced = 1;                   ///< batches put into one write (throughput runs)
+  std::function<tls::files(std::uint32_t)> certificate;  ///< of a node; called once each, before start() returns
+};
+
+/// N real agent sessions (TLS 1.3, own certificate, wire session machine) from one thread, their ticks spread over the period.
+class fleet {
+ public:
+  fleet(fleet_options options, logger log);
+  ~fleet();
+
+  void start();
+  /// Cuts every connection at once; each agent reconnects by its own jittered back-off.
+  void storm();
+  /// Mean watts of a node's package 0 from now on.
+  void heat(std::uint32_t node, double watts);
+  void stop();
+
+  const fleet_counters& counters() const noexcept;
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::bench

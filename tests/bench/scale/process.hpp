@@ -1,0 +1,38 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace binnacle::bench {
+
+/// A program under measurement: started, watched through /proc, ended by its id.
+class process {
+ public:
+  /// Throws when it cannot be started. Standard output and error go to `log_file`.
+  process(const std::vector<std::string>& command, const std::string& log_file);
+  ~process();
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+
+  pid_t id() const noexcept { return pid_; }
+  bool running() const;
+  void signal(int number) const;
+  /// SIGTERM, then SIGKILL after ten seconds.
+  void stop();
+
+  /// Resident memory, MiB.
+  double resident_mib() const;
+  /// The largest it ever was, MiB.
+  double peak_mib() const;
+  /// CPU seconds of each thread, by thread name (user and system).
+  std::map<std::string, double> cpu_by_thread() const;
+  double cpu() const;
+
+ private:
+  pid_t pid_ = -1;
+};
+
+}  // namespace binnacle::bench
