@@ -1,5 +1,9 @@
 #pragma once
 
+#include "aggregator/store/types.hpp"
+#include "common/clock.hpp"
+#include "common/quantity.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,12 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "aggregator/store/types.hpp"
-#include "common/clock.hpp"
-#include "common/quantity.hpp"
-
-/// A TASPolicy as plain structs: telemetry.intel.com/v1alpha1 with our additive fields (design 7). Where it came from (a file,
-/// the API server) does not matter here.
+/// A TASPolicy as plain structs: telemetry.intel.com/v1alpha1 with our additive fields (design 7). Where it
+/// came from (a file, the API server) does not matter here.
 namespace binnacle::policy {
 
 enum class strategy_kind : std::uint8_t { dontschedule, scheduleonmetric, deschedule, labeling };
@@ -35,12 +35,14 @@ std::string plain(const quantity& q);
 struct rule {
   std::string metric;
   comparison op = comparison::greater_than;
-  quantity target;  ///< from `target` (int64) or `targetQuantity`; not used by scheduleonmetric, except with Equals
+  quantity target;  ///< from `target` (int64) or `targetQuantity`; not used by scheduleonmetric, except with
+                    ///< Equals
   std::vector<std::pair<std::string, std::string>> labels;  ///< labeling: "key=value"
   duration window{};                                        ///< zero: the latest value
   store::statistic stat = store::statistic::avg;
-  duration hold{};                 ///< `for`: true this long, in sample time, before it counts; absence resets it
-  std::optional<quantity> clear;   ///< clearBelow (GreaterThan) / clearAbove (LessThan): cleared only past this, strictly
+  duration hold{};  ///< `for`: true this long, in sample time, before it counts; absence resets it
+  std::optional<quantity>
+      clear;  ///< clearBelow (GreaterThan) / clearAbove (LessThan): cleared only past this, strictly
   std::optional<duration> stale_after;  ///< replaces the metric's own
 
   store::column_spec column() const { return {metric, window, stat}; }
@@ -49,8 +51,8 @@ struct rule {
     if (stale_after && s.reason == wire::absence::none) s.expires_at = s.read_at + *stale_after;
     return s;
   }
-  /// "rapl_power_watts GreaterThan 60", "rapl_power_watts (avg 30s) GreaterThan 60 for 1m": for messages and events; no live
-  /// value, no node name.
+  /// "rapl_power_watts GreaterThan 60", "rapl_power_watts (avg 30s) GreaterThan 60 for 1m": for messages and
+  /// events; no live value, no node name.
   std::string text() const;
   friend bool operator==(const rule&, const rule&) = default;
 };
@@ -66,9 +68,9 @@ struct strategy {
   strategy_kind kind = strategy_kind::dontschedule;
   logic op = logic::any_of;
   std::vector<rule> rules;
-  missing on_missing = missing::allow;     ///< dontschedule only
-  std::optional<node_limit> max_nodes;     ///< deschedule, labeling
-  duration cool_down{};                    ///< deschedule, labeling: least time between two nodes' labels going on
+  missing on_missing = missing::allow;  ///< dontschedule only
+  std::optional<node_limit> max_nodes;  ///< deschedule, labeling
+  duration cool_down{};  ///< deschedule, labeling: least time between two nodes' labels going on
   friend bool operator==(const strategy&, const strategy&) = default;
 };
 
@@ -87,10 +89,11 @@ struct policy {
   std::vector<strategy> strategies;  ///< at most one of each kind
 
   const strategy* find(strategy_kind kind) const noexcept;
+  friend bool operator==(const policy&, const policy&) = default;
 };
 
-/// A number that is equal for equal content and, for practical purposes, different for different content: the same on every
-/// replica and after a restart. `p.revision` itself does not count.
+/// A number that is equal for equal content and, for practical purposes, different for different content: the
+/// same on every replica and after a restart. `p.revision` itself does not count.
 std::uint64_t content_revision(const policy& p);
 
 }  // namespace binnacle::policy

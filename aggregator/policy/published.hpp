@@ -1,5 +1,8 @@
 #pragma once
 
+#include "aggregator/policy/policy.hpp"
+#include "aggregator/store/shared_column.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -8,10 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "aggregator/policy/policy.hpp"
-#include "aggregator/store/shared_column.hpp"
-
-/// What the policy engine (ingest loop) shows to the faces: an immutable table of policies whose verdict cells are atomic.
+/// What the policy engine (ingest loop) shows to the faces: an immutable table of policies whose verdict
+/// cells are atomic.
 namespace binnacle::policy {
 
 enum class state : std::uint8_t {
@@ -26,27 +27,32 @@ std::string_view to_string(state s) noexcept;
 /// One strategy's verdict on one node.
 struct verdict {
   state what = state::pass;
-  bool violating = false;      ///< the label is (would be) on: true for violating and, as it was, for frozen
-  std::uint16_t rule = 0;      ///< index of the first rule that decided
-  std::uint16_t unknown = 0;   ///< how many rules had no value
+  bool violating = false;     ///< the label is (would be) on: true for violating and, as it was, for frozen
+  std::uint16_t rule = 0;     ///< index of the first rule that decided
+  std::uint16_t unknown = 0;  ///< how many rules had no value
+  friend bool operator==(const verdict&, const verdict&) = default;
 };
 
 class verdict_column {
  public:
-  void store(store::node_id id, verdict v) noexcept { cells_.grow(id).store(pack(v), std::memory_order_release); }
+  void store(store::node_id id, verdict v) noexcept {
+    cells_.grow(id).store(pack(v), std::memory_order_release);
+  }
   verdict load(store::node_id id) const noexcept {
     const auto* cell = cells_.find(id);
     return cell == nullptr ? verdict{} : unpack(cell->load(std::memory_order_acquire));
   }
 
-  /// The verdict on a node that the store has never heard of: `missing` where onMissing is Reject and the grace after the start
-  /// is over, else pass.
+  /// The verdict on a node that the store has never heard of: `missing` where onMissing is Reject and the
+  /// grace after the start is over, else pass.
   verdict of_unknown_node(instant now) const noexcept {
     const bool rejects = to_ns(now) >= rejects_from_ns_.load(std::memory_order_acquire);
     return {rejects ? state::missing : state::pass, false, 0, 1};
   }
   /// Writer: from when on missing data rejects.
-  void reject_missing_from(instant t) noexcept { rejects_from_ns_.store(to_ns(t), std::memory_order_release); }
+  void reject_missing_from(instant t) noexcept {
+    rejects_from_ns_.store(to_ns(t), std::memory_order_release);
+  }
 
  private:
   static std::uint64_t pack(verdict v) noexcept {
@@ -54,8 +60,8 @@ class verdict_column {
            static_cast<std::uint64_t>(v.rule) << 16 | static_cast<std::uint64_t>(v.unknown) << 32;
   }
   static verdict unpack(std::uint64_t bits) noexcept {
-    return {static_cast<state>(bits & 0xff), (bits >> 8 & 1) != 0, static_cast<std::uint16_t>(bits >> 16 & 0xffff),
-            static_cast<std::uint16_t>(bits >> 32 & 0xffff)};
+    return {static_cast<state>(bits & 0xff), (bits >> 8 & 1) != 0,
+            static_cast<std::uint16_t>(bits >> 16 & 0xffff), static_cast<std::uint16_t>(bits >> 32 & 0xffff)};
   }
   store::node_array<std::atomic<std::uint64_t>> cells_;
   std::atomic<std::int64_t> rejects_from_ns_{std::numeric_limits<std::int64_t>::max()};  // never
@@ -63,7 +69,7 @@ class verdict_column {
 
 struct published_rule {
   rule definition;
-  std::string text;                                  ///< definition.text(), made once
+  std::string text;                                    ///< definition.text(), made once
   std::shared_ptr<const store::shared_column> values;  ///< never null
 
   /// Exactly what the rule compared: `sample::present(now)` says whether there was anything to compare.
@@ -74,7 +80,7 @@ struct published_strategy {
   strategy_kind kind = strategy_kind::dontschedule;
   logic op = logic::any_of;
   missing on_missing = missing::allow;
-  std::vector<published_rule> rules;  ///< scheduleonmetric: the first one only, as TAS
+  std::vector<published_rule> rules;               ///< scheduleonmetric: the first one only, as TAS
   std::shared_ptr<const verdict_column> verdicts;  ///< null for scheduleonmetric
 };
 

@@ -1,31 +1,35 @@
 #pragma once
 
+#include "aggregator/policy/policy.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
-#include "aggregator/policy/policy.hpp"
-
-/// scheduleonmetric: values of the candidates in, scores 0..10 out. Pure; a few microseconds for a thousand candidates.
+/// scheduleonmetric: values of the candidates in, scores 0..10 out. Pure; a few microseconds for a thousand
+/// candidates.
 namespace binnacle::policy {
 
 constexpr std::uint8_t top_score = 10;
 
-/// What is better: GreaterThan the larger value, LessThan the smaller one, Equals the one nearer to the target (TAS: random).
+/// What is better: GreaterThan the larger value, LessThan the smaller one, Equals the one nearer to the
+/// target (TAS: random).
 struct preference {
   comparison op = comparison::less_than;
   quantity target{};  ///< Equals only
 };
 
-/// Scores by value (design 7): 10 − 10 × (best − v)/(best − worst), rounded half up, the spread taken as at least 5 % of the
-/// largest magnitude, so that noise ties. The best always gets 10, also when all are equal; the worst gets 0 when the spread is
-/// real. A candidate without a value gets 0. `scores` has the size of `values`.
-void score_by_value(std::span<const std::optional<decimal>> values, const preference& better, std::span<std::uint8_t> scores);
+/// Scores by value (design 7): 10 − 10 × (best − v)/(best − worst), rounded half up, the spread taken as at
+/// least 5 % of the largest magnitude, so that noise ties. The best always gets 10, also when all are equal;
+/// the worst gets 0 when the spread is real. A candidate without a value gets 0. `scores` has the size of
+/// `values`.
+void score_by_value(std::span<const std::optional<decimal>> values, const preference& better,
+                    std::span<std::uint8_t> scores);
 
-/// TAS's order (`--score=rank`): the i-th best gets 10 − i, from the eleventh on 0; equal values rank by name. A candidate
-/// without a value gets 0. The three spans have one size.
-void score_by_rank(std::span<const std::optional<decimal>> values, std::span<const std::string_view> names, const preference& better,
-                   std::span<std::uint8_t> scores);
+/// TAS's order (`--score=rank`): the i-th best gets 10 − i, from the eleventh on 0; equal values rank by
+/// name. A candidate without a value gets 0. The three spans have one size.
+void score_by_rank(std::span<const std::optional<decimal>> values, std::span<const std::string_view> names,
+                   const preference& better, std::span<std::uint8_t> scores);
 
 }  // namespace binnacle::policy

@@ -1,0 +1,100 @@
+#include "aggregator/policy/labels.hpp"
+
+#include <algorithm>
+
+namespace binnacle::policy {
+
+std::string deschedule_key(const policy_key& key) { return key.name; }
+
+std::string labeling_key(const policy_key& key, std::string_view label) {
+  return "telemetry.aware.scheduling." + key.name + "/" + std::string(label);
+}
+
+void merge(label_wishes& into, const std::string& key, label_wish wish) {
+  const auto [at, fresh] = into.try_emplace(key, wish);
+  if (fresh || at->second.what == label_wish::action::set) return;
+  const bool stronger =
+      wish.what == label_wish::action::set ||
+      (wish.what == label_wish::action::keep && at->second.what == label_wish::action::remove);
+  if (stronger) at->second = std::move(wish);
+}
+
+label_plan::label_plan(const strategy& s) {
+  for (std::size_t r = 0; r < s.rules.size(); ++r) {
+    for (const auto& [name, value] : s.rules[r].labels) {
+      auto at = std::find_if(keys_.begin(), keys_.end(), [&](const key& k) { return k.name == name; });
+      if (at == keys_.end()) at = keys_.insert(keys_.end(), key{name, {}, true});
+      const auto index = static_cast<std::uint16_t>(r);
+      if (!at->offers.empty()) {
+        if (at->offers.back().rule == index) continue;  // given twice by one rule: the first stays
+        at->one_operator = at->one_operator && s.rules[at->offers.front().rule].op == s.rules[r].op;
+        contested_ = true;
+      }
+      at->offers.push_back({index, value});
+    }
+  }
+}
+
+std::vector<std::string> label_plan::mixed() const {
+  std::vector<std::string> out;
+  for (const key& k : keys_) {
+    if (!k.one_operator) out.push_back(k.name);
+  }
+  return out;
+}
+
+namespace {
+
+std::uint16_t winner(const label_plan::key& k, const strategy& s, std::span<const rule_state> rules,
+                     std::span<const std::optional<decimal>> values, std::uint16_t previous) {
+  std::uint16_t best = label_plan::none;
+  std::optional<decimal> best_value;
+  bool previous_contends = false;
+  bool one_missing = false;
+  std::size_t contenders = 0;
+  // Operators differ only among the rules that are true now, as in TAS.
+  bool one_operator = true;
+  for (const auto& offer : k.offers) {
+    if (!rules[offer.rule].on) continue;
+    ++contenders;
+    previous_contends = previous_contends || offer.rule == previous;
+    if (best == label_plan::none) {
+      best = offer.rule;
+      continue;
+    }
+    one_operator = one_operator && s.rules[offer.rule].op == s.rules[best].op;
+  }
+  if (contenders < 2 || !one_operator || s.rules[best].op == comparison::equals) return best;
+  const bool larger = s.rules[best].op == comparison::greater_than;
+  const std::uint16_t first = best;
+  for (const auto& offer : k.offers) {
+    if (!rules[offer.rule].on) continue;
+    const std::optional<decimal>& value = values[offer.rule];
+    if (!value) {
+      one_missing = true;
+      continue;
+    }
+    if (!best_value || (larger ? *value > *best_value : *value < *best_value)) {
+      best = offer.rule;
+      best_value = value;
+    }
+  }
+  if (!one_missing) return best;
+  return previous_contends ? previous : first;
+}
+
+}  // namespace
+
+bool label_plan::resolve(const strategy& s, std::span<const rule_state> rules, bool labelled,
+                         std::span<const std::optional<decimal>> values,
+                         std::span<std::uint16_t> winners) const {
+  bool changed = false;
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    const std::uint16_t now = labelled ? winner(keys_[k], s, rules, values, winners[k]) : none;
+    changed = changed || now != winners[k];
+    winners[k] = now;
+  }
+  return changed;
+}
+
+}  // namespace binnacle::policy

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "aggregator/policy/rule_state.hpp"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The labels that deschedule and labeling give, as TAS writes them.
+namespace binnacle::policy {
+
+constexpr std::string_view violating_value = "violating";
+
+/// deschedule's key: the policy's name, without prefix or namespace.
+std::string deschedule_key(const policy_key& key);
+/// labeling's key: "telemetry.aware.scheduling.<policy name>/<label key>".
+std::string labeling_key(const policy_key& key, std::string_view label);
+
+/// What should become of one label of one node.
+struct label_wish {
+  enum class action : std::uint8_t {
+    set,     ///< the node should carry key=value
+    remove,  ///< the node should not carry it (if it is ours)
+    keep,    ///< leave it as it is: no fresh sample since the start, or too little is known
+  };
+  action what = action::keep;
+  std::string value;  ///< for set
+  friend bool operator==(const label_wish&, const label_wish&) = default;
+};
+
+/// By label key. A key that is not in here and that we once wrote belongs to no policy any more: remove it.
+using label_wishes = std::map<std::string, label_wish>;
+
+/// Adds what one more policy wishes. Policies of one name in two namespaces share keys: the union holds; for
+/// two values the first that was added stays.
+void merge(label_wishes& into, const std::string& key, label_wish wish);
+
+/// Which labels a labeling strategy can give, made once per strategy.
+class label_plan {
+ public:
+  static constexpr std::uint16_t none = 0xffff;
+
+  explicit label_plan(const strategy& s);
+
+  struct offer {
+    std::uint16_t rule;
+    std::string value;
+  };
+  struct key {
+    std::string name;
+    std::vector<offer> offers;  ///< in spec order
+    bool one_operator = true;   ///< all offering rules compare the same way
+  };
+  const std::vector<key>& keys() const noexcept { return keys_; }
+  /// Some key is given by more than one rule, so that values decide.
+  bool contested() const noexcept { return contested_; }
+  /// Keys whose rules differ in their operator: their first true rule in spec order wins.
+  std::vector<std::string> mixed() const;
+
+  /// Decides which rule gives each key (`none`: no rule does), into `winners`, one per key, which holds the
+  /// previous outcome. TAS's rule made deterministic: among the true rules that give the key, GreaterThan:
+  /// the largest value wins, LessThan: the smallest; ties, Equals and mixed operators: the first in spec
+  /// order. While a contender's value is missing the previous winner stays, if it still contends. A loser
+  /// gives its other keys all the same. `values`: one per rule, needed if contested(). Returns true if a
+  /// winner changed.
+  bool resolve(const strategy& s, std::span<const rule_state> rules, bool labelled,
+               std::span<const std::optional<decimal>> values, std::span<std::uint16_t> winners) const;
+
+ private:
+  std::vector<key> keys_;
+  bool contested_ = false;
+};
+
+}  // namespace binnacle::policy
