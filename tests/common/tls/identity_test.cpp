@@ -1,0 +1,52 @@
+#include "common/tls/identity.hpp"
+
+#include <doctest/doctest.h>
+
+using binnacle::tls::identity;
+
+TEST_SUITE("common/tls/identity") {
+  TEST_CASE("a DNS name speaks for the node of that name, in any case of letters, and for no other") {
+    identity who;
+    who.common_name = "other";
+    who.dns_names = {"Node-1.example"};
+    CHECK(who.speaks_for("node-1.example"));
+    CHECK(who.speaks_for("NODE-1.EXAMPLE"));
+    for (const char* no : {"", "node-1", "node-1.example.", "xnode-1.example", "node-1.exampl", "other"}) {
+      CAPTURE(no);
+      CHECK_FALSE(who.speaks_for(no));
+    }
+  }
+
+  TEST_CASE("a wildcard speaks for nobody") {
+    identity who;
+    who.dns_names = {"*.example", "*"};
+    who.uris = {"spiffe://trust/*"};
+    CHECK_FALSE(who.speaks_for("n1.example"));
+    CHECK_FALSE(who.speaks_for("*.example"));
+    CHECK_FALSE(who.speaks_for("*"));
+  }
+
+  TEST_CASE("a name with a NUL inside is not the part before it") {
+    identity who;
+    who.dns_names = {std::string("n1\0.evil", 8)};
+    CHECK_FALSE(who.speaks_for("n1"));
+  }
+
+  TEST_CASE("a SPIFFE ID speaks for its last segment") {
+    struct row {
+      const char* uri;
+      bool speaks;
+    };
+    for (const row r :
+         {row{"spiffe://trust.domain/binnacle/node/n1", true}, row{"spiffe://trust.domain/n1", true},
+          row{"spiffe://n1", false}, row{"spiffe:///n1", false}, row{"spiffe://td/n1/", false},
+          row{"spiffe://td/n1/x", false}, row{"spiffe://td/xn1", false}, row{"https://td/n1", false},
+          row{"SPIFFE://td/n1", false}, row{"spiffe://td/a?/n1", false}, row{"spiffe://td/a#/n1", false},
+          row{"spiffe://td//n1", false}, row{"spiffe://td/%6e/n1", false}, row{"", false}}) {
+      CAPTURE(r.uri);
+      identity who;
+      who.uris = {r.uri};
+      CHECK(who.speaks_for("n1") == r.speaks);
+    }
+  }
+}

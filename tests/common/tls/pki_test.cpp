@@ -1,0 +1,60 @@
+// scripts/pki as a user runs it, and what it writes as the daemons load it.
+#include "tests/support/pki.hpp"
+
+#include "common/tls/context.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sys/stat.h>
+
+namespace {
+
+using namespace binnacle;
+
+int pki(const std::string& arguments) {
+  return std::system(
+      (std::string(BINNACLE_SOURCE_ROOT "/scripts/pki ") + arguments + " >/dev/null 2>&1").c_str());
+}
+
+bool loads(tls::role side, const tls::files& pem) {
+  tls::options o;
+  o.side = side;
+  o.pem = pem;
+  return tls::context::load(o).has_value();
+}
+
+TEST_SUITE("scripts/pki") {
+  TEST_CASE("what it writes loads, keys are private, and a second run keeps everything") {
+    support::temp_dir dir;
+    const std::string there = dir / "pki";
+    REQUIRE(pki(there + " --node n1 --node n2 --server server,binnacle.lab,10.0.0.5 --fleet sim:60") == 0);
+    const auto file = [&](const std::string& name) { return there + "/" + name; };
+    CHECK(loads(tls::role::server, {file("server.crt"), file("server.key"), file("agents-ca.crt")}));
+    for (const std::string name :
+         {"node-n1", "node-n2", "client-scheduler", "client-cli", "fleet-sim-0", "fleet-sim-1"}) {
+      CAPTURE(name);
+      CHECK(loads(tls::role::client, {file(name + ".crt"), file(name + ".key"), file("server-ca.crt")}));
+      struct stat s {};
+      REQUIRE(::stat(file(name + ".key").c_str(), &s) == 0);
+      CHECK((s.st_mode & 0777) == 0600);
+    }
+    const auto before = std::filesystem::last_write_time(file("server.crt"));
+    REQUIRE(pki(there + " --node n1") == 0);
+    CHECK(std::filesystem::last_write_time(file("server.crt")) == before);
+  }
+
+  TEST_CASE("nonsense is refused") {
+    support::temp_dir dir;
+    const std::string there = dir / "pki";
+    for (const char* arguments : {"", " --days 0", " --days x", " --node 'a b'", " --node ../x", " --fleet x",
+                                  " --fleet x:0", " --frobnicate", " --node", " two folders"}) {
+      CAPTURE(arguments);
+      CHECK(pki((arguments[0] == '\0' ? "" : there) + arguments) != 0);
+    }
+    CHECK_FALSE(std::filesystem::exists(there));
+  }
+}
+
+}  // namespace
