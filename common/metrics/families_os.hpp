@@ -8,6 +8,7 @@ namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view os_mode[] = {"mode"};
 inline constexpr std::string_view os_size[] = {"size"};
+inline constexpr std::string_view os_numa_size[] = {"numa_node", "size"};
 inline constexpr std::string_view os_resource[] = {"resource"};
 
 // guest and guest_nice are inside user and nice already; idle and iowait are no work.
@@ -86,6 +87,18 @@ inline constexpr family os[] = {
      .unit = "bytes",
      .help = "Memory in huge pages of a size that nobody holds.",
      .labels = os_size,
+     .rule = node_rule::sum,
+     .source = "os"},
+    {.name = "os_numa_hugepages_total_bytes",
+     .unit = "bytes",
+     .help = "Memory in the pool of huge pages of a size on a NUMA node, free or not.",
+     .labels = os_numa_size,
+     .rule = node_rule::sum,
+     .source = "os"},
+    {.name = "os_numa_hugepages_free_bytes",
+     .unit = "bytes",
+     .help = "Memory in huge pages of a size on a NUMA node that nobody holds.",
+     .labels = os_numa_size,
      .rule = node_rule::sum,
      .source = "os"},
     {.name = "os_pressure_waiting_seconds_total",

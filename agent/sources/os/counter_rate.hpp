@@ -1,0 +1,45 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "common/wire/messages.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+namespace binnacle::agent {
+
+/// The rate of a counter of the kernel between its last two readings. Pure. A counter that falls (a driver
+/// reloaded, an interface made anew) has no rate until the next reading.
+class counter_rate {
+ public:
+  void update(std::uint64_t value, instant when) noexcept {
+    const auto elapsed = when - last_at_;
+    if (started_ && elapsed < std::chrono::milliseconds(20)) return;  // the same reading twice
+    if (!started_) {
+      reason_ = wire::absence::not_read_yet;
+    } else if (value < last_) {
+      reason_ = wire::absence::reset;
+    } else {
+      reason_ = wire::absence::none;
+      per_second_ = static_cast<double>(value - last_) / std::chrono::duration<double>(elapsed).count();
+    }
+    started_ = true;
+    last_ = value;
+    last_at_ = when;
+  }
+  /// The counter was out of sight; the next reading is a first one.
+  void restart() noexcept { started_ = false; }
+
+  wire::absence reason() const noexcept { return reason_; }
+  /// Meaningful when reason() is none. Units: the counter's, per second.
+  double per_second() const noexcept { return per_second_; }
+
+ private:
+  bool started_ = false;
+  std::uint64_t last_ = 0;
+  instant last_at_{};
+  double per_second_ = 0;
+  wire::absence reason_ = wire::absence::not_read_yet;
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,127 @@
+#include "agent/sources/os/counter_rate.hpp"
+#include "agent/sources/os/part.hpp"
+#include "agent/sources/os/proc_text.hpp"
+
+#include <unistd.h>
+
+namespace binnacle::agent {
+namespace {
+
+/// CPU time by mode, utilization, context switches, running tasks: /proc/stat.
+class cpu_part final : public text_part {
+ public:
+  explicit cpu_part(const os_roots& roots) : text_part(roots.proc + "/stat"), now_(roots.time.now) {}
+
+  std::string what() const override { return "CPU time and context switches (" + text_part::what() + ")"; }
+
+ protected:
+  void announce_all(board& out, board::group_ref group) override {
+    for (std::size_t i = 0; i < modes_.size(); ++i) {
+      modes_[i] =
+          announce(out, group, "os_cpu_seconds_total", {{"mode", std::string(proc::cpu_ticks::modes[i])}});
+    }
+    utilization_ = announce(out, group, "os_cpu_utilization_ratio");
+    cpus_ = announce(out, group, "os_cpus");
+    switches_ = announce(out, group, "os_context_switches_total");
+    switch_rate_ = announce(out, group, "os_context_switches_per_second");
+    running_ = announce(out, group, "os_processes_running");
+  }
+
+  bool take(std::string_view text, board& out) override {
+    const auto now = now_();
+    const auto s = proc::parse_stat(text);
+    if (!s) {
+      last_.reset();
+      rate_.restart();
+      return false;
+    }
+    for (std::size_t i = 0; i < modes_.size(); ++i) {
+      // The catalogue's resolution is 1/100 s, which is a tick wherever USER_HZ is 100.
+      out.set(modes_[i], static_cast<std::int64_t>(s->all.mode[i] * 100 / ticks_per_second_));
+    }
+    // Ticks move every 10 ms: below that there is nothing to divide, and the value before stands.
+    const auto used = last_ ? proc::utilization(*last_, s->all) : std::nullopt;
+    if (used) out.set(utilization_, *used);
+    if (!last_ || used) last_ = s->all;
+
+    out.set(cpus_, std::int64_t{s->cpus});
+    set_or_absent(out, running_, s->running);
+    set_or_absent(out, switches_, s->context_switches);
+    if (s->context_switches) {
+      rate_.update(*s->context_switches, now);
+    } else {
+      rate_.restart();
+    }
+    if (s->context_switches && rate_.reason() == wire::absence::none) {
+      out.set(switch_rate_, rate_.per_second());
+    } else {
+      out.set_absent(switch_rate_, s->context_switches ? rate_.reason() : wire::absence::missing);
+    }
+    return true;
+  }
+
+ private:
+  std::function<instant()> now_;
+  std::uint64_t ticks_per_second_ = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  std::optional<proc::cpu_ticks> last_;
+  counter_rate rate_;
+  std::array<board::series_ref, 8> modes_{};
+  board::series_ref utilization_ = board::no_series;
+  board::series_ref cpus_ = board::no_series;
+  board::series_ref switches_ = board::no_series;
+  board::series_ref switch_rate_ = board::no_series;
+  board::series_ref running_ = board::no_series;
+};
+
+class load_part final : public text_part {
+ public:
+  explicit load_part(const os_roots& roots) : text_part(roots.proc + "/loadavg") {}
+
+  std::string what() const override { return "load (" + text_part::what() + ")"; }
+
+ protected:
+  void announce_all(board& out, board::group_ref group) override {
+    std::size_t i = 0;
+    for (const auto* family : {"os_load1", "os_load5", "os_load15"})
+      series_[i++] = announce(out, group, family);
+  }
+  bool take(std::string_view text, board& out) override {
+    const auto load = proc::parse_loadavg(text);
+    if (!load) return false;
+    for (std::size_t i = 0; i < series_.size(); ++i) out.set(series_[i], (*load)[i]);
+    return true;
+  }
+
+ private:
+  std::array<board::series_ref, 3> series_{};
+};
+
+class uptime_part final : public text_part {
+ public:
+  explicit uptime_part(const os_roots& roots) : text_part(roots.proc + "/uptime") {}
+
+  std::string what() const override { return "uptime (" + text_part::what() + ")"; }
+
+ protected:
+  void announce_all(board& out, board::group_ref group) override {
+    series_ = announce(out, group, "os_uptime_seconds");
+  }
+  bool take(std::string_view text, board& out) override {
+    const auto seconds = proc::parse_uptime(text);
+    if (seconds) out.set(series_, *seconds);
+    return seconds.has_value();
+  }
+
+ private:
+  board::series_ref series_ = board::no_series;
+};
+
+}  // namespace
+
+std::unique_ptr<os_part> make_cpu_part(const os_roots& roots) { return std::make_unique<cpu_part>(roots); }
+std::unique_ptr<os_part> make_load_part(const os_roots& roots) { return std::make_unique<load_part>(roots); }
+std::unique_ptr<os_part> make_uptime_part(const os_roots& roots) {
+  return std::make_unique<uptime_part>(roots);
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,140 @@
+#include "agent/sources/os/part.hpp"
+#include "agent/sources/os/proc_text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace binnacle::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+class memory_part final : public text_part {
+ public:
+  explicit memory_part(const os_roots& roots) : text_part(roots.proc + "/meminfo") {}
+
+  std::string what() const override { return "memory (" + text_part::what() + ")"; }
+
+ protected:
+  void announce_all(board& out, board::group_ref group) override {
+    for (const auto* name : {"total", "available", "free", "buffers", "cached", "slab_reclaimable",
+                             "slab_unreclaimable", "swap_total", "swap_free", "used"}) {
+      series_.push_back(announce(out, group, std::string("os_memory_") + name + "_bytes"));
+    }
+  }
+  bool take(std::string_view text, board& out) override {
+    const auto m = proc::parse_meminfo(text);
+    if (!m) return false;
+    const std::optional<std::uint64_t> values[] = {m->total,
+                                                   m->available,
+                                                   m->free,
+                                                   m->buffers,
+                                                   m->cached,
+                                                   m->slab_reclaimable,
+                                                   m->slab_unreclaimable,
+                                                   m->swap_total,
+                                                   m->swap_free,
+                                                   m->used()};
+    for (std::size_t i = 0; i < series_.size(); ++i) set_or_absent(out, series_[i], values[i]);
+    return true;
+  }
+
+ private:
+  std::vector<board::series_ref> series_;
+};
+
+/// Huge pages of each size, on the machine and on each NUMA node.
+/// Source: Linux Documentation/admin-guide/mm/hugetlbpage.rst.
+class hugepages_part final : public os_part {
+ public:
+  explicit hugepages_part(const os_roots& roots) : sys_(roots.sys) {}
+
+  std::string what() const override { return "huge pages (" + sys_ + "/kernel/mm/hugepages)"; }
+  std::string remedy() const override {
+    return "nothing, if this kernel has no huge pages; else check sys-root";
+  }
+
+  result<void> discover(board& out, board::group_ref group) override {
+    add_pools(sys_ + "/kernel/mm/hugepages", "", out, group);
+    if (pools_.empty()) return error{errc::not_found, sys_ + "/kernel/mm/hugepages: no page sizes there"};
+    std::error_code bad;
+    std::vector<std::string> nodes;
+    for (fs::directory_iterator it(sys_ + "/devices/system/node", bad), end; !bad && it != end;
+         it.increment(bad)) {
+      const auto name = it->path().filename().string();
+      if (name.starts_with("node") && parse_unsigned(name.substr(4))) nodes.push_back(name);
+    }
+    std::sort(nodes.begin(), nodes.end());
+    for (const auto& n : nodes)
+      add_pools(sys_ + "/devices/system/node/" + n + "/hugepages", n.substr(4), out, group);
+    return {};
+  }
+
+  result<void> read(board& out) override {
+    result<void> outcome{};
+    for (auto& p : pools_) {
+      for (auto& [file, series] :
+           {std::pair<kernel_file&, board::series_ref>(p.pages, p.total), {p.free_pages, p.free}}) {
+        const auto text = file.read(buffer_);
+        const auto pages = text ? parse_unsigned(*text) : std::nullopt;
+        if (pages) {
+          out.set(series, static_cast<std::int64_t>(*pages * p.page_bytes));
+          continue;
+        }
+        out.set_absent(series, text ? wire::absence::malformed : absence_of(file.last_errno()));
+        outcome = text ? error{errc::invalid_input, file.path() + ": not a number"} : text.error();
+      }
+    }
+    return outcome;
+  }
+
+ private:
+  struct pool {
+    std::uint64_t page_bytes = 0;
+    kernel_file pages, free_pages;
+    board::series_ref total = board::no_series, free = board::no_series;
+  };
+
+  // `node` is empty for the whole machine.
+  void add_pools(const std::string& folder, const std::string& node, board& out, board::group_ref group) {
+    std::error_code bad;
+    for (fs::directory_iterator it(folder, bad), end; !bad && it != end; it.increment(bad)) {
+      const auto path = it->path().string();
+      const auto name = it->path().filename().string();
+      constexpr std::string_view prefix = "hugepages-";
+      if (!name.starts_with(prefix) || !name.ends_with("kB")) continue;
+      const auto size = name.substr(prefix.size());
+      const auto kilobytes = parse_unsigned(size.substr(0, size.size() - 2));
+      if (!kilobytes || *kilobytes > (1u << 30)) continue;
+      if (std::any_of(pools_.begin(), pools_.end(),
+                      [&](const pool& p) { return p.pages.path() == path + "/nr_hugepages"; }))
+        continue;
+      pool p;
+      p.page_bytes = *kilobytes * 1024;
+      p.pages = kernel_file(path + "/nr_hugepages");
+      p.free_pages = kernel_file(path + "/free_hugepages");
+      const std::string family = node.empty() ? "os_hugepages_" : "os_numa_hugepages_";
+      metrics::label_set labels;
+      if (!node.empty()) labels.emplace_back("numa_node", node);
+      labels.emplace_back("size", size);
+      p.total = out.add_series(group, family + "total_bytes", labels);
+      p.free = out.add_series(group, family + "free_bytes", labels);
+      pools_.push_back(std::move(p));
+    }
+  }
+
+  std::string sys_;
+  std::vector<pool> pools_;
+  std::vector<char> buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<os_part> make_memory_part(const os_roots& roots) {
+  return std::make_unique<memory_part>(roots);
+}
+std::unique_ptr<os_part> make_hugepages_part(const os_roots& roots) {
+  return std::make_unique<hugepages_part>(roots);
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,150 @@
+#include "agent/sources/os/counter_rate.hpp"
+#include "agent/sources/os/part.hpp"
+#include "agent/sources/os/proc_text.hpp"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <unistd.h>
+
+namespace binnacle::agent {
+namespace {
+
+struct column {
+  const char* family;  // without _total and _per_second
+  std::uint64_t proc::interface::*value;
+};
+constexpr std::array<column, 8> columns{{
+    {"os_network_receive_bytes", &proc::interface::receive_bytes},
+    {"os_network_receive_packets", &proc::interface::receive_packets},
+    {"os_network_receive_errors", &proc::interface::receive_errors},
+    {"os_network_receive_dropped", &proc::interface::receive_dropped},
+    {"os_network_transmit_bytes", &proc::interface::transmit_bytes},
+    {"os_network_transmit_packets", &proc::interface::transmit_packets},
+    {"os_network_transmit_errors", &proc::interface::transmit_errors},
+    {"os_network_transmit_dropped", &proc::interface::transmit_dropped},
+}};
+
+constexpr std::size_t most_interfaces = 256;  // announced; a Kubernetes node may have thousands of veths
+
+/// Interfaces of /proc/net/dev. They come and go all the time (pods, virtual functions handed to pods), so
+/// one that went is forgotten at once, and the node's sums go on.
+class network_part final : public os_part {
+ public:
+  // Through a host's /proc mounted elsewhere, "net" means our own network namespace, process 1 is in the
+  // host's.
+  explicit network_part(const os_roots& roots)
+      : sys_(roots.sys),
+        file_(roots.proc != "/proc" && ::access((roots.proc + "/1/net/dev").c_str(), R_OK) == 0
+                  ? roots.proc + "/1/net/dev"
+                  : roots.proc + "/net/dev"),
+        now_(roots.time.now),
+        with_virtual_(roots.virtual_interfaces) {}
+
+  std::string what() const override { return "network (" + file_.path() + ")"; }
+  std::string remedy() const override {
+    return "check proc-root; in a container the host's interfaces need hostNetwork or the host's /proc at "
+           "proc-root";
+  }
+
+  result<void> discover(board&, board::group_ref group) override {
+    group_ = group;
+    if (const auto text = file_.read(buffer_); !text) return text.error();
+    return {};
+  }
+
+  result<void> read(board& out) override {
+    const auto text = file_.read(buffer_);
+    const auto now = now_();
+    if (!text || !proc::parse_net_dev(*text, lines_)) {
+      const auto reason = text ? wire::absence::malformed : absence_of(file_.last_errno());
+      for (auto& [name, d] : devices_) {
+        for (const auto s : d.totals) out.set_absent(s, reason);
+        for (const auto s : d.rates) out.set_absent(s, reason);
+        for (auto& r : d.rate) r.restart();
+      }
+      return text ? error{errc::invalid_input, file_.path() + ": not the text that the kernel writes there"}
+                  : text.error();
+    }
+    ++round_;
+    for (const auto& line : lines_) take(line, now, out);
+    for (auto it = devices_.begin(); it != devices_.end();) {
+      it = it->second.seen == round_ ? std::next(it) : forget(it, out);
+    }
+    return {};
+  }
+
+ private:
+  struct device {
+    bool announced = false;
+    std::uint64_t seen = 0;
+    std::array<board::series_ref, 8> totals;
+    std::array<board::series_ref, 8> rates;
+    std::array<counter_rate, 8> rate;
+
+    device() {
+      totals.fill(board::no_series);
+      rates.fill(board::no_series);
+    }
+  };
+  using devices = std::map<std::string, device, std::less<>>;
+
+  void take(const proc::interface& line, instant now, board& out) {
+    auto it = devices_.find(line.name);
+    if (it == devices_.end()) it = meet(std::string(line.name), out);
+    auto& d = it->second;
+    d.seen = round_;
+    if (!d.announced) return;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto value = line.*columns[i].value;
+      out.set(d.totals[i], static_cast<std::int64_t>(value));
+      d.rate[i].update(value, now);
+      if (d.rate[i].reason() == wire::absence::none) {
+        out.set(d.rates[i], d.rate[i].per_second());
+      } else {
+        out.set_absent(d.rates[i], d.rate[i].reason());
+      }
+    }
+  }
+
+  devices::iterator meet(std::string name, board& out) {
+    const bool physical = ::access((sys_ + "/class/net/" + name + "/device").c_str(), F_OK) == 0;
+    device d;
+    d.announced = (physical || (with_virtual_ && name != "lo")) && announced_ < most_interfaces;
+    if (d.announced) {
+      ++announced_;
+      const metrics::label_set labels{{"device", name}, {"kind", physical ? "physical" : "virtual"}};
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        d.totals[i] = out.add_series(group_, std::string(columns[i].family) + "_total", labels);
+        d.rates[i] = out.add_series(group_, std::string(columns[i].family) + "_per_second", labels);
+      }
+    }
+    return devices_.emplace(std::move(name), std::move(d)).first;
+  }
+
+  devices::iterator forget(devices::iterator it, board& out) {
+    if (it->second.announced) --announced_;
+    for (const auto s : it->second.totals) out.remove_series(s);
+    for (const auto s : it->second.rates) out.remove_series(s);
+    return devices_.erase(it);
+  }
+
+  std::string sys_;
+  kernel_file file_;
+  std::function<instant()> now_;
+  bool with_virtual_;
+  board::group_ref group_ = board::no_group;
+  devices devices_;
+  std::size_t announced_ = 0;
+  std::uint64_t round_ = 0;
+  std::vector<char> buffer_;
+  std::vector<proc::interface> lines_;
+};
+
+}  // namespace
+
+std::unique_ptr<os_part> make_network_part(const os_roots& roots) {
+  return std::make_unique<network_part>(roots);
+}
+
+}  // namespace binnacle::agent

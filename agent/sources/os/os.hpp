@@ -1,0 +1,43 @@
+#pragma once
+
+#include "agent/source.hpp"
+#include "agent/sources/os/part.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+struct os_options {
+  os_roots roots;
+  duration period = std::chrono::seconds(1);
+};
+
+/// What the kernel says of the machine: CPU time, load, memory, interfaces, huge pages, pressure, uptime.
+/// Rates are made here, where the times of the reads are known.
+class os_source final : public source {
+ public:
+  explicit os_source(os_options options);
+
+  std::string_view name() const noexcept override { return "os"; }
+  duration period() const noexcept override { return options_.period; }
+  std::vector<finding> probe() override;
+  result<void> discover(board& out) override;
+  std::string limitation() const override { return limitation_; }
+  result<void> read(board& out) override;
+
+ private:
+  struct entry {
+    std::unique_ptr<os_part> part;
+    bool found = false;  // announced; read from then on
+  };
+  static std::vector<entry> make_parts(const os_roots& roots);
+
+  os_options options_;
+  board::group_ref group_ = board::no_group;
+  std::vector<entry> parts_;
+  std::string limitation_;
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "agent/board.hpp"
+#include "agent/clocks.hpp"
+#include "agent/sources/kernel_file.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// One file or folder of /proc or /sys that the os source reads. A part that fails takes nothing with it.
+class os_part {
+ public:
+  virtual ~os_part() = default;
+
+  /// For --probe: "CPU time (/proc/stat)".
+  virtual std::string what() const = 0;
+  /// What to do when it is not there.
+  virtual std::string remedy() const { return "check proc-root and sys-root"; }
+
+  /// Announces its series if it can be read now. Called again for a part that could not.
+  virtual result<void> discover(board& out, board::group_ref group) = 0;
+  /// Reads it once. On an error its series are absent already.
+  virtual result<void> read(board& out) = 0;
+};
+
+/// Where the parts look, and what they share.
+struct os_roots {
+  std::string proc = "/proc";
+  std::string sys = "/sys";
+  clocks time;
+  bool virtual_interfaces = false;
+};
+
+/// A part that is one text: keeps the file open, and its series absent while it cannot be read.
+class text_part : public os_part {
+ public:
+  explicit text_part(std::string path) : file_(std::move(path)) {}
+
+  std::string what() const override { return file_.path(); }
+  result<void> discover(board& out, board::group_ref group) final;
+  result<void> read(board& out) final;
+
+ protected:
+  /// Adds a series that becomes absent with the text.
+  board::series_ref announce(board& out, board::group_ref group, std::string family,
+                             metrics::label_set labels = {});
+  virtual void announce_all(board& out, board::group_ref group) = 0;
+  /// False when the text is not what the kernel writes there.
+  virtual bool take(std::string_view text, board& out) = 0;
+
+ private:
+  kernel_file file_;
+  std::vector<board::series_ref> series_;
+  std::vector<char> buffer_;
+};
+
+/// Sets the value, or absent with a reason where there is none.
+template <class Optional>
+void set_or_absent(board& out, board::series_ref series, const Optional& value,
+                   wire::absence otherwise = wire::absence::missing) {
+  if (value) {
+    if constexpr (std::is_floating_point_v<std::decay_t<decltype(*value)>>) {
+      out.set(series, static_cast<double>(*value));
+    } else {
+      out.set(series, static_cast<std::int64_t>(*value));
+    }
+  } else {
+    out.set_absent(series, otherwise);
+  }
+}
+
+std::unique_ptr<os_part> make_cpu_part(const os_roots& roots);
+std::unique_ptr<os_part> make_load_part(const os_roots& roots);
+std::unique_ptr<os_part> make_memory_part(const os_roots& roots);
+std::unique_ptr<os_part> make_uptime_part(const os_roots& roots);
+/// `resource`: "cpu", "memory" or "io".
+std::unique_ptr<os_part> make_pressure_part(const os_roots& roots, std::string resource);
+std::unique_ptr<os_part> make_network_part(const os_roots& roots);
+std::unique_ptr<os_part> make_hugepages_part(const os_roots& roots);
+
+}  // namespace binnacle::agent

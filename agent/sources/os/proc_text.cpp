@@ -1,0 +1,200 @@
+#include "agent/sources/os/proc_text.hpp"
+
+#include <charconv>
+#include <system_error>
+
+namespace binnacle::agent::proc {
+namespace {
+
+// Takes the next line off `text`, without its end.
+std::string_view next_line(std::string_view& text) noexcept {
+  const auto end = text.find('\n');
+  const auto line = text.substr(0, end);
+  text = end == text.npos ? std::string_view() : text.substr(end + 1);
+  return line;
+}
+
+// Takes the next word off `line`; empty at its end.
+std::string_view next_word(std::string_view& line) noexcept {
+  const auto first = line.find_first_not_of(" \t");
+  if (first == line.npos) {
+    line = {};
+    return {};
+  }
+  line.remove_prefix(first);
+  const auto end = line.find_first_of(" \t");
+  const auto word = line.substr(0, end);
+  line = end == line.npos ? std::string_view() : line.substr(end);
+  return word;
+}
+
+template <class Number>
+std::optional<Number> number(std::string_view word) noexcept {
+  Number value{};
+  const auto [end, bad] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (bad != std::errc{} || end != word.data() + word.size() || word.empty()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> next_count(std::string_view& line) noexcept {
+  return number<std::uint64_t>(next_word(line));
+}
+
+bool is_cpu_number(std::string_view word) noexcept {
+  return word.size() > 3 && word.starts_with("cpu") && number<unsigned>(word.substr(3)).has_value();
+}
+
+}  // namespace
+
+std::uint64_t cpu_ticks::total() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto m : mode) sum += m;
+  return sum;
+}
+
+std::optional<stat> parse_stat(std::string_view text) noexcept {
+  stat s;
+  bool has_cpu = false;
+  while (!text.empty()) {
+    auto line = next_line(text);
+    const auto key = next_word(line);
+    if (key == "cpu") {
+      std::size_t got = 0;
+      for (auto& m : s.all.mode) {
+        const auto ticks = next_count(line);
+        if (!ticks) break;
+        m = *ticks;
+        ++got;
+      }
+      if (got < 4) return std::nullopt;  // the oldest kernels stop after idle
+      has_cpu = true;
+    } else if (is_cpu_number(key)) {
+      ++s.cpus;
+    } else if (key == "ctxt") {
+      s.context_switches = next_count(line);
+    } else if (key == "procs_running") {
+      s.running = next_count(line);
+    }
+  }
+  if (!has_cpu) return std::nullopt;
+  return s;
+}
+
+std::optional<double> utilization(const cpu_ticks& before, const cpu_ticks& after) noexcept {
+  std::uint64_t all = 0;
+  std::uint64_t idle = 0;
+  for (std::size_t i = 0; i < after.mode.size(); ++i) {
+    const auto used = after.mode[i] > before.mode[i] ? after.mode[i] - before.mode[i] : 0;
+    all += used;
+    if (i == 3 || i == 4) idle += used;
+  }
+  if (all == 0) return std::nullopt;
+  return static_cast<double>(all - idle) / static_cast<double>(all);
+}
+
+std::optional<std::array<double, 3>> parse_loadavg(std::string_view text) noexcept {
+  auto line = next_line(text);
+  std::array<double, 3> load{};
+  for (auto& l : load) {
+    const auto value = number<double>(next_word(line));
+    if (!value) return std::nullopt;
+    l = *value;
+  }
+  return load;
+}
+
+std::optional<std::uint64_t> meminfo::used() const noexcept {
+  if (!total || !free || !buffers || !cached || !slab_reclaimable || !slab_unreclaimable) return std::nullopt;
+  const auto rest = *free + *buffers + *cached + *slab_reclaimable + *slab_unreclaimable;
+  if (rest > *total) return std::nullopt;
+  return *total - rest;
+}
+
+std::optional<meminfo> parse_meminfo(std::string_view text) noexcept {
+  struct field {
+    std::string_view key;
+    std::optional<std::uint64_t> meminfo::*where;
+  };
+  constexpr field fields[] = {
+      {"MemTotal:", &meminfo::total},
+      {"MemAvailable:", &meminfo::available},
+      {"MemFree:", &meminfo::free},
+      {"Buffers:", &meminfo::buffers},
+      {"Cached:", &meminfo::cached},
+      {"SReclaimable:", &meminfo::slab_reclaimable},
+      {"SUnreclaim:", &meminfo::slab_unreclaimable},
+      {"SwapTotal:", &meminfo::swap_total},
+      {"SwapFree:", &meminfo::swap_free},
+  };
+  meminfo m;
+  while (!text.empty()) {
+    auto line = next_line(text);
+    const auto key = next_word(line);
+    for (const auto& f : fields) {
+      if (key != f.key) continue;
+      if (const auto kilobytes = next_count(line); kilobytes && *kilobytes < UINT64_MAX / 1024)
+        m.*f.where = *kilobytes * 1024;
+      break;
+    }
+  }
+  if (!m.total) return std::nullopt;
+  return m;
+}
+
+bool parse_net_dev(std::string_view text, std::vector<interface>& out) {
+  out.clear();
+  next_line(text);
+  if (next_line(text).find("bytes") == std::string_view::npos) return false;
+  while (!text.empty()) {
+    auto line = next_line(text);
+    // Since an alias may hold a colon ("eth0:1"), the last one ends the name. A large counter may follow it
+    // directly.
+    const auto colon = line.rfind(':');
+    if (colon == line.npos) continue;
+    auto name = line.substr(0, colon);
+    line.remove_prefix(colon + 1);
+    interface i {
+      next_word(name), 0, 0, 0, 0, 0, 0, 0, 0
+    };
+    std::array<std::uint64_t, 16> column{};
+    std::size_t got = 0;
+    for (auto& c : column) {
+      const auto value = next_count(line);
+      if (!value) break;
+      c = *value;
+      ++got;
+    }
+    if (got < 12 || i.name.empty()) continue;
+    i.receive_bytes = column[0];
+    i.receive_packets = column[1];
+    i.receive_errors = column[2];
+    i.receive_dropped = column[3];
+    i.transmit_bytes = column[8];
+    i.transmit_packets = column[9];
+    i.transmit_errors = column[10];
+    i.transmit_dropped = column[11];
+    out.push_back(i);
+  }
+  return true;
+}
+
+std::optional<pressure> parse_pressure(std::string_view text) noexcept {
+  std::optional<std::uint64_t> some;
+  std::optional<std::uint64_t> full;
+  while (!text.empty()) {
+    auto line = next_line(text);
+    const auto key = next_word(line);
+    constexpr std::string_view total = "total=";
+    for (auto word = next_word(line); !word.empty(); word = next_word(line)) {
+      if (!word.starts_with(total)) continue;
+      if (key == "some") some = number<std::uint64_t>(word.substr(total.size()));
+      if (key == "full") full = number<std::uint64_t>(word.substr(total.size()));
+    }
+  }
+  if (!some) return std::nullopt;
+  return pressure{*some, full};
+}
+
+std::optional<double> parse_uptime(std::string_view text) noexcept { return number<double>(next_word(text)); }
+
+}  // namespace binnacle::agent::proc

@@ -1,0 +1,259 @@
+#include "agent/sources/os/os.hpp"
+
+#include "tests/agent/support.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using agent::test::fake_clock;
+using agent::test::shown;
+using support::temp_folder;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A machine's /proc and /sys that a test fills, and the os source that reads them.
+struct machine {
+  machine() {
+    stat(1000, 9000, 500);
+    root.write("proc/loadavg", "0.50 0.40 0.30 2/90 123\n");
+    root.write("proc/meminfo",
+               "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 600 kB\nBuffers: 10 kB\nCached: 200 kB\n"
+               "SReclaimable: 30 kB\nSUnreclaim: 40 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
+    root.write("proc/uptime", "3600.25 7000.00\n");
+    for (const auto* r : {"cpu", "memory", "io"}) pressure(r, 1'000'000, 500'000);
+    net({{"eth0", 5000}, {"lo", 9}, {"veth1", 77}});
+    root.write("sys/class/net/eth0/device/vendor", "0x8086\n");
+    root.write("sys/class/net/veth1/ifindex", "7\n");
+    pool("sys/kernel/mm/hugepages/hugepages-2048kB", 10, 4);
+    pool("sys/kernel/mm/hugepages/hugepages-1048576kB", 1, 1);
+    pool("sys/devices/system/node/node1/hugepages/hugepages-2048kB", 6, 2);
+    root.write("sys/devices/system/node/possible", "0-1\n");
+  }
+
+  void stat(int busy, int idle, int switches) {
+    root.write("proc/stat", "cpu  " + std::to_string(busy) + " 0 0 " + std::to_string(idle) +
+                                " 0 0 0 0 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\nctxt " + std::to_string(switches) +
+                                "\nprocs_running 3\n");
+  }
+  void pressure(const std::string& resource, int some, int full) {
+    root.write("proc/pressure/" + resource,
+               "some avg10=0 avg60=0 avg300=0 total=" + std::to_string(some) +
+                   "\nfull avg10=0 avg60=0 avg300=0 total=" + std::to_string(full) + "\n");
+  }
+  void net(const std::vector<std::pair<std::string, int>>& interfaces,
+           const std::string& file = "proc/net/dev") {
+    std::string text = "Inter-|   Receive\n face |bytes packets\n";
+    for (const auto& [name, bytes] : interfaces) {
+      text += "  " + name + ": " + std::to_string(bytes) + " 10 0 0 0 0 0 0 " + std::to_string(2 * bytes) +
+              " 20 1 2 0 0 0 0\n";
+    }
+    root.write(file, text);
+  }
+  void pool(const std::string& folder, int pages, int free_pages) {
+    root.write(folder + "/nr_hugepages", std::to_string(pages) + "\n");
+    root.write(folder + "/free_hugepages", std::to_string(free_pages) + "\n");
+  }
+  os_source source(bool with_virtual = false) {
+    os_options o;
+    o.roots = {root / "proc", root / "sys", clock.source(), with_virtual};
+    return os_source(std::move(o));
+  }
+
+  temp_folder root;
+  fake_clock clock;
+  board out;
+};
+
+const metrics::label_set eth0{{"device", "eth0"}, {"kind", "physical"}};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/os/source");
+
+TEST_CASE("gauges come with the first read, rates and ratios with the second") {
+  machine m;
+  auto os = m.source();
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_cpu_seconds_total", {{"mode", "user"}}) == "10.00");
+  CHECK(shown(m.out, "os_cpus") == "2");
+  CHECK(shown(m.out, "os_load5") == "0.40");
+  CHECK(shown(m.out, "os_memory_available_bytes") == "614400");
+  CHECK(shown(m.out, "os_memory_used_bytes") == "634880");
+  CHECK(shown(m.out, "os_hugepages_total_bytes", {{"size", "2048kB"}}) == std::to_string(10 * 2048 * 1024));
+  CHECK(shown(m.out, "os_hugepages_free_bytes", {{"size", "1048576kB"}}) == std::to_string(1 << 30));
+  CHECK(shown(m.out, "os_numa_hugepages_free_bytes", {{"numa_node", "1"}, {"size", "2048kB"}}) ==
+        std::to_string(2 * 2048 * 1024));
+  CHECK(shown(m.out, "os_uptime_seconds") == "3600");
+  CHECK(shown(m.out, "os_processes_running") == "3");
+  CHECK(shown(m.out, "os_network_receive_bytes_total", eth0) == "5000");
+  CHECK(shown(m.out, "os_pressure_stalled_seconds_total", {{"resource", "io"}}) == "0.500");
+  CHECK(shown(m.out, "os_cpu_utilization_ratio") == "not_read_yet");
+  CHECK(shown(m.out, "os_network_receive_bytes_per_second", eth0) == "not_read_yet");
+  CHECK(shown(m.out, "os_pressure_waiting_ratio", {{"resource", "cpu"}}) == "not_read_yet");
+
+  m.clock.now += 2s;
+  m.stat(1100, 9100, 900);
+  m.net({{"eth0", 7000}, {"lo", 9}});
+  m.pressure("cpu", 1'500'000, 0);
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_cpu_utilization_ratio") == "0.5000");
+  CHECK(shown(m.out, "os_context_switches_per_second") == "200");
+  CHECK(shown(m.out, "os_network_receive_bytes_per_second", eth0) == "1000");
+  CHECK(shown(m.out, "os_network_transmit_bytes_per_second", eth0) == "2000");
+  CHECK(shown(m.out, "os_network_transmit_dropped_per_second", eth0) == "0");
+  CHECK(shown(m.out, "os_pressure_waiting_ratio", {{"resource", "cpu"}}) == "0.2500");
+  CHECK(os.limitation().empty());
+}
+
+TEST_CASE("every series is one of the catalogue, with its labels in order") {
+  machine m;
+  auto os = m.source(true);
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  CHECK(m.out.live_series() > 60);
+  for (const auto& e : m.out.series()) {
+    CAPTURE(e.info.family);
+    const auto* family = metrics::find(e.info.family);
+    REQUIRE(family != nullptr);
+    REQUIRE(e.info.labels.size() == family->labels.size());
+    for (std::size_t i = 0; i < e.info.labels.size(); ++i) CHECK(e.info.labels[i].first == family->labels[i]);
+  }
+}
+
+TEST_CASE("the wire counts, pods' interfaces only when asked for, loopback never") {
+  machine m;
+  const metrics::label_set veth{{"device", "veth1"}, {"kind", "virtual"}};
+  SUBCASE("default") {
+    auto os = m.source();
+    REQUIRE(os.discover(m.out));
+    REQUIRE(os.read(m.out));
+    CHECK(shown(m.out, "os_network_receive_bytes_total", veth) == "no such series");
+  }
+  SUBCASE("asked for") {
+    auto os = m.source(true);
+    REQUIRE(os.discover(m.out));
+    REQUIRE(os.read(m.out));
+    CHECK(shown(m.out, "os_network_receive_bytes_total", veth) == "77");
+    CHECK(shown(m.out, "os_network_receive_bytes_total", {{"device", "lo"}, {"kind", "virtual"}}) ==
+          "no such series");
+  }
+}
+
+TEST_CASE("interfaces come and go without a new discovery") {
+  machine m;
+  auto os = m.source();
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  m.net({{"lo", 9}});
+  m.clock.now += 1s;
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_network_receive_bytes_total", eth0) == "no such series");
+  m.net({{"eth0", 5}});
+  m.clock.now += 1s;
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_network_receive_bytes_total", eth0) == "5");
+  CHECK(shown(m.out, "os_network_receive_bytes_per_second", eth0) == "not_read_yet");
+}
+
+TEST_CASE("a counter that falls has no rate until the next read") {
+  machine m;
+  auto os = m.source();
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  m.net({{"eth0", 100}});
+  m.clock.now += 1s;
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_network_receive_bytes_total", eth0) == "100");
+  CHECK(shown(m.out, "os_network_receive_bytes_per_second", eth0) == "reset");
+  CHECK(shown(m.out, "os_network_receive_packets_per_second", eth0) == "0");
+  m.net({{"eth0", 300}});
+  m.clock.now += 1s;
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_network_receive_bytes_per_second", eth0) == "200");
+}
+
+TEST_CASE("a broken text makes its own series absent with a reason, the rest goes on") {
+  machine m;
+  auto os = m.source();
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  m.root.write("proc/meminfo", "nonsense\n");
+  m.root.write("proc/stat", "");
+  m.root.write("sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "many\n");
+  m.clock.now += 1s;
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_memory_total_bytes") == "malformed");
+  CHECK(shown(m.out, "os_cpu_utilization_ratio") == "malformed");
+  CHECK(shown(m.out, "os_hugepages_free_bytes", {{"size", "2048kB"}}) == "malformed");
+  CHECK(shown(m.out, "os_hugepages_total_bytes", {{"size", "2048kB"}}) == std::to_string(10 * 2048 * 1024));
+  CHECK(shown(m.out, "os_load1") == "0.50");
+  CHECK(os.limitation().find("/stat") != std::string::npos);
+
+  m.stat(1100, 9100, 900);
+  m.clock.now += 1s;
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_cpus") == "2");
+  CHECK(shown(m.out, "os_cpu_utilization_ratio") == "malformed");  // no rate over what was not seen
+  m.stat(1200, 9200, 900);
+  m.clock.now += 1s;
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_cpu_utilization_ratio") == "0.5000");
+}
+
+TEST_CASE("what this kernel does not have is not announced and appears when it comes") {
+  machine m;
+  m.root.remove("proc/pressure");
+  m.root.remove("sys/kernel");
+  auto os = m.source();
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_pressure_waiting_ratio", {{"resource", "cpu"}}) == "no such series");
+  CHECK(os.limitation().empty());
+  m.pressure("cpu", 1, 1);
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_pressure_waiting_ratio", {{"resource", "cpu"}}) == "not_read_yet");
+}
+
+TEST_CASE("through a mounted host /proc the interfaces are those of process 1") {
+  machine m;
+  m.net({{"eth0", 42}}, "proc/1/net/dev");
+  auto os = m.source();
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_network_receive_bytes_total", eth0) == "42");
+}
+
+TEST_CASE("an empty root is an error that names it, not a crash") {
+  temp_folder nothing;
+  os_options o;
+  o.roots = {nothing / "proc", nothing / "sys", {}, false};
+  os_source os(std::move(o));
+  board out;
+  CHECK(!os.discover(out));
+  CHECK(!os.read(out));
+  for (const auto& f : os.probe()) {
+    CAPTURE(f.what);
+    CHECK(f.how != finding::grade::works);
+    CHECK(!f.why.empty());
+    CHECK(!f.remedy.empty());
+  }
+}
+
+TEST_CASE("this machine's own /proc can be read") {
+  os_source os({});
+  board out;
+  REQUIRE(os.discover(out));
+  REQUIRE(os.read(out));
+  CHECK(shown(out, "os_memory_total_bytes").size() > 5);
+  CHECK(os.probe().front().how == finding::grade::works);
+}
+
+TEST_SUITE_END();
