@@ -21,20 +21,30 @@ bool has_label(const shape::series& s, std::string_view name, std::string_view v
                                      [&](const auto& l) { return l.first == name && l.second == value; });
 }
 
-indexes select(const shape& s, std::string_view family, std::string_view label, std::string_view value) {
+/// What a name keeps of the series it could mean: its own selector's, and the caller's.
+struct selection {
+  const metrics::resolved& name;
+  const series_filter& more;
+
+  bool keeps(const shape::series& s) const {
+    return has_label(s, name.label, name.value) && (!more || more(s.labels));
+  }
+};
+
+indexes select(const shape& s, std::string_view family, const selection& wanted) {
   indexes out;
   for (const std::uint32_t i : s.of_family(family)) {
-    if (has_label(s.all[i], label, value)) out.push_back(i);
+    if (wanted.keeps(s.all[i])) out.push_back(i);
   }
   return out;
 }
 
-/// The series that `members` name and the selector keeps.
-indexes select(const shape& s, std::span<const metrics::member> members, const metrics::resolved& name) {
+/// The series that `members` name and the selection keeps.
+indexes select(const shape& s, std::span<const metrics::member> members, const selection& wanted) {
   indexes out;
   for (const metrics::member& m : members) {
-    for (const std::uint32_t i : select(s, m.family, m.label, m.value)) {
-      if (has_label(s.all[i], name.label, name.value) && std::find(out.begin(), out.end(), i) == out.end())
+    for (const std::uint32_t i : select(s, m.family, wanted)) {
+      if (has_label(s.all[i], m.label, m.value) && std::find(out.begin(), out.end(), i) == out.end())
         out.push_back(i);
     }
   }
@@ -101,40 +111,52 @@ struct choice {
   node_rule rule = node_rule::sole;
 };
 
-choice choose(const shape& s, const metrics::resolved& name) {
+choice choose(const shape& s, const metrics::resolved& name, const series_filter& keep) {
   choice c;
+  const selection wanted{name, keep};
   const metrics::family* f = metrics::find(name.family);
   if (f == nullptr) {
     // A name of one of our own series hides a foreign family; make_shape() keeps the two apart already.
     if (const std::uint32_t* one = s.of_flat(name.family);
         one != nullptr && s.of_family(name.family).empty()) {
-      c.numerator = {*one};
+      if (wanted.keeps(s.all[*one])) c.numerator = {*one};
       return c;
     }
-  } else if (!name.rule_given) {
+  }
+  const node_rule rule = name.rule_given ? name.rule : f != nullptr ? f->rule : node_rule::sole;
+  if (keep) {
+    // A caller's selector speaks of the family's own series, also those that the node rule leaves out.
+    c.numerator = select(s, name.family, wanted);
+    if (c.numerator.size() == 1) return c;
+    if (rule != node_rule::ratio_of_sums) {
+      c.rule = rule;
+      return c;
+    }
+  }
+  if (f != nullptr && !name.rule_given) {
     c.rule = f->rule;
     if (f->rule == node_rule::ratio_of_sums) {
-      c.numerator = select(s, f->members, name);
-      c.denominator = select(s, f->denominator, name);
+      c.numerator = select(s, f->members, wanted);
+      c.denominator = select(s, f->denominator, wanted);
       return c;
     }
-    c.numerator = select(s, f->members, name);
+    c.numerator = select(s, f->members, wanted);
   }
-  // Foreign families, families without members, rules of an alias, and selectors that name what the node rule
-  // leaves out.
+  // Foreign families, families without members, rules of an alias, and selectors of an alias that name what
+  // the node rule leaves out.
   if (c.numerator.empty() && (f == nullptr || f->members.empty() || name.rule_given || !name.label.empty())) {
-    c.numerator = select(s, name.family, name.label, name.value);
+    c.numerator = select(s, name.family, wanted);
   }
-  if (name.rule_given) c.rule = name.rule;
+  c.rule = rule;
   return c;
 }
 
 }  // namespace
 
-plan compile(const shape& s, const metrics::resolved& name) {
+plan compile(const shape& s, const metrics::resolved& name, const series_filter& keep) {
   plan p;
   p.alias_window = name.window;
-  choice c = choose(s, name);
+  choice c = choose(s, name, keep);
   if (c.numerator.empty()) return p;
 
   p.rule = fitting(c.rule, s, c.numerator);

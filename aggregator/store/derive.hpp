@@ -6,6 +6,7 @@
 #include "common/metrics/catalog.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -49,10 +50,15 @@ struct plan {
   std::int8_t final_exponent() const noexcept { return map ? map->exponent : result_exponent; }
 };
 
+/// Whether a series with those labels is wanted.
+using series_filter = std::function<bool(const metrics::label_set&)>;
+
 /// What `name` means at a node of that shape: an alias, else a family of ours, else a flat name of ours, else
 /// a foreign family, else a foreign flat name. Foreign families of several series: gauges take the maximum,
 /// counters the sum.
-plan compile(const shape& s, const metrics::resolved& name);
+/// `keep` (a metricLabelSelector) takes the family's own series of those labels instead of the members of its
+/// node rule: one is itself, several go together by the rule.
+plan compile(const shape& s, const metrics::resolved& name, const series_filter& keep = {});
 
 /// The raw value (before `map`) of the plan at `now`; a member past its expiry counts as absent. read_at is
 /// the oldest member's, expires_at the earliest; an absent sample gives the reason of the first absent

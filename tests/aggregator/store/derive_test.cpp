@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 namespace binnacle::store {
 
 namespace {
@@ -59,6 +63,29 @@ TEST_SUITE("aggregator/store/derive") {
     CHECK(n.get("collectd_package_7_power_power").reason == wire::absence::missing);
     CHECK(n.get("no_such_metric").reason == wire::absence::missing);
     CHECK(n.get("").reason == wire::absence::missing);
+  }
+
+  TEST_CASE("a caller's selector takes the family's own series, also those that the node rule leaves out") {
+    node n(two_packages());
+    n.set(warm);
+    const auto selected = [&](std::string_view name, std::string_view label, std::string_view value) {
+      const auto keep = [=](const metrics::label_set& labels) {
+        return std::find(labels.begin(), labels.end(), std::pair{std::string(label), std::string(value)}) !=
+               labels.end();
+      };
+      const plan p = compile(n.cells.series(), metrics::resolve(name), keep);
+      sample s = evaluate(p, n.cells, at_s(101));
+      finish(p, s);
+      return s;
+    };
+    CHECK(selected("rapl_power_watts", "package", "0").value == decimal{600, -1});  // without its DRAM
+    CHECK(selected("rapl_zone_power_watts", "zone", "core").value == decimal{400, -1});
+    CHECK(selected("rapl_energy_joules_total", "zone", "package").value == decimal{3000, 0});
+    CHECK(selected("rapl_tdp_utilization_ratio", "package", "0").value == decimal{2927, -4});
+    CHECK(selected("rapl_power_watts_1", "package", "1").value == decimal{550, -1});
+    CHECK(selected("rapl_power_watts_1", "package", "0").reason == wire::absence::missing);
+    CHECK(selected("rapl_power_watts", "package", "7").reason == wire::absence::missing);
+    CHECK(selected("rapl_power_watts", "no_such_label", "0").reason == wire::absence::missing);
   }
 
   TEST_CASE("a sum is absent when one member is, and says which reason") {

@@ -1,0 +1,189 @@
+#include "aggregator/custom_metrics/api.hpp"
+
+#include "aggregator/custom_metrics/negotiate.hpp"
+#include "aggregator/custom_metrics/status.hpp"
+#include "aggregator/custom_metrics/value_list.hpp"
+#include "common/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace binnacle::custom_metrics {
+namespace {
+
+/// Indenting is for people; nobody reads a list of the fleet, and the scheduler would have to wait for it.
+constexpr std::size_t pretty_most = 128u << 10;
+
+std::string version_document() {
+  std::string body;
+  json_writer out(body);
+  out.begin_object().field("major", "0").field("minor", "1").field("gitVersion", "v" BINNACLE_VERSION);
+  out.field("gitCommit", "").field("gitTreeState", "").field("buildDate", "").field("goVersion", "");
+  out.field("compiler", "").field("platform", "linux/amd64").end_object();
+  return body += '\n';
+}
+
+std::string_view parameter(const http::request& r, std::string_view name) {
+  const std::string* text = r.parameter(name);
+  return text == nullptr ? std::string_view() : std::string_view(*text);
+}
+
+const std::string* label_of(const store::node_view& node, std::string_view key) {
+  if (key == "kubernetes.io/hostname") return &node.name;
+  const auto at = node.labels.find(std::string(key));
+  return at == node.labels.end() ? nullptr : &at->second;
+}
+
+std::string why_absent(const store::sample& s, instant now) {
+  const wire::absence reason = s.absent_because(now);
+  const bool aged_out = reason == wire::absence::stale || reason == wire::absence::disconnected;
+  if (!aged_out || s.read_at == instant()) return fmt::format("no value ({})", wire::to_string(reason));
+  return fmt::format("no value ({}: last read {} ago)", wire::to_string(reason), human(now - s.read_at));
+}
+
+/// The 404 for a resource whose metrics we do not have.
+http::response not_served(const path& p) {
+  std::string message = fmt::format("the server could not find the metric {} for {}", p.metric, p.resource);
+  if (p.resource == "pods" || p.resource == "pod" || p.resource == "po") {
+    message += ": without Kubernetes there are no pods, only node metrics are served";
+  } else {
+    message += ": only metrics of nodes are served";
+  }
+  return not_found(message);
+}
+
+}  // namespace
+
+api::api(const store::view& nodes, api_sources sources) : nodes_(nodes), sources_(std::move(sources)) {}
+
+void api::mount(http::router& routes) {
+  routes.set_fallback([this](const http::request& r, std::string_view) { return answer(r); });
+}
+
+http::response api::answer(const http::request& r) {
+  http::response a = dispatch(r);
+  if (a.status >= 400) ++counted_.refused;
+  const bool json = a.content_type.starts_with("application/json") && a.body.size() == 1;
+  if (json && a.body[0].size() <= pretty_most &&
+      wants_pretty(r.parameter("pretty"), r.header("user-agent"))) {
+    a.body[0] = pretty_json(a.body[0]);
+  }
+  return a;
+}
+
+http::response api::dispatch(const http::request& r) {
+  // Probes come without a certificate; like kube-apiserver this opens the three pages themselves, not the
+  // pages below them.
+  const bool may_ask = !sources_.identity_required || r.peer.has_value();
+  if (may_ask || r.path.size() == 1) {
+    if (auto page = sources_.health.answer(r)) return *page;
+  }
+  if (!may_ask) return unauthorized();
+  if (r.method != "GET" && r.method != "HEAD") return method_not_allowed();
+
+  if (r.path.size() == 1 && r.path[0] == "version") return http::response::json(version_document());
+  const path p = parse_path(r.path);
+  switch (p.kind) {
+    case path::what::unknown:
+      return path_not_found();
+    case path::what::value:
+      return value(p, r);
+    default:
+      return discovery(p, r);
+  }
+}
+
+const discovery_documents& api::documents() {
+  const auto& names = names_.of(nodes_);
+  if (documents_ == nullptr || documented_ != names_.revision()) {
+    documents_ = std::make_unique<discovery_documents>(names);
+    documented_ = names_.revision();
+  }
+  return *documents_;
+}
+
+http::response api::discovery(const path& p, const http::request& r) {
+  const form wanted = negotiate(r.header("accept"), p.kind == path::what::groups);
+  if (wanted == form::none) return not_acceptable();
+  ++counted_.discovery;
+  const discovery_documents& d = documents();
+  if (p.kind == path::what::group) return http::response::json(d.group);
+  if (p.kind == path::what::resources)
+    return http::response::json(d.resources[static_cast<std::size_t>(p.api)]);
+
+  http::response a = http::response::json(d.groups);
+  a.headers.emplace_back("Vary", "Accept");
+  if (wanted == form::json) return a;
+  const bool v2 = wanted == form::discovery_v2;
+  const tagged_document& document = v2 ? d.v2 : d.v2beta1;
+  a.content_type = std::string(v2 ? discovery_v2_type : discovery_v2beta1_type);
+  a.headers.emplace_back("ETag", document.etag);
+  a.headers.emplace_back("Cache-Control", "public");
+  const std::string* known = r.header("if-none-match");
+  if (known != nullptr && *known == document.etag) {
+    a.status = 304;
+    a.body.clear();
+  } else {
+    a.body = {document.body};
+  }
+  return a;
+}
+
+http::response api::value(const path& p, const http::request& r) {
+  if (negotiate(r.header("accept"), false) != form::json) return not_acceptable();
+  const auto labels = selector::parse(parameter(r, "labelSelector"));
+  if (labels.has_error()) return bad_request(labels.error().message);
+  const auto series = selector::parse(parameter(r, "metricLabelSelector"));
+  if (series.has_error()) return bad_request(series.error().message);
+  if (auto ok = check_field_selector(parameter(r, "fieldSelector"), p.object); ok.has_error()) {
+    return bad_request(ok.error().message);
+  }
+  std::string selector_json;
+  json_writer selector_out(selector_json);
+  if (auto ok = series->write_label_selector(selector_out); ok.has_error())
+    return bad_request(ok.error().message);
+  if (!p.nodes()) return not_served(p);
+
+  const instant now = sources_.now();
+  const auto wall_now = sources_.wall(now);
+  const auto wall_of = [&](instant t) {
+    return wall_now - std::chrono::duration_cast<std::chrono::system_clock::duration>(now - t);
+  };
+  const question ask = sources_.ask(p.metric, *series);
+
+  if (p.all()) {
+    names_.of(nodes_);
+    if (!names_.knows(p.metric)) {
+      return not_found(fmt::format(
+          "the server could not find the metric {} for nodes: no node has announced it", p.metric));
+    }
+    value_list list(p.api, p.metric, selector_json, nodes_.nodes().size());
+    for (const auto& [name, node] : nodes_.nodes()) {
+      if (!labels->empty() &&
+          !labels->matches([n = node](std::string_view key) { return label_of(*n, key); }))
+        continue;
+      const reading got = ask(*node, now);
+      if (!got.value.present(now)) continue;
+      list.add(name, got.value.value, wall_of(got.value.read_at), got.span);
+      ++counted_.items;
+    }
+    ++counted_.lists;
+    return http::response::json(list.take());
+  }
+
+  std::string missing =
+      fmt::format("the server could not find the metric {} for nodes {}", p.metric, p.object);
+  if (!series->empty()) missing += " with selector " + series->text();
+  const store::node_view* node = nodes_.find(p.object);
+  if (node == nullptr) return not_found(missing + ": no agent of that name has connected");
+  const reading got = ask(*node, now);
+  if (!got.value.present(now)) return not_found(missing + ": " + why_absent(got.value, now));
+  value_list list(p.api, p.metric, selector_json, 1);
+  list.add(node->name, got.value.value, wall_of(got.value.read_at), got.span);
+  ++counted_.items;
+  ++counted_.lists;
+  return http::response::json(list.take());
+}
+
+}  // namespace binnacle::custom_metrics

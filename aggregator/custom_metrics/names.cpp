@@ -1,0 +1,109 @@
+#include "aggregator/custom_metrics/names.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace binnacle::custom_metrics {
+namespace {
+
+using bindings = std::vector<std::pair<std::string_view, std::string_view>>;  // "<N>" → "0"
+
+/// Matches `text` with `pattern`, in which "<N>" and its like stand for digits. False if it does not match.
+bool match(std::string_view pattern, std::string_view text, bindings& found) {
+  while (!pattern.empty()) {
+    const auto end = pattern.front() == '<' ? pattern.find('>') : std::string_view::npos;
+    if (end == std::string_view::npos) {
+      if (text.empty() || text.front() != pattern.front()) return false;
+      pattern.remove_prefix(1);
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::string_view digits =
+        text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
+    if (digits.empty()) return false;
+    found.emplace_back(pattern.substr(0, end + 1), digits);
+    pattern.remove_prefix(end + 1);
+    text.remove_prefix(digits.size());
+  }
+  return text.empty();
+}
+
+/// The name under which `a` reaches `series` of its family, or "" if it does not.
+std::string alias_name(const metrics::alias& a, const store::shape::series& series) {
+  std::string name(a.name);
+  if (a.label.empty()) return name;
+  const auto label = std::find_if(series.labels.begin(), series.labels.end(),
+                                  [&](const auto& l) { return l.first == a.label; });
+  bindings found;
+  if (label == series.labels.end() || !match(a.value, label->second, found)) return {};
+  for (const auto& [placeholder, digits] : found) {
+    if (const auto at = name.find(placeholder); at != std::string::npos)
+      name.replace(at, placeholder.size(), digits);
+  }
+  return name;
+}
+
+}  // namespace
+
+name_list::name_list() {
+  for (const metrics::alias& a : metrics::aliases()) aliases_.emplace(a.family, &a);
+  for (const metrics::family& f : metrics::catalog()) {
+    if (f.source != "aggregator") count(f.name, 1);  // a node does not measure the aggregator
+  }
+}
+
+void name_list::count(std::string_view name, int step) {
+  auto at = uses_.find(name);
+  if (at == uses_.end()) at = uses_.emplace(std::string(name), 0).first;
+  const bool was_listed = at->second > 0;
+  at->second += step;
+  changed_ = changed_ || was_listed != (at->second > 0);
+  if (at->second <= 0) uses_.erase(at);
+}
+
+void name_list::count(const store::shape& s, int step) {
+  for (const auto& series : s.all) {
+    count(series.family, step);
+    if (!series.flat.empty()) count(series.flat, step);
+    const auto [first, last] = aliases_.equal_range(series.family);
+    for (auto a = first; a != last; ++a) {
+      if (const std::string name = alias_name(*a->second, series); !name.empty()) count(name, step);
+    }
+  }
+}
+
+bool name_list::knows(std::string_view name) const {
+  return uses_.contains(name) || metrics::resolve(name).is_alias;
+}
+
+const std::vector<std::string>& name_list::of(const store::view& nodes) {
+  shapes now;
+  const store::shape* last = nullptr;
+  for (const auto& [name, node] : nodes.nodes()) {
+    if (node->cells == nullptr || &node->cells->series() == last)
+      continue;  // neighbours are mostly of one kind
+    last = &node->cells->series();
+    now.push_back(node->cells->shared_shape());
+  }
+  std::sort(now.begin(), now.end());
+  now.erase(std::unique(now.begin(), now.end()), now.end());
+
+  shapes came, went;
+  std::set_difference(now.begin(), now.end(), seen_.begin(), seen_.end(), std::back_inserter(came));
+  std::set_difference(seen_.begin(), seen_.end(), now.begin(), now.end(), std::back_inserter(went));
+  for (const auto& s : came) count(*s, 1);
+  for (const auto& s : went) count(*s, -1);
+  seen_ = std::move(now);
+
+  if (changed_) {
+    names_.clear();
+    for (const auto& [name, uses] : uses_) names_.push_back(name);
+    std::sort(names_.begin(), names_.end());
+    if (names_.size() > most) names_.resize(most);
+    changed_ = false;
+    ++revision_;
+  }
+  return names_;
+}
+
+}  // namespace binnacle::custom_metrics

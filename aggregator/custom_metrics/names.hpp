@@ -1,0 +1,51 @@
+#pragma once
+
+#include "aggregator/store/view.hpp"
+#include "common/metrics/catalog.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace binnacle::custom_metrics {
+
+/// The metric names that nodes can be asked for: the families a node agent can emit, every family and flat
+/// name that some node has announced, and the aliases that resolve to one of those. Never empty. Nodes of one
+/// kind share a shape; only shapes that came or went since the last call cost anything.
+class name_list {
+ public:
+  /// At most this many are listed; what is left out (the last in byte order) can still be asked for by name.
+  static constexpr std::size_t most = 5'000;
+
+  name_list();
+
+  /// In byte order, each once. The reference is valid until the next call.
+  const std::vector<std::string>& of(const store::view& nodes);
+  /// Whether some node had a metric of that name at the last of(), or an alias of that name exists.
+  bool knows(std::string_view name) const;
+  /// Changes whenever the list does.
+  std::uint64_t revision() const noexcept { return revision_; }
+
+ private:
+  using shapes = std::vector<std::shared_ptr<const store::shape>>;  // by address, each once; kept so that no
+                                                                    // address is reused
+
+  void count(const store::shape& s, int step);
+  void count(std::string_view name, int step);
+
+  std::unordered_multimap<std::string_view, const metrics::alias*> aliases_;  // by family
+  shapes seen_;
+  boost::unordered_flat_map<std::string, int, store::text_hash, std::equal_to<>>
+      uses_;  // by how many series of seen_, if any
+  std::vector<std::string> names_;
+  bool changed_ = true;
+  std::uint64_t revision_ = 0;
+};
+
+}  // namespace binnacle::custom_metrics

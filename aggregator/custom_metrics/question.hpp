@@ -1,0 +1,25 @@
+#pragma once
+
+#include "aggregator/custom_metrics/selector.hpp"
+#include "aggregator/store/view.hpp"
+
+#include <functional>
+#include <string_view>
+
+namespace binnacle::custom_metrics {
+
+/// A node's answer to a question: the number, and the span that it covers, ending when it was read.
+struct reading {
+  store::sample value;
+  duration span{};  ///< an alias's window, else the sampling period; zero: not known
+};
+
+/// A metric asked of one node after another. It may remember what it worked out for a shape; it lives for one
+/// request.
+using question = std::function<reading(const store::node_view& node, instant now)>;
+
+/// Makes the question for `metric` (family, flat name or alias), over the series that `series` selects
+/// (empty: those of the node rule).
+using question_maker = std::function<question(std::string_view metric, const selector& series)>;
+
+}  // namespace binnacle::custom_metrics

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "aggregator/store/shared_column.hpp"
+#include "aggregator/store/types.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace binnacle::custom_metrics {
+
+/// Columns with a window that requests ask for (old names carry one): a window has to be kept while nobody
+/// asks, so the first request starts it on the ingest loop and the last is remembered for a while. Faces
+/// loop.
+class watched_columns {
+ public:
+  static constexpr std::size_t most = 64;  ///< further names are answered without their window
+  static constexpr duration linger = std::chrono::minutes(10);  ///< after the last request
+
+  struct started {
+    store::column_id id{};
+    std::shared_ptr<const store::shared_column> values;
+  };
+  /// Starts a column somewhere else and gives it, later, on the faces loop (warehouse::watch).
+  using start = std::function<void(const store::column_spec&, std::function<void(started)>)>;
+  /// Ends it (warehouse::unwatch).
+  using stop = std::function<void(store::column_id)>;
+
+  watched_columns(start begin, stop end);
+  ~watched_columns();
+  watched_columns(const watched_columns&) = delete;
+  watched_columns& operator=(const watched_columns&) = delete;
+
+  /// The column, or null while it is being started.
+  std::shared_ptr<const store::shared_column> get(const store::column_spec& spec, instant now);
+  std::size_t size() const noexcept { return columns_.size(); }
+
+ private:
+  struct entry {
+    instant asked{};
+    std::optional<started> column;
+  };
+  void forget_old(instant now);
+
+  start begin_;
+  stop end_;
+  std::map<store::column_spec, std::shared_ptr<entry>> columns_;
+};
+
+}  // namespace binnacle::custom_metrics

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "common/http/message.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace binnacle::http {
+
+/// /livez, /readyz and /healthz the way Kubernetes components answer them: 200 "ok"; 500 naming the failed
+/// checks without their reasons; `?verbose` lists all checks, `?exclude=NAME` passes one over, /livez/NAME
+/// asks one. Source: kubernetes.io/docs/reference/using-api/health-checks.
+class health {
+ public:
+  using check = std::function<bool()>;
+
+  /// A check that every path asks.
+  void add(std::string name, check ok) { checks_.push_back({std::move(name), std::move(ok), false}); }
+  /// A check that only /readyz asks: false at shutdown, long before the process stops serving.
+  void add_ready(std::string name, check ok) { checks_.push_back({std::move(name), std::move(ok), true}); }
+
+  /// The answer, or nothing when the path is not ours.
+  std::optional<response> answer(const request& r) const;
+
+ private:
+  struct named_check {
+    std::string name;
+    check ok;
+    bool ready_only;
+  };
+  std::vector<named_check> checks_;
+};
+
+}  // namespace binnacle::http

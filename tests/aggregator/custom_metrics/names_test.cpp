@@ -1,0 +1,94 @@
+#include "aggregator/custom_metrics/names.hpp"
+
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace binnacle;
+using namespace binnacle::custom_metrics;
+
+namespace {
+
+void add(store::view& nodes, std::uint32_t id, const std::string& name, const wire::catalog& c) {
+  nodes.node(store::node_id{id}, name).cells =
+      std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
+}
+
+bool has(const std::vector<std::string>& names, std::string_view name) {
+  return std::binary_search(names.begin(), names.end(), name);
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/custom_metrics/names") {
+  TEST_CASE("without any node the built-in families are listed, but not those about the aggregator") {
+    store::view nodes;
+    name_list list;
+    const auto& names = list.of(nodes);
+    CHECK(has(names, "rapl_power_watts"));
+    CHECK(has(names, "os_cpu_utilization_ratio"));
+    CHECK_FALSE(has(names, "binnacle_sessions"));
+    CHECK_FALSE(has(names, "collectd_package_0_power_power"));
+    CHECK(std::is_sorted(names.begin(), names.end()));
+  }
+
+  TEST_CASE("a node brings its families, flat names and the old names that reach one of them") {
+    store::view nodes;
+    auto c = store::two_packages();
+    c.group("textfile").series("inlet_celsius", {{"rack", "A 7"}}, -1);
+    add(nodes, 0, "n1", c);
+    name_list list;
+    const auto& names = list.of(nodes);
+    CHECK(has(names, "rapl_power_watts_1"));
+    CHECK(has(names, "inlet_celsius"));
+    CHECK(has(names, "inlet_celsius_a_7"));
+    CHECK(has(names, "collectd_package_0_power_power"));
+    CHECK(has(names, "collectd_package_1_TDP_power_power"));
+    CHECK_FALSE(has(names, "collectd_package_2_power_power"));
+    CHECK_FALSE(has(names, "collectd_package_0_die_0_power_power"));
+    CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+  }
+
+  TEST_CASE("the list is made anew only when shapes come or go") {
+    store::view nodes;
+    name_list list;
+    list.of(nodes);
+    const auto before = list.revision();
+    add(nodes, 0, "n1", store::catalog_builder().group("textfile").series("inlet_celsius"));
+    CHECK(has(list.of(nodes), "inlet_celsius"));
+    CHECK(list.revision() != before);
+    const auto with_one = list.revision();
+    nodes.node(store::node_id{1}, "n2").cells = nodes.find("n1")->cells;
+    list.of(nodes);
+    CHECK(list.revision() == with_one);
+
+    add(nodes, 0, "n1", store::catalog_builder().group("textfile").series("outlet_celsius"));
+    CHECK(has(list.of(nodes), "inlet_celsius"));  // n2 has it still
+    add(nodes, 1, "n2", store::catalog_builder().group("textfile").series("outlet_celsius"));
+    CHECK_FALSE(has(list.of(nodes), "inlet_celsius"));
+    CHECK(has(list.of(nodes), "outlet_celsius"));
+    CHECK(has(list.of(nodes), "rapl_power_watts"));
+  }
+
+  TEST_CASE("a fleet with endless names is cut off, not served endlessly") {
+    store::view nodes;
+    store::catalog_builder c;
+    c.group("textfile");
+    for (std::size_t i = 0; i < name_list::most + 100; ++i) c.series("user_metric_" + std::to_string(i));
+    add(nodes, 0, "n1", c);
+    name_list list;
+    CHECK(list.of(nodes).size() == name_list::most);
+    CHECK(list.knows("user_metric_" + std::to_string(name_list::most + 99)));
+  }
+
+  TEST_CASE("an old name is known before any node has its family") {
+    store::view nodes;
+    name_list list;
+    list.of(nodes);
+    CHECK(list.knows("collectd_package_0_power_power"));
+    CHECK(list.knows("rapl_power_watts"));
+    CHECK_FALSE(list.knows("no_such_metric"));
+  }
+}

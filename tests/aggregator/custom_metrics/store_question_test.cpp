@@ -1,0 +1,186 @@
+#include "aggregator/custom_metrics/store_question.hpp"
+
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace binnacle;
+using namespace binnacle::custom_metrics;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using store::at_s;
+
+namespace {
+
+/// An ingest loop that does what it is told when the test says so.
+struct fake_ingest {
+  struct order {
+    store::column_spec spec;
+    std::function<void(watched_columns::started)> done;
+  };
+  std::vector<order> orders;
+  std::vector<std::uint32_t> stopped;
+  watched_columns windows{
+      [this](const store::column_spec& spec, std::function<void(watched_columns::started)> done) {
+        orders.push_back({spec, std::move(done)});
+      },
+      [this](store::column_id id) { stopped.push_back(store::index(id)); }};
+
+  std::shared_ptr<store::shared_column> answer(std::size_t i, std::uint32_t id) {
+    auto column = std::make_shared<store::shared_column>(orders[i].spec);
+    orders[i].done({store::column_id{id}, column});
+    return column;
+  }
+};
+
+/// One node with two packages (60.0 W and 55.0 W, 7.1 W of DRAM), read at 100 s, every second.
+store::node_view warm_node() {
+  const wire::catalog c = store::two_packages();
+  auto cells =
+      std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
+  const std::vector<std::int64_t> mantissas = {600,  550, 71,   400,  9999, 1000,
+                                               2000, 300, 2050, 1650, 2927, 3333};
+  for (std::size_t i = 0; i < mantissas.size(); ++i) cells->set_value(i, mantissas[i]);
+  cells->set_read(0, at_s(100));
+  store::node_view node;
+  node.id = store::node_id{3};
+  node.name = "n1";
+  node.cells = cells;
+  return node;
+}
+
+reading ask(fake_ingest& ingest, const store::node_view& node, std::string_view metric,
+            std::string_view series = {}) {
+  return ask_store(ingest.windows)(metric, *selector::parse(series))(node, at_s(101));
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/custom_metrics/store_question") {
+  TEST_CASE("a metric is what policies compare, with the sampling period as its span") {
+    fake_ingest ingest;
+    const auto node = warm_node();
+    const reading r = ask(ingest, node, "rapl_power_watts");
+    CHECK(r.value.value == decimal{1221, -1});
+    CHECK(r.value.read_at == at_s(100));
+    CHECK(r.span == seconds(1));
+    CHECK(ask(ingest, node, "rapl_power_watts_1").value.value == decimal{550, -1});
+    CHECK(ask(ingest, node, "no_such_metric").value.reason == wire::absence::missing);
+    CHECK(ingest.orders.empty());
+  }
+
+  TEST_CASE("a selector takes the series of the family that have the labels") {
+    fake_ingest ingest;
+    const auto node = warm_node();
+    CHECK(ask(ingest, node, "rapl_power_watts", "package=1").value.value == decimal{550, -1});
+    CHECK(ask(ingest, node, "rapl_power_watts", "package in (0,1)").value.value == decimal{1150, -1});
+    CHECK(ask(ingest, node, "rapl_zone_power_watts", "zone=core").value.value == decimal{400, -1});
+    CHECK(ask(ingest, node, "rapl_zone_power_watts", "zone=psys,!package").value.value == decimal{9999, -1});
+    CHECK(ask(ingest, node, "rapl_power_watts", "package=9").value.reason == wire::absence::missing);
+  }
+
+  TEST_CASE("what was worked out for one catalogue is not used for another") {
+    fake_ingest ingest;
+    const auto maker = ask_store(ingest.windows);
+    for (int i = 0; i < 200; ++i) {
+      CAPTURE(i);
+      const auto node = warm_node();  // a shape of its own, whose address may come back
+      CHECK(maker("rapl_power_watts", {})(node, at_s(101)).value.value == decimal{1221, -1});
+      store::node_view other;
+      const wire::catalog c = store::catalog_builder()
+                                  .group("textfile")
+                                  .series("pad")
+                                  .series("rapl_power_watts", {{"package", "0"}}, -1);
+      auto cells =
+          std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
+      cells->set_value(1, 77);
+      cells->set_read(0, at_s(100));
+      other.cells = cells;
+      CHECK(maker("rapl_power_watts", {})(other, at_s(101)).value.value == decimal{77, -1});
+    }
+  }
+
+  TEST_CASE("a node without a catalogue has no value yet") {
+    fake_ingest ingest;
+    store::node_view node;
+    CHECK(ask(ingest, node, "rapl_power_watts").value.reason == wire::absence::not_read_yet);
+  }
+
+  TEST_CASE(
+      "an old name with a window starts its column and is answered by the value itself until that is there") {
+    fake_ingest ingest;
+    const auto node = warm_node();
+    const reading first = ask(ingest, node, "collectd_package_0_power_power");
+    CHECK(first.value.value == decimal{600, -1});
+    CHECK(first.span == seconds(1));
+    REQUIRE(ingest.orders.size() == 1);
+    CHECK(ingest.orders[0].spec.metric == "collectd_package_0_power_power");
+
+    const auto column = ingest.answer(0, 7);
+    store::sample mean;
+    mean.value = {5821, -2};
+    mean.read_at = at_s(100);
+    mean.expires_at = at_s(110);
+    mean.reason = wire::absence::none;
+    column->store(node.id, mean);
+    const reading second = ask(ingest, node, "collectd_package_0_power_power");
+    CHECK(second.value.value == decimal{5821, -2});
+    CHECK(second.span == seconds(10));
+    CHECK(ingest.orders.size() == 1);
+  }
+
+  TEST_CASE("a selector on an old name is answered without the window") {
+    fake_ingest ingest;
+    const auto node = warm_node();
+    CHECK(ask(ingest, node, "collectd_package_0_power_power", "package=0").value.value == decimal{600, -1});
+    CHECK(ingest.orders.empty());
+  }
+}
+
+TEST_SUITE("aggregator/custom_metrics/watched_columns") {
+  TEST_CASE("a column ends some time after the last request for it") {
+    fake_ingest ingest;
+    const store::column_spec spec{"collectd_package_0_power_power", {}, store::statistic::avg};
+    const store::column_spec other{"collectd_package_1_power_power", {}, store::statistic::avg};
+    CHECK(ingest.windows.get(spec, at_s(0)) == nullptr);
+    ingest.answer(0, 7);
+    CHECK(ingest.windows.get(spec, at_s(300)) != nullptr);
+    ingest.windows.get(other, at_s(899));
+    CHECK(ingest.stopped.empty());
+    ingest.windows.get(other, at_s(900));
+    CHECK(ingest.stopped == std::vector<std::uint32_t>{7});
+    CHECK(ingest.windows.size() == 1);
+  }
+
+  TEST_CASE("only so many are kept") {
+    fake_ingest ingest;
+    for (std::size_t i = 0; i < 2 * watched_columns::most; ++i) {
+      ingest.windows.get({"name_" + std::to_string(i), {}, store::statistic::avg}, at_s(0));
+    }
+    CHECK(ingest.windows.size() == watched_columns::most);
+    CHECK(ingest.orders.size() == watched_columns::most);
+  }
+
+  TEST_CASE("at the end every column is ended, also one that arrives later") {
+    std::vector<std::uint32_t> stopped;
+    std::vector<std::function<void(watched_columns::started)>> waiting;
+    {
+      watched_columns windows(
+          [&](const store::column_spec&, std::function<void(watched_columns::started)> done) {
+            waiting.push_back(std::move(done));
+          },
+          [&](store::column_id id) { stopped.push_back(store::index(id)); });
+      windows.get({"a", {}, store::statistic::avg}, at_s(0));
+      windows.get({"b", {}, store::statistic::avg}, at_s(0));
+      waiting[0]({store::column_id{1}, nullptr});
+    }
+    CHECK(stopped == std::vector<std::uint32_t>{1});
+    waiting[1]({store::column_id{2}, nullptr});
+    CHECK(stopped == std::vector<std::uint32_t>{1, 2});
+  }
+}
