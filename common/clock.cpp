@@ -40,6 +40,32 @@ std::string human(duration d) {
   return fmt::format("{}h{}m", duration_cast<hours>(d).count(), duration_cast<minutes>(d).count() % 60);
 }
 
+std::string duration_text(duration d) {
+  struct unit {
+    std::string_view name;
+    std::int64_t ns;
+  };
+  static constexpr std::array<unit, 4> below_minute{
+      {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}}};
+  constexpr std::int64_t hour = 3'600'000'000'000, minute = 60'000'000'000;
+  std::int64_t ns = d.count();
+  if (ns <= 0) return "0s";
+  std::string out;
+  if (ns >= hour) out += fmt::format("{}h", ns / hour);
+  if (ns % hour >= minute) out += fmt::format("{}m", ns % hour / minute);
+  ns %= minute;
+  if (ns == 0) return out;
+  for (const unit& u : below_minute) {
+    if (ns < u.ns && u.ns > 1) continue;
+    std::string fraction =
+        u.ns == 1 ? "" : fmt::format(".{}", u.ns + ns % u.ns).erase(1, 1);  // the 1 in front keeps the zeros
+    fraction.erase(fraction.find_last_not_of('0') + 1);
+    if (fraction == ".") fraction.clear();
+    return out + fmt::format("{}{}{}", ns / u.ns, fraction, u.name);
+  }
+  return out;
+}
+
 bool parse_duration(std::string_view text, duration& out) noexcept {
   struct unit {
     std::string_view name;

@@ -41,6 +41,10 @@ std::string rfc3339(std::chrono::system_clock::time_point t);
 /// "12ms", "1.3s", "4m10s": a span as people read it. Negative spans print as "0ms".
 std::string human(duration d);
 
+/// The shortest Go duration of exactly `d`, 0 or more: "1h30m", "1.5s", "200ms", "0s". parse_duration() reads
+/// it back the same.
+std::string duration_text(duration d);
+
 /// Text of a Go duration ("1h30m", "2.5s", "200ms", "0") to a span; TAS's flags and our policy fields use
 /// this form. Units: ns us µs ms s m h, a sign is refused. Returns false when the text is no such duration or
 /// exceeds 100 years.

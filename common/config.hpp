@@ -3,12 +3,13 @@
 #include "common/clock.hpp"
 #include "common/error.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
-#include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace binnacle {
@@ -16,21 +17,28 @@ namespace binnacle {
 /// The one description of a daemon's settings. Every key is a key of the YAML file and a flag of the same
 /// name
 /// (`period: 1s` and `--period 1s`); flags win over the file, the file over the defaults. Unknown keys are
-/// refused with file and line, wrong types with file, line and the form expected. Nothing is applied unless
-/// everything is right.
+/// refused with file, line and the nearest known one, wrong types with file, line and the form expected.
+/// Nothing is applied unless everything is right. --config FILE, --print-config, --help and --version are
+/// always there.
 class config_spec {
  public:
   /// `program` and `summary` open the --help text; `example` closes it.
   config_spec(std::string program, std::string summary, std::string example);
 
-  // Each add() binds a key to a variable that holds the default. `help` is one line and says the unit.
+  /// What is added from now on stands under this title in --help and --print-config.
+  void group(std::string title);
+
+  // Each add() binds a key to a variable that holds the default and outlives the spec. `help` is one line and
+  // says the unit.
   void add(std::string key, std::string& value, std::string help);
   void add(std::string key, bool& value, std::string help);  ///< as a flag: --key, --key=true, --key=false
   void add(std::string key, std::int64_t& value, std::int64_t least, std::int64_t most, std::string help);
   void add(std::string key, double& value, double least, double most, std::string help);
   void add(std::string key, duration& value, duration least, duration most, std::string help);
-  void add(std::string key, std::vector<std::string>& value,
-           std::string help);  ///< YAML list; as a flag comma-separated or repeated
+  /// A YAML list; as a flag comma-separated or repeated.
+  void add(std::string key, std::vector<std::string>& value, std::string help);
+  /// One of these words.
+  void add_choice(std::string key, std::string& value, std::vector<std::string> choices, std::string help);
 
   /// Another spelling of `key`, accepted as a flag only (TAS's `--kubeConfig`); listed in --help under
   /// "accepted for".
@@ -41,27 +49,32 @@ class config_spec {
 
   /// What parse() found besides the settings.
   struct outcome {
-    bool exit = false;               ///< --help or --version was printed: leave with status 0
-    std::vector<std::string> notes;  ///< for the log: accepted-but-ignored flags
+    bool exit = false;  ///< --help, --version or --print-config was answered: leave with status 0
+    std::vector<std::string> notes;  ///< for the log: accepted-but-ignored flags, each once
   };
 
   /// Parses the command line, then the file of --config (if any), and assigns the bound variables.
-  /// A single dash before a long name is accepted (TAS, Go's flag package). Errors: invalid_input, one
-  /// sentence. Blocks: reads the file. Prints to `out` only for --help and --version.
+  /// A single dash before a long name is accepted (TAS, Go's flag package). Errors: one sentence;
+  /// invalid_input, or not_found, permission, io for the file. Blocks: reads the file. Prints to `out` for
+  /// --help, --version and --print-config only.
   result<outcome> parse(int argc, const char* const* argv, std::ostream& out);
 
-  /// A complete YAML file with every default, each commented with its help: `--print-config`.
+  /// A complete YAML file with every key at its present value (before parse(): the default), each commented
+  /// with its help and form. --print-config prints it with the file and flags given.
   std::string commented_defaults() const;
 
  private:
+  using texts = std::vector<std::string>;
   struct setting {
     std::string key;
     std::string help;
-    std::string form;      // "duration such as 1s", "integer 1..65535"
+    std::string form;  // "a duration such as 1s, from 50ms to 1h"
+    std::string title;
     bool is_flag = false;  // takes no value on the command line
     bool is_list = false;
-    std::function<bool(const std::vector<std::string>&)> assign;  // false: not of this form
-    std::function<std::string()> text;                            // present value as YAML
+    std::function<bool(const texts&, bool apply)>
+        accept;                         // false: not of this form; changes the variable only to apply
+    std::function<std::string()> yaml;  // the present value
   };
   struct spelling {
     std::string flag;
@@ -73,15 +86,32 @@ class config_spec {
     bool takes_value;
     std::string note;
   };
+  /// A setting's values as given in one place, checked, not yet applied.
+  struct given {
+    const setting* which;
+    texts values;
+  };
+  struct command_line {
+    std::vector<given> settings;
+    std::vector<std::string> notes;
+    std::string config_file;
+    bool help = false, version = false, print = false;
+  };
 
+  static constexpr std::array<std::string_view, 5> built_in_flags{"config", "print-config", "help", "h",
+                                                                  "version"};
+
+  void add_setting(std::string key, std::string help, setting rest);
   const setting* find(std::string_view key) const;
-  result<void> read_file(const std::string& path,
-                         std::vector<std::pair<const setting*, std::vector<std::string>>>& found) const;
-  void print_help(std::ostream& out) const;
+  std::string nearest(std::string_view name, bool flags) const;
+  result<void> read_flags(int argc, const char* const* argv, command_line& out) const;
+  result<void> read_file(const std::string& path, std::vector<given>& out) const;
+  std::string help_text() const;
 
   std::string program_;
   std::string summary_;
   std::string example_;
+  std::string title_;
   std::vector<setting> settings_;
   std::vector<spelling> spellings_;
   std::vector<dropped> dropped_;

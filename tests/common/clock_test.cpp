@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 using namespace std::chrono_literals;
@@ -56,6 +57,36 @@ TEST_SUITE("common/clock") {
       duration got = 42s;
       CHECK_FALSE(binnacle::parse_duration(text, got));
       CHECK(got == 42s);
+    }
+  }
+
+  TEST_CASE("a span's text is short and reads back exactly") {
+    struct row {
+      duration value;
+      std::string text;
+    };
+    const row rows[] = {{0s, "0s"},
+                        {-1s, "0s"},
+                        {1s, "1s"},
+                        {1500ms, "1.5s"},
+                        {200ms, "200ms"},
+                        {5min, "5m"},
+                        {1h, "1h"},
+                        {90min, "1h30m"},
+                        {1h + 5s, "1h5s"},
+                        {61'500ms, "1m1.5s"},
+                        {1us, "1us"},
+                        {7ns, "7ns"},
+                        {1ns + 1s, "1.000000001s"},
+                        {1050us, "1.05ms"},
+                        {100h, "100h"},
+                        {1h + 1ns, "1h1ns"}};
+    for (const row& r : rows) {
+      CAPTURE(r.text);
+      CHECK(binnacle::duration_text(r.value) == r.text);
+      duration again{-1};
+      CHECK(binnacle::parse_duration(r.text, again));
+      CHECK(again == std::max(r.value, duration(0)));
     }
   }
 
