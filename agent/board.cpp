@@ -53,7 +53,7 @@ board::group_ref board::add_group(std::string source, std::string name, duration
     ref = static_cast<group_ref>(groups_.size());
     groups_.emplace_back();
   } else {
-    ++refused_;
+    count_refused("bound");
     return no_group;
   }
   groups_[ref] = {};
@@ -86,7 +86,7 @@ board::series_ref board::add_series(group_ref group, std::string family, metrics
     ref = static_cast<series_ref>(series_.size());
     series_.emplace_back();
   } else {
-    ++refused_;
+    count_refused("bound");
     return no_series;
   }
   const auto* ours = metrics::find(family);
@@ -178,6 +178,15 @@ void board::mark_read(group_ref g, instant when) {
   if (g >= groups_.size() || groups_[g].removed) return;
   groups_[g].read_at = when;
   groups_[g].changed = ++change_;
+}
+
+void board::count_refused(std::string_view reason) {
+  for (auto& r : refused_) {
+    if (r.reason != reason) continue;
+    ++r.count;
+    return;
+  }
+  refused_.push_back({reason, 1});
 }
 
 void board::set_status(std::string source, bool ok, std::string message) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -88,8 +89,13 @@ class board {
   /// Raised by every change; an uplink remembers up to which it has sent.
   std::uint64_t change() const noexcept { return change_; }
   std::uint64_t status_change() const noexcept { return status_change_; }
-  /// Series and groups refused because the board was full.
-  std::uint64_t refused() const noexcept { return refused_; }
+  /// A source could not take something; `reason` is a label value and must be static text.
+  void count_refused(std::string_view reason);
+  struct refusal {
+    std::string_view reason;  ///< "bound": the board was full; others are the sources'
+    std::uint64_t count = 0;
+  };
+  const std::vector<refusal>& refused() const noexcept { return refused_; }
 
  private:
   void store(entry& e, decimal value);
@@ -105,7 +111,7 @@ class board {
   std::uint32_t version_ = 1;
   std::uint64_t change_ = 0;
   std::uint64_t status_change_ = 0;
-  std::uint64_t refused_ = 0;
+  std::vector<refusal> refused_;
 };
 
 }  // namespace binnacle::agent

@@ -1,0 +1,301 @@
+#include "agent/sources/textfile/textfile.hpp"
+
+#include "agent/sources/kernel_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <filesystem>
+#include <unistd.h>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr duration remembered = std::chrono::minutes(10);
+constexpr std::uint64_t sweep_every = 60;  // rounds
+constexpr std::size_t longest_name = 255;  // as the wire takes it
+
+// What a series costs in a catalogue, roughly: Cap'n Proto rounds every text up to words and points to it.
+std::size_t cost_of(const prom_series& s) {
+  std::size_t bytes = 64 + s.name.size() + s.help.size();
+  for (const auto& [label, value] : s.labels) bytes += 48 + label.size() + value.size();
+  return bytes;
+}
+
+bool too_long(const prom_series& s) {
+  return s.name.size() > longest_name || std::any_of(s.labels.begin(), s.labels.end(), [](const auto& l) {
+           return l.first.size() > longest_name;
+         });
+}
+
+// Changed in this second: the file may be half written, and another write may leave the same stamp.
+bool fresh(const file_stamp& stamp) {
+  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  return std::abs(now - stamp.modified_ns) < 1'000'000'000;
+}
+
+result<std::string> read_whole(int fd, std::size_t limit) {
+  std::string text(std::min<std::size_t>(limit, 64u << 10), '\0');
+  std::size_t have = 0;
+  for (;;) {
+    const auto n = ::pread(fd, text.data() + have, text.size() - have, static_cast<off_t>(have));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return error{errc_of(errno), describe(errno)};
+    if (n == 0) break;
+    have += static_cast<std::size_t>(n);
+    if (have < text.size()) continue;
+    if (have >= limit)
+      return error{errc::overloaded, fmt::format("larger than the {} bytes that are read", limit)};
+    text.resize(std::min(limit, text.size() * 2));
+  }
+  text.resize(have);
+  return text;
+}
+
+// Names of the *.prom files, sorted, so that of two files with the same series always the same one counts.
+result<std::vector<std::string>> listing(const std::string& folder) {
+  std::error_code bad;
+  std::vector<std::string> names;
+  for (fs::directory_iterator it(folder, bad), end; !bad && it != end; it.increment(bad)) {
+    auto name = it->path().filename().string();
+    if (name.ends_with(".prom") && !name.starts_with(".")) names.push_back(std::move(name));
+  }
+  if (bad) {
+    return error{errc_of(bad.value()),
+                 fmt::format("{}: {}: make the folder, or set textfile-directory", folder, bad.message())};
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+textfile_source::textfile_source(textfile_options options, clocks time)
+    : options_(std::move(options)), time_(std::move(time)) {}
+
+result<void> textfile_source::discover(board& out) {
+  group_ = out.add_group("textfile", "", options_.period, metrics::stale_after(options_.period));
+  if (const auto names = listing(options_.folder); !names) return names.error();
+  return {};
+}
+
+result<void> textfile_source::read(board& out) {
+  const auto names = listing(options_.folder);
+  if (!names) {
+    for (auto& [name, f] : files_) {
+      f.stamp.reset();
+      lose(f, wire::absence::missing, out);
+      out.set_absent(f.success, wire::absence::missing);
+    }
+    return names.error();
+  }
+  const auto now = time_.now();
+  ++round_;
+  files_left_out_ = 0;
+  for (const auto& name : *names) {
+    if (!files_.contains(name) && files_.size() >= options_.files) {
+      ++files_left_out_;
+      continue;
+    }
+    look_at(name, now, out);
+  }
+  for (auto it = files_.begin(); it != files_.end();) {
+    auto& f = it->second;
+    if (f.seen != round_ && !f.gone_at) {
+      f.gone_at = now;
+      f.stamp.reset();
+      f.problem.clear();
+      lose(f, wire::absence::missing, out);
+      out.set_absent(f.mtime, wire::absence::missing);
+      out.set_absent(f.success, wire::absence::missing);
+    }
+    if (f.gone_at && now - *f.gone_at > remembered) {
+      forget(f, out);
+      it = files_.erase(it);
+      continue;
+    }
+    if (round_ % sweep_every == 0) {
+      std::erase_if(f.held, [&](const auto& h) {
+        if (!h.second.gone_at || now - *h.second.gone_at <= remembered) return false;
+        out.remove_series(h.second.ref);
+        --series_;
+        bytes_ -= h.second.bytes;
+        return true;
+      });
+    }
+    ++it;
+  }
+  out.mark_read(group_, time_.now());
+  return {};
+}
+
+void textfile_source::look_at(const std::string& name, instant now, board& out) {
+  auto& f = files_[name];
+  if (f.group == board::no_group) {
+    f.group = out.add_group("textfile", name, options_.period, metrics::stale_after(options_.period));
+    f.mtime = out.add_series(group_, "textfile_mtime_seconds", {{"file", name}});
+    f.success = out.add_series(group_, "textfile_read_success", {{"file", name}});
+  }
+  f.seen = round_;
+  f.gone_at.reset();
+  const auto fail = [&](wire::absence reason, std::string why) {
+    f.good = false;
+    f.problem = fmt::format("{}/{}: {}", options_.folder, name, why);
+    out.set(f.success, std::int64_t{0});
+    lose(f, reason, out);
+  };
+
+  const auto fd = open_readonly(options_.folder + "/" + name);
+  struct ::stat s {};
+  if (!fd || ::fstat(fd.get(), &s) != 0) {
+    f.stamp.reset();
+    return fail(absence_of(errno), describe(errno));
+  }
+  const auto stamp = file_stamp::of(s);
+  out.set(f.mtime, std::int64_t{s.st_mtim.tv_sec});
+  if (f.stamp == stamp) {
+    if (f.good) out.mark_read(f.group, time_.now());
+    return;
+  }
+  if (!S_ISREG(s.st_mode)) {
+    f.stamp = stamp;
+    return fail(wire::absence::malformed, "not a regular file");
+  }
+  const auto text = read_whole(fd.get(), options_.each.bytes);
+  const bool may_change = fresh(stamp);
+  if (text && may_change && (text->empty() || text->back() != '\n')) return;  // half written: look again
+  f.stamp = may_change ? std::nullopt : std::optional(stamp);
+  if (!text) return fail(wire::absence::malformed, text.error().message);
+
+  std::vector<prom_series> found;
+  std::string note;
+  if (const auto parsed = parse_prom(*text, options_.each, found, note); !parsed) {
+    return fail(wire::absence::malformed, parsed.error().message);
+  }
+  f.good = true;
+  f.problem = note.empty() ? std::string() : fmt::format("{}/{}: {}", options_.folder, name, note);
+  out.set(f.success, std::int64_t{1});
+  apply(name, f, found, now, out);
+  out.mark_read(f.group, time_.now());
+}
+
+void textfile_source::apply(const std::string& name, file& f, const std::vector<prom_series>& found,
+                            instant now, board& out) {
+  const auto refuse = [&](std::string_view reason, std::string sentence) {
+    out.count_refused(reason);
+    if (f.problem.empty()) f.problem = fmt::format("{}/{}: {}", options_.folder, name, sentence);
+  };
+  for (const auto& s : found) {
+    auto key = s.key();
+    auto held = f.held.find(key);
+    if (held == f.held.end()) {
+      const auto cost = cost_of(s);
+      if (metrics::find(s.name) != nullptr) {
+        refuse("built_in_name",
+               fmt::format("{} is a metric of Binnacle's own: give it another name", s.name));
+        continue;
+      }
+      if (too_long(s)) {
+        refuse("long_name",
+               fmt::format("a name of more than {} bytes, starting {}", longest_name, s.name.substr(0, 40)));
+        continue;
+      }
+      if (taken_elsewhere(key, f)) {
+        refuse("duplicate", fmt::format("{} with the same labels is in another file already", s.name));
+        continue;
+      }
+      if (series_ >= options_.series || bytes_ + cost > options_.bytes) {
+        refuse("bound",
+               fmt::format("{} and what follows is beyond the {} series or {} bytes of names that are taken",
+                           s.name, options_.series, options_.bytes));
+        continue;
+      }
+      const auto ref =
+          out.add_series(f.group, s.name, s.labels, natural_exponent(s.value).value_or(0), s.type, s.help);
+      if (ref == board::no_series) continue;  // the board counts it
+      ++series_;
+      bytes_ += cost;
+      held = f.held.emplace(std::move(key), series{ref, 0, {}, cost}).first;
+    } else if (held->second.round == round_) {
+      refuse("duplicate", fmt::format("{} is there twice with the same labels: the first counts", s.name));
+      continue;
+    }
+    held->second.round = round_;
+    held->second.gone_at.reset();
+    out.set(held->second.ref, s.value);
+  }
+  for (auto& [key, h] : f.held) {
+    if (h.round == round_) continue;
+    if (!h.gone_at) h.gone_at = now;
+    out.set_absent(h.ref, wire::absence::missing);
+  }
+}
+
+bool textfile_source::taken_elsewhere(const std::string& key, const file& by) const {
+  return std::any_of(files_.begin(), files_.end(), [&](const auto& other) {
+    return &other.second != &by && other.second.held.contains(key);
+  });
+}
+
+void textfile_source::lose(file& f, wire::absence reason, board& out) {
+  f.good = false;
+  for (auto& [key, h] : f.held) out.set_absent(h.ref, reason);
+}
+
+void textfile_source::forget(file& f, board& out) {
+  for (auto& [key, h] : f.held) bytes_ -= h.bytes;
+  series_ -= f.held.size();
+  out.remove_group(f.group);
+  out.remove_series(f.mtime);
+  out.remove_series(f.success);
+}
+
+std::string textfile_source::limitation() const {
+  std::size_t problems = 0;
+  std::string first;
+  for (const auto& [name, f] : files_) {
+    if (f.problem.empty()) continue;
+    if (problems++ == 0) first = f.problem;
+  }
+  if (files_left_out_ > 0 && problems++ == 0) {
+    first = fmt::format("{}: {} files more than the {} that are read", options_.folder, files_left_out_,
+                        options_.files);
+  }
+  return problems > 1 ? fmt::format("{} (and {} problems more)", first, problems - 1) : first;
+}
+
+std::vector<finding> textfile_source::probe() {
+  const auto names = listing(options_.folder);
+  if (!names) {
+    return {{finding::grade::broken, "files of " + options_.folder, names.error().message,
+             "make the folder readable, or take textfile out of sources"}};
+  }
+  if (names->empty()) {
+    return {{finding::grade::works, fmt::format("{} (no *.prom file yet)", options_.folder), {}, {}}};
+  }
+  board scratch;
+  textfile_source once(options_, time_);
+  (void)once.discover(scratch);
+  (void)once.read(scratch);
+  std::vector<finding> found;
+  for (const auto& [name, f] : once.files_) {
+    auto what = fmt::format("{} ({} series)", name, f.held.size());
+    if (f.problem.empty()) {
+      found.push_back({finding::grade::works, std::move(what), {}, {}});
+    } else {
+      found.push_back({f.good ? finding::grade::limited : finding::grade::broken, std::move(what), f.problem,
+                       f.good ? "" : "mend the file; its other values come back at the next period"});
+    }
+  }
+  return found;
+}
+
+}  // namespace binnacle::agent

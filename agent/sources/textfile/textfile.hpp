@@ -1,0 +1,81 @@
+#pragma once
+
+#include "agent/clocks.hpp"
+#include "agent/source.hpp"
+#include "agent/sources/textfile/prom_file.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace binnacle::agent {
+
+struct textfile_options {
+  std::string folder;
+  duration period = std::chrono::seconds(1);
+  prom_bounds each;
+  std::size_t files = 200;
+  std::size_t series = 5'000;    ///< of all files together
+  std::size_t bytes = 3u << 20;  ///< their names, labels and help in a catalogue
+};
+
+/// The *.prom files of one folder, as node_exporter's textfile collector: how a user brings any other number.
+/// Series keep the users' names; a name of ours is refused. A file that is broken takes only its own series
+/// with it.
+///
+/// The folder is listed and each file looked at every period; a file is parsed when it changed. Write files
+/// with a rename; one that is empty or ends within a line and has just been written is taken for half
+/// written, and the values before it stand. The age of a series counts from the last time its file was there
+/// and right. A file (or a series of it) that goes is `missing` for ten minutes, so that policies see an
+/// absence rather than a node that never had it, then forgotten.
+class textfile_source final : public source {
+ public:
+  explicit textfile_source(textfile_options options, clocks time = {});
+
+  std::string_view name() const noexcept override { return "textfile"; }
+  duration period() const noexcept override { return options_.period; }
+  std::vector<finding> probe() override;
+  result<void> discover(board& out) override;
+  std::string limitation() const override;
+  result<void> read(board& out) override;
+
+ private:
+  struct series {
+    board::series_ref ref = board::no_series;
+    std::uint64_t round = 0;         // of the last reading that had it
+    std::optional<instant> gone_at;  // missing since
+    std::size_t bytes = 0;
+  };
+  struct file {
+    board::group_ref group = board::no_group;
+    board::series_ref mtime = board::no_series;
+    board::series_ref success = board::no_series;
+    std::optional<file_stamp> stamp;  // of what was parsed; nothing: parse at the next look
+    bool good = false;
+    std::string problem;  // why it is not, or what of it was refused
+    std::optional<instant> gone_at;
+    std::uint64_t seen = 0;
+    std::unordered_map<std::string, series> held;
+  };
+
+  void look_at(const std::string& name, instant now, board& out);
+  void apply(const std::string& name, file& f, const std::vector<prom_series>& found, instant now,
+             board& out);
+  void lose(file& f, wire::absence reason, board& out);
+  void forget(file& f, board& out);
+  bool taken_elsewhere(const std::string& key, const file& by) const;
+
+  textfile_options options_;
+  clocks time_;
+  board::group_ref group_ = board::no_group;  // what is said about the files themselves
+  std::map<std::string, file> files_;
+  std::uint64_t round_ = 0;
+  std::size_t series_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t files_left_out_ = 0;
+};
+
+}  // namespace binnacle::agent
