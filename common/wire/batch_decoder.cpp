@@ -77,10 +77,9 @@ outcome<void> read_reads(reader in, const delta_memory& memory, batch& b) {
   return {};
 }
 
-outcome<void> read_values(reader in, delta_memory& memory, batch& b) {
+outcome<void> read_values(reader in, capnp::Data::Reader map, delta_memory& memory, batch& b) {
   const auto deltas = in.getDeltas();
   const auto wide = in.getWide();
-  const auto map = in.getChanged();
   auto& last = memory.last;
   const unsigned count = deltas.size();
   if (count > last.size()) return no_such("series", count - 1, last.size());
@@ -115,14 +114,13 @@ outcome<void> read_values(reader in, delta_memory& memory, batch& b) {
   return {};
 }
 
-outcome<void> read_absences(reader in, const delta_memory& memory, batch& b) {
+outcome<void> read_absences(reader in, capnp::Data::Reader map, const delta_memory& memory, batch& b) {
   const auto series = in.getAbsentSeries();
   const auto reasons = in.getAbsentReasons();
   const std::size_t known = memory.last.size();
   if (series.size() != reasons.size())
     return misfit("columns absentSeries and absentReasons differ in length");
   if (series.size() > known) return no_such("series", series.size() - 1, known);
-  const auto map = in.getChanged();
   const bool all_changed = map.size() == 0 && !b.values.empty();
   b.absences.resize(series.size());
   for (unsigned i = 0; i < series.size(); ++i) {
@@ -143,8 +141,10 @@ outcome<void> batch_decoder::decode(const frame_view& frame, scratch& space, bat
   return detail::with_root<schema::Batch>(frame, space, [&](reader in) -> outcome<void> {
     if (auto done = read_header(in, memory_, any_, b); done.has_error()) return done;
     if (auto done = read_reads(in, memory_, b); done.has_error()) return done;
-    if (auto done = read_values(in, memory_, b); done.has_error()) return done;
-    if (auto done = read_absences(in, memory_, b); done.has_error()) return done;
+    const auto changed =
+        in.getChanged();  // once: following a pointer again counts against the traversal limit again
+    if (auto done = read_values(in, changed, memory_, b); done.has_error()) return done;
+    if (auto done = read_absences(in, changed, memory_, b); done.has_error()) return done;
     memory_.sequence = b.sequence;
     memory_.sent_at_us = b.sent_at_ns / ns_per_us;
     memory_.needs_full = false;

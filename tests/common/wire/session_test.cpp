@@ -88,4 +88,374 @@ TEST_SUITE("common/wire/session") {
     CHECK(d.agent.ended()->why == reason::wrong_node);
     CHECK(d.agent.retry_after() == 3s);
   }
+
+  TEST_CASE("the machines say when they need to be called again") {
+    dialogue d;
+    CHECK(d.aggregator.next_deadline() == start + 10s);
+    CHECK(d.agent.next_deadline() == instant::max());
+    REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
+    CHECK(d.agent.next_deadline() == start + 20s);
+    d.now += 3s;
+    REQUIRE(d.aggregator_next() == aggregator_event::hello);
+    CHECK(d.aggregator.next_deadline() == start + 13s);
+    d.aggregator.accept({}, d.now);
+    CHECK(d.aggregator.next_deadline() == start + 33s);
+    REQUIRE(d.agent_next() == agent_event::welcomed);
+    CHECK(d.agent.next_deadline() == instant::max());
+  }
+
+  TEST_CASE("no hello in ten seconds ends the session, also when bytes drip") {
+    dialogue d;
+    REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
+    bytes sent;
+    d.agent.take_output(sent);
+    for (int i = 0; i < 9; ++i) {
+      d.now += 1s;
+      d.aggregator.feed({sent.data() + i, 1});
+      CHECK(d.aggregator.next(d.now) == aggregator_event::nothing);
+    }
+    CHECK(d.aggregator.next(start + 10s) == aggregator_event::ended);
+    CHECK(d.aggregator.ended()->why == reason::hello_timeout);
+    d.to_agent();
+    CHECK(d.agent.next(d.now) == agent_event::ended);
+    CHECK(d.agent.ended()->why == reason::hello_timeout);
+  }
+
+  TEST_CASE("a hello that nobody answers ends both sides") {
+    dialogue d;
+    REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
+    REQUIRE(d.aggregator_next() == aggregator_event::hello);
+    CHECK(d.aggregator.next(start + 10s) == aggregator_event::ended);
+    CHECK(d.aggregator.ended()->why == reason::authorise_timeout);
+    CHECK(d.agent.next(start + 19s) == agent_event::nothing);
+    CHECK(d.agent.next(start + 20s) == agent_event::ended);
+    CHECK(d.agent.ended()->why == reason::hello_timeout);
+  }
+
+  TEST_CASE("a silent agent is ended after 30 s, one with long periods after three of them") {
+    dialogue d;
+    d.welcome_agent();
+    catalog c = test::plain_catalog(1);
+    duration silence = 30s;
+    SUBCASE("one second") {}
+    SUBCASE("a minute") { c.groups[0].period_ms = 60'000, silence = 3min; }
+    SUBCASE("49 days") { c.groups[0].period_ms = 0xffff'ffff, silence = 3h; }
+    d.announce(c);
+    CHECK(d.aggregator.next_deadline() == d.now + silence);
+    CHECK(d.aggregator.next(d.now + silence - 1ns) == aggregator_event::nothing);
+    CHECK(d.aggregator.next(d.now + silence) == aggregator_event::ended);
+    CHECK(d.aggregator.ended()->why == reason::idle);
+  }
+
+  TEST_CASE("an agent with nothing to say keeps its session by empty batches") {
+    dialogue d;
+    d.welcome_agent();
+    d.announce(test::plain_catalog(2));
+    batch b;
+    b.full = true;
+    b.values = {{0, 1}, {1, 2}};
+    REQUIRE(d.agent.send(b, d.now).has_value());
+    REQUIRE(d.aggregator_next() == aggregator_event::batch);
+    for (int i = 0; i < 20; ++i) {
+      CHECK(d.agent.next_deadline() == d.now + 10s);
+      d.now += 10s;
+      CHECK(d.agent.next(d.now) == agent_event::nothing);
+      REQUIRE(d.aggregator_next() == aggregator_event::batch);
+      CHECK(d.aggregator.last_batch().values.empty());
+      CHECK(d.aggregator.last_batch().sent_at_ns == to_ns(d.now));
+      CHECK(d.aggregator_next() == aggregator_event::nothing);
+    }
+  }
+
+  TEST_CASE("a credential is renewed in the running session") {
+    dialogue d;
+    d.welcome_agent(100);
+    d.announce(test::plain_catalog(1));
+    CHECK(d.agent.next_deadline() == start + 80s);
+    d.now = start + 80s;
+    CHECK(d.agent.next(d.now) == agent_event::credential_due);
+    REQUIRE(d.agent.renew("second token", d.now).has_value());
+    batch b;
+    b.full = true;
+    b.values = {{0, 1}};
+    REQUIRE(d.agent.send(b, d.now).has_value());  // the stream goes on while the credential is looked at
+    REQUIRE(d.aggregator_next() == aggregator_event::hello);
+    CHECK(d.aggregator.greeting().credential == "second token");
+    REQUIRE(d.aggregator.next(d.now) == aggregator_event::batch);
+
+    SUBCASE("accepted") {
+      welcome w;
+      w.reauthenticate_after_s = 100;
+      d.aggregator.accept(w, d.now);
+      CHECK(d.aggregator.greeting().credential.empty());
+      CHECK(d.agent_next() == agent_event::renewed);
+      d.now = start + 100s;
+      CHECK(d.aggregator.next(d.now) == aggregator_event::nothing);
+    }
+    SUBCASE("refused") {
+      d.aggregator.refuse(reason::not_authorised, "TokenReview says no", 0s);
+      CHECK(d.agent_next() == agent_event::ended);
+      CHECK(d.agent.ended()->why == reason::not_authorised);
+    }
+    SUBCASE("another node") {
+      d.aggregator.accept({}, d.now);
+      REQUIRE(d.agent_next() == agent_event::renewed);
+      agent_session other{agent_session::settings{}};
+      REQUIRE(other.start(test::plain_hello("node-2"), d.now).has_value());
+      bytes sent;
+      other.take_output(sent);
+      d.aggregator.feed(sent);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::wrong_node);
+    }
+  }
+
+  TEST_CASE("a credential that is not renewed ends the session on time") {
+    dialogue d;
+    d.welcome_agent(100);
+    d.announce(test::plain_catalog(1));
+    batch b;
+    b.full = true;
+    b.values = {{0, 1}};
+    for (d.now += 20s; d.now < start + 100s; d.now += 20s) {
+      REQUIRE(d.agent.send(b, d.now).has_value());
+      REQUIRE(d.aggregator_next() == aggregator_event::batch);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::nothing);
+    }
+    CHECK(d.aggregator.next_deadline() == start + 100s);
+    CHECK(d.aggregator.next(start + 100s) == aggregator_event::ended);
+    CHECK(d.aggregator.ended()->why == reason::reauthentication);
+  }
+
+  TEST_CASE("interest reaches the agent; statuses reach the aggregator") {
+    dialogue d;
+    CHECK(d.aggregator.want({}).error().why == reason::unexpected_message);
+    d.welcome_agent();
+    REQUIRE(d.aggregator.want({{{"rapl_power_watts", 200}}}).has_value());
+    REQUIRE(d.agent_next() == agent_event::interest);
+    CHECK(d.agent.last_interest().wishes.at(0).period_ms == 200);
+    const std::vector<source_status> s = {{"rapl", false, "no powercap"}};
+    REQUIRE(d.agent.send(s, d.now).has_value());
+    REQUIRE(d.aggregator_next() == aggregator_event::statuses);
+    CHECK(d.aggregator.take_statuses() == s);
+  }
+
+  TEST_CASE("a new catalogue in a running session wants a full batch") {
+    dialogue d;
+    d.welcome_agent();
+    d.announce(test::plain_catalog(1));
+    batch b;
+    b.full = true;
+    b.values = {{0, 1}};
+    REQUIRE(d.agent.send(b, d.now).has_value());
+    REQUIRE(d.aggregator_next() == aggregator_event::batch);
+    d.announce(test::plain_catalog(2, 1, 2));
+    CHECK(d.agent.needs_full());
+    batch delta;
+    delta.values = {{0, 2}};
+    CHECK(d.agent.send(delta, d.now).error().why == reason::not_full);
+    b.values = {{0, 5}, {1, 6}};
+    REQUIRE(d.agent.send(b, d.now).has_value());
+    REQUIRE(d.aggregator_next() == aggregator_event::batch);
+    CHECK(d.aggregator.last_batch().catalog_version == 2);
+  }
+
+  TEST_CASE("a catalogue that is too large is refused at home and the session goes on") {
+    dialogue d;
+    d.welcome_agent();
+    catalog c = test::plain_catalog(1);
+    c.series.resize(1'000'000, c.series[0]);
+    CHECK(d.agent.send(c, d.now).error().why == reason::catalogue_too_large);
+    CHECK(d.agent.output_size() == 0);
+    d.announce(test::plain_catalog(1));
+  }
+
+  TEST_CASE("what comes out of turn ends the session by name") {
+    dialogue d;
+    bytes wrong;
+    SUBCASE("a goodbye before hello") {
+      REQUIRE(append(wrong, goodbye{}).has_value());
+      d.aggregator.feed(wrong);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::not_hello);
+    }
+    SUBCASE("a catalogue before hello") {
+      REQUIRE(append(wrong, test::plain_catalog(1)).has_value());
+      d.aggregator.feed(wrong);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::not_hello);
+    }
+    SUBCASE("a first frame larger than a hello may be") {
+      wrong.resize(frame_header_size + max_first_frame + 1);
+      finish_frame(wrong, 0, frame_kind::hello, flag_packed);
+      d.aggregator.feed({wrong.data(), frame_header_size});
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::oversized);
+    }
+    SUBCASE("a catalogue before welcome") {
+      REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
+      REQUIRE(d.aggregator_next() == aggregator_event::hello);
+      REQUIRE(append(wrong, test::plain_catalog(1)).has_value());
+      d.aggregator.feed(wrong);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::unexpected_message);
+    }
+    SUBCASE("a batch before the catalogue") {
+      d.welcome_agent();
+      batch_encoder encoder;
+      encoder.reset({});
+      batch b;
+      b.full = true;
+      REQUIRE(encoder.append(wrong, b).has_value());
+      d.aggregator.feed(wrong);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::unexpected_message);
+    }
+    SUBCASE("a welcome to an aggregator") {
+      d.welcome_agent();
+      REQUIRE(append(wrong, welcome{}).has_value());
+      d.aggregator.feed(wrong);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::unexpected_message);
+      CHECK(d.agent_next() == agent_event::ended);
+      CHECK(d.agent.ended()->why == reason::unexpected_message);
+    }
+    SUBCASE("a welcome without a hello to an agent") {
+      d.welcome_agent();
+      REQUIRE(append(wrong, welcome{}).has_value());
+      d.agent.feed(wrong);
+      CHECK(d.agent.next(d.now) == agent_event::ended);
+      CHECK(d.agent.ended()->why == reason::unexpected_message);
+    }
+    SUBCASE("an interest before welcome") {
+      REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
+      REQUIRE(append(wrong, interest{}).has_value());
+      d.agent.feed(wrong);
+      CHECK(d.agent.next(d.now) == agent_event::ended);
+      CHECK(d.agent.ended()->why == reason::unexpected_message);
+    }
+    SUBCASE("a hello to an agent") {
+      d.welcome_agent();
+      REQUIRE(append(wrong, test::plain_hello()).has_value());
+      d.agent.feed(wrong);
+      CHECK(d.agent.next(d.now) == agent_event::ended);
+      CHECK(d.agent.ended()->why == reason::unexpected_message);
+    }
+  }
+
+  TEST_CASE("a batch that goes back in time or leaves one out ends only its session") {
+    dialogue d;
+    d.welcome_agent();
+    const catalog c = test::plain_catalog(2);
+    d.announce(c);
+    // A second encoder stands for an agent that miscounts.
+    batch_encoder encoder;
+    encoder.reset(c);
+    bytes frames;
+    batch b;
+    b.full = true;
+    b.values = {{0, 1}, {1, 1}};
+    b.sent_at_ns = 5'000'000'000;
+    REQUIRE(encoder.append(frames, b).has_value());
+    d.aggregator.feed(frames);
+    REQUIRE(d.aggregator.next(d.now) == aggregator_event::batch);
+    bytes ignored, last;
+    reason expected{};
+    SUBCASE("left out") {
+      b.full = false;
+      b.values.clear();
+      REQUIRE(encoder.append(ignored, b).has_value());
+      REQUIRE(encoder.append(last, b).has_value());
+      expected = reason::sequence_gap;
+    }
+    SUBCASE("back in time") {
+      batch_encoder other;
+      other.reset(c);
+      b.sent_at_ns -= 1'000;
+      REQUIRE(other.append(ignored, b).has_value());
+      REQUIRE(other.append(last, b).has_value());
+      expected = reason::clock_backwards;
+    }
+    SUBCASE("another catalogue") {
+      encoder.reset(test::plain_catalog(2, 1, 7));
+      REQUIRE(encoder.append(last, b).has_value());
+      expected = reason::unknown_catalogue;
+    }
+    SUBCASE("a series it never announced") {
+      batch_encoder other;
+      other.reset(test::plain_catalog(3));
+      b.values.push_back({2, 1});
+      REQUIRE(other.append(ignored, b).has_value());
+      REQUIRE(other.append(last, b).has_value());
+      expected = reason::unknown_series;
+    }
+    d.aggregator.feed(last);
+    CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+    CHECK(d.aggregator.ended()->why == expected);
+    CHECK(d.agent_next() == agent_event::ended);
+    CHECK(d.agent.ended()->why == expected);
+    CHECK(d.agent.next_deadline() == instant::max());
+    CHECK(d.aggregator.next_deadline() == instant::max());
+  }
+
+  TEST_CASE("another major version is refused so that the peer can read it") {
+    dialogue d;
+    REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
+    bytes sent;
+    d.agent.take_output(sent);
+    sent[5] = std::byte{2};
+    d.aggregator.feed(sent);
+    CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+    CHECK(d.aggregator.ended()->why == reason::wrong_version);
+    bytes answer;
+    d.aggregator.take_output(answer);
+    answer[5] = std::byte{9};  // the refusal of whatever version
+    d.agent.feed(answer);
+    CHECK(d.agent.next(d.now) == agent_event::ended);
+    CHECK(d.agent.ended()->why == reason::wrong_version);
+  }
+
+  TEST_CASE("an agent whose session is taken over learns it") {
+    dialogue d;
+    d.welcome_agent();
+    d.aggregator.close(reason::superseded, "a newer session of node-1");
+    d.aggregator.close(reason::shutting_down, "");  // the first reason stays
+    CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+    CHECK(d.aggregator.ended()->why == reason::superseded);
+    CHECK(d.agent_next() == agent_event::ended);
+    CHECK(d.agent.ended()->why == reason::superseded);
+    batch b;
+    CHECK(d.agent.send(b, d.now).error().why == reason::unexpected_message);
+    CHECK(d.agent.renew("x", d.now).has_error());
+  }
+
+  TEST_CASE("a whole conversation dripped byte by byte is the same conversation") {
+    dialogue d;
+    d.welcome_agent();
+    test::noisy_node node(2);
+    bytes all;
+    {
+      bytes part;
+      REQUIRE(d.agent.send(node.announces(), d.now).has_value());
+      for (int i = 0; i < 3; ++i) {
+        batch b = node.tick(0, i == 0);
+        for (group_read& r : b.reads) r.read_at_ns = to_ns(d.now) - 5'000;
+        REQUIRE(d.agent.send(b, d.now).has_value());
+      }
+      d.agent.close(reason::shutting_down, "");
+      d.agent.take_output(all);
+    }
+    std::vector<aggregator_event> seen;
+    for (const std::byte b : all) {
+      d.aggregator.feed({&b, 1});
+      for (auto e = d.aggregator.next(d.now); e != aggregator_event::nothing; e = d.aggregator.next(d.now)) {
+        seen.push_back(e);
+        if (e == aggregator_event::ended) break;
+      }
+    }
+    using e = aggregator_event;
+    CHECK(seen == std::vector<e>{e::catalog, e::batch, e::batch, e::batch, e::ended});
+    CHECK(d.aggregator.counters().frames_in == 6);
+    CHECK(d.aggregator.counters().bytes_in > all.size());
+  }
 }

@@ -1,0 +1,135 @@
+#include "common/wire/backoff.hpp"
+#include "common/wire/link_offset.hpp"
+#include "support.hpp"
+
+#include <random>
+
+using namespace binnacle;
+using namespace binnacle::wire;
+using namespace std::chrono_literals;
+using test::start;
+
+TEST_SUITE("common/wire/link_offset") {
+  // The agent booted 40 minutes before the aggregator.
+  constexpr duration truth = -40min;
+  constexpr auto agent_ns = [](instant here) { return to_ns(here - truth); };
+
+  TEST_CASE("the batch that travelled fastest sets the offset") {
+    link_offset link;
+    link.begin("boot-a");
+    CHECK_FALSE(link.known());
+    link.add(agent_ns(start), start + 30ms);
+    CHECK(link.offset() == truth + 30ms);
+    link.add(agent_ns(start + 1s), start + 1s + 2ms);
+    CHECK(link.offset() == truth + 2ms);
+    link.add(agent_ns(start + 2s), start + 2s + 90ms);
+    CHECK(link.offset() == truth + 2ms);
+    CHECK(link.translate(agent_ns(start + 3s), start + 4s) == start + 3s + 2ms);
+  }
+
+  TEST_CASE("a translated instant is never later than now") {
+    link_offset link;
+    link.begin("boot-a");
+    link.add(agent_ns(start), start + 50ms);
+    CHECK(link.translate(agent_ns(start + 1h), start + 1s) == start + 1s);
+    CHECK(link.translate(std::numeric_limits<std::int64_t>::max(), start) == start);
+  }
+
+  TEST_CASE("a fast batch is forgotten after ten minutes, so that drifting clocks are followed") {
+    link_offset link;
+    link.begin("boot-a");
+    link.add(agent_ns(start), start + 1ms);
+    instant now = start;
+    while (now < start + 9min) {
+      now += 1s;
+      link.add(agent_ns(now), now + 20ms);
+      CHECK(link.offset() == truth + 1ms);
+    }
+    while (now < start + 11min) {
+      now += 1s;
+      link.add(agent_ns(now), now + 20ms);
+    }
+    CHECK(link.offset() == truth + 20ms);
+  }
+
+  TEST_CASE("the queue agrees with the plain minimum to within a bucket, and stays short") {
+    std::mt19937 random(3);
+    link_offset link;
+    link.begin("boot-a");
+    std::vector<std::pair<instant, duration>> all;
+    instant now = start;
+    for (int i = 0; i < 5'000; ++i) {
+      now += std::chrono::milliseconds(500 + random() % 1'000);
+      // Delays that rise and fall slowly, with noise: the case that fills a monotonic queue.
+      const auto delay = std::chrono::microseconds(200 + (i % 1'000) * 50 + static_cast<int>(random() % 300));
+      link.add(agent_ns(now - delay), now);
+      all.emplace_back(now, truth + delay);
+      duration at_least = duration::max(), at_most = duration::max();
+      for (const auto& [when, offset] : all) {
+        if (when > now - link_offset::window) at_least = std::min(at_least, offset);
+        if (when > now - link_offset::window + 2 * link_offset::window / link_offset::buckets)
+          at_most = std::min(at_most, offset);
+      }
+      REQUIRE(link.offset() >= at_least);
+      REQUIRE(link.offset() <= at_most);
+      REQUIRE(link.entries() <= static_cast<std::size_t>(link_offset::buckets));
+    }
+  }
+
+  TEST_CASE("a new boot id starts again, the same one goes on") {
+    link_offset link;
+    link.begin("boot-a");
+    link.add(agent_ns(start), start + 1ms);
+    link.begin("boot-a");
+    CHECK(link.known());
+    link.begin("boot-b");
+    CHECK_FALSE(link.known());
+    link.add(5'000'000, start + 1min);
+    CHECK(link.offset() == start + 1min - from_ns(5'000'000));
+  }
+
+  TEST_CASE("stamps at the ends of the range do no harm") {
+    link_offset link;
+    link.begin("boot-a");
+    link.add(std::numeric_limits<std::int64_t>::min(), start);
+    CHECK_FALSE(link.known());
+    link.add(std::numeric_limits<std::int64_t>::max(), start);
+    CHECK(link.translate(std::numeric_limits<std::int64_t>::min(), start) <= start);
+  }
+}
+
+TEST_SUITE("common/wire/backoff") {
+  TEST_CASE("spans are drawn from a range that doubles up to its cap") {
+    std::mt19937_64 random(1);
+    for (int run = 0; run < 50; ++run) {
+      backoff b({100ms, 1s, 30s});
+      duration ceiling = 1s;
+      for (int i = 0; i < 12; ++i) {
+        const duration d = b.next(random);
+        CHECK(d >= 100ms);
+        CHECK(d <= ceiling);
+        ceiling = std::min<duration>(2 * ceiling, 30s);
+      }
+      b.reset();
+      CHECK(b.next(random) <= 1s);
+    }
+  }
+
+  TEST_CASE("a herd that was cut off at one moment comes back spread over the whole range") {
+    std::array<int, 10> tenths{};
+    for (std::uint64_t node = 0; node < 5'000; ++node) {
+      std::mt19937_64 random(node);
+      backoff b({0ms, 10s, 30s});
+      ++tenths[static_cast<std::size_t>(std::min<std::int64_t>(b.next(random) / 1s, 9))];
+    }
+    for (const int n : tenths) CHECK(n > 400);
+  }
+
+  TEST_CASE("a peer's wish to stay away longer is kept") {
+    std::mt19937_64 random(1);
+    backoff b({100ms, 1s, 30s});
+    const duration d = b.next(random, 60s);
+    CHECK(d >= 60s + 100ms);
+    CHECK(d <= 61s);
+  }
+}
