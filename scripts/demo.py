@@ -81,7 +81,7 @@ class Scheduler:
 
     def __init__(self, port, pki):
         context = ssl.create_default_context(cafile=str(pki / "server-ca.crt"))
-        context.load_cert_chain(pki / "scheduler.crt", pki / "scheduler.key")
+        context.load_cert_chain(pki / "client-scheduler.crt", pki / "client-scheduler.key")
         self.connection = http.client.HTTPSConnection("localhost", port, context=context, timeout=5)
 
     def call(self, verb, pod, nodes):
@@ -166,7 +166,7 @@ class Demo:
             sysroot.mkdir(parents=True)
             sysroots[node] = sysroot
             if not real:
-                self.start(f"powercap-{node}", BUILD / "tests/support/binnacle-sim-powercap", sysroot, "--watts", watts)
+                self.start(f"powercap-{node}", BUILD / "tests/support/binnacle-sim-powercap", "--root", sysroot, "--watts", watts)
         if real:
             say("this machine has RAPL: every agent reads the real package; the heat below is left to you (stress-ng)")
         else:
@@ -174,7 +174,7 @@ class Demo:
         for number, node in enumerate(NODES):
             scrape = free_port(9103 + number)
             self.start(node, BUILD / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"localhost:{ports['ingest']}",
-                       "--cert", self.pki / f"{node}.crt", "--key", self.pki / f"{node}.key", "--ca", self.pki / "server-ca.crt",
+                       "--cert", self.pki / f"node-{node}.crt", "--key", self.pki / f"node-{node}.key", "--ca", self.pki / "server-ca.crt",
                        "--listen", f"127.0.0.1:{scrape}", *([] if real else ["--sys-root", sysroots[node]]))
             say(f"{node}: " + (f"{NODES[node]:.0f} W at rest, " if not real else "") + f"its own /metrics on http://127.0.0.1:{scrape}/metrics")
 
@@ -215,10 +215,10 @@ class Demo:
         self.cli(ports, "top", "--once")
 
         environment = (f"export BINNACLE_AGGREGATOR=https://localhost:{ports['ops']} BINNACLE_CA={self.pki}/server-ca.crt "
-                       f"BINNACLE_CERT={self.pki}/cli.crt BINNACLE_KEY={self.pki}/cli.key")
+                       f"BINNACLE_CERT={self.pki}/client-cli.crt BINNACLE_KEY={self.pki}/client-cli.key")
         if self.keep_up:
             step("It stays up. In another terminal:")
-            curl = f"curl --cacert {self.pki}/server-ca.crt --cert {self.pki}/cli.crt --key {self.pki}/cli.key"
+            curl = f"curl --cacert {self.pki}/server-ca.crt --cert {self.pki}/client-cli.crt --key {self.pki}/client-cli.key"
             for line in (environment, f"{BUILD}/cli/binnacle top", f"{BUILD}/cli/binnacle why tasdemo",
                          *([] if real else [f"echo 85 > {sysroots['node7']}/watts      # heat another node"]),
                          f"{curl} https://localhost:{ports['metrics']}/apis/custom.metrics.k8s.io/v1beta2/nodes/%2A/rapl_power_watts",
@@ -242,7 +242,7 @@ class Demo:
     def fresh(self, ports):
         """Every node has a value of the policy's metric in the custom metrics API."""
         context = ssl.create_default_context(cafile=str(self.pki / "server-ca.crt"))
-        context.load_cert_chain(self.pki / "cli.crt", self.pki / "cli.key")
+        context.load_cert_chain(self.pki / "client-cli.crt", self.pki / "client-cli.key")
         connection = http.client.HTTPSConnection("localhost", ports["metrics"], context=context, timeout=2)
         connection.request("GET", "/apis/custom.metrics.k8s.io/v1beta2/nodes/%2A/collectd_package_0_power_power")
         answer = connection.getresponse()
@@ -257,7 +257,7 @@ class Demo:
 
     def cli(self, ports, *words):
         environment = dict(os.environ, BINNACLE_AGGREGATOR=f"https://localhost:{ports['ops']}", BINNACLE_CA=str(self.pki / "server-ca.crt"),
-                           BINNACLE_CERT=str(self.pki / "cli.crt"), BINNACLE_KEY=str(self.pki / "cli.key"))
+                           BINNACLE_CERT=str(self.pki / "client-cli.crt"), BINNACLE_KEY=str(self.pki / "client-cli.key"))
         print(paint(f"  $ binnacle {' '.join(words)}", "36"), flush=True)
         result = subprocess.run([BUILD / "cli/binnacle", *words], env=environment, capture_output=True, text=True, timeout=20)
         for line in (result.stdout + result.stderr).splitlines():

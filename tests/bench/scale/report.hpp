@@ -9,26 +9,36 @@ namespace binnacle::bench {
 /// Milliseconds of many calls.
 class latencies {
  public:
-  void add(double ms) { all_.push_back(ms); }
+  void add(double ms) {
+    all_.push_back(ms);
+    sorted_ = false;
+  }
   std::size_t count() const noexcept { return all_.size(); }
   /// The value that `share` of the calls stay below (nearest rank).
   double quantile(double share) {
     if (all_.empty()) return 0;
-    std::sort(all_.begin(), all_.end());
+    if (!sorted_) std::sort(all_.begin(), all_.end());
+    sorted_ = true;
     const auto rank = static_cast<std::size_t>(share * static_cast<double>(all_.size()));
     return all_[std::min(rank, all_.size() - 1)];
   }
 
  private:
   std::vector<double> all_;
+  bool sorted_ = false;
 };
 
-/// One line of the report: a figure, its target, and whether it was met.
-void figure(const std::string& what, double value, const std::string& unit, double target, bool less_is_better = true);
-/// A figure without a target.
-void figure(const std::string& what, double value, const std::string& unit);
-void heading(const std::string& text);
-/// True when every figure with a target met it.
-bool all_met();
+/// Prints figures as they come, with their targets; remembers how many were missed.
+class report {
+ public:
+  void heading(const std::string& text);
+  void figure(const std::string& what, double value, const std::string& unit);
+  /// `target` is met from below, or from above when `at_least`.
+  void figure(const std::string& what, double value, const std::string& unit, double target, bool at_least = false);
+  int missed() const noexcept { return missed_; }
+
+ private:
+  int missed_ = 0;
+};
 
 }  // namespace binnacle::bench
