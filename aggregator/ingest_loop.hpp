@@ -1,0 +1,67 @@
+#pragma once
+
+#include "aggregator/config.hpp"
+#include "aggregator/ingest/counters.hpp"
+#include "aggregator/policy/engine.hpp"
+#include "aggregator/policy/problem.hpp"
+#include "aggregator/store/view.hpp"
+#include "aggregator/store/warehouse.hpp"
+#include "common/error.hpp"
+#include "common/log.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// What the ingest loop says of itself, once a second; a plain copy for the other thread.
+struct ingest_report {
+  ingest::ingest_counters sessions;
+  store::warehouse_counters store;
+  policy::engine_counters engine;
+  std::size_t nodes = 0, series = 0, columns = 0, shapes = 0;
+  std::vector<policy::strategy_status> strategies;
+  std::vector<policy::condition> conditions;
+  std::vector<policy::problem> problems;  ///< of the policy files, as last read
+  long certificate_seconds_left = 0;
+};
+
+/// What the ingest loop tells the faces; each is called on the ingest loop and must not block (it posts).
+struct faces_mail {
+  std::function<void(store::node_update)> node;
+  std::function<void(store::node_id, const std::string& name, std::map<std::string, std::string>)> labels;
+  std::function<void(std::shared_ptr<const policy::policy_table>)> policies;
+  std::function<void(ingest_report)> report;
+};
+
+/// The single writer (ARCHITECTURE.md, Threads): agents' connections, the store, the policy engine and the policy files, on one event loop
+/// with one timer for everything that happens because nothing arrived.
+/// Threads: start() before run(); watch(), unwatch() and stop() from any thread; everything else on the thread of run().
+class ingest_loop {
+ public:
+  ingest_loop(const settings& s, faces_mail mail, logger log);
+  ~ingest_loop();
+  ingest_loop(const ingest_loop&) = delete;
+  ingest_loop& operator=(const ingest_loop&) = delete;
+
+  /// Reads certificates and policies and binds the port. Errors: one sentence with the remedy; nothing runs then.
+  result<void> start();
+  std::uint16_t port() const noexcept;
+
+  /// Runs until stop() is done.
+  void run();
+  /// Says goodbye to the agents; run() returns after at most `grace`.
+  void stop(std::chrono::milliseconds grace);
+
+  /// Starts a column for the faces; `then` is called on the ingest loop.
+  void watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then);
+  void unwatch(store::column_id id);
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,29 @@
+#include "aggregator/label_book.hpp"
+
+namespace binnacle::aggregator {
+
+bool label_book::apply(store::node_id node, const policy::label_wishes& wishes) {
+  if (nodes_.size() <= store::index(node)) nodes_.resize(store::index(node) + 1);
+  labels& have = nodes_[store::index(node)];
+  bool changed = std::erase_if(have, [&wishes](const auto& label) { return !wishes.contains(label.first); }) > 0;
+  for (const auto& [key, wish] : wishes) {
+    switch (wish.what) {
+      case policy::label_wish::action::keep: break;
+      case policy::label_wish::action::remove: changed |= have.erase(key) > 0; break;
+      case policy::label_wish::action::set: {
+        std::string& value = have[key];
+        changed |= value != wish.value;
+        value = wish.value;
+        break;
+      }
+    }
+  }
+  return changed;
+}
+
+const label_book::labels& label_book::of(store::node_id node) const {
+  static const labels none;
+  return store::index(node) < nodes_.size() ? nodes_[store::index(node)] : none;
+}
+
+}  // namespace binnacle::aggregator
