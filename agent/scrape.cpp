@@ -1,0 +1,59 @@
+#include "agent/scrape.hpp"
+
+#include "common/exposition.hpp"
+#include "common/http/health.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace binnacle::agent {
+namespace {
+
+bool fresh(const board& b, const board::entry& e, instant now) {
+  const board::group_entry& g = b.groups()[e.info.group];
+  return !e.removed && e.reason == wire::absence::none && g.read_at != instant{} &&
+         now < g.read_at + std::chrono::milliseconds(g.info.stale_after_ms);
+}
+
+}  // namespace
+
+std::string exposition_of(const board& from, instant now) {
+  std::vector<const board::entry*> shown;
+  shown.reserve(from.series().size());
+  for (const board::entry& e : from.series()) {
+    if (fresh(from, e, now)) shown.push_back(&e);
+  }
+  // The format wants all series of a family together; the board keeps them in the order they were found.
+  std::stable_sort(shown.begin(), shown.end(), [](const auto* a, const auto* b) { return a->info.family < b->info.family; });
+
+  exposition::writer out;
+  std::string_view family;
+  for (const board::entry* e : shown) {
+    if (e->info.family != family) {
+      family = e->info.family;
+      if (const metrics::family* known = metrics::find(family)) {
+        out.begin(*known);
+      } else {
+        out.begin(family, e->info.type, e->info.help);
+      }
+    }
+    out.add(e->info.labels, e->value);
+  }
+  return out.take();
+}
+
+void mount_scrape(http::router& routes, const board& from, std::function<bool()> ready, std::function<instant()> now) {
+  routes.add("GET", "/metrics", [&from, now = std::move(now)](const http::request&, std::string_view) {
+    http::response answer = http::response::text(exposition_of(from, now()));
+    answer.content_type = exposition::writer::content_type;
+    return answer;
+  });
+  auto health = std::make_shared<http::health>();
+  health->add_ready("sources", std::move(ready));
+  for (const char* path : {"/livez", "/readyz", "/healthz"}) {
+    routes.add("GET", path, [health](const http::request& r, std::string_view) { return *health->answer(r); });
+  }
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "agent/board.hpp"
+#include "common/log.hpp"
+#include "common/tls/context.hpp"
+#include "common/wire/messages.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// An aggregator's address. Several replicas may stand behind it.
+struct endpoint {
+  std::string host;
+  std::uint16_t port = 9110;
+};
+
+/// "aggregator.binnacle:9110", "10.0.0.5", "[fd00::5]:9110". Errors: invalid_input with the form expected.
+result<endpoint> parse_endpoint(std::string_view text);
+
+struct uplink_options {
+  std::vector<endpoint> aggregators;
+  std::shared_ptr<tls::context> tls;  ///< client side, TLS 1.3, ALPN "binnacle/1"
+  std::string server_name;            ///< what the aggregator's certificate must be issued for; empty: the endpoint's host
+  wire::hello hello;                  ///< node, cluster, boot id, version
+  /// An aggregator says what it wants read and how often.
+  std::function<void(const wire::interest&)> on_interest;
+  std::chrono::seconds connect_deadline{15};
+  std::chrono::seconds write_deadline{30};
+};
+
+struct link_report {
+  std::string aggregator;  ///< the replica's id, before it is known the address
+  bool connected = false;
+  std::uint64_t batches = 0;
+};
+struct uplink_report {
+  std::vector<link_report> links;
+  std::uint64_t reconnects = 0;  ///< links lost or refused and dialled again
+  std::uint64_t conflated = 0;   ///< values replaced by newer ones before they were sent
+};
+
+/// Sends the board to every aggregator replica (design 6): one link per replica id, also when several stand behind one address: it dials
+/// until it has them all. At most one batch of a link is on its way; what changes meanwhile goes with the next. A lost link is dialled
+/// again with jittered back-off, at most 30 s apart.
+/// Threads: the agent's loop.
+class uplink {
+ public:
+  uplink(boost::asio::io_context& loop, uplink_options options, const board& from, logger log);
+  ~uplink();
+  uplink(const uplink&) = delete;
+  uplink& operator=(const uplink&) = delete;
+
+  void start();
+  /// The board changed: send. Cheap when nothing is connected.
+  void changed();
+  uplink_report report() const;
+
+  /// Sends what is left, says goodbye and closes; what is still open after `grace` is cut. `done` is called on the loop.
+  void stop(std::chrono::milliseconds grace, std::function<void()> done);
+
+ private:
+  struct impl;
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,95 @@
+#include "agent/feed.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace binnacle;
+using agent::board;
+
+namespace {
+
+TEST_SUITE("agent/feed") {
+  struct fixture {
+    board b;
+    board::group_ref rapl = b.add_group("rapl", "", std::chrono::seconds(1), std::chrono::seconds(10));
+    board::series_ref watts = b.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
+    board::series_ref joules = b.add_series(rapl, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}});
+    agent::feed sent{b};
+    wire::batch batch;
+  };
+
+  TEST_CASE_FIXTURE(fixture, "the catalogue is due first, and again when the set of series changes") {
+    CHECK(sent.catalog_due());
+    const auto c = sent.announce();
+    CHECK_FALSE(sent.catalog_due());
+    REQUIRE(c.series.size() == 2);
+    CHECK(c.series[0].family == "rapl_power_watts");
+    CHECK(c.groups[c.series[0].group].source == "rapl");
+    b.add_series(rapl, "rapl_tdp_watts", {{"package", "0"}});
+    CHECK(sent.catalog_due());
+    CHECK(sent.announce().series.size() == 3);
+  }
+
+  TEST_CASE_FIXTURE(fixture, "a removed series leaves no hole in the catalogue") {
+    b.remove_series(watts);
+    const auto c = sent.announce();
+    REQUIRE(c.series.size() == 1);
+    CHECK(c.series[0].family == "rapl_energy_joules_total");
+    b.set(joules, std::int64_t{7});
+    sent.fill(batch, true);
+    REQUIRE(batch.values.size() == 1);
+    CHECK(batch.values[0].series == 0);
+  }
+
+  TEST_CASE_FIXTURE(fixture, "a full batch has everything, the next one only what changed") {
+    sent.announce();
+    b.set(watts, 61.23);
+    sent.fill(batch, true);
+    CHECK(batch.full);
+    REQUIRE(batch.values.size() == 1);
+    CHECK(batch.values[0].mantissa == 612);
+    REQUIRE(batch.absences.size() == 1);
+    CHECK(batch.absences[0].reason == wire::absence::not_read_yet);
+    CHECK_FALSE(sent.batch_due());
+
+    b.set(joules, std::int64_t{100});
+    CHECK(sent.batch_due());
+    sent.fill(batch, false);
+    REQUIRE(batch.values.size() == 1);
+    CHECK(batch.values[0].series == 1);
+    CHECK(batch.absences.empty());
+  }
+
+  TEST_CASE_FIXTURE(fixture, "a read without a change sends the read time alone") {
+    sent.announce();
+    sent.fill(batch, true);
+    b.mark_read(rapl, from_ns(5'000'000'000));
+    CHECK(sent.batch_due());
+    sent.fill(batch, false);
+    CHECK(batch.values.empty());
+    REQUIRE(batch.reads.size() == 1);
+    CHECK(batch.reads[0].read_at_ns == 5'000'000'000);
+  }
+
+  TEST_CASE_FIXTURE(fixture, "of values that came while the socket was full the newest goes and the others are counted") {
+    sent.announce();
+    sent.fill(batch, true);
+    for (int i = 1; i <= 5; ++i) b.set(watts, 60.0 + i);
+    sent.fill(batch, false);
+    REQUIRE(batch.values.size() == 1);
+    CHECK(batch.values[0].mantissa == 650);
+    CHECK(sent.conflated() == 4);
+  }
+
+  TEST_CASE_FIXTURE(fixture, "every link gets the sources' health, and again when it changes") {
+    b.set_status("rapl", false, "no package");
+    CHECK(sent.statuses_due());
+    CHECK(sent.take_statuses().size() == 1);
+    CHECK_FALSE(sent.statuses_due());
+    agent::feed second(b);
+    CHECK(second.statuses_due());
+    b.set_status("rapl", true, "");
+    CHECK(sent.statuses_due());
+  }
+}
+
+}  // namespace

@@ -1,0 +1,62 @@
+#include "agent/scrape.hpp"
+
+#include "common/exposition.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace binnacle;
+using agent::board;
+using namespace std::chrono_literals;
+
+namespace {
+
+TEST_SUITE("agent/scrape") {
+  struct fixture {
+    board b;
+    instant now = instant(1h);
+    board::group_ref rapl = b.add_group("rapl", "", 1s, 10s);
+    board::group_ref files = b.add_group("textfile", "a.prom", 1s, 10s);
+  };
+
+  TEST_CASE_FIXTURE(fixture, "families stand together with their help and type, foreign ones with their own") {
+    const auto first = b.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
+    const auto foreign = b.add_series(files, "health_metric", {}, 0, metrics::kind::gauge, "how it feels");
+    const auto second = b.add_series(rapl, "rapl_power_watts", {{"package", "1"}});
+    b.set(first, 61.2);
+    b.set(second, 58.0);
+    b.set(foreign, 2.0);
+    b.mark_read(rapl, now);
+    b.mark_read(files, now);
+    const std::string text = agent::exposition_of(b, now + 1s);
+    CHECK(text.find("# HELP health_metric how it feels\n# TYPE health_metric gauge\nhealth_metric 2") == 0);
+    CHECK(text.find("# TYPE rapl_power_watts gauge\nrapl_power_watts{package=\"0\"} 61.2\nrapl_power_watts{package=\"1\"} 58.0\n") !=
+          std::string::npos);
+  }
+
+  TEST_CASE_FIXTURE(fixture, "what is absent or too old is left out") {
+    const auto watts = b.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
+    const auto gone = b.add_series(rapl, "rapl_power_watts", {{"package", "1"}});
+    b.set(watts, 61.2);
+    b.set_absent(gone, wire::absence::permission);
+    CHECK(agent::exposition_of(b, now).empty());  // never read
+    b.mark_read(rapl, now);
+    CHECK(agent::exposition_of(b, now + 9s).find("package=\"1\"") == std::string::npos);
+    CHECK(agent::exposition_of(b, now + 9s).find("package=\"0\"") != std::string::npos);
+    CHECK(agent::exposition_of(b, now + 10s).empty());
+  }
+
+  TEST_CASE_FIXTURE(fixture, "what it writes, the parser reads") {
+    b.set(b.add_series(files, "odd", {{"path", "a\"b\\c\nd"}}, -3), 0.125);
+    b.mark_read(files, now);
+    int seen = 0;
+    const auto parsed = exposition::parse(agent::exposition_of(b, now), {}, [&seen](const exposition::sample& s) {
+      ++seen;
+      CHECK(s.labels.at(0).second == "a\"b\\c\nd");
+      CHECK(s.value == 0.125);
+    });
+    CHECK(parsed.has_value());
+    CHECK(seen == 1);
+  }
+}
+
+}  // namespace
