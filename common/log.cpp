@@ -1,10 +1,14 @@
 #include "common/log.hpp"
 
 #include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
+#include <mutex>
+#include <string>
 
 namespace binnacle {
 namespace {
@@ -25,16 +29,42 @@ spdlog::level::level_enum to_spdlog(log_level level) noexcept {
   return spdlog::level::info;
 }
 
+/// Hands each formatted line to a function.
+class line_sink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit line_sink(std::function<void(std::string_view)> take) : take_(std::move(take)) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    std::string_view text(line.data(), line.size());
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    take_(text);
+  }
+  void flush_() override {}
+
+  std::function<void(std::string_view)> take_;
+};
+
+std::shared_ptr<spdlog::logger> make(std::string part, log_level threshold, spdlog::sink_ptr sink) {
+  auto made = std::make_shared<spdlog::logger>(std::move(part), std::move(sink));
+  made->set_formatter(std::make_unique<spdlog::pattern_formatter>("%Y-%m-%dT%H:%M:%S.%eZ %l %n: %v",
+                                                                  spdlog::pattern_time_type::utc));
+  made->set_level(to_spdlog(threshold));
+  made->flush_on(spdlog::level::debug);
+  return made;
+}
+
+constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 }  // namespace
 
-logger::logger(std::string part, log_level threshold) {
-  sink_ =
-      std::make_shared<spdlog::logger>(std::move(part), std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  sink_->set_formatter(std::make_unique<spdlog::pattern_formatter>("%Y-%m-%dT%H:%M:%S.%eZ %l %n: %v",
-                                                                   spdlog::pattern_time_type::utc));
-  sink_->set_level(to_spdlog(threshold));
-  sink_->flush_on(spdlog::level::debug);
-}
+logger::logger(std::string part, log_level threshold)
+    : sink_(make(std::move(part), threshold, std::make_shared<spdlog::sinks::stderr_sink_mt>())) {}
+
+logger::logger(std::string part, log_level threshold, std::function<void(std::string_view line)> take)
+    : sink_(make(std::move(part), threshold, std::make_shared<line_sink>(std::move(take)))) {}
 
 logger logger::part(std::string name) const {
   logger copy = *this;
@@ -45,6 +75,12 @@ logger logger::part(std::string name) const {
 bool logger::enabled(log_level level) const noexcept { return sink_->should_log(to_spdlog(level)); }
 
 void logger::write(log_level level, std::string_view text) const {
+  if (std::ranges::any_of(text, is_control)) {
+    std::string clean(text);
+    std::ranges::replace_if(clean, is_control, '?');
+    sink_->log(to_spdlog(level), spdlog::string_view_t(clean.data(), clean.size()));
+    return;
+  }
   sink_->log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,11 +18,15 @@ namespace binnacle {
 enum class log_level : unsigned char { debug, info, warning, error, off };
 
 /// A logger that is passed in, never global. Copies share one sink; safe to use from several threads.
-/// Lines go to stderr as "2026-01-01T00:00:00.000Z INFO part: text". Nothing secret is ever logged.
+/// Lines go to stderr as "2026-01-01T00:00:00.000Z info part: text". A control character in a text, which may
+/// hold what a peer said, becomes "?", so that no text makes a second line. Nothing secret is ever logged.
 class logger {
  public:
   /// `part` names the program or room in front of each line ("agent", "ingest").
   explicit logger(std::string part, log_level threshold = log_level::info);
+  /// Gives each line, without its line feed, to `take` instead of stderr: for tests that look at what was
+  /// said. `take` may be called from any thread, one call at a time.
+  logger(std::string part, log_level threshold, std::function<void(std::string_view line)> take);
 
   /// The same sink and level under another part name.
   logger part(std::string name) const;

@@ -73,7 +73,9 @@ void name_list::count(const store::shape& s, int step) {
 }
 
 bool name_list::knows(std::string_view name) const {
-  return uses_.contains(name) || metrics::resolve(name).is_alias;
+  if (uses_.contains(name)) return true;
+  const metrics::resolved meant = metrics::resolve(name);
+  return meant.is_alias || uses_.contains(meant.otherwise);
 }
 
 const std::vector<std::string>& name_list::of(const store::view& nodes) {

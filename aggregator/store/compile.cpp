@@ -122,6 +122,10 @@ choice choose(const shape& s, const metrics::resolved& name, const series_filter
       if (wanted.keeps(s.all[*one])) c.numerator = {*one};
       return c;
     }
+    if (s.of_family(name.family).empty() && !name.otherwise.empty()) {
+      c.numerator = select(s, name.otherwise, wanted);
+      return c;
+    }
   }
   const node_rule rule = name.rule_given ? name.rule : f != nullptr ? f->rule : node_rule::sole;
   if (keep) {

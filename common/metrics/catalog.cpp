@@ -134,6 +134,8 @@ resolved resolve(std::string_view name) {
   }
   resolved itself;
   itself.family = name;
+  if (!name.empty() && find(name) == nullptr && !name.starts_with(node_prefix))
+    itself.otherwise.append(node_prefix).append(name);
   return itself;
 }
 

@@ -48,6 +48,10 @@ struct resolved {
   double scale = 1, offset = 0;
   duration window{0};
   bool is_alias = false;
+  /// A family to take when no series has `family`: prometheus-adapter serves node_health_metric as
+  /// health_metric, and policies were written for that. Empty for aliases, our own families, and names that
+  /// begin with node_ already.
+  std::string otherwise;
 };
 
 /// `name` through the alias table; a name that is no alias resolves to itself.

@@ -143,7 +143,9 @@ std::string markdown() {
 
   out +=
       "\n## Old names\n\n"
-      "These go on working in policies and the custom metrics API. `<N>` and `<M>` are numbers.\n\n"
+      "These go on working in policies and the custom metrics API. `<N>` and `<M>` are numbers. A metric of "
+      "yours that is called\n"
+      "`node_x` is also found as `x`, as prometheus-adapter serves it.\n\n"
       "| old name | is | a node's number | comes from |\n|---|---|---|---|\n";
   for (const alias& a : aliases()) {
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} | {} |\n", a.name, value_of(a), rule_of(a),

@@ -121,6 +121,20 @@ TEST_SUITE("aggregator/store/derive") {
     CHECK(s.partial);
   }
 
+  TEST_CASE(
+      "a foreign metric called node_x is found as x, as prometheus-adapter serves it, unless there is an x") {
+    CHECK(node(foreign("node_health_metric", metrics::kind::gauge))
+              .set({15, 1499})
+              .get("health_metric")
+              .value == decimal{1500, -3});
+    CHECK(node(foreign("health_metric", metrics::kind::gauge)).set({15, 1499}).get("health_metric").value ==
+          decimal{1500, -3});
+    CHECK_FALSE(node(foreign("nodehealth_metric", metrics::kind::gauge))
+                    .set({15, 1499})
+                    .get("health_metric")
+                    .present(at_s(101)));
+  }
+
   TEST_CASE("foreign gauges take the maximum, foreign counters the sum, whatever their resolutions") {
     CHECK(node(foreign("load", metrics::kind::gauge)).set({15, 1499}).get("load").value == decimal{1500, -3});
     CHECK(node(foreign("load", metrics::kind::gauge)).set({15, 1501}).get("load").value == decimal{1501, -3});

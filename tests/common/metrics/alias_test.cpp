@@ -70,6 +70,16 @@ TEST_SUITE("common/metrics/alias") {
     CHECK_FALSE(metrics::resolve("collectd_load_midterm").rule_given);
   }
 
+  TEST_CASE("a foreign name may lack the node_ that prometheus-adapter strips") {
+    CHECK(metrics::resolve("health_metric").family == "health_metric");
+    CHECK(metrics::resolve("health_metric").otherwise == "node_health_metric");
+    for (std::string_view name :
+         {"node_health_metric", "rapl_power_watts", "load1", "collectd_package_0_power_power", ""}) {
+      CAPTURE(name);
+      CHECK(metrics::resolve(name).otherwise.empty());
+    }
+  }
+
   TEST_CASE("a name that is no alias is itself, also when it nearly matches a pattern") {
     for (std::string_view name :
          {"rapl_power_watts", "health_metric", "", "collectd_package__power_power",
