@@ -10,8 +10,8 @@ namespace binnacle::custom_metrics {
 
 /// A node's answer to a question: the number, and the span that it covers, ending when it was read.
 struct reading {
-  store::sample value;
-  duration span{};  ///< an alias's window, else the sampling period; zero: not known
+  store::sample value;  ///< read_at is kept also when there is no value
+  duration span{};      ///< an alias's window, else the sampling period; zero: not known
 };
 
 /// A metric asked of one node after another. It may remember what it worked out for a shape; it lives for one

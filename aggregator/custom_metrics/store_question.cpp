@@ -44,10 +44,21 @@ class asker {
     r.value = store::evaluate(m.plan, *node.cells, now);
     store::finish(m.plan, r.value);
     r.span = m.period;
+    if (r.value.reason != wire::absence::none) r.value.read_at = last_read(m.plan, *node.cells);
     return r;
   }
 
  private:
+  /// When the oldest of the plan's groups was last read; the epoch if one never was.
+  static instant last_read(const store::plan& plan, const store::row& cells) noexcept {
+    instant oldest{};
+    for (const std::uint16_t group : plan.groups) {
+      const instant at = cells.read_at(group);
+      if (group == plan.groups.front() || at < oldest) oldest = at;
+    }
+    return oldest;
+  }
+
   const meaning& meaning_at(const std::shared_ptr<const store::shape>& shape) {
     if (meanings_.size() >= sweep_at_) {
       boost::unordered::erase_if(meanings_, [](const auto& m) { return m.second->shape.expired(); });

@@ -1,0 +1,189 @@
+#include "aggregator/ops/fleet.hpp"
+
+#include "aggregator/ops/units.hpp"
+#include "common/exposition.hpp"
+
+#include <set>
+#include <unordered_set>
+
+namespace binnacle::ops {
+namespace {
+
+// About a millisecond each.
+constexpr std::size_t json_nodes_per_slice = 200;
+constexpr std::size_t visits_per_slice = 2'000;
+constexpr std::size_t lines_per_slice = 500;
+
+/// A place in the fleet that survives nodes coming between two slices: by name, not by iterator.
+class walk {
+ public:
+  explicit walk(const store::view& nodes) : nodes_(nodes) {}
+  /// The next node in name order, or null after the last.
+  const store::node_view* next() {
+    const auto at = started_ ? nodes_.nodes().upper_bound(last_) : nodes_.nodes().begin();
+    started_ = true;
+    if (at == nodes_.nodes().end()) return nullptr;
+    last_ = at->first;
+    return at->second;
+  }
+  void restart() { started_ = false; }
+
+ private:
+  const store::view& nodes_;
+  std::string last_;
+  bool started_ = false;
+};
+
+class json_list final : public slices {
+ public:
+  json_list(const store::view& nodes, fleet_query q)
+      : nodes_(nodes), query_(std::move(q)), place_(nodes), out_(text_) {
+    out_.begin_object().field("time", query_.time).key("metrics").begin_array();
+    for (const auto& m : query_.metrics) {
+      out_.begin_object().field("name", m.name).field("unit", unit_of(m.name)).end_object();
+    }
+    out_.end_array().key("nodes").begin_array();
+  }
+
+  bool step() override {
+    for (std::size_t i = 0; i < json_nodes_per_slice; ++i) {
+      const store::node_view* node = listed_ < query_.limit ? place_.next() : nullptr;
+      if (node == nullptr) return false;
+      write_node(out_, *node, query_.metrics, nodes_.policies(), query_.now);
+      ++listed_;
+    }
+    return true;
+  }
+
+  http::response take() override {
+    const std::size_t total = nodes_.nodes().size();
+    out_.end_array().field("total", total).field("omitted", total - listed_).end_object();
+    text_ += '\n';
+    return http::response::json(std::move(text_));
+  }
+
+ private:
+  const store::view& nodes_;
+  fleet_query query_;
+  walk place_;
+  std::string text_;
+  json_writer out_;
+  std::size_t listed_ = 0;
+};
+
+class exposition_list final : public slices {
+ public:
+  exposition_list(const store::view& nodes, std::vector<std::string> families, instant now, std::size_t most)
+      : families_(families.begin(), families.end()),
+        given_(!families.empty()),
+        place_(nodes),
+        now_(now),
+        most_(most) {}
+
+  bool step() override {
+    if (!collected_) return collect();
+    if (family_ == families_.end()) return false;
+    std::size_t lines = 0;
+    for (std::size_t visits = 0; visits < visits_per_slice && lines < lines_per_slice; ++visits) {
+      const store::node_view* node = place_.next();
+      if (node == nullptr) {
+        ++family_;
+        begun_ = false;
+        place_.restart();
+        break;
+      }
+      if (node->cells != nullptr) lines += add(*node);
+    }
+    std::string piece = out_.take();
+    bytes_ += piece.size();
+    if (!piece.empty()) pieces_.push_back(std::move(piece));
+    if (bytes_ <= most_) return true;
+    pieces_.push_back(
+        "# cut off: the fleet has more than fits here; ask for single families with ?family=NAME\n");
+    return false;
+  }
+
+  http::response take() override {
+    http::response a;
+    a.content_type = std::string(exposition::writer::content_type);
+    a.body = std::move(pieces_);
+    return a;
+  }
+
+ private:
+  /// Which families there are: the text format wants all series of a family together.
+  bool collect() {
+    for (std::size_t visits = 0; visits < visits_per_slice; ++visits) {
+      const store::node_view* node = given_ ? nullptr : place_.next();
+      if (node == nullptr) {
+        collected_ = true;
+        family_ = families_.begin();
+        place_.restart();
+        return true;
+      }
+      if (node->cells == nullptr || !shapes_.insert(node->cells->shared_shape()).second) continue;
+      for (const auto& series : node->cells->series().all) families_.insert(series.family);
+    }
+    return true;
+  }
+
+  std::size_t add(const store::node_view& node) {
+    const store::shape& shape = node.cells->series();
+    std::size_t lines = 0;
+    for (const std::uint32_t i : shape.of_family(*family_)) {
+      const store::sample s = node.cells->load(i);
+      if (!s.present(now_)) continue;
+      const auto& series = shape.all[i];
+      if (!begun_) {
+        const metrics::family* known = metrics::find(*family_);
+        out_.begin(*family_, series.type, known != nullptr ? known->help : std::string_view(series.help));
+        begun_ = true;
+      }
+      metrics::label_set labels{{"node", node.name}};
+      labels.insert(labels.end(), series.labels.begin(), series.labels.end());
+      out_.add(labels, s.value);
+      ++lines;
+    }
+    return lines;
+  }
+
+  std::set<std::string> families_;
+  std::set<std::string>::const_iterator family_;
+  bool given_;
+  bool collected_ = false;
+  bool begun_ = false;  // the family's HELP and TYPE are written
+  std::unordered_set<std::shared_ptr<const store::shape>> shapes_;
+  walk place_;
+  instant now_;
+  std::size_t most_;
+  exposition::writer out_;
+  std::vector<std::string> pieces_;
+  std::size_t bytes_ = 0;
+};
+
+class ready_answer final : public slices {
+ public:
+  explicit ready_answer(http::response answer) : answer_(std::move(answer)) {}
+  bool step() override { return false; }
+  http::response take() override { return std::move(answer_); }
+
+ private:
+  http::response answer_;
+};
+
+}  // namespace
+
+std::unique_ptr<slices> fleet_json(const store::view& nodes, fleet_query q) {
+  return std::make_unique<json_list>(nodes, std::move(q));
+}
+
+std::unique_ptr<slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
+                                         instant now, std::size_t bytes) {
+  return std::make_unique<exposition_list>(nodes, std::move(families), now, bytes);
+}
+
+std::unique_ptr<slices> ready(http::response answer) {
+  return std::make_unique<ready_answer>(std::move(answer));
+}
+
+}  // namespace binnacle::ops

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "aggregator/ops/node_json.hpp"
+#include "aggregator/ops/sliced.hpp"
+#include "aggregator/store/view.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+/// Answers about the whole fleet, made in slices.
+namespace binnacle::ops {
+
+struct fleet_query {
+  std::vector<asked_metric> metrics;
+  std::size_t limit = 20'000;  ///< nodes, in name order
+  instant now{};
+  std::string time;  ///< of `now`, RFC 3339
+};
+
+/// {"time":…,"metrics":[{"name":…,"unit":…}],"nodes":[…],"total":n,"omitted":n}. `nodes` must outlive it.
+std::unique_ptr<slices> fleet_json(const store::view& nodes, fleet_query q);
+
+/// The present values of every node in the Prometheus text format, each series with the label node="…" in
+/// front. `families` keeps only those; empty: all. Stops, and says so in a comment, at `bytes`.
+std::unique_ptr<slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
+                                         instant now, std::size_t bytes = 64u << 20);
+
+/// An answer that is there already.
+std::unique_ptr<slices> ready(http::response answer);
+
+}  // namespace binnacle::ops

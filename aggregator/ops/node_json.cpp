@@ -1,0 +1,119 @@
+#include "aggregator/ops/node_json.hpp"
+
+#include "aggregator/ops/units.hpp"
+
+namespace binnacle::ops {
+namespace {
+
+std::int64_t milliseconds(duration d) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+}
+
+void write_sample_fields(json_writer& out, const store::sample& s, instant now) {
+  if (s.present(now)) {
+    out.field("value", s.value);
+  } else {
+    out.field("absent", wire::to_string(s.absent_because(now)));
+  }
+  if (s.read_at != instant()) out.field("ageMs", milliseconds(now - s.read_at));
+  if (s.present(now) && s.partial) out.field("partial", true);
+}
+
+void write_head(json_writer& out, const store::node_view& node, instant now) {
+  out.field("name", node.name).field("connected", node.connected);
+  if (node.seen() != instant()) out.field("seenMs", milliseconds(now - node.seen()));
+  out.field("agentVersion", node.agent_version).field("address", node.peer_address);
+  out.key("sources").begin_array();
+  for (const auto& s : node.sources) {
+    out.begin_object().field("source", s.source).field("ok", s.ok);
+    if (!s.message.empty()) out.field("message", s.message);
+    out.end_object();
+  }
+  out.end_array().key("labels").begin_object();
+  for (const auto& [key, value] : node.labels) out.field(key, value);
+  out.end_object();
+}
+
+/// Opens the object of one verdict; the caller closes it.
+void open_verdict(json_writer& out, const policy::published_policy& p, const policy::published_strategy& s,
+                  policy::verdict v) {
+  out.begin_object().field("policy", p.key.text()).field("strategy", policy::to_string(s.kind));
+  out.field("mode", policy::to_string(p.how))
+      .field("state", policy::to_string(v.what))
+      .field("violating", v.violating);
+  const bool decided = v.what != policy::state::pass && v.rule < s.rules.size();
+  if (decided) out.field("rule", s.rules[v.rule].text);
+  if (v.unknown != 0) out.field("unknownRules", v.unknown);
+}
+
+}  // namespace
+
+void write_sample(json_writer& out, const store::sample& s, instant now) {
+  out.begin_object();
+  write_sample_fields(out, s, now);
+  out.end_object();
+}
+
+void write_verdicts(json_writer& out, const policy::policy_table& policies, store::node_id id) {
+  out.begin_array();
+  for (const auto& [key, p] : policies) {
+    for (const auto& s : p->strategies) {
+      if (s.verdicts == nullptr) continue;
+      open_verdict(out, *p, s, s.verdicts->load(id));
+      out.end_object();
+    }
+  }
+  out.end_array();
+}
+
+void write_node(json_writer& out, const store::node_view& node, const std::vector<asked_metric>& metrics,
+                const policy::policy_table& policies, instant now) {
+  out.begin_object();
+  write_head(out, node, now);
+  out.key("values").begin_object();
+  for (const asked_metric& m : metrics) {
+    out.key(m.name);
+    write_sample(out, m.ask(node, now).value, now);
+  }
+  out.end_object().key("verdicts");
+  write_verdicts(out, policies, node.id);
+  out.end_object();
+}
+
+void write_node_in_full(json_writer& out, const store::node_view& node, const policy::policy_table& policies,
+                        instant now) {
+  out.begin_object();
+  write_head(out, node, now);
+  out.key("verdicts").begin_array();
+  for (const auto& [key, p] : policies) {
+    for (const auto& s : p->strategies) {
+      open_verdict(out, *p, s, s.verdicts == nullptr ? policy::verdict{} : s.verdicts->load(node.id));
+      out.key("rules").begin_array();
+      for (const auto& rule : s.rules) {
+        out.begin_object().field("rule", rule.text);
+        write_sample_fields(out, rule.load(node.id), now);
+        out.end_object();
+      }
+      out.end_array().end_object();
+    }
+  }
+  out.end_array().key("series").begin_array();
+  if (node.cells != nullptr) {
+    const store::shape& shape = node.cells->series();
+    for (std::size_t i = 0; i < shape.all.size(); ++i) {
+      const auto& series = shape.all[i];
+      out.begin_object().field("family", series.family).key("labels").begin_object();
+      for (const auto& [name, value] : series.labels) out.field(name, value);
+      out.end_object();
+      if (!series.flat.empty()) out.field("flatName", series.flat);
+      out.field("unit", unit_of(series.family))
+          .field("type", series.type == metrics::kind::counter ? "counter" : "gauge");
+      out.field("source", shape.groups[series.group].source);
+      write_sample_fields(out, node.cells->load(i), now);
+      out.end_object();
+    }
+  }
+  out.end_array().end_object();
+}
+
+}  // namespace binnacle::ops

@@ -1,0 +1,75 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "common/http/server.hpp"
+#include "common/metrics/catalog.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+/// What the aggregator tells the ops face about itself. Plain structs: aggregator.cpp fills them when it is
+/// asked.
+namespace binnacle::ops {
+
+/// Counts of what lay in each bucket alone; the last is what lay above all bounds.
+struct histogram_sample {
+  std::vector<double> upper_bounds;
+  std::vector<std::uint64_t> counts;
+  double sum = 0;
+};
+
+/// One number about ourselves; `family` is in the catalogue.
+struct own_sample {
+  std::string family;
+  metrics::label_set labels;
+  std::variant<std::uint64_t, double, histogram_sample> value;
+};
+
+struct listener_report {
+  std::string name;     ///< "extender"
+  std::string address;  ///< "0.0.0.0:9001"
+  http::server_counters counters;
+};
+
+struct certificate_report {
+  std::string file;
+  std::int64_t seconds_left = 0;  ///< negative: expired
+};
+
+struct self_report {
+  std::string version;
+  std::string replica;
+  std::string cluster;
+  std::string mode;  ///< "standalone"
+  instant started{};
+  std::vector<listener_report> listeners;
+  std::vector<certificate_report> certificates;
+  std::vector<std::string> warnings;  ///< sentences for a person: what is degraded, and the remedy
+};
+
+/// Something about a policy text that its author should know. Errors keep the last good version in force.
+struct policy_problem {
+  std::string file;
+  int line = 0;  ///< 0: the whole file
+  std::string field;
+  std::string message;
+  std::string severity;  ///< "error", "warning", "hint", "note"
+};
+
+/// A condition of a policy that holds now ("MetricMissing", "Held"…), as its status in Kubernetes will say.
+struct policy_condition {
+  std::string policy;    ///< "default/power"
+  std::string strategy;  ///< empty: the policy as a whole
+  std::string type;
+  std::string message;
+};
+
+struct policy_report {
+  std::vector<policy_problem> problems;
+  std::vector<policy_condition> conditions;
+};
+
+}  // namespace binnacle::ops

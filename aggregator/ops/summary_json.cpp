@@ -1,0 +1,213 @@
+#include "aggregator/ops/summary_json.hpp"
+
+#include "common/json_writer.hpp"
+
+namespace binnacle::ops {
+namespace {
+
+constexpr std::size_t most_source_problems = 50;
+
+/// How many nodes are in a state that a person should know of, and the first of them.
+struct concerned {
+  std::size_t count = 0;
+  std::vector<std::string_view> names;
+
+  void add(std::string_view name, std::size_t most) {
+    ++count;
+    if (names.size() < most) names.push_back(name);
+  }
+};
+
+void write_concerned(json_writer& out, std::string_view key, const concerned& c) {
+  if (c.count == 0) return;
+  out.key(key).begin_object().field("count", c.count).key("nodes").begin_array();
+  for (const auto name : c.names) out.value(name);
+  out.end_array().end_object();
+}
+
+struct tally {
+  concerned violating, held, missing, frozen;
+};
+
+tally count_verdicts(const store::view& nodes, const policy::published_strategy& s, std::size_t most) {
+  tally t;
+  if (s.verdicts == nullptr) return t;
+  for (const auto& [name, node] : nodes.nodes()) {
+    switch (s.verdicts->load(node->id).what) {
+      case policy::state::pass:
+        break;
+      case policy::state::violating:
+        t.violating.add(name, most);
+        break;
+      case policy::state::held:
+        t.held.add(name, most);
+        break;
+      case policy::state::missing:
+        t.missing.add(name, most);
+        break;
+      case policy::state::frozen:
+        t.frozen.add(name, most);
+        break;
+    }
+  }
+  return t;
+}
+
+void write_problems(json_writer& out, const std::vector<policy_problem>& problems) {
+  out.key("problems").begin_array();
+  for (const auto& p : problems) {
+    out.begin_object().field("severity", p.severity).field("file", p.file);
+    if (p.line > 0) out.field("line", p.line);
+    if (!p.field.empty()) out.field("field", p.field);
+    out.field("message", p.message).end_object();
+  }
+  out.end_array();
+}
+
+void write_conditions(json_writer& out, const std::vector<policy_condition>& conditions) {
+  out.key("conditions").begin_array();
+  for (const auto& c : conditions) {
+    out.begin_object().field("policy", c.policy);
+    if (!c.strategy.empty()) out.field("strategy", c.strategy);
+    out.field("type", c.type).field("message", c.message).end_object();
+  }
+  out.end_array();
+}
+
+void write_listeners(json_writer& out, const std::vector<listener_report>& listeners) {
+  out.key("listeners").begin_array();
+  for (const auto& l : listeners) {
+    const auto& c = l.counters;
+    out.begin_object()
+        .field("name", l.name)
+        .field("address", l.address)
+        .field("open", c.open)
+        .field("accepted", c.accepted);
+    out.field("rejected", c.rejected)
+        .field("requests", c.requests)
+        .field("handshakeFailures", c.handshake_failures);
+    out.field("malformed", c.malformed).field("timeouts", c.timeouts).end_object();
+  }
+  out.end_array();
+}
+
+void write_nodes(json_writer& out, const store::view& nodes) {
+  std::size_t connected = 0, troubles = 0;
+  std::string list;
+  json_writer listed(list);
+  listed.begin_array();
+  for (const auto& [name, node] : nodes.nodes()) {
+    connected += node->connected ? 1 : 0;
+    for (const auto& s : node->sources) {
+      if (s.ok || ++troubles > most_source_problems) continue;
+      listed.begin_object()
+          .field("node", name)
+          .field("source", s.source)
+          .field("message", s.message)
+          .end_object();
+    }
+  }
+  listed.end_array();
+  out.key("nodes")
+      .begin_object()
+      .field("known", nodes.nodes().size())
+      .field("connected", connected)
+      .end_object();
+  out.key("sourceProblems").begin_object().field("count", troubles).key("first").raw(list).end_object();
+}
+
+void write_policies(json_writer& out, const store::view& nodes, const policy_report& about) {
+  std::size_t dry = 0;
+  for (const auto& [key, p] : nodes.policies()) dry += p->how == policy::mode::dry_run ? 1 : 0;
+  out.key("policies").begin_object().field("inForce", nodes.policies().size()).field("dryRun", dry);
+  out.field("problems", about.problems.size()).key("strategies").begin_array();
+  for (const auto& [key, p] : nodes.policies()) {
+    for (const auto& s : p->strategies) {
+      const tally t = count_verdicts(nodes, s, 0);
+      out.begin_object().field("policy", key.text()).field("strategy", policy::to_string(s.kind));
+      out.field("mode", policy::to_string(p->how))
+          .field("violating", t.violating.count)
+          .field("held", t.held.count);
+      out.field("missing", t.missing.count).field("frozen", t.frozen.count).end_object();
+    }
+  }
+  out.end_array().end_object();
+}
+
+}  // namespace
+
+std::string status_json(const store::view& nodes, const self_report& self, const policy_report& about,
+                        const decision_totals& decisions, instant now, const std::string& time) {
+  std::string text;
+  json_writer out(text);
+  out.begin_object()
+      .field("version", self.version)
+      .field("replica", self.replica)
+      .field("cluster", self.cluster);
+  out.field("mode", self.mode).field("time", time);
+  out.field("uptimeSeconds", std::chrono::duration_cast<std::chrono::seconds>(now - self.started).count());
+  write_nodes(out, nodes);
+  write_policies(out, nodes, about);
+  out.key("decisions").begin_object().field("kept", decisions.kept).field("total", decisions.total);
+  out.field("dropped", decisions.dropped).end_object();
+  write_listeners(out, self.listeners);
+  out.key("certificates").begin_array();
+  for (const auto& c : self.certificates) {
+    out.begin_object().field("file", c.file).field("secondsLeft", c.seconds_left).end_object();
+  }
+  out.end_array().key("warnings").begin_array();
+  for (const auto& w : self.warnings) out.value(w);
+  out.end_array().end_object();
+  return text += '\n';
+}
+
+std::string policies_json(const store::view& nodes, const policy_report& about, std::size_t most_nodes) {
+  std::string text;
+  json_writer out(text);
+  out.begin_object().key("policies").begin_array();
+  for (const auto& [key, p] : nodes.policies()) {
+    out.begin_object()
+        .field("namespace", key.name_space)
+        .field("name", key.name)
+        .field("revision", p->revision);
+    out.field("mode", policy::to_string(p->how)).key("strategies").begin_array();
+    for (const auto& s : p->strategies) {
+      out.begin_object()
+          .field("strategy", policy::to_string(s.kind))
+          .field("logicalOperator", policy::to_string(s.op));
+      if (s.kind == policy::strategy_kind::dontschedule)
+        out.field("onMissing", policy::to_string(s.on_missing));
+      out.key("rules").begin_array();
+      for (const auto& r : s.rules) out.value(r.text);
+      out.end_array();
+      const tally t = count_verdicts(nodes, s, most_nodes);
+      write_concerned(out, "violating", t.violating);
+      write_concerned(out, "held", t.held);
+      write_concerned(out, "missing", t.missing);
+      write_concerned(out, "frozen", t.frozen);
+      out.end_object();
+    }
+    out.end_array().end_object();
+  }
+  out.end_array();
+  write_conditions(out, about.conditions);
+  write_problems(out, about.problems);
+  out.end_object();
+  return text += '\n';
+}
+
+std::string labels_json(const store::view& nodes) {
+  std::string text;
+  json_writer out(text);
+  out.begin_object().key("nodes").begin_array();
+  for (const auto& [name, node] : nodes.nodes()) {
+    if (node->labels.empty()) continue;
+    out.begin_object().field("node", name).key("labels").begin_object();
+    for (const auto& [key, value] : node->labels) out.field(key, value);
+    out.end_object().end_object();
+  }
+  out.end_array().end_object();
+  return text += '\n';
+}
+
+}  // namespace binnacle::ops

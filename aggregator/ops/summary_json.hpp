@@ -1,0 +1,27 @@
+#pragma once
+
+#include "aggregator/ops/report.hpp"
+#include "aggregator/store/view.hpp"
+
+#include <string>
+
+/// What the ops API says of the aggregator as a whole. README.md in this folder documents the fields.
+namespace binnacle::ops {
+
+struct decision_totals {
+  std::size_t kept = 0;
+  std::uint64_t total = 0, dropped = 0;
+};
+
+/// GET /api/v1/status.
+std::string status_json(const store::view& nodes, const self_report& self, const policy_report& about,
+                        const decision_totals& decisions, instant now, const std::string& time);
+
+/// GET /api/v1/policies: every policy in force with its rules and the nodes that violate it, at most
+/// `most_nodes` names each, and what is wrong with the texts they come from.
+std::string policies_json(const store::view& nodes, const policy_report& about, std::size_t most_nodes);
+
+/// GET /api/v1/labels: the labels that policies put on nodes; nodes without any are left out.
+std::string labels_json(const store::view& nodes);
+
+}  // namespace binnacle::ops

@@ -1,0 +1,139 @@
+#include "cli/commands.hpp"
+
+#include "cli/json.hpp"
+#include "cli/policies_view.hpp"
+#include "cli/status_view.hpp"
+#include "cli/why_view.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <ostream>
+
+namespace binnacle::cli {
+namespace {
+
+/// The replica's client, or an error said on `on.err`.
+std::optional<client> opened(const std::string& url, const connection& to, const terminal& on) {
+  auto peer = parse_endpoint(url);
+  if (peer.has_value()) {
+    auto c = client::open(*peer, to.pem);
+    if (c.has_value()) return std::move(*c);
+    on.err << "binnacle: " << c.error().message << '\n';
+  } else {
+    on.err << "binnacle: " << peer.error().message << '\n';
+  }
+  return std::nullopt;
+}
+
+struct told {
+  std::string url;
+  client::answer said;
+};
+
+/// What every replica answers; those that do not are complained of and left out.
+std::vector<told> ask_all(const connection& to, const std::string& target, const terminal& on) {
+  std::vector<told> answers;
+  for (const std::string& url : to.aggregators) {
+    const auto c = opened(url, to, on);
+    if (!c) continue;
+    auto a = c->get(target);
+    if (a.has_error()) {
+      on.err << "binnacle: " << a.error().message << '\n';
+    } else {
+      answers.push_back({c->url(), std::move(*a)});
+    }
+  }
+  return answers;
+}
+
+void print_lines(const terminal& on, std::string text) {
+  if (!text.ends_with('\n')) text += '\n';
+  on.out << text;
+}
+
+/// One replica's JSON as it came; of several, a list that says whose is whose.
+void print_json(const terminal& on, const std::vector<told>& answers, const char* what) {
+  if (answers.size() == 1) return print_lines(on, answers.front().said.text);
+  json::array all;
+  for (const told& t : answers) all.push_back(json::object{{"aggregator", t.url}, {what, t.said.json}});
+  print_lines(on, json::serialize(json::object{{"aggregators", all}}));
+}
+
+int outcome(const connection& to, const std::vector<told>& answers) {
+  return answers.size() == to.aggregators.size() ? exit_ok : exit_problem;
+}
+
+}  // namespace
+
+int status_command(const connection& to, const terminal& on) {
+  const auto answers = ask_all(to, "/api/v1/status", on);
+  if (on.json && !answers.empty()) {
+    print_json(on, answers, "status");
+    return outcome(to, answers);
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (i > 0) on.out << '\n';
+    on.out << render_status(answers[i].said.json, answers[i].url, on.with);
+  }
+  return outcome(to, answers);
+}
+
+int policy_list_command(const connection& to, const terminal& on) {
+  // Every replica has the same policies: one answer is enough.
+  for (const std::string& url : to.aggregators) {
+    const auto c = opened(url, to, on);
+    if (!c) continue;
+    auto a = c->get("/api/v1/policies");
+    if (a.has_error()) {
+      on.err << "binnacle: " << a.error().message << '\n';
+      continue;
+    }
+    print_lines(on, on.json ? a->text : render_policies(a->json, on.with));
+    return exit_ok;
+  }
+  return exit_problem;
+}
+
+int why_command(const connection& to, const why_arguments& what, const terminal& on) {
+  std::string target = fmt::format("/api/v1/decisions?pod={}&limit={}", query_escaped(what.pod), what.limit);
+  if (!what.node.empty()) target += "&node=" + query_escaped(what.node);
+  if (!what.policy.empty()) target += "&policy=" + query_escaped(what.policy);
+  if (what.all_nodes) target += "&all=true";
+  const auto answers = ask_all(to, target, on);
+  if (answers.empty()) return exit_problem;
+
+  std::vector<told_decision> decisions;
+  for (const told& t : answers) {
+    for (const auto& record : list(t.said.json, "decisions")) decisions.push_back({record, t.url});
+  }
+  decisions = newest_first(std::move(decisions), what.all);
+  if (on.json) {
+    json::array all;
+    for (const auto& d : decisions) {
+      json::value record = d.record;
+      if (auto* o = record.if_object()) o->emplace("aggregator", d.url);
+      all.push_back(std::move(record));
+    }
+    print_lines(on, json::serialize(json::object{{"decisions", all}}));
+    return decisions.empty() ? exit_problem : exit_ok;
+  }
+  if (decisions.empty()) {
+    on.err << fmt::format(
+        "binnacle: no decision about a pod matching '{}' is kept: kube-scheduler has not asked about it yet, "
+        "or it was "
+        "too long ago\n",
+        what.pod);
+    return exit_problem;
+  }
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::int64_t now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  for (std::size_t i = 0; i < decisions.size(); ++i) {
+    if (i > 0) on.out << '\n';
+    on.out << render_decision(decisions[i], now_ms, on.with);
+  }
+  return exit_ok;
+}
+
+}  // namespace binnacle::cli

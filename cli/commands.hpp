@@ -1,0 +1,50 @@
+#pragma once
+
+#include "cli/client.hpp"
+#include "cli/connection.hpp"
+#include "cli/paint.hpp"
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+/// What each subcommand does. They talk to the aggregator, print, and return the exit status.
+namespace binnacle::cli {
+
+enum exit_status : int {
+  exit_ok = 0,
+  exit_problem = 1,  ///< something is wrong: no answer, no such decision, errors in a policy
+  exit_usage = 2,    ///< the command line or a settings file is wrong
+};
+
+struct terminal {
+  std::ostream& out;
+  std::ostream& err;
+  paint with;
+  bool json = false;    ///< -o json
+  bool is_tty = false;  ///< `out` is a terminal
+};
+
+int status_command(const connection& to, const terminal& on);
+
+struct top_arguments {
+  std::vector<std::string> metrics;
+  bool once = false;
+};
+/// Redraws every second until it is interrupted; once when `out` is no terminal.
+int top_command(const connection& to, const top_arguments& what, const terminal& on);
+
+struct why_arguments {
+  std::string pod;
+  std::string node;
+  std::string policy;
+  bool all = false;        ///< every decision kept, not only the newest
+  bool all_nodes = false;  ///< every candidate
+  std::int64_t limit = 20;
+};
+int why_command(const connection& to, const why_arguments& what, const terminal& on);
+
+int policy_list_command(const connection& to, const terminal& on);
+
+}  // namespace binnacle::cli

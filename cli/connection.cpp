@@ -1,0 +1,125 @@
+#include "cli/connection.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+#include <filesystem>
+
+namespace binnacle::cli {
+namespace {
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    if (comma != 0) parts.emplace_back(text.substr(0, comma));
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return parts;
+}
+
+error at_line(const std::string& name, const YAML::Mark& mark, std::string_view what) {
+  return {errc::invalid_input, fmt::format("{}:{}: {}", name, mark.line + 1, what)};
+}
+
+}  // namespace
+
+connection merged(connection flags, const std::function<const char*(const char*)>& environment,
+                  connection file) {
+  const auto variable = [&](const char* name) {
+    const char* value = environment(name);
+    return value == nullptr ? std::string() : std::string(value);
+  };
+  const auto first = [](std::string a, std::string b, std::string c) {
+    return !a.empty() ? a : !b.empty() ? b : c;
+  };
+  connection c = std::move(flags);
+  if (c.aggregators.empty()) c.aggregators = split(variable("BINNACLE_AGGREGATOR"));
+  if (c.aggregators.empty()) c.aggregators = std::move(file.aggregators);
+  if (c.aggregators.empty()) c.aggregators = {"https://localhost:9102"};
+  c.pem.certificate = first(c.pem.certificate, variable("BINNACLE_CERT"), file.pem.certificate);
+  c.pem.key = first(c.pem.key, variable("BINNACLE_KEY"), file.pem.key);
+  c.pem.authority = first(c.pem.authority, variable("BINNACLE_CA"), file.pem.authority);
+  return c;
+}
+
+result<connection> parse_settings(const std::string& yaml, const std::string& name) {
+  connection c;
+  try {
+    const YAML::Node top = YAML::Load(yaml);
+    if (top.IsNull()) return c;
+    if (!top.IsMap()) return at_line(name, top.Mark(), "expected keys and values: aggregator, cert, key, ca");
+    for (const auto& entry : top) {
+      const auto key = entry.first.as<std::string>();
+      const YAML::Node& value = entry.second;
+      const auto file = [&] {
+        return (std::filesystem::path(name).parent_path() / value.as<std::string>()).string();
+      };
+      if (key == "aggregator" && value.IsSequence()) {
+        c.aggregators = value.as<std::vector<std::string>>();
+      } else if (!value.IsScalar()) {
+        return at_line(name, value.Mark(), fmt::format("{} must be one value", key));
+      } else if (key == "aggregator") {
+        c.aggregators = {value.as<std::string>()};
+      } else if (key == "cert") {
+        c.pem.certificate = file();
+      } else if (key == "key") {
+        c.pem.key = file();
+      } else if (key == "ca") {
+        c.pem.authority = file();
+      } else {
+        return at_line(name, entry.first.Mark(),
+                       fmt::format("unknown key '{}'; known are aggregator, cert, key, ca", key));
+      }
+    }
+  } catch (const YAML::Exception& e) {
+    return at_line(name, e.mark, e.msg);
+  }
+  return c;
+}
+
+result<endpoint> parse_endpoint(std::string_view url) {
+  const auto wrong = [&](std::string_view what) {
+    return error{errc::invalid_input,
+                 fmt::format("'{}' is no address of an aggregator: {}; write https://HOST:9102", url, what)};
+  };
+  endpoint e;
+  std::string_view rest = url;
+  if (rest.starts_with("https://")) {
+    rest.remove_prefix(8);
+  } else if (rest.starts_with("http://")) {
+    rest.remove_prefix(7);
+    e.secure = false;
+  } else if (rest.find("://") != std::string_view::npos) {
+    return wrong("only https and http are spoken");
+  }
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  if (rest.find('/') != std::string_view::npos) return wrong("it has a path");
+
+  std::string_view port;
+  if (rest.starts_with('[')) {
+    const auto end = rest.find(']');
+    if (end == std::string_view::npos) return wrong("']' is missing");
+    e.host = rest.substr(1, end - 1);
+    port = rest.substr(end + 1);
+  } else {
+    const auto colon = rest.find(':');
+    if (colon != rest.rfind(':')) return wrong("an IPv6 address needs brackets");
+    e.host = rest.substr(0, colon);
+    port = colon == std::string_view::npos ? std::string_view() : rest.substr(colon);
+  }
+  if (e.host.empty()) return wrong("the host is missing");
+  if (!port.empty()) {
+    port.remove_prefix(port.front() == ':' ? 1 : 0);
+    const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), e.port);
+    if (failed != std::errc() || end != port.data() + port.size() || e.port == 0)
+      return wrong("the port must be 1 to 65535");
+  }
+  const bool v6 = e.host.find(':') != std::string::npos;
+  e.url = fmt::format("{}://{}{}{}:{}", e.secure ? "https" : "http", v6 ? "[" : "", e.host, v6 ? "]" : "",
+                      e.port);
+  return e;
+}
+
+}  // namespace binnacle::cli

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "common/error.hpp"
+#include "common/tls/context.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::cli {
+
+/// How to reach the aggregator. Empty members are not given.
+struct connection {
+  std::vector<std::string> aggregators;  ///< URLs of the ops face, one per replica
+  tls::files pem;
+};
+
+/// Flags win over the environment (BINNACLE_AGGREGATOR, comma-separated; BINNACLE_CERT, BINNACLE_KEY,
+/// BINNACLE_CA), the environment over the file, and without any the aggregator is https://localhost:9102.
+connection merged(connection flags, const std::function<const char*(const char*)>& environment,
+                  connection file);
+
+/// The settings in a cli.yaml: aggregator (one URL or a list), cert, key, ca. `name` is for messages;
+/// relative PEM files count from the folder of `name`. Errors: invalid_input with file and line.
+result<connection> parse_settings(const std::string& yaml, const std::string& name);
+
+/// A URL taken apart: "https://host:9102", "host", "host:9102", "[::1]:9102", "http://host". Default port
+/// 9102.
+struct endpoint {
+  std::string url;  ///< normalised, without a path
+  std::string host;
+  std::uint16_t port = 9102;
+  bool secure = true;
+};
+result<endpoint> parse_endpoint(std::string_view url);
+
+}  // namespace binnacle::cli

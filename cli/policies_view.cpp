@@ -1,0 +1,69 @@
+#include "cli/policies_view.hpp"
+
+#include "cli/units.hpp"
+
+#include <fmt/format.h>
+
+namespace binnacle::cli {
+namespace {
+
+std::string names_of(const json::value& group) {
+  constexpr std::size_t most = 8;
+  std::string out;
+  std::size_t shown = 0;
+  for (const auto& n : list(group, "nodes")) {
+    if (shown == most) break;
+    const auto* name = n.if_string();
+    if (name == nullptr) continue;
+    out += (shown++ == 0 ? "" : ", ") + std::string(*name);
+  }
+  const auto more = integer(group, "count") - static_cast<std::int64_t>(shown);
+  return more > 0 ? fmt::format("{} and {} more", out, more) : out;
+}
+
+void render_strategy(std::string& out, const json::value& s, const paint& with) {
+  out += "  " + text(s, "strategy");
+  const auto& rules = list(s, "rules");
+  if (rules.size() > 1) out += " " + text(s, "logicalOperator");
+  if (text(s, "onMissing") == "Reject") out += with(colour::dim, " onMissing Reject");
+  out += '\n';
+  for (const auto& r : rules) {
+    if (const auto* rule = r.if_string()) out += fmt::format("    {}\n", std::string(*rule));
+  }
+  const auto group = [&](const char* state, colour ink) {
+    const json::value* g = member(s, state);
+    if (g == nullptr) return;
+    out += fmt::format("    {} {}\n", with(ink, fmt::format("{}:", state)), names_of(*g));
+  };
+  group("violating", colour::red);
+  group("held", colour::yellow);
+  group("missing", colour::yellow);
+  group("frozen", colour::yellow);
+}
+
+}  // namespace
+
+std::string render_policies(const json::value& policies, const paint& with) {
+  std::string out;
+  for (const auto& p : list(policies, "policies")) {
+    out += with(colour::bold, text(p, "namespace") + "/" + text(p, "name"));
+    if (text(p, "mode") == "DryRun") out += with(colour::yellow, " (dry run: nothing is enforced)");
+    out += '\n';
+    for (const auto& s : list(p, "strategies")) render_strategy(out, s, with);
+  }
+  if (out.empty()) out = "no policy is in force\n";
+  for (const auto& c : list(policies, "conditions")) {
+    out += fmt::format("{} {} {}: {}\n", with(colour::yellow, text(c, "type")), text(c, "policy"),
+                       text(c, "strategy"), text(c, "message"));
+  }
+  for (const auto& p : list(policies, "problems")) {
+    const std::string severity = text(p, "severity"), field = text(p, "field");
+    const std::int64_t line = integer(p, "line");
+    out += fmt::format("{}{}: {}: {}{}{}\n", text(p, "file"), line > 0 ? fmt::format(":{}", line) : "",
+                       with(severity == "error" ? colour::red : colour::yellow, severity), field,
+                       field.empty() ? "" : ": ", text(p, "message"));
+  }
+  return out;
+}
+
+}  // namespace binnacle::cli

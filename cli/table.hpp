@@ -1,0 +1,43 @@
+#pragma once
+
+#include "cli/paint.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::cli {
+
+enum class align : unsigned char { left, right };
+
+/// Rows of cells printed in aligned columns, two blanks apart. Widths count characters, not bytes (µ, °).
+class table {
+ public:
+  struct cell {
+    std::string text;
+    colour ink = colour::none;
+  };
+
+  /// `gap`: blanks in front of the column; the first column has none.
+  void column(std::string header, align how = align::left, std::size_t gap = 2);
+  void row(std::vector<cell> cells);
+
+  /// Lines without line ends; the last column is not padded. `width` > 0 cuts each line there.
+  std::vector<std::string> lines(const paint& with, std::size_t width = 0) const;
+
+ private:
+  struct head {
+    std::string text;
+    align how;
+    std::size_t gap;
+  };
+  std::vector<head> columns_;
+  std::vector<std::vector<cell>> rows_;
+};
+
+/// Characters in UTF-8 text.
+std::size_t characters(std::string_view text) noexcept;
+/// At most `most` characters of it, the last one "…" if something was cut.
+std::string shortened(std::string_view text, std::size_t most);
+
+}  // namespace binnacle::cli

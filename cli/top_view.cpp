@@ -1,0 +1,178 @@
+#include "cli/top_view.hpp"
+
+#include "cli/table.hpp"
+#include "cli/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace binnacle::cli {
+namespace {
+
+constexpr std::size_t most_policies = 4;  // columns; more are told in WHY alone
+
+struct shown_metric {
+  std::string name, unit, title;
+};
+
+bool is_policys_own(std::string_view name, const std::vector<std::string>& wanted) {
+  return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+}
+
+/// Power, temperature and CPU under short names, in that order, then what was asked for. What the server adds
+/// because a policy watches it is left to the policy's column.
+std::vector<shown_metric> choose(const json::value& nodes, const std::vector<std::string>& wanted) {
+  std::vector<shown_metric> chosen;
+  const auto first = [&](std::string_view unit, std::string_view part, const char* title) {
+    for (const auto& m : list(nodes, "metrics")) {
+      const std::string name = text(m, "name");
+      if (text(m, "unit") != unit || name.find(part) == std::string::npos || is_policys_own(name, wanted))
+        continue;
+      chosen.push_back({name, std::string(unit), title});
+      return;
+    }
+  };
+  first("watts", "power_watts", "POWER");
+  first("celsius", "temperature", "TEMP");
+  first("ratio", "cpu_utilization", "CPU");
+  for (const std::string& name : wanted) {
+    std::string unit;
+    for (const auto& m : list(nodes, "metrics")) {
+      if (text(m, "name") == name) unit = text(m, "unit");
+    }
+    chosen.push_back({name, unit, name});
+  }
+  return chosen;
+}
+
+const json::value* value_of(const json::value& node, const std::string& metric) {
+  const json::value* values = member(node, "values");
+  return values == nullptr ? nullptr : member(*values, metric);
+}
+
+/// The value and its age, or "-" and why. True when some members of the value are missing.
+bool add_value(std::vector<table::cell>& row, const json::value* v, const std::string& unit) {
+  const auto number = v == nullptr ? std::nullopt : cli::number(*v, "value");
+  const std::int64_t age_ms = v == nullptr ? -1 : integer(*v, "ageMs", -1);
+  if (number) {
+    const bool partial = flag(*v, "partial");
+    row.push_back({with_unit(*number, unit) + (partial ? "*" : "")});
+    row.push_back({age_ms < 0 ? "" : age(age_ms), colour::dim});
+    return partial;
+  }
+  const std::string reason = v == nullptr ? "" : reason_words(text(*v, "absent"));
+  row.push_back({"-", colour::yellow});
+  row.push_back({age_ms < 0 ? reason : reason + " " + age(age_ms), colour::yellow});
+  return false;
+}
+
+/// Worse states first.
+int severity(std::string_view state) {
+  static constexpr std::string_view order[] = {"violating", "missing", "held", "frozen"};
+  const auto at = std::find(std::begin(order), std::end(order), state);
+  return at == std::end(order) ? 0 : static_cast<int>(std::end(order) - at);
+}
+
+colour ink_of(std::string_view state) {
+  return state == "violating" ? colour::red : severity(state) > 0 ? colour::yellow : colour::green;
+}
+
+std::string short_name(const std::string& policy) {
+  return policy.starts_with("default/") ? policy.substr(8) : policy;
+}
+
+std::vector<std::string> policies_of(const json::value& nodes) {
+  std::vector<std::string> names;
+  for (const auto& n : list(nodes, "nodes")) {
+    for (const auto& v : list(n, "verdicts")) {
+      const std::string name = text(v, "policy");
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void add_verdicts(std::vector<table::cell>& row, const json::value& node,
+                  const std::vector<std::string>& policies, bool columns) {
+  std::string why;
+  for (const std::string& policy : policies) {
+    std::string worst = "pass";
+    bool dry = false;
+    for (const auto& v : list(node, "verdicts")) {
+      if (text(v, "policy") != policy) continue;
+      dry = text(v, "mode") == "DryRun";
+      const std::string state = text(v, "state");
+      if (severity(state) > severity(worst)) worst = state;
+      if (severity(state) > 0) {
+        why += fmt::format("{}{}{}: {}", why.empty() ? "" : "; ", columns ? "" : short_name(policy) + " ",
+                           text(v, "strategy"), text(v, "rule"));
+      }
+    }
+    if (columns) row.push_back({dry ? "(" + worst + ")" : worst, dry ? colour::dim : ink_of(worst)});
+  }
+  row.push_back({why, colour::dim});
+}
+
+}  // namespace
+
+std::string render_top(const json::value& nodes, const std::string& url, const top_layout& layout,
+                       const paint& with) {
+  const auto metrics = choose(nodes, layout.metrics);
+  const auto policies = policies_of(nodes);
+  const bool columns = policies.size() <= most_policies;
+
+  std::vector<const json::value*> order;
+  std::int64_t connected = 0;
+  for (const auto& n : list(nodes, "nodes")) {
+    order.push_back(&n);
+    connected += flag(n, "connected") ? 1 : 0;
+  }
+  const auto rank = [&](const json::value* n) {
+    const json::value* v = metrics.empty() ? nullptr : value_of(*n, metrics.front().name);
+    return (v == nullptr ? std::nullopt : number(*v, "value"))
+        .value_or(-std::numeric_limits<double>::infinity());
+  };
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return rank(a) > rank(b); });
+
+  table t;
+  t.column("NODE");
+  for (const auto& m : metrics) {
+    t.column(m.title, align::right);
+    t.column("AGE", align::left, 1);
+  }
+  if (columns) {
+    for (const auto& p : policies) t.column(short_name(p));
+  }
+  if (!policies.empty()) t.column("WHY");
+
+  // Two lines above the table, its header, and one below it when nodes are left out.
+  const std::size_t room = layout.height > 5 ? layout.height - 5 : layout.height == 0 ? order.size() : 1;
+  const std::size_t shown = std::min(order.size(), room);
+  bool partial = false;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const json::value& n = *order[i];
+    const bool up = flag(n, "connected");
+    std::vector<table::cell> row{
+        {text(n, "name") + (up ? "" : " (down)"), up ? colour::bold : colour::yellow}};
+    for (const auto& m : metrics) partial |= add_value(row, value_of(n, m.name), m.unit);
+    if (!policies.empty()) add_verdicts(row, n, policies, columns);
+    t.row(std::move(row));
+  }
+
+  const std::int64_t total = integer(nodes, "total");
+  std::string out =
+      fmt::format("{}  {}  {} of {} connected  {}\n\n", with(colour::bold, "binnacle top"),
+                  text(nodes, "time"), connected, counted(total, "node"), with(colour::dim, url));
+  if (order.empty())
+    return out + "no node has connected yet: start binnacle-agent with --aggregator pointing here\n";
+  for (const auto& line : t.lines(with, layout.width)) out += line + '\n';
+  if (partial) out += with(colour::dim, "* of the members that have a value; others have none") + '\n';
+  const std::int64_t hidden = total - static_cast<std::int64_t>(shown);
+  if (hidden > 0) out += with(colour::dim, fmt::format("and {} more", counted(hidden, "node"))) + '\n';
+  return out;
+}
+
+}  // namespace binnacle::cli

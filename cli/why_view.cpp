@@ -1,0 +1,149 @@
+#include "cli/why_view.hpp"
+
+#include "cli/table.hpp"
+#include "cli/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace binnacle::cli {
+namespace {
+
+std::string pod_name(const json::value& record) {
+  const json::value pod = object(record, "pod");
+  return text(pod, "namespace") + "/" + text(pod, "name");
+}
+
+std::string_view sign_of(const std::string& operation) {
+  if (operation == "GreaterThan") return ">";
+  if (operation == "LessThan") return "<";
+  return "=";
+}
+
+/// A JSON number as it stands there: the digits are the value's resolution.
+std::string digits(const json::value& v, std::string_view key) {
+  const auto n = number(v, key);
+  return n ? fmt::format("{}", *n) : std::string();
+}
+
+colour ink_of(std::string_view verdict) {
+  if (verdict.starts_with("refused")) return colour::red;
+  if (verdict == "unknown" || verdict == "unscored") return colour::yellow;
+  return colour::green;
+}
+
+std::string words_for(const std::string& verdict) {
+  if (verdict == "refused_missing") return "refused: no data";
+  if (verdict == "unknown") return "passed: never seen";
+  if (verdict == "unscored") return "no data";
+  return verdict;
+}
+
+struct rule_facts {
+  std::string metric, target;
+};
+
+std::vector<rule_facts> rules_of(const json::value& record) {
+  std::vector<rule_facts> rules;
+  for (const auto& r : list(record, "rules")) {
+    const std::string target = digits(r, "target");
+    rules.push_back({text(r, "metric"),
+                     target.empty() ? "" : fmt::format("{} {}", sign_of(text(r, "operator")), target)});
+  }
+  return rules;
+}
+
+std::vector<std::string> node_lines(const json::value& record, const paint& with) {
+  const bool scored = text(record, "verb") == "prioritize";
+  const auto rules = rules_of(record);
+  table t;
+  t.column("NODE");
+  t.column("VERDICT");
+  if (scored) t.column("SCORE", align::right);
+  t.column("METRIC");
+  t.column("VALUE", align::right);
+  if (!scored) {
+    t.column("TARGET");
+    t.column("MARGIN", align::right);
+  }
+  t.column("AGE", align::right);
+
+  for (const auto& n : list(record, "nodes")) {
+    const std::string verdict = text(n, "verdict");
+    const auto& values = list(n, "values");
+    std::size_t i = 0;
+    do {
+      std::vector<table::cell> row;
+      // A node's further rules stand below its name.
+      row.push_back({i == 0 ? text(n, "node") : "", colour::bold});
+      row.push_back({i == 0 ? words_for(verdict) : "", ink_of(verdict)});
+      if (scored) row.push_back({i == 0 ? digits(n, "score") : ""});
+      if (i < values.size()) {
+        const json::value& v = values[i];
+        const rule_facts rule = i < rules.size() ? rules[i] : rule_facts{};
+        const std::string absent = reason_words(text(v, "absent"));
+        const auto age_ms = integer(v, "ageMs", -1);
+        const auto margin = number(v, "margin");
+        const bool decided = verdict == "refused" && integer(n, "rule") == static_cast<std::int64_t>(i);
+        row.push_back({rule.metric});
+        row.push_back({absent.empty() ? digits(v, "value") : absent, decided          ? colour::red
+                                                                     : absent.empty() ? colour::none
+                                                                                      : colour::yellow});
+        if (!scored) {
+          row.push_back({rule.target});
+          row.push_back({margin ? fmt::format("{:+}", *margin) : ""});
+        }
+        row.push_back({age_ms < 0 ? "" : age(age_ms), colour::dim});
+      }
+      t.row(std::move(row));
+    } while (++i < values.size());
+  }
+  return t.lines(with);
+}
+
+}  // namespace
+
+std::vector<told_decision> newest_first(std::vector<told_decision> decisions, bool all) {
+  std::stable_sort(decisions.begin(), decisions.end(), [](const auto& a, const auto& b) {
+    return integer(a.record, "unixMs") > integer(b.record, "unixMs");
+  });
+  if (all) return decisions;
+  std::set<std::pair<std::string, std::string>> seen;
+  std::vector<told_decision> newest;
+  for (auto& d : decisions) {
+    if (seen.emplace(pod_name(d.record), text(d.record, "verb")).second) newest.push_back(std::move(d));
+  }
+  return newest;
+}
+
+std::string render_decision(const told_decision& d, std::int64_t now_ms, const paint& with) {
+  const json::value& record = d.record;
+  std::string out = with(colour::bold, text(record, "summary")) + '\n';
+  const std::int64_t at = integer(record, "unixMs");
+  out += text(record, "time");
+  if (now_ms > 0 && at > 0) out += fmt::format(" ({} ago)", age(std::max<std::int64_t>(0, now_ms - at)));
+  out += with(colour::dim, fmt::format(", decision {} of {}", integer(record, "id"), d.url)) + '\n';
+
+  const json::value policy = object(record, "policy");
+  if (!text(policy, "name").empty()) {
+    out += fmt::format("policy {}/{}", text(policy, "namespace"), text(policy, "name"));
+    if (flag(record, "dryRun")) out += with(colour::yellow, " in dry run");
+    const auto& rules = list(record, "rules");
+    out += rules.size() > 1 ? fmt::format(", {}:", text(policy, "logicalOperator")) : ":";
+    for (std::size_t i = 0; i < rules.size(); ++i) out += (i == 0 ? " " : ", ") + text(rules[i], "rule");
+    out += '\n';
+  }
+  if (!list(record, "nodes").empty()) {
+    out += '\n';
+    for (const auto& line : node_lines(record, with)) out += line + '\n';
+  }
+  const std::int64_t hidden = integer(record, "nodesOmitted");
+  if (hidden > 0)
+    out += with(colour::dim, fmt::format("and {} more (--all-nodes shows them)", counted(hidden, "node"))) +
+           '\n';
+  return out;
+}
+
+}  // namespace binnacle::cli

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "cli/json.hpp"
+#include "cli/paint.hpp"
+
+#include <string>
+#include <vector>
+
+namespace binnacle::cli {
+
+/// A decision as one replica told it.
+struct told_decision {
+  json::value record;  ///< as aggregator/decision/explain.hpp describes it
+  std::string url;     ///< of the replica
+};
+
+/// The decisions of several replicas together, newest first; unless `all`, only the newest of each verb for
+/// each pod.
+std::vector<told_decision> newest_first(std::vector<told_decision> decisions, bool all);
+
+/// One decision in words: who passed, who did not and why, with value, target, margin, age and score.
+/// `now_ms`: Unix time, for "12s ago"; 0: not shown.
+std::string render_decision(const told_decision& d, std::int64_t now_ms, const paint& with);
+
+}  // namespace binnacle::cli

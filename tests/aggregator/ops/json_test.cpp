@@ -1,0 +1,144 @@
+#include "aggregator/ops/fleet.hpp"
+#include "aggregator/ops/summary_json.hpp"
+#include "tests/aggregator/ops/house.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace binnacle;
+using namespace binnacle::ops;
+
+namespace {
+
+std::string whole(slices& work) {
+  while (work.step()) {
+  }
+  std::string text;
+  for (const auto& piece : work.take().body) text += piece;
+  return text;
+}
+
+const std::string node_a_head =
+    R"("name":"node-a","connected":true,"seenMs":100,"agentVersion":"0.1.0","address":"10.0.0.7:40312","sources":[])";
+
+}  // namespace
+
+TEST_SUITE("aggregator/ops/json") {
+  TEST_CASE_FIXTURE(house, "the node list has each value with its age or the reason why there is none") {
+    fleet_query q;
+    q.metrics = {{"rapl_power_watts", ask("rapl_power_watts", {})},
+                 {"inlet_celsius", ask("inlet_celsius", {})}};
+    q.now = now;
+    q.time = "2026-01-01T00:00:00Z";
+    const auto list = fleet_json(nodes, std::move(q));
+    CHECK(
+        whole(*list) ==
+        R"({"time":"2026-01-01T00:00:00Z","metrics":[{"name":"rapl_power_watts","unit":"watts"},{"name":"inlet_celsius","unit":"celsius"}],)"
+        R"("nodes":[{)" +
+            node_a_head +
+            R"(,"labels":{},"values":{"rapl_power_watts":{"value":122.1,"ageMs":200},"inlet_celsius":{"absent":"missing"}},)"
+            R"("verdicts":[{"policy":"default/power","strategy":"dontschedule","mode":"Enforce","state":"violating","violating":true,)"
+            R"("rule":"rapl_power_watts GreaterThan 60"}]},)"
+            R"({"name":"node-b","connected":true,"seenMs":50,"agentVersion":"0.1.0","address":"10.0.0.7:40312",)"
+            R"("sources":[{"source":"rapl","ok":false,"message":"energy_uj may not be read: run the agent as root"},{"source":"textfile","ok":true}],)"
+            R"("labels":{},"values":{"rapl_power_watts":{"absent":"permission"},"inlet_celsius":{"absent":"stale","ageMs":61000}},)"
+            R"("verdicts":[{"policy":"default/power","strategy":"dontschedule","mode":"Enforce","state":"missing","violating":false,)"
+            R"("rule":"rapl_power_watts GreaterThan 60","unknownRules":1}]},)"
+            R"({"name":"node-c","connected":false,"seenMs":10000,"agentVersion":"","address":"","sources":[],"labels":{},)"
+            R"("values":{"rapl_power_watts":{"absent":"not_read_yet"},"inlet_celsius":{"absent":"not_read_yet"}},)"
+            R"("verdicts":[{"policy":"default/power","strategy":"dontschedule","mode":"Enforce","state":"pass","violating":false}]}],)"
+            R"("total":3,"omitted":0})"
+            "\n");
+  }
+
+  TEST_CASE_FIXTURE(house, "the list can be cut and says how much it left out") {
+    fleet_query q;
+    q.limit = 1;
+    q.now = now;
+    const auto list = fleet_json(nodes, std::move(q));
+    const std::string text = whole(*list);
+    CHECK(text.find("node-a") != std::string::npos);
+    CHECK(text.find("node-b") == std::string::npos);
+    CHECK(text.ends_with("\"total\":3,\"omitted\":2}\n"));
+  }
+
+  TEST_CASE_FIXTURE(house, "a large fleet takes several slices and nodes that come in between do no harm") {
+    for (int i = 0; i < 1000; ++i)
+      add("worker-" + std::to_string(10'000 + i), store::catalog_builder().group("os").series("os_load1"));
+    fleet_query q;
+    q.now = now;
+    const auto list = fleet_json(nodes, std::move(q));
+    int steps = 0;
+    while (list->step()) {
+      if (++steps == 2) add("aaa-before", store::catalog_builder().group("os").series("os_load1"));
+      if (steps == 3) add("zzz-after", store::catalog_builder().group("os").series("os_load1"));
+    }
+    CHECK(steps == 5);
+    const std::string text = list->take().body.at(0);
+    CHECK(text.find("zzz-after") != std::string::npos);
+    CHECK(text.find("aaa-before") == std::string::npos);
+    CHECK(text.find("\"total\":1005,\"omitted\":1}") != std::string::npos);
+  }
+
+  TEST_CASE_FIXTURE(house, "one node in full has every series, and the values that each rule compares") {
+    std::string text;
+    json_writer out(text);
+    write_node_in_full(out, *nodes.find("node-a"), nodes.policies(), now);
+    const std::string start =
+        "{" + node_a_head +
+        R"(,"labels":{},"verdicts":[{"policy":"default/power","strategy":"dontschedule","mode":"Enforce","state":"violating",)"
+        R"("violating":true,"rule":"rapl_power_watts GreaterThan 60","rules":[{"rule":"rapl_power_watts GreaterThan 60","value":122.1,"ageMs":200}]}],)"
+        R"("series":[{"family":"rapl_power_watts","labels":{"package":"0"},"flatName":"rapl_power_watts_0","unit":"watts","type":"gauge",)"
+        R"("source":"rapl","value":60.0,"ageMs":200},)";
+    CHECK(text.substr(0, start.size()) == start);
+    CHECK(text.find(R"("family":"rapl_energy_joules_total","labels":{"zone":"package","package":"1"})") !=
+          std::string::npos);
+    CHECK(text.ends_with("]}"));
+  }
+
+  TEST_CASE_FIXTURE(house,
+                    "policies come with their rules, whom they concern, and what is wrong with their texts") {
+    policy_report about;
+    about.problems = {{"power.yaml", 12, "spec.strategies", "unknown strategy 'dontscedule'", "warning"},
+                      {"b.yaml", 0, "", "is empty", "error"}};
+    about.conditions = {{"default/power", "dontschedule", "MetricMissing", "no node has a value of x"}};
+    CHECK(
+        policies_json(nodes, about, 100) ==
+        R"({"policies":[{"namespace":"default","name":"power","revision":3,"mode":"Enforce","strategies":[)"
+        R"({"strategy":"dontschedule","logicalOperator":"anyOf","onMissing":"Reject","rules":["rapl_power_watts GreaterThan 60"],)"
+        R"("violating":{"count":1,"nodes":["node-a"]},"missing":{"count":1,"nodes":["node-b"]}}]}],)"
+        R"("conditions":[{"policy":"default/power","strategy":"dontschedule","type":"MetricMissing","message":"no node has a value of x"}],)"
+        R"("problems":[{"severity":"warning","file":"power.yaml","line":12,"field":"spec.strategies","message":"unknown strategy 'dontscedule'"},)"
+        R"({"severity":"error","file":"b.yaml","message":"is empty"}]})"
+        "\n");
+  }
+
+  TEST_CASE_FIXTURE(house, "the status is the aggregator at a glance") {
+    self_report self;
+    self.version = "0.1.0";
+    self.replica = "agg-1";
+    self.mode = "standalone";
+    self.started = store::at_s(11);
+    self.listeners = {{"extender", "0.0.0.0:9001", {}}};
+    self.listeners[0].counters.requests = 7;
+    self.certificates = {{"server.pem", 86'400}};
+    self.warnings = {"the certificate server.pem ends today"};
+    CHECK(
+        status_json(nodes, self, {}, {20, 120, 100}, now, "2026-01-01T00:00:00Z") ==
+        R"({"version":"0.1.0","replica":"agg-1","cluster":"","mode":"standalone","time":"2026-01-01T00:00:00Z","uptimeSeconds":90,)"
+        R"("nodes":{"known":3,"connected":2},"sourceProblems":{"count":1,"first":[)"
+        R"({"node":"node-b","source":"rapl","message":"energy_uj may not be read: run the agent as root"}]},)"
+        R"("policies":{"inForce":1,"dryRun":0,"problems":0,"strategies":[{"policy":"default/power","strategy":"dontschedule",)"
+        R"("mode":"Enforce","violating":1,"held":0,"missing":1,"frozen":0}]},)"
+        R"("decisions":{"kept":20,"total":120,"dropped":100},)"
+        R"("listeners":[{"name":"extender","address":"0.0.0.0:9001","open":0,"accepted":0,"rejected":0,"requests":7,)"
+        R"("handshakeFailures":0,"malformed":0,"timeouts":0}],)"
+        R"("certificates":[{"file":"server.pem","secondsLeft":86400}],"warnings":["the certificate server.pem ends today"]})"
+        "\n");
+  }
+
+  TEST_CASE_FIXTURE(house, "labels are listed for the nodes that have some") {
+    CHECK(labels_json(nodes) == "{\"nodes\":[]}\n");
+    node("node-b").labels["power"] = "violating";
+    CHECK(labels_json(nodes) == "{\"nodes\":[{\"node\":\"node-b\",\"labels\":{\"power\":\"violating\"}}]}\n");
+  }
+}

@@ -1,0 +1,162 @@
+#include "aggregator/ops/fleet.hpp"
+#include "aggregator/ops/own_metrics.hpp"
+#include "aggregator/ops/units.hpp"
+#include "tests/aggregator/ops/house.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace binnacle;
+using namespace binnacle::ops;
+
+namespace {
+
+http::response done(slices& work) {
+  while (work.step()) {
+  }
+  return work.take();
+}
+
+std::string joined(const http::response& r) {
+  std::string text;
+  for (const auto& piece : r.body) text += piece;
+  return text;
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/ops/metrics") {
+  TEST_CASE_FIXTURE(
+      house,
+      "every present series of the fleet comes with its node, families together, stale ones left out") {
+    const auto answer =
+        done(*fleet_exposition(nodes, {"inlet_celsius", "rapl_power_watts"}, store::at_s(101)));
+    CHECK(answer.content_type == "text/plain; version=0.0.4; charset=utf-8");
+    const std::string text = joined(answer);
+    CHECK(text.starts_with("# HELP rapl_power_watts "));
+    CHECK(
+        text.ends_with("# TYPE rapl_power_watts gauge\n"
+                       "rapl_power_watts{node=\"node-a\",package=\"0\"} 60.0\n"
+                       "rapl_power_watts{node=\"node-a\",package=\"1\"} 55.0\n"));
+
+    CHECK(joined(done(*fleet_exposition(nodes, {"inlet_celsius"}, store::at_s(41)))) ==
+          "# HELP inlet_celsius Air at the \"front\"\n"
+          "# TYPE inlet_celsius gauge\n"
+          "inlet_celsius{node=\"node-b\",rack=\"A 7\"} 21.5\n");
+  }
+
+  TEST_CASE_FIXTURE(house, "without a choice all families are there, each once") {
+    const std::string text = joined(done(*fleet_exposition(nodes, {}, store::at_s(101))));
+    for (const char* family :
+         {"rapl_power_watts", "rapl_zone_power_watts", "rapl_energy_joules_total", "rapl_tdp_watts"}) {
+      CAPTURE(family);
+      const std::string type = std::string("# TYPE ") + family + " ";
+      const auto first = text.find(type);
+      CHECK(first != std::string::npos);
+      CHECK(text.find(type, first + 1) == std::string::npos);
+    }
+  }
+
+  TEST_CASE_FIXTURE(house, "a text that grows too large is cut off and says so") {
+    for (int i = 0; i < 3000; ++i) {
+      auto row =
+          add("worker-" + std::to_string(i), store::catalog_builder().group("os").series("os_load1", {}, -2));
+      row->set_value(0, 123);
+      row->set_read(0, store::at_s(100));
+    }
+    const std::string text = joined(done(*fleet_exposition(nodes, {}, store::at_s(101), 40'000)));
+    CHECK(text.size() < 80'000);
+    CHECK(text.find("# cut off: ") != std::string::npos);
+  }
+
+  TEST_CASE("our own numbers come with the catalogue's help and type") {
+    std::vector<own_sample> samples = {
+        {"binnacle_sessions", {}, std::uint64_t{3}},
+        {"binnacle_nodes", {{"state", "connected"}}, std::uint64_t{3}},
+        {"binnacle_not_in_the_catalogue", {}, std::uint64_t{1}},
+        {"binnacle_nodes", {{"state", "disconnected"}}, std::uint64_t{0}},
+        {"binnacle_aggregator_cpu_seconds_total", {}, 1.25},
+        {"binnacle_decision_age_seconds", {}, histogram_sample{{0.1, 1}, {2, 1, 0}, 0.75}},
+    };
+    CHECK(
+        own_metrics_text(samples) ==
+        "# HELP binnacle_sessions Agent sessions open.\n"
+        "# TYPE binnacle_sessions gauge\n"
+        "binnacle_sessions 3\n"
+        "# HELP binnacle_nodes Nodes known, by state (connected, disconnected).\n"
+        "# TYPE binnacle_nodes gauge\n"
+        "binnacle_nodes{state=\"connected\"} 3\n"
+        "binnacle_nodes{state=\"disconnected\"} 0\n"
+        "# HELP binnacle_aggregator_cpu_seconds_total CPU time the aggregator has used.\n"
+        "# TYPE binnacle_aggregator_cpu_seconds_total counter\n"
+        "binnacle_aggregator_cpu_seconds_total 1.25\n"
+        "# HELP binnacle_decision_age_seconds Age of the oldest value that a scheduler call's answer used.\n"
+        "# TYPE binnacle_decision_age_seconds histogram\n"
+        "binnacle_decision_age_seconds_bucket{le=\"0.1\"} 2\n"
+        "binnacle_decision_age_seconds_bucket{le=\"1\"} 3\n"
+        "binnacle_decision_age_seconds_bucket{le=\"+Inf\"} 3\n"
+        "binnacle_decision_age_seconds_sum 0.75\n"
+        "binnacle_decision_age_seconds_count 3\n");
+  }
+
+  TEST_CASE("units come from the catalogue, else from the name") {
+    struct row {
+      const char* name;
+      const char* unit;
+    };
+    const row rows[] = {
+        {"rapl_power_watts", "watts"},
+        {"os_cpu_utilization_ratio", "ratio"},
+        {"rapl_power_watts_0", "watts"},
+        {"inlet_celsius", "celsius"},
+        {"collectd_package_0_power_power", "watts"},
+        {"collectd_cpu_total", ""},
+        {"my_wattsup_total", ""},
+        {"watts", ""},
+        {"queue_length", ""},
+    };
+    for (const row& r : rows) {
+      CAPTURE(r.name);
+      CHECK(unit_of(r.name) == r.unit);
+    }
+  }
+}
+
+TEST_SUITE("aggregator/ops/sliced") {
+  struct counting final : slices {
+    int& steps;
+    explicit counting(int& s) : steps(s) {}
+    bool step() override { return ++steps < 3; }
+    http::response take() override { return http::response::text("done"); }
+  };
+
+  TEST_CASE("each step waits its turn on the loop, then the answer is given once") {
+    std::vector<std::function<void()>> waiting;
+    int steps = 0, answers = 0;
+    auto x = run_sliced(std::make_unique<counting>(steps),
+                        [&](std::function<void()> f) { waiting.push_back(std::move(f)); });
+    x->finish([&](http::response r) {
+      ++answers;
+      CHECK(r.body.at(0) == "done");
+    });
+    CHECK(steps == 1);
+    CHECK(answers == 0);
+    waiting.at(0)();
+    CHECK(steps == 2);
+    waiting.at(1)();
+    CHECK(steps == 3);
+    CHECK(answers == 1);
+    CHECK(waiting.size() == 2);
+  }
+
+  TEST_CASE("a peer that goes away ends the work") {
+    std::vector<std::function<void()>> waiting;
+    int steps = 0, answers = 0;
+    auto x = run_sliced(std::make_unique<counting>(steps),
+                        [&](std::function<void()> f) { waiting.push_back(std::move(f)); });
+    x->finish([&](http::response) { ++answers; });
+    x.reset();
+    waiting.at(0)();
+    CHECK(steps == 1);
+    CHECK(answers == 0);
+  }
+}

@@ -1,0 +1,178 @@
+#include "cli/client.hpp"
+#include "cli/connection.hpp"
+#include "cli/table.hpp"
+#include "cli/units.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+using namespace binnacle;
+using namespace binnacle::cli;
+
+TEST_SUITE("cli/table") {
+  TEST_CASE("columns are aligned by characters, not bytes, and lines end with text") {
+    table t;
+    t.column("NAME");
+    t.column("TEMP", align::right);
+    t.column("NOTE");
+    t.row({{"a"}, {"61.5 °C"}, {"x"}});
+    t.row({{"long-name"}, {"7 °C"}});
+    t.row({{""}, {""}, {"y"}});
+    CHECK(t.lines({}) == std::vector<std::string>{"NAME          TEMP  NOTE", "a          61.5 °C  x",
+                                                  "long-name     7 °C", "                    y"});
+  }
+
+  TEST_CASE("a width cuts lines without cutting characters or colours") {
+    table t;
+    t.column("A");
+    t.column("B");
+    t.row({{"°°°°", colour::red}, {"second"}});
+    CHECK(t.lines({}, 4)[1] == "°°°°");
+    CHECK(t.lines({}, 3)[1] == "°°…");
+    CHECK(t.lines(paint{true}, 3)[1] == "\x1b[31m°°…\x1b[0m");
+    CHECK(t.lines({}, 8)[1] == "°°°°  s…");
+    CHECK(t.lines({}, 12)[1] == "°°°°  second");
+  }
+
+  TEST_CASE("colours are for terminals that want them") {
+    CHECK(colours_wanted(true, nullptr, "xterm"));
+    CHECK(colours_wanted(true, "", nullptr));
+    CHECK_FALSE(colours_wanted(false, nullptr, "xterm"));
+    CHECK_FALSE(colours_wanted(true, "1", "xterm"));
+    CHECK_FALSE(colours_wanted(true, nullptr, "dumb"));
+  }
+}
+
+TEST_SUITE("cli/units") {
+  TEST_CASE("numbers read with their unit") {
+    struct row {
+      double value;
+      const char* unit;
+      const char* text;
+    };
+    const row rows[] = {
+        {71.44, "watts", "71.4 W"},
+        {0, "watts", "0.0 W"},
+        {-4.25, "celsius", "-4.2 °C"},
+        {0.342, "ratio", "34.2 %"},
+        {1, "ratio", "100.0 %"},
+        {512, "bytes", "512 B"},
+        {8589934592, "bytes", "8.0 GiB"},
+        {3'299'534'883'328, "bytes", "3.0 TiB"},
+        {1500, "joules", "1.5 kJ"},
+        {2.4e9, "hertz", "2.4 GHz"},
+        {12.5, "seconds", "12.5 s"},
+        {3, "", "3"},
+        {0.1234, "", "0.123"},
+        {1234567, "", "1234567"},
+        {12.34, "parsecs", "12.3"},
+    };
+    for (const row& r : rows) {
+      CAPTURE(r.value);
+      CAPTURE(r.unit);
+      CHECK(with_unit(r.value, r.unit) == r.text);
+    }
+  }
+
+  TEST_CASE("reasons and counts are words") {
+    CHECK(reason_words("not_read_yet") == "not read yet");
+    CHECK(reason_words("disconnected") == "link down");
+    CHECK(reason_words("stale") == "stale");
+    CHECK(counted(1, "node") == "1 node");
+    CHECK(counted(0, "node") == "0 nodes");
+  }
+}
+
+TEST_SUITE("cli/connection") {
+  TEST_CASE("an address may leave out what is usual") {
+    struct row {
+      const char* text;
+      const char* url;
+    };
+    const row rows[] = {
+        {"https://agg:9102", "https://agg:9102"},
+        {"https://agg:9102/", "https://agg:9102"},
+        {"agg", "https://agg:9102"},
+        {"agg:19102", "https://agg:19102"},
+        {"10.0.0.7", "https://10.0.0.7:9102"},
+        {"[::1]", "https://[::1]:9102"},
+        {"https://[fd00::7]:443", "https://[fd00::7]:443"},
+        {"http://localhost", "http://localhost:9102"},
+    };
+    for (const row& r : rows) {
+      CAPTURE(r.text);
+      const auto e = parse_endpoint(r.text);
+      REQUIRE(e.has_value());
+      CHECK(e->url == r.url);
+    }
+    CHECK(parse_endpoint("https://[::1]:9102")->host == "::1");
+    for (const char* bad : {"", "https://", "ftp://agg", "agg:0", "agg:65536", "agg:x", "agg/path", "fd00::7",
+                            "[::1", "[::1]x"}) {
+      CAPTURE(bad);
+      const auto e = parse_endpoint(bad);
+      REQUIRE(e.has_error());
+      CHECK(e.error().message.ends_with("; write https://HOST:9102"));
+    }
+  }
+
+  TEST_CASE("flags win over the environment, the environment over the file") {
+    std::map<std::string, std::string> environment = {{"BINNACLE_AGGREGATOR", "b1,b2,"},
+                                                      {"BINNACLE_CA", "env-ca"}};
+    const auto get = [&](const char* name) {
+      const auto at = environment.find(name);
+      return at == environment.end() ? nullptr : at->second.c_str();
+    };
+    connection file;
+    file.aggregators = {"c"};
+    file.pem = {"file-cert", "file-key", "file-ca"};
+    connection flags;
+    flags.pem.certificate = "flag-cert";
+
+    const connection all = merged(flags, get, file);
+    CHECK(all.aggregators == std::vector<std::string>{"b1", "b2"});
+    CHECK(all.pem.certificate == "flag-cert");
+    CHECK(all.pem.key == "file-key");
+    CHECK(all.pem.authority == "env-ca");
+
+    flags.aggregators = {"a"};
+    CHECK(merged(flags, get, file).aggregators == std::vector<std::string>{"a"});
+    environment.clear();
+    CHECK(merged({}, get, file).aggregators == std::vector<std::string>{"c"});
+    CHECK(merged({}, get, {}).aggregators == std::vector<std::string>{"https://localhost:9102"});
+  }
+
+  TEST_CASE("a settings file is read, and refused by file and line") {
+    const auto one = parse_settings("aggregator: https://agg:9102\nca: pki/ca.pem\ncert: /etc/me.pem\n",
+                                    "/home/u/.config/binnacle/cli.yaml");
+    REQUIRE(one.has_value());
+    CHECK(one->aggregators == std::vector<std::string>{"https://agg:9102"});
+    CHECK(one->pem.authority == "/home/u/.config/binnacle/pki/ca.pem");
+    CHECK(one->pem.certificate == "/etc/me.pem");
+    CHECK(parse_settings("aggregator: [a, b]", "f")->aggregators == std::vector<std::string>{"a", "b"});
+    CHECK(parse_settings("", "f")->aggregators.empty());
+
+    struct row {
+      const char* yaml;
+      const char* message;
+    };
+    const row rows[] = {
+        {"aggregator: a\nserver: b\n",
+         "cli.yaml:2: unknown key 'server'; known are aggregator, cert, key, ca"},
+        {"- a\n", "cli.yaml:1: expected keys and values: aggregator, cert, key, ca"},
+        {"ca:\n  - a\n", "cli.yaml:2: ca must be one value"},
+    };
+    for (const row& r : rows) {
+      CAPTURE(r.yaml);
+      const auto s = parse_settings(r.yaml, "cli.yaml");
+      REQUIRE(s.has_error());
+      CHECK(s.error().message == r.message);
+    }
+    CHECK(parse_settings("a: [", "cli.yaml").error().message.starts_with("cli.yaml:"));
+  }
+
+  TEST_CASE("query values are escaped") {
+    CHECK(query_escaped("default/web-1_x.y~") == "default/web-1_x.y~");
+    CHECK(query_escaped("a b&c=d%e+\xc3\xa9") == "a%20b%26c%3Dd%25e%2B%C3%A9");
+  }
+}

@@ -1,0 +1,186 @@
+#include "cli/policies_view.hpp"
+#include "cli/status_view.hpp"
+#include "cli/top_view.hpp"
+#include "cli/why_view.hpp"
+#include "tests/cli/samples.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace binnacle::cli;
+
+namespace {
+
+const paint plain{};
+const std::string url = "https://localhost:9102";
+
+}  // namespace
+
+TEST_SUITE("cli/status_view") {
+  TEST_CASE("the status is one page") {
+    CHECK(render_status(parsed(status_sample), url, plain) ==
+          "binnacle-aggregator 0.1.0, replica agg-1, standalone, up 3m12s  https://localhost:9102\n"
+          "nodes         2 of 3 connected\n"
+          "policies      2 in force, 1 of them in dry run, 1 problem in their files (binnacle policy list)\n"
+          "              default/power  dontschedule  1 node violating, 2 nodes missing\n"
+          "              lab/heat       deschedule    no violation (dry run)\n"
+          "sources       2 sources cannot be read\n"
+          "              node-b rapl: energy_uj may not be read: run the agent as root\n"
+          "              and 1 more\n"
+          "decisions     120 made, the last 20 kept\n"
+          "listeners     name      address       open  requests  failures\n"
+          "              extender  0.0.0.0:9001     1       120         0\n"
+          "              ops       0.0.0.0:9102     1         8         1\n"
+          "certificates  pki/server.pem ends in 2h00m\n"
+          "warnings      the certificate pki/server.pem ends today\n");
+  }
+
+  TEST_CASE("an aggregator that just started says what to do") {
+    const std::string text = render_status(parsed(R"({"version":"0.1.0","mode":"standalone"})"), url, plain);
+    CHECK(text.find("none yet: start binnacle-agent with --aggregator pointing here\n") != std::string::npos);
+    CHECK(text.find("0 in force\n") != std::string::npos);
+  }
+
+  TEST_CASE("an answer that is no status does no harm") {
+    for (const char* odd :
+         {"null", "[]", "7", R"({"nodes":7,"policies":[],"listeners":{"a":1},"warnings":[1,null]})"}) {
+      CAPTURE(odd);
+      CHECK_FALSE(render_status(parsed(odd), url, plain).empty());
+    }
+  }
+
+  TEST_CASE("colours mark what needs a person") {
+    const std::string text = render_status(parsed(status_sample), url, paint{true});
+    CHECK(text.find("\x1b[33m2 of 3 connected\x1b[0m") != std::string::npos);
+    CHECK(text.find("\x1b[31m1 node violating, 2 nodes missing\x1b[0m") != std::string::npos);
+  }
+}
+
+TEST_SUITE("cli/top_view") {
+  TEST_CASE("most watts first, each value with its age, one column a policy, and why") {
+    CHECK(render_top(parsed(nodes_sample), url, {}, plain) ==
+          "binnacle top  2026-01-01T12:00:00Z  2 of 3 nodes connected  https://localhost:9102\n"
+          "\n"
+          "NODE             POWER AGE                 CPU AGE              power      lab/heat     WHY\n"
+          "node-b         71.4 W* 180ms            98.8 % 450ms            violating  (pass)       "
+          "dontschedule: rapl_power_watts "
+          "GreaterThan 60; deschedule: rapl_power_watts GreaterThan 65\n"
+          "node-a          22.1 W 210ms             3.1 % 480ms            pass       (violating)  "
+          "deschedule: inlet_celsius "
+          "GreaterThan 30\n"
+          "node-c (down)        - link down 15.3s       - link down 15.3s  missing    (pass)       "
+          "dontschedule: rapl_power_watts "
+          "GreaterThan 60\n"
+          "* of the members that have a value; others have none\n");
+  }
+
+  TEST_CASE("a narrow and low terminal gets what fits") {
+    CHECK(render_top(parsed(nodes_sample), url, {{}, 40, 7}, plain) ==
+          "binnacle top  2026-01-01T12:00:00Z  2 of 3 nodes connected  https://localhost:9102\n"
+          "\n"
+          "NODE      POWER AGE       CPU AGE    po…\n"
+          "node-b  71.4 W* 180ms  98.8 % 450ms  vi…\n"
+          "node-a   22.1 W 210ms   3.1 % 480ms  pa…\n"
+          "* of the members that have a value; others have none\n"
+          "and 1 node more\n");
+  }
+
+  TEST_CASE("columns can be added by name, with the unit that the server tells") {
+    const std::string text =
+        render_top(parsed(nodes_sample), url, {{"os_memory_available_bytes", "unheard_of"}}, plain);
+    CHECK(text.find("os_memory_available_bytes AGE") != std::string::npos);
+    CHECK(text.find("8.0 GiB 480ms") != std::string::npos);
+    CHECK(text.find("120.6 KiB 450ms") != std::string::npos);
+    CHECK(text.find("- not read yet") != std::string::npos);
+    CHECK(text.find("unheard_of AGE") != std::string::npos);
+  }
+
+  TEST_CASE("many policies share one column") {
+    std::string verdicts;
+    for (const char* name : {"a", "b", "c", "d", "e"}) {
+      verdicts += std::string(verdicts.empty() ? "" : ",") + R"({"policy":"default/)" + name +
+                  R"(","strategy":"dontschedule","state":"violating","rule":"x LessThan 1"})";
+    }
+    const std::string text = render_top(
+        parsed((R"({"nodes":[{"name":"n","connected":true,"verdicts":[)" + verdicts + R"(]}],"total":1})")
+                   .c_str()),
+        url, {}, plain);
+    CHECK(text.find("NODE  WHY\nn     a dontschedule: x LessThan 1; b dontschedule: x LessThan 1;") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("without nodes it says what to do") {
+    CHECK(render_top(parsed(R"({"nodes":[],"total":0,"time":"T"})"), url, {}, plain) ==
+          "binnacle top  T  0 of 0 nodes connected  https://localhost:9102\n"
+          "\n"
+          "no node has connected yet: start binnacle-agent with --aggregator pointing here\n");
+  }
+}
+
+TEST_SUITE("cli/why_view") {
+  TEST_CASE("a filter says who passed, who did not and why, with value, target, margin and age") {
+    CHECK(render_decision({parsed(filter_sample), url}, 1'767'268'812'000, plain) ==
+          "filter of pod default/web-7f9c4: 3 of 4 nodes pass\n"
+          "2026-01-01T12:00:00Z (12.0s ago), decision 7 of https://localhost:9102\n"
+          "policy default/power, anyOf: rapl_power_watts GreaterThan 60, inlet_celsius GreaterThan 30.5\n"
+          "\n"
+          "NODE    VERDICT             METRIC            VALUE  TARGET  MARGIN    AGE\n"
+          "node-b  refused             rapl_power_watts   71.4  > 60     +11.4  180ms\n"
+          "                            inlet_celsius      21.5  > 30.5      -9  900ms\n"
+          "node-a  passed              rapl_power_watts   22.1  > 60     -37.9  210ms\n"
+          "                            inlet_celsius     stale  > 30.5           1m1s\n"
+          "node-x  passed: never seen\n"
+          "and 1 node more (--all-nodes shows them)\n");
+  }
+
+  TEST_CASE("a prioritize says the scores") {
+    CHECK(render_decision({parsed(prioritize_sample), url}, 0, plain) ==
+          "prioritize of pod default/web-7f9c4: node-a is best\n"
+          "2026-01-01T12:00:01Z, decision 8 of https://localhost:9102\n"
+          "policy default/power in dry run: rapl_power_watts LessThan 30\n"
+          "\n"
+          "NODE    VERDICT  SCORE  METRIC                   VALUE    AGE\n"
+          "node-a  scored      10  rapl_power_watts          22.1  210ms\n"
+          "node-c  no data      0  rapl_power_watts  not read yet\n");
+  }
+
+  TEST_CASE("of several replicas' decisions the newest of each verb is shown, or all, newest first") {
+    const auto record = [](int at, const char* verb, const char* pod) {
+      return parsed((R"({"unixMs":)" + std::to_string(at) + R"(,"verb":")" + verb +
+                     R"(","pod":{"namespace":"d","name":")" + pod + "\"}}")
+                        .c_str());
+    };
+    const std::vector<told_decision> told = {{record(10, "filter", "a"), "one"},
+                                             {record(30, "filter", "a"), "two"},
+                                             {record(20, "prioritize", "a"), "one"},
+                                             {record(5, "filter", "b"), "two"}};
+    const auto times = [](const std::vector<told_decision>& decisions) {
+      std::vector<std::int64_t> at;
+      for (const auto& d : decisions) at.push_back(integer(d.record, "unixMs"));
+      return at;
+    };
+    CHECK(times(newest_first(told, false)) == std::vector<std::int64_t>{30, 20, 5});
+    CHECK(times(newest_first(told, true)) == std::vector<std::int64_t>{30, 20, 10, 5});
+  }
+}
+
+TEST_SUITE("cli/policies_view") {
+  TEST_CASE("policies are listed with their rules, whom they concern, and what is wrong") {
+    CHECK(render_policies(parsed(policies_sample), plain) ==
+          "default/power\n"
+          "  dontschedule anyOf onMissing Reject\n"
+          "    rapl_power_watts GreaterThan 60\n"
+          "    inlet_celsius GreaterThan 30\n"
+          "    violating: n1, n2, n3, n4, n5, n6, n7, n8 and 2 more\n"
+          "    missing: n11\n"
+          "  scheduleonmetric\n"
+          "    rapl_power_watts LessThan 30\n"
+          "lab/heat (dry run: nothing is enforced)\n"
+          "  deschedule\n"
+          "    inlet_celsius GreaterThan 35\n"
+          "MetricMissing default/power dontschedule: no node has a value of inlet_celsius\n"
+          "power.yaml:12: error: spec.strategies.dontschedule.rules[0].target: '60.5' is no whole number: "
+          "write targetQuantity: 60.5\n"
+          "b.yaml: warning: is empty\n");
+    CHECK(render_policies(parsed("{}"), plain) == "no policy is in force\n");
+  }
+}
