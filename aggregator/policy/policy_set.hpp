@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aggregator/policy/yaml.hpp"
+
+namespace binnacle::policy {
+
+/// The policies in force, from any number of files. A file's new text replaces its old one as far as it is right: a strategy or
+/// policy that is wrong now stays as it was last good, and what cannot be read at all stays whole. Pure: the texts are given.
+class policy_set {
+ public:
+  /// `file` has this text now.
+  void put(const std::string& file, std::string_view text);
+  /// `file` is there and cannot be read: what it gave stays in force.
+  void unreadable(const std::string& file, std::string reason);
+  /// `file` is gone, and its policies with it.
+  void remove(const std::string& file);
+  /// Something that concerns no single file, or "" when it is over ("the folder /x cannot be read: …").
+  void set_trouble(std::string message) { trouble_ = std::move(message); }
+
+  /// By key. Of two files with one policy the first by name counts.
+  std::vector<policy> policies() const;
+  /// Everything that is wrong or strange now, by file and line.
+  std::vector<problem> problems() const;
+
+ private:
+  struct accepted {
+    policy value;
+    int line = 0;
+  };
+  struct source {
+    std::vector<accepted> policies;
+    std::vector<problem> problems;
+  };
+  std::map<std::string, source> files_;
+  std::string trouble_;
+};
+
+}  // namespace binnacle::policy

@@ -1,0 +1,98 @@
+#include "aggregator/policy/problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace binnacle::policy {
+namespace {
+
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Levenshtein's distance, case apart; a change of two neighbours counts as two.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (lower(a[i]) == lower(b[j]) ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view to_string(severity s) noexcept {
+  switch (s) {
+    case severity::error: return "error";
+    case severity::warning: return "warning";
+    case severity::hint: return "hint";
+    case severity::note: return "note";
+  }
+  return "?";
+}
+
+std::string problem::text() const {
+  std::string out = file;
+  if (line > 0) out += fmt::format(":{}", line);
+  out += fmt::format(": {}: ", to_string(level));
+  if (!field.empty()) out += field + ": ";
+  return out + message;
+}
+
+void findings::add(severity level, int line, std::string field, std::string message) {
+  if (level == severity::error) ++errors_;
+  if (all_.size() >= most) {
+    ++left_out_;
+    return;
+  }
+  all_.push_back({file_, line, std::move(field), std::move(message), level});
+}
+
+std::vector<problem> findings::take() {
+  std::ranges::stable_sort(all_, {}, &problem::line);
+  if (left_out_ > 0) {
+    all_.push_back({file_, 0, {}, fmt::format("{} more problems are not listed: mend these first", left_out_),
+                    errors_ > 0 ? severity::error : severity::note});
+  }
+  return std::move(all_);
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  std::string out = "'";
+  for (const char c : text.substr(0, longest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
+  // Not in the middle of a UTF-8 character.
+  if (text.size() > longest) {
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
+    if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0xc0) out.pop_back();
+    out += "…";
+  }
+  return out + "'";
+}
+
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
+  constexpr std::size_t longest = 100;  // no one means a known word with that
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  if (word.empty() || word.size() > longest) return {};
+  for (const std::string_view candidate : known) {
+    const std::size_t d = distance(word, candidate);
+    if (d < least && d < candidate.size()) {
+      least = d;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace binnacle::policy

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace binnacle::policy::test {
+
+/// The text of tests/data/policies/`name`.
+inline std::string data(const std::string& name) {
+  std::ifstream in(std::string(BINNACLE_TEST_DATA) + "/policies/" + name);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+}  // namespace binnacle::policy::test
