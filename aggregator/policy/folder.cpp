@@ -1,16 +1,16 @@
 #include "aggregator/policy/folder.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <dirent.h>
+#include <fcntl.h>
 #include <memory>
 #include <set>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace binnacle::policy {
 namespace {
@@ -62,7 +62,9 @@ bool read_all(int fd, std::size_t most, std::string& out) {
 bool folder::refresh(policy_set& set) {
   const std::unique_ptr<DIR, close_dir> dir(opendir(path_.c_str()));
   std::string trouble;
-  if (!dir) trouble = fmt::format("the policy folder {} cannot be read: {}; what was read before stays in force", path_, std::strerror(errno));
+  if (!dir)
+    trouble = fmt::format("the policy folder {} cannot be read: {}; what was read before stays in force",
+                          path_, std::strerror(errno));
   std::set<std::string> names;
   while (dir) {
     const dirent* entry = readdir(dir.get());
@@ -71,7 +73,9 @@ bool folder::refresh(policy_set& set) {
     names.insert(entry->d_name);
   }
   if (names.size() > most_files) {
-    trouble = fmt::format("the policy folder {} has {} files, the first {} by name are read: put policies together", path_, names.size(), most_files);
+    trouble =
+        fmt::format("the policy folder {} has {} files, the first {} by name are read: put policies together",
+                    path_, names.size(), most_files);
     names.erase(std::next(names.begin(), most_files), names.end());
   }
   bool changed = trouble != trouble_;
@@ -104,8 +108,10 @@ bool folder::read(const std::string& name, seen& s, policy_set& set) const {
   struct stat st {};
   if (stat(path.c_str(), &st) != 0) return fail(why("the file cannot be read"));
   // A pipe or device would block the reader or never end.
-  if (!S_ISREG(st.st_mode)) return fail("this is no regular file: put a YAML file here or give it another name");
-  const stamp now{st.st_dev, st.st_ino, static_cast<std::uint64_t>(st.st_size), ns(st.st_mtim), ns(st.st_ctim)};
+  if (!S_ISREG(st.st_mode))
+    return fail("this is no regular file: put a YAML file here or give it another name");
+  const stamp now{st.st_dev, st.st_ino, static_cast<std::uint64_t>(st.st_size), ns(st.st_mtim),
+                  ns(st.st_ctim)};
   if (now == s.when_read && s.settled) return false;
 
   timespec clock{};

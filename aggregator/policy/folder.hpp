@@ -1,25 +1,26 @@
 #pragma once
 
+#include "aggregator/policy/policy_set.hpp"
+
 #include <cstdint>
 #include <map>
 #include <string>
 
-#include "aggregator/policy/policy_set.hpp"
-
 namespace binnacle::policy {
 
-/// The *.yaml and *.yml files of a folder as a source of policies; no folders below it, no hidden files. The only part of this room that
-/// touches the file system.
+/// The *.yaml and *.yml files of a folder as a source of policies; no folders below it, no hidden files. The
+/// only part of this room that touches the file system.
 ///
-/// Changes are found by stat(2) through links: size, times, inode. So an editor's rename, a write in place and the swapped links of a
-/// mounted ConfigMap are all seen. A file that changed within the last two seconds is read again, since two writes may share
-/// one time stamp.
+/// Changes are found by stat(2) through links: size, times, inode. So an editor's rename, a write in place
+/// and the swapped links of a mounted ConfigMap are all seen. A file that changed within the last two seconds
+/// is read again, since two writes may share one time stamp.
 class folder {
  public:
   explicit folder(std::string path) : path_(std::move(path)) {}
 
-  /// Brings `set` up to date; call it from a timer. True if something changed: ask for policies() and problems() then. A folder or file
-  /// that cannot be read changes no policy in force. Blocks: one readdir and a stat per file; reads what changed.
+  /// Brings `set` up to date; call it from a timer. True if something changed: ask for policies() and
+  /// problems() then. A folder or file that cannot be read changes no policy in force. Blocks: one readdir
+  /// and a stat per file; reads what changed.
   bool refresh(policy_set& set);
 
  private:

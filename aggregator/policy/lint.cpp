@@ -1,12 +1,12 @@
 #include "aggregator/policy/lint.hpp"
 
+#include "aggregator/policy/policy_set.hpp"
+#include "common/metrics/catalog.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
-
-#include "aggregator/policy/policy_set.hpp"
-#include "common/metrics/catalog.hpp"
 
 namespace binnacle::policy {
 namespace {
@@ -23,7 +23,8 @@ std::optional<known_metric> look_up(const std::string& metric) {
   if (out.family != nullptr) return out;
   // A flat name: a family and label values. The longest family that fits.
   for (const metrics::family& f : metrics::catalog()) {
-    const bool fits = metric.size() > f.name.size() + 1 && metric.starts_with(f.name) && metric[f.name.size()] == '_' && !f.labels.empty();
+    const bool fits = metric.size() > f.name.size() + 1 && metric.starts_with(f.name) &&
+                      metric[f.name.size()] == '_' && !f.labels.empty();
     if (fits && (out.family == nullptr || f.name.size() > out.family->name.size())) out.family = &f;
   }
   return out.family == nullptr ? std::nullopt : std::optional(out);
@@ -51,7 +52,8 @@ std::optional<range> plausible(std::string_view unit) {
 
 class linter {
  public:
-  linter(const parsed_policy& p, const std::string& file, std::vector<problem>& out) : p_(p), file_(file), out_(out) {}
+  linter(const parsed_policy& p, const std::string& file, std::vector<problem>& out)
+      : p_(p), file_(file), out_(out) {}
 
   void run() {
     for (const strategy& s : p_.value.strategies) {
@@ -64,8 +66,10 @@ class linter {
  private:
   void say(severity level, strategy_kind kind, std::size_t rule, std::string message) {
     const auto lines = p_.rule_lines.find(kind);
-    const int line = lines != p_.rule_lines.end() && rule < lines->second.size() ? lines->second[rule] : p_.line;
-    out_.push_back({file_, line, fmt::format("spec.strategies.{}.rules[{}]", to_string(kind), rule), std::move(message), level});
+    const int line =
+        lines != p_.rule_lines.end() && rule < lines->second.size() ? lines->second[rule] : p_.line;
+    out_.push_back({file_, line, fmt::format("spec.strategies.{}.rules[{}]", to_string(kind), rule),
+                    std::move(message), level});
   }
 
   void check_rule(const strategy& s, std::size_t i) {
@@ -74,8 +78,8 @@ class linter {
     if (!metric) {
       const std::string_view near = nearest_metric(r.metric);
       say(severity::hint, s.kind, i,
-          fmt::format("unknown metric {}{}; fine if a textfile or another exporter provides it", quoted(r.metric),
-                      near.empty() ? "" : fmt::format(": nearest is {}", near)));
+          fmt::format("unknown metric {}{}; fine if a textfile or another exporter provides it",
+                      quoted(r.metric), near.empty() ? "" : fmt::format(": nearest is {}", near)));
       return;
     }
     const bool instantaneous = r.window == duration::zero() && metric->name.window == duration::zero();
@@ -105,7 +109,8 @@ class linter {
     if (expected->most == 1 && metric.name.scale == 1 && target > 1 && target <= 100) {
       remedy = fmt::format("write targetQuantity: \"{}\" if {} % is meant", target / 100, target);
     }
-    say(severity::warning, kind, i, fmt::format("the target {} is out of range: {}; {}", plain(r.target), expected->what, remedy));
+    say(severity::warning, kind, i,
+        fmt::format("the target {} is out of range: {}; {}", plain(r.target), expected->what, remedy));
   }
 
   /// Two rules on one metric that exclude each other, or that one of is always true.
@@ -115,12 +120,16 @@ class linter {
       for (std::size_t j = 0; j < s.rules.size(); ++j) {
         const rule& above = s.rules[i];
         const rule& below = s.rules[j];
-        if (above.op != comparison::greater_than || below.op != comparison::less_than || above.column() != below.column()) continue;
+        if (above.op != comparison::greater_than || below.op != comparison::less_than ||
+            above.column() != below.column())
+          continue;
         if (s.op == logic::all_of && above.target >= below.target) {
-          say(severity::warning, s.kind, std::max(i, j), fmt::format("allOf can never hold: {} and {} exclude each other", above.text(), below.text()));
+          say(severity::warning, s.kind, std::max(i, j),
+              fmt::format("allOf can never hold: {} and {} exclude each other", above.text(), below.text()));
         }
         if (s.op == logic::any_of && above.target < below.target) {
-          say(severity::warning, s.kind, std::max(i, j), fmt::format("anyOf always holds: every value meets {} or {}", above.text(), below.text()));
+          say(severity::warning, s.kind, std::max(i, j),
+              fmt::format("anyOf always holds: every value meets {} or {}", above.text(), below.text()));
         }
       }
     }
@@ -138,7 +147,8 @@ class linter {
         const bool sooner = e.op == comparison::greater_than ? e.target < p.target : e.target > p.target;
         if (!sooner) continue;
         say(severity::warning, strategy_kind::deschedule, i,
-            fmt::format("pods are evicted at {} and still placed until {}: they go round in circles; let dontschedule begin first",
+            fmt::format("pods are evicted at {} and still placed until {}: they go round in circles; let "
+                        "dontschedule begin first",
                         plain(e.target), plain(p.target)));
       }
     }
@@ -151,7 +161,9 @@ class linter {
 
 }  // namespace
 
-void add_hints(const parsed_policy& p, const std::string& file, std::vector<problem>& out) { linter(p, file, out).run(); }
+void add_hints(const parsed_policy& p, const std::string& file, std::vector<problem>& out) {
+  linter(p, file, out).run();
+}
 
 std::vector<problem> lint(const std::string& file, std::string_view text) {
   policy_set set;

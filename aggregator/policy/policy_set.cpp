@@ -1,16 +1,17 @@
 #include "aggregator/policy/policy_set.hpp"
 
+#include "aggregator/policy/judge.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "aggregator/policy/judge.hpp"
 
 namespace binnacle::policy {
 namespace {
 
 bool labels_nodes(const policy& p) {
-  return p.how == mode::enforce && std::ranges::any_of(p.strategies, [](const strategy& s) { return freezes(s.kind); });
+  return p.how == mode::enforce &&
+         std::ranges::any_of(p.strategies, [](const strategy& s) { return freezes(s.kind); });
 }
 
 }  // namespace
@@ -21,10 +22,15 @@ void policy_set::put(const std::string& file, std::string_view text) {
   std::vector<accepted> next;
   std::vector<problem> stays;
   const auto stay = [&](const policy_key& key, int line, const std::string& what) {
-    stays.push_back({file, line, {}, fmt::format("the last good version of {} {} stays in force", what, key.text()), severity::note});
+    stays.push_back({file,
+                     line,
+                     {},
+                     fmt::format("the last good version of {} {} stays in force", what, key.text()),
+                     severity::note});
   };
   for (parsed_policy& p : fresh.policies) {
-    const auto old = std::ranges::find_if(s.policies, [&](const accepted& a) { return a.value.key == p.value.key; });
+    const auto old =
+        std::ranges::find_if(s.policies, [&](const accepted& a) { return a.value.key == p.value.key; });
     const bool known = old != s.policies.end();
     if (!p.usable) {
       if (!known) continue;
@@ -43,7 +49,8 @@ void policy_set::put(const std::string& file, std::string_view text) {
   }
   if (fresh.unattributed) {
     for (accepted& a : s.policies) {
-      const bool replaced = std::ranges::any_of(next, [&](const accepted& n) { return n.value.key == a.value.key; });
+      const bool replaced =
+          std::ranges::any_of(next, [&](const accepted& n) { return n.value.key == a.value.key; });
       if (replaced) continue;
       stay(a.value.key, 0, "policy");
       next.push_back(std::move(a));
@@ -59,7 +66,11 @@ void policy_set::unreadable(const std::string& file, std::string reason) {
   source& s = files_[file];
   s.problems = {{file, 0, {}, std::move(reason), severity::error}};
   if (!s.policies.empty()) {
-    s.problems.push_back({file, 0, {}, fmt::format("its {} policies stay in force as last read", s.policies.size()), severity::note});
+    s.problems.push_back({file,
+                          0,
+                          {},
+                          fmt::format("its {} policies stay in force as last read", s.policies.size()),
+                          severity::note});
   }
 }
 
@@ -87,16 +98,25 @@ std::vector<problem> policy_set::problems() const {
       const policy_key& key = a.value.key;
       const auto [at, fresh] = first_file.try_emplace(key, file);
       if (!fresh) {
-        out.push_back({file, a.line, {}, fmt::format("policy {} is in {} too, and that one counts: remove or rename one", key.text(), at->second),
+        out.push_back({file,
+                       a.line,
+                       {},
+                       fmt::format("policy {} is in {} too, and that one counts: remove or rename one",
+                                   key.text(), at->second),
                        severity::error});
         continue;
       }
       if (!labels_nodes(a.value)) continue;
       const auto [other, alone] = labelling.try_emplace(key.name, key);
       if (!alone) {
-        out.push_back({file, a.line, {}, fmt::format("{} and {} label nodes with the same keys, since keys hold the name only: rename one",
-                                                     key.text(), other->second.text()),
-                       severity::warning});
+        out.push_back(
+            {file,
+             a.line,
+             {},
+             fmt::format(
+                 "{} and {} label nodes with the same keys, since keys hold the name only: rename one",
+                 key.text(), other->second.text()),
+             severity::warning});
       }
     }
   }

@@ -1,16 +1,17 @@
 #pragma once
 
+#include "aggregator/policy/yaml.hpp"
+
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "aggregator/policy/yaml.hpp"
-
 namespace binnacle::policy {
 
-/// The policies in force, from any number of files. A file's new text replaces its old one as far as it is right: a strategy or
-/// policy that is wrong now stays as it was last good, and what cannot be read at all stays whole. Pure: the texts are given.
+/// The policies in force, from any number of files. A file's new text replaces its old one as far as it is
+/// right: a strategy or policy that is wrong now stays as it was last good, and what cannot be read at all
+/// stays whole. Pure: the texts are given.
 class policy_set {
  public:
   /// `file` has this text now.

@@ -30,10 +30,14 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string_view to_string(severity s) noexcept {
   switch (s) {
-    case severity::error: return "error";
-    case severity::warning: return "warning";
-    case severity::hint: return "hint";
-    case severity::note: return "note";
+    case severity::error:
+      return "error";
+    case severity::warning:
+      return "warning";
+    case severity::hint:
+      return "hint";
+    case severity::note:
+      return "note";
   }
   return "?";
 }
@@ -58,7 +62,10 @@ void findings::add(severity level, int line, std::string field, std::string mess
 std::vector<problem> findings::take() {
   std::ranges::stable_sort(all_, {}, &problem::line);
   if (left_out_ > 0) {
-    all_.push_back({file_, 0, {}, fmt::format("{} more problems are not listed: mend these first", left_out_),
+    all_.push_back({file_,
+                    0,
+                    {},
+                    fmt::format("{} more problems are not listed: mend these first", left_out_),
                     errors_ > 0 ? severity::error : severity::note});
   }
   return std::move(all_);

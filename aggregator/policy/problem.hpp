@@ -18,8 +18,9 @@ std::string_view to_string(severity s) noexcept;  ///< "error"…
 /// One thing to say about a policy file.
 struct problem {
   std::string file;
-  int line = 0;         ///< from 1; 0: the file as a whole
-  std::string field;    ///< "spec.strategies.dontschedule.rules[0].target", from the object's root; may be empty
+  int line = 0;  ///< from 1; 0: the file as a whole
+  std::string
+      field;  ///< "spec.strategies.dontschedule.rules[0].target", from the object's root; may be empty
   std::string message;  ///< one sentence with the remedy
   severity level = severity::error;
 

@@ -1,12 +1,12 @@
 #include "aggregator/policy/yaml.hpp"
 
+#include "aggregator/policy/yaml_strategy.hpp"
+#include "common/label_syntax.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-
-#include "aggregator/policy/yaml_strategy.hpp"
-#include "common/label_syntax.hpp"
 
 namespace binnacle::policy {
 namespace {
@@ -20,9 +20,11 @@ struct document {
   int first_line = 0;  // lines of the file in front of it
 };
 
-/// A line that begins with "---" or "..." and nothing else but white space or, for the former, the document's first words.
+/// A line that begins with "---" or "..." and nothing else but white space or, for the former, the document's
+/// first words.
 bool is_marker(std::string_view line, std::string_view marker) {
-  return line.starts_with(marker) && (line.size() == 3 || line[3] == ' ' || line[3] == '\t' || line[3] == '\r');
+  return line.starts_with(marker) &&
+         (line.size() == 3 || line[3] == ' ' || line[3] == '\t' || line[3] == '\r');
 }
 
 bool is_blank(std::string_view text) {
@@ -38,8 +40,8 @@ bool is_blank(std::string_view text) {
   return true;
 }
 
-/// The documents of a stream, apart: so a mistake of syntax in one leaves the others alone. Document markers at the start of a line
-/// cannot be part of any content. Source: YAML 1.2.2, rule c-forbidden.
+/// The documents of a stream, apart: so a mistake of syntax in one leaves the others alone. Document markers
+/// at the start of a line cannot be part of any content. Source: YAML 1.2.2, rule c-forbidden.
 std::vector<document> split(std::string_view text) {
   std::vector<document> out;
   std::size_t begin = 0;
@@ -81,7 +83,8 @@ class reader {
  private:
   void object(const yaml_value& v, bool list_allowed) {
     if (++objects_ > most_objects) {
-      if (objects_ == most_objects + 1) v.refuse(fmt::format("more than {} objects: the rest of the file is not read", most_objects));
+      if (objects_ == most_objects + 1)
+        v.refuse(fmt::format("more than {} objects: the rest of the file is not read", most_objects));
       out_.unattributed = true;
       return;
     }
@@ -100,10 +103,12 @@ class reader {
     } else if (*kind == "List" || *kind == "TASPolicyList") {
       list(fields, v, list_allowed);
     } else if (!nearest(*kind, {"TASPolicy", "TASPolicyList"}).empty()) {
-      v.refuse(fmt::format("the kind {} is unknown: did you mean {}?", quoted(*kind), nearest(*kind, {"TASPolicy", "TASPolicyList"})));
+      v.refuse(fmt::format("the kind {} is unknown: did you mean {}?", quoted(*kind),
+                           nearest(*kind, {"TASPolicy", "TASPolicyList"})));
       out_.unattributed = true;
     } else {
-      v.say(severity::note, fmt::format("an object of kind {} is skipped: only TASPolicy is read here", quoted(*kind)));
+      v.say(severity::note,
+            fmt::format("an object of kind {} is skipped: only TASPolicy is read here", quoted(*kind)));
     }
   }
 
@@ -132,7 +137,8 @@ class reader {
   std::optional<policy_key> key_of(yaml_map& fields) {
     const auto metadata = fields.get("metadata");
     if (!metadata || !metadata->is_map()) {
-      (metadata ? *metadata : fields.self()).refuse("metadata with the policy's name is missing: metadata: {name: my-policy}");
+      (metadata ? *metadata : fields.self())
+          .refuse("metadata with the policy's name is missing: metadata: {name: my-policy}");
       return std::nullopt;
     }
     yaml_map meta(*metadata);
@@ -145,8 +151,10 @@ class reader {
     const auto text = name->text("the policy's name");
     if (!text) return std::nullopt;
     if (!is_dns_subdomain(*text)) {
-      name->refuse(fmt::format("{} is no object name: lower-case letters, digits, '-' and '.', alphanumeric at both ends, at most 253",
-                               quoted(*text)));
+      name->refuse(
+          fmt::format("{} is no object name: lower-case letters, digits, '-' and '.', alphanumeric at both "
+                      "ends, at most 253",
+                      quoted(*text)));
       return std::nullopt;
     }
     key.name = *text;
@@ -154,13 +162,16 @@ class reader {
       const auto given = space->text("a namespace");
       if (!given) return std::nullopt;
       if (!is_dns_subdomain(*given) || given->size() > 63 || given->find('.') != std::string::npos) {
-        space->refuse(fmt::format("{} is no namespace: lower-case letters, digits and '-', at most 63", quoted(*given)));
+        space->refuse(fmt::format("{} is no namespace: lower-case letters, digits and '-', at most 63",
+                                  quoted(*given)));
         return std::nullopt;
       }
       key.name_space = *given;
     }
     if (key.name.size() > 63) {
-      name->say(severity::warning, "no pod can choose this policy: the label telemetry-policy holds at most 63 characters; shorten the name");
+      name->say(severity::warning,
+                "no pod can choose this policy: the label telemetry-policy holds at most 63 characters; "
+                "shorten the name");
     }
     return key;
   }
@@ -171,14 +182,19 @@ class reader {
       out_.unattributed = true;
       return;
     }
-    const auto twin = std::ranges::find_if(out_.policies, [&](const parsed_policy& p) { return p.value.key == *key; });
+    const auto twin =
+        std::ranges::find_if(out_.policies, [&](const parsed_policy& p) { return p.value.key == *key; });
     if (twin != out_.policies.end()) {
-      v.refuse(fmt::format("policy {} is given twice in this file, first in line {}: that one counts; remove this or rename it", key->text(),
-                           twin->line));
+      v.refuse(
+          fmt::format("policy {} is given twice in this file, first in line {}: that one counts; remove this "
+                      "or rename it",
+                      key->text(), twin->line));
       return;
     }
     if (out_.policies.size() >= most_policies) {
-      if (!full_) v.refuse(fmt::format("more than {} policies: the rest of the file is not read; split the file", most_policies));
+      if (!full_)
+        v.refuse(fmt::format("more than {} policies: the rest of the file is not read; split the file",
+                             most_policies));
       full_ = true;
       out_.unattributed = true;
       return;
@@ -189,9 +205,11 @@ class reader {
     const std::size_t errors = found_.errors();
     if (version != our_group) {
       const auto place = fields.get("apiVersion");
-      (place ? *place : v).refuse(fmt::format("{}: write apiVersion: {}",
-                                              version ? quoted(*version) + " is no version of TASPolicy known here" : "apiVersion is missing",
-                                              our_group));
+      (place ? *place : v)
+          .refuse(fmt::format(
+              "{}: write apiVersion: {}",
+              version ? quoted(*version) + " is no version of TASPolicy known here" : "apiVersion is missing",
+              our_group));
     }
     fields.skip("status");
     const auto spec = fields.get("spec");
@@ -211,16 +229,19 @@ class reader {
   void read_spec(const yaml_value& spec, parsed_policy& p) {
     yaml_map fields(spec);
     if (const auto mode_given = fields.get("mode")) {
-      if (const auto which = mode_given->one_of({"Enforce", "DryRun"})) p.value.how = *which == 0 ? mode::enforce : mode::dry_run;
+      if (const auto which = mode_given->one_of({"Enforce", "DryRun"}))
+        p.value.how = *which == 0 ? mode::enforce : mode::dry_run;
     }
     const auto strategies = fields.get("strategies");
     fields.finish();
     if (!strategies) {
-      spec.refuse("strategies is missing: name at least one of dontschedule, scheduleonmetric, deschedule, labeling");
+      spec.refuse(
+          "strategies is missing: name at least one of dontschedule, scheduleonmetric, deschedule, labeling");
       return;
     }
     yaml_map all(*strategies);
-    if (strategies->is_map() && strategies->size() == 0) strategies->say(severity::warning, "there is no strategy: the policy does nothing");
+    if (strategies->is_map() && strategies->size() == 0)
+      strategies->say(severity::warning, "there is no strategy: the policy does nothing");
     for (const auto& [name, value] : all.all()) {
       const std::size_t before = found_.errors();
       read_strategy(name, value, p);
@@ -229,18 +250,20 @@ class reader {
   }
 
   void read_strategy(const std::string& name, const yaml_value& v, parsed_policy& p) {
-    const std::vector<strategy_kind> kinds{strategy_kind::dontschedule, strategy_kind::scheduleonmetric, strategy_kind::deschedule,
-                                           strategy_kind::labeling};
+    const std::vector<strategy_kind> kinds{strategy_kind::dontschedule, strategy_kind::scheduleonmetric,
+                                           strategy_kind::deschedule, strategy_kind::labeling};
     std::vector<std::string_view> names;
     for (const strategy_kind k : kinds) names.push_back(to_string(k));
     const auto at = std::ranges::find(names, name);
     if (at == names.end()) {
       const std::string_view meant = nearest(name, names);
       v.refuse(fmt::format("the strategy {} is unknown: {}", quoted(name),
-                           meant.empty() ? "there are dontschedule, scheduleonmetric, deschedule and labeling" : fmt::format("did you mean {}?", meant)));
+                           meant.empty() ? "there are dontschedule, scheduleonmetric, deschedule and labeling"
+                                         : fmt::format("did you mean {}?", meant)));
       // A typing error in a name must not switch off what was in force under the right one.
       if (meant.empty()) return;
-      const strategy_kind kind = kinds[static_cast<std::size_t>(std::ranges::find(names, meant) - names.begin())];
+      const strategy_kind kind =
+          kinds[static_cast<std::size_t>(std::ranges::find(names, meant) - names.begin())];
       if (p.value.find(kind) == nullptr) p.refused.insert(kind);
       return;
     }
@@ -267,12 +290,16 @@ class reader {
 parsed_text parse_policies(std::string file, std::string_view text) {
   parsed_text out;
   findings found(std::move(file));
-  const std::vector<document> documents = text.size() <= most_text_bytes ? split(text) : std::vector<document>{};
+  const std::vector<document> documents =
+      text.size() <= most_text_bytes ? split(text) : std::vector<document>{};
   if (text.size() > most_text_bytes) {
-    found.add(severity::error, 0, {}, fmt::format("the file has {} bytes, at most {} are read: split it", text.size(), most_text_bytes));
+    found.add(
+        severity::error, 0, {},
+        fmt::format("the file has {} bytes, at most {} are read: split it", text.size(), most_text_bytes));
     out.unattributed = true;
   } else if (documents.size() > most_documents) {
-    found.add(severity::error, 0, {}, fmt::format("the file has more than {} documents: split it", most_documents));
+    found.add(severity::error, 0, {},
+              fmt::format("the file has more than {} documents: split it", most_documents));
     out.unattributed = true;
   } else {
     reader all(out, found);

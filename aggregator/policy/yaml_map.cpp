@@ -39,7 +39,9 @@ yaml_value yaml_value::operator[](std::size_t i) const {
   return {node_[i], fmt::format("{}[{}]", field_, i), first_line_, *out_};
 }
 
-void yaml_value::say(severity level, std::string message) const { out_->add(level, line(), field_, std::move(message)); }
+void yaml_value::say(severity level, std::string message) const {
+  out_->add(level, line(), field_, std::move(message));
+}
 
 std::optional<std::string> yaml_value::text(std::string_view form) const {
   if (node_.IsScalar()) return node_.Scalar();
@@ -52,7 +54,8 @@ std::optional<std::size_t> yaml_value::one_of(const std::vector<std::string_view
   if (!word) return std::nullopt;
   const auto at = std::ranges::find(words, *word);
   if (at != words.end()) return static_cast<std::size_t>(at - words.begin());
-  refuse(fmt::format("{} is unknown: {}it is one of {}, case included", quoted(*word), suggestion(*word, words), list_of(words)));
+  refuse(fmt::format("{} is unknown: {}it is one of {}, case included", quoted(*word),
+                     suggestion(*word, words), list_of(words)));
   return std::nullopt;
 }
 
@@ -63,10 +66,12 @@ std::optional<std::int64_t> yaml_value::integer(std::string_view instead) const 
     refuse(fmt::format("{} is an integer in TASPolicy: write it without quotes", quoted(*word)));
     return std::nullopt;
   }
-  const std::string_view digits = word->starts_with('+') ? std::string_view(*word).substr(1) : std::string_view(*word);
+  const std::string_view digits =
+      word->starts_with('+') ? std::string_view(*word).substr(1) : std::string_view(*word);
   const std::string_view magnitude = digits.starts_with('-') ? digits.substr(1) : digits;
   // YAML 1.1, which Kubernetes reads, takes 030 for octal and 0x1e for hexadecimal: surely not meant.
-  if (magnitude.size() > 1 && magnitude[0] == '0' && magnitude[1] != '.' && magnitude[1] != 'e' && magnitude[1] != 'E') {
+  if (magnitude.size() > 1 && magnitude[0] == '0' && magnitude[1] != '.' && magnitude[1] != 'e' &&
+      magnitude[1] != 'E') {
     refuse(fmt::format("{} is no plain integer: write it in decimal, without leading zeros", quoted(*word)));
     return std::nullopt;
   }
@@ -75,7 +80,8 @@ std::optional<std::int64_t> yaml_value::integer(std::string_view instead) const 
   if (failed == std::errc{} && end == digits.data() + digits.size()) return value;
 
   // 30.0 and 3e1 are whole numbers too, to YAML as to Kubernetes.
-  const bool numeric = !digits.empty() && digits.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+  const bool numeric =
+      !digits.empty() && digits.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
   const auto exact = numeric ? parse_quantity(digits) : result<quantity>(error{});
   constexpr __int128 one = 1'000'000'000;
   if (exact.has_value() && exact->nano % one == 0) {
@@ -100,7 +106,8 @@ std::optional<quantity> yaml_value::number() const {
   if (!word) return std::nullopt;
   auto value = parse_quantity(*word);
   if (value.has_value()) return *value;
-  refuse(value.error().message.size() < 300 ? value.error().message : fmt::format("{} is no quantity", quoted(*word)));
+  refuse(value.error().message.size() < 300 ? value.error().message
+                                            : fmt::format("{} is no quantity", quoted(*word)));
   return std::nullopt;
 }
 
@@ -112,10 +119,13 @@ std::optional<duration> yaml_value::span(duration least) const {
     refuse(fmt::format("{} is negative: write a duration such as 30s", quoted(*word)));
   } else if (!parse_duration(*word, value)) {
     const bool bare = !word->empty() && word->find_first_not_of("0123456789.") == std::string::npos;
-    refuse(bare ? fmt::format("{} has no unit: write {}s if seconds are meant", quoted(*word), word->substr(0, 60))
-                : fmt::format("{} is no duration: write one such as 500ms, 30s, 10m or 1h30m", quoted(*word)));
+    refuse(bare
+               ? fmt::format("{} has no unit: write {}s if seconds are meant", quoted(*word),
+                             word->substr(0, 60))
+               : fmt::format("{} is no duration: write one such as 500ms, 30s, 10m or 1h30m", quoted(*word)));
   } else if (value < least) {
-    refuse(fmt::format("{} is too short: leave the field out or write a duration such as 30s", quoted(*word)));
+    refuse(
+        fmt::format("{} is too short: leave the field out or write a duration such as 30s", quoted(*word)));
   } else if (value > longest_span) {
     refuse(fmt::format("{} is too long: at most 168h", quoted(*word)));
   } else {
@@ -126,7 +136,8 @@ std::optional<duration> yaml_value::span(duration least) const {
 
 yaml_map::yaml_map(const yaml_value& v) : self_(v) {
   if (!v.is_map()) {
-    v.refuse(v.is_null() ? "is empty: a mapping of fields is expected" : "a mapping of fields (name: value) is expected here");
+    v.refuse(v.is_null() ? "is empty: a mapping of fields is expected"
+                         : "a mapping of fields (name: value) is expected here");
     return;
   }
   std::set<std::string> seen;
@@ -174,9 +185,10 @@ void yaml_map::finish() {
   for (const entry& e : entries_) {
     if (e.known) continue;
     const std::string_view meant = nearest(e.name, known_);
-    const std::string remedy = !meant.empty()    ? fmt::format("did you mean {}?", meant)
-                               : e.name == "<<" ? std::string("YAML merge keys are not supported; write the fields out")
-                                                : std::string("remove it");
+    const std::string remedy = !meant.empty() ? fmt::format("did you mean {}?", meant)
+                               : e.name == "<<"
+                                   ? std::string("YAML merge keys are not supported; write the fields out")
+                                   : std::string("remove it");
     e.value.refuse(fmt::format("the field {} is unknown here: {}", quoted(e.name), remedy));
   }
 }

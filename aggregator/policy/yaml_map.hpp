@@ -1,5 +1,9 @@
 #pragma once
 
+#include "aggregator/policy/problem.hpp"
+#include "common/clock.hpp"
+#include "common/quantity.hpp"
+
 #include <yaml-cpp/yaml.h>
 
 #include <optional>
@@ -7,14 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "aggregator/policy/problem.hpp"
-#include "common/clock.hpp"
-#include "common/quantity.hpp"
-
 namespace binnacle::policy {
 
-/// One value of a YAML document: the node, where it stands and what it is called. Its readers say what is wrong and then give
-/// nothing.
+/// One value of a YAML document: the node, where it stands and what it is called. Its readers say what is
+/// wrong and then give nothing.
 class yaml_value {
  public:
   /// `first_line`: lines of the file in front of the document.
@@ -37,7 +37,8 @@ class yaml_value {
   std::optional<std::string> text(std::string_view form) const;
   /// One of `words`, exactly as written there; gives its index.
   std::optional<std::size_t> one_of(const std::vector<std::string_view>& words) const;
-  /// A Kubernetes int64: an unquoted whole number. `instead` is the field that takes fractions ("" if none does).
+  /// A Kubernetes int64: an unquoted whole number. `instead` is the field that takes fractions ("" if none
+  /// does).
   std::optional<std::int64_t> integer(std::string_view instead) const;
   std::optional<quantity> number() const;
   /// A Go duration of at least `least` and at most a week.

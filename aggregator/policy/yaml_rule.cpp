@@ -1,10 +1,10 @@
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "aggregator/policy/labels.hpp"
 #include "aggregator/policy/yaml_strategy.hpp"
 #include "common/label_syntax.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace binnacle::policy {
 namespace {
@@ -12,7 +12,8 @@ namespace {
 /// TAS's pattern with ':' and '.' added, which names of recording rules and of other exporters have.
 bool is_metric_name(std::string_view name) {
   return !name.empty() && name.size() <= 253 && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == ':' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == ':' || c == '.';
   });
 }
 
@@ -24,9 +25,11 @@ void metric(yaml_map& fields, rule& r) {
   }
   r.metric = name->text("the name of a metric").value_or("");
   if (name->is_scalar() && !is_metric_name(r.metric)) {
-    name->refuse(fmt::format("{} is no metric name: 1 to 253 letters, digits, '_', '-', ':', '.'; a series of several is reached by its flat "
-                             "name (rapl_power_watts_0), not by a selector",
-                             quoted(r.metric)));
+    name->refuse(
+        fmt::format("{} is no metric name: 1 to 253 letters, digits, '_', '-', ':', '.'; a series of several "
+                    "is reached by its flat "
+                    "name (rapl_power_watts_0), not by a selector",
+                    quoted(r.metric)));
   }
 }
 
@@ -37,7 +40,8 @@ void comparison_of(yaml_map& fields, rule& r) {
     return;
   }
   const auto which = op->one_of({"LessThan", "GreaterThan", "Equals"});
-  if (which) r.op = *which == 0 ? comparison::less_than : *which == 1 ? comparison::greater_than : comparison::equals;
+  if (which)
+    r.op = *which == 0 ? comparison::less_than : *which == 1 ? comparison::greater_than : comparison::equals;
 }
 
 void target(strategy_kind kind, yaml_map& fields, rule& r) {
@@ -52,7 +56,8 @@ void target(strategy_kind kind, yaml_map& fields, rule& r) {
   } else if (exact) {
     if (const auto value = exact->number()) r.target = *value;
   } else if (kind != strategy_kind::scheduleonmetric) {
-    fields.self().say(severity::warning, "there is no target: 0 is taken, as in TAS; write target: 0 if that is meant");
+    fields.self().say(severity::warning,
+                      "there is no target: 0 is taken, as in TAS; write target: 0 if that is meant");
   }
 }
 
@@ -62,7 +67,8 @@ void window(yaml_map& fields, rule& r) {
   const auto stat = fields.get("statistic");
   if (!stat) return;
   using store::statistic;
-  constexpr std::array all{statistic::avg, statistic::max, statistic::min, statistic::p95, statistic::stddev, statistic::trend};
+  constexpr std::array all{statistic::avg, statistic::max,    statistic::min,
+                           statistic::p95, statistic::stddev, statistic::trend};
   if (const auto which = stat->one_of({"avg", "max", "min", "p95", "stddev", "trend"})) r.stat = all[*which];
   if (!length || (r.window == duration::zero() && length->is_scalar() && length->text("") == "0")) {
     stat->refuse("a statistic is over a window: add window: 30s, or remove it");
@@ -73,18 +79,21 @@ void clearing(yaml_map& fields, rule& r) {
   const auto below = fields.get("clearBelow");
   const auto above = fields.get("clearAbove");
   const auto wrong = [&r](const yaml_value& v, std::string_view mine, std::string_view other) {
-    v.refuse(r.op == comparison::equals ? fmt::format("{} has no meaning with Equals: remove it", mine)
-                                        : fmt::format("{} does not go with {}: write {}", mine, to_string(r.op), other));
+    v.refuse(r.op == comparison::equals
+                 ? fmt::format("{} has no meaning with Equals: remove it", mine)
+                 : fmt::format("{} does not go with {}: write {}", mine, to_string(r.op), other));
   };
   if (below && r.op != comparison::greater_than) wrong(*below, "clearBelow", "clearAbove");
   if (above && r.op != comparison::less_than) wrong(*above, "clearAbove", "clearBelow");
   if (below && r.op == comparison::greater_than) {
     r.clear = below->number();
-    if (r.clear && *r.clear > r.target) below->refuse("clearBelow is above the target: a violation would clear at once; lower it");
+    if (r.clear && *r.clear > r.target)
+      below->refuse("clearBelow is above the target: a violation would clear at once; lower it");
   }
   if (above && r.op == comparison::less_than) {
     r.clear = above->number();
-    if (r.clear && *r.clear < r.target) above->refuse("clearAbove is below the target: a violation would clear at once; raise it");
+    if (r.clear && *r.clear < r.target)
+      above->refuse("clearAbove is below the target: a violation would clear at once; raise it");
   }
 }
 
@@ -102,12 +111,16 @@ void label(const yaml_value& v, const policy_key& key, rule& r) {
   const std::string name = text.substr(0, at);
   const std::string value = text.substr(at + 1);
   if (!is_label_name(name)) {
-    v.refuse(fmt::format("{} is no name for a label: at most 63 letters, digits, '-', '_', '.', alphanumeric at both ends; it comes after "
-                         "telemetry.aware.scheduling.{}/",
-                         quoted(name), key.name));
+    v.refuse(
+        fmt::format("{} is no name for a label: at most 63 letters, digits, '-', '_', '.', alphanumeric at "
+                    "both ends; it comes after "
+                    "telemetry.aware.scheduling.{}/",
+                    quoted(name), key.name));
   }
   if (const std::string flaw = label_value_flaw(value); !flaw.empty()) {
-    v.refuse(value.size() > 200 ? fmt::format("{} is too long for a label's value: at most 63 characters", quoted(value)) : flaw);
+    v.refuse(value.size() > 200
+                 ? fmt::format("{} is too long for a label's value: at most 63 characters", quoted(value))
+                 : flaw);
   }
   if (std::ranges::any_of(r.labels, [&](const auto& l) { return l.first == name; })) {
     v.refuse(fmt::format("the rule gives the label {} twice: leave one", quoted(name)));
@@ -118,7 +131,9 @@ void label(const yaml_value& v, const policy_key& key, rule& r) {
 void labels(strategy_kind kind, const policy_key& key, yaml_map& fields, rule& r) {
   const auto list = fields.get("labels");
   if (kind != strategy_kind::labeling) {
-    if (list) list->say(severity::warning, fmt::format("{} does not use labels, labeling does: remove them", to_string(kind)));
+    if (list)
+      list->say(severity::warning,
+                fmt::format("{} does not use labels, labeling does: remove them", to_string(kind)));
     return;
   }
   if (!list || (list->is_list() && list->size() == 0)) {
@@ -139,7 +154,8 @@ void labels(strategy_kind kind, const policy_key& key, yaml_map& fields, rule& r
 
 }  // namespace
 
-std::optional<rule> parse_rule(strategy_kind kind, const policy_key& key, const yaml_value& v, findings& out) {
+std::optional<rule> parse_rule(strategy_kind kind, const policy_key& key, const yaml_value& v,
+                               findings& out) {
   const std::size_t errors = out.errors();
   yaml_map fields(v);
   if (!v.is_map()) return std::nullopt;
@@ -154,7 +170,9 @@ std::optional<rule> parse_rule(strategy_kind kind, const policy_key& key, const 
   labels(kind, key, fields, r);
   fields.finish();
   if (kind == strategy_kind::scheduleonmetric && (r.hold > duration::zero() || r.clear)) {
-    v.say(severity::warning, "scheduleonmetric orders nodes and violates nothing: for, clearBelow and clearAbove do nothing here; remove them");
+    v.say(severity::warning,
+          "scheduleonmetric orders nodes and violates nothing: for, clearBelow and clearAbove do nothing "
+          "here; remove them");
   }
   if (out.errors() != errors) return std::nullopt;
   return r;

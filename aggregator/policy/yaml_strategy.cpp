@@ -1,29 +1,34 @@
 #include "aggregator/policy/yaml_strategy.hpp"
 
-#include <fmt/format.h>
-
-#include <charconv>
-
 #include "aggregator/policy/labels.hpp"
 #include "aggregator/policy/yaml.hpp"
 #include "common/label_syntax.hpp"
 
+#include <fmt/format.h>
+
+#include <charconv>
+
 namespace binnacle::policy {
 namespace {
 
-bool gives_labels(strategy_kind kind) noexcept { return kind == strategy_kind::deschedule || kind == strategy_kind::labeling; }
+bool gives_labels(strategy_kind kind) noexcept {
+  return kind == strategy_kind::deschedule || kind == strategy_kind::labeling;
+}
 
 /// Whether the node labels that this strategy would write are legal: their keys hold the policy's name.
 void check_label_key(strategy_kind kind, const policy_key& key, const yaml_value& v) {
   if (kind == strategy_kind::deschedule && !is_label_name(key.name)) {
-    v.refuse(fmt::format("deschedule labels nodes with the policy's name, which has {} characters; a label's name holds 63: shorten the name",
-                         key.name.size()));
+    v.refuse(
+        fmt::format("deschedule labels nodes with the policy's name, which has {} characters; a label's name "
+                    "holds 63: shorten the name",
+                    key.name.size()));
   }
   if (kind == strategy_kind::labeling) {
     const std::string full = labeling_key(key, "x");
     if (!label_key_flaw(full).empty()) {
-      v.refuse(fmt::format("labeling needs the label prefix {} of {} characters, 253 are allowed: shorten the policy's name",
-                           quoted(full.substr(0, full.find('/'))), full.find('/')));
+      v.refuse(fmt::format(
+          "labeling needs the label prefix {} of {} characters, 253 are allowed: shorten the policy's name",
+          quoted(full.substr(0, full.find('/'))), full.find('/')));
     }
   }
 }
@@ -54,30 +59,36 @@ std::optional<node_limit> limit(const yaml_value& v) {
 void parse_rules(strategy& s, const policy_key& key, yaml_map& fields, findings& out) {
   const auto rules = fields.get("rules");
   if (!rules || !rules->is_list() || rules->size() == 0) {
-    (rules ? *rules : fields.self()).refuse("rules is a list of at least one rule: {metricname, operator, target}");
+    (rules ? *rules : fields.self())
+        .refuse("rules is a list of at least one rule: {metricname, operator, target}");
     return;
   }
   if (rules->size() > most_rules) {
-    rules->refuse(fmt::format("{} rules are more than the {} that a strategy may have: make two policies of it", rules->size(), most_rules));
+    rules->refuse(
+        fmt::format("{} rules are more than the {} that a strategy may have: make two policies of it",
+                    rules->size(), most_rules));
     return;
   }
   for (std::size_t i = 0; i < rules->size(); ++i) {
     if (auto r = parse_rule(s.kind, key, (*rules)[i], out)) s.rules.push_back(std::move(*r));
   }
   if (s.kind == strategy_kind::scheduleonmetric && rules->size() > 1) {
-    (*rules)[1].say(severity::warning, "scheduleonmetric goes by its first rule only, as in TAS: remove the others");
+    (*rules)[1].say(severity::warning,
+                    "scheduleonmetric goes by its first rule only, as in TAS: remove the others");
   }
 }
 
 }  // namespace
 
-std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key, const yaml_value& v, findings& out) {
+std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key, const yaml_value& v,
+                                       findings& out) {
   const std::size_t errors = out.errors();
   yaml_map fields(v);
   if (!v.is_map()) return std::nullopt;
   strategy s;
   s.kind = kind;
-  if (const auto name = fields.get("policyName")) (void)name->text("the policy's name");  // informational, as in TAS
+  if (const auto name = fields.get("policyName"))
+    (void)name->text("the policy's name");  // informational, as in TAS
   if (const auto op = fields.get("logicalOperator")) {
     const auto which = op->one_of({"anyOf", "allOf"});
     s.op = which == std::optional<std::size_t>(1) ? logic::all_of : logic::any_of;
@@ -86,9 +97,12 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
     const auto which = on_missing->one_of({"Allow", "Reject"});
     s.on_missing = which == std::optional<std::size_t>(1) ? missing::reject : missing::allow;
     if (gives_labels(kind)) {
-      on_missing->refuse("belongs to dontschedule: when data is missing, deschedule and labeling leave the labels as they are; remove it");
+      on_missing->refuse(
+          "belongs to dontschedule: when data is missing, deschedule and labeling leave the labels as they "
+          "are; remove it");
     } else if (kind == strategy_kind::scheduleonmetric) {
-      on_missing->refuse("belongs to dontschedule: a node without data scores 0 in scheduleonmetric; remove it");
+      on_missing->refuse(
+          "belongs to dontschedule: a node without data scores 0 in scheduleonmetric; remove it");
     }
   }
   const auto most = fields.get("maxNodes");
@@ -97,7 +111,9 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
   if (pause) s.cool_down = pause->span(duration::zero()).value_or(duration::zero());
   for (const auto& only_for_labels : {most, pause}) {
     if (only_for_labels && !gives_labels(kind)) {
-      only_for_labels->refuse(fmt::format("limits node labels, and {} writes none: it belongs to deschedule and labeling; remove it", to_string(kind)));
+      only_for_labels->refuse(fmt::format(
+          "limits node labels, and {} writes none: it belongs to deschedule and labeling; remove it",
+          to_string(kind)));
     }
   }
   check_label_key(kind, key, v);
@@ -106,7 +122,8 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
   if (out.errors() != errors) return std::nullopt;
   if (kind == strategy_kind::labeling) {
     for (const std::string& label : label_plan(s).mixed()) {
-      v.say(severity::warning, fmt::format("rules with different operators give the label {}: the first true one wins; give them different labels",
+      v.say(severity::warning, fmt::format("rules with different operators give the label {}: the first true "
+                                           "one wins; give them different labels",
                                            quoted(label)));
     }
   }

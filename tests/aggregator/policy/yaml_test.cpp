@@ -1,11 +1,11 @@
 #include "aggregator/policy/yaml.hpp"
 
+#include "text_file.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-
-#include "text_file.hpp"
 
 using namespace binnacle;
 using namespace binnacle::policy;
@@ -39,7 +39,8 @@ struct recipe {
         "    {}:\n"
         "      rules:\n"
         "        - {{{}}}\n{}{}",
-        name, kind, rule, strategy.empty() ? "" : "      " + strategy + "\n", spec.empty() ? "" : "  " + spec + "\n");
+        name, kind, rule, strategy.empty() ? "" : "      " + strategy + "\n",
+        spec.empty() ? "" : "  " + spec + "\n");
   }
 };
 
@@ -55,8 +56,8 @@ const rule& only_rule(const parsed_text& t) {
 
 TEST_SUITE("aggregator/policy/yaml") {
   TEST_CASE("TAS's demos apply unchanged and without a word") {
-    for (const char* file :
-         {"health-metric.yaml", "labeling.yaml", "multirules.yaml", "labeling-contest.yaml", "power-demo.yaml", "openshift-power.yaml"}) {
+    for (const char* file : {"health-metric.yaml", "labeling.yaml", "multirules.yaml",
+                             "labeling-contest.yaml", "power-demo.yaml", "openshift-power.yaml"}) {
       CAPTURE(file);
       const parsed_text t = read(test::data(file));
       CHECK_MESSAGE(t.problems.empty(), all(t.problems));
@@ -101,7 +102,8 @@ TEST_SUITE("aggregator/policy/yaml") {
     CHECK(evict.rules.at(0).stat == store::statistic::trend);
     const strategy& label = *p.find(strategy_kind::labeling);
     CHECK(label.max_nodes == node_limit{3, false});
-    CHECK(label.rules.at(0).labels == std::vector<std::pair<std::string, std::string>>{{"power", "high"}, {"class", ""}});
+    CHECK(label.rules.at(0).labels ==
+          std::vector<std::pair<std::string, std::string>>{{"power", "high"}, {"class", ""}});
     CHECK(p.find(strategy_kind::scheduleonmetric)->rules.at(0).target == from_integer(200));
   }
 
@@ -120,7 +122,8 @@ TEST_SUITE("aggregator/policy/yaml") {
     CHECK(read(typed).policies.size() == 2);
 
     recipe a{.name = "a"}, b{.name = "b"};
-    const parsed_text stream = read("# first\n---\n" + a.text() + "...\n--- # second\n" + b.text() + "---\n# nothing\n");
+    const parsed_text stream =
+        read("# first\n---\n" + a.text() + "...\n--- # second\n" + b.text() + "---\n# nothing\n");
     CHECK_MESSAGE(stream.problems.empty(), all(stream.problems));
     REQUIRE(stream.policies.size() == 2);
     CHECK(stream.policies[1].value.key.name == "b");
@@ -130,10 +133,12 @@ TEST_SUITE("aggregator/policy/yaml") {
   TEST_CASE("Windows line ends, a byte order mark and JSON are as good") {
     recipe plain;
     std::string crlf;
-    for (const char c : plain.text() + "---\n" + recipe{.name = "q"}.text()) crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    for (const char c : plain.text() + "---\n" + recipe{.name = "q"}.text())
+      crlf += c == '\n' ? std::string("\r\n") : std::string(1, c);
     CHECK(read(crlf).policies.size() == 2);
     CHECK(read("\xef\xbb\xbf" + plain.text()).policies.size() == 1);
-    const parsed_text json = read(R"({"apiVersion":"telemetry.intel.com/v1alpha1","kind":"TASPolicy","metadata":{"name":"j"},
+    const parsed_text json =
+        read(R"({"apiVersion":"telemetry.intel.com/v1alpha1","kind":"TASPolicy","metadata":{"name":"j"},
       "spec":{"strategies":{"dontschedule":{"rules":[{"metricname":"m","operator":"LessThan","target":10}]}}}})");
     CHECK(only_rule(json).text() == "m LessThan 10");
   }
@@ -152,8 +157,14 @@ TEST_SUITE("aggregator/policy/yaml") {
       const char* written;
       const char* meant;
     };
-    for (const row& r : {row{"0", "0"}, {"-1", "-1"}, {"+5", "5"}, {"30.0", "30"}, {"3e1", "30"}, {"10000000", "10000000"},
-                         {"9223372036854775807", "9223372036854775807"}, {"-9223372036854775808", "-9223372036854775808"}}) {
+    for (const row& r : {row{"0", "0"},
+                         {"-1", "-1"},
+                         {"+5", "5"},
+                         {"30.0", "30"},
+                         {"3e1", "30"},
+                         {"10000000", "10000000"},
+                         {"9223372036854775807", "9223372036854775807"},
+                         {"-9223372036854775808", "-9223372036854775808"}}) {
       CAPTURE(r.written);
       recipe one{.rule = fmt::format("metricname: m, operator: Equals, target: {}", r.written)};
       CHECK(plain(only_rule(read(one.text())).target) == r.meant);
@@ -162,7 +173,12 @@ TEST_SUITE("aggregator/policy/yaml") {
       const char* written;
       const char* meant;
     };
-    for (const fraction& f : {fraction{"70.5", "70.5"}, {"\"70.5\"", "70.5"}, {"500m", "0.5"}, {"1Ki", "1024"}, {"-2k", "-2000"}, {"7", "7"}}) {
+    for (const fraction& f : {fraction{"70.5", "70.5"},
+                              {"\"70.5\"", "70.5"},
+                              {"500m", "0.5"},
+                              {"1Ki", "1024"},
+                              {"-2k", "-2000"},
+                              {"7", "7"}}) {
       CAPTURE(f.written);
       recipe one{.rule = fmt::format("metricname: m, operator: Equals, targetQuantity: {}", f.written)};
       CHECK(plain(only_rule(read(one.text())).target) == f.meant);
@@ -178,42 +194,105 @@ TEST_SUITE("aggregator/policy/yaml") {
     };
     const std::string rule = "spec.strategies.dontschedule.rules[0]";
     const std::vector<row> rows{
-        {{.rule = "metricname: m, operator: GreaterThan, target: 70.5"}, 8, ".target", "use targetQuantity: \"70.5\""},
-        {{.rule = "metricname: m, operator: GreaterThan, target: 1k"}, 8, ".target", "use targetQuantity: \"1k\""},
+        {{.rule = "metricname: m, operator: GreaterThan, target: 70.5"},
+         8,
+         ".target",
+         "use targetQuantity: \"70.5\""},
+        {{.rule = "metricname: m, operator: GreaterThan, target: 1k"},
+         8,
+         ".target",
+         "use targetQuantity: \"1k\""},
         {{.rule = "metricname: m, operator: GreaterThan, target: \"70\""}, 8, ".target", "without quotes"},
-        {{.rule = "metricname: m, operator: GreaterThan, target: high"}, 8, ".target", "'high' is no integer"},
-        {{.rule = "metricname: m, operator: GreaterThan, target: 030"}, 8, ".target", "without leading zeros"},
+        {{.rule = "metricname: m, operator: GreaterThan, target: high"},
+         8,
+         ".target",
+         "'high' is no integer"},
+        {{.rule = "metricname: m, operator: GreaterThan, target: 030"},
+         8,
+         ".target",
+         "without leading zeros"},
         {{.rule = "metricname: m, operator: GreaterThan, target: 0x1e"}, 8, ".target", "in decimal"},
-        {{.rule = "metricname: m, operator: GreaterThan, target: 9223372036854775808"}, 8, ".target", "does not fit"},
+        {{.rule = "metricname: m, operator: GreaterThan, target: 9223372036854775808"},
+         8,
+         ".target",
+         "does not fit"},
         {{.rule = "metricname: m, operator: GreaterThan, target: 1e30"}, 8, ".target", "no integer"},
         {{.rule = "metricname: m, operator: GreaterThan, target: [1]"}, 8, ".target", "not a list"},
         {{.rule = "metricname: m, operator: GreaterThan, target: {a: 1}"}, 8, ".target", "not a mapping"},
-        {{.rule = "metricname: m, operator: GreaterThan, target: 1, targetQuantity: 1"}, 8, ".targetQuantity", "leave one"},
-        {{.rule = "metricname: m, operator: GreaterThan, targetQuantity: lots"}, 8, ".targetQuantity", "lots"},
-        {{.rule = "metricname: m, operator: greaterthan, target: 1"}, 8, ".operator", "did you mean GreaterThan?"},
-        {{.rule = "metricname: m, operator: '>', target: 1"}, 8, ".operator", "one of LessThan, GreaterThan or Equals"},
+        {{.rule = "metricname: m, operator: GreaterThan, target: 1, targetQuantity: 1"},
+         8,
+         ".targetQuantity",
+         "leave one"},
+        {{.rule = "metricname: m, operator: GreaterThan, targetQuantity: lots"},
+         8,
+         ".targetQuantity",
+         "lots"},
+        {{.rule = "metricname: m, operator: greaterthan, target: 1"},
+         8,
+         ".operator",
+         "did you mean GreaterThan?"},
+        {{.rule = "metricname: m, operator: '>', target: 1"},
+         8,
+         ".operator",
+         "one of LessThan, GreaterThan or Equals"},
         {{.rule = "metricname: m, target: 1"}, 8, "", "operator is missing"},
         {{.rule = "operator: Equals, target: 1"}, 8, "", "metricname is missing"},
         {{.rule = "metricname: 'a b', operator: Equals, target: 1"}, 8, ".metricname", "no metric name"},
         {{.rule = "metricname: '', operator: Equals, target: 1"}, 8, ".metricname", "no metric name"},
         {{.rule = "metricname: 'p{zone=\"0\"}', operator: Equals, target: 1"}, 8, ".metricname", "flat name"},
-        {{.rule = "metricname: m, operator: Equals, target: 1, metricName: x"}, 8, ".metricName", "did you mean metricname?"},
-        {{.rule = "metricname: m, operator: Equals, target: 1, windows: 3s"}, 8, ".windows", "did you mean window?"},
-        {{.rule = "metricname: m, operator: Equals, target: 1, xyzzy: 3s"}, 8, ".xyzzy", "unknown here: remove it"},
+        {{.rule = "metricname: m, operator: Equals, target: 1, metricName: x"},
+         8,
+         ".metricName",
+         "did you mean metricname?"},
+        {{.rule = "metricname: m, operator: Equals, target: 1, windows: 3s"},
+         8,
+         ".windows",
+         "did you mean window?"},
+        {{.rule = "metricname: m, operator: Equals, target: 1, xyzzy: 3s"},
+         8,
+         ".xyzzy",
+         "unknown here: remove it"},
         {{.rule = "metricname: m, operator: Equals, target: 1, target: 2"}, 8, "", "given twice"},
-        {{.rule = "metricname: m, operator: GreaterThan, target: 1, clearAbove: 0"}, 8, ".clearAbove", "write clearBelow"},
-        {{.rule = "metricname: m, operator: LessThan, target: 1, clearBelow: 2"}, 8, ".clearBelow", "write clearAbove"},
-        {{.rule = "metricname: m, operator: Equals, target: 1, clearBelow: 0"}, 8, ".clearBelow", "no meaning with Equals"},
-        {{.rule = "metricname: m, operator: GreaterThan, target: 1, clearBelow: 2"}, 8, ".clearBelow", "above the target"},
-        {{.rule = "metricname: m, operator: LessThan, target: 2, clearAbove: 1"}, 8, ".clearAbove", "below the target"},
-        {{.rule = "metricname: m, operator: Equals, target: 1, statistic: p95"}, 8, ".statistic", "add window: 30s"},
-        {{.rule = "metricname: m, operator: Equals, target: 1, window: 0, statistic: max"}, 8, ".statistic", "add window: 30s"},
-        {{.rule = "metricname: m, operator: Equals, target: 1, window: 9s, statistic: p99"}, 8, ".statistic", "did you mean p95?"},
+        {{.rule = "metricname: m, operator: GreaterThan, target: 1, clearAbove: 0"},
+         8,
+         ".clearAbove",
+         "write clearBelow"},
+        {{.rule = "metricname: m, operator: LessThan, target: 1, clearBelow: 2"},
+         8,
+         ".clearBelow",
+         "write clearAbove"},
+        {{.rule = "metricname: m, operator: Equals, target: 1, clearBelow: 0"},
+         8,
+         ".clearBelow",
+         "no meaning with Equals"},
+        {{.rule = "metricname: m, operator: GreaterThan, target: 1, clearBelow: 2"},
+         8,
+         ".clearBelow",
+         "above the target"},
+        {{.rule = "metricname: m, operator: LessThan, target: 2, clearAbove: 1"},
+         8,
+         ".clearAbove",
+         "below the target"},
+        {{.rule = "metricname: m, operator: Equals, target: 1, statistic: p95"},
+         8,
+         ".statistic",
+         "add window: 30s"},
+        {{.rule = "metricname: m, operator: Equals, target: 1, window: 0, statistic: max"},
+         8,
+         ".statistic",
+         "add window: 30s"},
+        {{.rule = "metricname: m, operator: Equals, target: 1, window: 9s, statistic: p99"},
+         8,
+         ".statistic",
+         "did you mean p95?"},
         {{.rule = "metricname: m, operator: Equals, target: 1, window: -3s"}, 8, ".window", "negative"},
         {{.rule = "metricname: m, operator: Equals, target: 1, window: 30"}, 8, ".window", "write 30s"},
         {{.rule = "metricname: m, operator: Equals, target: 1, window: soon"}, 8, ".window", "no duration"},
         {{.rule = "metricname: m, operator: Equals, target: 1, window: 200h"}, 8, ".window", "at most 168h"},
-        {{.rule = "metricname: m, operator: Equals, target: 1, staleAfter: 0"}, 8, ".staleAfter", "too short"},
+        {{.rule = "metricname: m, operator: Equals, target: 1, staleAfter: 0"},
+         8,
+         ".staleAfter",
+         "too short"},
         {{.strategy = "logicalOperator: AllOf"}, 9, "logicalOperator", "did you mean allOf?"},
         {{.strategy = "logicalOperator: xor"}, 9, "logicalOperator", "one of anyOf or allOf"},
         {{.strategy = "onMissing: reject"}, 9, "onMissing", "did you mean Reject?"},
@@ -230,14 +309,38 @@ TEST_SUITE("aggregator/policy/yaml") {
         {{.kind = "evict"}, 6, "evict", "there are dontschedule, scheduleonmetric, deschedule and labeling"},
         {{.kind = "deschedule", .name = std::string(64, 'a')}, 6, "deschedule", "shorten the name"},
         {{.kind = "labeling", .name = std::string(227, 'a')}, 6, "labeling", "shorten the policy's name"},
-        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: [noequals]"}, 8, "labels[0]", "key=value"},
-        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: [a=b=c]"}, 8, "labels[0]", "one '='"},
-        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: ['=b']"}, 8, "labels[0]", "no name for a label"},
-        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: ['a/b=c']"}, 8, "labels[0]", "no name for a label"},
-        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: ['a=b c']"}, 8, "labels[0]", "no label value"},
-        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: [a=1, a=2]"}, 8, "labels[1]", "twice"},
-        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: [{a: b}]"}, 8, "labels[0]", "\"key=value\""},
-        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: a=b"}, 8, "labels", "a list is expected"},
+        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: [noequals]"},
+         8,
+         "labels[0]",
+         "key=value"},
+        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: [a=b=c]"},
+         8,
+         "labels[0]",
+         "one '='"},
+        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: ['=b']"},
+         8,
+         "labels[0]",
+         "no name for a label"},
+        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: ['a/b=c']"},
+         8,
+         "labels[0]",
+         "no name for a label"},
+        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: ['a=b c']"},
+         8,
+         "labels[0]",
+         "no label value"},
+        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: [a=1, a=2]"},
+         8,
+         "labels[1]",
+         "twice"},
+        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: [{a: b}]"},
+         8,
+         "labels[0]",
+         "\"key=value\""},
+        {{.kind = "labeling", .rule = "metricname: m, operator: Equals, labels: a=b"},
+         8,
+         "labels",
+         "a list is expected"},
     };
     for (const row& r : rows) {
       const std::string text = r.text.text();
@@ -273,7 +376,8 @@ TEST_SUITE("aggregator/policy/yaml") {
       return out.replace(out.find(old), old.size(), fresh);
     };
     for (const row& r : {
-             row{with("v1alpha1", "v1beta1"), 1, "apiVersion", "write apiVersion: telemetry.intel.com/v1alpha1"},
+             row{with("v1alpha1", "v1beta1"), 1, "apiVersion",
+                 "write apiVersion: telemetry.intel.com/v1alpha1"},
              row{with("apiVersion: telemetry.intel.com/v1alpha1\n", ""), 1, "", "apiVersion is missing"},
              row{with("spec:\n", "spec:\n  mode: Dryrun\n"), 5, "spec.mode", "did you mean DryRun?"},
              row{with("spec:\n", "spec:\n  Mode: DryRun\n"), 5, "spec.Mode", "did you mean mode?"},
@@ -287,7 +391,8 @@ TEST_SUITE("aggregator/policy/yaml") {
       REQUIRE(t.policies.size() == 1);
       CHECK_FALSE(t.policies[0].usable);
       CHECK(t.policies[0].value.key.name == "p");
-      const auto found = std::ranges::find_if(t.problems, [&](const problem& p) { return p.message.find(r.says) != std::string::npos; });
+      const auto found = std::ranges::find_if(
+          t.problems, [&](const problem& p) { return p.message.find(r.says) != std::string::npos; });
       REQUIRE(found != t.problems.end());
       CHECK(found->line == r.line);
       CHECK(found->field == r.field);
@@ -304,19 +409,17 @@ TEST_SUITE("aggregator/policy/yaml") {
       std::string text;
       const char* says;
     };
-    for (const row& r : {row{with("metadata: {name: p}", "metadata: {generateName: p-}"), "the name is missing"},
-                         row{with("metadata: {name: p}\n", ""), "metadata with the policy's name is missing"},
-                         row{with("{name: p}", "{name: Power_Policy}"), "no object name"},
-                         row{with("{name: p}", "{name: p, namespace: A}"), "no namespace"},
-                         row{with("kind: TASPolicy\n", ""), "kind is missing"},
-                         row{with("kind: TASPolicy", "kind: TasPolicy"), "did you mean TASPolicy?"},
-                         row{"just words\n", "a mapping of fields"},
-                         row{"- a\n- b\n", "a mapping of fields"},
-                         row{"spec: [\n", "no YAML"},
-                         row{"a: b: c\n", "no YAML"},
-                         row{"\t\n", ""},
-                         row{"kind: List\nitems:\n- {kind: List, items: []}\n", "a list in a list"},
-                         row{"kind: List\nitems: {a: b}\n", "a list of objects"}}) {
+    for (const row& r :
+         {row{with("metadata: {name: p}", "metadata: {generateName: p-}"), "the name is missing"},
+          row{with("metadata: {name: p}\n", ""), "metadata with the policy's name is missing"},
+          row{with("{name: p}", "{name: Power_Policy}"), "no object name"},
+          row{with("{name: p}", "{name: p, namespace: A}"), "no namespace"},
+          row{with("kind: TASPolicy\n", ""), "kind is missing"},
+          row{with("kind: TASPolicy", "kind: TasPolicy"), "did you mean TASPolicy?"},
+          row{"just words\n", "a mapping of fields"}, row{"- a\n- b\n", "a mapping of fields"},
+          row{"spec: [\n", "no YAML"}, row{"a: b: c\n", "no YAML"}, row{"\t\n", ""},
+          row{"kind: List\nitems:\n- {kind: List, items: []}\n", "a list in a list"},
+          row{"kind: List\nitems: {a: b}\n", "a list of objects"}}) {
       CAPTURE(r.text);
       const parsed_text t = read(r.text);
       CAPTURE(all(t.problems));
@@ -344,7 +447,8 @@ TEST_SUITE("aggregator/policy/yaml") {
     CHECK(t.unattributed);
     REQUIRE(t.problems.size() == 4);
     CHECK(t.problems[0].text() ==
-          "p.yaml:10: error: spec.strategies.dontschedule.rules[0].target: target is an integer in TASPolicy: use "
+          "p.yaml:10: error: spec.strategies.dontschedule.rules[0].target: target is an integer in "
+          "TASPolicy: use "
           "targetQuantity: \"70.5\"");
     CHECK(t.problems[1].line == 14);
     CHECK(t.problems[1].message.find("did you mean deschedule?") != std::string::npos);
@@ -356,7 +460,8 @@ TEST_SUITE("aggregator/policy/yaml") {
 
   TEST_CASE("defect_26_names_that_make_no_label_are_refused_before_anything_is_written") {
     // 63 characters are fine for deschedule, 226 for labeling; dontschedule does not care.
-    CHECK(read(recipe{.kind = "deschedule", .name = std::string(63, 'a')}.text()).policies[0].refused.empty());
+    CHECK(
+        read(recipe{.kind = "deschedule", .name = std::string(63, 'a')}.text()).policies[0].refused.empty());
     CHECK(read(recipe{.kind = "labeling", .name = std::string(226, 'a')}.text()).policies[0].refused.empty());
     CHECK(read(recipe{.name = std::string(253, 'a')}.text()).policies[0].refused.empty());
     CHECK(read(recipe{.name = std::string(254, 'a')}.text()).policies.empty());
@@ -371,10 +476,12 @@ TEST_SUITE("aggregator/policy/yaml") {
       recipe text;
       const char* says;
     };
-    for (const row& r : {row{{.rule = "metricname: m, operator: Equals"}, "0 is taken"},
-                         row{{.rule = "metricname: m, operator: Equals, target: 1, labels: [a=b]"}, "does not use labels"},
-                         row{{.kind = "labeling"}, "gives no label"},
-                         row{{.kind = "scheduleonmetric", .rule = "metricname: m, operator: LessThan, for: 3s"}, "orders nodes"}}) {
+    for (const row& r :
+         {row{{.rule = "metricname: m, operator: Equals"}, "0 is taken"},
+          row{{.rule = "metricname: m, operator: Equals, target: 1, labels: [a=b]"}, "does not use labels"},
+          row{{.kind = "labeling"}, "gives no label"},
+          row{{.kind = "scheduleonmetric", .rule = "metricname: m, operator: LessThan, for: 3s"},
+              "orders nodes"}}) {
       CAPTURE(r.text.text());
       const parsed_text t = read(r.text.text());
       REQUIRE(t.problems.size() == 1);
@@ -382,13 +489,18 @@ TEST_SUITE("aggregator/policy/yaml") {
       CHECK(t.problems[0].message.find(r.says) != std::string::npos);
       CHECK(t.policies.at(0).value.strategies.size() == 1);
     }
-    // The labels of a strategy that does not use them are dropped: they must not make two equal strategies differ.
+    // The labels of a strategy that does not use them are dropped: they must not make two equal strategies
+    // differ.
     CHECK(read(recipe{.rule = "metricname: m, operator: Equals, target: 1, labels: [a=b]"}.text())
-              .policies[0].value.strategies[0].rules[0].labels.empty());
+              .policies[0]
+              .value.strategies[0]
+              .rules[0]
+              .labels.empty());
   }
 
   TEST_CASE("the same policy twice in a file: the first counts") {
-    recipe a{.rule = "metricname: first, operator: Equals, target: 1"}, b{.rule = "metricname: second, operator: Equals, target: 1"};
+    recipe a{.rule = "metricname: first, operator: Equals, target: 1"},
+        b{.rule = "metricname: second, operator: Equals, target: 1"};
     const parsed_text t = read(a.text() + "---\n" + b.text());
     REQUIRE(t.policies.size() == 1);
     CHECK(t.policies[0].value.strategies[0].rules[0].metric == "first");
@@ -409,7 +521,8 @@ TEST_SUITE("aggregator/policy/yaml") {
       for (int i = 0; i < 1'005; ++i) {
         text += fmt::format(
             "- {{apiVersion: telemetry.intel.com/v1alpha1, kind: TASPolicy, metadata: {{name: p{}}}, "
-            "spec: {{strategies: {{dontschedule: {{rules: [{{metricname: m, operator: Equals, target: 1}}]}}}}}}}}\n",
+            "spec: {{strategies: {{dontschedule: {{rules: [{{metricname: m, operator: Equals, target: "
+            "1}}]}}}}}}}}\n",
             i);
       }
       const parsed_text t = read(text);
@@ -445,9 +558,12 @@ TEST_SUITE("aggregator/policy/yaml") {
     SUBCASE("aliases that multiply") {
       std::string text = "a: &a [x,x,x,x,x,x,x,x,x]\n";
       for (char c = 'b'; c <= 'z'; ++c) {
-        text += fmt::format("{0}: &{0} [*{1},*{1},*{1},*{1},*{1},*{1},*{1},*{1},*{1}]\n", c, static_cast<char>(c - 1));
+        text += fmt::format("{0}: &{0} [*{1},*{1},*{1},*{1},*{1},*{1},*{1},*{1},*{1}]\n", c,
+                            static_cast<char>(c - 1));
       }
-      CHECK(read(text + "kind: TASPolicy\nmetadata: {name: bomb}\nspec: {strategies: {dontschedule: {rules: *z}}}\n").policies.size() == 1);
+      CHECK(read(text +
+                 "kind: TASPolicy\nmetadata: {name: bomb}\nspec: {strategies: {dontschedule: {rules: *z}}}\n")
+                .policies.size() == 1);
       std::string list = "x: &p {kind: TASPolicy}\nkind: List\nitems: &i [";
       for (int i = 0; i < 100'000; ++i) list += "*p,";
       CHECK(read(list + "*p]\n").policies.empty());
