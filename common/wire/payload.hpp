@@ -27,8 +27,9 @@ bool deflate(bytes& out, std::size_t at);
 /// others packed.
 outcome<void> append(bytes& out, frame_kind kind, capnp::MessageBuilder& message);
 
+/// A reader may look at a column twice (a batch's bitmap, for its values and its absences), and no more.
 inline capnp::ReaderOptions bounds(std::size_t words) {
-  return {.traversalLimitInWords = words, .nestingLimit = 8};
+  return {.traversalLimitInWords = 2 * words, .nestingLimit = 8};
 }
 
 inline fault malformed(const kj::Exception& e) {

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "common/clock.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace binnacle::ingest {
+
+/// How many handshakes may begin now: a bucket that fills at `per_second` and holds a twentieth of a second's
+/// worth, so that the loop is never busy with handshakes for long at a stretch. Pure.
+class handshake_budget {
+ public:
+  handshake_budget(std::size_t per_second, instant now) noexcept
+      : cost_ns_(1'000'000'000 / static_cast<std::int64_t>(per_second == 0 ? 1 : per_second)),
+        free_at_(now) {}
+
+  /// True when one may begin now; it is counted then.
+  bool take(instant now) noexcept {
+    const duration burst(1'000'000'000 / 20);
+    if (free_at_ < now - burst) free_at_ = now - burst;
+    if (free_at_ > now) return false;
+    free_at_ += duration(cost_ns_);
+    return true;
+  }
+  /// When the next one may begin.
+  instant next() const noexcept { return free_at_; }
+
+ private:
+  std::int64_t cost_ns_;
+  instant free_at_;
+};
+
+/// Tells when a node's sessions replace one another too often: two agents with one certificate, or one that
+/// cannot keep its link. Pure.
+class swap_watch {
+ public:
+  static constexpr int many = 3;
+
+  /// A session was replaced. True at the third within a minute, then not again before the minute is over.
+  bool swapped(instant now) noexcept {
+    if (count_ == 0 || now - since_ >= std::chrono::minutes(1)) {
+      since_ = now;
+      count_ = 0;
+    }
+    return ++count_ == many;
+  }
+
+ private:
+  instant since_{};
+  int count_ = 0;
+};
+
+}  // namespace binnacle::ingest

@@ -1,0 +1,312 @@
+#include "aggregator/ingest/agent_session.hpp"
+
+#include "aggregator/ingest/authorise.hpp"
+#include "common/clock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::ingest {
+
+using namespace std::chrono_literals;
+using async::task;
+using async::within;
+using machine_event = wire::aggregator_session::event;
+
+namespace {
+
+/// An agent that is refused for what it is comes back rarely: only a person can mend it.
+constexpr duration come_back_later = 1min;
+/// How long a peer may take to read why its session ended.
+constexpr duration last_words = 2s;
+
+std::span<char> as_chars(std::span<std::byte> b) { return {reinterpret_cast<char*>(b.data()), b.size()}; }
+
+wire::aggregator_session::settings settings_of(const ingest_options& o) {
+  wire::aggregator_session::settings s;
+  s.silence = o.silence;
+  return s;
+}
+
+/// The reason for which a batch or catalogue that the store refused ends the session.
+wire::reason reason_of(const error& e, wire::reason otherwise) {
+  return e.code == errc::overloaded ? wire::reason::overloaded : otherwise;
+}
+
+}  // namespace
+
+agent_session::agent_session(std::shared_ptr<core> shared, async::stream peer)
+    : core_(std::move(shared)),
+      peer_(std::move(peer)),
+      machine_(settings_of(core_->options), boot_clock::now()) {
+  ++core_->counters.greeting;
+}
+
+agent_session::~agent_session() { leave(boot_clock::now()); }
+
+std::string agent_session::who() const {
+  return name_.empty() ? peer_.peer_address() : fmt::format("{} ({})", name_, peer_.peer_address());
+}
+
+task<void> agent_session::run(std::shared_ptr<agent_session> self) {
+  // Whatever ends the coroutine, also an exception, undoes what it began.
+  struct departure {
+    explicit departure(std::shared_ptr<agent_session> who) : s(std::move(who)) {
+      s->core_->sessions.insert(s);
+    }
+    departure(const departure&) = delete;
+    departure& operator=(const departure&) = delete;
+    ~departure() {
+      s->leave(boot_clock::now());
+      s->core_->sessions.erase(s);
+      if (s->gone_) s->gone_->notify();
+      if (!s->flushing_) s->peer_.close();
+    }
+    std::shared_ptr<agent_session> s;
+  };
+  const departure at_the_end(self);
+  const bool greeted = co_await self->greet();
+  if (!greeted) co_return;
+  co_await self->serve();
+  co_await self->linger();
+}
+
+task<bool> agent_session::greet() {
+  auto shaken = co_await peer_.handshake(within(core_->options.handshake_deadline));
+  if (core_->closed || machine_.ended()) co_return false;
+  shaken_ = true;
+  if (!shaken.has_error() && peer_.peer_identity(identity_)) co_return true;
+  ++core_->counters.handshake_failures;
+  const std::string why = shaken.has_error() ? shaken.error().message : "the agent has no certificate";
+  core_->handshake_warning.say(core_->log, boot_clock::now(),
+                               fmt::format("no session with {}: {}", who(), why));
+  co_return false;
+}
+
+task<void> agent_session::serve() {
+  while (!machine_.ended()) {
+    const instant now = boot_clock::now();
+    const instant due = machine_.next_deadline();
+    const async::deadline until =
+        due == instant::max() ? async::never : within(std::max(due - now, duration::zero()));
+    auto ready = co_await peer_.wait_readable(until);
+    std::size_t got = 0;
+    if (ready.has_value()) {
+      // Only now is there a need for room: thousands of sessions wait without.
+      const auto room = as_chars(machine_.prepare(wish_));
+      auto read = co_await peer_.read_some(room, until);
+      if (read.has_value()) got = *read;
+      if (read.has_error() && read.error().code != errc::timeout) ready = read.error();
+      if (read.has_value() && got == 0) ready = error{errc::disconnected, "the agent closed the connection"};
+      // A peer with much to say gets larger reads, up to four TLS records.
+      wish_ = got == room.size() ? std::min(wish_ * 2, most_read) : least_read;
+    }
+    if (core_->closed) co_return;
+    if (ready.has_error() && ready.error().code != errc::timeout) {
+      if (!machine_.ended()) {
+        ++core_->counters.ended[static_cast<std::size_t>(wire::reason::closed_by_peer)];
+        counted_end_ = true;
+        core_->log.info("{}: {}", who(), ready.error().message);
+      }
+      co_return;
+    }
+    machine_.received(got);
+    core_->counters.bytes += got;
+    drain_events(boot_clock::now());
+  }
+}
+
+void agent_session::drain_events(instant now) {
+  const std::uint64_t frames = machine_.counters().frames_in, unknown = machine_.counters().unknown_kinds;
+  for (bool more = true; more;) {
+    switch (machine_.next(now)) {
+      case machine_event::nothing:
+        more = false;
+        break;
+      case machine_event::hello:
+        on_hello(now);
+        break;
+      case machine_event::catalog:
+        on_catalog(now);
+        break;
+      case machine_event::batch:
+        on_batch(now);
+        break;
+      case machine_event::statuses:
+        core_->tell({.id = *node_, .name = name_, .at = now, .sources = machine_.take_statuses()});
+        break;
+      case machine_event::ended:
+        on_end(now);
+        more = false;
+        break;
+    }
+  }
+  core_->counters.frames += machine_.counters().frames_in - frames;
+  core_->counters.unknown_kinds += machine_.counters().unknown_kinds - unknown;
+  send();
+}
+
+void agent_session::on_hello(instant now) {
+  core& c = *core_;
+  const wire::hello& said = machine_.greeting();
+  if (auto refused = authorise(said, identity_, c.options.cluster)) {
+    return machine_.refuse(refused->why, std::move(refused->message), come_back_later);
+  }
+  wire::welcome w;
+  w.replica_id = c.options.replica_id;
+  w.replicas = c.options.replicas;
+  if (node_) return machine_.accept(std::move(w), now);  // a renewed credential
+
+  std::string name = canonical_node(said.node);
+  const auto id = c.store.node(name);
+  if (id.has_error())
+    return machine_.refuse(reason_of(id.error(), wire::reason::overloaded), id.error().message,
+                           come_back_later);
+
+  node_link& link = c.link_of(*id);
+  if (const auto older = link.current.lock()) {
+    ++c.counters.superseded;
+    older->close(wire::reason::superseded, "a newer session of this node came from " + peer_.peer_address());
+    if (link.swaps.swapped(now)) {
+      ++c.counters.frequent_swaps;
+      c.log.warning(
+          "{}: its sessions replace one another (now from {}): two agents with one certificate, or a link "
+          "that keeps breaking",
+          name, peer_.peer_address());
+    }
+  }
+  node_ = *id;
+  name_ = std::move(name);
+  link.current = weak_from_this();
+  link.clock.begin(said.boot_id);
+  ++c.counters.welcomed;
+  ++c.counters.open;
+  --c.counters.greeting;
+  c.store.set_linked(*node_, true);
+  c.tell({.id = *node_,
+          .name = name_,
+          .at = now,
+          .connected = true,
+          .agent_version = said.agent_version,
+          .peer_address = peer_.peer_address()});
+  c.log.info("{} connected, agent {}", who(), said.agent_version);
+  machine_.accept(std::move(w), now);
+  if (!c.interest.wishes.empty()) (void)machine_.want(c.interest);
+}
+
+void agent_session::on_catalog(instant now) {
+  auto outcome = core_->store.set_catalog(*node_, machine_.take_catalog(), now);
+  if (outcome.has_error()) {
+    return machine_.close(reason_of(outcome.error(), wire::reason::catalogue_too_large),
+                          outcome.error().message);
+  }
+  for (const std::string& sentence : outcome->refusals) core_->log.warning("{}: {}", name_, sentence);
+  if (outcome->changed) core_->tell({.id = *node_, .name = name_, .at = now, .cells = outcome->cells});
+}
+
+void agent_session::on_batch(instant now) {
+  const wire::batch& b = machine_.last_batch();
+  wire::link_offset& clock = core_->link_of(*node_).clock;
+  clock.add(b.sent_at_ns, now);
+  auto applied = core_->store.apply(*node_, b, clock.offset(), now);
+  if (applied.has_error()) return machine_.close(wire::reason::unknown_series, applied.error().message);
+  ++core_->counters.batches;
+  core_->counters.samples += b.values.size();
+}
+
+void agent_session::on_end(instant now) {
+  if (counted_end_ || !machine_.ended()) return;
+  counted_end_ = true;
+  const wire::fault& why = *machine_.ended();
+  ++core_->counters.ended[static_cast<std::size_t>(why.why)];
+  if (why.why == wire::reason::clock_backwards && node_) {
+    // The offset was learnt from a clock that no longer is; what it was is not to decide ages for ten minutes
+    // more.
+    ++core_->counters.clock_resets;
+    core_->link_of(*node_).clock = {};
+  }
+  switch (why.why) {
+    case wire::reason::closed_by_peer:
+    case wire::reason::superseded:
+    case wire::reason::shutting_down:
+      core_->log.info("{}: the session ended: {}", who(), why.text());
+      break;
+    default:
+      core_->end_warnings[static_cast<std::size_t>(why.why)].say(core_->log, now,
+                                 fmt::format("{}: the session ended: {}", who(), why.text()));
+  }
+}
+
+void agent_session::close(wire::reason why, std::string sentence) {
+  machine_.close(why, std::move(sentence));
+  on_end(boot_clock::now());
+  if (shaken_) return send();
+  peer_.close();  // nobody to tell
+}
+
+void agent_session::send_interest() {
+  if (!welcomed() || machine_.ended()) return;
+  (void)machine_.want(core_->interest);
+  send();
+}
+
+void agent_session::send() {
+  if (flushing_ || core_->closed || machine_.output_size() == 0) return;
+  flushing_ = true;
+  core_->tasks.spawn("sending to an agent", flush(shared_from_this()));
+}
+
+task<void> agent_session::flush(std::shared_ptr<agent_session> self) {
+  wire::bytes out;
+  while (self->machine_.output_size() > 0) {
+    self->machine_.take_output(out);
+    const std::string_view text(reinterpret_cast<const char*>(out.data()), out.size());
+    auto sent = co_await self->peer_.write(text, within(self->core_->options.write_deadline));
+    if (sent.has_error()) {
+      self->peer_.close();  // the reader sees it and ends
+      break;
+    }
+  }
+  if (self->machine_.ended() && !self->left_) {
+    // The reader sees the peer's end, or we end its waiting.
+    self->peer_.end_writing();
+    self->gone_.emplace(self->core_->loop);
+    const async::deadline until = within(last_words);
+    co_await self->gone_->wait(until);
+  }
+  self->flushing_ = false;
+  if (self->machine_.ended()) self->peer_.close();
+}
+
+/// The last words are on their way: closing now, with bytes of the peer unread, would make the kernel reset
+/// the connection and the peer lose them.
+task<void> agent_session::linger() {
+  const async::deadline until = within(last_words);
+  std::size_t patience = 4u << 20;
+  while (patience > 0) {
+    char room[2048];
+    auto got = co_await peer_.read_some(room, until);
+    if (got.has_error() || *got == 0) co_return;
+    patience -= std::min(patience, *got);
+  }
+}
+
+void agent_session::leave(instant now) {
+  core& c = *core_;
+  if (std::exchange(left_, true)) return;
+  if (!node_) {
+    --c.counters.greeting;
+    return;
+  }
+  --c.counters.open;
+  node_link& link = c.link_of(*node_);
+  if (link.current.lock().get() != this) return;  // a newer session has the node
+  link.current.reset();
+  if (c.closed) return;
+  c.store.set_linked(*node_, false);
+  c.tell({.id = *node_, .name = name_, .at = now, .connected = false});
+}
+
+}  // namespace binnacle::ingest

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "aggregator/ingest/core.hpp"
+#include "common/async/stream.hpp"
+#include "common/async/timers.hpp"
+#include "common/tls/identity.hpp"
+#include "common/wire/aggregator_session.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace binnacle::ingest {
+
+/// One agent's connection: carries bytes and time to the session machine and does what it says. Ends itself
+/// only, for whatever the peer sends. Include from .cpp files only. Threads: the ingest loop.
+class agent_session : public std::enable_shared_from_this<agent_session> {
+ public:
+  agent_session(std::shared_ptr<core> shared, async::stream peer);
+  ~agent_session();
+
+  /// From the handshake to the end; spawn it in the core's task group.
+  static async::task<void> run(std::shared_ptr<agent_session> self);
+
+  /// Ends the session from outside, telling the agent why.
+  void close(wire::reason why, std::string sentence);
+  /// Sends the interest in force, if the session is welcomed.
+  void send_interest();
+
+  bool welcomed() const noexcept { return node_.has_value(); }
+
+ private:
+  async::task<bool> greet();
+  async::task<void> serve();
+  async::task<void> linger();
+  static async::task<void> flush(std::shared_ptr<agent_session> self);
+
+  void drain_events(instant now);
+  void on_hello(instant now);
+  void on_catalog(instant now);
+  void on_batch(instant now);
+  void on_end(instant now);
+  void send();
+  void leave(instant now);
+  std::string who() const;
+
+  const std::shared_ptr<core> core_;
+  async::stream peer_;
+  tls::identity identity_;
+  wire::aggregator_session machine_;
+  std::optional<store::node_id> node_;  // once welcomed
+  std::string name_;                    // likewise
+  bool shaken_ = false;                 // the TLS handshake is done
+  bool flushing_ = false;               // flush() runs
+  bool counted_end_ = false;            // on_end() was here
+  bool left_ = false;                   // leave() was here
+  std::optional<async::event> gone_;    // flush() waits for the reader's end
+  std::size_t wish_ = least_read;
+
+  static constexpr std::size_t least_read = 2048, most_read = 64 * 1024;
+};
+
+}  // namespace binnacle::ingest

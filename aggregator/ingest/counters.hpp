@@ -1,0 +1,38 @@
+#pragma once
+
+#include "common/wire/reason.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace binnacle::ingest {
+
+/// What the ingest has seen since start. Written on its loop; another thread asks that loop for a copy.
+struct ingest_counters {
+  // Connections, before there is a session.
+  std::uint64_t accepted = 0;
+  std::uint64_t turned_away =
+      0;  ///< reset at once: the queue for the handshake was full, or all sessions taken
+  std::uint64_t handshake_failures = 0;  ///< no TLS 1.3, no certificate of ours, or too slow
+  // Sessions.
+  std::uint64_t welcomed = 0;
+  std::uint64_t superseded = 0;  ///< ended because a newer session of the node came
+  std::uint64_t frequent_swaps =
+      0;  ///< times a node's sessions replaced one another three times within a minute
+  std::array<std::uint64_t, wire::reason_count> ended{};  ///< refused or ended, by wire::reason
+  // What came through them, sums over all sessions.
+  std::uint64_t bytes = 0;  ///< inside TLS
+  std::uint64_t frames = 0;
+  std::uint64_t unknown_kinds = 0;  ///< frames of a newer minor version, skipped
+  std::uint64_t batches = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t clock_resets = 0;  ///< an agent's clock went back: its link's offset was forgotten
+  // Now.
+  std::uint64_t queued = 0;    ///< connections that wait for their handshake
+  std::uint64_t greeting = 0;  ///< connections in the handshake or before the welcome
+  std::uint64_t open = 0;      ///< sessions that were welcomed
+
+  std::uint64_t of(wire::reason r) const noexcept { return ended[static_cast<std::size_t>(r)]; }
+};
+
+}  // namespace binnacle::ingest

@@ -1,0 +1,199 @@
+#include "aggregator/ingest/listener.hpp"
+
+#include "aggregator/ingest/agent_session.hpp"
+#include "aggregator/ingest/core.hpp"
+#include "common/async/listener.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+
+#include <boost/asio/socket_base.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <netinet/tcp.h>
+#include <optional>
+#include <sys/socket.h>
+#include <utility>
+
+namespace binnacle::ingest {
+
+using async::task;
+using async::within;
+
+namespace {
+
+/// A peer that vanished without a word is found by the kernel within half a minute, also while we send
+/// nothing.
+void watch_peer(async::tcp_socket& s) {
+  const auto set = [fd = s.native_handle()](int level, int name, int value) {
+    ::setsockopt(fd, level, name, &value, sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 15);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
+}
+
+/// Closes with a reset: the peer knows at once, and nothing of it stays here.
+void turn_away(async::tcp_socket s) {
+  boost::system::error_code ignored;
+  s.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+  s.close(ignored);
+}
+
+}  // namespace
+
+struct listener::impl : std::enable_shared_from_this<listener::impl> {
+  impl(async::loop& on, ingest_options options, store::warehouse& store, ingest_events events, logger log)
+      : shared(std::make_shared<core>(on, std::move(options), store, std::move(events), std::move(log))),
+        budget(shared->options.handshakes_per_second, boot_clock::now()),
+        queued(on),
+        leaving(on, shared->log) {}
+
+  static task<void> accept(std::shared_ptr<impl> self);
+  static task<void> admit(std::shared_ptr<impl> self);
+  static task<void> drain(std::shared_ptr<impl> self, async::deadline until, std::function<void()> done);
+
+  void take(async::tcp_socket s);
+  bool full() const {
+    const ingest_counters& c = shared->counters;
+    return waiting.size() >= shared->options.handshake_queue ||
+           c.greeting + c.open + waiting.size() >= shared->options.max_sessions;
+  }
+
+  const std::shared_ptr<core> shared;
+  std::optional<async::listener> door;
+  std::uint16_t port = 0;
+  // Accepted and waiting for their handshake.
+  std::deque<async::tcp_socket> waiting;
+  handshake_budget budget;
+  async::event queued;
+  bool stopping = false;
+  // Waits for shared->tasks to end, so it cannot be one of them.
+  async::task_group leaving;
+};
+
+void listener::impl::take(async::tcp_socket s) {
+  ingest_counters& c = shared->counters;
+  ++c.accepted;
+  if (full() || stopping) {
+    ++c.turned_away;
+    shared->overload_warning.say(
+        shared->log, boot_clock::now(),
+        fmt::format(
+            "too many agents at once ({} sessions, {} waiting): some are turned away and will come back",
+            c.open, waiting.size()));
+    return turn_away(std::move(s));
+  }
+  waiting.push_back(std::move(s));
+  c.queued = waiting.size();
+  queued.notify();
+}
+
+task<void> listener::impl::accept(std::shared_ptr<impl> self) {
+  for (;;) {
+    auto socket = co_await self->door->accept();
+    if (socket.has_error()) co_return;
+    self->take(std::move(*socket));
+  }
+}
+
+/// Begins handshakes as the budget allows. Handshakes of slow peers go on side by side, but not without
+/// limit.
+task<void> listener::impl::admit(std::shared_ptr<impl> self) {
+  core& c = *self->shared;
+  while (!self->stopping) {
+    if (self->waiting.empty()) {
+      co_await self->queued.wait();
+      continue;
+    }
+    const instant now = boot_clock::now();
+    const bool room = c.counters.greeting < c.options.max_greeting;
+    if (!room || !self->budget.take(now)) {
+      const duration pause = room ? self->budget.next() - now : duration(std::chrono::milliseconds(10));
+      co_await async::sleep_for(pause);
+      continue;
+    }
+    async::tcp_socket socket = std::move(self->waiting.front());
+    self->waiting.pop_front();
+    c.counters.queued = self->waiting.size();
+    watch_peer(socket);
+    async::stream peer(std::move(socket), c.options.tls->current(), tls::role::server);
+    auto session = std::make_shared<agent_session>(self->shared, std::move(peer));
+    c.tasks.spawn("an agent's session", agent_session::run(std::move(session)));
+    // The session begins at the next turn of the loop; what else is due comes before the next handshake.
+    co_await async::sleep_for(std::chrono::nanoseconds(0));
+  }
+}
+
+task<void> listener::impl::drain(std::shared_ptr<impl> self, async::deadline until,
+                                 std::function<void()> done) {
+  const std::shared_ptr<core> c = self->shared;
+  const bool all_left = co_await c->tasks.wait(until);
+  if (!all_left) {
+    c->log.info("{} agents did not take their leave in time", c->sessions.size());
+    c->tasks.cancel();
+    const async::deadline soon = within(std::chrono::seconds(1));
+    co_await c->tasks.wait(soon);
+  }
+  done();
+}
+
+listener::listener(boost::asio::io_context& loop, ingest_options options, store::warehouse& store,
+                   ingest_events events, logger log)
+    : impl_(std::make_shared<impl>(loop, std::move(options), store, std::move(events), std::move(log))) {}
+
+listener::~listener() {
+  impl_->stopping = true;
+  impl_->shared->closed = true;
+  if (impl_->door) impl_->door->close();
+  impl_->waiting.clear();
+  impl_->shared->tasks.cancel();
+}
+
+result<void> listener::start() {
+  const ingest_options& o = impl_->shared->options;
+  if (!o.tls)
+    return error{errc::invalid_input, "agents are served over TLS only: give certificate, key and authority"};
+  auto door = async::listener::open(impl_->shared->loop, o.address, o.port, impl_->shared->log);
+  if (door.has_error()) return door.error();
+  impl_->port = door->port();
+  impl_->door.emplace(std::move(*door));
+  impl_->shared->tasks.spawn("accepting agents", impl::accept(impl_));
+  impl_->shared->tasks.spawn("admitting agents", impl::admit(impl_));
+  return {};
+}
+
+std::uint16_t listener::port() const noexcept { return impl_->port; }
+const ingest_counters& listener::counters() const noexcept { return impl_->shared->counters; }
+
+void listener::set_interest(wire::interest wanted) {
+  wire::interest& now = impl_->shared->interest;
+  const auto same = [](const auto& a, const auto& b) {
+    return a.family == b.family && a.period_ms == b.period_ms;
+  };
+  if (std::equal(now.wishes.begin(), now.wishes.end(), wanted.wishes.begin(), wanted.wishes.end(), same))
+    return;
+  now = std::move(wanted);
+  for (const auto& session : impl_->shared->sessions) session->send_interest();
+}
+
+void listener::stop(std::chrono::milliseconds grace, std::function<void()> done) {
+  impl& i = *impl_;
+  i.stopping = true;
+  if (i.door) i.door->close();
+  for (auto& socket : i.waiting) turn_away(std::move(socket));
+  i.waiting.clear();
+  i.shared->counters.queued = 0;
+  i.queued.notify();
+  // A copy: a session that ends takes itself out of the set.
+  const auto open = i.shared->sessions;
+  for (const auto& session : open)
+    session->close(wire::reason::shutting_down, "the aggregator is shutting down");
+  const async::deadline until = within(grace);
+  i.leaving.spawn("saying goodbye", impl::drain(impl_, until, std::move(done)));
+}
+
+}  // namespace binnacle::ingest

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "aggregator/ingest/counters.hpp"
+#include "aggregator/store/view.hpp"
+#include "aggregator/store/warehouse.hpp"
+#include "common/error.hpp"
+#include "common/log.hpp"
+#include "common/tls/context.hpp"
+#include "common/wire/messages.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+/// The door for agents (design 6): TLS, sessions, and what they bring into the store.
+namespace binnacle::ingest {
+
+struct ingest_options {
+  std::string address = "0.0.0.0";  ///< "::" serves both families
+  std::uint16_t port = 9110;        ///< 0: any free one, see listener::port()
+  std::shared_ptr<tls::context>
+      tls;                 ///< server side, TLS 1.3, client certificates required, ALPN "binnacle/1"
+  std::string cluster;     ///< the one that is served; agents of another are refused
+  std::string replica_id;  ///< told in every welcome
+  std::uint16_t replicas = 1;
+
+  std::size_t max_sessions = 20'000;        ///< welcomed or not; more are reset
+  std::size_t handshakes_per_second = 200;  ///< a mutual handshake takes 0.8 ms of the loop
+  std::size_t handshake_queue =
+      1'000;  ///< connections that may wait for theirs; more are reset and come back by their back-off
+  std::size_t max_greeting = 500;  ///< connections in the handshake or before the welcome at one time
+  std::chrono::seconds handshake_deadline{10};
+  std::chrono::seconds write_deadline{20};
+  std::chrono::seconds silence{30};  ///< or three times the node's longest period, if that is more
+};
+
+/// Told on the ingest loop.
+struct ingest_events {
+  /// A node connected, was left, has another row, or a source's health changed: for the view of the faces.
+  std::function<void(store::node_update)> node_changed;
+};
+
+/// Accepts agents, admits their handshakes at a bounded rate, and runs one session each until start's
+/// counterpart stop(). One bad session ends itself only. Threads: all calls on the loop's.
+class listener {
+ public:
+  listener(boost::asio::io_context& loop, ingest_options options, store::warehouse& store,
+           ingest_events events, logger log);
+  ~listener();
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+
+  /// Binds and starts accepting. Errors: io, permission, invalid_input, each with the remedy.
+  result<void> start();
+  std::uint16_t port() const noexcept;
+
+  /// What all agents should read and how often; sent to those connected if it differs from the last, and to
+  /// each new one.
+  void set_interest(wire::interest wanted);
+
+  const ingest_counters& counters() const noexcept;
+
+  /// Stops accepting, says goodbye to every agent; what is still open after `grace` is cut. `done` is called
+  /// on the loop.
+  void stop(std::chrono::milliseconds grace, std::function<void()> done);
+
+ private:
+  struct impl;
+  std::shared_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::ingest

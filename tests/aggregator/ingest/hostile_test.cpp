@@ -1,0 +1,342 @@
+#include "common/async/task_group.hpp"
+#include "tests/aggregator/ingest/house.hpp"
+
+// What agents must not do: the session ends with a named reason, and nothing else is touched.
+namespace binnacle::ingest::test {
+
+using event = wire::agent_session::event;
+using store::two_packages;
+
+namespace {
+
+/// A good agent that is there all the time: its session must go on, whatever the other does.
+struct witness {
+  explicit witness(house& h) : agent(h, "witness") {}
+  task<void> arrive() { co_await agent.settle("witness"); }
+  task<void> is_unharmed() {
+    house& h = agent.where;
+    co_await agent.report(0, 4321);
+    auto arrived = [&] { return h.view.find("witness")->cells->load(0).value == decimal{4321, -1}; };
+    co_await h.until(arrived);
+    agent.peer->close();
+    co_await h.stop();
+  }
+  visitor agent;
+};
+
+/// The bytes of a good agent's next batch.
+task<wire::bytes> next_batch(visitor& agent) {
+  wire::batch b = agent.changed({{0, 5}, {3, 6}});
+  REQUIRE(agent.session.send(b, boot_clock::now()).has_value());
+  co_return agent.take();
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/ingest/hostile") {
+  TEST_CASE("a certificate of another node or cluster is refused and counted") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      witness w(h);
+      co_await w.arrive();
+      visitor agent(h, "node-1"), stranger(h, "node-2");
+      co_await agent.hello("node-9");
+      CHECK(agent.last == event::ended);
+      CHECK(agent.why() == wire::reason::wrong_node);
+      CHECK(agent.session.retry_after() >= 30s);
+      agent.peer->close();
+      CHECK(h.ended(wire::reason::wrong_node) == 1);
+      CHECK_FALSE(h.store.find("node-9").has_value());
+      co_await stranger.hello("node-2", "another-cluster");
+      CHECK(stranger.why() == wire::reason::wrong_cluster);
+      CHECK(h.ended(wire::reason::wrong_cluster) == 1);
+      stranger.peer->close();
+      co_await w.is_unharmed();
+    });
+  }
+
+  TEST_CASE("without a certificate of our authority there is no session") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      witness w(h);
+      co_await w.arrive();
+      support::authority foreign(h.dir, "foreign");
+      support::wanted what;
+      what.dns_names = {"node-1"};
+      tls::files pem = foreign.issue("foreign-node", what);
+      pem.authority = h.ca.certificate();
+      tls::options client{tls::role::client, pem, tls::client_certificate::none, true, "binnacle/1"};
+      visitor agent(h, "node-1");
+      agent.tls = tls::context::load(client).value()->current();
+      // In TLS 1.3 the client learns of the refusal only when it reads.
+      const bool connected = co_await agent.connect();
+      if (connected) {
+        co_await agent.next();
+        CHECK(agent.last == event::ended);
+      }
+      auto counted = [&] { return h.door->counters().handshake_failures == 1; };
+      co_await h.until(counted);
+
+      auto plain = co_await async::connect("127.0.0.1", h.door->port(), nullptr, "", within(5s));
+      REQUIRE(plain.has_value());
+      auto sent = co_await plain->write("GET / HTTP/1.1\r\n\r\n", within(5s));
+      auto again = [&] { return h.door->counters().handshake_failures == 2; };
+      co_await h.until(again);
+      CHECK(h.door->counters().greeting == 0);
+      co_await w.is_unharmed();
+    });
+  }
+
+  TEST_CASE("a frame of bad bytes ends its session with the reason") {
+    struct row {
+      const char* what;
+      std::size_t at;
+      std::byte to;
+      wire::reason why;
+    };
+    const row table[] = {
+        {"a length beyond the limit", 2, std::byte{0xff}, wire::reason::oversized},
+        {"unknown flags", 6, std::byte{0xf0}, wire::reason::bad_frame},
+        {"a reserved byte", 7, std::byte{1}, wire::reason::bad_frame},
+        {"another version", 5, std::byte{9}, wire::reason::wrong_version},
+        {"a payload that is no message", 8, std::byte{0xff}, wire::reason::bad_message},
+    };
+    for (const row& r : table) {
+      CAPTURE(r.what);
+      support::run([&r](async::loop& loop) -> task<void> {
+        house h(loop);
+        witness w(h);
+        co_await w.arrive();
+        visitor agent(h, "node-1");
+        co_await agent.settle("node-1");
+        wire::bytes raw = co_await next_batch(agent);
+        raw[r.at] = r.to;
+        co_await agent.send_raw(raw);
+        co_await agent.next();
+        CHECK(agent.last == event::ended);
+        CHECK(wire::to_string(agent.why()) == wire::to_string(r.why));
+        CHECK(h.ended(r.why) == 1);
+        auto left = [&] { return !h.view.find("node-1")->connected; };
+        agent.peer->close();
+        co_await h.until(left);
+        CHECK(h.view.find("node-1")->cells->load(0).value == decimal{100, -1});
+        co_await w.is_unharmed();
+      });
+    }
+  }
+
+  TEST_CASE("a flipped bit anywhere in a batch ends the session or is a value, and never more") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop, {.handshakes_per_second = 10'000});
+      witness w(h);
+      co_await w.arrive();
+      visitor first(h, "node-1");
+      co_await first.settle("node-1");
+      const wire::bytes sound = co_await next_batch(first);
+      const std::size_t size = sound.size();
+      first.peer->close();
+      for (std::size_t bit = 0; bit < size * 8; bit += 7) {
+        CAPTURE(bit);
+        visitor agent(h, "node-1");
+        co_await agent.settle("node-1");
+        wire::bytes raw = co_await next_batch(agent);
+        if (bit / 8 < raw.size()) raw[bit / 8] ^= std::byte{1} << (bit % 8);
+        co_await agent.send_raw(raw);
+        agent.peer->end_writing();
+        auto over = [&] { return h.door->counters().open == 1; };
+        co_await h.until(over);
+      }
+      co_await w.is_unharmed();
+    });
+  }
+
+  TEST_CASE("a batch that comes byte by byte is a batch, a truncated one is nothing") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      witness w(h);
+      co_await w.arrive();
+      visitor agent(h, "node-1");
+      co_await agent.settle("node-1");
+      const wire::bytes raw = co_await next_batch(agent);
+      for (const std::byte b : raw) {
+        const wire::bytes one{b};
+        co_await agent.send_raw(one);
+      }
+      auto arrived = [&] { return h.view.find("node-1")->cells->load(0).value == decimal{5, -1}; };
+      co_await h.until(arrived);
+      const wire::bytes next = co_await next_batch(agent);
+      const wire::bytes part(next.begin(), next.end() - 1);
+      co_await agent.send_raw(part);
+      agent.peer->end_writing();
+      auto left = [&] { return !h.view.find("node-1")->connected; };
+      co_await h.until(left);
+      CHECK(h.ended(wire::reason::closed_by_peer) == 1);
+      co_await w.is_unharmed();
+    });
+  }
+
+  TEST_CASE("a batch for series that the catalogue does not have ends the session by name") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      witness w(h);
+      co_await w.arrive();
+      visitor agent(h, "node-1");
+      co_await agent.settle("node-1");
+      // What an honest encoder with a larger catalogue would send.
+      wire::catalog larger = two_packages().series("more").series("and_more");
+      wire::batch_encoder encoder;
+      encoder.reset(larger);
+      wire::batch b = agent.changed({});
+      b.full = true;
+      for (std::uint32_t i = 0; i < larger.series.size(); ++i) b.values.push_back({i, 1});
+      b.sent_at_ns = to_ns(boot_clock::now());
+      wire::bytes raw;
+      REQUIRE(encoder.append(raw, b).has_value());
+      co_await agent.send_raw(raw);
+      co_await agent.next();
+      CHECK(agent.last == event::ended);
+      CHECK((agent.why() == wire::reason::unknown_series || agent.why() == wire::reason::sequence_gap));
+      agent.peer->close();
+      CHECK(h.view.find("node-1")->cells->load(0).value == decimal{100, -1});
+      co_await w.is_unharmed();
+    });
+  }
+
+  TEST_CASE("a catalogue beyond the node's bound is refused by name") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      witness w(h);
+      co_await w.arrive();
+      visitor agent(h, "node-1");
+      co_await agent.hello("node-1");
+      store::catalog_builder many;
+      many.group("textfile");
+      for (int i = 0; i < 10'001; ++i) many.series("s" + std::to_string(i));
+      REQUIRE(agent.session.send(many, boot_clock::now()).has_value());
+      co_await agent.send();
+      co_await agent.next();
+      CHECK(agent.last == event::ended);
+      CHECK(agent.why() == wire::reason::catalogue_too_large);
+      CHECK(agent.told().find("10001 series") != std::string::npos);
+      CHECK(h.store.counters().refused_catalogs == 1);
+      CHECK(h.view.find("node-1")->cells == nullptr);
+      agent.peer->close();
+      co_await w.is_unharmed();
+    });
+  }
+
+  TEST_CASE("a clock that goes backwards ends the session, and its offset is forgotten") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      witness w(h);
+      co_await w.arrive();
+      visitor agent(h, "node-1");
+      co_await agent.settle("node-1");
+      // Another encoder, in step but for its clock.
+      wire::batch_encoder encoder;
+      encoder.reset(agent.catalog);
+      wire::bytes raw, ignored;
+      wire::batch full = agent.changed({});
+      full.full = true;
+      full.reads.clear();
+      for (std::uint32_t i = 0; i < agent.catalog.series.size(); ++i) full.values.push_back({i, 100 + i});
+      full.sent_at_ns = 1'000'000'000;
+      REQUIRE(encoder.append(ignored, full).has_value());
+      wire::batch late;
+      late.sent_at_ns = 2'000'000'000;
+      REQUIRE(encoder.append(raw, late).has_value());
+      co_await agent.send_raw(raw);
+      co_await agent.next();
+      CHECK(agent.last == event::ended);
+      CHECK(agent.why() == wire::reason::clock_backwards);
+      CHECK(h.door->counters().clock_resets == 1);
+      agent.peer->close();
+      co_await w.is_unharmed();
+    });
+  }
+
+  TEST_CASE("nothing may come before the hello") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      visitor agent(h, "node-1");
+      const bool connected = co_await agent.connect();
+      REQUIRE(connected);
+      wire::bytes raw;
+      REQUIRE(wire::append(raw, wire::catalog(two_packages())).has_value());
+      co_await agent.send_raw(raw);
+      co_await agent.next();
+      CHECK(agent.last == event::ended);
+      CHECK(h.ended(wire::reason::not_hello) == 1);
+      agent.peer->close();
+      co_await h.stop();
+    });
+  }
+}
+
+TEST_SUITE("aggregator/ingest/storm") {
+  TEST_CASE("handshakes begin at the bounded rate, and those that wait get in") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop, {.handshakes_per_second = 50});
+      async::task_group crowd(loop, logger("test", log_level::off));
+      std::vector<std::unique_ptr<visitor>> agents;
+      const auto before = std::chrono::steady_clock::now();
+      for (int i = 0; i < 30; ++i) {
+        const std::string name = "node-" + std::to_string(i);
+        agents.push_back(std::make_unique<visitor>(h, name));
+        crowd.spawn(name, agents.back()->hello(name));
+      }
+      co_await crowd.wait(within(10s));
+      CHECK(std::chrono::steady_clock::now() - before > 450ms);  // 30 at 50 a second, less a burst of 3
+      CHECK(h.door->counters().open == 30);
+      CHECK(h.door->counters().turned_away == 0);
+      agents.clear();
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("beyond the queue connections are reset at once, and counted") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop, {.handshakes_per_second = 10, .handshake_queue = 2});
+      std::vector<async::stream> crowd;
+      for (int i = 0; i < 40; ++i) {
+        auto made = co_await async::connect("127.0.0.1", h.door->port(), nullptr, "", within(5s));
+        if (made.has_value()) crowd.push_back(std::move(*made));
+      }
+      auto counted = [&] { return h.door->counters().accepted == 40; };
+      co_await h.until(counted);
+      CHECK(h.door->counters().turned_away >= 30);
+      CHECK(h.door->counters().queued <= 2);
+      crowd.clear();
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("the number of sessions is bounded, and so is the number of nodes") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop, {.max_sessions = 1});
+      visitor first(h, "node-1"), second(h, "node-2");
+      co_await first.hello("node-1");
+      CHECK(first.last == event::welcomed);
+      const bool connected = co_await second.connect();
+      CHECK_FALSE(connected);
+      CHECK(h.door->counters().turned_away == 1);
+      first.peer->close();
+      auto gone = [&] { return h.door->counters().open == 0; };
+      co_await h.until(gone);
+      co_await h.stop();
+
+      house small(loop);
+      small.store = store::warehouse({.nodes = 1});
+      visitor third(small, "node-3"), fourth(small, "node-4");
+      co_await third.hello("node-3");
+      CHECK(third.last == event::welcomed);
+      co_await fourth.hello("node-4");
+      CHECK(fourth.why() == wire::reason::overloaded);
+      fourth.peer->close();
+      third.peer->close();
+      co_await small.stop();
+    });
+  }
+}
+
+}  // namespace binnacle::ingest::test

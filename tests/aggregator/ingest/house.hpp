@@ -1,0 +1,178 @@
+#pragma once
+
+#include "aggregator/ingest/authorise.hpp"
+#include "aggregator/ingest/listener.hpp"
+#include "common/async/stream.hpp"
+#include "common/async/timers.hpp"
+#include "common/wire/agent_session.hpp"
+#include "tests/aggregator/store/nodes.hpp"
+#include "tests/support/pki.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// An ingest with its store on loopback, and agents to visit it.
+namespace binnacle::ingest::test {
+
+using namespace std::chrono_literals;
+using async::task;
+using async::within;
+
+struct house {
+  explicit house(async::loop& on, ingest_options o = {}) : loop(on) {
+    tls::options server{tls::role::server, ca.issue_server(), tls::client_certificate::required, true,
+                        "binnacle/1"};
+    o.address = "127.0.0.1";
+    o.port = 0;
+    o.tls = tls::context::load(server).value();
+    o.replica_id = "replica-1";
+    ingest_events events;
+    events.node_changed = [this](store::node_update u) {
+      ++updates;
+      view.apply(std::move(u));
+    };
+    door = std::make_unique<listener>(on, std::move(o), store, std::move(events),
+                                      logger("test", log_level::off));
+    REQUIRE(door->start().has_value());
+  }
+
+  std::shared_ptr<SSL_CTX> certificate_of(const std::string& node) {
+    support::wanted what;
+    what.common_name = node;
+    what.dns_names = {node};
+    tls::options client{tls::role::client, ca.issue(node, what), tls::client_certificate::none, true,
+                        "binnacle/1"};
+    return tls::context::load(client).value()->current();
+  }
+
+  /// Lets the loop run until `condition` holds; a failure when it does not within five seconds.
+  template <class Condition>
+  task<void> until(Condition condition, int line = __builtin_LINE()) {
+    CAPTURE(line);
+    const async::deadline end = within(5s);
+    while (!condition() && std::chrono::steady_clock::now() < end) co_await async::sleep_for(1ms);
+    CHECK(condition());
+  }
+  task<void> stop(std::chrono::milliseconds grace = 2s) {
+    auto stopped = std::make_shared<bool>(false);
+    door->stop(grace, [stopped] { *stopped = true; });
+    auto done = [stopped] { return *stopped; };
+    co_await until(done);
+  }
+  std::uint64_t ended(wire::reason r) const { return door->counters().of(r); }
+
+  async::loop& loop;
+  support::temp_dir dir;
+  support::authority ca{dir, "agents"};
+  std::vector<std::pair<store::node_id, store::sample>> samples;
+  store::warehouse store;
+  store::view view;
+  std::size_t updates = 0;
+  std::unique_ptr<listener> door;
+};
+
+/// An agent by the book, and a way to send what no agent would.
+struct visitor {
+  visitor(house& h, const std::string& certificate) : where(h), tls(h.certificate_of(certificate)) {}
+
+  task<bool> connect() {
+    auto made = co_await async::connect("127.0.0.1", where.door->port(), tls, "localhost", within(5s));
+    if (made.has_error()) co_return false;
+    peer = std::make_unique<async::stream>(std::move(*made));
+    co_return true;
+  }
+
+  /// Connects and says hello; what the aggregator answers is in `session`.
+  task<void> hello(std::string node, std::string cluster = "", std::string boot = "boot-1") {
+    const bool connected = co_await connect();
+    REQUIRE(connected);
+    wire::hello h;
+    h.agent_version = "0.1-test";
+    h.cluster = std::move(cluster);
+    h.node = std::move(node);
+    h.boot_id = std::move(boot);
+    REQUIRE(session.start(std::move(h), boot_clock::now()).has_value());
+    co_await send();
+    co_await next();
+  }
+  /// Hello, the catalogue of a machine with two packages, and a first full batch; waits until they are in the
+  /// view.
+  task<void> settle(std::string node) {
+    const std::string session_node = node;
+    co_await hello(std::move(node));
+    REQUIRE(session.now_in() == wire::agent_session::state::streaming);
+    catalog = store::two_packages();
+    REQUIRE(session.send(catalog, boot_clock::now()).has_value());
+    wire::batch all{.full = true};
+    const instant now = boot_clock::now();
+    for (std::uint16_t g = 0; g < catalog.groups.size(); ++g) all.reads.push_back({g, to_ns(now)});
+    for (std::uint32_t i = 0; i < catalog.series.size(); ++i) all.values.push_back({i, 100 + i});
+    REQUIRE(session.send(all, now).has_value());
+    co_await send();
+    const std::string name = canonical_node(session_node);
+    auto here = [this, name] {
+      const store::node_view* n = where.view.find(name);
+      return n != nullptr && n->cells && n->cells->load(0).reason == wire::absence::none;
+    };
+    co_await where.until(here);
+  }
+  wire::batch changed(std::vector<wire::series_value> values) const {
+    wire::batch b;
+    const std::int64_t now = to_ns(boot_clock::now());
+    for (std::uint16_t g = 0; g < catalog.groups.size(); ++g) b.reads.push_back({g, now});
+    b.values = std::move(values);
+    return b;
+  }
+  task<void> report(std::uint32_t series, std::int64_t mantissa) {
+    wire::batch b = changed({{series, mantissa}});
+    REQUIRE(session.send(b, boot_clock::now()).has_value());
+    co_await send();
+  }
+
+  wire::bytes take() {
+    wire::bytes out;
+    session.take_output(out);
+    return out;
+  }
+  task<bool> send_raw(const wire::bytes& raw) {
+    const std::string_view text(reinterpret_cast<const char*>(raw.data()), raw.size());
+    auto sent = co_await peer->write(text, within(5s));
+    co_return sent.has_value();
+  }
+  task<void> send() {
+    const wire::bytes out = take();
+    co_await send_raw(out);
+  }
+
+  /// The next thing that the aggregator says; `ended` also when it closed without a word.
+  task<wire::agent_session::event> next() {
+    for (;;) {
+      last = session.next(boot_clock::now());
+      if (last != wire::agent_session::event::nothing) co_return last;
+      const auto room = session.prepare();
+      auto got = co_await peer->read_some({reinterpret_cast<char*>(room.data()), room.size()}, within(5s));
+      if (got.has_error() || *got == 0) {
+        silent_end = true;
+        co_return last = wire::agent_session::event::ended;
+      }
+      session.received(*got);
+    }
+  }
+  wire::reason why() const { return session.ended() ? session.ended()->why : wire::reason::none; }
+  std::string told() const { return session.ended() ? session.ended()->message : std::string(); }
+
+  house& where;
+  std::shared_ptr<SSL_CTX> tls;
+  std::unique_ptr<async::stream> peer;
+  wire::agent_session session{{}};
+  wire::agent_session::event last = wire::agent_session::event::nothing;
+  bool silent_end = false;
+  wire::catalog catalog;
+};
+
+}  // namespace binnacle::ingest::test

@@ -1,0 +1,191 @@
+#include "tests/aggregator/ingest/house.hpp"
+
+// Agents by the book, over real TLS on loopback.
+namespace binnacle::ingest::test {
+
+using event = wire::agent_session::event;
+using store::two_packages;
+
+TEST_SUITE("aggregator/ingest/session") {
+  TEST_CASE("an agent's values arrive in store and view") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      visitor agent(h, "node-1");
+      co_await agent.settle("node-1");
+      CHECK(agent.session.greeting().replica_id == "replica-1");
+      auto arrived = [&] { return h.door->counters().batches == 1; };
+      co_await h.until(arrived);
+
+      const store::node_view* n = h.view.find("node-1");
+      REQUIRE(n != nullptr);
+      CHECK(n->connected);
+      CHECK(n->agent_version == "0.1-test");
+      CHECK(n->peer_address.find("127.0.0.1:") == 0);
+      REQUIRE(n->cells != nullptr);
+      CHECK(n->cells->load(0).value == decimal{100, -1});
+      CHECK(n->cells->load(0).present(boot_clock::now()));
+      CHECK(h.door->counters().open == 1);
+      CHECK(h.door->counters().greeting == 0);
+      CHECK(h.door->counters().samples == 12);
+
+      const auto column = h.store.watch({"rapl_power_watts"}, boot_clock::now());
+      co_await agent.report(0, 700);
+      auto derived = [&] { return column.values->load(n->id).value == decimal{700 + 101 + 102, -1}; };
+      co_await h.until(derived);
+
+      agent.peer->close();
+      auto gone = [&] { return !n->connected; };
+      co_await h.until(gone);
+      CHECK(h.ended(wire::reason::closed_by_peer) == 1);
+      CHECK(n->cells->load(0).value == decimal{700, -1});
+      CHECK(n->cells->load(0).link_down);
+      CHECK(h.door->counters().open == 0);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("the health of sources reaches the view") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      visitor agent(h, "node-1");
+      co_await agent.hello("node-1");
+      const std::vector<wire::source_status> status = {{"rapl", false, "energy_uj is readable by root only"}};
+      REQUIRE(agent.session.send(status, boot_clock::now()).has_value());
+      co_await agent.send();
+      auto told = [&] { return !h.view.find("node-1")->sources.empty(); };
+      co_await h.until(told);
+      CHECK(h.view.find("node-1")->sources[0].message == "energy_uj is readable by root only");
+      agent.peer->close();
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("an interest reaches agents that come and agents that are there, once") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      wire::interest first;
+      first.wishes = {{"rapl_power_watts", 200}};
+      h.door->set_interest(first);
+      visitor agent(h, "node-1");
+      co_await agent.hello("node-1");
+      CHECK(agent.last == event::welcomed);
+      co_await agent.next();
+      CHECK(agent.last == event::interest);
+      CHECK(agent.session.last_interest().wishes.at(0).family == "rapl_power_watts");
+
+      wire::interest second;
+      second.wishes = {{"os_load1", 1000}};
+      h.door->set_interest(second);
+      h.door->set_interest(second);
+      co_await agent.next();
+      CHECK(agent.last == event::interest);
+      CHECK(agent.session.last_interest().wishes.at(0).family == "os_load1");
+      h.door->set_interest({});
+      co_await agent.next();
+      CHECK(agent.last == event::interest);
+      CHECK(agent.session.last_interest().wishes.empty());
+      agent.peer->close();
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("the newest session of a node wins, and values of the older one count no more") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      visitor older(h, "node-1"), newer(h, "node-1");
+      co_await older.settle("node-1");
+      co_await newer.settle("NODE-1");
+      co_await older.next();
+      CHECK(older.last == event::ended);
+      CHECK(older.why() == wire::reason::superseded);
+      older.peer->close();
+      co_await newer.report(0, 900);
+      auto arrived = [&] { return h.view.find("node-1")->cells->load(0).value == decimal{900, -1}; };
+      co_await h.until(arrived);
+      auto alone = [&] { return h.door->counters().open == 1; };
+      co_await h.until(alone);
+      CHECK(h.view.find("node-1")->connected);
+      CHECK_FALSE(h.view.find("node-1")->cells->load(0).link_down);
+      CHECK(h.door->counters().superseded == 1);
+      CHECK(h.ended(wire::reason::superseded) == 1);
+      CHECK(h.store.node_count() == 1);
+      newer.peer->close();
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("a node whose sessions replace one another all the time is told of") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      std::vector<std::unique_ptr<visitor>> twins;
+      for (int i = 0; i < 4; ++i) {
+        twins.push_back(std::make_unique<visitor>(h, "node-1"));
+        co_await twins.back()->hello("node-1");
+      }
+      CHECK(h.door->counters().superseded == 3);
+      CHECK(h.door->counters().frequent_swaps == 1);
+      twins.clear();
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("stopping says goodbye to every agent and then calls back") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      visitor agent(h, "node-1");
+      co_await agent.settle("node-1");
+      bool stopped = false;
+      h.door->stop(5s, [&] { stopped = true; });
+      co_await agent.next();
+      CHECK(agent.last == event::ended);
+      CHECK(agent.why() == wire::reason::shutting_down);
+      agent.peer->close();
+      auto done = [&] { return stopped; };
+      co_await h.until(done);
+      CHECK(h.door->counters().open == 0);
+      visitor late(h, "node-2");
+      const bool connected = co_await late.connect();
+      CHECK_FALSE(connected);
+    });
+  }
+
+  TEST_CASE("an agent that does not take its leave is cut off after the grace") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      visitor agent(h, "node-1");
+      co_await agent.settle("node-1");
+      const auto before = std::chrono::steady_clock::now();
+      co_await h.stop(100ms);
+      CHECK(std::chrono::steady_clock::now() - before < 1500ms);
+      CHECK(h.door->counters().open == 0);
+    });
+  }
+
+  TEST_CASE("the listener may go while sessions stand") {
+    support::run([](async::loop& loop) -> task<void> {
+      auto h = std::make_unique<house>(loop);
+      visitor agent(*h, "node-1");
+      co_await agent.settle("node-1");
+      h.reset();
+      co_await async::sleep_for(20ms);
+      agent.peer->close();
+    });
+  }
+
+  TEST_CASE("a silent agent is told so and left") {
+    support::run([](async::loop& loop) -> task<void> {
+      ingest_options o;
+      o.silence = 1s;
+      house h(loop, o);
+      visitor agent(h, "node-1");
+      co_await agent.hello("node-1");
+      const auto end = co_await agent.next();
+      CHECK(end == event::ended);
+      CHECK(agent.why() == wire::reason::idle);
+      agent.peer->close();
+      co_await h.stop();
+    });
+  }
+}
+
+}  // namespace binnacle::ingest::test
