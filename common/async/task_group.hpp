@@ -22,7 +22,7 @@ class task_group {
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
 
-  /// Starts `work` at the next turn of the loop.
+  /// Starts `work`: at once when called on the loop, otherwise at its next turn.
   void spawn(std::string name, task<void> work);
   /// Asks all to end: their present await fails with operation_aborted, the next one throws (silently, up to
   /// here).

@@ -32,7 +32,8 @@ task<void> accept_loop(std::shared_ptr<server_core> core, async::listener& door)
 
 task<void> finish_stop(std::shared_ptr<server_core> core, std::chrono::milliseconds grace,
                        std::function<void()> done) {
-  if (!co_await core->group.wait(async::within(grace))) {
+  const bool all_ended = co_await core->group.wait(async::within(grace));  // named: COMMON_ERRORS.md 1
+  if (!all_ended) {
     core->group.cancel();
     co_await core->group.wait(async::within(std::chrono::seconds(1)));
   }

@@ -21,14 +21,14 @@ struct server_options {
   std::shared_ptr<tls::context> tls;     ///< null: plain HTTP
   std::size_t header_limit = 64u << 10;  ///< bytes of request line and headers; more is answered 431
   std::size_t max_connections = 4096;    ///< further ones are accepted and closed, counted
-  std::chrono::seconds header_deadline{10};
-  std::chrono::seconds body_deadline{30};  ///< for the whole body
+  std::chrono::milliseconds header_deadline{std::chrono::seconds(10)};  ///< also for the TLS handshake
+  std::chrono::milliseconds body_deadline{std::chrono::seconds(30)};    ///< for the whole body
   /// How long a handler may take to answer; 503 after it.
-  std::chrono::seconds handler_deadline{30};
+  std::chrono::milliseconds handler_deadline{std::chrono::seconds(30)};
   /// Longer than the 90 s for which Go keeps idle connections: a POST that meets a connection just closed is
   /// not retried.
-  std::chrono::seconds idle_deadline{120};
-  std::chrono::seconds write_deadline{30};  ///< for the whole answer
+  std::chrono::milliseconds idle_deadline{std::chrono::seconds(120)};
+  std::chrono::milliseconds write_deadline{std::chrono::seconds(30)};  ///< for the whole answer
 };
 
 /// Counters of one server, for the scrape endpoint. Written by its loop only.

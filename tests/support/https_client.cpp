@@ -170,7 +170,6 @@ https_client::answer https_client::receive(bool to_head) {
     at = stop + 2;
   }
   in.erase(0, end + 4);
-  if (out.status == 100) return receive(to_head);
   std::size_t length = 0;
   if (const auto at = out.headers.find("content-length"); at != out.headers.end() && !to_head)
     length = std::stoul(at->second);
@@ -201,7 +200,9 @@ https_client::answer https_client::request(const std::string& method, const std:
   head += "\r\n";
   send(head);
   if (!body.empty()) send(body);
-  return receive(method == "HEAD");
+  answer out = receive(method == "HEAD");
+  while (out.status == 100) out = receive(method == "HEAD");
+  return out;
 }
 
 https_client::answer https_client::get(const std::string& target, const header_list& headers) {

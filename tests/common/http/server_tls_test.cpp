@@ -1,0 +1,177 @@
+#include "common/http/server.hpp"
+#include "tests/common/http/server_routes.hpp"
+#include "tests/support/pki.hpp"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace binnacle;
+using support::https_client;
+using support::served;
+using support::test_routes;
+
+struct tls_house {
+  support::temp_dir dir;
+  support::authority servers{dir, "servers"};
+  support::authority clients{dir, "clients"};
+  support::authority strangers{dir, "strangers"};
+
+  std::shared_ptr<tls::context> context(tls::client_certificate wanted) {
+    tls::options o;
+    o.side = tls::role::server;
+    o.pem = servers.issue_server();
+    o.pem.authority = clients.certificate();
+    o.clients = wanted;
+    o.alpn = "http/1.1";
+    return tls::context::load(o).value();
+  }
+  http::server_options options(tls::client_certificate wanted) {
+    http::server_options o;
+    o.tls = context(wanted);
+    return o;
+  }
+  https_client anyone(const served& s) {
+    https_client::options o;
+    o.port = s.port();
+    o.pem.authority = servers.certificate();
+    return https_client(o);
+  }
+  https_client holder(const served& s, support::authority& by, long valid_to = 3600) {
+    support::wanted what;
+    what.common_name = "scheduler";
+    what.valid_from = -7200;
+    what.valid_to = valid_to;
+    https_client::options o;
+    o.port = s.port();
+    o.pem = by.issue("client", what);
+    o.pem.authority = servers.certificate();
+    return https_client(o);
+  }
+};
+
+TEST_SUITE("common/http/server under TLS") {
+  TEST_CASE("a required client certificate names the caller; without a good one there is no answer") {
+    tls_house h;
+    served s(test_routes(), h.options(tls::client_certificate::required));
+    CHECK(h.holder(s, h.clients).get("/who").body == "scheduler");
+    CHECK_THROWS(h.anyone(s).get("/who"));
+    CHECK_THROWS(h.holder(s, h.strangers).get("/who"));
+    CHECK_THROWS(h.holder(s, h.clients, -3600).get("/who"));
+    CHECK(s.counters().handshake_failures == 3);
+    CHECK(h.holder(s, h.clients).get("/who").body == "scheduler");
+  }
+
+  TEST_CASE("an optional client certificate names the caller if it is good, and is otherwise nobody's") {
+    tls_house h;
+    served s(test_routes(), h.options(tls::client_certificate::optional));
+    CHECK(h.holder(s, h.clients).get("/who").body == "scheduler");
+    CHECK(h.anyone(s).get("/who").body == "nobody");
+    CHECK(h.holder(s, h.strangers).get("/who").body == "nobody");
+    CHECK(h.holder(s, h.clients, -3600).get("/who").body == "nobody");
+    CHECK(s.counters().handshake_failures == 0);
+  }
+
+  TEST_CASE("requests, large bodies and answers go as without TLS") {
+    tls_house h;
+    served s(test_routes(), h.options(tls::client_certificate::none));
+    auto client = h.anyone(s);
+    std::string body(1u << 20, '\0');
+    for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 7 + i / 251);
+    CHECK(client.post("/echo", body).body == body);
+    CHECK(client.get("/large?pieces=3&size=5000000").body.size() == 15'000'000);
+    CHECK(client.post("/count", std::string(30u << 20, 'x')).body == std::to_string(30u << 20));
+    CHECK(client.request("HEAD", "/who").status == 200);
+    std::string many;
+    for (int i = 0; i < 1000; ++i) many += "GET /who HTTP/1.1\r\n\r\n";
+    client.send(many);
+    for (int i = 0; i < 1000; ++i) REQUIRE(client.receive().body == "nobody");
+    const std::string drip = "POST /echo HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello";
+    for (const char c : drip) client.send({&c, 1});
+    CHECK(client.receive().body == "hello");
+    CHECK(client.connections() == 1);
+  }
+
+  TEST_CASE("plain HTTP at this port gets one sentence") {
+    tls_house h;
+    served s(test_routes(), h.options(tls::client_certificate::required));
+    auto client = support::plain_client(s);
+    const auto a = client.get("/who");
+    CHECK(a.status == 400);
+    CHECK(a.body.find("https://") != std::string::npos);
+    CHECK(client.ended_by_peer());
+  }
+
+  TEST_CASE("a handshake that does not come is not waited for") {
+    tls_house h;
+    auto o = h.options(tls::client_certificate::required);
+    o.header_deadline = std::chrono::milliseconds(50);
+    served s(test_routes(), o);
+    auto silent = support::plain_client(s);
+    silent.connect();
+    CHECK(silent.ended_by_peer());
+    CHECK(s.counters().timeouts == 1);
+  }
+
+  TEST_CASE("certificates are exchanged under load without losing a request") {
+    tls_house h;
+    auto o = h.options(tls::client_certificate::required);
+    served s(test_routes(), o);
+    std::atomic<bool> stop{false};
+    std::atomic<int> answered{0};
+    std::vector<https_client> callers;
+    for (int i = 0; i < 3; ++i) callers.push_back(h.holder(s, h.clients));
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      threads.emplace_back([&, i] {
+        int n = 0;
+        while (!stop) {
+          if (++n % 5 == 0) callers[i].disconnect();  // so that new handshakes meet the new certificate
+          if (callers[i].post("/echo", "hello").body == "hello") ++answered;
+        }
+      });
+    }
+    int reloads = 0;
+    for (int i = 0; i < 20; ++i) {
+      const int before = answered;
+      s.on_loop([&] {
+        h.servers.issue_server();
+        if (o.tls->reload_if_changed().value()) ++reloads;
+      });
+      while (answered < before + 10) std::this_thread::yield();
+    }
+    stop = true;
+    for (auto& t : threads) t.join();
+    CHECK(reloads == 20);
+    CHECK(s.counters().handshake_failures == 0);
+  }
+
+  TEST_CASE(
+      "a server whose own certificate has ended is refused by its callers, and recovers with a new one") {
+    tls_house h;
+    auto o = h.options(tls::client_certificate::none);
+    support::wanted old;
+    old.dns_names = {"localhost"};
+    old.valid_from = -100;
+    old.valid_to = -10;
+    h.servers.issue("server", old);
+    o.tls = [&] {
+      tls::options t;
+      t.side = tls::role::server;
+      t.pem = {h.dir / "server.crt", h.dir / "server.key", {}};
+      t.clients = tls::client_certificate::none;
+      return std::shared_ptr<tls::context>(tls::context::load(t).value());
+    }();
+    served s(test_routes(), o);
+    CHECK_THROWS(h.anyone(s).get("/who"));
+    s.on_loop([&] {
+      h.servers.issue_server();
+      CHECK(o.tls->reload_if_changed().value());
+    });
+    CHECK(h.anyone(s).get("/who").status == 200);
+  }
+}
+
+}  // namespace
