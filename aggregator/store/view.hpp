@@ -59,12 +59,12 @@ class view {
  public:
   const node_view* find(std::string_view name) const noexcept {
     const auto at = by_name_.find(name);
-    return at == by_name_.end() ? nullptr : nodes_[at->second].get();
+    return at == by_name_.end() ? nullptr : at->second.node.get();
   }
-  /// The id of `name`; the extender's inner loop.
+  /// The id of `name`, valid until the next change; the extender's inner loop.
   const node_id* id_of(std::string_view name) const noexcept {
-    const node_view* n = find(name);
-    return n == nullptr ? nullptr : &n->id;
+    const auto at = by_name_.find(name);
+    return at == by_name_.end() ? nullptr : &at->second.id;
   }
   /// All nodes in name order.
   const std::map<std::string, const node_view*, std::less<>>& nodes() const noexcept { return ordered_; }
@@ -73,13 +73,13 @@ class view {
   // Messages from the ingest loop, run on the faces loop.
   node_view& node(node_id id, const std::string& name) {
     const auto at = by_name_.find(name);
-    if (at != by_name_.end()) return *nodes_[at->second];
-    nodes_.push_back(std::make_unique<node_view>());
-    node_view& n = *nodes_.back();
+    if (at != by_name_.end()) return *at->second.node;
+    auto made = std::make_unique<node_view>();
+    node_view& n = *made;
     n.id = id;
     n.name = name;
-    by_name_.emplace(name, nodes_.size() - 1);
     ordered_.emplace(name, &n);
+    by_name_.emplace(name, known{id, std::move(made)});
     return n;
   }
   node_view& apply(node_update u) {
@@ -107,8 +107,12 @@ class view {
   void set_policies(std::shared_ptr<const policy::policy_table> p) { policies_ = std::move(p); }
 
  private:
-  std::vector<std::unique_ptr<node_view>> nodes_;
-  boost::unordered_flat_map<std::string, std::size_t, text_hash, std::equal_to<>> by_name_;
+  /// The id lies beside the name: a look-up of thousands of names then fetches nothing more for each.
+  struct known {
+    node_id id;
+    std::unique_ptr<node_view> node;
+  };
+  boost::unordered_flat_map<std::string, known, text_hash, std::equal_to<>> by_name_;
   std::map<std::string, const node_view*, std::less<>> ordered_;
   std::shared_ptr<const policy::policy_table> policies_ = std::make_shared<policy::policy_table>();
 };
