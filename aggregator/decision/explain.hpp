@@ -1,0 +1,52 @@
+#pragma once
+
+#include "aggregator/decision/ring.hpp"
+#include "common/json_writer.hpp"
+
+#include <string>
+#include <vector>
+
+/// Decisions as people and programs read them. The JSON is the contract between the ops face and `binnacle
+/// why`.
+namespace binnacle::decision {
+
+struct explain_options {
+  std::size_t nodes = 50;  ///< list at most so many candidates, refused ones first; the rest is counted
+  bool all = false;        ///< list every candidate, in request order
+  std::string node;        ///< list this one only
+};
+
+/// One decision as a JSON object:
+///   {"id":7,"time":"2026-01-01T00:00:00Z","unixMs":…,"verb":"filter","outcome":"decided","dryRun":false,"tookUs":310,
+///    "pod":{"namespace":…,"name":…,"uid":…},"wantedPolicy":"power-policy",
+///    "policy":{"namespace":…,"name":…,"revision":3,"mode":"Enforce","logicalOperator":"anyOf"} or null,
+///    "rules":[{"rule":"rapl_power_watts GreaterThan 60","metric":…,"operator":…,"target":60,"refused":1}],
+///    "candidates":3,"passed":2,"refused":1,"unknown":0,"oldestMs":410,
+///    "summary":"filter of pod …: 2 of 3 nodes pass …",
+///    "nodes":[{"node":"node-b","verdict":"refused","rule":0,"text":"node-b refused: …",
+///              "values":[{"value":71.4,"ageMs":180,"margin":11.4}]}],
+///    "nodesOmitted":0}
+/// `passed` counts what went back to the scheduler (in DryRun: all). A value that was absent has
+/// "absent":"<reason>" instead of value and margin. margin = value − target. A prioritize has "score" per
+/// node instead of "rule".
+std::string to_json(const record& r, const node_names& names, const explain_options& options = {});
+
+/// The same into an answer that holds more.
+void write_record(json_writer& out, const record& r, const node_names& names,
+                  const explain_options& options = {});
+
+/// {"decisions":[…newest first…],"kept":n,"total":n,"dropped":n}: what the ops face answers.
+std::string to_json(const ring& decisions, const query& q, const explain_options& options = {});
+
+/// The same for people: a headline, then one line a node, "node-b refused: rapl_power_watts 71.4 > 60 (11.4
+/// over), read 180 ms ago".
+std::vector<std::string> to_text(const record& r, const node_names& names,
+                                 const explain_options& options = {});
+
+/// The headline alone.
+std::string summary(const record& r);
+
+/// The line of candidate `i`, whose name is `name`.
+std::string sentence(const record& r, std::size_t i, std::string_view name);
+
+}  // namespace binnacle::decision

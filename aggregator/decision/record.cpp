@@ -1,0 +1,64 @@
+#include "aggregator/decision/record.hpp"
+
+namespace binnacle::decision {
+
+std::string_view to_string(verb v) noexcept { return v == verb::filter ? "filter" : "prioritize"; }
+
+std::string_view to_string(outcome o) noexcept {
+  switch (o) {
+    case outcome::decided:
+      return "decided";
+    case outcome::no_label:
+      return "no_label";
+    case outcome::no_policy:
+      return "no_policy";
+    case outcome::no_strategy:
+      return "no_strategy";
+    case outcome::no_data:
+      return "no_data";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(verdict v) noexcept {
+  switch (v) {
+    case verdict::passed:
+      return "passed";
+    case verdict::refused:
+      return "refused";
+    case verdict::refused_missing:
+      return "refused_missing";
+    case verdict::unknown:
+      return "unknown";
+    case verdict::scored:
+      return "scored";
+    case verdict::unscored:
+      return "unscored";
+  }
+  return "unknown";
+}
+
+std::shared_ptr<const policy_facts> facts_of(const policy::published_policy& from,
+                                             const policy::published_strategy& s) {
+  auto facts = std::make_shared<policy_facts>();
+  facts->key = from.key;
+  facts->revision = from.revision;
+  facts->how = from.how;
+  facts->kind = s.kind;
+  facts->op = s.op;
+  for (const auto& published : s.rules) {
+    const policy::rule& r = published.definition;
+    facts->rules.push_back({published.text, r.metric, r.op, r.target, r.clear, r.hold});
+  }
+  return facts;
+}
+
+std::size_t record::bytes() const noexcept {
+  std::size_t n = sizeof(record) + candidates.capacity() * sizeof(candidate) +
+                  cells.capacity() * sizeof(cell) + pod.name_space.capacity() + pod.name.capacity() +
+                  pod.uid.capacity() + wanted.capacity() + strangers.capacity() * sizeof(std::string);
+  for (const auto& s : strangers) n += s.capacity();
+  return n;
+}
+
+}  // namespace binnacle::decision

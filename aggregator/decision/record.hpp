@@ -1,0 +1,125 @@
+#pragma once
+
+#include "aggregator/policy/published.hpp"
+#include "aggregator/store/types.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+/// What one answer to the scheduler was made of, compact enough to keep thousands (design 8, Decisions).
+namespace binnacle::decision {
+
+enum class verb : std::uint8_t { filter, prioritize };
+
+/// How the whole question was settled.
+enum class outcome : std::uint8_t {
+  decided,      ///< by the policy
+  no_label,     ///< the pod has no telemetry-policy label: every node passes, no scores
+  no_policy,    ///< the label names a policy that the pod's namespace does not have: likewise
+  no_strategy,  ///< the policy has no dontschedule (filter) or scheduleonmetric (prioritize) rules: likewise
+  no_data,  ///< the aggregator knows no value for any candidate (start, cut-off): every node passes, scores 0
+};
+inline constexpr std::size_t outcomes = 5;
+
+/// What became of one candidate.
+enum class verdict : std::uint8_t {
+  passed,
+  refused,          ///< the policy's rules hold there
+  refused_missing,  ///< onMissing: Reject, and data is missing
+  unknown,          ///< passed: no agent of that name was ever seen
+  scored,           ///< prioritize
+  unscored,         ///< prioritize, no fresh value: score 0
+};
+inline constexpr std::size_t verdicts = 6;
+
+std::string_view to_string(verb v) noexcept;
+std::string_view to_string(outcome o) noexcept;
+std::string_view to_string(verdict v) noexcept;
+
+/// The part of a policy that explains a decision. A copy, so that a record keeps no columns of a replaced
+/// policy alive.
+struct policy_facts {
+  policy::policy_key key;
+  std::uint64_t revision = 0;
+  policy::mode how = policy::mode::enforce;
+  policy::strategy_kind kind = policy::strategy_kind::dontschedule;
+  policy::logic op = policy::logic::any_of;
+  struct rule {
+    std::string text;  ///< "rapl_power_watts GreaterThan 60"
+    std::string metric;
+    policy::comparison op = policy::comparison::greater_than;
+    quantity target;
+    std::optional<quantity> clear;
+    duration hold{};
+  };
+  std::vector<rule> rules;  ///< prioritize: the one that ranks
+};
+
+/// Copies what records need of `from` out of strategy `s`.
+std::shared_ptr<const policy_facts> facts_of(const policy::published_policy& from,
+                                             const policy::published_strategy& s);
+
+/// One rule's value at one node, read once, at the decision.
+struct cell {
+  std::int64_t mantissa = 0;
+  std::int32_t age_ms = -1;  ///< at the decision; -1: never read
+  std::int8_t exponent = 0;
+  wire::absence reason = wire::absence::not_read_yet;  ///< none: there was a value
+  bool partial = false;
+
+  bool present() const noexcept { return reason == wire::absence::none; }
+  decimal value() const noexcept { return {mantissa, exponent}; }
+};
+
+/// The candidate has no id: see record::strangers.
+inline constexpr store::node_id no_node{std::numeric_limits<std::uint32_t>::max()};
+
+struct candidate {
+  store::node_id id = no_node;
+  verdict what = verdict::passed;
+  std::int8_t score = 0;   ///< prioritize
+  std::uint16_t rule = 0;  ///< index of the rule that decided, for refused
+};
+
+struct pod_ref {
+  std::string name_space;
+  std::string name;
+  std::string uid;
+};
+
+struct record {
+  std::uint64_t id = 0;  ///< given by the ring, ascending from 1
+  verb what = verb::filter;
+  outcome how = outcome::decided;
+  instant at{};
+  std::chrono::system_clock::time_point wall{};
+  duration took{};  ///< from the last piece of the request to the answer
+  pod_ref pod;
+  std::string wanted;                          ///< the policy name on the pod's label
+  std::shared_ptr<const policy_facts> policy;  ///< null unless the policy was found and has the strategy
+
+  std::uint32_t asked = 0;    ///< candidates in the request
+  std::uint32_t refused = 0;  ///< in DryRun: those that would have been
+  std::uint32_t unknown = 0;  ///< candidates that this aggregator has never seen
+  /// The first candidates in request order, as many as the bounds allowed; empty unless outcome is decided or
+  /// no_data.
+  std::vector<candidate> candidates;
+  std::vector<cell> cells;             ///< candidates.size() × policy->rules.size(), candidate by candidate
+  std::vector<std::string> strangers;  ///< names of the first unknown candidates, in order
+
+  bool dry_run() const noexcept { return policy && policy->how == policy::mode::dry_run; }
+  std::size_t rules() const noexcept { return policy ? policy->rules.size() : 0; }
+  std::span<const cell> cells_of(std::size_t candidate) const noexcept {
+    return std::span(cells).subspan(candidate * rules(), rules());
+  }
+  /// Bytes that this record holds, shared facts not counted.
+  std::size_t bytes() const noexcept;
+};
+
+}  // namespace binnacle::decision

@@ -1,0 +1,57 @@
+#include "aggregator/decision/ring.hpp"
+
+#include <algorithm>
+
+namespace binnacle::decision {
+
+store::node_id node_names::find(std::string_view name) const noexcept {
+  const auto at = std::find(names_.begin(), names_.end(), name);
+  return name.empty() || at == names_.end() ? no_node : store::node_id(at - names_.begin());
+}
+
+std::uint64_t ring::add(record r) {
+  r.id = ++last_id_;
+  std::size_t size = r.bytes();
+  if (size > 2 * record_limit() + sizeof(record)) {
+    r.candidates = std::vector<candidate>();  // `= {}` would keep the memory
+    r.cells = std::vector<cell>();
+    r.strangers = std::vector<std::string>();
+    size = r.bytes();
+    ++trimmed_;
+  }
+  while (!records_.empty() && (bytes_ + size > limits_.bytes || records_.size() >= limits_.count)) {
+    bytes_ -= records_.front().bytes();
+    records_.pop_front();
+    ++dropped_;
+  }
+  bytes_ += size;
+  records_.push_back(std::move(r));
+  return last_id_;
+}
+
+bool ring::matches(const record& r, const query& q, store::node_id node) const {
+  if (q.id != 0 && r.id != q.id) return false;
+  if (!q.verb.empty() && q.verb != to_string(r.what)) return false;
+  if (!q.pod.empty() && r.pod.uid != q.pod &&
+      (r.pod.name_space + '/' + r.pod.name).find(q.pod) == std::string::npos) {
+    return false;
+  }
+  if (!q.policy.empty() && q.policy != r.wanted && q.policy != r.pod.name_space + '/' + r.wanted)
+    return false;
+  if (q.node.empty()) return true;
+  // Known now, a stranger then: both are looked at.
+  if (std::find(r.strangers.begin(), r.strangers.end(), q.node) != r.strangers.end()) return true;
+  return node != no_node && std::any_of(r.candidates.begin(), r.candidates.end(),
+                                        [&](const candidate& c) { return c.id == node; });
+}
+
+std::vector<const record*> ring::find(const query& q) const {
+  std::vector<const record*> found;
+  const store::node_id node = names_.find(q.node);
+  for (auto at = records_.rbegin(); at != records_.rend() && found.size() < q.limit; ++at) {
+    if (matches(*at, q, node)) found.push_back(&*at);
+  }
+  return found;
+}
+
+}  // namespace binnacle::decision

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "aggregator/decision/record.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::decision {
+
+/// The names of the node ids that records mention, kept here so that a record can be read after its node has
+/// left.
+class node_names {
+ public:
+  /// The extender's inner loop: one bit is looked at for a node already known.
+  void learn(store::node_id id, std::string_view name) {
+    const std::size_t i = store::index(id);
+    if (i < known_.size() && known_[i]) return;
+    if (i >= known_.size()) {
+      known_.resize(i + 1);
+      names_.resize(i + 1);
+    }
+    known_[i] = true;
+    names_[i] = name;
+  }
+  /// Empty for an id never learnt.
+  std::string_view name(store::node_id id) const noexcept {
+    const std::size_t i = store::index(id);
+    return i < names_.size() ? std::string_view(names_[i]) : std::string_view();
+  }
+  /// no_node when there is none of that name.
+  store::node_id find(std::string_view name) const noexcept;
+
+ private:
+  std::vector<bool> known_;  // by id: ids are dense
+  std::vector<std::string> names_;
+};
+
+/// Which decisions one wants to see; empty members match all.
+struct query {
+  std::string pod;       ///< part of "namespace/name", or a whole pod UID
+  std::string policy;    ///< "namespace/name" or a bare name
+  std::string node;      ///< exact; decisions that had this node as a candidate
+  std::string verb;      ///< "filter" or "prioritize"
+  std::uint64_t id = 0;  ///< this one alone
+  std::size_t limit = 20;
+};
+
+struct ring_limits {
+  std::size_t bytes = 32u << 20;
+  std::size_t count = 50'000;
+};
+
+/// The latest decisions, bounded by bytes and count; the oldest go first, counted. Belongs to the faces loop.
+class ring {
+ public:
+  explicit ring(ring_limits limits = {}) : limits_(limits) {}
+
+  /// Keeps `r` and gives it its id. A record larger than twice record_limit() keeps its totals but loses its
+  /// candidates.
+  std::uint64_t add(record r);
+  /// Bytes that one record's candidates should not exceed: whoever makes records lists no more.
+  std::size_t record_limit() const noexcept { return limits_.bytes / 8; }
+
+  /// Newest first. The pointers are valid until the next add().
+  std::vector<const record*> find(const query& q) const;
+
+  node_names& names() noexcept { return names_; }
+  const node_names& names() const noexcept { return names_; }
+
+  std::size_t size() const noexcept { return records_.size(); }
+  std::size_t bytes() const noexcept { return bytes_; }
+  std::uint64_t total() const noexcept { return last_id_; }    ///< decisions ever made
+  std::uint64_t dropped() const noexcept { return dropped_; }  ///< records that made room for newer ones
+  std::uint64_t trimmed() const noexcept {
+    return trimmed_;
+  }  ///< records that lost their candidates for size
+
+ private:
+  bool matches(const record& r, const query& q, store::node_id node) const;
+
+  ring_limits limits_;
+  std::deque<record> records_;
+  std::size_t bytes_ = 0;
+  std::uint64_t last_id_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t trimmed_ = 0;
+  node_names names_;
+};
+
+}  // namespace binnacle::decision

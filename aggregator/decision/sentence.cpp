@@ -1,0 +1,136 @@
+#include "aggregator/decision/explain.hpp"
+#include "aggregator/decision/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace binnacle::decision {
+namespace {
+
+std::string_view sign(policy::comparison op) noexcept {
+  switch (op) {
+    case policy::comparison::less_than:
+      return "<";
+    case policy::comparison::greater_than:
+      return ">";
+    case policy::comparison::equals:
+      return "=";
+  }
+  return "?";
+}
+
+bool holds(const policy_facts::rule& rule, decimal value) noexcept {
+  const auto order = compare(value, rule.target);
+  switch (rule.op) {
+    case policy::comparison::less_than:
+      return order < 0;
+    case policy::comparison::greater_than:
+      return order > 0;
+    case policy::comparison::equals:
+      return order == 0;
+  }
+  return false;
+}
+
+/// "11.4 over", "18.8 below", "at": how far `value` is from the target.
+std::string distance(const policy_facts::rule& rule, decimal value, std::string_view over,
+                     std::string_view under) {
+  auto d = difference(value, rule.target);
+  if (!d) return fmt::format("far {}", compare(value, rule.target) > 0 ? over : under);
+  if (d->nano == 0) return "at";
+  const bool above = d->nano > 0;
+  if (!above) d->nano = -d->nano;
+  return fmt::format("{} {}", policy::plain(*d), above ? over : under);
+}
+
+std::string read_when(const cell& c) {
+  return c.age_ms < 0 ? std::string("never read")
+                      : fmt::format("read {} ago", age_text(std::chrono::milliseconds(c.age_ms)));
+}
+
+/// Why a rule counts as true: "rapl_power_watts 71.4 > 60 (11.4 over), read 180 ms ago". Where the value read
+/// with the decision says otherwise, what keeps the rule true.
+std::string why_true(const policy_facts::rule& rule, const cell& c) {
+  const std::string bad = fmt::format("{} {}", sign(rule.op), policy::plain(rule.target));
+  if (!c.present())
+    return fmt::format("{} was {} and now has no value ({})", rule.metric, bad, wire::to_string(c.reason));
+  const std::string value = to_string(c.value());
+  if (holds(rule, c.value())) {
+    const bool exact = rule.op == policy::comparison::equals;
+    return fmt::format("{} {} {}{}, {}", rule.metric, value, bad,
+                       exact ? "" : " (" + distance(rule, c.value(), "over", "under") + ")", read_when(c));
+  }
+  if (!rule.clear)
+    return fmt::format("{} was {} and has just become {}, {}", rule.metric, bad, value, read_when(c));
+  return fmt::format("{} {} was {} and clears only {} {}, {}", rule.metric, value, bad,
+                     rule.op == policy::comparison::less_than ? "above" : "below", policy::plain(*rule.clear),
+                     read_when(c));
+}
+
+/// Why a rule counts as false: "rapl_power_watts 41.2 (18.8 below the target 60), read 180 ms ago".
+std::string why_false(const policy_facts::rule& rule, const cell& c) {
+  if (!c.present()) return fmt::format("{} has no value ({})", rule.metric, wire::to_string(c.reason));
+  const std::string value = to_string(c.value());
+  if (!holds(rule, c.value())) {
+    return fmt::format("{} {} ({} the target {}), {}", rule.metric, value,
+                       distance(rule, c.value(), "above", "below"), policy::plain(rule.target), read_when(c));
+  }
+  return fmt::format("{} {} {} {}{}, {}", rule.metric, value, sign(rule.op), policy::plain(rule.target),
+                     rule.hold > duration::zero() ? " but not yet for " + human(rule.hold) : "",
+                     read_when(c));
+}
+
+template <class Text>
+std::string each_rule(const record& r, std::size_t i, Text text) {
+  std::string out;
+  const auto cells = r.cells_of(i);
+  for (std::size_t k = 0; k < cells.size(); ++k) {
+    if (k != 0) out += "; ";
+    out += text(r.policy->rules[k], cells[k]);
+  }
+  return out;
+}
+
+bool any_partial(const record& r, std::size_t i) noexcept {
+  const auto cells = r.cells_of(i);
+  return std::any_of(cells.begin(), cells.end(), [](const cell& c) { return c.present() && c.partial; });
+}
+
+const std::string never_seen = "no agent of that name has been seen";
+
+}  // namespace
+
+std::string sentence(const record& r, std::size_t i, std::string_view name) {
+  const candidate& c = r.candidates[i];
+  const std::string_view refused = r.dry_run() ? "would be refused" : "refused";
+  const bool stranger = c.id == no_node;
+  std::string text;
+  switch (c.what) {
+    case verdict::passed:
+      text = fmt::format("{} passes: {}", name, each_rule(r, i, why_false));
+      break;
+    case verdict::refused:
+      text = fmt::format("{} {}: {}", name, refused,
+                         r.policy->op == policy::logic::all_of
+                             ? each_rule(r, i, why_true)
+                             : why_true(r.policy->rules.at(c.rule), r.cells_of(i)[c.rule]));
+      break;
+    case verdict::refused_missing:
+      return fmt::format("{} {} (onMissing: Reject): {}", name, refused,
+                         stranger ? never_seen : each_rule(r, i, why_false));
+    case verdict::unknown:
+      return fmt::format("{} passes: {}", name, never_seen);
+    case verdict::scored: {
+      const cell& v = r.cells_of(i).front();
+      text = fmt::format("{} scores {}: {} {}, {}", name, c.score, r.policy->rules.front().metric,
+                         to_string(v.value()), read_when(v));
+      break;
+    }
+    case verdict::unscored:
+      return fmt::format("{} scores 0: {}", name, stranger ? never_seen : each_rule(r, i, why_false));
+  }
+  return any_partial(r, i) ? text + " (partial: not all sensors answered)" : text;
+}
+
+}  // namespace binnacle::decision

@@ -1,0 +1,121 @@
+#include "aggregator/decision/ring.hpp"
+
+#include "tests/aggregator/decision/sample_record.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace binnacle;
+using namespace binnacle::decision;
+using namespace binnacle::test;
+
+namespace {
+
+std::vector<std::uint64_t> ids(const ring& r, const query& q) {
+  std::vector<std::uint64_t> out;
+  for (const record* each : r.find(q)) out.push_back(each->id);
+  return out;
+}
+
+using list = std::vector<std::uint64_t>;
+
+}  // namespace
+
+TEST_SUITE("aggregator/decision/ring") {
+  TEST_CASE("gives ids from 1 and finds newest first up to the limit") {
+    ring r;
+    for (std::uint64_t i = 1; i <= 5; ++i) CHECK(r.add(power_record()) == i);
+    CHECK(ids(r, {}) == list{5, 4, 3, 2, 1});
+    query two;
+    two.limit = 2;
+    CHECK(ids(r, two) == list{5, 4});
+  }
+
+  TEST_CASE("finds by pod, UID, policy, verb, node and id") {
+    ring r;
+    r.names() = letters();
+    r.add(power_record("web-1"));
+    record other = power_record("db-0");
+    other.pod.name_space = "prod";
+    other.pod.uid = "u-2";
+    other.wanted = "thermal";
+    other.what = verb::prioritize;
+    add(other, {store::node_id(2), verdict::scored, 5, 0}, {seen(1)});
+    add(other, {no_node, verdict::unscored, 0, 0}, {cell{}});
+    other.strangers = {"stranger"};
+    r.add(std::move(other));
+
+    struct {
+      query q;
+      list found;
+    } const table[] = {{{.pod = "web"}, {1}},
+                       {{.pod = "default/web-1"}, {1}},
+                       {{.pod = "u-2"}, {2}},
+                       {{.pod = "u-"}, {}},
+                       {{.pod = "prod/"}, {2}},
+                       {{.policy = "thermal"}, {2}},
+                       {{.policy = "prod/thermal"}, {2}},
+                       {{.policy = "therm"}, {}},
+                       {{.policy = "default/thermal"}, {}},
+                       {{.node = "node-c"}, {2}},
+                       {{.node = "node-d"}, {}},
+                       {{.node = "stranger"}, {2}},
+                       {{.node = "nobody"}, {}},
+                       {{.verb = "filter"}, {1}},
+                       {{.verb = "prioritize"}, {2}},
+                       {{.id = 1}, {1}},
+                       {{.pod = "web", .verb = "prioritize"}, {}}};
+    for (const auto& row : table) {
+      CAPTURE(row.q.pod + "|" + row.q.policy + "|" + row.q.node + "|" + row.q.verb);
+      CHECK(ids(r, row.q) == row.found);
+    }
+    // A stranger whose agent came later is still found.
+    r.names().learn(store::node_id(40), "stranger");
+    CHECK(ids(r, {.node = "stranger"}) == list{2});
+  }
+
+  TEST_CASE("the oldest make room, by count and by bytes, and are counted") {
+    ring few({1u << 20, 3});
+    for (int i = 0; i < 5; ++i) few.add(power_record());
+    CHECK(ids(few, {}) == list{5, 4, 3});
+    CHECK(few.dropped() == 2);
+    CHECK(few.total() == 5);
+
+    ring small({8000, 1000});
+    for (int i = 0; i < 100; ++i)
+      small.add(power_record("a-pod-with-a-name-that-does-not-fit-into-the-string"));
+    CHECK(small.bytes() <= 8000);
+    CHECK(small.size() > 5);
+    CHECK(small.size() + small.dropped() == 100);
+  }
+
+  TEST_CASE("bytes are those of the records that are kept") {
+    ring r({4000, 1000});
+    std::size_t kept = 0;
+    for (int i = 0; i < 50; ++i) r.add(power_record(std::string(static_cast<std::size_t>(i), 'x')));
+    for (const record* each : r.find({.limit = 1000})) kept += each->bytes();
+    CHECK(r.bytes() == kept);
+  }
+
+  TEST_CASE("a record too large for the ring keeps its totals only") {
+    ring r({20'000, 100});
+    record big = power_record();
+    for (int i = 0; i < 2000; ++i) add(big, {store::node_id(1), verdict::refused, 0, 0}, {seen(714)});
+    r.add(power_record());
+    r.add(std::move(big));
+    CHECK(r.size() == 2);
+    CHECK(r.trimmed() == 1);
+    CHECK(r.find({}).at(0)->asked == 2000);
+    CHECK(r.find({}).at(0)->candidates.empty());
+  }
+
+  TEST_CASE("names are learnt once and kept") {
+    node_names names;
+    CHECK(names.name(store::node_id(7)).empty());
+    names.learn(store::node_id(7), "seven");
+    names.learn(store::node_id(7), "other");
+    CHECK(names.name(store::node_id(7)) == "seven");
+    CHECK(names.find("seven") == store::node_id(7));
+    CHECK(names.find("") == no_node);
+    CHECK(names.find("eight") == no_node);
+  }
+}
