@@ -1,0 +1,41 @@
+#include "aggregator/extender/answer.hpp"
+
+#include "common/json_writer.hpp"
+
+namespace binnacle::extender {
+namespace {
+
+class refused_exchange final : public http::exchange {
+ public:
+  explicit refused_exchange(http::response r) : response_(std::move(r)) {}
+  bool consume(std::string_view) override { return false; }
+  void finish(http::reply reply) override { reply(std::move(response_)); }
+
+ private:
+  http::response response_;
+};
+
+}  // namespace
+
+http::response answer(std::vector<std::string> body, judge::made made) {
+  http::response r;
+  r.body = std::move(body);
+  r.headers = {{"Binnacle-Decision", std::to_string(made.id)},
+               {"Binnacle-Outcome", std::string(to_string(made.how))}};
+  return r;
+}
+
+http::response refusal(decision::verb verb, unsigned status, std::string_view sentence) {
+  std::string text =
+      verb == decision::verb::filter
+          ? R"({"Nodes":null,"NodeNames":null,"FailedNodes":null,"FailedAndUnresolvableNodes":null,"Error":)"
+          : R"({"Error":)";
+  append_json_string(text, sentence);
+  return http::response::json(text + "}\n", status);
+}
+
+std::unique_ptr<http::exchange> refuse(decision::verb verb, unsigned status, std::string sentence) {
+  return std::make_unique<refused_exchange>(refusal(verb, status, sentence));
+}
+
+}  // namespace binnacle::extender

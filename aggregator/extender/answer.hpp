@@ -1,0 +1,23 @@
+#pragma once
+
+#include "aggregator/extender/judge.hpp"
+#include "common/http/message.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Replies to the scheduler. Go decodes them without case, but we write the names as Go has them.
+namespace binnacle::extender {
+
+/// 200 with what the decision was made of in headers, so that "no data" is said and the record is found.
+http::response answer(std::vector<std::string> body, judge::made made);
+
+/// 4xx: one sentence, and still a valid result of the verb for who reads it all the same.
+http::response refusal(decision::verb verb, unsigned status, std::string_view sentence);
+
+/// An exchange that answers `status` whatever the body.
+std::unique_ptr<http::exchange> refuse(decision::verb verb, unsigned status, std::string sentence);
+
+}  // namespace binnacle::extender

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "aggregator/extender/judge.hpp"
+#include "common/http/message.hpp"
+
+namespace binnacle::extender {
+
+/// One scheduler call: what filter and prioritize have in common. The body goes through the parser as it
+/// comes.
+class call : public http::exchange, protected args_sink {
+ public:
+  call(context& shared, decision::verb verb)
+      : shared_(shared), verb_(verb), args_(*this, shared.settings.limits), judge_(shared, verb) {}
+
+  bool consume(std::string_view piece) final {
+    now_ = shared_.clock();
+    return args_.consume(piece) && problem_.empty();
+  }
+  /// Answers at once.
+  void finish(http::reply reply) final;
+
+ protected:
+  void on_pod() override { judge_.choose(args_.pod()); }
+  /// The body of the answer to a complete and sound request.
+  virtual std::vector<std::string> body() = 0;
+  /// The candidates: Nodes' items, or NodeNames where there are none. No scheduler sends both; what reads a
+  /// full reply sent Nodes.
+  bool by_names() const noexcept {
+    return args_.has_names() && args_.items().empty() && !(args_.names().empty() && args_.has_nodes());
+  }
+  const name_list& candidates() const noexcept { return by_names() ? args_.names() : args_.items(); }
+
+  context& shared_;
+  const decision::verb verb_;
+  args_parser args_;
+  judge judge_;
+  instant now_{};        // when the last piece came
+  std::string problem_;  // 413 for what args_ does not know of
+};
+
+}  // namespace binnacle::extender

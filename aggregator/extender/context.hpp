@@ -1,0 +1,39 @@
+#pragma once
+
+#include "aggregator/decision/ring.hpp"
+#include "aggregator/extender/args_parser.hpp"
+#include "aggregator/extender/counters.hpp"
+#include "aggregator/extender/selection.hpp"
+#include "aggregator/store/view.hpp"
+#include "common/clock.hpp"
+#include "common/log.hpp"
+
+#include <chrono>
+#include <functional>
+
+namespace binnacle::extender {
+
+enum class score_mode : std::uint8_t { value, rank };  ///< --score
+
+struct options {
+  args_limits limits;
+  /// Bytes of node objects kept while the Pod, which says what to do with them, has not come yet.
+  /// kube-scheduler sends the Pod first; from a client that sends it last, more is answered 413.
+  std::size_t early_nodes = 64u << 20;
+  score_mode scores = score_mode::value;
+  /// What the clock on the wall said at an instant; for showing only.
+  std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
+};
+
+/// What all requests of one extender share. Belongs to the faces loop.
+struct context {
+  const store::view& data;
+  decision::ring& decisions;
+  options settings;
+  std::function<instant()> clock;
+  logger log;
+  selector policies{};
+  counters counted{};
+};
+
+}  // namespace binnacle::extender

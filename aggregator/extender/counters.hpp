@@ -1,0 +1,42 @@
+#pragma once
+
+#include "aggregator/decision/record.hpp"
+#include "common/metrics/histogram.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace binnacle::extender {
+
+/// From the last piece of a request to its answer, in microseconds.
+using latency_histogram = metrics::histogram<14>;
+/// In milliseconds; 1050 is "one period and 50 ms" at 1 Hz, 250 the bound for what is read at 5 Hz (design
+/// 1).
+using age_histogram = metrics::histogram<20>;
+
+constexpr latency_histogram make_latency_histogram() {
+  return latency_histogram({100, 250, 500, 1000, 2000, 3000, 5000, 10'000, 25'000, 50'000, 100'000, 250'000,
+                            1'000'000, 5'000'000});
+}
+constexpr age_histogram make_age_histogram() {
+  return age_histogram({10,   25,   50,   100,  150,  200,  250,  300,    500,    750,
+                        1000, 1050, 1100, 1500, 2000, 3000, 5000, 10'000, 30'000, 60'000});
+}
+
+struct verb_counters {
+  std::array<std::uint64_t, decision::outcomes> answered{};  ///< by decision::outcome
+  std::uint64_t bad_request = 0;                             ///< answered 4xx
+  latency_histogram latency_us = make_latency_histogram();   ///< answered requests only
+};
+
+/// What the extender did, for the scrape endpoint. Written by the faces loop alone.
+struct counters {
+  verb_counters filter, prioritize;
+  std::array<std::uint64_t, decision::verdicts> candidates{};  ///< by decision::verdict, in decided requests
+  std::uint64_t dry_run_refusals = 0;  ///< of those refused, how many passed because of DryRun
+  age_histogram oldest_age_ms = make_age_histogram();  ///< of the oldest value that each decision used
+
+  verb_counters& of(decision::verb v) noexcept { return v == decision::verb::filter ? filter : prioritize; }
+};
+
+}  // namespace binnacle::extender

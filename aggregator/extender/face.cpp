@@ -1,0 +1,57 @@
+#include "aggregator/extender/face.hpp"
+
+#include "aggregator/extender/answer.hpp"
+#include "aggregator/extender/filter.hpp"
+#include "aggregator/extender/prioritize.hpp"
+
+#include <fmt/format.h>
+
+namespace binnacle::extender {
+namespace {
+
+/// Why the headers rule the body out, or nothing. A charset or another parameter is fine, and so is no
+/// content type at all.
+std::string unreadable(const http::request& r) {
+  if (const std::string* type = r.header("content-type")) {
+    std::string_view essence = std::string_view(*type).substr(0, type->find(';'));
+    while (!essence.empty() && (essence.back() == ' ' || essence.back() == '\t')) essence.remove_suffix(1);
+    if (!same_key(essence, "application/json"))
+      return fmt::format("Content-Type {} is not understood: send application/json", *type);
+  }
+  if (const std::string* coding = r.header("content-encoding");
+      coding != nullptr && !same_key(*coding, "identity")) {
+    return fmt::format("Content-Encoding {} is not understood: send the body uncompressed", *coding);
+  }
+  return {};
+}
+
+}  // namespace
+
+face::face(const store::view& data, decision::ring& decisions, options settings,
+           std::function<instant()> clock, logger log)
+    : shared_{data, decisions, std::move(settings), std::move(clock), std::move(log)} {}
+
+void face::routes(http::router& to) {
+  to.add_streaming(
+      "POST", "/scheduler/filter", [this](const http::request& r) { return filter(r); },
+      shared_.settings.limits.bytes);
+  to.add_streaming(
+      "POST", "/scheduler/prioritize", [this](const http::request& r) { return prioritize(r); },
+      shared_.settings.limits.bytes);
+}
+
+std::unique_ptr<http::exchange> face::filter(const http::request& r) {
+  std::string problem = unreadable(r);
+  if (problem.empty()) return make_filter(shared_);
+  ++shared_.counted.filter.bad_request;
+  return refuse(decision::verb::filter, 415, std::move(problem));
+}
+
+std::unique_ptr<http::exchange> face::prioritize(const http::request& r) {
+  std::string problem = unreadable(r);
+  if (problem.empty()) return make_prioritize(shared_);
+  ++shared_.counted.prioritize.bad_request;
+  return refuse(decision::verb::prioritize, 415, std::move(problem));
+}
+
+}  // namespace binnacle::extender

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "aggregator/extender/context.hpp"
+#include "common/http/message.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace binnacle::extender {
+
+/// The face to kube-scheduler (:9001): answers filter and prioritize from the view, leaves a record of each
+/// in the ring. It never waits for anything: an aggregator without data passes all nodes and says so
+/// (design 10.3). Threads: all of it on the faces loop. Lifetime: the face, the view and the ring outlive the
+/// server that has its routes. Source:  reference "Kubernetes contracts" 1, "TAS" 2; differences to TAS are
+/// listed in design 7.
+class face {
+ public:
+  /// `clock` gives the aggregator's boot time.
+  face(const store::view& data, decision::ring& decisions, options settings, std::function<instant()> clock,
+       logger log);
+
+  /// POST /scheduler/filter and /scheduler/prioritize.
+  void routes(http::router& to);
+
+  /// One call, by its request line and headers; wrong content types are answered 415.
+  std::unique_ptr<http::exchange> filter(const http::request& r);
+  std::unique_ptr<http::exchange> prioritize(const http::request& r);
+
+  const counters& stats() const noexcept { return shared_.counted; }
+
+ private:
+  context shared_;
+};
+
+}  // namespace binnacle::extender

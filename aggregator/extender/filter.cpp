@@ -1,0 +1,126 @@
+#include "aggregator/extender/filter.hpp"
+
+#include "aggregator/extender/call.hpp"
+#include "aggregator/extender/kept_items.hpp"
+#include "common/json_writer.hpp"
+
+#include <fmt/format.h>
+
+namespace binnacle::extender {
+namespace {
+
+constexpr std::string_view nodes_head = R"({"Nodes":{"metadata":{},"items":[)";
+
+class filter_call final : public call {
+ public:
+  explicit filter_call(context& shared) : call(shared, decision::verb::filter) {}
+
+ private:
+  void on_pod() override;
+  void on_item_bytes(std::string_view bytes) override;
+  void on_item() override;
+  std::vector<std::string> body() override;
+
+  std::vector<std::string> names_body();
+  void refuse(const name_list& names, std::size_t i, std::size_t k);
+  std::string tail() const {
+    return fmt::format(R"("FailedNodes":{{}},"FailedAndUnresolvableNodes":{{{}}},"Error":""}})"
+                       "\n",
+                       refused_);
+  }
+
+  kept_items kept_{std::string(nodes_head)};
+  std::string refused_;  // members of FailedAndUnresolvableNodes
+  // Full mode with the Pod last: items wait here, one string each is cheap enough for what no scheduler does.
+  std::vector<std::string> early_;
+  std::size_t early_bytes_ = 0;
+  bool early_open_ = false;
+};
+
+/// Name `i` goes to FailedAndUnresolvableNodes; it is candidate `k` of the judge's last batch.
+void filter_call::refuse(const name_list& names, std::size_t i, std::size_t k) {
+  if (!refused_.empty()) refused_ += ',';
+  if (names.quoted(i))
+    refused_ += names.quoted_text(i, i);
+  else
+    append_json_string(refused_, names[i]);
+  refused_ += ':';
+  refused_ += judge_.refusal(k);
+}
+
+void filter_call::on_pod() {
+  call::on_pod();
+  judge_.admit(args_.items(), 0, now_);  // those that came before
+  for (std::size_t i = 0; i < early_.size(); ++i) {
+    if (judge_.admitted(i)) {
+      kept_.append(early_[i]);
+      kept_.keep();
+    } else {
+      refuse(args_.items(), i, i);
+    }
+    early_[i] = {};
+  }
+}
+
+void filter_call::on_item_bytes(std::string_view bytes) {
+  if (args_.has_pod()) return kept_.append(bytes);
+  if (!early_open_) early_.emplace_back();
+  early_open_ = true;
+  early_.back() += bytes;
+  early_bytes_ += bytes.size();
+  if (early_bytes_ > shared_.settings.early_nodes) {
+    problem_ = fmt::format(
+        "more than {} bytes of Nodes came before the Pod: send the Pod first, as kube-scheduler does",
+        shared_.settings.early_nodes);
+  }
+}
+
+void filter_call::on_item() {
+  early_open_ = false;
+  if (!args_.has_pod()) return;
+  const std::size_t i = args_.items().size() - 1;
+  judge_.admit(args_.items(), i, now_);
+  if (judge_.admitted(0)) {
+    kept_.keep();
+  } else {
+    kept_.drop();
+    refuse(args_.items(), i, 0);
+  }
+}
+
+std::vector<std::string> filter_call::body() {
+  if (by_names()) return names_body();
+  return kept_.take("]},\"NodeNames\":null," + tail());
+}
+
+std::vector<std::string> filter_call::names_body() {
+  const name_list& names = args_.names();
+  judge_.admit(names, 0, now_);
+  std::string out = R"({"Nodes":null,"NodeNames":[)";
+  out.reserve(out.size() + names.bytes() + 3 * names.size() + 256);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!judge_.admitted(i)) {
+      refuse(names, i, i);
+      continue;
+    }
+    const std::size_t first = i;
+    while (names.joined(i) && judge_.admitted(i + 1)) ++i;
+    if (names.quoted(first))
+      out += names.quoted_text(first, i);
+    else
+      append_json_string(out, names[i]);
+    out += ',';
+  }
+  if (out.back() == ',') out.pop_back();
+  out += "],";
+  std::vector<std::string> pieces;
+  pieces.push_back(std::move(out));
+  pieces.push_back(tail());
+  return pieces;
+}
+
+}  // namespace
+
+std::unique_ptr<http::exchange> make_filter(context& shared) { return std::make_unique<filter_call>(shared); }
+
+}  // namespace binnacle::extender

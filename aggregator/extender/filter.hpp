@@ -1,0 +1,19 @@
+#pragma once
+
+#include "aggregator/extender/context.hpp"
+#include "common/http/message.hpp"
+
+#include <memory>
+
+namespace binnacle::extender {
+
+/// POST /scheduler/filter: ExtenderArgs in, ExtenderFilterResult out.
+/// Names mode:  the surviving names. Full mode: the bytes of the surviving nodes as they came, decided as
+/// each ends, so that memory
+///              holds survivors only.
+/// Refusals:    in FailedAndUnresolvableNodes, since FailedNodes would start a preemption that cannot help
+/// (reference
+///              "Kubernetes contracts" 0.2).
+std::unique_ptr<http::exchange> make_filter(context& shared);
+
+}  // namespace binnacle::extender

@@ -1,0 +1,180 @@
+#include "aggregator/extender/judge.hpp"
+
+#include "aggregator/decision/explain.hpp"
+#include "aggregator/policy/scores.hpp"
+#include "common/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+namespace binnacle::extender {
+namespace {
+
+using decision::verdict;
+
+/// Unknown nodes are remembered by name; a request may hold 100,000 of them.
+constexpr std::size_t most_strangers = 256;
+
+decision::cell cell_of(const store::sample& s, instant now) noexcept {
+  decision::cell c;
+  c.mantissa = s.value.mantissa;
+  c.exponent = s.value.exponent;
+  c.reason = s.absent_because(now);
+  c.partial = s.partial;
+  if (s.read_at != instant{}) {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - s.read_at).count();
+    c.age_ms =
+        static_cast<std::int32_t>(std::clamp<std::int64_t>(ms, 0, std::numeric_limits<std::int32_t>::max()));
+  }
+  return c;
+}
+
+}  // namespace
+
+void judge::choose(const object_meta& pod) {
+  const auto kind = record_.what == decision::verb::filter ? policy::strategy_kind::dontschedule
+                                                           : policy::strategy_kind::scheduleonmetric;
+  by_ = shared_.policies.select(shared_.data.policies(), pod, kind);
+  record_.how = by_.how;
+  record_.policy = by_.facts;
+  record_.pod = {std::string(namespace_of(pod)), pod.name, pod.uid};
+  record_.wanted = pod.policy;
+  if (by_.strategy == nullptr) return;
+  most_listed_ = shared_.decisions.record_limit() /
+                 (sizeof(decision::candidate) + record_.rules() * sizeof(decision::cell));
+  if (record_.what == decision::verb::filter) write_refusals();
+}
+
+void judge::write_refusals() {
+  const auto& strategy = *by_.strategy;
+  const std::string head = fmt::format("policy {}: ", by_.policy->key.text());
+  std::string all;
+  for (const auto& rule : strategy.rules) all += (all.empty() ? "" : " and ") + rule.text;
+  for (const auto& rule : strategy.rules) {
+    const std::string& text = strategy.op == policy::logic::all_of ? all : rule.text;
+    append_json_string(quoted_refusals_.emplace_back(), head + text + " (dontschedule)");
+  }
+  append_json_string(quoted_refusals_.emplace_back(), head + "no data (dontschedule, onMissing: Reject)");
+}
+
+void judge::look_up(const name_list& names, std::size_t from) {
+  batch_.resize(names.size() - from);
+  for (std::size_t i = 0; i < batch_.size(); ++i) {
+    const store::node_id* id = shared_.data.id_of(names[from + i]);
+    batch_[i] = {};
+    if (id != nullptr) batch_[i].id = *id;
+  }
+}
+
+/// Rule `rule`'s value at the first `listed` candidates of the batch, each read once, into the record from
+/// candidate `first` on.
+void judge::read(std::size_t rule, instant now, std::size_t first, std::size_t listed) {
+  const policy::published_rule& source = by_.strategy->rules[rule];
+  const std::size_t stride = record_.rules();
+  constexpr std::size_t ahead = 16;  // enough to hide a fetch from memory behind the work on those before it
+  for (std::size_t i = 0; i < listed; ++i) {
+    if (i + ahead < listed) source.values->prefetch(batch_[i + ahead].id);
+    if (batch_[i].id == decision::no_node) continue;
+    const decision::cell seen = cell_of(source.load(batch_[i].id), now);
+    if (seen.present()) oldest_ms_ = std::max(oldest_ms_, seen.age_ms);
+    record_.cells[(first + i) * stride + rule] = seen;
+  }
+}
+
+/// Puts the batch into the record, as far as it may list it; how many candidates it took.
+std::size_t judge::list(const name_list& names, std::size_t from, instant now) {
+  const std::size_t first = record_.candidates.size();
+  const std::size_t listed = std::min(batch_.size(), most_listed_ - first);
+  record_.cells.resize((first + listed) * record_.rules());
+  for (std::size_t k = 0; k < record_.rules(); ++k) read(k, now, first, listed);
+  for (std::size_t i = 0; i < batch_.size(); ++i) {
+    if (batch_[i].id != decision::no_node) {
+      shared_.decisions.names().learn(batch_[i].id, names[from + i]);
+    } else {
+      ++record_.unknown;
+      if (i < listed && record_.strangers.size() < most_strangers)
+        record_.strangers.emplace_back(names[from + i]);
+    }
+  }
+  return listed;
+}
+
+void judge::admit(const name_list& names, std::size_t from, instant now) {
+  record_.asked += static_cast<std::uint32_t>(names.size() - from);
+  if (by_.strategy == nullptr) return;
+  look_up(names, from);
+  const auto& verdicts = *by_.strategy->verdicts;
+  const auto last_rule = static_cast<std::uint16_t>(by_.strategy->rules.size() - 1);
+  std::array<std::uint32_t, decision::verdicts> count{};
+  for (auto& c : batch_) {
+    const bool known = c.id != decision::no_node;
+    const policy::verdict v = known ? verdicts.load(c.id) : verdicts.of_unknown_node(now);
+    c.rule = std::min(v.rule, last_rule);
+    c.what = v.what == policy::state::violating ? verdict::refused
+             : v.what == policy::state::missing ? verdict::refused_missing
+             : known                            ? verdict::passed
+                                                : verdict::unknown;
+    ++count[static_cast<std::size_t>(c.what)];
+  }
+  record_.refused += count[static_cast<std::size_t>(verdict::refused)] +
+                     count[static_cast<std::size_t>(verdict::refused_missing)];
+  for (std::size_t k = 0; k < count.size(); ++k) shared_.counted.candidates[k] += count[k];
+  const std::size_t listed = list(names, from, now);
+  record_.candidates.insert(record_.candidates.end(), batch_.begin(),
+                            batch_.begin() + static_cast<std::ptrdiff_t>(listed));
+}
+
+std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
+  record_.asked += static_cast<std::uint32_t>(names.size());
+  if (by_.strategy == nullptr) return {};
+  look_up(names, 0);
+  const std::size_t listed = list(names, 0, now);
+  const policy::published_rule& rule = by_.strategy->rules.front();
+  std::vector<std::optional<decimal>> values(names.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i < listed) {
+      if (record_.cells[i].present()) values[i] = record_.cells[i].value();
+    } else if (batch_[i].id != decision::no_node) {
+      const store::sample s = rule.load(batch_[i].id);
+      if (s.present(now)) values[i] = s.value;
+    }
+    batch_[i].what = values[i] ? verdict::scored : verdict::unscored;
+    ++shared_.counted.candidates[static_cast<std::size_t>(batch_[i].what)];
+  }
+  std::vector<std::uint8_t> scores(names.size());
+  const policy::preference better{rule.definition.op, rule.definition.target};
+  if (shared_.settings.scores == score_mode::value) {
+    policy::score_by_value(values, better, scores);
+  } else {
+    std::vector<std::string_view> views(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) views[i] = names[i];
+    policy::score_by_rank(values, views, better, scores);
+  }
+  for (std::size_t i = 0; i < listed; ++i) batch_[i].score = static_cast<std::int8_t>(scores[i]);
+  batch_.resize(listed);
+  record_.candidates = std::move(batch_);
+  return by_.dry_run() ? std::vector<std::uint8_t>{} : scores;
+}
+
+judge::made judge::finish(instant last_piece, instant now) {
+  const bool any_value = oldest_ms_ >= 0;
+  if (by_.dry_run()) shared_.counted.dry_run_refusals += record_.refused;
+  if (record_.how == decision::outcome::decided && record_.asked != 0 && !any_value && record_.refused == 0) {
+    record_.how = decision::outcome::no_data;
+  }
+  if (any_value) shared_.counted.oldest_age_ms.observe(oldest_ms_);
+  record_.at = now;
+  record_.wall = shared_.settings.wall(now);
+  record_.took = now - last_piece;
+  auto& counted = shared_.counted.of(record_.what);
+  ++counted.answered[static_cast<std::size_t>(record_.how)];
+  counted.latency_us.observe(std::chrono::duration_cast<std::chrono::microseconds>(record_.took).count());
+  if (shared_.log.enabled(log_level::debug)) shared_.log.debug("{}", decision::summary(record_));
+  const auto how = record_.how;
+  return {shared_.decisions.add(std::move(record_)), how};
+}
+
+}  // namespace binnacle::extender

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "aggregator/extender/context.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::extender {
+
+/// Makes one decision: takes the candidates of a request, says what becomes of each, and writes the record.
+/// Reads each value once; nothing is allocated per candidate. Candidates may come one by one (full nodes) or
+/// all at once: many are taken column by column, so that the memory behind them is fetched for several at a
+/// time.
+class judge {
+ public:
+  judge(context& shared, decision::verb what) : shared_(shared) { record_.what = what; }
+
+  /// Finds the policy. Before the first candidate.
+  void choose(const object_meta& pod);
+  const selection& by() const noexcept { return by_; }
+
+  /// Filter: the next candidates, names[from..]. admitted(i) and refusal(i) hold until the next call, i
+  /// counted from `from`.
+  void admit(const name_list& names, std::size_t from, instant now);
+  /// Whether the candidate may have the pod (always in DryRun and without a policy).
+  bool admitted(std::size_t i) const noexcept {
+    return by_.strategy == nullptr || by_.dry_run() || !is_refused(batch_[i].what);
+  }
+  /// Why it was not admitted, as a quoted JSON string: one text per policy and rule, without node name and
+  /// live value, because the scheduler counts equal texts in its event.
+  const std::string& refusal(std::size_t i) const noexcept {
+    return quoted_refusals_[batch_[i].what == decision::verdict::refused ? batch_[i].rule
+                                                                         : quoted_refusals_.size() - 1];
+  }
+
+  /// Prioritize: the scores of all candidates, in their order; empty when there is nothing to score by.
+  std::vector<std::uint8_t> score(const name_list& names, instant now);
+
+  struct made {
+    std::uint64_t id;
+    decision::outcome how;
+  };
+  /// Puts the record in the ring and counts it. The last call.
+  made finish(instant last_piece, instant now);
+
+ private:
+  static bool is_refused(decision::verdict v) noexcept {
+    return v == decision::verdict::refused || v == decision::verdict::refused_missing;
+  }
+  void look_up(const name_list& names, std::size_t from);
+  void read(std::size_t rule, instant now, std::size_t first, std::size_t listed);
+  std::size_t list(const name_list& names, std::size_t from, instant now);
+  void write_refusals();
+
+  context& shared_;
+  selection by_;
+  decision::record record_;
+  std::vector<decision::candidate> batch_;
+  std::vector<std::string> quoted_refusals_;  // by rule; the last one for missing data
+  std::size_t most_listed_ = 0;               // candidates that the record may list
+  std::int32_t oldest_ms_ = -1;
+};
+
+}  // namespace binnacle::extender

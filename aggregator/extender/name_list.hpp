@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::extender {
+
+/// Node names of one request in one buffer: no allocation per name. Most lie there as they came, with their
+/// quotes and commas, so that names in a row are echoed with one copy. Names are at most 253 bytes and lists
+/// at most 100,000 names: 32-bit offsets do.
+class name_list {
+ public:
+  /// A name that was taken out of its JSON.
+  void add(std::string_view name) {
+    refs_.push_back(
+        {static_cast<std::uint32_t>(text_.size()), static_cast<std::uint16_t>(name.size()), false});
+    text_ += name;
+  }
+  /// A name that stands for itself in JSON, `offset` bytes into the text that the next add_text() gives.
+  void refer(std::size_t offset, std::size_t length) {
+    refs_.push_back(
+        {static_cast<std::uint32_t>(text_.size() + offset), static_cast<std::uint16_t>(length), true});
+  }
+  void add_text(std::string_view text) { text_ += text; }
+
+  std::size_t size() const noexcept { return refs_.size(); }
+  bool empty() const noexcept { return refs_.empty(); }
+  std::size_t bytes() const noexcept { return text_.size(); }
+  /// Views are valid until the next change.
+  std::string_view operator[](std::size_t i) const noexcept {
+    return std::string_view(text_).substr(refs_[i].offset, refs_[i].length);
+  }
+
+  /// Whether name `i` has its quotes around it.
+  bool quoted(std::size_t i) const noexcept { return refs_[i].quoted; }
+  /// Whether name i + 1 follows name `i` with just `","` between them.
+  bool joined(std::size_t i) const noexcept {
+    return i + 1 < refs_.size() && refs_[i].quoted && refs_[i + 1].quoted &&
+           refs_[i].offset + refs_[i].length + 3 == refs_[i + 1].offset;
+  }
+  /// The text of names first..last, all joined, with quotes.
+  std::string_view quoted_text(std::size_t first, std::size_t last) const noexcept {
+    const std::size_t from = refs_[first].offset - 1;
+    return std::string_view(text_).substr(from, refs_[last].offset + refs_[last].length + 1 - from);
+  }
+
+ private:
+  struct ref {
+    std::uint32_t offset;
+    std::uint16_t length;
+    bool quoted;
+  };
+  std::string text_;
+  std::vector<ref> refs_;
+};
+
+}  // namespace binnacle::extender

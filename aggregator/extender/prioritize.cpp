@@ -1,0 +1,50 @@
+#include "aggregator/extender/prioritize.hpp"
+
+#include "aggregator/extender/call.hpp"
+#include "common/json_writer.hpp"
+
+namespace binnacle::extender {
+namespace {
+
+class prioritize_call final : public call {
+ public:
+  explicit prioritize_call(context& shared) : call(shared, decision::verb::prioritize) {}
+
+ private:
+  void on_item_bytes(std::string_view) override {}
+  void on_item() override {}
+  std::vector<std::string> body() override;
+};
+
+std::vector<std::string> prioritize_call::body() {
+  const name_list& names = candidates();
+  const std::vector<std::uint8_t> scores = judge_.score(names, now_);
+  std::string out = "[";
+  if (!scores.empty()) {
+    out.reserve(names.bytes() + 24 * names.size() + 8);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      out += R"({"Host":)";
+      if (names.quoted(i))
+        out += names.quoted_text(i, i);
+      else
+        append_json_string(out, names[i]);
+      out += R"(,"Score":)";
+      if (scores[i] >= 10) out += '1';
+      out += static_cast<char>('0' + scores[i] % 10);
+      out += "},";
+    }
+    if (out.back() == ',') out.pop_back();
+  }
+  out += "]\n";
+  std::vector<std::string> pieces;
+  pieces.push_back(std::move(out));
+  return pieces;
+}
+
+}  // namespace
+
+std::unique_ptr<http::exchange> make_prioritize(context& shared) {
+  return std::make_unique<prioritize_call>(shared);
+}
+
+}  // namespace binnacle::extender

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "aggregator/extender/context.hpp"
+#include "common/http/message.hpp"
+
+#include <memory>
+
+namespace binnacle::extender {
+
+/// POST /scheduler/prioritize: ExtenderArgs in, HostPriorityList out: scores 0..10 as plain integers, all
+/// candidates listed, in their order; `[]` when there is nothing to score by.
+std::unique_ptr<http::exchange> make_prioritize(context& shared);
+
+}  // namespace binnacle::extender

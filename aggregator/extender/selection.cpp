@@ -1,0 +1,32 @@
+#include "aggregator/extender/selection.hpp"
+
+namespace binnacle::extender {
+
+std::string_view namespace_of(const object_meta& pod) noexcept {
+  return pod.name_space.empty() ? std::string_view("default") : std::string_view(pod.name_space);
+}
+
+selection selector::select(const policy::policy_table& policies, const object_meta& pod,
+                           policy::strategy_kind kind) {
+  selection out;
+  if (!pod.has_policy) return out;
+  out.how = decision::outcome::no_policy;
+  const auto at = policies.find(policy::policy_key{std::string(namespace_of(pod)), pod.policy});
+  if (at == policies.end()) return out;
+
+  out.how = decision::outcome::no_strategy;
+  out.policy = at->second;
+  const auto* strategy = out.policy->find(kind);
+  const bool judges = kind == policy::strategy_kind::dontschedule;
+  if (strategy == nullptr || strategy->rules.empty() || (judges && !strategy->verdicts)) return out;
+
+  out.how = decision::outcome::decided;
+  out.strategy = strategy;
+  if (copied_.size() > 2 * policies.size()) copied_.clear();  // policies have gone
+  copied& c = copied_[{at->first, kind}];
+  if (c.from.lock() != out.policy) c = {out.policy, decision::facts_of(*out.policy, *strategy)};
+  out.facts = c.facts;
+  return out;
+}
+
+}  // namespace binnacle::extender

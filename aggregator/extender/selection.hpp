@@ -1,0 +1,42 @@
+#pragma once
+
+#include "aggregator/decision/record.hpp"
+#include "aggregator/extender/object_handler.hpp"
+#include "aggregator/policy/published.hpp"
+
+#include <array>
+#include <map>
+#include <memory>
+
+namespace binnacle::extender {
+
+/// Which policy answers for a pod; held for the whole request, so that a policy replaced meanwhile changes
+/// nothing in it.
+struct selection {
+  decision::outcome how = decision::outcome::no_label;
+  std::shared_ptr<const policy::published_policy> policy;
+  const policy::published_strategy* strategy =
+      nullptr;  ///< into `policy`, with at least one rule; null unless how is decided
+  std::shared_ptr<const decision::policy_facts> facts;  ///< null likewise
+
+  bool dry_run() const noexcept { return policy && policy->how == policy::mode::dry_run; }
+};
+
+/// The namespace of a pod; an absent one is "default", as kubectl takes it.
+std::string_view namespace_of(const object_meta& pod) noexcept;
+
+/// Finds policies for pods: namespace of the pod, name in its label telemetry-policy.
+class selector {
+ public:
+  selection select(const policy::policy_table& policies, const object_meta& pod, policy::strategy_kind kind);
+
+ private:
+  /// Facts are copied once a revision, not once a request.
+  struct copied {
+    std::weak_ptr<const policy::published_policy> from;
+    std::shared_ptr<const decision::policy_facts> facts;
+  };
+  std::map<std::pair<policy::policy_key, policy::strategy_kind>, copied> copied_;
+};
+
+}  // namespace binnacle::extender

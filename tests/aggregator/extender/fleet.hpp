@@ -1,0 +1,61 @@
+#pragma once
+
+#include "aggregator/extender/face.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+/// A small world behind an extender: nodes with values, policies with the verdicts that follow from them.
+namespace binnacle::test {
+
+struct fleet_answer {
+  unsigned status = 0;
+  std::string body;
+  std::string outcome;  ///< header Binnacle-Outcome
+};
+
+class fleet {
+ public:
+  fleet();
+
+  /// A node that an agent speaks for.
+  store::node_id node(const std::string& name);
+  /// Its value of `metric`, read `age` ago.
+  void value(const std::string& node, const std::string& metric, decimal v,
+             duration age = std::chrono::milliseconds(180));
+  void absent(const std::string& node, const std::string& metric, wire::absence why);
+
+  static policy::rule rule(const std::string& metric, policy::comparison op, std::int64_t target);
+  static policy::strategy dontschedule(std::vector<policy::rule> rules,
+                                       policy::logic op = policy::logic::any_of);
+  static policy::strategy scheduleonmetric(policy::rule r);
+  /// Publishes `p` with verdicts as the present values give them (strictly, no `for`, no clear band).
+  void publish(policy::policy p);
+  void unpublish(const policy::policy_key& key);
+
+  /// Sends `body` in pieces of `piece` bytes.
+  fleet_answer filter(std::string_view body, std::size_t piece = 65536);
+  fleet_answer prioritize(std::string_view body, std::size_t piece = 65536);
+  fleet_answer send(http::exchange& to, std::string_view body, std::size_t piece);
+
+  http::request request;  ///< its headers go with each call
+  instant now = from_ns(1'000'000'000'000);
+  store::view data;
+  decision::ring decisions;
+  extender::options settings;
+  extender::face& face();  ///< made at the first call: settings count until then
+
+ private:
+  store::shared_column& column(const std::string& metric);
+  policy::verdict judge(const policy::strategy& s, store::node_id id);
+  void refresh();
+
+  std::map<std::string, std::shared_ptr<store::shared_column>> columns_;
+  std::map<policy::policy_key, policy::policy> published_;
+  bool changed_ = false;
+  std::unique_ptr<extender::face> face_;
+};
+
+}  // namespace binnacle::test

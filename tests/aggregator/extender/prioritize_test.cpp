@@ -1,0 +1,122 @@
+#include "tests/aggregator/extender/fleet.hpp"
+#include "tests/aggregator/extender/go_args.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace binnacle;
+using namespace binnacle::test;
+
+namespace {
+
+/// The power demo's values: 72.133, 40.821 and 51.774 %; policy default/power: less is better.
+struct demo_fleet : fleet {
+  explicit demo_fleet(policy::mode how = policy::mode::enforce,
+                      policy::comparison op = policy::comparison::less_than) {
+    value("node-a", "package_power_avg", {72133, -3});
+    value("node-b", "package_power_avg", {40821, -3});
+    value("node-c", "package_power_avg", {51774, -3});
+    node("node-d");
+    policy::policy p;
+    p.key = {"default", "power"};
+    p.how = how;
+    p.strategies.push_back(scheduleonmetric(rule("package_power_avg", op, 0)));
+    publish(p);
+  }
+};
+
+std::string body_for(const std::string& policy,
+                     const std::vector<std::string>& names = {"node-a", "node-b", "node-c"}) {
+  return names_args(pod_json("web-1", policy), names);
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/extender/prioritize") {
+  TEST_CASE("scores follow the values, in the order of the request, both forms alike") {
+    demo_fleet f;
+    const std::string scores =
+        R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":10},{"Host":"node-c","Score":7}])"
+        "\n";
+    const auto answer = f.prioritize(body_for("power"));
+    CHECK(answer.status == 200);
+    CHECK(answer.body == scores);
+    CHECK(answer.outcome == "decided");
+    CHECK(f.prioritize(nodes_args(pod_json("p", "power"),
+                                  {node_json("node-a"), node_json("node-b"), node_json("node-c")}),
+                       11)
+              .body == scores);
+  }
+
+  TEST_CASE("--score=rank gives the order of TAS") {
+    demo_fleet f;
+    f.settings.scores = extender::score_mode::rank;
+    CHECK(f.prioritize(body_for("power")).body ==
+          R"([{"Host":"node-a","Score":8},{"Host":"node-b","Score":10},{"Host":"node-c","Score":9}])"
+          "\n");
+  }
+
+  TEST_CASE("a candidate without a fresh value is listed with 0") {
+    demo_fleet f;
+    f.value("node-c", "package_power_avg", {1, 0}, std::chrono::seconds(11));
+    CHECK(
+        f.prioritize(body_for("power", {"node-a", "node-b", "node-c", "node-d", "stranger"})).body ==
+        R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":10},{"Host":"node-c","Score":0},{"Host":"node-d","Score":0},{"Host":"stranger","Score":0}])"
+        "\n");
+    const auto* r = f.decisions.find({}).at(0);
+    CHECK(r->what == decision::verb::prioritize);
+    CHECK(r->candidates[1].score == 10);
+    CHECK(r->candidates[1].what == decision::verdict::scored);
+    CHECK(r->candidates[2].what == decision::verdict::unscored);
+    CHECK(r->cells[2].reason == wire::absence::stale);
+  }
+
+  TEST_CASE("a rule's staleAfter replaces the metric's own") {
+    demo_fleet f;
+    policy::policy p;
+    p.key = {"default", "strict"};
+    auto strict = fleet::rule("package_power_avg", policy::comparison::less_than, 0);
+    strict.stale_after = std::chrono::milliseconds(100);
+    p.strategies.push_back(fleet::scheduleonmetric(strict));
+    f.publish(p);
+    f.value("node-a", "package_power_avg", {72133, -3}, std::chrono::milliseconds(50));
+    CHECK(f.prioritize(body_for("strict")).body ==
+          R"([{"Host":"node-a","Score":10},{"Host":"node-b","Score":0},{"Host":"node-c","Score":0}])"
+          "\n");
+  }
+
+  TEST_CASE("nothing to score by: an empty list and the reason") {
+    demo_fleet f;
+    policy::policy no_scores;
+    no_scores.key = {"default", "filter-only"};
+    no_scores.strategies.push_back(
+        fleet::dontschedule({fleet::rule("package_power_avg", policy::comparison::greater_than, 60)}));
+    f.publish(no_scores);
+    struct {
+      const char *policy, *outcome;
+    } const table[] = {{"", "no_label"}, {"unheard-of", "no_policy"}, {"filter-only", "no_strategy"}};
+    for (const auto& row : table) {
+      CAPTURE(row.policy);
+      const auto answer = f.prioritize(body_for(row.policy));
+      CHECK(answer.status == 200);
+      CHECK(answer.body == "[]\n");
+      CHECK(answer.outcome == row.outcome);
+    }
+    CHECK(f.prioritize(body_for("power", {})).body == "[]\n");
+  }
+
+  TEST_CASE("DryRun gives no score and records those it would have given") {
+    demo_fleet f(policy::mode::dry_run);
+    CHECK(f.prioritize(body_for("power")).body == "[]\n");
+    CHECK(f.decisions.find({}).at(0)->candidates.at(1).score == 10);
+  }
+
+  TEST_CASE("no data at all: zeros for all, and said so") {
+    demo_fleet f;
+    f.now += std::chrono::seconds(60);
+    const auto answer = f.prioritize(body_for("power"));
+    CHECK(answer.outcome == "no_data");
+    CHECK(answer.body ==
+          R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":0},{"Host":"node-c","Score":0}])"
+          "\n");
+  }
+}

@@ -1,0 +1,165 @@
+// BM_extender_*: what the extender adds to a call (parse, look-up, decision record, reply), without HTTP and
+// TLS. BM_extender_tls_*: whole calls over one keep-alive TLS connection on loopback, server and client on a
+// thread each; p50 and p99 are those of single calls.
+//   build/tests/bench/bench_extender --benchmark_min_time=1
+#include "tests/aggregator/extender/fleet.hpp"
+#include "tests/aggregator/extender/go_args.hpp"
+#include "tests/support/https_client.hpp"
+#include "tests/support/pki.hpp"
+#include "tests/support/served.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+
+namespace {
+
+using namespace binnacle;
+
+constexpr int fleet_size = 5000;
+
+std::string name(int i) { return fmt::format("worker-{:04}.rack-{:02}.example", i, i % 40); }
+
+/// 5,000 nodes at 50..70 W and 20..40 °C, a policy of two rules that refuses every tenth of them.
+test::fleet& fleet() {
+  static test::fleet f;
+  if (!f.data.nodes().empty()) return f;
+  std::mt19937 random(1);
+  for (int i = 0; i < fleet_size; ++i) f.node(name(i));
+  auto age = [&] { return std::chrono::milliseconds(random() % 1000); };
+  for (int i = 0; i < fleet_size; ++i) {
+    f.value(name(i), "rapl_power_watts",
+            {static_cast<std::int64_t>(i % 10 == 0 ? 700 : 500 + random() % 100), -1}, age());
+    f.value(name(i), "host_inlet_temperature_celsius", {static_cast<std::int64_t>(200 + random() % 200), -1},
+            age());
+  }
+  policy::policy p;
+  p.key = {"default", "power"};
+  p.revision = 1;
+  p.strategies.push_back(test::fleet::dontschedule(
+      {test::fleet::rule("rapl_power_watts", policy::comparison::greater_than, 60),
+       test::fleet::rule("host_inlet_temperature_celsius", policy::comparison::greater_than, 45)}));
+  p.strategies.push_back(
+      test::fleet::scheduleonmetric(test::fleet::rule("rapl_power_watts", policy::comparison::less_than, 0)));
+  f.publish(std::move(p));
+  return f;
+}
+
+/// As a scheduler samples: a shuffled share of the nodes.
+std::vector<std::string> candidates(std::size_t n) {
+  std::vector<std::string> out;
+  for (int i = 0; i < fleet_size; ++i) out.push_back(name(i));
+  std::shuffle(out.begin(), out.end(), std::mt19937(2));
+  out.resize(n);
+  return out;
+}
+
+/// A benchmark of a wrong answer is worth nothing.
+void check(benchmark::State& state, unsigned status, const std::string& body, std::string_view part) {
+  if (status != 200 || body.find(part) == std::string::npos) state.SkipWithError("wrong answer");
+}
+
+enum class call { filter, prioritize };
+
+void run(benchmark::State& state, const std::string& body, call what, std::string_view part) {
+  test::fleet& f = fleet();
+  constexpr std::size_t piece = 16384;  // a TLS record
+  http::response last;
+  for (auto _ : state) {
+    auto exchange = what == call::filter ? f.face().filter(f.request) : f.face().prioritize(f.request);
+    for (std::size_t at = 0; at < body.size(); at += piece)
+      exchange->consume(std::string_view(body).substr(at, piece));
+    exchange->finish([&](http::response r) { last = std::move(r); });
+  }
+  std::string all;
+  for (const auto& text : last.body) all += text;
+  check(state, last.status, all, part);
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * body.size()));
+}
+
+void run_tls(benchmark::State& state, const std::string& body, call what, std::string_view part) {
+  using clock = std::chrono::steady_clock;
+  const support::temp_dir dir;
+  support::authority ca(dir, "bench");
+  http::server_options options;
+  tls::options secured;
+  secured.side = tls::role::server;
+  secured.pem = ca.issue_server();
+  options.tls = tls::context::load(secured).value();
+  http::router routes;
+  fleet().face().routes(routes);
+  support::served server(std::move(routes), options);
+  support::https_client::options to;
+  to.port = server.port();
+  to.pem = ca.issue("client", {.common_name = "kube-scheduler"});
+  support::https_client client(to);
+  const std::string target = what == call::filter ? "/scheduler/filter" : "/scheduler/prioritize";
+  std::vector<double> took;
+  support::https_client::answer last;
+  for (auto _ : state) {
+    const auto begin = clock::now();
+    last = client.post(target, body, {{"Content-Type", "application/json"}});
+    took.push_back(std::chrono::duration<double, std::milli>(clock::now() - begin).count());
+  }
+  check(state, last.status, last.body, part);
+  std::sort(took.begin(), took.end());
+  state.counters["p50_ms"] = took[took.size() / 2];
+  state.counters["p99_ms"] = took[took.size() * 99 / 100];
+  state.counters["in_bytes"] = static_cast<double>(body.size());
+  state.counters["out_bytes"] = static_cast<double>(last.body.size());
+}
+
+std::string names_body(const benchmark::State& state, const std::string& policy = "power") {
+  return test::names_args(test::pod_json("web-1", policy),
+                          candidates(static_cast<std::size_t>(state.range(0))));
+}
+/// Node objects of 12.6 kB.
+std::string nodes_body(const benchmark::State& state) {
+  std::vector<std::string> nodes;
+  for (const auto& n : candidates(static_cast<std::size_t>(state.range(0))))
+    nodes.push_back(test::node_json(n, 60));
+  return test::nodes_args(test::pod_json("web-1", "power"), nodes);
+}
+
+constexpr std::string_view some_refused = "rapl_power_watts GreaterThan 60 (dontschedule)";
+constexpr std::string_view some_scored = R"("Score":10)";
+
+void BM_extender_filter_names(benchmark::State& state) {
+  run(state, names_body(state), call::filter, some_refused);
+}
+void BM_extender_prioritize_names(benchmark::State& state) {
+  run(state, names_body(state), call::prioritize, some_scored);
+}
+void BM_extender_no_policy_names(benchmark::State& state) {
+  run(state, names_body(state, ""), call::filter, "worker-");
+}
+void BM_extender_filter_nodes(benchmark::State& state) {
+  run(state, nodes_body(state), call::filter, some_refused);
+}
+void BM_extender_tls_filter_names(benchmark::State& state) {
+  run_tls(state, names_body(state), call::filter, some_refused);
+}
+void BM_extender_tls_prioritize_names(benchmark::State& state) {
+  run_tls(state, names_body(state), call::prioritize, some_scored);
+}
+void BM_extender_tls_filter_nodes(benchmark::State& state) {
+  run_tls(state, nodes_body(state), call::filter, some_refused);
+}
+
+BENCHMARK(BM_extender_filter_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_extender_prioritize_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_extender_no_policy_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_extender_filter_nodes)->Arg(500)->Arg(5000)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_extender_tls_filter_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond)->UseRealTime();
+BENCHMARK(BM_extender_tls_prioritize_names)
+    ->Arg(500)
+    ->Arg(5000)
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
+BENCHMARK(BM_extender_tls_filter_nodes)->Arg(5000)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,108 @@
+// Bodies of scheduler calls. The first byte says how the rest is cut into pieces. Whatever comes in:
+//   - the answer is 200 or 4xx and always JSON;
+//   - it is the same however the body is cut;
+//   - a body that is answered 200 starts with one JSON value, as Boost.JSON's own parser reads it, and the
+//   names in it are the
+//     names that were decided on.
+#include "aggregator/decision/explain.hpp"
+#include "tests/aggregator/extender/fleet.hpp"
+
+#include <boost/json.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+
+namespace {
+
+using namespace binnacle;
+
+#define REQUIRE_THAT(condition) \
+  if (!(condition)) std::abort()
+
+std::unique_ptr<test::fleet> small_fleet() {
+  auto f = std::make_unique<test::fleet>();
+  f->settings.limits = {1u << 20, 64, 64};
+  f->settings.early_nodes = 4096;
+  f->decisions = decision::ring({64u << 10, 20});
+  f->value("node-a", "watts", {412, -1});
+  f->value("node-b", "watts", {714, -1});
+  f->node("node-c");
+  policy::policy p;
+  p.key = {"default", "p"};
+  p.strategies.push_back(
+      test::fleet::dontschedule({test::fleet::rule("watts", policy::comparison::greater_than, 60)}));
+  p.strategies.push_back(
+      test::fleet::scheduleonmetric(test::fleet::rule("watts", policy::comparison::less_than, 0)));
+  f->publish(p);
+  return f;
+}
+
+bool is_json(const std::string& text) {
+  boost::json::error_code ec;
+  boost::json::parse_options deep;
+  deep.max_depth = 80;
+  boost::json::parse(text, ec, {}, deep);
+  return !ec;
+}
+
+/// The first JSON value of the body; null if there is none.
+boost::json::value first_value(std::string_view body) {
+  boost::json::parse_options deep;
+  deep.max_depth = 80;
+  boost::json::stream_parser parser({}, deep);
+  boost::json::error_code ec;
+  parser.write_some(body.data(), body.size(), ec);
+  if (!ec && !parser.done()) parser.finish(ec);
+  return !ec && parser.done() ? parser.release() : boost::json::value();
+}
+
+const boost::json::value* member(const boost::json::object& in, std::string_view lower_case) {
+  for (const auto& [key, value] : in) {
+    if (extender::same_key(key, lower_case)) return &value;
+  }
+  return nullptr;
+}
+
+/// Whether the names in `answer` are those of the request, in their order, less those refused.
+bool names_agree(const boost::json::object& asked, const boost::json::object& answer,
+                 const decision::record& r) {
+  if (answer.at("NodeNames").is_null()) return true;
+  const auto& got = answer.at("NodeNames").as_array();
+  const auto* names = member(asked, "nodenames");
+  if (names == nullptr || !names->is_array() || names->as_array().size() != r.asked) return false;
+  std::size_t next = 0;
+  for (const auto& name : names->as_array()) {
+    if (next < got.size() && got[next] == name) ++next;
+  }
+  return next == got.size() && got.size() == r.asked - r.refused;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto fleet = small_fleet();
+  if (size == 0) return 0;
+  const std::size_t piece = data[0] + 1u;
+  // An allocation of its own, so that a read past its end is seen.
+  const std::string body(reinterpret_cast<const char*>(data) + 1, size - 1);
+
+  const auto whole = fleet->filter(body, body.size() + 1);
+  if (whole.status == 200) {
+    const auto asked = first_value(body);
+    REQUIRE_THAT(asked.is_object());
+    REQUIRE_THAT(names_agree(asked.as_object(), boost::json::parse(whole.body).as_object(),
+                             *fleet->decisions.find({}).at(0)));
+  }
+  const auto scores = fleet->prioritize(body, body.size() + 1);
+  const auto cut = fleet->filter(body, piece);
+  for (const auto* answer : {&whole, &scores, &cut}) {
+    REQUIRE_THAT(answer->status == 200 || answer->status == 400 || answer->status == 413);
+    REQUIRE_THAT(is_json(answer->body));
+  }
+  REQUIRE_THAT(cut.status == whole.status && cut.body == whole.body);
+  REQUIRE_THAT(fleet->prioritize(body, piece).body == scores.body);
+  REQUIRE_THAT(fleet->decisions.bytes() <= (64u << 10));
+  for (const decision::record* r : fleet->decisions.find({.limit = 2}))
+    REQUIRE_THAT(is_json(decision::to_json(*r, fleet->decisions.names())));
+  return 0;
+}
