@@ -168,9 +168,11 @@ void board::set_absent(series_ref s, wire::absence reason) {
   ++e.changes;
 }
 
-void board::set_all_absent(group_ref g, wire::absence reason) {
+void board::set_without_value(group_ref g, wire::absence reason) {
   for (series_ref s = 0; s < series_.size(); ++s) {
-    if (!series_[s].removed && series_[s].info.group == g) set_absent(s, reason);
+    const auto& e = series_[s];
+    if (e.removed || e.info.group != g) continue;
+    if (e.reason == wire::absence::none || e.reason == wire::absence::not_read_yet) set_absent(s, reason);
   }
 }
 

@@ -54,8 +54,8 @@ class board {
   /// Stores a mantissa that already is at the series' resolution.
   void set(series_ref s, std::int64_t mantissa);
   void set_absent(series_ref s, wire::absence reason);
-  /// Makes all series of a group absent.
-  void set_all_absent(group_ref g, wire::absence reason);
+  /// Makes those series of a group absent that still have a value; the others keep their reason.
+  void set_without_value(group_ref g, wire::absence reason);
   /// Marks the group as read: the only thing that refreshes the age of its values. Call after the read
   /// returned.
   void mark_read(group_ref g, instant when);

@@ -10,8 +10,10 @@
 namespace binnacle::agent {
 
 result<endpoint> parse_endpoint(std::string_view text) {
-  const error wrong{errc::invalid_input, "aggregator \"" + std::string(text) +
-                                             "\" is no address: use HOST:PORT, HOST, or [IPv6]:PORT, for example aggregator.binnacle:9110"};
+  const error wrong{
+      errc::invalid_input,
+      "aggregator \"" + std::string(text) +
+          "\" is no address: use HOST:PORT, HOST, or [IPv6]:PORT, for example aggregator.binnacle:9110"};
   endpoint out;
   std::string_view port;
   if (text.starts_with('[')) {
@@ -38,7 +40,8 @@ result<endpoint> parse_endpoint(std::string_view text) {
 
 struct uplink::impl {
   std::shared_ptr<uplink_core> core;
-  static async::task<void> finish(std::shared_ptr<uplink_core> core, std::chrono::milliseconds grace, std::function<void()> done);
+  static async::task<void> finish(std::shared_ptr<uplink_core> core, std::chrono::milliseconds grace,
+                                  std::function<void()> done);
 };
 
 uplink::uplink(boost::asio::io_context& loop, uplink_options options, const board& from, logger log)
@@ -51,13 +54,16 @@ uplink::~uplink() {
   impl_->core->links.clear();  // they own the core
 }
 
-void uplink::start() {
-  uplink_core& core = *impl_->core;
-  for (const endpoint& to : core.options.aggregators) {
-    auto link = std::make_shared<uplink_link>(impl_->core, to);
-    core.links.push_back(link);
-    core.tasks.spawn("uplink", uplink_link::run(link));
+void uplink_core::plan_changed() {
+  for (const auto& link : links) link->wake();
+  while (!stopping && links.size() < plan.slots()) {
+    links.push_back(std::make_shared<uplink_link>(shared_from_this(), links.size()));
+    tasks.spawn("uplink", uplink_link::run(links.back()));
   }
+}
+
+void uplink::start() {
+  if (!impl_->core->options.aggregators.empty()) impl_->core->plan_changed();
 }
 
 void uplink::changed() {
@@ -66,13 +72,17 @@ void uplink::changed() {
 
 uplink_report uplink::report() const {
   uplink_report out;
-  for (const auto& link : impl_->core->links) out.links.push_back(link->report());
   out.reconnects = impl_->core->reconnects;
   out.conflated = impl_->core->conflated;
+  for (const auto& link : impl_->core->links) {
+    out.links.push_back(link->report());
+    out.conflated += link->conflated();
+  }
   return out;
 }
 
-async::task<void> uplink::impl::finish(std::shared_ptr<uplink_core> core, std::chrono::milliseconds grace, std::function<void()> done) {
+async::task<void> uplink::impl::finish(std::shared_ptr<uplink_core> core, std::chrono::milliseconds grace,
+                                       std::function<void()> done) {
   core->stopping = true;
   for (const auto& link : core->links) link->wake();
   const bool all_gone = co_await core->tasks.wait(async::within(grace));
@@ -85,7 +95,8 @@ async::task<void> uplink::impl::finish(std::shared_ptr<uplink_core> core, std::c
 }
 
 void uplink::stop(std::chrono::milliseconds grace, std::function<void()> done) {
-  boost::asio::co_spawn(impl_->core->loop, impl::finish(impl_->core, grace, std::move(done)), boost::asio::detached);
+  boost::asio::co_spawn(impl_->core->loop, impl::finish(impl_->core, grace, std::move(done)),
+                        boost::asio::detached);
 }
 
 }  // namespace binnacle::agent

@@ -28,16 +28,20 @@ result<endpoint> parse_endpoint(std::string_view text);
 struct uplink_options {
   std::vector<endpoint> aggregators;
   std::shared_ptr<tls::context> tls;  ///< client side, TLS 1.3, ALPN "binnacle/1"
-  std::string server_name;            ///< what the aggregator's certificate must be issued for; empty: the endpoint's host
-  wire::hello hello;                  ///< node, cluster, boot id, version
-  /// An aggregator says what it wants read and how often.
-  std::function<void(const wire::interest&)> on_interest;
+  std::string
+      server_name;    ///< what the aggregator's certificate must be issued for; empty: the endpoint's host
+  wire::hello hello;  ///< node, cluster, boot id, version
+  /// Read again for every hello; null when the certificate speaks for the node.
+  std::function<std::string()> credential;
+  /// What the aggregator at the end of link number `link` wants read and how often; nothing when that link is
+  /// lost.
+  std::function<void(std::size_t link, const wire::interest&)> on_interest;
   std::chrono::seconds connect_deadline{15};
   std::chrono::seconds write_deadline{30};
 };
 
 struct link_report {
-  std::string aggregator;  ///< the replica's id, before it is known the address
+  std::string aggregator;  ///< the id of the replica it has or had last, before that the address
   bool connected = false;
   std::uint64_t batches = 0;
 };
@@ -47,10 +51,10 @@ struct uplink_report {
   std::uint64_t conflated = 0;   ///< values replaced by newer ones before they were sent
 };
 
-/// Sends the board to every aggregator replica (design 6): one link per replica id, also when several stand behind one address: it dials
-/// until it has them all. At most one batch of a link is on its way; what changes meanwhile goes with the next. A lost link is dialled
-/// again with jittered back-off, at most 30 s apart.
-/// Threads: the agent's loop.
+/// Sends the board to every aggregator replica (design 6): one link per replica id, also when several stand
+/// behind one address: it dials until it has them all (link_plan). At most one batch of a link is on its way;
+/// what changes meanwhile goes with the next. A lost link is dialled again with jittered back-off, at most 30
+/// s apart; certificates are looked at again before each dial. Threads: the agent's loop.
 class uplink {
  public:
   uplink(boost::asio::io_context& loop, uplink_options options, const board& from, logger log);
@@ -63,7 +67,8 @@ class uplink {
   void changed();
   uplink_report report() const;
 
-  /// Sends what is left, says goodbye and closes; what is still open after `grace` is cut. `done` is called on the loop.
+  /// Sends what is left, says goodbye and closes; what is still open after `grace` is cut. `done` is called
+  /// on the loop.
   void stop(std::chrono::milliseconds grace, std::function<void()> done);
 
  private:

@@ -1,55 +1,115 @@
 #include "agent/uplink_link.hpp"
 
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
 namespace binnacle::agent {
+namespace {
+
+constexpr std::string_view link_protocol = "binnacle/1";
+
+// Looking for a replica behind an address that leads to known ones costs a swap of sessions each time it
+// fails.
+constexpr wire::backoff::settings search_pauses{std::chrono::milliseconds(500), std::chrono::seconds(2),
+                                                std::chrono::seconds(60)};
+
+std::string to_string(const endpoint& e) {
+  const bool v6 = e.host.find(':') != e.host.npos;
+  return fmt::format("{}{}{}:{}", v6 ? "[" : "", e.host, v6 ? "]" : "", e.port);
+}
+
+}  // namespace
 
 using async::task;
 using async::within;
 
 struct uplink_link::session {
-  session(async::stream s, const board& b) : stream(std::move(s)), machine(wire::agent_session::settings{}), content(b) {}
+  session(async::stream s, const board& b)
+      : stream(std::move(s)), machine(wire::agent_session::settings{}), content(b) {}
   async::stream stream;
   wire::agent_session machine;
   feed content;
   wire::batch batch;
   wire::bytes out;
-  bool over = false;      // nothing more is to be read; the writer sends what is left and closes
-  bool surplus = false;   // another link has this replica
+  bool over = false;  // nothing more is to be read; the writer sends what is left and closes
   bool said_goodbye = false;
 };
 
-uplink_link::uplink_link(std::shared_ptr<uplink_core> shared, endpoint to)
-    : core_(std::move(shared)), to_(std::move(to)), due_(core_->loop), backoff_(wire::backoff::settings{}) {}
+uplink_link::uplink_link(std::shared_ptr<uplink_core> shared, std::size_t slot)
+    : core_(std::move(shared)),
+      slot_(slot),
+      to_(core_->options.aggregators[core_->plan.address_of(slot)]),
+      address_(to_string(to_)),
+      due_(core_->loop),
+      backoff_(wire::backoff::settings{}),
+      search_(search_pauses) {}
+
+std::uint64_t uplink_link::conflated() const {
+  const auto s = present_.lock();
+  return s ? s->content.conflated() : 0;
+}
 
 link_report uplink_link::report() const {
-  return {replica_.empty() ? to_.host + ":" + std::to_string(to_.port) : replica_, connected_, batches_};
+  return {replica_.empty() ? address_ : replica_, connected_, batches_};
+}
+
+void uplink_link::let_go() {
+  const auto s = present_.lock();
+  if (!s) return;
+  let_go_ = true;
+  s->machine.close(wire::reason::superseded, "another link of this agent has this replica now");
+  due_.notify();
 }
 
 task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
-  const auto& core = *self->core_;
+  auto& core = *self->core_;
   while (!core.stopping) {
+    // wake() comes with every change of the board too: the plan is asked again and again.
+    while (!core.stopping && !core.plan.may_dial(self->slot_)) {
+      self->search_.reset();
+      co_await self->due_.wait();
+    }
+    if (core.stopping) break;
     self->retry_after_ = {};
+    self->let_go_ = false;
     auto ended = co_await self->live();
     if (core.stopping) break;
-    if (ended.has_error() && ended.error().message != self->said_) {
+    if (!self->let_go_ && ended.has_error() && ended.error().message != self->said_) {
       self->said_ = ended.error().message;
-      core.log.warning("{}:{}: {}; trying again", self->to_.host, self->to_.port, self->said_);
+      core.log.warning("{}: {}; trying again", self->address_, self->said_);
     }
-    ++self->core_->reconnects;
-    const async::deadline until = within(self->backoff_.next(self->core_->random, self->retry_after_));
-    // wake() also comes with every change of the board; only stopping ends the wait.
-    while (!core.stopping && co_await self->due_.wait(until)) {}
+    if (!self->let_go_) ++core.reconnects;
+    auto& pauses = self->let_go_ ? self->search_ : self->backoff_;
+    const async::deadline until = within(pauses.next(core.random, self->retry_after_));
+    // Only stopping ends the wait early.
+    while (!core.stopping && co_await self->due_.wait(until)) {
+    }
   }
 }
 
 task<result<void>> uplink_link::live() {
   const uplink_options& options = core_->options;
-  auto connected =
-      co_await async::connect(to_.host, to_.port, options.tls->current(), options.server_name, within(options.connect_deadline));
+  if (const auto renewed = options.tls->reload_if_changed(); renewed.has_error()) {
+    core_->log.warning("{}", renewed.error().message);
+  }
+  auto connected = co_await async::connect(to_.host, to_.port, options.tls->current(), options.server_name,
+                                           within(options.connect_deadline));
   if (connected.has_error()) co_return connected.error();
+  if (connected.value().alpn() != link_protocol) {
+    co_return error{
+        errc::protocol,
+        fmt::format("what answers there does not speak {}: is this the aggregator's port for agents?",
+                    link_protocol)};
+  }
   auto s = std::make_shared<session>(std::move(connected.value()), core_->from);
-  const instant now = boot_clock::now();
-  if (auto said = s->machine.start(options.hello, now); said.has_error()) co_return error{errc::invalid_input, said.error().message};
+  auto hello = options.hello;
+  if (options.credential) hello.credential = options.credential();
+  if (auto said = s->machine.start(std::move(hello), boot_clock::now()); said.has_error())
+    co_return error{errc::invalid_input, said.error().message};
 
+  present_ = s;
   async::task_group both(core_->loop, core_->log);
   both.spawn("uplink writer", write(s));
   co_await read(s);
@@ -60,10 +120,12 @@ task<result<void>> uplink_link::live() {
   co_await both.wait();
 
   core_->conflated += s->content.conflated();
-  if (connected_) core_->held.erase(replica_);
-  connected_ = false;
-  replica_.clear();
-  if (s->surplus) co_return result<void>{};
+  if (connected_) {
+    connected_ = false;
+    if (options.on_interest) options.on_interest(slot_, {});
+    core_->plan.lost(slot_);
+    core_->plan_changed();
+  }
   if (const auto& why = s->machine.ended()) co_return error{errc::disconnected, why->message};
   co_return error{errc::disconnected, "the connection was lost"};
 }
@@ -76,7 +138,8 @@ task<void> uplink_link::read(std::shared_ptr<session> s) {
     if (s->machine.ended() || s->said_goodbye) co_return;
     due_.notify();  // what the machine answered, or what may be sent now
     const instant next = s->machine.next_deadline();
-    const async::deadline until = next == instant::max() ? async::never : within(std::max(next - now, duration::zero()));
+    const async::deadline until =
+        next == instant::max() ? async::never : within(std::max(next - now, duration::zero()));
     if (auto readable = co_await s->stream.wait_readable(until); readable.has_error()) {
       if (readable.error().code == errc::timeout) continue;
       co_return;
@@ -93,54 +156,57 @@ void uplink_link::drain_events(session& s, instant now) {
   using event = wire::agent_session::event;
   for (;;) {
     switch (s.machine.next(now)) {
-      case event::nothing: return;
-      case event::welcomed: welcomed(s); break;
-      case event::renewed: break;
+      case event::nothing:
+        return;
+      case event::welcomed:
+        welcomed(s);
+        break;
+      case event::renewed:
+        break;
       case event::interest:
-        if (core_->options.on_interest) core_->options.on_interest(s.machine.last_interest());
+        if (core_->options.on_interest) core_->options.on_interest(slot_, s.machine.last_interest());
         break;
-      case event::credential_due:
-        // The certificate speaks for the node; only the machine's answer is due.
-        if (auto said = s.machine.renew({}, now); said.has_error()) s.machine.close(said.error().why, said.error().message);
+      case event::credential_due: {
+        // Without a credential the certificate speaks for the node; only the machine's answer is due.
+        const auto& credential = core_->options.credential;
+        if (auto said = s.machine.renew(credential ? credential() : std::string(), now); said.has_error()) {
+          s.machine.close(said.error().why, said.error().message);
+        }
         break;
-      case event::ended: retry_after_ = s.machine.retry_after(); return;
+      }
+      case event::ended:
+        retry_after_ = s.machine.retry_after();
+        return;
     }
   }
 }
 
 void uplink_link::welcomed(session& s) {
   const wire::welcome& greeting = s.machine.greeting();
-  if (!core_->held.insert(greeting.replica_id).second) {
-    s.surplus = true;
-    s.machine.close(wire::reason::superseded, "this agent already has a link to replica " + greeting.replica_id);
-    return;
-  }
   replica_ = greeting.replica_id;
   connected_ = true;
   backoff_.reset();
   said_.clear();
-  core_->log.info("connected to replica {} at {}:{}", replica_, to_.host, to_.port);
-  // The address may stand for several replicas: one link for each.
-  std::size_t links_here = 0;
-  for (const auto& link : core_->links) links_here += link->to().host == to_.host && link->to().port == to_.port ? 1 : 0;
-  for (; links_here < greeting.replicas && core_->links.size() < 64; ++links_here) {
-    auto another = std::make_shared<uplink_link>(core_, to_);
-    core_->links.push_back(another);
-    core_->tasks.spawn("uplink", run(another));
-  }
+  core_->log.info("connected to replica {} at {}", replica_, address_);
+  if (const auto older = core_->plan.welcomed(slot_, replica_, greeting.replicas))
+    core_->links[*older]->let_go();
+  core_->plan_changed();
 }
 
 result<void> uplink_link::put_what_is_due(session& s, instant now) {
-  if (s.machine.now_in() != wire::agent_session::state::streaming || s.surplus) return {};
+  if (s.machine.now_in() != wire::agent_session::state::streaming) return {};
   if (s.content.catalog_due()) {
-    if (auto put = s.machine.send(s.content.announce(), now); put.has_error()) return error{errc::invalid_input, put.error().message};
+    if (auto put = s.machine.send(s.content.announce(), now); put.has_error())
+      return error{errc::invalid_input, put.error().message};
   }
   if (s.content.statuses_due()) {
-    if (auto put = s.machine.send(s.content.take_statuses(), now); put.has_error()) return error{errc::internal, put.error().message};
+    if (auto put = s.machine.send(s.content.take_statuses(), now); put.has_error())
+      return error{errc::internal, put.error().message};
   }
   if (s.content.batch_due() || s.machine.needs_full()) {
     s.content.fill(s.batch, s.machine.needs_full());
-    if (auto put = s.machine.send(s.batch, now); put.has_error()) return error{errc::internal, put.error().message};
+    if (auto put = s.machine.send(s.batch, now); put.has_error())
+      return error{errc::internal, put.error().message};
     ++batches_;
   }
   if (core_->stopping && !s.said_goodbye) {
@@ -154,7 +220,7 @@ result<void> uplink_link::put_what_is_due(session& s, instant now) {
 task<void> uplink_link::write(std::shared_ptr<session> s) {
   for (;;) {
     if (auto put = put_what_is_due(*s, boot_clock::now()); put.has_error()) {
-      core_->log.error("{}:{}: {}", to_.host, to_.port, put.error().message);
+      core_->log.error("{}: {}", address_, put.error().message);
       s->machine.close(wire::reason::bad_message, put.error().message);
     }
     if (s->machine.output_size() > 0) {

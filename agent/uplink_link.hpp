@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/feed.hpp"
+#include "agent/link_plan.hpp"
 #include "agent/uplink.hpp"
 #include "common/async/stream.hpp"
 #include "common/async/task_group.hpp"
@@ -10,7 +11,6 @@
 
 #include <memory>
 #include <random>
-#include <set>
 #include <string>
 
 // Private to uplink.cpp and uplink_link.cpp.
@@ -19,34 +19,45 @@ namespace binnacle::agent {
 class uplink_link;
 
 /// What the links of one agent share. The links and their coroutines own it.
-struct uplink_core {
+struct uplink_core : std::enable_shared_from_this<uplink_core> {
   uplink_core(async::loop& on, uplink_options o, const board& b, logger l)
-      : loop(on), options(std::move(o)), from(b), log(std::move(l)), tasks(on, log), random(std::random_device{}()) {}
+      : loop(on),
+        options(std::move(o)),
+        from(b),
+        log(std::move(l)),
+        plan(options.aggregators.size()),
+        tasks(on, log),
+        random(std::random_device{}()) {}
+
+  /// The plan changed: starts the links that are new in it, and lets the others look whether they may dial.
+  void plan_changed();
 
   async::loop& loop;
   const uplink_options options;
   const board& from;
   const logger log;
 
+  link_plan plan;
   async::task_group tasks;
   std::mt19937_64 random;
-  std::vector<std::shared_ptr<uplink_link>> links;
-  std::set<std::string> held;  ///< replica ids that a link has
+  std::vector<std::shared_ptr<uplink_link>> links;  ///< by slot of the plan
   std::uint64_t reconnects = 0, conflated = 0;
   bool stopping = false;
 };
 
-/// One connection after another to one address, until stopped.
+/// One connection after another to one address, as the plan allows, until stopped.
 class uplink_link : public std::enable_shared_from_this<uplink_link> {
  public:
-  uplink_link(std::shared_ptr<uplink_core> shared, endpoint to);
+  uplink_link(std::shared_ptr<uplink_core> shared, std::size_t slot);
 
   static async::task<void> run(std::shared_ptr<uplink_link> self);
 
   /// The board changed, or the uplink is stopping.
   void wake() { due_.notify(); }
-  const endpoint& to() const noexcept { return to_; }
+  /// Another link has reached this one's replica, where the newest session wins.
+  void let_go();
   link_report report() const;
+  std::uint64_t conflated() const;  ///< in the present session
 
  private:
   struct session;
@@ -59,13 +70,18 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   result<void> put_what_is_due(session& s, instant now);
 
   const std::shared_ptr<uplink_core> core_;
+  const std::size_t slot_;
   const endpoint to_;
+  const std::string address_;  // as logs print it
+  std::weak_ptr<session> present_;
   async::event due_;
   wire::backoff backoff_;
+  wire::backoff search_;
   duration retry_after_{};
-  std::string replica_;  // of the present session
+  std::string replica_;  // of the present session or the last one
   bool connected_ = false;
-  std::string said_;  // the last trouble that was logged: said once, not at every attempt
+  bool let_go_ = false;  // the session ended by let_go()
+  std::string said_;     // the last trouble that was logged: said once, not at every attempt
   std::uint64_t batches_ = 0;
 };
 

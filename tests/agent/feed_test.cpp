@@ -1,5 +1,8 @@
 #include "agent/feed.hpp"
 
+#include "common/wire/agent_session.hpp"
+#include "common/wire/aggregator_session.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace binnacle;
@@ -12,7 +15,8 @@ TEST_SUITE("agent/feed") {
     board b;
     board::group_ref rapl = b.add_group("rapl", "", std::chrono::seconds(1), std::chrono::seconds(10));
     board::series_ref watts = b.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
-    board::series_ref joules = b.add_series(rapl, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}});
+    board::series_ref joules =
+        b.add_series(rapl, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}});
     agent::feed sent{b};
     wire::batch batch;
   };
@@ -70,7 +74,8 @@ TEST_SUITE("agent/feed") {
     CHECK(batch.reads[0].read_at_ns == 5'000'000'000);
   }
 
-  TEST_CASE_FIXTURE(fixture, "of values that came while the socket was full the newest goes and the others are counted") {
+  TEST_CASE_FIXTURE(
+      fixture, "of values that came while the socket was full the newest goes and the others are counted") {
     sent.announce();
     sent.fill(batch, true);
     for (int i = 1; i <= 5; ++i) b.set(watts, 60.0 + i);
@@ -89,6 +94,49 @@ TEST_SUITE("agent/feed") {
     CHECK(second.statuses_due());
     b.set_status("rapl", true, "");
     CHECK(sent.statuses_due());
+  }
+
+  TEST_CASE_FIXTURE(fixture, "what it fills is what the wire takes, through a whole conversation") {
+    const instant start = from_ns(3'600'000'000'000);
+    wire::agent_session node({});
+    wire::aggregator_session aggregator({}, start);
+    const auto carry = [](wire::session& from, wire::session& to) {
+      wire::bytes bytes;
+      from.take_output(bytes);
+      to.feed(bytes);
+    };
+    wire::hello h;
+    h.node = "node-a";
+    h.boot_id = "7f4c1d2e";
+    REQUIRE(node.start(h, start).has_value());
+    carry(node, aggregator);
+    REQUIRE(aggregator.next(start) == wire::aggregator_session::event::hello);
+    wire::welcome w;
+    w.replica_id = "r";
+    aggregator.accept(w, start);
+    carry(aggregator, node);
+    REQUIRE(node.next(start) == wire::agent_session::event::welcomed);
+    for (int round = 0; round < 20; ++round) {
+      CAPTURE(round);
+      const instant at = start + std::chrono::seconds(round);
+      if (round == 10) b.remove_series(joules);
+      if (round % 3 == 0) b.set(joules, std::int64_t{round});
+      b.set(watts, round % 5 == 4 ? -1e300 : 100.0 + round);
+      b.mark_read(rapl, at);
+      if (sent.catalog_due()) REQUIRE(node.send(sent.announce(), at).has_value());
+      sent.fill(batch, node.needs_full());
+      const auto values = batch.values.size();
+      const auto absences = batch.absences.size();
+      REQUIRE(node.send(batch, at).has_value());
+      carry(node, aggregator);
+      auto event = aggregator.next(at);
+      if (event == wire::aggregator_session::event::catalog) event = aggregator.next(at);
+      const auto why = aggregator.ended() ? aggregator.ended()->message : std::string();
+      CAPTURE(why);
+      REQUIRE(event == wire::aggregator_session::event::batch);
+      CHECK(aggregator.last_batch().values.size() == values);
+      CHECK(aggregator.last_batch().absences.size() == absences);
+    }
   }
 }
 

@@ -11,9 +11,7 @@
 #include <string>
 
 namespace binnacle::wire {
-inline std::ostream& operator<<(std::ostream& out, absence a) {
-  return out << "absence " << static_cast<int>(a);
-}
+inline std::ostream& operator<<(std::ostream& out, absence a) { return out << to_string(a); }
 }  // namespace binnacle::wire
 
 namespace binnacle::agent::test {
@@ -42,10 +40,7 @@ inline const board::entry* entry_of(const board& b, const std::string& family,
 inline std::string shown(const board& b, const std::string& family, const metrics::label_set& labels = {}) {
   const auto* e = entry_of(b, family, labels);
   if (e == nullptr) return "no such series";
-  constexpr const char* reasons[] = {
-      "none",  "not_read_yet", "missing",     "permission",   "malformed", "timeout",     "no_data",
-      "reset", "gap",          "not_running", "out_of_range", "stale",     "disconnected"};
-  return e->reason == wire::absence::none ? to_string(e->value) : reasons[static_cast<int>(e->reason)];
+  return e->reason == wire::absence::none ? to_string(e->value) : std::string(to_string(e->reason));
 }
 
 }  // namespace binnacle::agent::test

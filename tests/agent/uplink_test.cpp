@@ -24,8 +24,9 @@ TEST_SUITE("agent/uplink") {
       const char* host;
       int port;
     };
-    for (const row& r : {row{"a.b:1234", "a.b", 1234}, row{"a.b", "a.b", 9110}, row{"[fd00::5]:77", "fd00::5", 77}, row{"[::1]", "::1", 9110},
-                         row{"fd00::5", "fd00::5", 9110}}) {
+    for (const row& r :
+         {row{"a.b:1234", "a.b", 1234}, row{"a.b", "a.b", 9110}, row{"[fd00::5]:77", "fd00::5", 77},
+          row{"[::1]", "::1", 9110}, row{"fd00::5", "fd00::5", 9110}}) {
       CAPTURE(r.text);
       const auto parsed = agent::parse_endpoint(r.text);
       REQUIRE(parsed.has_value());
@@ -42,10 +43,13 @@ TEST_SUITE("agent/uplink") {
   class peer {
    public:
     peer(async::stream s, std::string replica, std::uint16_t replicas)
-        : stream_(std::move(s)), machine_(wire::aggregator_session::settings{}, boot_clock::now()), replica_(std::move(replica)),
+        : stream_(std::move(s)),
+          machine_(wire::aggregator_session::settings{}, boot_clock::now()),
+          replica_(std::move(replica)),
           replicas_(replicas) {}
 
-    static task<std::unique_ptr<peer>> accept(async::listener& at, std::shared_ptr<SSL_CTX> tls, std::string replica, std::uint16_t replicas = 1) {
+    static task<std::unique_ptr<peer>> accept(async::listener& at, std::shared_ptr<SSL_CTX> tls,
+                                              std::string replica, std::uint16_t replicas = 1) {
       auto socket = co_await at.accept();
       async::stream stream(std::move(socket.value()), std::move(tls), tls::role::server);
       auto shaken = co_await stream.handshake(within(5s));
@@ -131,7 +135,8 @@ TEST_SUITE("agent/uplink") {
   };
   using event = wire::aggregator_session::event;
 
-  TEST_CASE_FIXTURE(fixture, "an agent says hello, announces, sends everything, then what changes, and says goodbye") {
+  TEST_CASE_FIXTURE(fixture,
+                    "an agent says hello, announces, sends everything, then what changes, and says goodbye") {
     support::run([this](async::loop& loop) -> task<void> {
       auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
       b.set(watts, 50.0);
@@ -183,7 +188,8 @@ TEST_SUITE("agent/uplink") {
       CHECK(up.report().reconnects == 1);
       bool stopped = false;
       up.stop(1s, [&stopped] { stopped = true; });
-      while ((co_await second->next()) != event::ended) {}
+      while ((co_await second->next()) != event::ended) {
+      }
       second.reset();
       while (!stopped) co_await async::sleep_for(5ms);
     });
@@ -196,23 +202,92 @@ TEST_SUITE("agent/uplink") {
       up.start();
       auto first = co_await peer::accept(at, server->current(), "r1", 2);
       co_await first->until(event::batch);
-      // The load balancer sends the second link to the same replica first.
+      // The load balancer sends the second link to the same replica, where the newest session wins.
       auto again = co_await peer::accept(at, server->current(), "r1", 2);
-      co_await again->until(event::hello);
-      CHECK((co_await again->next()) == event::ended);
-      again.reset();
+      co_await again->until(event::batch);
+      while ((co_await first->next()) != event::ended) {
+      }
+      first.reset();
       auto second = co_await peer::accept(at, server->current(), "r2", 2);
       co_await second->until(event::batch);
       const auto report = up.report();
       REQUIRE(report.links.size() == 2);
-      CHECK(report.links[0].aggregator == "r1");
-      CHECK(report.links[1].aggregator == "r2");
+      CHECK(report.links[0].aggregator == "r2");
+      CHECK(report.links[1].aggregator == "r1");
+      CHECK(report.links[0].connected);
+      CHECK(report.links[1].connected);
+      CHECK(report.reconnects == 0);
       bool stopped = false;
       up.stop(1s, [&stopped] { stopped = true; });
-      while ((co_await first->next()) != event::ended) {}
-      while ((co_await second->next()) != event::ended) {}
-      first.reset();
+      while ((co_await again->next()) != event::ended) {
+      }
+      while ((co_await second->next()) != event::ended) {
+      }
+      again.reset();
       second.reset();
+      while (!stopped) co_await async::sleep_for(5ms);
+    });
+  }
+
+  TEST_CASE_FIXTURE(
+      fixture, "two addresses of one aggregator share a link, and the second takes over when it breaks") {
+    support::run([this](async::loop& loop) -> task<void> {
+      auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
+      auto o = options(at.port());
+      o.aggregators.push_back({"localhost", at.port()});
+      agent::uplink up(loop, o, b, logger("test", log_level::off));
+      up.start();
+      auto first = co_await peer::accept(at, server->current(), "r1");
+      co_await first->until(event::batch);
+      auto second = co_await peer::accept(at, server->current(), "r1");
+      co_await second->until(event::batch);
+      while ((co_await first->next()) != event::ended) {
+      }
+      first.reset();
+      // The first rests: nothing dials while the second is up.
+      co_await async::sleep_for(3s);
+      b.set(watts, 3.0);
+      up.changed();
+      co_await second->until(event::batch);
+      second->cut();
+      auto third = co_await peer::accept(at, server->current(), "r1");
+      co_await third->until(event::batch);
+      third.reset();
+      bool stopped = false;
+      up.stop(100ms, [&stopped] { stopped = true; });
+      while (!stopped) co_await async::sleep_for(5ms);
+    });
+  }
+
+  TEST_CASE_FIXTURE(fixture,
+                    "a server that speaks no binnacle/1 is left, and the credential is read for each hello") {
+    support::run([this](async::loop& loop) -> task<void> {
+      auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
+      auto o = options(at.port());
+      int read = 0;
+      o.credential = [&read] { return "token-" + std::to_string(++read); };
+      agent::uplink up(loop, o, b, logger("test", log_level::off));
+      up.start();
+      tls::options web;
+      web.tls13_only = true;
+      web.pem = servers.issue_server();
+      web.pem.authority = agents.certificate();
+      auto other = tls::context::load(web).value();
+      {
+        auto socket = co_await at.accept();
+        async::stream stream(std::move(socket.value()), other->current(), tls::role::server);
+        (void)co_await stream.handshake(within(5s));
+        char byte[16];
+        auto got = co_await stream.read_some(byte, within(5s));
+        CHECK((got.has_error() || got.value() == 0));  // it says nothing to a stranger
+      }
+      CHECK(read == 0);
+      auto p = co_await peer::accept(at, server->current(), "r1");
+      co_await p->until(event::batch);
+      CHECK(p->hello.credential == "token-1");
+      p.reset();
+      bool stopped = false;
+      up.stop(100ms, [&stopped] { stopped = true; });
       while (!stopped) co_await async::sleep_for(5ms);
     });
   }
@@ -222,7 +297,11 @@ TEST_SUITE("agent/uplink") {
       auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
       auto o = options(at.port());
       std::string wanted;
-      o.on_interest = [&wanted](const wire::interest& i) { wanted = i.wishes.at(0).family; };
+      bool forgotten = false;
+      o.on_interest = [&](std::size_t, const wire::interest& i) {
+        forgotten = i.wishes.empty();
+        if (!forgotten) wanted = i.wishes.at(0).family;
+      };
       agent::uplink up(loop, o, b, logger("test", log_level::off));
       up.start();
       auto p = co_await peer::accept(at, server->current(), "r1");
@@ -235,9 +314,15 @@ TEST_SUITE("agent/uplink") {
       co_await p->until(event::batch);
       for (int turn = 0; turn < 200 && wanted.empty(); ++turn) co_await async::sleep_for(5ms);
       CHECK(wanted == "rapl_power_watts");
+      p->cut();
+      for (int turn = 0; turn < 200 && !forgotten; ++turn) co_await async::sleep_for(5ms);
+      CHECK(forgotten);
+      p = co_await peer::accept(at, server->current(), "r1");
+      co_await p->until(event::batch);
       bool stopped = false;
       up.stop(1s, [&stopped] { stopped = true; });
-      while ((co_await p->next()) != event::ended) {}
+      while ((co_await p->next()) != event::ended) {
+      }
       p.reset();
       while (!stopped) co_await async::sleep_for(5ms);
     });

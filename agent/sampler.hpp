@@ -1,0 +1,73 @@
+#pragma once
+
+#include "agent/clocks.hpp"
+#include "agent/schedule.hpp"
+#include "agent/source.hpp"
+#include "common/log.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// Reads each source when its time has come, and keeps its health on the board. A source that fails, or
+/// throws, stops no other: its series are absent, and it is looked for again with back-off until it is back.
+/// No timer in here: sample_loop() carries the time. Threads: the agent's loop.
+class sampler {
+ public:
+  sampler(board& out, logger log, clocks time = {});
+
+  /// `least_period` is the shortest that interest() may ask of it; its own period if that is shorter.
+  void add(std::unique_ptr<source> s, duration least_period);
+
+  /// Starts the ticks of all sources at `now`, and looks for what there is to read.
+  void start(instant now);
+  /// Reads what is due. True if anything was.
+  bool run(instant now);
+  /// When run() must be called next; instant::max() without sources.
+  instant next_deadline() const noexcept;
+
+  /// What the aggregator behind `link` wants read more often. It replaces what that link wanted before; the
+  /// shortest period over all links counts, within what each source allows. Families of no source here are
+  /// passed over.
+  void set_interest(std::size_t link, const wire::interest& wanted, instant now);
+
+  struct health {
+    std::string source;
+    bool up = false;
+    duration last_read{};  ///< how long it took
+    duration period{};     ///< in force now
+    std::uint64_t missed = 0;
+  };
+  std::vector<health> report() const;
+
+ private:
+  struct entry {
+    std::unique_ptr<source> from;
+    duration least;
+    schedule ticks;
+    bool found = false;  // discover() has succeeded
+    bool up = false;
+    instant look_at{};  // when discover() is due again
+    duration pause{};   // until the look after that
+    duration last_read{};
+    std::uint64_t missed = 0;
+  };
+
+  void look(entry& e, instant now);
+  void read(entry& e, instant now);
+  void failed(entry& e, const error& why, instant now);
+  void say(const entry& e, bool ok, const std::string& message);
+  void apply_interest(instant now);
+
+  board& out_;
+  logger log_;
+  clocks time_;
+  std::vector<entry> entries_;
+  std::map<std::size_t, std::map<std::string, duration>> wishes_;  // link, source
+};
+
+}  // namespace binnacle::agent

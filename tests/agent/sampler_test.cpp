@@ -1,0 +1,209 @@
+#include "agent/sampler.hpp"
+
+#include "tests/agent/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using agent::test::fake_clock;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// What a scripted source does next, and what was done to it.
+struct script {
+  std::optional<error> on_discover;
+  std::optional<error> on_read;
+  bool throws = false;
+  std::string limitation;
+  int discovered = 0;
+  int reads = 0;
+};
+
+class scripted final : public source {
+ public:
+  scripted(std::string name, script& s, duration period = 1s)
+      : name_(std::move(name)), script_(s), period_(period) {}
+  std::string_view name() const noexcept override { return name_; }
+  duration period() const noexcept override { return period_; }
+  std::vector<finding> probe() override { return {}; }
+  std::string limitation() const override { return script_.limitation; }
+  result<void> discover(board& out) override {
+    ++script_.discovered;
+    if (script_.on_discover) return *script_.on_discover;
+    group_ = out.add_group(name_, "", period_, 10s);
+    series_ = out.add_series(group_, name_ + "_value", {}, 0);
+    return {};
+  }
+  result<void> read(board& out) override {
+    ++script_.reads;
+    if (script_.throws) throw std::runtime_error("a library threw");
+    if (script_.on_read) return *script_.on_read;
+    out.set(series_, std::int64_t{script_.reads});
+    return {};
+  }
+
+ private:
+  std::string name_;
+  script& script_;
+  duration period_;
+  board::group_ref group_ = 0;
+  board::series_ref series_ = 0;
+};
+
+struct bench {
+  bench() : s(out, logger("test", log_level::off), clock.source()) {}
+  void add(std::string name, script& what, duration period = 1s, duration least = 200ms) {
+    s.add(std::make_unique<scripted>(std::move(name), what, period), least);
+  }
+  void start() { s.start(clock.now); }
+  /// Lets the time pass as a timer would, waking at each deadline.
+  void pass(duration span) {
+    const auto until = clock.now + span;
+    while (s.next_deadline() <= until) {
+      clock.now = std::max(clock.now, s.next_deadline());
+      s.run(clock.now);
+    }
+    clock.now = until;
+  }
+  const wire::source_status* status(const std::string& source) {
+    for (const auto& st : out.statuses()) {
+      if (st.source == source) return &st;
+    }
+    return nullptr;
+  }
+
+  fake_clock clock;
+  board out;
+  sampler s;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/sampler");
+
+TEST_CASE("each source is read on its own period") {
+  bench b;
+  script fast, slow;
+  b.add("fast", fast);
+  b.add("slow", slow, 5s);
+  b.start();
+  b.pass(10s);
+  CHECK(fast.reads == 11);
+  CHECK(slow.reads == 3);
+  CHECK(fast.discovered == 1);
+  CHECK(b.status("fast")->ok);
+}
+
+// Checklist: one broken source never stops the others, and comes back by itself.
+TEST_CASE("a source that fails stops no other and comes back by itself") {
+  bench b;
+  script good, bad;
+  b.add("bad", bad);
+  b.add("good", good);
+  b.start();
+  b.pass(2s);
+  SUBCASE("by an error") { bad.on_read = error{errc::permission, "not for you"}; }
+  SUBCASE("by an exception") { bad.throws = true; }
+  b.pass(10s);
+  CHECK(good.reads == 13);
+  CHECK(b.status("good")->ok);
+  CHECK(!b.status("bad")->ok);
+  CHECK(shown(b.out, "bad_value") == (bad.throws ? "no_data" : "permission"));
+  CHECK(shown(b.out, "good_value") == "13");
+  CHECK(bad.discovered == 4);  // at the start, then 1, 3 and 7 s after it broke
+  bad = {};
+  b.pass(1s);
+  CHECK(b.status("bad")->ok);
+  CHECK(shown(b.out, "bad_value") == "1");
+}
+
+TEST_CASE("a source that is not there is looked for with back-off, up to once a minute") {
+  bench b;
+  script none;
+  none.on_discover = error{errc::unsupported, "no such machine"};
+  b.add("none", none);
+  b.start();
+  CHECK(b.status("none")->message == "no such machine");
+  b.pass(1s);
+  CHECK(none.discovered == 2);
+  b.pass(62s);
+  CHECK(none.discovered == 7);  // at 0, 1, 3, 7, 15, 31, 63 s
+  b.pass(600s);
+  CHECK(none.discovered == 17);
+  CHECK(none.reads == 0);
+  none.on_discover.reset();
+  b.pass(60s);
+  CHECK(b.status("none")->ok);
+  CHECK(none.reads > 0);
+}
+
+TEST_CASE("what works is looked at again every five minutes, what works in part sooner") {
+  bench b;
+  script s;
+  b.add("s", s);
+  b.start();
+  b.pass(2s);
+  CHECK(s.discovered <= 2);
+  const auto before = s.discovered;
+  SUBCASE("all well") {
+    b.pass(10min);
+    CHECK(s.discovered == before + 2);
+  }
+  SUBCASE("in part") {
+    s.limitation = "a zone is missing";
+    b.pass(30s);
+    CHECK(s.discovered >= before + 4);
+    CHECK(b.status("s")->ok);
+    CHECK(b.status("s")->message == "a zone is missing");
+  }
+}
+
+TEST_CASE("interest shortens a source's period, within what it allows, for as long as a link wants it") {
+  bench b;
+  script rapl, os;
+  b.add("rapl", rapl);
+  b.add("os", os, 1s, 1s);
+  b.start();
+  b.pass(0s);
+  const auto period = [&](std::size_t i) { return b.s.report()[i].period; };
+  b.s.set_interest(0, {{{"rapl_power_watts", 500}, {"os_load1", 100}, {"unknown_family", 1}}}, b.clock.now);
+  CHECK(period(0) == 500ms);
+  CHECK(period(1) == 1s);
+  b.s.set_interest(1, {{{"rapl_zone_power_watts", 10}}}, b.clock.now);
+  CHECK(period(0) == 200ms);
+  const auto reads = rapl.reads;
+  b.pass(10s);
+  CHECK(rapl.reads == reads + 50);
+  b.s.set_interest(1, {}, b.clock.now);
+  CHECK(period(0) == 500ms);
+  b.s.set_interest(0, {{{"rapl_power_watts", 60'000}}}, b.clock.now);
+  CHECK(period(0) == 1s);  // never slower than configured
+}
+
+TEST_CASE("missed ticks are counted for the source that missed them") {
+  bench b;
+  script s;
+  b.add("s", s);
+  b.start();
+  b.pass(1s);
+  b.clock.now += 4500ms;
+  b.s.run(b.clock.now);
+  CHECK(b.s.report()[0].missed == 3);
+  CHECK(b.s.next_deadline() - b.clock.now == 500ms);
+}
+
+TEST_CASE("without sources there is no deadline") {
+  bench b;
+  b.start();
+  CHECK(b.s.next_deadline() == instant::max());
+  CHECK(!b.s.run(b.clock.now));
+}
+
+TEST_SUITE_END();
