@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/wire/capnp.hpp"
 #include "common/wire/messages.hpp"
 #include "common/wire/telemetry.capnp.h"
 

@@ -10,7 +10,7 @@ namespace {
 
 // A buffer that grew for one large frame (a catalogue) goes back to this when it is empty: thousands of
 // sessions wait idle.
-constexpr std::size_t resting_capacity = 16 * 1024;
+constexpr std::size_t resting_capacity = std::size_t{16} << 10;
 
 std::string number(std::size_t n) { return std::to_string(n); }
 

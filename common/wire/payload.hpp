@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/wire/capnp.hpp"
 #include "common/wire/frame.hpp"
 #include "common/wire/scratch.hpp"
 
@@ -12,7 +13,7 @@
 #include <cstring>
 #include <string>
 
-/// Cap'n Proto in and out of frames. Private to this room: the only header that includes capnp.
+/// Cap'n Proto in and out of frames. Private to this room, which alone includes capnp.
 namespace binnacle::wire::detail {
 
 /// The payload without its zstd layer. Errors: oversized (also when the content size is not stated),

@@ -18,7 +18,7 @@ struct scratch {
   }
 
  private:
-  static constexpr std::size_t resting_bytes = 16 * 1024;
+  static constexpr std::size_t resting_bytes = std::size_t{16} << 10;
 };
 
 }  // namespace binnacle::wire

@@ -291,6 +291,8 @@ TEST_SUITE("common/wire/batch") {
          [](schema::Batch::Builder to) { to.setCatalogVersion(2); }},
         {"a batch left out", reason::sequence_gap, [](schema::Batch::Builder to) { to.setSequence(9); }},
         {"the same batch again", reason::sequence_gap, [](schema::Batch::Builder to) { to.setSequence(7); }},
+        {"the same batch again, full", reason::sequence_gap,
+         [](schema::Batch::Builder to) { to.setFull(true), to.setSequence(7), to.initDeltas(10); }},
         {"an old full batch", reason::sequence_gap,
          [](schema::Batch::Builder to) { to.setFull(true), to.setSequence(6); }},
         {"a full batch after a gap", reason::none,

@@ -193,9 +193,17 @@ TEST_SUITE("common/wire/session") {
       CHECK(d.aggregator.next(d.now) == aggregator_event::nothing);
     }
     SUBCASE("refused") {
-      d.aggregator.refuse(reason::not_authorised, "TokenReview says no", 0s);
+      d.aggregator.refuse(reason::not_authorised, "TokenReview says no", 5s);
       CHECK(d.agent_next() == agent_event::ended);
       CHECK(d.agent.ended()->why == reason::not_authorised);
+      CHECK(d.agent.retry_after() == 5s);
+    }
+    SUBCASE("asked again before the answer") {
+      bytes again;
+      REQUIRE(append(again, test::plain_hello()).has_value());
+      d.aggregator.feed(again);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::unexpected_message);
     }
     SUBCASE("another node") {
       d.aggregator.accept({}, d.now);
@@ -407,12 +415,62 @@ TEST_SUITE("common/wire/session") {
     d.aggregator.feed(sent);
     CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
     CHECK(d.aggregator.ended()->why == reason::wrong_version);
-    bytes answer;
-    d.aggregator.take_output(answer);
-    answer[5] = std::byte{9};  // the refusal of whatever version
-    d.agent.feed(answer);
-    CHECK(d.agent.next(d.now) == agent_event::ended);
+    CHECK(d.agent_next() == agent_event::ended);
     CHECK(d.agent.ended()->why == reason::wrong_version);
+  }
+
+  TEST_CASE("an agent reads the refusal of another major version, and nothing else of it") {
+    agent_session agent(agent_session::settings{});
+    REQUIRE(agent.start(test::plain_hello(), start).has_value());
+    bytes answer;
+    reason expected{};
+    SUBCASE("refused") {
+      REQUIRE(append(answer, refused{"overloaded: later", 700}).has_value());
+      expected = reason::overloaded;
+    }
+    SUBCASE("welcome") {
+      REQUIRE(append(answer, welcome{}).has_value());
+      expected = reason::wrong_version;
+    }
+    answer[5] = std::byte{9};
+    agent.feed(answer);
+    CHECK(agent.next(start) == agent_event::ended);
+    CHECK(agent.ended()->why == expected);
+    CHECK(agent.retry_after() == (expected == reason::overloaded ? 700ms : 0ms));
+  }
+
+  TEST_CASE("a welcome or hello that says another major version ends the session") {
+    SUBCASE("welcome") {
+      agent_session agent(agent_session::settings{});
+      REQUIRE(agent.start(test::plain_hello(), start).has_value());
+      bytes answer;
+      REQUIRE(append(answer, welcome{protocol_major + 1, 0, "r", 1, 0}).has_value());
+      agent.feed(answer);
+      CHECK(agent.next(start) == agent_event::ended);
+      CHECK(agent.ended()->why == reason::wrong_version);
+    }
+    SUBCASE("hello") {
+      aggregator_session aggregator(aggregator_session::settings{}, start);
+      hello h = test::plain_hello();
+      h.protocol_major = protocol_major + 1;
+      bytes greeting;
+      REQUIRE(append(greeting, h).has_value());
+      aggregator.feed(greeting);
+      CHECK(aggregator.next(start) == aggregator_event::ended);
+      CHECK(aggregator.ended()->why == reason::wrong_version);
+    }
+  }
+
+  TEST_CASE("once welcomed, an agent may send frames of up to 1 MiB") {
+    dialogue d;
+    d.welcome_agent();
+    catalog c = test::plain_catalog(5'000);
+    std::mt19937_64 random(1);  // labels that do not compress
+    for (series_info& s : c.series)
+      for (int i = 0; i < 4; ++i) s.labels[0].second += std::to_string(random());
+    REQUIRE(d.agent.send(c, d.now).has_value());
+    REQUIRE(d.agent.output_size() > max_first_frame);
+    CHECK(d.aggregator_next() == aggregator_event::catalog);
   }
 
   TEST_CASE("an agent whose session is taken over learns it") {
