@@ -178,7 +178,11 @@ http::response api::value(const path& p, const http::request& r) {
   const store::node_view* node = nodes_.find(p.object);
   if (node == nullptr) return not_found(missing + ": no agent of that name has connected");
   const reading got = ask(*node, now);
-  if (!got.value.present(now)) return not_found(missing + ": " + why_absent(got.value, now));
+  if (!got.value.present(now)) {
+    names_.of(nodes_);
+    return not_found(missing + ": " +
+                     (names_.knows(p.metric) ? why_absent(got.value, now) : "no node has announced it"));
+  }
   value_list list(p.api, p.metric, selector_json, 1);
   list.add(node->name, got.value.value, wall_of(got.value.read_at), got.span);
   ++counted_.items;

@@ -1,6 +1,6 @@
 #include "aggregator/custom_metrics/selector.hpp"
 
-#include "aggregator/custom_metrics/label_syntax.hpp"
+#include "common/label_syntax.hpp"
 
 #include <fmt/format.h>
 

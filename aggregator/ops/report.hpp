@@ -1,5 +1,7 @@
 #pragma once
 
+#include "aggregator/policy/events.hpp"
+#include "aggregator/policy/problem.hpp"
 #include "common/clock.hpp"
 #include "common/http/server.hpp"
 #include "common/metrics/catalog.hpp"
@@ -50,26 +52,10 @@ struct self_report {
   std::vector<std::string> warnings;  ///< sentences for a person: what is degraded, and the remedy
 };
 
-/// Something about a policy text that its author should know. Errors keep the last good version in force.
-struct policy_problem {
-  std::string file;
-  int line = 0;  ///< 0: the whole file
-  std::string field;
-  std::string message;
-  std::string severity;  ///< "error", "warning", "hint", "note"
-};
-
-/// A condition of a policy that holds now ("MetricMissing", "Held"…), as its status in Kubernetes will say.
-struct policy_condition {
-  std::string policy;    ///< "default/power"
-  std::string strategy;  ///< empty: the policy as a whole
-  std::string type;
-  std::string message;
-};
-
+/// What is to be said about policies: their texts, and what holds now.
 struct policy_report {
-  std::vector<policy_problem> problems;
-  std::vector<policy_condition> conditions;
+  std::vector<policy::problem> problems;
+  std::vector<policy::condition> conditions;
 };
 
 }  // namespace binnacle::ops

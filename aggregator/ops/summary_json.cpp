@@ -53,10 +53,10 @@ tally count_verdicts(const store::view& nodes, const policy::published_strategy&
   return t;
 }
 
-void write_problems(json_writer& out, const std::vector<policy_problem>& problems) {
+void write_problems(json_writer& out, const std::vector<policy::problem>& problems) {
   out.key("problems").begin_array();
   for (const auto& p : problems) {
-    out.begin_object().field("severity", p.severity).field("file", p.file);
+    out.begin_object().field("severity", policy::to_string(p.level)).field("file", p.file);
     if (p.line > 0) out.field("line", p.line);
     if (!p.field.empty()) out.field("field", p.field);
     out.field("message", p.message).end_object();
@@ -64,12 +64,13 @@ void write_problems(json_writer& out, const std::vector<policy_problem>& problem
   out.end_array();
 }
 
-void write_conditions(json_writer& out, const std::vector<policy_condition>& conditions) {
+void write_conditions(json_writer& out, const std::vector<policy::condition>& conditions) {
   out.key("conditions").begin_array();
   for (const auto& c : conditions) {
-    out.begin_object().field("policy", c.policy);
-    if (!c.strategy.empty()) out.field("strategy", c.strategy);
-    out.field("type", c.type).field("message", c.message).end_object();
+    if (!c.active) continue;
+    out.begin_object().field("policy", c.policy.text());
+    if (c.strategy) out.field("strategy", policy::to_string(*c.strategy));
+    out.field("type", policy::to_string(c.what)).field("message", c.message).end_object();
   }
   out.end_array();
 }
@@ -117,10 +118,11 @@ void write_nodes(json_writer& out, const store::view& nodes) {
 }
 
 void write_policies(json_writer& out, const store::view& nodes, const policy_report& about) {
-  std::size_t dry = 0;
+  std::size_t dry = 0, errors = 0;
+  for (const auto& p : about.problems) errors += p.level == policy::severity::error ? 1 : 0;
   for (const auto& [key, p] : nodes.policies()) dry += p->how == policy::mode::dry_run ? 1 : 0;
   out.key("policies").begin_object().field("inForce", nodes.policies().size()).field("dryRun", dry);
-  out.field("problems", about.problems.size()).key("strategies").begin_array();
+  out.field("problems", errors).key("strategies").begin_array();
   for (const auto& [key, p] : nodes.policies()) {
     for (const auto& s : p->strategies) {
       const tally t = count_verdicts(nodes, s, 0);

@@ -167,6 +167,8 @@ TEST_SUITE("aggregator/custom_metrics/api") {
     const row rows[] = {
         {base1 + "/nodes/*/nope", 404,
          refusal(sorry + "nope for nodes: no node has announced it", "NotFound", 404)},
+        {base1 + "/nodes/n1/nope", 404,
+         refusal(sorry + "nope for nodes n1: no node has announced it", "NotFound", 404)},
         {base1 + "/nodes/n4/rapl_power_watts", 404,
          refusal(sorry + "rapl_power_watts for nodes n4: no value (permission)", "NotFound", 404)},
         {base1 + "/nodes/n3/rapl_power_watts", 404,

@@ -98,9 +98,15 @@ TEST_SUITE("aggregator/ops/json") {
   TEST_CASE_FIXTURE(house,
                     "policies come with their rules, whom they concern, and what is wrong with their texts") {
     policy_report about;
-    about.problems = {{"power.yaml", 12, "spec.strategies", "unknown strategy 'dontscedule'", "warning"},
-                      {"b.yaml", 0, "", "is empty", "error"}};
-    about.conditions = {{"default/power", "dontschedule", "MetricMissing", "no node has a value of x"}};
+    about.problems = {
+        {"power.yaml", 12, "spec.strategies", "unknown strategy 'dontscedule'", policy::severity::warning},
+        {"b.yaml", 0, "", "is empty", policy::severity::error}};
+    about.conditions = {{{"default", "power"},
+                         policy::condition_kind::metric_missing,
+                         policy::strategy_kind::dontschedule,
+                         true,
+                         "no node has a value of x"},
+                        {{"default", "power"}, policy::condition_kind::held, std::nullopt, false, ""}};
     CHECK(
         policies_json(nodes, about, 100) ==
         R"({"policies":[{"namespace":"default","name":"power","revision":3,"mode":"Enforce","strategies":[)"

@@ -1,0 +1,108 @@
+#include "cli/lint.hpp"
+
+#include "aggregator/policy/lint.hpp"
+#include "cli/units.hpp"
+#include "common/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+
+namespace binnacle::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using policy::problem;
+using policy::severity;
+
+/// The files named, a folder standing for the policy files in it, as the aggregator reads them.
+std::vector<std::string> expanded(const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    std::error_code ec;
+    if (!fs::is_directory(name, ec)) {
+      files.push_back(name);
+      continue;
+    }
+    const auto first = static_cast<std::ptrdiff_t>(files.size());
+    for (const auto& entry : fs::directory_iterator(name, ec)) {
+      const std::string ending = entry.path().extension();
+      const bool hidden = entry.path().filename().string().starts_with('.');
+      if (!hidden && (ending == ".yaml" || ending == ".yml")) files.push_back(entry.path());
+    }
+    std::sort(files.begin() + first, files.end());
+  }
+  return files;
+}
+
+/// "-" is standard input.
+std::optional<std::string> contents(const std::string& file) {
+  if (file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+colour ink_of(severity s) {
+  return s == severity::error ? colour::red : s == severity::warning ? colour::yellow : colour::dim;
+}
+
+std::string line_of(const problem& p, const paint& with) {
+  std::string out = p.file;
+  if (p.line > 0) out += fmt::format(":{}", p.line);
+  out += fmt::format(": {}: ", with(ink_of(p.level), policy::to_string(p.level)));
+  if (!p.field.empty()) out += p.field + ": ";
+  return out + p.message;
+}
+
+std::string as_json(const std::vector<problem>& problems, std::size_t files, std::size_t errors) {
+  std::string text;
+  json_writer out(text);
+  out.begin_object().field("files", files).field("errors", errors).key("problems").begin_array();
+  for (const problem& p : problems) {
+    out.begin_object().field("file", p.file);
+    if (p.line > 0) out.field("line", p.line);
+    if (!p.field.empty()) out.field("field", p.field);
+    out.field("severity", policy::to_string(p.level)).field("message", p.message).end_object();
+  }
+  out.end_array().end_object();
+  return text + '\n';
+}
+
+}  // namespace
+
+int lint_command(const std::vector<std::string>& names, const terminal& on) {
+  const auto files = expanded(names);
+  std::vector<problem> problems;
+  for (const std::string& file : files) {
+    const auto text = contents(file);
+    if (!text) {
+      problems.push_back(
+          {file, 0, "", "cannot be read: does it exist, and may you read it?", severity::error});
+      continue;
+    }
+    auto found = policy::lint(file == "-" ? "<stdin>" : file, *text);
+    problems.insert(problems.end(), found.begin(), found.end());
+  }
+  const auto count = [&](severity s) {
+    return std::count_if(problems.begin(), problems.end(), [s](const problem& p) { return p.level == s; });
+  };
+  const auto errors = count(severity::error), warnings = count(severity::warning);
+  if (on.json) {
+    on.out << as_json(problems, files.size(), static_cast<std::size_t>(errors));
+  } else {
+    for (const problem& p : problems) on.out << line_of(p, on.with) << '\n';
+    std::string verdict = counted(static_cast<std::int64_t>(files.size()), "file") + ": ";
+    verdict += errors == 0 ? "no errors" : counted(errors, "error");
+    if (warnings > 0) verdict += ", " + counted(warnings, "warning");
+    on.out << on.with(errors > 0 ? colour::red : colour::green, verdict) << '\n';
+  }
+  return errors > 0 || files.empty() ? exit_problem : exit_ok;
+}
+
+}  // namespace binnacle::cli

@@ -1,0 +1,197 @@
+#include "cli/commands.hpp"
+#include "cli/lint.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <unistd.h>
+
+namespace binnacle::cli {
+namespace {
+
+/// ~/.config/binnacle/cli.yaml, or where XDG_CONFIG_HOME says; empty without a home.
+std::string default_settings_file() {
+  if (const char* base = std::getenv("XDG_CONFIG_HOME"); base != nullptr && *base != '\0')
+    return std::string(base) + "/binnacle/cli.yaml";
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+    return std::string(home) + "/.config/binnacle/cli.yaml";
+  return {};
+}
+
+/// The settings file; one that nobody named may be missing.
+result<connection> read_settings(const std::string& named) {
+  const std::string path = named.empty() ? default_settings_file() : named;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    if (named.empty()) return connection{};
+    return error{errc::not_found, "the settings file " + path + " cannot be read"};
+  }
+  return parse_settings(std::string(std::istreambuf_iterator<char>(in), {}), path);
+}
+
+/// What the command line says, bound by set_up().
+struct arguments {
+  connection flags;
+  std::string settings_file;
+  std::string output = "text";
+  top_arguments top;
+  why_arguments why;
+  std::vector<std::string> policy_files;
+  std::vector<std::string> help_about;
+};
+
+/// Which action was chosen, to be run after everything was parsed.
+using action = std::function<int(const connection&, const terminal&)>;
+
+void set_up(CLI::App& app, arguments& a, action& chosen) {
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  app.get_formatter()->column_width(32);
+  app.add_option("--aggregator", a.flags.aggregators,
+                 "URL of an aggregator's ops port; once per replica (https://localhost:9102)")
+      ->type_name("URL")
+      ->allow_extra_args(false);
+  app.add_option("--ca", a.flags.pem.authority,
+                 "PEM file of the authority that signed the aggregator's certificate")
+      ->type_name("FILE");
+  app.add_option("--cert", a.flags.pem.certificate, "PEM file of your client certificate")->type_name("FILE");
+  app.add_option("--key", a.flags.pem.key, "PEM file of its key")->type_name("FILE");
+  app.add_option("--settings", a.settings_file, "file with defaults for these (~/.config/binnacle/cli.yaml)")
+      ->type_name("FILE");
+  app.add_option("-o,--output", a.output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORM");
+  app.footer(
+      "BINNACLE_AGGREGATOR (comma-separated), BINNACLE_CA, BINNACLE_CERT and BINNACLE_KEY stand for the "
+      "options.\n"
+      "Exit status: 0 all right, 1 something is wrong (no answer, no such decision, errors in a policy), 2 "
+      "wrong usage.\n"
+      "Example: binnacle top --aggregator https://localhost:9102 --ca pki/ca.pem --cert pki/admin.pem --key "
+      "pki/admin.key");
+
+  auto* status =
+      app.add_subcommand("status", "the aggregator at a glance: nodes, policies, listeners, certificates");
+  status->footer("Example: binnacle status -o json");
+  status->callback([&] { chosen = status_command; });
+
+  auto* top = app.add_subcommand(
+      "top", "nodes by power, live: watts, temperature, CPU, each with its age, and every policy's verdict");
+  top->add_option("--metric", a.top.metrics, "one more column; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  top->add_flag("--once", a.top.once, "print once and end");
+  top->footer("Example: binnacle top --metric os_memory_available_bytes");
+  top->callback(
+      [&] { chosen = [&](const connection& c, const terminal& t) { return top_command(c, a.top, t); }; });
+
+  auto* why = app.add_subcommand(
+      "why", "why a pod was placed, or was not: the newest answers that kube-scheduler got about it");
+  why->add_option("pod", a.why.pod, "NAME, NAMESPACE/NAME or a part of it, or the pod's UID")->required();
+  why->add_flag("--all", a.why.all, "every answer that is kept, not only the newest");
+  why->add_option("--node", a.why.node, "answers about this node, and only its line")->type_name("NAME");
+  why->add_option("--policy", a.why.policy, "answers of this policy")->type_name("NAME");
+  why->add_flag("--all-nodes", a.why.all_nodes, "every candidate instead of the first 50");
+  why->add_option("--limit", a.why.limit, "answers of each replica (20)")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  why->footer("Example: binnacle why default/web-7f9c4 --node worker-3");
+  why->callback(
+      [&] { chosen = [&](const connection& c, const terminal& t) { return why_command(c, a.why, t); }; });
+
+  auto* policy = app.add_subcommand("policy", "policies: check their files, list what is in force");
+  policy->require_subcommand(1);
+  policy->footer("Example: binnacle policy lint policies/power.yaml");
+  auto* lint = policy->add_subcommand(
+      "lint", "checks policy files without an aggregator: file:line: field: what is wrong");
+  lint->add_option("files", a.policy_files, "YAML files with TASPolicy objects")
+      ->required()
+      ->type_name("FILE");
+  lint->footer("Example: binnacle policy lint policies/*.yaml");
+  lint->callback([&] {
+    chosen = [&](const connection&, const terminal& t) { return lint_command(a.policy_files, t); };
+  });
+  auto* in_force = policy->add_subcommand(
+      "list", "the policies in force, whom they concern, and problems with their files");
+  in_force->footer("Example: binnacle policy list");
+  in_force->callback([&] { chosen = policy_list_command; });
+
+  app.add_subcommand("version", "the version of this command")->callback([&] {
+    chosen = [](const connection&, const terminal& t) {
+      t.out << (t.json ? "{\"version\":\"" BINNACLE_VERSION "\"}\n" : "binnacle " BINNACLE_VERSION "\n");
+      return static_cast<int>(exit_ok);
+    };
+  });
+  auto* help = app.add_subcommand("help", "help about a subcommand");
+  help->add_option("subcommand", a.help_about);
+  help->footer("Example: binnacle help why");
+  help->callback([&] {
+    chosen = [&](const connection&, const terminal& t) {
+      CLI::App* about = &app;
+      std::string before;
+      for (const std::string& name : a.help_about) {
+        const auto found =
+            about->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; });
+        about = found.empty() ? nullptr : found.front();
+        if (about == nullptr) {
+          t.err << "binnacle: there is no subcommand '" << name << "'\n";
+          return static_cast<int>(exit_usage);
+        }
+        before += (before.empty() ? "" : " ") + about->get_parent()->get_name();
+      }
+      t.out << about->help(before);
+      return static_cast<int>(exit_ok);
+    };
+  });
+}
+
+int run(int argc, char** argv) {
+  const std::string name = std::filesystem::path(argc > 0 ? argv[0] : "binnacle").filename();
+  // kubectl finds a plugin by the name kubectl-binnacle and is spelled with a blank.
+  CLI::App app("What Binnacle knows about nodes, policies and placements.",
+               name == "kubectl-binnacle" ? "kubectl binnacle" : "binnacle");
+  arguments a;
+  action chosen;
+  set_up(app, a, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help
+    std::cerr << "binnacle: " << e.what() << "; see " << app.get_name() << " --help\n";
+    return exit_usage;
+  }
+  if (!chosen) {
+    std::cerr << app.help();
+    return exit_usage;
+  }
+
+  const auto file = read_settings(a.settings_file);
+  if (file.has_error()) {
+    std::cerr << "binnacle: " << file.error().message << '\n';
+    return exit_usage;
+  }
+  const connection to = merged(
+      a.flags, [](const char* variable) { return std::getenv(variable); }, *file);
+  const bool tty = isatty(STDOUT_FILENO) == 1;
+  const paint with{colours_wanted(tty, std::getenv("NO_COLOR"), std::getenv("TERM"))};
+  const terminal on{std::cout, std::cerr, with, a.output == "json", tty};
+  const int status = chosen(to, on);
+  std::cout.flush();
+  return std::cout ? status : exit_problem;
+}
+
+}  // namespace
+}  // namespace binnacle::cli
+
+int main(int argc, char** argv) {
+  try {
+    return binnacle::cli::run(argc, argv);
+  } catch (const std::exception& e) {
+    std::cerr << "binnacle: " << e.what() << '\n';
+    return binnacle::cli::exit_problem;
+  }
+}

@@ -1,0 +1,194 @@
+#include "cli/client.hpp"
+
+#include "cli/commands.hpp"
+#include "cli/json.hpp"
+#include "tests/cli/samples.hpp"
+#include "tests/support/pki.hpp"
+#include "tests/support/served.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+
+using namespace binnacle;
+using namespace binnacle::cli;
+
+namespace {
+
+http::router routes() {
+  http::router r;
+  r.add("GET", "/api/v1/status", [](const http::request& q, std::string_view) {
+    return q.peer ? http::response::json(status_sample)
+                  : http::response::failure(401, "present a client certificate");
+  });
+  r.add("GET", "/api/v1/nodes", [](const http::request& q, std::string_view) {
+    if (q.parameter("metric") != nullptr && *q.parameter("metric") == "bad metric")
+      return http::response::failure(400, "no such metric");
+    return http::response::json(nodes_sample);
+  });
+  r.add("GET", "/api/v1/decisions", [](const http::request& q, std::string_view) {
+    const bool known = *q.parameter("pod") == "default/web";
+    return http::response::json(known ? std::string(R"({"decisions":[)") + filter_sample + "]}"
+                                      : R"({"decisions":[]})");
+  });
+  r.add("GET", "/text", [](const http::request&, std::string_view) { return http::response::text("hello"); });
+  return r;
+}
+
+/// An ops port with TLS, and who may ask it.
+struct replica {
+  support::temp_dir dir;
+  support::authority ca{dir, "clients"};
+  support::authority other{dir, "other"};
+  tls::files server_files = ca.issue_server();
+  tls::files me = ca.issue("admin", {.common_name = "admin", .extended_key_usage = "clientAuth"});
+  support::served server;
+
+  replica() : server(routes(), options()) {}
+  http::server_options options() const {
+    tls::options o;
+    o.pem = server_files;
+    o.clients = tls::client_certificate::optional;
+    http::server_options s;
+    s.tls = std::move(tls::context::load(std::move(o)).value());
+    return s;
+  }
+  std::string url(const char* scheme = "https") const {
+    return std::string(scheme) + "://localhost:" + std::to_string(server.port());
+  }
+  result<client::answer> get(const std::string& target, const tls::files& as) const {
+    auto c = client::open(parse_endpoint(url()).value(), as);
+    if (c.has_error()) return c.error();
+    return c->get(target);
+  }
+};
+
+/// A port on which nobody listens: one that was just given back.
+std::string dead_url() {
+  const std::uint16_t port = support::served(routes()).port();
+  return "https://127.0.0.1:" + std::to_string(port);
+}
+
+struct output {
+  std::ostringstream out, err;
+  terminal on{out, err, {}, false, false};
+};
+
+}  // namespace
+
+TEST_SUITE("cli/client") {
+  TEST_CASE_FIXTURE(replica, "an answer is JSON and its text") {
+    const auto a = get("/api/v1/status", me);
+    REQUIRE(a.has_value());
+    CHECK(text(a->json, "version") == "0.1.0");
+    CHECK(a->text == status_sample);
+  }
+
+  TEST_CASE_FIXTURE(replica, "what goes wrong is said with the address and the remedy") {
+    tls::files stranger = me;
+    stranger.certificate.clear();
+    stranger.key.clear();
+    CHECK(get("/api/v1/status", stranger).error().message ==
+          url() + " refused: present a client certificate (--cert and --key)");
+    CHECK(get("/api/v1/nodes?metric=bad%20metric", me).error().message == url() + " refused: no such metric");
+    CHECK(get("/text", me).error().message.find("answered no JSON") != std::string::npos);
+
+    tls::files wrong_ca = me;
+    wrong_ca.authority = other.certificate();
+    const auto untrusted = get("/api/v1/status", wrong_ca);
+    REQUIRE(untrusted.has_error());
+    CHECK(untrusted.error().code == errc::permission);
+    CHECK(untrusted.error().message.find("check --ca") != std::string::npos);
+
+    tls::files none;
+    CHECK(get("/api/v1/status", none).error().message == "no certificate authority is given to verify " +
+                                                             url() +
+                                                             " with: name the file with --ca or BINNACLE_CA");
+    tls::files half = me;
+    half.key.clear();
+    CHECK(get("/api/v1/status", half).error().message ==
+          "--cert and --key belong together: give both or neither");
+
+    auto plain = client::open(parse_endpoint(url("http")).value(), {});
+    REQUIRE(plain.has_value());
+    CHECK(plain->get("/api/v1/status").has_error());
+  }
+
+  TEST_CASE("nobody there is told from nobody answering") {
+    support::temp_dir dir;
+    support::authority ca(dir, "clients");
+    tls::files pem;
+    pem.authority = ca.certificate();
+    const auto c = client::open(parse_endpoint(dead_url()).value(), pem);
+    REQUIRE(c.has_value());
+    const auto a = c->get("/api/v1/status");
+    REQUIRE(a.has_error());
+    CHECK(a.error().code == errc::disconnected);
+    CHECK(a.error().message.starts_with("cannot reach " + c->url() + ": "));
+    CHECK(a.error().message.ends_with(
+        "; is binnacle-aggregator running there? --aggregator names another address"));
+  }
+}
+
+TEST_SUITE("cli/commands") {
+  TEST_CASE_FIXTURE(replica, "status is 0 with an answer and 1 without, and shows what it got") {
+    output good;
+    CHECK(status_command({{url()}, me}, good.on) == exit_ok);
+    CHECK(good.out.str().starts_with("binnacle-aggregator 0.1.0, replica agg-1"));
+    CHECK(good.err.str().empty());
+
+    output half;
+    CHECK(status_command({{dead_url(), url()}, me}, half.on) == exit_problem);
+    CHECK(half.out.str().starts_with("binnacle-aggregator 0.1.0"));
+    CHECK(half.err.str().starts_with("binnacle: cannot reach https://127.0.0.1:"));
+
+    output odd;
+    CHECK(status_command({{"ftp://x"}, me}, odd.on) == exit_problem);
+    CHECK(odd.err.str().starts_with("binnacle: 'ftp://x' is no address of an aggregator"));
+  }
+
+  TEST_CASE_FIXTURE(replica, "JSON of one replica is its own, of several a list") {
+    output one;
+    terminal on{one.out, one.err, {}, true, false};
+    CHECK(status_command({{url()}, me}, on) == exit_ok);
+    CHECK(one.out.str() == std::string(status_sample) + "\n");
+
+    output two;
+    terminal both{two.out, two.err, {}, true, false};
+    CHECK(status_command({{url(), url()}, me}, both) == exit_ok);
+    const auto told = json::parse(two.out.str());
+    REQUIRE(list(told, "aggregators").size() == 2);
+    CHECK(text(list(told, "aggregators")[1], "aggregator") == url());
+  }
+
+  TEST_CASE_FIXTURE(replica, "top prints once when nobody watches, from the first replica that answers") {
+    output t;
+    CHECK(top_command({{dead_url(), url()}, me}, {{"os_memory_available_bytes"}}, t.on) == exit_ok);
+    CHECK(t.out.str().find("node-b") != std::string::npos);
+    CHECK(t.out.str().find("8.0 GiB") != std::string::npos);
+    CHECK(t.out.str().find('\x1b') == std::string::npos);
+
+    output refused;
+    CHECK(top_command({{url()}, me}, {{"bad metric"}}, refused.on) == exit_problem);
+    CHECK(refused.err.str() == "binnacle: " + url() + " refused: no such metric\n");
+  }
+
+  TEST_CASE_FIXTURE(replica, "why asks every replica and says when nobody knows the pod") {
+    output w;
+    CHECK(why_command({{url(), dead_url()}, me}, {.pod = "default/web"}, w.on) == exit_ok);
+    CHECK(w.out.str().find("node-b  refused") != std::string::npos);
+    CHECK(w.err.str().find("cannot reach") != std::string::npos);
+
+    output nobody;
+    CHECK(why_command({{url()}, me}, {.pod = "ghost"}, nobody.on) == exit_problem);
+    CHECK(nobody.err.str().starts_with("binnacle: no decision about a pod matching 'ghost' is kept"));
+
+    output as_json;
+    terminal on{as_json.out, as_json.err, {}, true, false};
+    CHECK(why_command({{url()}, me}, {.pod = "default/web"}, on) == exit_ok);
+    const auto told = json::parse(as_json.out.str());
+    REQUIRE(list(told, "decisions").size() == 1);
+    CHECK(text(list(told, "decisions")[0], "aggregator") == url());
+  }
+}

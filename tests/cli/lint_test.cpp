@@ -1,0 +1,90 @@
+#include "cli/lint.hpp"
+
+#include "tests/support/pki.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+
+using namespace binnacle;
+using namespace binnacle::cli;
+
+namespace {
+
+const std::string right = R"(apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata:
+  name: load
+spec:
+  strategies:
+    dontschedule:
+      rules:
+      - {metricname: os_load1, operator: GreaterThan, target: 60, clearBelow: 50}
+)";
+
+struct outcome {
+  int status;
+  std::string out;
+};
+
+outcome lint(const std::vector<std::string>& files, bool as_json = false) {
+  std::ostringstream out, err;
+  const int status = lint_command(files, {out, err, {}, as_json, false});
+  return {status, out.str()};
+}
+
+}  // namespace
+
+TEST_SUITE("cli/lint") {
+  TEST_CASE("a right file is 0 and says so") {
+    support::temp_dir dir;
+    support::write_file(dir / "load.yaml", right);
+    const auto o = lint({dir / "load.yaml"});
+    CAPTURE(o.out);
+    CHECK(o.status == exit_ok);
+    CHECK(o.out.ends_with("1 file: no errors\n"));
+  }
+
+  TEST_CASE("an error is 1 and named by file, line, field and remedy") {
+    support::temp_dir dir;
+    std::string wrong = right;
+    wrong.replace(wrong.find("target: 60"), 10, "target: 60.5");
+    support::write_file(dir / "load.yaml", wrong);
+    const auto o = lint({dir / "load.yaml"});
+    CAPTURE(o.out);
+    CHECK(o.status == exit_problem);
+    CHECK(
+        o.out.starts_with((dir / "load.yaml") + ":9: error: spec.strategies.dontschedule.rules[0].target: "));
+    CHECK(o.out.ends_with("1 file: 1 error\n"));
+  }
+
+  TEST_CASE("a folder stands for its policy files; a missing file is an error") {
+    support::temp_dir dir;
+    support::write_file(dir / "b.yml", right);
+    support::write_file(dir / "a.yaml", "{");
+    support::write_file(dir / ".hidden.yaml", "{");
+    support::write_file(dir / "notes.txt", "{");
+    const auto o = lint({dir.path().string(), dir / "missing.yaml"});
+    CAPTURE(o.out);
+    CHECK(o.status == exit_problem);
+    CHECK(o.out.find("a.yaml:1: error: ") != std::string::npos);
+    CHECK(o.out.find("hidden") == std::string::npos);
+    CHECK(o.out.find((dir / "missing.yaml") +
+                     ": error: cannot be read: does it exist, and may you read it?\n") != std::string::npos);
+    CHECK(o.out.find("3 files: 2 errors") != std::string::npos);
+    support::temp_dir empty;
+    CHECK(lint({empty.path().string()}).status == exit_problem);
+  }
+
+  TEST_CASE("JSON has the same") {
+    support::temp_dir dir;
+    support::write_file(dir / "a.yaml", right);
+    const auto o = lint({dir / "missing.yaml"}, true);
+    CHECK(o.status == exit_problem);
+    CHECK(o.out ==
+          R"({"files":1,"errors":1,"problems":[{"file":")" + (dir / "missing.yaml") +
+              R"(","severity":"error","message":"cannot be read: does it exist, and may you read it?"}]})" +
+              "\n");
+  }
+}
