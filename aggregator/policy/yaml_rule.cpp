@@ -44,21 +44,27 @@ void comparison_of(yaml_map& fields, rule& r) {
     r.op = *which == 0 ? comparison::less_than : *which == 1 ? comparison::greater_than : comparison::equals;
 }
 
-void target(strategy_kind kind, yaml_map& fields, rule& r) {
+/// False when the target is wrong: nothing can be said about what is compared with it.
+bool target(strategy_kind kind, yaml_map& fields, rule& r) {
   const auto whole = fields.get("target");
   const auto exact = fields.get("targetQuantity");
   if (whole && exact) {
     exact->refuse("target and targetQuantity are both given: leave one");
-    return;
+    return false;
   }
   if (whole) {
-    if (const auto value = whole->integer("targetQuantity")) r.target = from_integer(*value);
+    const auto value = whole->integer("targetQuantity");
+    if (!value) return false;
+    r.target = from_integer(*value);
   } else if (exact) {
-    if (const auto value = exact->number()) r.target = *value;
+    const auto value = exact->number();
+    if (!value) return false;
+    r.target = *value;
   } else if (kind != strategy_kind::scheduleonmetric) {
     fields.self().say(severity::warning,
                       "there is no target: 0 is taken, as in TAS; write target: 0 if that is meant");
   }
+  return true;
 }
 
 void window(yaml_map& fields, rule& r) {
@@ -75,7 +81,7 @@ void window(yaml_map& fields, rule& r) {
   }
 }
 
-void clearing(yaml_map& fields, rule& r) {
+void clearing(yaml_map& fields, rule& r, bool target_known) {
   const auto below = fields.get("clearBelow");
   const auto above = fields.get("clearAbove");
   const auto wrong = [&r](const yaml_value& v, std::string_view mine, std::string_view other) {
@@ -87,12 +93,12 @@ void clearing(yaml_map& fields, rule& r) {
   if (above && r.op != comparison::less_than) wrong(*above, "clearAbove", "clearBelow");
   if (below && r.op == comparison::greater_than) {
     r.clear = below->number();
-    if (r.clear && *r.clear > r.target)
+    if (target_known && r.clear && *r.clear > r.target)
       below->refuse("clearBelow is above the target: a violation would clear at once; lower it");
   }
   if (above && r.op == comparison::less_than) {
     r.clear = above->number();
-    if (r.clear && *r.clear < r.target)
+    if (target_known && r.clear && *r.clear < r.target)
       above->refuse("clearAbove is below the target: a violation would clear at once; raise it");
   }
 }
@@ -162,10 +168,10 @@ std::optional<rule> parse_rule(strategy_kind kind, const policy_key& key, const 
   rule r;
   metric(fields, r);
   comparison_of(fields, r);
-  target(kind, fields, r);
+  const bool target_known = target(kind, fields, r);
   window(fields, r);
   if (const auto hold = fields.get("for")) r.hold = hold->span(duration::zero()).value_or(duration::zero());
-  clearing(fields, r);
+  clearing(fields, r, target_known);
   if (const auto stale = fields.get("staleAfter")) r.stale_after = stale->span(duration(1));
   labels(kind, key, fields, r);
   fields.finish();
