@@ -1,0 +1,260 @@
+#include "aggregator/faces_loop.hpp"
+
+#include "aggregator/custom_metrics/api.hpp"
+#include "aggregator/custom_metrics/store_question.hpp"
+#include "aggregator/decision/ring.hpp"
+#include "aggregator/extender/face.hpp"
+#include "aggregator/ops/api.hpp"
+#include "aggregator/own_metrics.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "common/http/health.hpp"
+#include "common/http/server.hpp"
+#include "common/tls/context.hpp"
+
+#include <pthread.h>
+
+namespace binnacle::aggregator {
+namespace {
+
+using async::task;
+
+struct face_server {
+  std::string name;
+  std::uint16_t port;
+  std::unique_ptr<http::server> server;
+};
+
+extender::options extender_options(const settings& s) {
+  extender::options out;
+  out.scores = s.score == "rank" ? extender::score_mode::rank : extender::score_mode::value;
+  return out;
+}
+
+decision::ring_limits ring_limits(const settings& s) {
+  decision::ring_limits out;
+  out.bytes = static_cast<std::size_t>(s.decision_memory_mib) << 20;
+  return out;
+}
+
+}  // namespace
+
+struct faces_loop::impl {
+  impl(const settings& s, logger l)
+      : options(s), log(std::move(l)), tasks(loop, log), decisions(ring_limits(s)),
+        extend(nodes, decisions, extender_options(s), boot_clock::now, log.part("extender")) {}
+
+  result<std::shared_ptr<tls::context>> load(tls::client_certificate clients);
+  void make_apis(ingest_loop& writer);
+  result<void> serve(std::string name, std::int64_t port, std::shared_ptr<tls::context> tls, http::router routes);
+  http::health health() const;
+  std::vector<ops::listener_report> listeners() const;
+  std::vector<ops::certificate_report> certificate_reports() const;
+  ops::self_report self() const;
+  ops::policy_report about_policies() const;
+
+  task<void> wait_for_signal(std::function<void()> on_signal);
+  task<void> keep_certificates();
+  void stop_servers();
+
+  // Constant after construction.
+  const settings options;
+  const logger log;
+  const instant started = boot_clock::now();
+
+  // Owned by the loop.
+  async::loop loop;
+  async::task_group tasks;
+  store::view nodes;
+  decision::ring decisions;
+  extender::face extend;
+  ingest_report ingest;
+  std::unique_ptr<custom_metrics::watched_columns> windows;
+  std::unique_ptr<custom_metrics::api> metrics_api;
+  std::unique_ptr<ops::api> ops_api;
+  std::vector<std::shared_ptr<tls::context>> certificates;
+  std::vector<face_server> servers;
+  std::size_t servers_open = 0;
+  bool stopping = false;
+};
+
+result<std::shared_ptr<tls::context>> faces_loop::impl::load(tls::client_certificate clients) {
+  tls::options o;
+  o.side = tls::role::server;
+  o.pem = {options.cert, options.key, options.clients_ca};
+  o.clients = clients;
+  auto loaded = tls::context::load(std::move(o));
+  if (loaded.has_error()) return loaded.error();
+  std::shared_ptr<tls::context> shared = std::move(loaded.value());
+  certificates.push_back(shared);
+  return shared;
+}
+
+http::health faces_loop::impl::health() const {
+  http::health out;
+  out.add("ping", [] { return true; });
+  out.add_ready("not-stopping", [this] { return !stopping; });
+  return out;
+}
+
+void faces_loop::impl::make_apis(ingest_loop& writer) {
+  windows = std::make_unique<custom_metrics::watched_columns>(
+      [this, &writer](const store::column_spec& spec, std::function<void(custom_metrics::watched_columns::started)> then) {
+        writer.watch(spec, [this, then = std::move(then)](store::warehouse::watched made) {
+          async::post(loop, [then, made] { then({made.id, made.values}); });
+        });
+      },
+      [&writer](store::column_id id) { writer.unwatch(id); });
+
+  custom_metrics::api_sources metrics_sources;
+  metrics_sources.ask = custom_metrics::ask_store(*windows);
+  metrics_sources.health = health();
+  metrics_api = std::make_unique<custom_metrics::api>(nodes, std::move(metrics_sources));
+
+  ops::api_sources ops_sources;
+  ops_sources.ask = custom_metrics::ask_store(*windows);
+  ops_sources.self = [this] { return self(); };
+  ops_sources.own_metrics = [this] {
+    const auto open = listeners();
+    const auto files = certificate_reports();
+    return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, decisions.dropped()});
+  };
+  ops_sources.about_policies = [this] { return about_policies(); };
+  ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
+  ops_sources.health = health();
+  ops_api = std::make_unique<ops::api>(nodes, decisions, std::move(ops_sources));
+}
+
+result<void> faces_loop::impl::serve(std::string name, std::int64_t port, std::shared_ptr<tls::context> tls, http::router routes) {
+  http::server_options o;
+  o.name = name;
+  o.address = options.address;
+  o.port = static_cast<std::uint16_t>(port);
+  o.tls = std::move(tls);
+  auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part(name));
+  if (auto started_it = server->start(); started_it.has_error()) return started_it;
+  log.info("{} listens on {}:{}", name, options.address, server->port());
+  servers.push_back({std::move(name), server->port(), std::move(server)});
+  return {};
+}
+
+std::vector<ops::listener_report> faces_loop::impl::listeners() const {
+  std::vector<ops::listener_report> out;
+  for (const face_server& s : servers) out.push_back({s.name, options.address + ":" + std::to_string(s.port), s.server->counters()});
+  return out;
+}
+
+std::vector<ops::certificate_report> faces_loop::impl::certificate_reports() const {
+  if (certificates.empty()) return {};
+  return {{options.cert, certificates.front()->seconds_left()}};
+}
+
+ops::self_report faces_loop::impl::self() const {
+  ops::self_report out;
+  out.version = BINNACLE_VERSION;
+  out.replica = options.replica_id;
+  out.cluster = options.cluster;
+  out.mode = "standalone";
+  out.started = started;
+  out.listeners = listeners();
+  out.certificates = certificate_reports();
+  if (options.unsafe) out.warnings.push_back("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
+  return out;
+}
+
+ops::policy_report faces_loop::impl::about_policies() const { return {ingest.problems, ingest.conditions}; }
+
+// SIGTERM: not ready, no new connections, running requests end, then everything.
+task<void> faces_loop::impl::wait_for_signal(std::function<void()> on_signal) {
+  const int number = co_await async::stop_signal();
+  log.info("signal {}: stopping", number);
+  stopping = true;
+  on_signal();
+  stop_servers();
+}
+
+void faces_loop::impl::stop_servers() {
+  servers_open = servers.size();
+  for (face_server& s : servers) {
+    s.server->stop(std::chrono::duration_cast<std::chrono::milliseconds>(options.drain), [this] {
+      if (--servers_open == 0) loop.stop();
+    });
+  }
+}
+
+task<void> faces_loop::impl::keep_certificates() {
+  for (;;) {
+    co_await async::sleep_for(std::chrono::seconds(2));
+    for (const auto& context : certificates) {
+      const auto reloaded = context->reload_if_changed();
+      if (reloaded.has_error()) {
+        log.error("{}; the certificates in force stay", reloaded.error().message);
+      } else if (reloaded.value()) {
+        log.info("new certificates are in force");
+      }
+    }
+  }
+}
+
+faces_loop::faces_loop(const settings& s, logger log) : impl_(std::make_unique<impl>(s, std::move(log))) {}
+faces_loop::~faces_loop() = default;
+
+faces_mail faces_loop::mail() {
+  impl* self = impl_.get();
+  faces_mail out;
+  out.node = [self](store::node_update u) {
+    auto shared = std::make_shared<store::node_update>(std::move(u));
+    async::post(self->loop, [self, shared] { self->nodes.apply(std::move(*shared)); });
+  };
+  out.labels = [self](store::node_id id, const std::string& name, std::map<std::string, std::string> labels) {
+    async::post(self->loop, [self, id, name, labels = std::move(labels)] { self->nodes.node(id, name).labels = labels; });
+  };
+  out.policies = [self](std::shared_ptr<const policy::policy_table> table) {
+    async::post(self->loop, [self, table = std::move(table)] { self->nodes.set_policies(table); });
+  };
+  out.report = [self](ingest_report report) {
+    auto shared = std::make_shared<ingest_report>(std::move(report));
+    async::post(self->loop, [self, shared] { self->ingest = std::move(*shared); });
+  };
+  return out;
+}
+
+result<void> faces_loop::start(ingest_loop& writer) {
+  impl& self = *impl_;
+  self.make_apis(writer);
+  const settings& s = self.options;
+
+  auto strict = self.load(tls::client_certificate::required);
+  if (strict.has_error()) return strict.error();
+  auto lenient = self.load(tls::client_certificate::optional);
+  if (lenient.has_error()) return lenient.error();
+
+  http::router extender_routes, metrics_routes, ops_routes, health_routes;
+  self.extend.routes(extender_routes);
+  self.metrics_api->mount(metrics_routes);
+  self.ops_api->mount(ops_routes);
+  for (const char* path : {"/livez", "/readyz", "/healthz"}) {
+    health_routes.add("GET", path, [&self](const http::request& r, std::string_view) { return *self.health().answer(r); });
+  }
+  if (s.unsafe) self.log.warning("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
+  for (auto&& served : {self.serve("extender", s.extender_port, s.unsafe ? nullptr : *strict, std::move(extender_routes)),
+                        self.serve("custom metrics", s.metrics_port, *lenient, std::move(metrics_routes)),
+                        self.serve("ops", s.ops_port, *lenient, std::move(ops_routes)),
+                        self.serve("health", s.health_port, nullptr, std::move(health_routes))}) {
+    if (served.has_error()) return served.error();
+  }
+  self.tasks.spawn("certificates", self.keep_certificates());
+  return {};
+}
+
+void faces_loop::run(std::function<void()> on_signal) {
+  pthread_setname_np(pthread_self(), "faces");
+  impl_->tasks.spawn("signals", impl_->wait_for_signal(std::move(on_signal)));
+  async::run(impl_->loop, impl_->log);
+  // The columns they started are on the ingest loop, which is still there.
+  impl_->ops_api.reset();
+  impl_->metrics_api.reset();
+  impl_->windows.reset();
+}
+
+}  // namespace binnacle::aggregator

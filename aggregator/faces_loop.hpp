@@ -1,0 +1,44 @@
+#pragma once
+
+#include "aggregator/config.hpp"
+#include "aggregator/custom_metrics/watched_columns.hpp"
+#include "aggregator/ingest_loop.hpp"
+#include "aggregator/policy/published.hpp"
+#include "aggregator/store/view.hpp"
+#include "common/error.hpp"
+#include "common/log.hpp"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace binnacle::aggregator {
+
+/// The readers (ARCHITECTURE.md, Threads): the extender, the custom metrics API, ops and health, on one event loop, with the view they
+/// share.
+/// Threads: start() before run(); the functions of mail() may be called from any thread; everything else on the thread of run().
+class faces_loop {
+ public:
+  faces_loop(const settings& s, logger log);
+  ~faces_loop();
+  faces_loop(const faces_loop&) = delete;
+  faces_loop& operator=(const faces_loop&) = delete;
+
+  /// The letter box for the ingest loop: its functions post to this loop.
+  faces_mail mail();
+
+  /// Loads certificates and binds the ports. `writer` is asked for columns and must outlive run(). Errors: one sentence with the remedy.
+  result<void> start(ingest_loop& writer);
+
+  /// Runs until SIGTERM or SIGINT came and running requests have ended (or settings::drain is over). `on_signal` is called when the
+  /// signal comes.
+  void run(std::function<void()> on_signal);
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::aggregator

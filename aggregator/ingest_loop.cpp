@@ -1,0 +1,301 @@
+#include "aggregator/ingest_loop.hpp"
+
+#include "aggregator/ingest/listener.hpp"
+#include "aggregator/label_book.hpp"
+#include "aggregator/policy/folder.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "common/tls/context.hpp"
+
+#include <algorithm>
+#include <pthread.h>
+
+namespace binnacle::aggregator {
+namespace {
+
+using async::task;
+using async::within;
+
+/// Watched RAPL is read five times a second: it costs nothing, and one-second watts are late watts (design 6).
+wire::interest interest_of(const std::vector<std::string>& families) {
+  wire::interest out;
+  for (const std::string& family : families) out.wishes.push_back({family, family.starts_with("rapl_") ? 200u : 1000u});
+  return out;
+}
+
+}  // namespace
+
+struct ingest_loop::impl final : policy::sink, policy::column_source {
+  impl(const settings& s, faces_mail m, logger l)
+      : options(s), mail(std::move(m)), log(std::move(l)), tasks(loop, log), engine_due(loop), stock(limits_of(s)), judge(*this, *this),
+        files(s.policies) {
+    stock.set_sink([this](store::column_id column, store::node_id node, const store::sample& value) {
+      judge.update(column, node, value, boot_clock::now());
+      rearm();
+    });
+  }
+
+  static store::warehouse_limits limits_of(const settings& s) {
+    store::warehouse_limits out;
+    out.nodes = static_cast<std::size_t>(s.max_nodes);
+    return out;
+  }
+
+  result<void> load_certificates();
+  result<void> open_port();
+  void read_policies();
+  void on_node(store::node_update u);
+  ingest_report report() const;
+
+  // policy::column_source
+  watched watch(const store::column_spec& spec, instant now) override {
+    const auto made = stock.watch(spec, now);
+    interest_changed = true;
+    return {made.id, made.values};
+  }
+  void release(store::column_id id) override {
+    stock.unwatch(id);
+    interest_changed = true;
+  }
+
+  // policy::sink
+  void happened(const policy::event& e) override;
+  void changed(const policy::condition& c) override;
+  void relabel(store::node_id node) override { to_relabel.push_back(node); }
+  void published(std::shared_ptr<const policy::policy_table> table) override { mail.policies(std::move(table)); }
+
+  void rearm();
+  void after_engine();
+  void relabel_nodes();
+
+  task<void> keep_deadlines();
+  task<void> keep_policies();
+  task<void> keep_certificates();
+  task<void> keep_reporting();
+
+  // Constant after construction.
+  const settings options;
+  const faces_mail mail;
+  const logger log;
+
+  // Owned by the loop.
+  async::loop loop;
+  async::task_group tasks;
+  async::event engine_due;
+  instant armed_for = instant::max();
+  std::shared_ptr<tls::context> certificates;
+  store::warehouse stock;
+  policy::engine judge;
+  policy::folder files;
+  policy::policy_set texts;
+  label_book labels;
+  std::vector<store::node_id> to_relabel;
+  bool interest_changed = false;
+  static constexpr std::size_t most_node_lines = 50;
+  std::size_t node_lines = 0;
+  instant node_lines_until{};
+  std::unique_ptr<ingest::listener> door;
+};
+
+result<void> ingest_loop::impl::load_certificates() {
+  tls::options o;
+  o.side = tls::role::server;
+  o.pem = {options.cert, options.key, options.agents_ca};
+  o.clients = tls::client_certificate::required;
+  o.tls13_only = true;
+  o.alpn = "binnacle/1";
+  auto loaded = tls::context::load(std::move(o));
+  if (loaded.has_error()) return loaded.error();
+  certificates = std::move(loaded.value());
+  return {};
+}
+
+result<void> ingest_loop::impl::open_port() {
+  ingest::ingest_options o;
+  o.address = options.address;
+  o.port = static_cast<std::uint16_t>(options.ingest_port);
+  o.tls = certificates;
+  o.cluster = options.cluster;
+  o.replica_id = options.replica_id;
+  o.max_sessions = static_cast<std::size_t>(options.max_nodes);
+  ingest::ingest_events events;
+  events.node_changed = [this](store::node_update u) { on_node(std::move(u)); };
+  door = std::make_unique<ingest::listener>(loop, std::move(o), stock, std::move(events), log);
+  auto started = door->start();
+  if (started.has_value()) door->set_interest(interest_of(stock.families_in_use()));
+  return started;
+}
+
+void ingest_loop::impl::on_node(store::node_update u) {
+  judge.node_added(u.id, boot_clock::now());
+  mail.node(std::move(u));
+  after_engine();
+}
+
+// A file that was refused is logged with file, line and remedy, once per change.
+void ingest_loop::impl::read_policies() {
+  if (!files.refresh(texts)) return;
+  for (const policy::problem& p : texts.problems()) {
+    if (p.level == policy::severity::error) {
+      log.error("policy file {}", p.text());
+    } else if (p.level == policy::severity::warning) {
+      log.warning("policy file {}", p.text());
+    }
+  }
+  judge.set_policies(texts.policies(), boot_clock::now());
+  after_engine();
+}
+
+// A heat wave must not become a flood of lines: of what happens to nodes, the first fifty in ten seconds.
+void ingest_loop::impl::happened(const policy::event& e) {
+  const std::string who = e.policy.name_space + "/" + e.policy.name;
+  if (!e.node) {
+    log.info("policy {}: {}", who, e.message);
+    return;
+  }
+  const instant now = boot_clock::now();
+  if (now >= node_lines_until) {
+    if (node_lines > most_node_lines) log.info("{} more changes of verdicts in the last ten seconds", node_lines - most_node_lines);
+    node_lines = 0;
+    node_lines_until = now + std::chrono::seconds(10);
+  }
+  if (++node_lines > most_node_lines) return;
+  log.info("policy {} on {}{}: {}", who, stock.name(*e.node), e.dry_run ? " (DryRun)" : "", e.message);
+}
+
+void ingest_loop::impl::changed(const policy::condition& c) {
+  if (!c.active) return;
+  log.warning("policy {}/{}: {}: {}", c.policy.name_space, c.policy.name, policy::to_string(c.what), c.message);
+}
+
+/// To be called after every call of the engine.
+void ingest_loop::impl::after_engine() {
+  rearm();
+  if (interest_changed && door) {
+    interest_changed = false;
+    door->set_interest(interest_of(stock.families_in_use()));
+  }
+  relabel_nodes();
+}
+
+// The engine names nodes while it works; asking it for their labels waits until it is done.
+void ingest_loop::impl::relabel_nodes() {
+  while (!to_relabel.empty()) {
+    std::vector<store::node_id> nodes;
+    nodes.swap(to_relabel);
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    for (const store::node_id node : nodes) {
+      if (!labels.apply(node, judge.labels(node))) continue;
+      judge.set_node_labels(node, labels.of(node), boot_clock::now());
+      mail.labels(node, stock.name(node), labels.of(node));
+    }
+  }
+}
+
+// Wakes the timer when something became due sooner than it thinks, or labels wait for the engine to be done.
+void ingest_loop::impl::rearm() {
+  const auto next = judge.next_deadline();
+  if (!to_relabel.empty() || (next && *next < armed_for)) engine_due.notify();
+}
+
+// The one timer for what happens because nothing arrived.
+task<void> ingest_loop::impl::keep_deadlines() {
+  for (;;) {
+    const instant now = boot_clock::now();
+    judge.tick(now);
+    relabel_nodes();
+    armed_for = judge.next_deadline().value_or(instant::max());
+    const async::deadline until = armed_for == instant::max() ? async::never : within(std::max(armed_for - now, duration::zero()));
+    co_await engine_due.wait(until);
+  }
+}
+
+task<void> ingest_loop::impl::keep_policies() {
+  for (;;) {
+    co_await async::sleep_for(options.policy_poll);
+    read_policies();
+  }
+}
+
+task<void> ingest_loop::impl::keep_certificates() {
+  for (;;) {
+    co_await async::sleep_for(std::chrono::seconds(2));
+    const auto reloaded = certificates->reload_if_changed();
+    if (reloaded.has_error()) {
+      log.error("{}; the certificates in force stay", reloaded.error().message);
+    } else if (reloaded.value()) {
+      log.info("new certificates are in force for agents");
+    }
+  }
+}
+
+task<void> ingest_loop::impl::keep_reporting() {
+  for (;;) {
+    mail.report(report());
+    co_await async::sleep_for(std::chrono::seconds(1));
+  }
+}
+
+ingest_report ingest_loop::impl::report() const {
+  ingest_report out;
+  out.sessions = door->counters();
+  out.store = stock.counters();
+  out.engine = judge.counters();
+  out.nodes = stock.node_count();
+  out.series = stock.series_count();
+  out.columns = stock.columns_in_use();
+  out.shapes = stock.kinds();
+  out.strategies = judge.status();
+  out.conditions = judge.conditions();
+  out.problems = texts.problems();
+  out.certificate_seconds_left = certificates->seconds_left();
+  return out;
+}
+
+ingest_loop::ingest_loop(const settings& s, faces_mail mail, logger log)
+    : impl_(std::make_unique<impl>(s, std::move(mail), std::move(log))) {}
+ingest_loop::~ingest_loop() = default;
+
+result<void> ingest_loop::start() {
+  if (auto loaded = impl_->load_certificates(); loaded.has_error()) return loaded;
+  impl_->read_policies();
+  if (auto opened = impl_->open_port(); opened.has_error()) return opened;
+  impl_->tasks.spawn("deadlines", impl_->keep_deadlines());
+  impl_->tasks.spawn("policy files", impl_->keep_policies());
+  impl_->tasks.spawn("certificates", impl_->keep_certificates());
+  impl_->tasks.spawn("report", impl_->keep_reporting());
+  return {};
+}
+
+std::uint16_t ingest_loop::port() const noexcept { return impl_->door->port(); }
+
+void ingest_loop::run() {
+  pthread_setname_np(pthread_self(), "ingest");
+  async::run(impl_->loop, impl_->log);
+}
+
+void ingest_loop::stop(std::chrono::milliseconds grace) {
+  async::post(impl_->loop, [this, grace] {
+    impl_->tasks.cancel();
+    impl_->door->stop(grace, [this] { impl_->loop.stop(); });
+  });
+}
+
+void ingest_loop::watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) {
+  async::post(impl_->loop, [this, spec = std::move(spec), then = std::move(then)] {
+    then(impl_->stock.watch(spec, boot_clock::now()));
+    impl_->interest_changed = true;
+    impl_->after_engine();
+  });
+}
+
+void ingest_loop::unwatch(store::column_id id) {
+  async::post(impl_->loop, [this, id] {
+    impl_->stock.unwatch(id);
+    impl_->interest_changed = true;
+    impl_->after_engine();
+  });
+}
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,76 @@
+// binnacle-aggregator: the wiring diagram. Two loops, one thread each: the ingest loop writes, the faces loop reads.
+
+#include "aggregator/config.hpp"
+#include "aggregator/faces_loop.hpp"
+#include "aggregator/ingest_loop.hpp"
+#include "common/config.hpp"
+#include "common/log.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <thread>
+
+namespace binnacle::aggregator {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "aggregator";
+}
+
+int run(const settings& s, const logger& log) {
+  faces_loop faces(s, log);
+  ingest_loop ingest(s, faces.mail(), log.part("ingest"));
+  if (auto started = ingest.start(); started.has_error()) {
+    log.error("{}", started.error().message);
+    return 1;
+  }
+  if (auto started = faces.start(ingest); started.has_error()) {
+    log.error("{}", started.error().message);
+    return 1;
+  }
+  log.info("replica {} takes agents on {}:{}, policies from {}", s.replica_id, s.address, ingest.port(), s.policies);
+
+  std::thread writer([&ingest] { ingest.run(); });
+  faces.run([&ingest, &s] { ingest.stop(std::chrono::duration_cast<std::chrono::milliseconds>(s.drain)); });
+  writer.join();
+  log.info("stopped");
+  return 0;
+}
+
+}  // namespace
+}  // namespace binnacle::aggregator
+
+int main(int argc, char** argv) {
+  using namespace binnacle;
+  signal(SIGPIPE, SIG_IGN);
+  aggregator::settings s;
+  s.replica_id = aggregator::host_name();
+  config_spec spec = aggregator::bind(s);
+  try {
+    const auto parsed = spec.parse(argc, argv, std::cout);
+    if (parsed.has_error()) {
+      std::fprintf(stderr, "binnacle-aggregator: %s\n", parsed.error().message.c_str());
+      return 2;
+    }
+    if (parsed->exit) return 0;
+    if (const auto valid = aggregator::validate(s); valid.has_error()) {
+      std::fprintf(stderr, "binnacle-aggregator: %s\n", valid.error().message.c_str());
+      return 2;
+    }
+    log_level level{};
+    parse_log_level(s.log_level, level);
+    const logger log("aggregator", level);
+    for (const std::string& note : parsed->notes) log.warning("{}", note);
+    return aggregator::run(s, log);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "binnacle-aggregator: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,223 @@
+#include "aggregator/ops/api.hpp"
+
+#include "aggregator/decision/explain.hpp"
+#include "aggregator/ops/fleet.hpp"
+#include "aggregator/ops/node_json.hpp"
+#include "aggregator/ops/own_metrics.hpp"
+#include "aggregator/ops/summary_json.hpp"
+#include "common/exposition.hpp"
+#include "common/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace binnacle::ops {
+namespace {
+
+constexpr std::size_t most_names = 100;        // of nodes, per strategy
+constexpr std::size_t most_metrics = 16;       // columns of one answer
+constexpr std::size_t most_decisions = 1'000;  // in one answer
+constexpr long most_running = 4;               // sliced answers at a time: each may hold some ten megabytes
+
+http::response bad_parameter(std::string_view name, std::string_view form) {
+  return http::response::failure(400, fmt::format("the parameter {} must be {}", name, form));
+}
+
+std::string text_parameter(const http::request& r, std::string_view name) {
+  const std::string* text = r.parameter(name);
+  return text == nullptr ? std::string() : *text;
+}
+
+/// The number in a parameter, `fallback` without one; nothing if it is none of [least, most].
+std::optional<std::uint64_t> number_parameter(const http::request& r, std::string_view name,
+                                              std::uint64_t fallback, std::uint64_t least,
+                                              std::uint64_t most) {
+  const std::string* text = r.parameter(name);
+  if (text == nullptr) return fallback;
+  std::uint64_t n = 0;
+  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), n);
+  if (failed != std::errc() || end != text->data() + text->size() || n < least || n > most)
+    return std::nullopt;
+  return n;
+}
+
+std::vector<std::string> every_parameter(const http::request& r, std::string_view name) {
+  std::vector<std::string> all;
+  for (const auto& [key, value] : r.query) {
+    if (key == name && std::find(all.begin(), all.end(), value) == all.end()) all.push_back(value);
+  }
+  return all;
+}
+
+bool some_node_has(const store::view& nodes, std::string_view family) {
+  return std::any_of(nodes.nodes().begin(), nodes.nodes().end(), [&](const auto& n) {
+    return n.second->cells != nullptr && !n.second->cells->series().of_family(family).empty();
+  });
+}
+
+/// A sliced answer that counts as running for as long as it exists.
+class counted final : public slices {
+ public:
+  counted(std::unique_ptr<slices> work, std::shared_ptr<int> running)
+      : work_(std::move(work)), running_(std::move(running)) {}
+  bool step() override { return work_->step(); }
+  http::response take() override { return work_->take(); }
+
+ private:
+  std::unique_ptr<slices> work_;
+  std::shared_ptr<int> running_;
+};
+
+const char* no_identity =
+    "present a client certificate signed by the authority that this server trusts for clients";
+
+}  // namespace
+
+api::api(const store::view& nodes, const decision::ring& decisions, api_sources sources)
+    : nodes_(nodes), decisions_(decisions), sources_(std::move(sources)) {}
+
+void api::page(http::router& routes, const std::string& path, handler h) {
+  routes.add("GET", path, [this, h](const http::request& r, std::string_view) {
+    if (sources_.identity_required && !r.peer) return http::response::failure(401, no_identity);
+    return (this->*h)(r);
+  });
+}
+
+void api::sliced_page(http::router& routes, const std::string& path, slicer make) {
+  const auto factory = [this, make](const http::request& r) {
+    std::unique_ptr<slices> work;
+    if (sources_.identity_required && !r.peer) {
+      work = ready(http::response::failure(401, no_identity));
+    } else if (running_.use_count() > most_running) {
+      auto busy = http::response::failure(
+          503, "too many lists of the whole fleet are being made; try again in a second");
+      busy.headers.emplace_back("Retry-After", "1");
+      work = ready(std::move(busy));
+    } else {
+      work = std::make_unique<counted>((this->*make)(r), running_);
+    }
+    return run_sliced(std::move(work), sources_.later);
+  };
+  routes.add_streaming("GET", path, factory, 1024);
+}
+
+void api::mount(http::router& routes) {
+  page(routes, "/api/v1/status", &api::status);
+  page(routes, "/api/v1/policies", &api::policies);
+  page(routes, "/api/v1/labels", &api::labels);
+  page(routes, "/api/v1/decisions", &api::decisions);
+  page(routes, "/metrics", &api::own_metrics);
+  sliced_page(routes, "/api/v1/nodes", &api::node_list);
+  sliced_page(routes, "/metrics/nodes", &api::node_metrics);
+  routes.add_prefix("/api/v1/nodes", [this](const http::request& r, std::string_view) {
+    if (sources_.identity_required && !r.peer) return http::response::failure(401, no_identity);
+    if (r.method != "GET") return http::response::failure(405, "only GET is served here");
+    return one_node(r);
+  });
+  const auto probe = [this](const http::request& r, std::string_view) {
+    const auto answer = sources_.health.answer(r);
+    return answer ? *answer : http::response::failure(404, "there is no check of that name");
+  };
+  for (const char* path : {"/livez", "/readyz", "/healthz"}) routes.add_prefix(path, probe);
+}
+
+std::string api::time_of(instant t) const { return rfc3339(sources_.wall(t)); }
+
+http::response api::status(const http::request&) {
+  const instant now = sources_.now();
+  const decision_totals totals{decisions_.size(), decisions_.total(), decisions_.dropped()};
+  return http::response::json(
+      status_json(nodes_, sources_.self(), sources_.about_policies(), totals, now, time_of(now)));
+}
+
+http::response api::policies(const http::request&) {
+  return http::response::json(policies_json(nodes_, sources_.about_policies(), most_names));
+}
+
+http::response api::labels(const http::request&) { return http::response::json(labels_json(nodes_)); }
+
+http::response api::own_metrics(const http::request&) {
+  http::response a = http::response::text(own_metrics_text(sources_.own_metrics()));
+  a.content_type = std::string(exposition::writer::content_type);
+  return a;
+}
+
+http::response api::decisions(const http::request& r) {
+  decision::query q;
+  q.pod = text_parameter(r, "pod");
+  q.policy = text_parameter(r, "policy");
+  q.node = text_parameter(r, "node");
+  q.verb = text_parameter(r, "verb");
+  const auto id = number_parameter(r, "id", 0, 0, UINT64_MAX);
+  if (!id) return bad_parameter("id", "a whole number");
+  q.id = *id;
+  const auto limit = number_parameter(r, "limit", q.limit, 1, most_decisions);
+  if (!limit) return bad_parameter("limit", fmt::format("a whole number from 1 to {}", most_decisions));
+  q.limit = *limit;
+  if (!q.verb.empty() && q.verb != "filter" && q.verb != "prioritize")
+    return bad_parameter("verb", "filter or prioritize");
+  decision::explain_options how;
+  how.node = q.node;
+  how.all = text_parameter(r, "all") == "true";
+  return http::response::json(decision::to_json(decisions_, q, how));
+}
+
+http::response api::one_node(const http::request& r) {
+  const std::string name = r.path.size() == 4 ? r.path[3] : std::string();
+  const store::node_view* node = nodes_.find(name);
+  if (node == nullptr)
+    return http::response::failure(404, fmt::format("no agent named '{}' has connected", name));
+  std::string text;
+  json_writer out(text);
+  write_node_in_full(out, *node, nodes_.policies(), sources_.now());
+  return http::response::json(text += '\n');
+}
+
+std::vector<std::string> api::default_metrics() const {
+  std::vector<std::string> names;
+  const auto first_of = [&](std::initializer_list<const char*> families) {
+    for (const char* family : families) {
+      if (!some_node_has(nodes_, family)) continue;
+      names.emplace_back(family);
+      return;
+    }
+  };
+  first_of({"host_power_watts", "rapl_power_watts", "bmc_power_watts"});
+  first_of({"host_inlet_temperature_celsius", "bmc_temperature_celsius"});
+  first_of({"os_cpu_utilization_ratio"});
+  for (const auto& [key, policy] : nodes_.policies()) {
+    for (const auto& strategy : policy->strategies) {
+      for (const auto& rule : strategy.rules) {
+        const bool known = std::find(names.begin(), names.end(), rule.definition.metric) != names.end();
+        if (!known && names.size() < most_metrics) names.push_back(rule.definition.metric);
+      }
+    }
+  }
+  return names;
+}
+
+std::unique_ptr<slices> api::node_list(const http::request& r) {
+  fleet_query q;
+  const auto limit = number_parameter(r, "limit", q.limit, 1, q.limit);
+  if (!limit) return ready(bad_parameter("limit", fmt::format("a whole number from 1 to {}", q.limit)));
+  q.limit = *limit;
+  q.now = sources_.now();
+  q.time = time_of(q.now);
+  std::vector<std::string> names = default_metrics();
+  for (std::string& extra : every_parameter(r, "metric")) {
+    if (std::find(names.begin(), names.end(), extra) == names.end()) names.push_back(std::move(extra));
+  }
+  if (names.size() > most_metrics)
+    return ready(bad_parameter("metric", fmt::format("given at most {} times", most_metrics)));
+  for (const std::string& name : names) q.metrics.push_back({name, sources_.ask(name, {})});
+  return fleet_json(nodes_, std::move(q));
+}
+
+std::unique_ptr<slices> api::node_metrics(const http::request& r) {
+  return fleet_exposition(nodes_, every_parameter(r, "family"), sources_.now());
+}
+
+}  // namespace binnacle::ops

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "aggregator/custom_metrics/question.hpp"
+#include "aggregator/decision/ring.hpp"
+#include "aggregator/ops/report.hpp"
+#include "aggregator/ops/sliced.hpp"
+#include "aggregator/store/view.hpp"
+#include "common/clock.hpp"
+#include "common/http/health.hpp"
+#include "common/http/message.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace binnacle::ops {
+
+/// What the ops face reads. Everything is called on the faces loop, when a request needs it.
+struct api_sources {
+  custom_metrics::question_maker ask;
+  std::function<self_report()> self;
+  std::function<std::vector<own_sample>()> own_metrics;
+  std::function<policy_report()> about_policies;
+  post later;
+  http::health health;
+  std::function<instant()> now = boot_clock::now;
+  std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
+  /// Everything but /livez and /readyz needs a verified client certificate.
+  bool identity_required = true;
+};
+
+/// The face for operators: the JSON API of the `binnacle` command (/api/v1/…, README.md here), /metrics and
+/// /metrics/nodes, health. Reads only; nothing can be changed through it. Faces loop only.
+class api {
+ public:
+  /// Both must outlive the api.
+  api(const store::view& nodes, const decision::ring& decisions, api_sources sources);
+
+  void mount(http::router& routes);
+
+ private:
+  using handler = http::response (api::*)(const http::request&);
+  using slicer = std::unique_ptr<slices> (api::*)(const http::request&);
+  void page(http::router& routes, const std::string& path, handler h);
+  void sliced_page(http::router& routes, const std::string& path, slicer make);
+
+  http::response status(const http::request& r);
+  http::response one_node(const http::request& r);
+  http::response policies(const http::request& r);
+  http::response labels(const http::request& r);
+  http::response decisions(const http::request& r);
+  http::response own_metrics(const http::request& r);
+  std::unique_ptr<slices> node_list(const http::request& r);
+  std::unique_ptr<slices> node_metrics(const http::request& r);
+
+  std::vector<std::string> default_metrics() const;
+  std::string time_of(instant t) const;
+
+  const store::view& nodes_;
+  const decision::ring& decisions_;
+  api_sources sources_;
+  std::shared_ptr<int> running_ =
+      std::make_shared<int>();  // one reference for each sliced answer in the making
+};
+
+}  // namespace binnacle::ops

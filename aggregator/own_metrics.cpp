@@ -1,0 +1,133 @@
+#include "aggregator/own_metrics.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <span>
+
+namespace binnacle::aggregator {
+namespace {
+
+using ops::own_sample;
+
+class collector {
+ public:
+  void add(const char* family, std::uint64_t value, metrics::label_set labels = {}) { out.push_back({family, std::move(labels), value}); }
+  void add(const char* family, double value, metrics::label_set labels = {}) { out.push_back({family, std::move(labels), value}); }
+
+  /// `unit`: what one of the histogram's steps is in the family's unit.
+  template <std::size_t N>
+  void add(const char* family, const metrics::histogram<N>& h, double unit, metrics::label_set labels = {}) {
+    ops::histogram_sample s;
+    for (std::size_t i = 0; i <= N; ++i) {
+      if (i < N) s.upper_bounds.push_back(static_cast<double>(h.bounds()[i]) * unit);
+      s.counts.push_back(h.cumulative(i) - (i == 0 ? 0 : h.cumulative(i - 1)));
+    }
+    s.sum = static_cast<double>(h.sum()) * unit;
+    out.push_back({family, std::move(labels), std::move(s)});
+  }
+
+  std::vector<own_sample> out;
+};
+
+std::uint64_t resident_bytes() {
+  // Source: proc(5), /proc/pid/statm: the second field is the resident set in pages.
+  unsigned long size = 0, resident = 0;
+  if (std::FILE* f = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(f, "%lu %lu", &size, &resident) != 2) resident = 0;
+    std::fclose(f);
+  }
+  return std::uint64_t{resident} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+double cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+void add_process(collector& c) {
+  c.add("binnacle_aggregator_info", std::uint64_t{1}, {{"version", BINNACLE_VERSION}});
+  c.add("binnacle_aggregator_cpu_seconds_total", cpu_seconds());
+  c.add("binnacle_aggregator_resident_bytes", resident_bytes());
+}
+
+void add_ingest(collector& c, const own_numbers& n) {
+  std::uint64_t connected = 0;
+  for (const auto& [name, node] : n.nodes.nodes()) connected += node->connected ? 1 : 0;
+  c.add("binnacle_nodes", connected, {{"state", "connected"}});
+  c.add("binnacle_nodes", static_cast<std::uint64_t>(n.nodes.nodes().size()) - connected, {{"state", "disconnected"}});
+
+  const ingest::ingest_counters& s = n.ingest.sessions;
+  c.add("binnacle_sessions", s.open);
+  for (std::size_t i = 0; i < s.ended.size(); ++i) {
+    const auto why = static_cast<wire::reason>(i);
+    // The peer's own goodbye is no refusal.
+    if (s.ended[i] == 0 || why == wire::reason::none || why == wire::reason::closed_by_peer) continue;
+    c.add("binnacle_sessions_refused_total", s.ended[i], {{"reason", std::string(to_string(why))}});
+  }
+  c.add("binnacle_sessions_refused_total", s.handshake_failures, {{"reason", "handshake"}});
+  c.add("binnacle_frames_total", s.frames);
+  c.add("binnacle_samples_total", s.samples);
+  c.add("binnacle_wire_bytes_total", s.bytes);
+  c.add("binnacle_dropped_total", s.turned_away, {{"buffer", "handshake_queue"}});
+  c.add("binnacle_dropped_total", n.decisions_dropped, {{"buffer", "decisions"}});
+}
+
+void add_extender(collector& c, const extender::counters& x) {
+  const auto verb = [&c](const char* name, const extender::verb_counters& v) {
+    for (std::size_t i = 0; i < v.answered.size(); ++i) {
+      c.add("binnacle_extender_requests_total", v.answered[i],
+            {{"verb", name}, {"outcome", std::string(decision::to_string(static_cast<decision::outcome>(i)))}});
+    }
+    c.add("binnacle_extender_requests_total", v.bad_request, {{"verb", name}, {"outcome", "bad_request"}});
+  };
+  verb("filter", x.filter);
+  verb("prioritize", x.prioritize);
+  c.add("binnacle_extender_request_seconds", x.filter.latency_us, 1e-6, {{"verb", "filter"}});
+  c.add("binnacle_extender_request_seconds", x.prioritize.latency_us, 1e-6, {{"verb", "prioritize"}});
+  for (std::size_t i = 0; i < x.candidates.size(); ++i) {
+    c.add("binnacle_decisions_total", x.candidates[i],
+          {{"verdict", std::string(decision::to_string(static_cast<decision::verdict>(i)))}});
+  }
+  c.add("binnacle_decision_age_seconds", x.oldest_age_ms, 1e-3);
+}
+
+void add_policies(collector& c, const own_numbers& n) {
+  for (const auto& [key, policy] : n.nodes.policies()) {
+    c.add("binnacle_policy_info", std::uint64_t{1}, {{"namespace", key.name_space}, {"policy", key.name}});
+  }
+  for (const policy::strategy_status& s : n.ingest.strategies) {
+    c.add("binnacle_policy_violating_nodes", std::uint64_t{s.violating} + s.held,
+          {{"namespace", s.policy.name_space}, {"policy", s.policy.name}, {"strategy", std::string(policy::to_string(s.strategy))}});
+  }
+}
+
+void add_servers(collector& c, const own_numbers& n) {
+  const auto each = [&](const char* family, std::uint64_t http::server_counters::*member) {
+    for (const ops::listener_report& l : n.listeners) c.add(family, l.counters.*member, {{"server", l.name}});
+  };
+  each("binnacle_http_connections_total", &http::server_counters::accepted);
+  each("binnacle_http_requests_total", &http::server_counters::requests);
+  each("binnacle_http_malformed_total", &http::server_counters::malformed);
+  each("binnacle_http_timeouts_total", &http::server_counters::timeouts);
+  for (const ops::certificate_report& f : n.certificates) {
+    c.add("binnacle_certificate_remaining_seconds", static_cast<double>(f.seconds_left), {{"file", f.file}});
+  }
+}
+
+}  // namespace
+
+std::vector<ops::own_sample> own_metrics(const own_numbers& n) {
+  collector c;
+  add_process(c);
+  add_ingest(c, n);
+  add_extender(c, n.extender);
+  add_policies(c, n);
+  add_servers(c, n);
+  return std::move(c.out);
+}
+
+}  // namespace binnacle::aggregator

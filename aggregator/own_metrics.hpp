@@ -1,0 +1,25 @@
+#pragma once
+
+#include "aggregator/extender/counters.hpp"
+#include "aggregator/ingest_loop.hpp"
+#include "aggregator/ops/report.hpp"
+#include "aggregator/store/view.hpp"
+
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// What the numbers about ourselves are made of; all of it on the faces loop.
+struct own_numbers {
+  const ingest_report& ingest;
+  const extender::counters& extender;
+  const std::vector<ops::listener_report>& listeners;
+  const std::vector<ops::certificate_report>& certificates;
+  const store::view& nodes;
+  std::uint64_t decisions_dropped = 0;
+};
+
+/// The binnacle_ metrics of the catalogue, for the ops face. Reads /proc/self for CPU and memory.
+std::vector<ops::own_sample> own_metrics(const own_numbers& n);
+
+}  // namespace binnacle::aggregator
