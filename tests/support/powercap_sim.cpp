@@ -44,7 +44,10 @@ void powercap_sim::add(const std::vector<zone_spec>& zones, std::vector<unsigned
     next = number + 1;
     numbers.push_back(number);
     const auto owner = package.empty() && z.name.starts_with("package-") ? z.name : package;
-    counters_.push_back({.file = root_ + "/" + zone_folder(numbers) + "/energy_uj",
+    const auto file = root_ + "/" + zone_folder(numbers) + "/energy_uj";
+    const int fd = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) throw std::runtime_error("cannot write " + file);
+    counters_.push_back({.fd = fd,
                          .name = z.name,
                          .package = owner,
                          .uj = static_cast<double>(z.energy_uj),
@@ -98,15 +101,14 @@ void powercap_sim::advance(duration by) {
 
 // In place, since the agent holds the file open. Line ends after the number cover the digits of a longer
 // number that was there before a wrap, so that a reader never finds an empty file.
-void powercap_sim::write(const counter& c) const {
-  const int fd = ::open(c.file.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;  // the zone was taken away, as a test may do
+void powercap_sim::write(const counter& c) {
   const auto text = fmt::format("{:\n<20}", fmt::format("{:.0f}\n", c.uj));
-  if (::pwrite(fd, text.data(), text.size(), 0) < 0) {
-    ::close(fd);
-    throw std::runtime_error("cannot write " + c.file);
-  }
-  ::close(fd);
+  if (::pwrite(c.fd, text.data(), text.size(), 0) < 0)
+    throw std::runtime_error("cannot write an energy counter");
+}
+
+powercap_sim::~powercap_sim() {
+  for (const auto& c : counters_) ::close(c.fd);
 }
 
 }  // namespace binnacle::support

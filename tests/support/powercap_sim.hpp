@@ -20,6 +20,10 @@ class powercap_sim {
   powercap_sim(std::string root, std::vector<zone_spec> zones, double watts_per_package, double noise = 0.01,
                std::uint32_t seed = 1);
 
+  ~powercap_sim();
+  powercap_sim(const powercap_sim&) = delete;
+  powercap_sim& operator=(const powercap_sim&) = delete;
+
   /// "120" sets all packages, lines "package-0 150" (or package-0=150) single ones. False, and nothing set,
   /// for anything else.
   bool set_watts(std::string_view text);
@@ -28,7 +32,7 @@ class powercap_sim {
 
  private:
   struct counter {
-    std::string file;
+    int fd = -1;  // its energy_uj
     std::string name;
     std::string package;  // name of its package; empty for psys
     double uj = 0;
@@ -37,7 +41,7 @@ class powercap_sim {
     double now = 0;    // in this step
   };
   void add(const std::vector<zone_spec>& zones, std::vector<unsigned>& numbers, const std::string& package);
-  void write(const counter& c) const;
+  static void write(const counter& c);
 
   std::string root_;
   std::vector<counter> counters_;

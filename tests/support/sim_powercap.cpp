@@ -29,6 +29,44 @@ bool asked_to_stop(const sigset_t& signals, std::chrono::milliseconds wait) {
   return ::sigtimedwait(&signals, nullptr, &limit) > 0;
 }
 
+// What else of /sys an agent looks at is this machine's own.
+void link_rest_of_sys(const std::string& root) {
+  namespace fs = std::filesystem;
+  for (const auto* part : {"class/net", "kernel", "devices/system"}) {
+    const fs::path link = root + "/" + part;
+    std::error_code ignored;
+    fs::create_directories(link.parent_path(), ignored);
+    if (!fs::exists(fs::symlink_status(link, ignored)))
+      fs::create_symlink(std::string("/sys/") + part, link, ignored);
+  }
+}
+
+int main_loop(const std::string& root, binnacle::support::powercap_sim& sim, const sigset_t& signals,
+              std::chrono::milliseconds tick) {
+  constexpr auto look_every = std::chrono::milliseconds(50);  // at the control file
+  const auto control = root + "/watts";
+  std::string said = read_whole(control);
+  auto last = binnacle::boot_clock::now();
+  auto looked = last;
+  while (!asked_to_stop(signals, tick)) {
+    // By the clock, not by ticks, so that a late tick does not lose energy.
+    const auto now = binnacle::boot_clock::now();
+    sim.advance(now - last);
+    last = now;
+    if (now - looked < look_every) continue;
+    looked = now;
+    auto text = read_whole(control);
+    if (text == said) continue;
+    said = std::move(text);
+    // An empty file is one that is being written: it is read again next time.
+    if (!said.empty() && !sim.set_watts(said)) {
+      std::fprintf(stderr, "binnacle-sim-powercap: %s: expected watts, or lines \"package-0 150\"\n",
+                   control.c_str());
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -37,7 +75,7 @@ int main(int argc, char** argv) {
   double watts = 100;
   double noise = 0.01;
   std::uint32_t seed = 1;
-  int tick_ms = 100;
+  int tick_ms = 10;
   bool with_parent = false;
 
   CLI::App app{
@@ -80,30 +118,14 @@ int main(int argc, char** argv) {
 
   try {
     binnacle::support::powercap_sim sim(root, zones, watts, noise, seed);
-    const auto control = root + "/watts";
-    std::ofstream(control, std::ios::trunc) << watts << '\n';
+    link_rest_of_sys(root);
+    std::ofstream(root + "/watts", std::ios::trunc) << watts << '\n';
     std::printf("ready %s\n", root.c_str());
     std::fflush(stdout);
 
-    std::string said = read_whole(control);
-    auto last = binnacle::boot_clock::now();
-    while (!asked_to_stop(signals, std::chrono::milliseconds(tick_ms))) {
-      if (auto text = read_whole(control); text != said) {
-        said = std::move(text);
-        // An empty file is one that is being written: it is read again at the next tick.
-        if (!said.empty() && !sim.set_watts(said)) {
-          std::fprintf(stderr, "binnacle-sim-powercap: %s: expected watts, or lines \"package-0 150\"\n",
-                       control.c_str());
-        }
-      }
-      // By the clock, not by ticks, so that a late tick does not lose energy.
-      const auto now = binnacle::boot_clock::now();
-      sim.advance(now - last);
-      last = now;
-    }
+    return main_loop(root, sim, signals, std::chrono::milliseconds(tick_ms));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "binnacle-sim-powercap: %s\n", e.what());
     return 1;
   }
-  return 0;
 }

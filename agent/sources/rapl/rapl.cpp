@@ -217,11 +217,14 @@ void rapl_source::read_package(metered_zone& z, wire::absence reason, board& out
 std::vector<finding> rapl_source::probe() {
   const auto tree = find_rapl_zones(options_.sys_root);
   if (!tree) {
-    const auto& message = tree.error().message;
-    const auto colon = message.rfind(": ");
-    const auto grade =
-        tree.error().code == errc::unsupported ? finding::grade::absent : finding::grade::broken;
-    return {{grade, "power of the CPU packages (RAPL)", message.substr(0, colon), message.substr(colon + 2)}};
+    constexpr const char* what = "power of the CPU packages (RAPL)";
+    if (tree.error().code == errc::io) {
+      return {{finding::grade::broken, what, tree.error().message,
+               "reload the driver: modprobe -r and modprobe intel_rapl_msr"}};
+    }
+    auto none = why_no_rapl(options_.sys_root);
+    const auto grade = none.code == errc::unsupported ? finding::grade::absent : finding::grade::broken;
+    return {{grade, what, std::move(none.why), std::move(none.remedy)}};
   }
   std::vector<finding> found;
   for (const auto& z : tree->zones) {

@@ -87,27 +87,24 @@ void collect(const std::string& folder, const std::string& package, unsigned dep
   for (const auto& child : children(folder)) collect(child, below, depth + 1, out);
 }
 
-error no_tree(const std::string& sys_root) {
+}  // namespace
+
+rapl_absence why_no_rapl(const std::string& sys_root) {
   std::error_code bad;
   const auto powercap = sys_root + "/devices/virtual/powercap";
   if (fs::is_directory(powercap, bad) && fs::is_empty(powercap, bad)) {
-    return {errc::permission,
-            powercap +
-                " is empty: the container runtime masks it; mount the host's /sys (read-only) at "
-                "/host/sys and set sys-root: /host/sys"};
+    return {errc::permission, powercap + " is empty: the container runtime masks it",
+            "mount the host's /sys (read-only) at /host/sys and set sys-root: /host/sys"};
   }
   if (fs::is_directory(powercap, bad) || fs::is_directory(sys_root + "/class/powercap", bad)) {
-    return {errc::unsupported,
-            "the kernel has powercap but no RAPL zones below " + powercap +
-                ": load the driver (modprobe intel_rapl_msr), or take rapl out of sources"};
+    return {errc::unsupported, "the kernel has powercap but no RAPL zones below " + powercap,
+            "load the driver (modprobe intel_rapl_msr), or take rapl out of sources"};
   }
   return {errc::unsupported,
-          "this machine has no RAPL: there is no " + powercap +
-              " (a virtual machine, or a kernel without CONFIG_POWERCAP): run on the bare machine, or take "
-              "rapl out of sources"};
+          "this machine has no RAPL, there is no " + powercap +
+              " (a virtual machine, or a kernel without CONFIG_POWERCAP)",
+          "run on the bare machine, or take rapl out of sources"};
 }
-
-}  // namespace
 
 result<rapl_tree> find_rapl_zones(const std::string& sys_root) {
   rapl_tree tree;
@@ -118,7 +115,8 @@ result<rapl_tree> find_rapl_zones(const std::string& sys_root) {
     if (!tree.zones.empty()) return tree;
   }
   if (!tree.problems.empty()) return error{errc::io, tree.problems.front()};
-  return no_tree(sys_root);
+  const auto none = why_no_rapl(sys_root);
+  return error{none.code, none.why + ": " + none.remedy};
 }
 
 }  // namespace binnacle::agent

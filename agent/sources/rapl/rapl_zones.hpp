@@ -36,4 +36,12 @@ struct rapl_tree {
 /// files. Source: Linux Documentation/power/powercap/powercap.rst.
 result<rapl_tree> find_rapl_zones(const std::string& sys_root);
 
+/// Why no zone was found, in parts: for --probe.
+struct rapl_absence {
+  errc code = errc::unsupported;
+  std::string why;
+  std::string remedy;
+};
+rapl_absence why_no_rapl(const std::string& sys_root);
+
 }  // namespace binnacle::agent

@@ -1,0 +1,160 @@
+#include "agent/config.hpp"
+
+#include "agent/uplink.hpp"
+#include "common/log.hpp"
+#include "common/wire/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <unistd.h>
+
+namespace binnacle::agent {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+
+constexpr std::array<std::string_view, 3> known_sources{"rapl", "os", "textfile"};
+
+error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+  std::string lower(name.data());
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return lower;
+}
+
+}  // namespace
+
+bool settings::reads(std::string_view source) const noexcept {
+  return std::find(sources.begin(), sources.end(), source) != sources.end();
+}
+
+config_spec bind(settings& s) {
+  config_spec spec(
+      "binnacle-agent",
+      "Reads this node's power, system and users' own metrics and streams them to binnacle-aggregator.",
+      "binnacle-agent --aggregator aggregator.binnacle:9110 --cert pki/node7.crt --key pki/node7.key "
+      "--ca pki/server-ca.crt");
+  spec.group("Who and where to");
+  spec.add("node-name", s.node_name,
+           "this node's name, also in its certificate (default: the lower-cased host name)");
+  spec.add("cluster", s.cluster, "name of the cluster; the aggregator must say the same");
+  spec.add("aggregator", s.aggregator, "aggregators, host:port each; none: only the scrape endpoint");
+  spec.add("server-name", s.server_name,
+           "name the aggregator's certificate must have (default: the host dialled)");
+  spec.add("cert", s.cert, "PEM file: this node's certificate; looked at again before each dial");
+  spec.add("key", s.key, "PEM file: its private key");
+  spec.add("ca", s.ca, "PEM file: the CA that signs aggregators' certificates");
+  spec.add("credential-file", s.credential_file,
+           "file with a token that speaks for the node besides the certificate");
+
+  spec.group("What is read");
+  spec.add("sources", s.sources, "what to read: rapl, os, textfile");
+  spec.add("period", s.period, milliseconds(100), hours(1), "time between two reads of a source");
+  spec.add("rapl-period", s.rapl_period, milliseconds(0), std::chrono::minutes(1),
+           "the same for rapl; 0s: period");
+  spec.add("rapl-least-period", s.rapl_least_period, milliseconds(50), std::chrono::minutes(1),
+           "shortest period an aggregator may ask of rapl");
+  spec.add("os-period", s.os_period, milliseconds(0), hours(1), "the same for os; 0s: period");
+  spec.add("textfile-period", s.textfile_period, milliseconds(0), hours(1),
+           "the same for textfile; 0s: period");
+  spec.add("rapl-tdp", s.rapl_tdp, 0, 10'000,
+           "watts of one package's TDP where the kernel does not say; 0: unknown");
+  spec.add("virtual-interfaces", s.virtual_interfaces,
+           "announce virtual network interfaces (bridges, pods' ends) too");
+  spec.add("textfile-directory", s.textfile_directory, "folder of *.prom files; none: no textfile source");
+  spec.add("sys-root", s.sys_root, "where the machine's /sys is mounted (/host/sys in a container)");
+  spec.add("proc-root", s.proc_root, "where the machine's /proc is mounted");
+
+  spec.group("What is served");
+  spec.add("listen", s.listen, "address of /metrics, /livez and /readyz; empty: none");
+  spec.add("listen-cert", s.listen_cert, "PEM file: serve that over TLS with this certificate");
+  spec.add("listen-key", s.listen_key, "PEM file: its private key");
+  spec.add("listen-ca", s.listen_ca, "PEM file: ask scrapers for certificates of this CA");
+
+  spec.group("Running");
+  spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"},
+                  "what is logged to stderr");
+  spec.add("probe", s.probe, "say what can be read here and what would mend the rest, then end");
+  spec.add_choice("output", s.output, {"text", "json"}, "form of --probe");
+  spec.alias("o", "output", "short");
+  return spec;
+}
+
+result<void> complete(settings& s) {
+  if (s.node_name.empty()) s.node_name = host_name();
+  if (!wire::valid_node_name(s.node_name)) {
+    return invalid(
+        fmt::format("node-name \"{}\" is no node name: use letters, digits, '-', '.' and '_' (--node-name)",
+                    s.node_name));
+  }
+  for (const auto& source : s.sources) {
+    if (std::find(known_sources.begin(), known_sources.end(), source) == known_sources.end()) {
+      return invalid(fmt::format("sources: there is no source \"{}\": use rapl, os, textfile", source));
+    }
+  }
+  for (const auto& [name, own] : {std::pair("rapl-period", s.rapl_period),
+                                  {"os-period", s.os_period},
+                                  {"textfile-period", s.textfile_period}}) {
+    if (own > duration::zero() && own < milliseconds(50)) {
+      return invalid(
+          fmt::format("{} is {}: give at least 50ms, or 0s for the common period", name, human(own)));
+    }
+  }
+  if (s.probe) return {};
+
+  for (const auto& text : s.aggregator) {
+    if (auto at = parse_endpoint(text); !at) return at.error();
+  }
+  if (!s.aggregator.empty()) {
+    for (const auto& [key, file] : {std::pair("cert", &s.cert), {"key", &s.key}, {"ca", &s.ca}}) {
+      if (!file->empty()) continue;
+      return invalid(
+          fmt::format("--{} is missing: the link to an aggregator needs cert, key and ca (scripts/pki makes "
+                      "them for trials)",
+                      key));
+    }
+  }
+  if (s.listen.empty() && s.aggregator.empty()) {
+    return invalid("neither aggregator nor listen is set, so nobody could read anything: set one of them");
+  }
+  if (!s.listen.empty()) {
+    if (auto at = parse_listen(s.listen); !at) return at.error();
+  }
+  if (s.listen_cert.empty() != s.listen_key.empty() || (s.listen_cert.empty() && !s.listen_ca.empty())) {
+    return invalid("listen-cert and listen-key belong together, and listen-ca needs both");
+  }
+  return {};
+}
+
+result<listen_address> parse_listen(const std::string& text) {
+  const auto wrong =
+      invalid("listen \"" + text + "\" is no address: use :9103, 127.0.0.1:9103 or [::1]:9103");
+  const auto colon = text.rfind(':');
+  if (colon == text.npos) return wrong;
+  listen_address at{text.substr(0, colon), 0};
+  const auto port = std::string_view(text).substr(colon + 1);
+  const auto [end, bad] = std::from_chars(port.data(), port.data() + port.size(), at.port);
+  if (port.empty() || bad != std::errc{} || end != port.data() + port.size()) return wrong;
+  if (at.address.starts_with('[') && at.address.ends_with(']')) {
+    at.address = at.address.substr(1, at.address.size() - 2);
+  } else if (at.address.find(':') != at.address.npos) {
+    return wrong;
+  }
+  if (at.address.empty()) {
+    // Without IPv6 in the kernel "::" cannot be bound.
+    std::error_code ignored;
+    at.address = std::filesystem::exists("/proc/net/if_inet6", ignored) ? "::" : "0.0.0.0";
+  }
+  return at;
+}
+
+}  // namespace binnacle::agent

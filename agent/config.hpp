@@ -1,0 +1,57 @@
+#pragma once
+
+#include "common/config.hpp"
+
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// The agent's settings, with their defaults. Every member is a key of the YAML file and a flag of the same
+/// name (underscores as dashes); see bind().
+struct settings {
+  std::vector<std::string> aggregator;  ///< host:port of each replica, or of the address they share
+  std::string server_name;
+  std::string node_name;  ///< default: the host name, lower-cased
+  std::string cluster;
+  std::string cert, key, ca;
+  std::string credential_file;
+
+  std::vector<std::string> sources{"rapl", "os", "textfile"};
+  duration period = std::chrono::seconds(1);
+  duration rapl_period{}, os_period{}, textfile_period{};  ///< zero: `period`
+  duration rapl_least_period = std::chrono::milliseconds(200);
+  double rapl_tdp = 0;
+  bool virtual_interfaces = false;
+  std::string textfile_directory;
+  std::string sys_root = "/sys";
+  std::string proc_root = "/proc";
+
+  std::string listen = ":9103";  ///< empty: no scrape endpoint
+  std::string listen_cert, listen_key, listen_ca;
+
+  std::string log_level = "info";
+  bool probe = false;
+  std::string output = "text";
+
+  /// The period of a source, from its own key or the common one.
+  duration period_of(duration own) const noexcept { return own > duration::zero() ? own : period; }
+  bool reads(std::string_view source) const noexcept;
+};
+
+/// The description of `s` for the command line and the file. `s` must outlive the result.
+config_spec bind(settings& s);
+
+/// Fills in what depends on the machine (node name), and checks what the form of single values cannot say.
+/// Errors: invalid_input, one sentence with the remedy.
+result<void> complete(settings& s);
+
+/// Where to listen. ":9103" is every address of both families.
+struct listen_address {
+  std::string address;
+  std::uint16_t port = 0;
+};
+/// ":9103", "127.0.0.1:9103", "[::1]:9103". Errors: invalid_input with the form expected.
+result<listen_address> parse_listen(const std::string& text);
+
+}  // namespace binnacle::agent

@@ -1,0 +1,244 @@
+// binnacle-agent: reads this node's sensors and streams them to the aggregators. This file names every part.
+#include "agent/config.hpp"
+#include "agent/probe.hpp"
+#include "agent/sample_loop.hpp"
+#include "agent/sampler.hpp"
+#include "agent/scrape.hpp"
+#include "agent/self.hpp"
+#include "agent/sources/kernel_file.hpp"
+#include "agent/sources/os/os.hpp"
+#include "agent/sources/rapl/rapl.hpp"
+#include "agent/sources/textfile/textfile.hpp"
+#include "agent/standard_descriptors.hpp"
+#include "agent/uplink.hpp"
+#include "common/async/task_group.hpp"
+#include "common/http/server.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <signal.h>
+#include <unistd.h>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+constexpr auto drain = std::chrono::seconds(2);
+
+using sources = std::vector<std::unique_ptr<source>>;
+
+sources make_sources(const settings& s) {
+  sources all;
+  if (s.reads("rapl")) {
+    all.push_back(
+        std::make_unique<rapl_source>(rapl_options{s.sys_root, s.period_of(s.rapl_period), s.rapl_tdp}));
+  }
+  if (s.reads("os")) {
+    os_options o;
+    o.roots.proc = s.proc_root;
+    o.roots.sys = s.sys_root;
+    o.roots.virtual_interfaces = s.virtual_interfaces;
+    o.period = s.period_of(s.os_period);
+    all.push_back(std::make_unique<os_source>(std::move(o)));
+  }
+  if (s.reads("textfile") && !s.textfile_directory.empty()) {
+    textfile_options o;
+    o.folder = s.textfile_directory;
+    o.period = s.period_of(s.textfile_period);
+    all.push_back(std::make_unique<textfile_source>(std::move(o)));
+  }
+  return all;
+}
+
+void log_findings(const logger& log, std::span<const source_findings> all) {
+  for (const auto& s : all) {
+    for (const auto& f : s.found) {
+      if (f.how == finding::grade::works) {
+        log.info("{}: {}", s.source, f.what);
+        continue;
+      }
+      const auto line = fmt::format("{}: {}: {}: {}{}{}", s.source, f.what, to_string(f.how), f.why,
+                                    f.remedy.empty() ? "" : "; ", f.remedy);
+      // A part that this kernel just does not have is no trouble; a whole source that is named and absent is.
+      if (f.how == finding::grade::absent && s.works()) {
+        log.info("{}", line);
+      } else {
+        log.warning("{}", line);
+      }
+    }
+  }
+}
+
+result<std::shared_ptr<tls::context>> load(tls::options o) {
+  auto loaded = tls::context::load(std::move(o));
+  if (!loaded) return loaded.error();
+  return std::shared_ptr<tls::context>(std::move(*loaded));
+}
+
+result<std::unique_ptr<uplink>> make_uplink(
+    const settings& s, async::loop& loop, const board& from, const logger& log,
+    std::function<void(std::size_t, const wire::interest&)> on_interest) {
+  uplink_options o;
+  for (const auto& text : s.aggregator) o.aggregators.push_back(parse_endpoint(text).value());
+  if (!o.aggregators.empty()) {
+    tls::options t;
+    t.side = tls::role::client;
+    t.pem = {s.cert, s.key, s.ca};
+    t.tls13_only = true;
+    t.alpn = "binnacle/1";
+    auto context = load(std::move(t));
+    if (!context) return context.error();
+    o.tls = *std::move(context);
+  }
+  o.server_name = s.server_name;
+  o.hello.agent_version = BINNACLE_VERSION;
+  o.hello.cluster = s.cluster;
+  o.hello.node = s.node_name;
+  o.hello.boot_id = read_line(s.proc_root + "/sys/kernel/random/boot_id").value_or("unknown");
+  if (!s.credential_file.empty()) {
+    o.credential = [file = s.credential_file] { return read_line(file).value_or(""); };
+  }
+  o.on_interest = std::move(on_interest);
+  return std::make_unique<uplink>(loop, std::move(o), from, log.part("uplink"));
+}
+
+result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop& loop, http::router routes,
+                                                  const logger& log) {
+  const auto at = parse_listen(s.listen);
+  if (!at) return at.error();
+  http::server_options o;
+  o.name = "scrape";
+  o.address = at->address;
+  o.port = at->port;
+  o.max_connections = 64;
+  if (!s.listen_cert.empty()) {
+    tls::options t;
+    t.pem = {s.listen_cert, s.listen_key, s.listen_ca};
+    t.clients = s.listen_ca.empty() ? tls::client_certificate::none : tls::client_certificate::required;
+    auto context = load(std::move(t));
+    if (!context) return context.error();
+    o.tls = *std::move(context);
+  }
+  auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part("scrape"));
+  if (auto started = server->start(); !started) return started.error();
+  log.info("metrics are on {}://{}:{}/metrics", s.listen_cert.empty() ? "http" : "https",
+           at->address.find(':') == at->address.npos ? at->address : "[" + at->address + "]", server->port());
+  return server;
+}
+
+// Everything that runs; each part uses only those above it, and goes away before them.
+struct parts {
+  async::loop loop{1};
+  board readings;
+  std::unique_ptr<sampler> reader;
+  std::unique_ptr<uplink> up;
+  std::unique_ptr<http::server> server;
+};
+
+async::task<void> stop_when_asked(parts* p, async::task_group* tasks, logger log) {
+  const int signal = co_await async::stop_signal();
+  log.info("{}: sending what is left and stopping", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  auto stopped = std::make_shared<async::event>(p->loop);
+  auto waiting = std::make_shared<int>(p->server ? 2 : 1);
+  const std::function<void()> done = [stopped, waiting] {
+    if (--*waiting == 0) stopped->notify();
+  };
+  p->up->stop(drain, done);
+  if (p->server) p->server->stop(drain, done);
+  co_await stopped->wait(async::within(drain + std::chrono::seconds(1)));
+  tasks->cancel();
+  p->loop.stop();
+}
+
+result<void> serve(const settings& s, const logger& log) {
+  auto found = make_sources(s);
+  log_findings(log, probe_all(found));
+
+  parts p;
+  p.reader = std::make_unique<sampler>(p.readings, log.part("sampler"));
+  auto look_again = std::make_shared<async::event>(p.loop);
+  auto up = make_uplink(s, p.loop, p.readings, log,
+                        [&p, look_again](std::size_t link, const wire::interest& wanted) {
+                          p.reader->set_interest(link, wanted, boot_clock::now());
+                          look_again->notify();
+                        });
+  if (!up) return up.error();
+  p.up = *std::move(up);
+  const auto named = found.size() + 1;  // with ourselves
+  for (auto& one : found) {
+    const auto least = one->name() == "rapl" ? s.rapl_least_period : one->period();
+    p.reader->add(std::move(one), least);
+  }
+  const auto slow = std::max<duration>(s.period, std::chrono::seconds(5));
+  self_source::origins about{[&p] { return p.reader->report(); }, [&p] { return p.up->report(); }};
+  p.reader->add(std::make_unique<self_source>(std::move(about), slow), slow);
+
+  if (!s.listen.empty()) {
+    http::router routes;
+    mount_scrape(
+        routes, p.readings, [&p, named] { return p.readings.statuses().size() >= named; }, boot_clock::now);
+    auto server = make_server(s, p.loop, std::move(routes), log);
+    if (!server) return server.error();
+    p.server = *std::move(server);
+  }
+  if (s.aggregator.empty())
+    log.info("no aggregator is configured: what is read is only served at the scrape endpoint");
+
+  async::task_group tasks(p.loop, log);
+  p.reader->start(boot_clock::now());
+  p.up->start();
+  tasks.spawn("sampling", sample_loop(p.reader.get(), look_again, [&p] { p.up->changed(); }));
+  tasks.spawn("stopping", stop_when_asked(&p, &tasks, log));
+  log.info("binnacle-agent {} runs as node {}", BINNACLE_VERSION, s.node_name);
+  async::run(p.loop, log);
+  log.info("stopped");
+  return {};
+}
+
+int probe(const settings& s) {
+  auto all = probe_all(make_sources(s));
+  if (s.reads("textfile") && s.textfile_directory.empty()) {
+    all.push_back({"textfile",
+                   {{finding::grade::absent, "*.prom files of users", "no folder is configured",
+                     "set textfile-directory to a folder, if you want any other number from this node"}}});
+  }
+  std::cout << (s.output == "json" ? as_json(s.node_name, all) : as_text(s.node_name, all)) << std::flush;
+  return std::any_of(all.begin(), all.end(), [](const auto& f) { return f.works(); }) ? 0 : 1;
+}
+
+int run(int argc, const char* const* argv) {
+  settings s;
+  auto spec = bind(s);
+  const auto parsed = spec.parse(argc, argv, std::cout);
+  const auto refuse = [](const error& why) {
+    std::fprintf(stderr, "binnacle-agent: %s\n", why.message.c_str());
+    return 2;
+  };
+  if (!parsed) return refuse(parsed.error());
+  if (parsed->exit) return 0;
+  if (const auto right = complete(s); !right) return refuse(right.error());
+  if (s.probe) return probe(s);
+
+  auto level = log_level::info;
+  parse_log_level(s.log_level, level);
+  const logger log("agent", level);
+  for (const auto& note : parsed->notes) log.warning("{}", note);
+  if (const auto ran = serve(s, log); !ran) return refuse(ran.error());
+  return 0;
+}
+
+}  // namespace
+}  // namespace binnacle::agent
+
+int main(int argc, char** argv) {
+  binnacle::agent::open_standard_descriptors();
+  ::signal(SIGPIPE, SIG_IGN);
+  try {
+    return binnacle::agent::run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "binnacle-agent: %s\n", e.what());
+    return 1;
+  }
+}

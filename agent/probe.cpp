@@ -1,0 +1,107 @@
+#include "agent/probe.hpp"
+
+#include "common/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+namespace binnacle::agent {
+namespace {
+
+constexpr std::size_t width = 100;
+
+// `text` in lines of at most `width`, each after the first behind `indent` blanks.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string out;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    if (column > indent) {
+      if (column + 1 + end > width) {
+        out += '\n' + std::string(indent, ' ');
+        column = indent;
+      } else {
+        out += ' ';
+        ++column;
+      }
+    }
+    out += text.substr(0, end);
+    column += end;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+}  // namespace
+
+bool source_findings::works() const noexcept {
+  return std::any_of(found.begin(), found.end(), [](const finding& f) {
+    return f.how == finding::grade::works || f.how == finding::grade::limited;
+  });
+}
+
+std::string_view to_string(finding::grade g) noexcept {
+  switch (g) {
+    case finding::grade::works:
+      return "works";
+    case finding::grade::limited:
+      return "limited";
+    case finding::grade::absent:
+      return "absent";
+    case finding::grade::broken:
+      return "broken";
+  }
+  return "broken";
+}
+
+std::vector<source_findings> probe_all(std::span<const std::unique_ptr<source>> sources) {
+  std::vector<source_findings> all;
+  for (const auto& s : sources) {
+    source_findings one{std::string(s->name()), {}};
+    try {
+      one.found = s->probe();
+    } catch (const std::exception& e) {
+      one.found = {{finding::grade::broken, "the source itself", e.what(), "tell Binnacle's developers"}};
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+std::string as_text(const std::string& node, std::span<const source_findings> all) {
+  std::string out = fmt::format("What binnacle-agent can read on {}:\n", node);
+  std::size_t working = 0;
+  for (const auto& s : all) {
+    if (s.works()) ++working;
+    out += '\n';
+    bool first = true;
+    for (const auto& f : s.found) {
+      out += fmt::format("{:<10}{:<9}{}\n", first ? s.source : "", to_string(f.how), wrapped(f.what, 19));
+      if (!f.why.empty()) out += fmt::format("{:19}why:  {}\n", "", wrapped(f.why, 25));
+      if (!f.remedy.empty()) out += fmt::format("{:19}mend: {}\n", "", wrapped(f.remedy, 25));
+      first = false;
+    }
+  }
+  out += fmt::format("\n{} of {} sources work.\n", working, all.size());
+  return out;
+}
+
+std::string as_json(const std::string& node, std::span<const source_findings> all) {
+  std::string out;
+  json_writer w(out);
+  w.begin_object().field("node", node).key("sources").begin_array();
+  for (const auto& s : all) {
+    w.begin_object().field("source", s.source).field("works", s.works()).key("findings").begin_array();
+    for (const auto& f : s.found) {
+      w.begin_object().field("grade", to_string(f.how)).field("what", f.what).field("why", f.why);
+      w.field("remedy", f.remedy).end_object();
+    }
+    w.end_array().end_object();
+  }
+  w.end_array().end_object();
+  return pretty_json(out) + "\n";
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "agent/source.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// What a source found.
+struct source_findings {
+  std::string source;
+  std::vector<finding> found;
+
+  /// Whether anything of it can be read.
+  bool works() const noexcept;
+};
+
+std::string_view to_string(finding::grade g) noexcept;
+
+/// Asks each source; one that throws is broken, with what it threw.
+std::vector<source_findings> probe_all(std::span<const std::unique_ptr<source>> sources);
+
+/// For people: a line for each finding, what to do below it, and a last line that counts.
+std::string as_text(const std::string& node, std::span<const source_findings> all);
+/// {"node": …, "sources": [{"source": …, "works": …, "findings": [{"grade", "what", "why", "remedy"}]}]}
+std::string as_json(const std::string& node, std::span<const source_findings> all);
+
+}  // namespace binnacle::agent

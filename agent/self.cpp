@@ -1,0 +1,103 @@
+#include "agent/self.hpp"
+
+#include "agent/sources/kernel_file.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <utility>
+
+namespace binnacle::agent {
+
+self_source::self_source(origins from, duration period, clocks time)
+    : from_(std::move(from)), period_(period), time_(std::move(time)) {}
+
+board::series_ref self_source::labelled(board& out, const char* family, const char* label,
+                                        const std::string& value) {
+  return out.add_series(group_, family, {{label, value}});
+}
+
+result<void> self_source::discover(board& out) {
+  group_ = out.add_group("agent", "", period_, metrics::stale_after(period_));
+  out.set(labelled(out, "binnacle_agent_info", "version", BINNACLE_VERSION), std::int64_t{1});
+  return {};
+}
+
+result<void> self_source::read(board& out) {
+  read_sources(out);
+  read_links(out);
+  read_cost(out);
+  out.set(out.add_series(group_, "binnacle_agent_series", {}), static_cast<std::int64_t>(out.live_series()));
+  for (const auto& r : out.refused()) {
+    out.set(labelled(out, "binnacle_agent_refused_series_total", "reason", std::string(r.reason)),
+            static_cast<std::int64_t>(r.count));
+  }
+  out.mark_read(group_, time_.now());
+  return {};
+}
+
+void self_source::read_sources(board& out) {
+  for (const auto& h : from_.sources()) {
+    if (h.source == name()) continue;
+    out.set(labelled(out, "binnacle_agent_source_up", "source", h.source), std::int64_t{h.up ? 1 : 0});
+    out.set(labelled(out, "binnacle_agent_source_read_seconds", "source", h.source),
+            std::chrono::duration<double>(h.last_read).count());
+    out.set(labelled(out, "binnacle_agent_missed_ticks_total", "source", h.source),
+            static_cast<std::int64_t>(h.missed));
+  }
+}
+
+void self_source::read_links(board& out) {
+  const auto report = from_.links();
+  if (report.links.empty()) return;
+  // Several links may have met one replica, one after another.
+  std::map<std::string, link_report> by_replica;
+  for (const auto& l : report.links) {
+    auto& sum = by_replica[l.aggregator];
+    sum.connected = sum.connected || l.connected;
+    sum.batches += l.batches;
+  }
+  std::erase_if(replicas_, [&](const std::string& known) {
+    if (by_replica.contains(known)) return false;
+    // An address whose replica is known by its id now.
+    for (const auto* family : {"binnacle_agent_connected", "binnacle_agent_batches_total"}) {
+      out.remove_series(labelled(out, family, "aggregator", known));
+    }
+    return true;
+  });
+  for (const auto& [replica, link] : by_replica) {
+    if (std::find(replicas_.begin(), replicas_.end(), replica) == replicas_.end())
+      replicas_.push_back(replica);
+    out.set(labelled(out, "binnacle_agent_connected", "aggregator", replica),
+            std::int64_t{link.connected ? 1 : 0});
+    out.set(labelled(out, "binnacle_agent_batches_total", "aggregator", replica),
+            static_cast<std::int64_t>(link.batches));
+  }
+  out.set(out.add_series(group_, "binnacle_agent_reconnects_total", {}),
+          static_cast<std::int64_t>(report.reconnects));
+  out.set(out.add_series(group_, "binnacle_agent_conflated_values_total", {}),
+          static_cast<std::int64_t>(report.conflated));
+}
+
+void self_source::read_cost(board& out) {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  out.set(out.add_series(group_, "binnacle_agent_cpu_seconds_total", {}),
+          seconds(used.ru_utime) + seconds(used.ru_stime));
+  // Pages; the second field is what is resident. Source: proc(5), /proc/pid/statm.
+  const auto resident = out.add_series(group_, "binnacle_agent_resident_bytes", {});
+  const auto statm = read_line("/proc/self/statm");
+  const auto blank = statm ? statm->find(' ') : std::string::npos;
+  if (blank == std::string::npos) return out.set_absent(resident, wire::absence::missing);
+  const auto pages =
+      parse_unsigned(std::string_view(*statm).substr(blank + 1, statm->find(' ', blank + 1) - blank - 1));
+  if (!pages) return out.set_absent(resident, wire::absence::malformed);
+  out.set(resident, static_cast<std::int64_t>(*pages) * ::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "agent/clocks.hpp"
+#include "agent/sampler.hpp"
+#include "agent/source.hpp"
+#include "agent/uplink.hpp"
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// What the agent says about itself (binnacle_agent_*): its sources' health, its links, its own cost.
+class self_source final : public source {
+ public:
+  /// Where the figures come from; both are asked at each read.
+  struct origins {
+    std::function<std::vector<sampler::health>()> sources;
+    std::function<uplink_report()> links;
+  };
+  self_source(origins from, duration period, clocks time = {});
+
+  std::string_view name() const noexcept override { return "agent"; }
+  duration period() const noexcept override { return period_; }
+  std::vector<finding> probe() override { return {}; }
+  result<void> discover(board& out) override;
+  result<void> read(board& out) override;
+
+ private:
+  void read_sources(board& out);
+  void read_links(board& out);
+  void read_cost(board& out);
+  board::series_ref labelled(board& out, const char* family, const char* label, const std::string& value);
+
+  origins from_;
+  duration period_;
+  clocks time_;
+  board::group_ref group_ = board::no_group;
+  std::vector<std::string> replicas_;  // those a series was made for
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,94 @@
+#include "agent/config.hpp"
+
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace std::chrono_literals;
+
+namespace {
+
+result<settings> parsed(std::vector<const char*> flags) {
+  settings s;
+  auto spec = bind(s);
+  flags.insert(flags.begin(), "binnacle-agent");
+  std::ostringstream out;
+  if (const auto done = spec.parse(static_cast<int>(flags.size()), flags.data(), out); !done)
+    return done.error();
+  if (const auto done = complete(s); !done) return done.error();
+  return s;
+}
+
+std::string refusal(std::vector<const char*> flags) {
+  const auto s = parsed(std::move(flags));
+  return s ? "accepted" : s.error().message;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/config");
+
+TEST_CASE("without any setting the agent serves this node's metrics") {
+  const auto s = parsed({}).value();
+  CHECK(!s.node_name.empty());
+  CHECK(s.listen == ":9103");
+  CHECK(s.aggregator.empty());
+  CHECK(s.reads("rapl"));
+  CHECK(s.period_of(s.rapl_period) == 1s);
+}
+
+TEST_CASE("a file and flags") {
+  support::temp_folder folder;
+  folder.write("agent.yaml",
+               "node-name: node7\naggregator: [a:9110, b]\ncert: c.crt\nkey: c.key\nca: ca.crt\nperiod: "
+               "2s\nrapl-period: 200ms\n"
+               "sources: [rapl, os]\nrapl-tdp: 250\n");
+  const auto file = folder / "agent.yaml";
+  const auto s = parsed({"--config", file.c_str(), "--period", "5s", "--aggregator", "x:1,y:2"}).value();
+  CHECK(s.node_name == "node7");
+  CHECK(s.aggregator == std::vector<std::string>{"x:1", "y:2"});
+  CHECK(s.period_of(s.os_period) == 5s);
+  CHECK(s.period_of(s.rapl_period) == 200ms);
+  CHECK(!s.reads("textfile"));
+  CHECK(s.rapl_tdp == 250);
+}
+
+TEST_CASE("what does not fit together is refused with a remedy") {
+  CHECK(refusal({"--aggregator", "a:9110"}).find("--cert is missing") == 0);
+  CHECK(refusal({"--aggregator", "a:9110", "--cert", "c", "--key", "k"}).find("--ca is missing") == 0);
+  CHECK(refusal({"--aggregator", "a:x", "--cert", "c", "--key", "k", "--ca", "a"}).find("\"a:x\"") !=
+        std::string::npos);
+  CHECK(refusal({"--sources", "rapl,bmc"}).find("there is no source \"bmc\"") != std::string::npos);
+  CHECK(refusal({"--node-name", "no name"}).find("is no node name") != std::string::npos);
+  CHECK(refusal({"--listen", ""}).find("nobody could read anything") != std::string::npos);
+  CHECK(refusal({"--listen", "9103"}).find("is no address") != std::string::npos);
+  CHECK(refusal({"--listen-cert", "x"}).find("belong together") != std::string::npos);
+  CHECK(refusal({"--listen-ca", "x"}).find("belong together") != std::string::npos);
+  CHECK(refusal({"--rapl-period", "1ms"}).find("at least 50ms") != std::string::npos);
+  CHECK(refusal({"--period", "1ms"}) != "accepted");
+  CHECK(refusal({"--no-such-flag", "1"}) != "accepted");
+}
+
+TEST_CASE("a probe needs no certificates") {
+  CHECK(refusal({"--aggregator", "a:9110", "--probe"}) == "accepted");
+}
+
+TEST_CASE("addresses to listen on") {
+  CHECK(parse_listen("127.0.0.1:9103").value().address == "127.0.0.1");
+  CHECK(parse_listen("[::1]:80").value().address == "::1");
+  CHECK(parse_listen("[::1]:80").value().port == 80);
+  CHECK(parse_listen(":0").value().port == 0);
+  CHECK(!parse_listen(":9103").value().address.empty());
+  for (const auto* text : {"", ":", "9103", ":x", ":65536", "::1:9103", "a:"}) {
+    CAPTURE(text);
+    CHECK(!parse_listen(text));
+  }
+}
+
+TEST_SUITE_END();

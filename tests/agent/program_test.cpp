@@ -1,0 +1,149 @@
+// The program itself: what a user gets from the command line, and how it ends.
+#include "tests/support/https_client.hpp"
+#include "tests/support/powercap_sim.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <chrono>
+#include <fcntl.h>
+#include <signal.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace binnacle::support;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A started program whose output (both streams) is collected.
+class program {
+ public:
+  explicit program(std::vector<std::string> flags, bool close_stdin = false) {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    pid_ = ::fork();
+    REQUIRE(pid_ >= 0);
+    if (pid_ == 0) {
+      ::dup2(ends[1], 1);
+      ::dup2(ends[1], 2);
+      ::close(ends[0]);
+      ::close(ends[1]);
+      if (close_stdin) ::close(0);
+      std::vector<char*> argv{const_cast<char*>(BINNACLE_AGENT)};
+      for (auto& f : flags) argv.push_back(f.data());
+      argv.push_back(nullptr);
+      ::execv(BINNACLE_AGENT, argv.data());
+      ::_exit(127);
+    }
+    ::close(ends[1]);
+    output_ = ends[0];
+  }
+  ~program() {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+    ::close(output_);
+  }
+
+  /// Reads on until the output holds `text`; false when the program ended or 10 s passed.
+  bool until(const std::string& text) {
+    const auto limit = std::chrono::steady_clock::now() + 10s;
+    ::fcntl(output_, F_SETFL, O_NONBLOCK);
+    while (said.find(text) == said.npos && std::chrono::steady_clock::now() < limit) {
+      std::array<char, 4096> piece;
+      const auto n = ::read(output_, piece.data(), piece.size());
+      if (n > 0) said.append(piece.data(), static_cast<std::size_t>(n));
+      if (n == 0) break;
+      if (n < 0) std::this_thread::sleep_for(5ms);
+    }
+    return said.find(text) != said.npos;
+  }
+  /// Waits for its end and gives the exit status, −1 when a signal ended it.
+  int status() {
+    until(std::string(1, '\0'));  // to the end of the output
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  void signal(int number) { ::kill(pid_, number); }
+
+  std::string said;
+
+ private:
+  pid_t pid_ = -1;
+  int output_ = -1;
+};
+
+std::uint16_t port_in(const std::string& log) {
+  const auto at = log.find("http://127.0.0.1:");
+  REQUIRE(at != log.npos);
+  return static_cast<std::uint16_t>(std::stoi(log.substr(at + 17)));
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/program");
+
+TEST_CASE("--probe says what works, and its status says whether anything does") {
+  temp_folder nothing;
+  SUBCASE("this machine has at least its /proc") {
+    program p({"--probe", "--node-name", "node7"});
+    CHECK(p.status() == 0);
+    CHECK(p.said.find("on node7") != std::string::npos);
+    CHECK(p.said.find("sources work.") != std::string::npos);
+  }
+  SUBCASE("nothing at all") {
+    program p({"--probe", "--sys-root", nothing.path(), "--proc-root", nothing.path(), "-o", "json"});
+    CHECK(p.status() == 1);
+    CHECK(p.said.find("\"works\": false") != std::string::npos);
+    CHECK(p.said.find("\"works\": true") == std::string::npos);
+  }
+}
+
+TEST_CASE("a wrong setting is one sentence and status 2") {
+  program p({"--aggregator", "a:9110"});
+  CHECK(p.status() == 2);
+  CHECK(p.said.find("binnacle-agent: --cert is missing") == 0);
+}
+
+TEST_CASE("it serves what it reads, also with its standard input closed, and SIGTERM ends it in order") {
+  temp_folder root;
+  powercap_sim sim(root / "sys", machines::xeon_two_sockets(), 100, 0);
+  program p({"--sys-root", root / "sys", "--listen", "127.0.0.1:0", "--period", "100ms"}, true);
+  REQUIRE(p.until("source os works"));
+  https_client::options o;
+  o.port = port_in(p.said);
+  https_client client(o);
+  for (int i = 0; i < 50; ++i) {
+    sim.advance(20ms);
+    std::this_thread::sleep_for(20ms);
+  }
+  const auto metrics = client.get("/metrics");
+  CHECK(metrics.status == 200);
+  CHECK(metrics.body.find("rapl_power_watts{package=\"1\"}") != std::string::npos);
+  CHECK(metrics.body.find("# HELP os_load1 ") != std::string::npos);
+  CHECK(client.get("/readyz").status == 200);
+  CHECK(client.get("/livez").status == 200);
+  const auto asked = std::chrono::steady_clock::now();
+  p.signal(SIGTERM);
+  CHECK(p.status() == 0);
+  CHECK(std::chrono::steady_clock::now() - asked < 3s);
+  CHECK(p.said.find("stopped") != std::string::npos);
+}
+
+TEST_CASE("a port in use is named at the start") {
+  program first({"--listen", "127.0.0.1:0", "--sources", "os"});
+  REQUIRE(first.until("runs as node"));
+  program second({"--sources", "os", "--listen", "127.0.0.1:" + std::to_string(port_in(first.said))});
+  CHECK(second.status() == 2);
+  CHECK(second.said.find("is in use") != std::string::npos);
+}
+
+TEST_SUITE_END();

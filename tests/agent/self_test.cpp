@@ -1,0 +1,66 @@
+#include "agent/self.hpp"
+
+#include "tests/agent/support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using agent::test::entry_of;
+using agent::test::fake_clock;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+TEST_SUITE_BEGIN("agent/self");
+
+TEST_CASE("the agent tells of its sources, links and cost") {
+  fake_clock clock;
+  board out;
+  std::vector<sampler::health> sources{
+      {"rapl", true, 55us, 1s, 2}, {"os", false, 1ms, 1s, 0}, {"agent", true, 1us, 5s, 0}};
+  uplink_report links;
+  links.links = {{"aggregator:9110", false, 0}};
+  self_source self({[&] { return sources; }, [&] { return links; }}, 5s, clock.source());
+  REQUIRE(self.discover(out));
+  out.count_refused("duplicate");
+  REQUIRE(self.read(out));
+  CHECK(shown(out, "binnacle_agent_info", {{"version", BINNACLE_VERSION}}) == "1");
+  CHECK(shown(out, "binnacle_agent_source_up", {{"source", "rapl"}}) == "1");
+  CHECK(shown(out, "binnacle_agent_source_up", {{"source", "os"}}) == "0");
+  CHECK(shown(out, "binnacle_agent_source_up", {{"source", "agent"}}) == "no such series");
+  CHECK(shown(out, "binnacle_agent_source_read_seconds", {{"source", "rapl"}}) == "0.000055");
+  CHECK(shown(out, "binnacle_agent_missed_ticks_total", {{"source", "rapl"}}) == "2");
+  CHECK(shown(out, "binnacle_agent_connected", {{"aggregator", "aggregator:9110"}}) == "0");
+  CHECK(shown(out, "binnacle_agent_refused_series_total", {{"reason", "duplicate"}}) == "1");
+  CHECK(std::stoll(shown(out, "binnacle_agent_resident_bytes")) > 1'000'000);
+  CHECK(entry_of(out, "binnacle_agent_cpu_seconds_total")->reason == wire::absence::none);
+
+  SUBCASE("once its replica is known, an address is told of by the replica's id") {
+    links.links = {{"r1", true, 7}, {"r1", false, 3}, {"r2", true, 1}};
+    links.reconnects = 4;
+    links.conflated = 9;
+    REQUIRE(self.read(out));
+    CHECK(shown(out, "binnacle_agent_connected", {{"aggregator", "aggregator:9110"}}) == "no such series");
+    CHECK(shown(out, "binnacle_agent_connected", {{"aggregator", "r1"}}) == "1");
+    CHECK(shown(out, "binnacle_agent_batches_total", {{"aggregator", "r1"}}) == "10");
+    CHECK(shown(out, "binnacle_agent_reconnects_total") == "4");
+    CHECK(shown(out, "binnacle_agent_conflated_values_total") == "9");
+  }
+  for (const auto& e : out.series()) {
+    if (e.removed) continue;
+    CAPTURE(e.info.family);
+    CHECK(metrics::find(e.info.family) != nullptr);
+  }
+}
+
+TEST_CASE("without aggregators nothing is told of links") {
+  board out;
+  self_source self({[] { return std::vector<sampler::health>(); }, [] { return uplink_report(); }}, 5s);
+  REQUIRE(self.discover(out));
+  REQUIRE(self.read(out));
+  CHECK(shown(out, "binnacle_agent_reconnects_total") == "no such series");
+}
+
+TEST_SUITE_END();
