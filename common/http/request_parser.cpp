@@ -48,6 +48,7 @@ struct request_parser::impl final : beast::http::basic_parser<true> {
       fail(501, "the only transfer encoding served is chunked, in HTTP/1.1");
       stop(ec);
     }
+    chunked = chunked || field == beast::http::field::transfer_encoding;
     if (field == beast::http::field::expect) {
       if (!beast::iequals(value, "100-continue")) {
         fail(417, "the only expectation served is 100-continue");
@@ -59,7 +60,9 @@ struct request_parser::impl final : beast::http::basic_parser<true> {
 
   void on_header_impl(error_code&) override { now = phase::body; }
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
-  void on_chunk_header_impl(std::uint64_t, beast::string_view, error_code&) override {}
+  void on_chunk_header_impl(std::uint64_t size, beast::string_view, error_code&) override {
+    chunk_left = size;
+  }
   void on_response_impl(int, beast::string_view, int, error_code&) override {}
   void on_finish_impl(error_code&) override {
     if (now == phase::body) now = phase::done;
@@ -67,7 +70,9 @@ struct request_parser::impl final : beast::http::basic_parser<true> {
 
   std::size_t on_body_impl(beast::string_view piece, error_code& ec) override { return pass(piece, ec); }
   std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view piece, error_code& ec) override {
-    return pass(piece, ec);
+    const auto taken = pass(piece, ec);
+    chunk_left -= taken;
+    return taken;
   }
 
   std::size_t pass(beast::string_view piece, error_code& ec) {
@@ -102,10 +107,11 @@ struct request_parser::impl final : beast::http::basic_parser<true> {
   const std::size_t header_limit_bytes;
   std::size_t head_bytes = 0;
   std::uint64_t body_left = 0;
+  std::uint64_t chunk_left = 0;
   const sink* to = nullptr;
   phase now = phase::head;
   request head;
-  bool is_head = false, is_http10 = false, expects_continue = false;
+  bool is_head = false, is_http10 = false, expects_continue = false, chunked = false;
   unsigned status = 400;
   std::string why;
 };
@@ -119,6 +125,9 @@ std::size_t request_parser::feed(std::string_view bytes, const sink& to) {
   p.to = &to;
   std::size_t used = 0;
   while (used < bytes.size() && (p.now == phase::body || p.now == phase::head)) {
+    // Beast 1.81 asserts that the last chunk's header does not come in less than "0\r\n\r\n"; nothing shorter
+    // can follow here.
+    if (p.now == phase::body && p.chunked && p.chunk_left == 0 && bytes.size() - used < 5) break;
     error_code ec;
     const auto n = p.put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), ec);
     used += n;

@@ -224,12 +224,17 @@ std::string stamp_of(const files& pem) {
   return out;
 }
 
-long seconds_left_of(SSL_CTX* context) {
-  const X509* own = SSL_CTX_get0_certificate(context);
+/// `from` null: now.
+long seconds_between(const ASN1_TIME* from, const ASN1_TIME* to) {
   int days = 0;
   int seconds = 0;
-  if (own == nullptr || ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(own)) != 1) return 0;
+  if (ASN1_TIME_diff(&days, &seconds, from, to) != 1) return 0;
   return days * 86400L + seconds;
+}
+
+long seconds_left_of(SSL_CTX* context) {
+  const X509* own = SSL_CTX_get0_certificate(context);
+  return own == nullptr ? 0 : seconds_between(nullptr, X509_get0_notAfter(own));
 }
 
 }  // namespace
@@ -265,5 +270,11 @@ result<bool> context::reload_if_changed() {
 }
 
 long context::seconds_left() const { return seconds_left_of(current_.get()); }
+
+bool context::ends_soon() const {
+  const X509* own = SSL_CTX_get0_certificate(current_.get());
+  return own != nullptr &&
+         seconds_left() < seconds_between(X509_get0_notBefore(own), X509_get0_notAfter(own)) / 10;
+}
 
 }  // namespace binnacle::tls

@@ -49,6 +49,8 @@ class context {
   result<bool> reload_if_changed();
   /// Seconds until the own certificate ends; negative when it has. For metrics and warnings.
   long seconds_left() const;
+  /// Less than a tenth of the certificate's time is left: whoever renews it has not done so.
+  bool ends_soon() const;
 
  private:
   explicit context(options o) : options_(std::move(o)) {}

@@ -1,7 +1,9 @@
 #include "common/async/task_group.hpp"
 
+#include "common/async/follow_files.hpp"
 #include "common/async/timeout.hpp"
 #include "common/async/timers.hpp"
+#include "tests/support/pki.hpp"
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
@@ -110,6 +112,28 @@ TEST_SUITE("common/async") {
       it.notify();
       co_await group.wait(within(5s));
       CHECK(woken);
+    });
+  }
+
+  TEST_CASE("changed certificate files are taken over while a loop runs, broken ones are not") {
+    support::temp_dir dir;
+    support::authority ca(dir, "ca");
+    tls::options o;
+    o.side = tls::role::server;
+    o.pem = ca.issue_server();
+    const std::shared_ptr<tls::context> context = tls::context::load(o).value();
+    support::run([&](async::loop& loop) -> task<void> {
+      async::task_group group(loop, quiet);
+      group.spawn("follow", async::follow_files(context, "test certificate", quiet, std::chrono::seconds(0)));
+      const auto first = context->current();
+      ca.issue_server();
+      while (context->current() == first) co_await async::sleep_for(1ms);
+      const auto second = context->current();
+      support::write_file(o.pem.key, "broken");
+      co_await async::sleep_for(10ms);
+      CHECK(context->current() == second);
+      group.cancel();
+      co_await group.wait();
     });
   }
 

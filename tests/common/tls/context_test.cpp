@@ -96,6 +96,8 @@ TEST_SUITE("common/tls/context") {
     what.valid_to = -10;
     const auto ended = tls::context::load(server_of(ca.issue("b", what))).value();
     CHECK(ended->seconds_left() < 0);
+    CHECK(ended->ends_soon());
+    CHECK_FALSE(lasting->ends_soon());
   }
 
   TEST_CASE("a changed certificate is taken over, an unchanged one is not read again") {
