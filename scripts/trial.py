@@ -1,0 +1,203 @@
+"""A trial installation on loopback: certificates, an aggregator, agents, simulated packages.
+
+The demo and the integration tests stand on it. Only the Python standard library. Ends every process that it started, by its id, and
+removes its folder.
+"""
+
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FACES = {"ingest": 9110, "extender": 9001, "metrics": 6443, "ops": 9102, "health": 8081}
+
+
+class Failure(Exception):
+    """What was waited for did not come; the text ends with the programs' last words."""
+
+
+def free_port(wanted=0):
+    """`wanted` if nobody has it, else any."""
+    for port in (wanted, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return probe.getsockname()[1]
+            except OSError:
+                continue
+    raise Failure("no free port on loopback")
+
+
+def pod(name, policy="power-policy", namespace="default"):
+    """A pod as kube-scheduler sends it."""
+    return {
+        "metadata": {"name": name, "namespace": namespace, "uid": f"uid-{name}", "labels": {"app": name, "telemetry-policy": policy}},
+        "spec": {"containers": [{"name": name, "image": "nginx", "resources": {"limits": {"telemetry/scheduling": "1"}}}]},
+        "status": {},
+    }
+
+
+class Caller:
+    """One keep-alive TLS connection with a client certificate."""
+
+    def __init__(self, port, pki, who, timeout=5):
+        context = ssl.create_default_context(cafile=str(pki / "server-ca.crt"))
+        context.load_cert_chain(pki / f"client-{who}.crt", pki / f"client-{who}.key")
+        self.connection = http.client.HTTPSConnection("localhost", port, context=context, timeout=timeout)
+
+    def request(self, method, path, body=None, headers=None):
+        """(status, text, milliseconds)"""
+        began = time.perf_counter()
+        self.connection.request(method, path, body, headers or {})
+        answer = self.connection.getresponse()
+        text = answer.read().decode()
+        return answer.status, text, (time.perf_counter() - began) * 1000
+
+
+class Scheduler(Caller):
+    """kube-scheduler's side of the extender: nodeCacheCapable, its JSON."""
+
+    def call(self, verb, for_pod, nodes):
+        """(decoded answer, milliseconds)"""
+        body = json.dumps({"Pod": for_pod, "Nodes": None, "NodeNames": nodes})
+        status, text, took = self.request("POST", f"/scheduler/{verb}", body, {"Content-Type": "application/json"})
+        if status != 200:
+            raise Failure(f"{verb} answered {status}: {text}")
+        return json.loads(text), took
+
+
+class Trial:
+    def __init__(self, build=ROOT / "build", usual_ports=False):
+        self.build = pathlib.Path(build)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="binnacle-trial-"))
+        self.logs = self.folder / "logs"
+        self.pki = self.folder / "pki"
+        self.policies = self.folder / "policies"
+        self.logs.mkdir()
+        self.policies.mkdir()
+        self.ports = {face: free_port(port if usual_ports else 0) for face, port in FACES.items()}
+        self.processes = {}
+
+    # Processes
+
+    def start(self, name, *command):
+        with open(self.logs / f"{name}.log", "ab") as log:
+            process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        self.processes[name] = process
+        return process
+
+    def end(self, name, number=signal.SIGTERM, seconds=10):
+        """Ends one program; its exit status."""
+        process = self.processes.pop(name)
+        if process.poll() is None:
+            process.send_signal(number)
+        return process.wait(seconds)
+
+    def log(self, name):
+        return (self.logs / f"{name}.log").read_text(errors="replace")
+
+    def check_alive(self):
+        for name, process in self.processes.items():
+            if process.poll() is not None:
+                raise Failure(f"{name} ended with status {process.returncode}; its log ends:\n{self.log(name)[-2000:]}")
+
+    def wait_for(self, what, ready, seconds=20.0):
+        """The first true value of ready()."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self.check_alive()
+            value = ready()
+            if value:
+                return value
+            time.sleep(0.02)
+        words = "\n".join(f"--- {name}\n{self.log(name)[-800:]}" for name in self.processes)
+        raise Failure(f"waited {seconds:.0f} s in vain for {what}\n{words}")
+
+    def stop(self):
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + 10
+        for process in self.processes.values():
+            try:
+                process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # The parts
+
+    def make_certificates(self, nodes):
+        subprocess.run([ROOT / "scripts/pki", self.pki, "--days", "1", "--server", "aggregator", "--client", "scheduler", "--client", "cli",
+                        *[word for node in nodes for word in ("--node", node)]], check=True, stdout=subprocess.DEVNULL)
+
+    def write_policy(self, text, name="policy.yaml"):
+        (self.policies / name).write_text(text)
+
+    def start_aggregator(self, *more):
+        self.start("aggregator", self.build / "aggregator/binnacle-aggregator", "--address", "127.0.0.1",
+                   "--policies", self.policies, "--policy-poll", "200ms", "--cert", self.pki / "aggregator.crt",
+                   "--key", self.pki / "aggregator.key", "--agents-ca", self.pki / "agents-ca.crt", "--clients-ca", self.pki / "clients-ca.crt",
+                   *[word for face, port in self.ports.items() for word in (f"--{face}-port", port)], *more)
+        self.wait_for("the aggregator", self.aggregator_lives)
+
+    def aggregator_lives(self):
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", self.ports["health"], timeout=1)
+            connection.request("GET", "/livez")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+
+    def sysroot(self, node):
+        return self.folder / node / "sys"
+
+    def start_package(self, node, watts):
+        """A simulated powercap tree whose energy advances; heat() changes its watts."""
+        self.sysroot(node).mkdir(parents=True, exist_ok=True)
+        self.start(f"powercap-{node}", self.build / "tests/support/binnacle-sim-powercap", "--root", self.sysroot(node), "--watts", watts)
+        self.wait_for(f"the package of {node}", lambda: "ready" in self.log(f"powercap-{node}"))
+
+    def heat(self, node, watts):
+        (self.sysroot(node) / "watts").write_text(f"{watts}\n")
+
+    def start_agent(self, node, *more, certificate=None, scrape=0):
+        who = certificate or node
+        self.start(node, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"localhost:{self.ports['ingest']}",
+                   "--cert", self.pki / f"node-{who}.crt", "--key", self.pki / f"node-{who}.key", "--ca", self.pki / "server-ca.crt",
+                   "--listen", f"127.0.0.1:{scrape or free_port()}", *more)
+
+    # What users ask
+
+    def scheduler(self):
+        return Scheduler(self.ports["extender"], self.pki, "scheduler")
+
+    def ask(self, face, path):
+        """(status, text) of a GET with the CLI's certificate."""
+        status, text, _ = Caller(self.ports[face], self.pki, "cli").request("GET", path)
+        return status, text
+
+    def metric(self, name, node="%2A"):
+        """The items of the custom metrics API, [] when there are none."""
+        status, text = self.ask("metrics", f"/apis/custom.metrics.k8s.io/v1beta2/nodes/{node}/{name}")
+        return json.loads(text)["items"] if status == 200 else []
+
+    def cli_environment(self):
+        return {"BINNACLE_AGGREGATOR": f"https://localhost:{self.ports['ops']}", "BINNACLE_CA": str(self.pki / "server-ca.crt"),
+                "BINNACLE_CERT": str(self.pki / "client-cli.crt"), "BINNACLE_KEY": str(self.pki / "client-cli.key")}
+
+    def cli(self, *words):
+        """The finished `binnacle` command."""
+        return subprocess.run([self.build / "cli/binnacle", *words], env=dict(os.environ, **self.cli_environment()), capture_output=True,
+                              text=True, timeout=20, check=False)

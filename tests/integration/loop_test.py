@@ -1,0 +1,156 @@
+"""The whole loop with the real programs on loopback: what happens when parts are heated, killed, stopped, cut off and restarted.
+
+Run by meson (suite integration), or by hand: python3 tests/integration/loop_test.py --build build [TestName]
+"""
+
+import argparse
+import json
+import pathlib
+import signal
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+from trial import ROOT, Trial, pod  # noqa: E402  (the path comes first)
+
+BUILD = ROOT / "build"
+METRIC = "rapl_power_watts"
+
+
+def policy(strategies, name="power-policy", extra=""):
+    return (f"apiVersion: telemetry.intel.com/v1alpha1\nkind: TASPolicy\nmetadata: {{name: {name}, namespace: default}}\n"
+            f"spec:\n{extra}  strategies:\n{strategies}")
+
+
+def rule(kind, target, metric=METRIC, more=""):
+    return f"    {kind}:\n{more}      rules:\n      - {{metricname: {metric}, operator: GreaterThan, target: {target}}}\n"
+
+
+class Loop(unittest.TestCase):
+    """Two nodes: cool at 40 W a package, warm at 60 W. node rule: the sum of two packages and dram."""
+
+    def setUp(self):
+        self.trial = Trial(BUILD)
+        self.addCleanup(self.trial.stop)
+        self.trial.make_certificates(["cool", "warm"])
+
+    def begin(self, text):
+        self.trial.write_policy(text)
+        self.trial.start_aggregator()
+        for node, watts in (("cool", 40), ("warm", 60)):
+            self.trial.start_package(node, watts)
+            self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node))
+        self.trial.wait_for("watts of both nodes", lambda: len(self.trial.metric(METRIC)) == 2)
+
+    def passing(self):
+        answer, _ = self.trial.scheduler().call("filter", pod("web"), ["cool", "warm"])
+        return sorted(answer["NodeNames"])
+
+    def until_passing(self, nodes, seconds=15.0):
+        self.trial.wait_for(f"the filter to pass {nodes}", lambda: self.passing() == nodes, seconds)
+
+    def test_a_heated_node_is_refused_and_passes_again_when_it_has_cooled(self):
+        self.begin(policy(rule("dontschedule", 250)))
+        self.assertEqual(self.passing(), ["cool", "warm"])
+        self.trial.heat("warm", 150)
+        self.until_passing(["cool"])
+        why = self.trial.cli("why", "web")
+        self.assertIn("warm", why.stdout)
+        self.assertIn("250", why.stdout)
+        self.trial.heat("warm", 60)
+        self.until_passing(["cool", "warm"])
+
+    def test_prioritize_prefers_the_cooler_node(self):
+        self.begin(policy("    scheduleonmetric:\n      rules:\n      - {metricname: rapl_power_watts, operator: LessThan}\n"))
+        answer, _ = self.trial.scheduler().call("prioritize", pod("web"), ["cool", "warm"])
+        scores = {row["Host"]: row["Score"] for row in answer}
+        self.assertEqual(scores["cool"], 10)
+        self.assertLess(scores["warm"], 10)
+
+    def test_a_stopped_agents_values_age_out_and_come_back(self):
+        self.begin(policy(rule("dontschedule", 100, more="      onMissing: Reject\n")
+                          .replace("target: 100", "target: 10000, staleAfter: 2s")))
+        self.until_passing(["cool", "warm"])
+        self.trial.processes["warm"].send_signal(signal.SIGSTOP)
+        self.until_passing(["cool"], 20)
+        self.trial.processes["warm"].send_signal(signal.SIGCONT)
+        self.until_passing(["cool", "warm"], 20)
+
+    def test_a_killed_agent_reconnects_when_it_is_started_again(self):
+        self.begin(policy(rule("dontschedule", 250)))
+        self.trial.end("warm", signal.SIGKILL)
+        status = json.loads(self.trial.cli("status", "-o", "json").stdout)
+        self.trial.wait_for("the lost link to be seen",
+                            lambda: '"connected":1' in self.trial.ask("ops", "/api/v1/status")[1].replace(" ", ""))
+        self.assertTrue(status)
+        self.trial.start_agent("warm", "--sys-root", self.trial.sysroot("warm"))
+        self.trial.wait_for("the agent to be back",
+                            lambda: '"connected":2' in self.trial.ask("ops", "/api/v1/status")[1].replace(" ", ""))
+
+    def test_a_restarted_aggregator_gets_everything_again(self):
+        self.begin(policy(rule("dontschedule", 150)))
+        self.until_passing(["cool"])
+        self.assertEqual(self.trial.end("aggregator"), 0)
+        self.trial.start_aggregator()
+        self.until_passing(["cool"], 40)
+
+    def test_an_edited_policy_counts_within_a_second_and_a_broken_one_changes_nothing(self):
+        self.begin(policy(rule("dontschedule", 10000)))
+        self.assertEqual(self.passing(), ["cool", "warm"])
+        self.trial.write_policy(policy(rule("dontschedule", 150)))
+        self.until_passing(["cool"], 5)
+        self.trial.write_policy("apiVersion: [telemetry")
+        self.trial.wait_for("the complaint", lambda: "policy.yaml" in self.trial.log("aggregator"), 5)
+        time.sleep(0.5)
+        self.assertEqual(self.passing(), ["cool"])
+        self.trial.write_policy(policy(rule("dontschedule", 10000)))
+        self.until_passing(["cool", "warm"], 5)
+
+    def test_deschedule_labels_the_node_and_takes_the_label_off(self):
+        self.begin(policy(rule("deschedule", 250)))
+        self.trial.heat("warm", 150)
+        self.trial.wait_for("the label", lambda: "violating" in self.trial.ask("ops", "/api/v1/labels")[1])
+        self.trial.heat("warm", 60)
+        self.trial.wait_for("the label to go", lambda: "violating" not in self.trial.ask("ops", "/api/v1/labels")[1])
+
+    def test_dry_run_passes_all_and_records_what_would_be(self):
+        self.begin(policy(rule("dontschedule", 150), extra="  mode: DryRun\n"))
+        time.sleep(1)
+        self.assertEqual(self.passing(), ["cool", "warm"])
+        decisions = json.loads(self.trial.ask("ops", "/api/v1/decisions?pod=web")[1])["decisions"]
+        self.assertTrue(decisions[0]["dryRun"])
+        self.assertEqual(decisions[0]["refused"], 1)
+
+    def test_an_agent_whose_certificate_names_another_node_is_refused_and_counted(self):
+        self.begin(policy(rule("dontschedule", 250)))
+        self.trial.start_package("evil", 10)
+        self.trial.start_agent("evil", "--sys-root", self.trial.sysroot("evil"), certificate="cool")
+        self.trial.wait_for("the refusal to be counted",
+                            lambda: 'binnacle_sessions_refused_total{reason="wrong_node"}' in self.trial.ask("ops", "/metrics")[1])
+        self.assertNotIn('"evil"', self.trial.ask("ops", "/api/v1/nodes")[1])
+
+    def test_a_textfile_brings_any_number_into_a_policy(self):
+        folder = self.trial.folder / "textfile"
+        folder.mkdir()
+        self.trial.write_policy(policy(rule("dontschedule", 0, metric="health_metric"), name="power-policy"))
+        self.trial.start_aggregator()
+        self.trial.start_package("cool", 40)
+        self.trial.start_agent("cool", "--sys-root", self.trial.sysroot("cool"), "--textfile-directory", folder)
+        (folder / "text.prom").write_text("health_metric 1\n")
+        self.trial.wait_for("the refusal", lambda: self.trial.scheduler().call("filter", pod("web"), ["cool"])[0]["NodeNames"] == [])
+        (folder / "text.prom").write_text("health_metric 0\n")
+        self.trial.wait_for("the pass", lambda: self.trial.scheduler().call("filter", pod("web"), ["cool"])[0]["NodeNames"] == ["cool"])
+
+    def test_programs_end_with_status_0_on_sigterm(self):
+        self.begin(policy(rule("dontschedule", 250)))
+        self.assertEqual(self.trial.end("warm"), 0)
+        self.assertEqual(self.trial.end("aggregator"), 0)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    known, rest = parser.parse_known_args()
+    BUILD = known.build
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
