@@ -10,6 +10,14 @@ namespace {
 
 char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+/// Names and texts come from files: nothing of them may move a terminal's cursor or end a log line.
+void make_harmless(std::string& text) {
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
+}
+
 /// Levenshtein's distance, case apart; a change of two neighbours counts as two.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -56,6 +64,8 @@ void findings::add(severity level, int line, std::string field, std::string mess
     ++left_out_;
     return;
   }
+  make_harmless(field);
+  make_harmless(message);
   all_.push_back({file_, line, std::move(field), std::move(message), level});
 }
 
@@ -73,11 +83,8 @@ std::vector<problem> findings::take() {
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
-  std::string out = "'";
-  for (const char c : text.substr(0, longest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7f ? '?' : c;
-  }
+  std::string out = "'" + std::string(text.substr(0, longest));
+  make_harmless(out);
   // Not in the middle of a UTF-8 character.
   if (text.size() > longest) {
     while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();

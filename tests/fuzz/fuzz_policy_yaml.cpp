@@ -1,0 +1,103 @@
+#include "aggregator/policy/engine.hpp"
+#include "aggregator/policy/lint.hpp"
+#include "aggregator/policy/policy_set.hpp"
+#include "common/label_syntax.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+/// Any text as a policy file: it is read, linted and put in force without a crash, within its bounds, and
+/// what comes out is legal. Input: the file.
+namespace {
+
+using namespace binnacle;
+using namespace binnacle::policy;
+
+void hold(bool right, const char* what) {
+  if (right) return;
+  std::fprintf(stderr, "fuzz_policy_yaml: %s\n", what);
+  std::abort();
+}
+
+class no_columns : public column_source {
+ public:
+  watched watch(const store::column_spec& spec, instant) override {
+    return {store::column_id{next_++}, std::make_shared<store::shared_column>(spec)};
+  }
+  void release(store::column_id) override { ++released_; }
+
+ private:
+  std::uint32_t next_ = 0;
+  int released_ = 0;
+};
+
+class nobody : public sink {
+ public:
+  void happened(const event&) override {}
+  void changed(const condition&) override {}
+  void relabel(store::node_id) override {}
+  void published(std::shared_ptr<const policy_table>) override {}
+};
+
+void check(const rule& r) {
+  hold(!r.metric.empty() && r.metric.size() <= 253, "a metric's name is out of bounds");
+  hold(r.window >= duration::zero() && r.hold >= duration::zero(), "a negative duration got through");
+  hold(!r.stale_after || *r.stale_after > duration::zero(), "a staleAfter of nothing got through");
+  if (r.clear) {
+    hold(r.op != comparison::equals, "Equals clears at a value of its own");
+    hold(r.op == comparison::greater_than ? *r.clear <= r.target : *r.clear >= r.target,
+         "clears before it is violated");
+  }
+}
+
+void check(const policy::policy& p) {
+  hold(is_dns_subdomain(p.key.name) && is_dns_subdomain(p.key.name_space), "an illegal name got through");
+  for (const strategy& s : p.strategies) {
+    hold(!s.rules.empty() && s.rules.size() <= most_rules, "a strategy's rules are out of bounds");
+    hold(std::ranges::count(p.strategies, s.kind, &strategy::kind) == 1, "a strategy is there twice");
+    for (const rule& r : s.rules) {
+      check(r);
+      for (const auto& [name, value] : r.labels) {
+        hold(label_key_flaw(labeling_key(p.key, name)).empty() && label_value_flaw(value).empty(),
+             "an illegal label got through");
+      }
+    }
+    if (s.kind == strategy_kind::deschedule)
+      hold(label_key_flaw(deschedule_key(p.key)).empty(), "an illegal label key got through");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const parsed_text parsed = parse_policies("fuzz.yaml", text);
+  hold(parsed.policies.size() <= most_policies, "too many policies");
+  hold(parsed.problems.size() <= findings::most + 1, "too many problems");
+  for (const problem& p : parsed.problems) {
+    hold(!p.message.empty() && p.message.size() < 1'000 && p.field.size() < 1'000,
+         "a message is empty or endless");
+    hold(std::ranges::none_of(p.text(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }),
+         "a message has control characters");
+  }
+  for (const parsed_policy& p : parsed.policies) check(p.value);
+  (void)lint("fuzz.yaml", text);
+
+  policy_set set;
+  set.put("fuzz.yaml", text);
+  const auto first = set.policies();
+  set.put("fuzz.yaml", text);
+  hold(set.policies() == first, "the same text twice changed the policies");
+
+  no_columns columns;
+  nobody listener;
+  engine e(columns, listener);
+  e.node_added(store::node_id{0}, instant(std::chrono::hours(1)));
+  e.set_policies(first, instant(std::chrono::hours(1)));
+  e.set_policies({}, instant(std::chrono::hours(2)));
+  hold(e.deadlines_under_way() == 0, "deadlines stayed behind");
+  return 0;
+}
