@@ -45,7 +45,6 @@ struct range {
 /// Targets outside are a wrong unit or a slip of the pen.
 std::optional<range> plausible(std::string_view unit) {
   if (unit == "ratio") return range{0, 1, "a ratio is between 0 and 1"};
-  if (unit == "celsius") return range{-60, 150, "degrees Celsius of a machine lie between -60 and 150"};
   if (unit == "watts") return range{0, 100'000, "watts of a node lie between 0 and 100000"};
   return std::nullopt;
 }
@@ -74,26 +73,25 @@ class linter {
 
   void check_rule(const strategy& s, std::size_t i) {
     const rule& r = s.rules[i];
-    const auto metric = look_up(r.metric);
-    if (!metric) {
+    if (const auto metric = look_up(r.metric)) {
+      const bool instantaneous = r.window == duration::zero() && metric->name.window == duration::zero();
+      if (metric->family->unit == "watts" && instantaneous && r.hold == duration::zero()) {
+        say(severity::hint, s.kind, i, "the watts of one second are noise: add window: 10s");
+      }
+      if (s.kind != strategy_kind::scheduleonmetric) check_target(s.kind, i, r, *metric);
+    } else {
       const std::string_view near = nearest_metric(r.metric);
       say(severity::hint, s.kind, i,
           fmt::format("unknown metric {}{}; fine if a textfile or another exporter provides it",
                       quoted(r.metric), near.empty() ? "" : fmt::format(": nearest is {}", near)));
-      return;
     }
-    const bool instantaneous = r.window == duration::zero() && metric->name.window == duration::zero();
-    if (metric->family->unit == "watts" && instantaneous && r.hold == duration::zero()) {
-      say(severity::hint, s.kind, i, "the watts of one second are noise: add window: 10s");
-    }
-    if (s.kind != strategy_kind::scheduleonmetric) check_target(s.kind, i, r, *metric);
     const bool guarded = r.clear || r.hold > duration::zero() || r.op == comparison::equals;
     if (!guarded && (s.kind == strategy_kind::deschedule || s.kind == strategy_kind::dontschedule)) {
-      const std::string_view field = r.op == comparison::greater_than ? "clearBelow" : "clearAbove";
+      const bool above = r.op == comparison::greater_than;
       say(severity::hint, s.kind, i,
           fmt::format("a value near the target makes the {} flap: add {} a little {} it, or for: 30s",
-                      s.kind == strategy_kind::deschedule ? "label" : "verdict", field,
-                      r.op == comparison::greater_than ? "below" : "above"));
+                      s.kind == strategy_kind::deschedule ? "label" : "verdict",
+                      above ? "clearBelow" : "clearAbove", above ? "below" : "above"));
     }
   }
 

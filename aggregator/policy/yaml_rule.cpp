@@ -20,7 +20,7 @@ bool is_metric_name(std::string_view name) {
 void metric(yaml_map& fields, rule& r) {
   const auto name = fields.get("metricname");
   if (!name) {
-    fields.self().refuse("metricname is missing: metricname: host_power_watts");
+    fields.self().refuse("metricname is missing: metricname: rapl_power_watts");
     return;
   }
   r.metric = name->text("the name of a metric").value_or("");
