@@ -1,7 +1,6 @@
 #include "aggregator/ops/api.hpp"
 
-#include "aggregator/decision/explain.hpp"
-#include "aggregator/ops/fleet.hpp"
+#include "aggregator/ops/lists.hpp"
 #include "aggregator/ops/node_json.hpp"
 #include "aggregator/ops/own_metrics.hpp"
 #include "aggregator/ops/summary_json.hpp"
@@ -108,20 +107,16 @@ void api::mount(http::router& routes) {
   page(routes, "/api/v1/status", &api::status);
   page(routes, "/api/v1/policies", &api::policies);
   page(routes, "/api/v1/labels", &api::labels);
-  page(routes, "/api/v1/decisions", &api::decisions);
   page(routes, "/metrics", &api::own_metrics);
   sliced_page(routes, "/api/v1/nodes", &api::node_list);
+  sliced_page(routes, "/api/v1/decisions", &api::decisions);
   sliced_page(routes, "/metrics/nodes", &api::node_metrics);
   routes.add_prefix("/api/v1/nodes", [this](const http::request& r, std::string_view) {
     if (sources_.identity_required && !r.peer) return http::response::failure(401, no_identity);
     if (r.method != "GET") return http::response::failure(405, "only GET is served here");
     return one_node(r);
   });
-  const auto probe = [this](const http::request& r, std::string_view) {
-    const auto answer = sources_.health.answer(r);
-    return answer ? *answer : http::response::failure(404, "there is no check of that name");
-  };
-  for (const char* path : {"/livez", "/readyz", "/healthz"}) routes.add_prefix(path, probe);
+  http::mount_health(routes, sources_.health);
 }
 
 std::string api::time_of(instant t) const { return rfc3339(sources_.wall(t)); }
@@ -145,24 +140,25 @@ http::response api::own_metrics(const http::request&) {
   return a;
 }
 
-http::response api::decisions(const http::request& r) {
+std::unique_ptr<slices> api::decisions(const http::request& r) {
   decision::query q;
   q.pod = text_parameter(r, "pod");
   q.policy = text_parameter(r, "policy");
   q.node = text_parameter(r, "node");
   q.verb = text_parameter(r, "verb");
   const auto id = number_parameter(r, "id", 0, 0, UINT64_MAX);
-  if (!id) return bad_parameter("id", "a whole number");
+  if (!id) return ready(bad_parameter("id", "a whole number"));
   q.id = *id;
   const auto limit = number_parameter(r, "limit", q.limit, 1, most_decisions);
-  if (!limit) return bad_parameter("limit", fmt::format("a whole number from 1 to {}", most_decisions));
+  if (!limit)
+    return ready(bad_parameter("limit", fmt::format("a whole number from 1 to {}", most_decisions)));
   q.limit = *limit;
   if (!q.verb.empty() && q.verb != "filter" && q.verb != "prioritize")
-    return bad_parameter("verb", "filter or prioritize");
+    return ready(bad_parameter("verb", "filter or prioritize"));
   decision::explain_options how;
   how.node = q.node;
   how.all = text_parameter(r, "all") == "true";
-  return http::response::json(decision::to_json(decisions_, q, how));
+  return decision_list(decisions_, q, std::move(how));
 }
 
 http::response api::one_node(const http::request& r) {
@@ -192,7 +188,7 @@ std::vector<std::string> api::default_metrics() const {
     for (const auto& strategy : policy->strategies) {
       for (const auto& rule : strategy.rules) {
         const bool known = std::find(names.begin(), names.end(), rule.definition.metric) != names.end();
-        if (!known && names.size() < most_metrics) names.push_back(rule.definition.metric);
+        if (!known && names.size() < most_metrics / 2) names.push_back(rule.definition.metric);
       }
     }
   }

@@ -1,4 +1,4 @@
-#include "aggregator/ops/fleet.hpp"
+#include "aggregator/ops/lists.hpp"
 #include "aggregator/ops/summary_json.hpp"
 #include "tests/aggregator/ops/house.hpp"
 

@@ -1,4 +1,4 @@
-#include "aggregator/ops/fleet.hpp"
+#include "aggregator/ops/lists.hpp"
 #include "aggregator/ops/own_metrics.hpp"
 #include "aggregator/ops/units.hpp"
 #include "tests/aggregator/ops/house.hpp"

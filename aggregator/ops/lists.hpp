@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/decision/explain.hpp"
 #include "aggregator/ops/node_json.hpp"
 #include "aggregator/ops/sliced.hpp"
 #include "aggregator/store/view.hpp"
@@ -8,7 +9,7 @@
 #include <string>
 #include <vector>
 
-/// Answers about the whole fleet, made in slices.
+/// Long answers, made in slices.
 namespace binnacle::ops {
 
 struct fleet_query {
@@ -25,6 +26,11 @@ std::unique_ptr<slices> fleet_json(const store::view& nodes, fleet_query q);
 /// front. `families` keeps only those; empty: all. Stops, and says so in a comment, at `bytes`.
 std::unique_ptr<slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
                                          instant now, std::size_t bytes = 64u << 20);
+
+/// The decisions that `q` wants, newest first, as decision::to_json() writes them, one a slice: with every
+/// candidate of 5,000 a single one takes some milliseconds. `decisions` must outlive it.
+std::unique_ptr<slices> decision_list(const decision::ring& decisions, const decision::query& q,
+                                      decision::explain_options how);
 
 /// An answer that is there already.
 std::unique_ptr<slices> ready(http::response answer);

@@ -1,4 +1,4 @@
-#include "aggregator/ops/fleet.hpp"
+#include "aggregator/ops/lists.hpp"
 
 #include "aggregator/ops/units.hpp"
 #include "common/exposition.hpp"
@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t json_nodes_per_slice = 200;
 constexpr std::size_t visits_per_slice = 2'000;
 constexpr std::size_t lines_per_slice = 500;
+constexpr std::size_t most_decision_bytes = 32u << 20;
 
 /// A place in the fleet that survives nodes coming between two slices: by name, not by iterator.
 class walk {
@@ -161,6 +162,43 @@ class exposition_list final : public slices {
   std::size_t bytes_ = 0;
 };
 
+class decisions_in_slices final : public slices {
+ public:
+  decisions_in_slices(const decision::ring& decisions, const decision::query& q,
+                      decision::explain_options how)
+      : decisions_(decisions), how_(std::move(how)), out_(text_) {
+    for (const decision::record* r : decisions.find(q)) ids_.push_back(r->id);
+    out_.begin_object().key("decisions").begin_array();
+  }
+
+  bool step() override {
+    if (at_ == ids_.size() || text_.size() > most_decision_bytes) return false;
+    decision::query one;
+    one.id = ids_[at_++];
+    one.limit = 1;
+    // By id, since new decisions move the others; one that had to make room meanwhile is left out.
+    for (const decision::record* r : decisions_.find(one)) {
+      decision::write_record(out_, *r, decisions_.names(), how_);
+    }
+    return true;
+  }
+
+  http::response take() override {
+    out_.end_array().field("kept", decisions_.size()).field("total", decisions_.total());
+    out_.field("dropped", decisions_.dropped()).field("omitted", ids_.size() - at_).end_object();
+    text_ += '\n';
+    return http::response::json(std::move(text_));
+  }
+
+ private:
+  const decision::ring& decisions_;
+  decision::explain_options how_;
+  std::vector<std::uint64_t> ids_;
+  std::size_t at_ = 0;
+  std::string text_;
+  json_writer out_;
+};
+
 class ready_answer final : public slices {
  public:
   explicit ready_answer(http::response answer) : answer_(std::move(answer)) {}
@@ -180,6 +218,11 @@ std::unique_ptr<slices> fleet_json(const store::view& nodes, fleet_query q) {
 std::unique_ptr<slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
                                          instant now, std::size_t bytes) {
   return std::make_unique<exposition_list>(nodes, std::move(families), now, bytes);
+}
+
+std::unique_ptr<slices> decision_list(const decision::ring& decisions, const decision::query& q,
+                                      decision::explain_options how) {
+  return std::make_unique<decisions_in_slices>(decisions, q, std::move(how));
 }
 
 std::unique_ptr<slices> ready(http::response answer) {

@@ -1,0 +1,169 @@
+#include "aggregator/ops/api.hpp"
+
+#include "tests/aggregator/ops/house.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace binnacle;
+using namespace binnacle::ops;
+
+namespace {
+
+/// The routes of the ops port, asked without sockets. What waits for the loop is run at once, unless `hold`.
+struct port : house {
+  decision::ring decisions;
+  std::vector<std::function<void()>> waiting;
+  bool hold = false;
+  http::router routes;
+  std::unique_ptr<api> face;
+
+  port() {
+    api_sources s;
+    s.ask = ask;
+    s.self = [] {
+      self_report self;
+      self.version = "0.1.0";
+      self.mode = "standalone";
+      return self;
+    };
+    s.own_metrics = [] { return std::vector<own_sample>{{"binnacle_sessions", {}, std::uint64_t{2}}}; };
+    s.about_policies = [] { return policy_report(); };
+    s.later = [this](std::function<void()> f) { waiting.push_back(std::move(f)); };
+    s.health.add("ping", [] { return true; });
+    s.now = [] { return ops::now; };
+    s.wall = [](instant) {
+      return std::chrono::system_clock::time_point(std::chrono::seconds(1'767'225'600));
+    };
+    face = std::make_unique<api>(nodes, decisions, std::move(s));
+    face->mount(routes);
+
+    decision::record r;
+    r.pod = {"default", "web-1", "6f1c"};
+    decisions.add(r);
+    r.pod = {"default", "db-1", "6f1d"};
+    decisions.add(r);
+  }
+
+  std::vector<std::unique_ptr<http::exchange>> kept;
+
+  http::response get(const std::string& target, bool known = true, const std::string& method = "GET") {
+    http::request q;
+    q.method = method;
+    REQUIRE(http::parse_target(target, q).has_value());
+    if (known) q.peer = tls::identity{.common_name = "admin"};
+    const auto m = routes.find(q);
+    if (m.refusal) return *m.refusal;
+    if (m.simple != nullptr) return (*m.simple)(q, "");
+    http::response out;
+    out.status = 0;
+    auto x = (*m.streaming)(q);
+    x->finish([&](http::response r) { out = std::move(r); });
+    if (hold) {
+      kept.push_back(std::move(x));
+      return out;
+    }
+    for (std::size_t i = 0; i < waiting.size(); ++i) waiting[i]();
+    waiting.clear();
+    return out;
+  }
+  std::string body(const std::string& target) {
+    std::string text;
+    for (const auto& piece : get(target).body) text += piece;
+    return text;
+  }
+};
+
+}  // namespace
+
+TEST_SUITE("aggregator/ops/api") {
+  TEST_CASE_FIXTURE(port, "every page answers its own") {
+    CHECK(body("/api/v1/status").starts_with(R"({"version":"0.1.0",)"));
+    CHECK(body("/api/v1/policies").starts_with(R"({"policies":[{"namespace":"default","name":"power")"));
+    CHECK(body("/api/v1/labels") == "{\"nodes\":[]}\n");
+    CHECK(body("/api/v1/nodes/node-a").starts_with(R"({"name":"node-a","connected":true)"));
+    CHECK(body("/metrics").ends_with("binnacle_sessions 2\n"));
+    CHECK(get("/metrics").content_type == "text/plain; version=0.0.4; charset=utf-8");
+    CHECK(body("/metrics/nodes").find(R"(rapl_power_watts{node="node-a",package="0"} 60.0)") !=
+          std::string::npos);
+    CHECK(body("/metrics/nodes?family=rapl_tdp_watts").find("rapl_power_watts") == std::string::npos);
+    CHECK(body("/livez") == "ok");
+    CHECK(body("/readyz?verbose") == "[+]ping ok\nreadyz check passed\n");
+  }
+
+  TEST_CASE_FIXTURE(port,
+                    "the node list shows power, what policies watch and what was asked for, each once") {
+    const std::string text =
+        body("/api/v1/nodes?metric=rapl_tdp_watts&metric=rapl_power_watts&metric=rapl_tdp_watts");
+    CHECK(text.starts_with(
+        R"({"time":"2026-01-01T00:00:00Z","metrics":[{"name":"rapl_power_watts","unit":"watts"},{"name":"rapl_tdp_watts","unit":"watts"}],)"));
+    CHECK(
+        text.find(
+            R"("values":{"rapl_power_watts":{"value":122.1,"ageMs":200},"rapl_tdp_watts":{"value":370.0,"ageMs":200}})") !=
+        std::string::npos);
+    CHECK(body("/api/v1/nodes?limit=2").ends_with("\"total\":3,\"omitted\":1}\n"));
+  }
+
+  TEST_CASE_FIXTURE(port, "decisions are found by pod and counted") {
+    const std::string all = body("/api/v1/decisions");
+    CHECK(all.find("web-1") != std::string::npos);
+    CHECK(all.ends_with("],\"kept\":2,\"total\":2,\"dropped\":0,\"omitted\":0}\n"));
+    const std::string one = body("/api/v1/decisions?pod=default/web-1&all=true");
+    CHECK(one.find("web-1") != std::string::npos);
+    CHECK(one.find("db-1") == std::string::npos);
+    CHECK(body("/api/v1/decisions?pod=ghost").starts_with("{\"decisions\":[],"));
+    CHECK(body("/api/v1/decisions?limit=1").find("web-1") == std::string::npos);
+  }
+
+  TEST_CASE_FIXTURE(port, "what is asked wrongly is refused with what would be right") {
+    struct row {
+      const char* target;
+      unsigned status;
+      const char* message;
+    };
+    const row rows[] = {
+        {"/api/v1/nodes?limit=0", 400, "the parameter limit must be a whole number from 1 to 20000"},
+        {"/api/v1/nodes?limit=x", 400, "the parameter limit must be a whole number from 1 to 20000"},
+        {"/api/v1/decisions?limit=1001", 400, "the parameter limit must be a whole number from 1 to 1000"},
+        {"/api/v1/decisions?id=-1", 400, "the parameter id must be a whole number"},
+        {"/api/v1/decisions?verb=bind", 400, "the parameter verb must be filter or prioritize"},
+        {"/api/v1/nodes/node-z", 404, "no agent named 'node-z' has connected"},
+        {"/api/v1/nodes/node-a/series", 404, "no agent named '' has connected"},
+        {"/livez/nope", 404, "there is no check of that name"},
+    };
+    for (const row& r : rows) {
+      CAPTURE(r.target);
+      const auto a = get(r.target);
+      CHECK(a.status == r.status);
+      CHECK(a.body.at(0) == "{\"error\":\"" + std::string(r.message) + "\"}\n");
+    }
+    std::string many = "/api/v1/nodes?";
+    for (int i = 0; i < 20; ++i) many += "metric=m" + std::to_string(i) + "&";
+    CHECK(get(many).status == 400);
+    CHECK(get("/api/v2/status").status == 404);
+    CHECK(get("/api/v1/status", true, "POST").status == 405);
+    CHECK(get("/api/v1/nodes/node-a", true, "DELETE").status == 405);
+  }
+
+  TEST_CASE_FIXTURE(port, "without a certificate only health answers") {
+    for (const char* target : {"/api/v1/status", "/api/v1/nodes", "/api/v1/nodes/node-a", "/api/v1/policies",
+                               "/api/v1/decisions", "/api/v1/labels", "/metrics", "/metrics/nodes"}) {
+      CAPTURE(target);
+      CHECK(get(target, false).status == 401);
+    }
+    CHECK(get("/livez", false).status == 200);
+  }
+
+  TEST_CASE_FIXTURE(port,
+                    "only so many long lists are made at a time; the next caller is told to come back") {
+    hold = true;
+    for (int i = 0; i < 4; ++i) CHECK(get("/metrics/nodes").status == 0);  // takes several steps
+    CHECK(get("/metrics/nodes").status == 503);
+    const auto busy = get("/api/v1/nodes");
+    CHECK(busy.status == 503);
+    CHECK(busy.headers == decltype(busy.headers){{"Retry-After", "1"}});
+    kept.clear();
+    hold = false;
+    waiting.clear();
+    CHECK(get("/api/v1/nodes").status == 200);
+  }
+}
