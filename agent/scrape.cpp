@@ -4,7 +4,6 @@
 #include "common/http/health.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 namespace binnacle::agent {
@@ -49,11 +48,9 @@ void mount_scrape(http::router& routes, const board& from, std::function<bool()>
     answer.content_type = exposition::writer::content_type;
     return answer;
   });
-  auto health = std::make_shared<http::health>();
-  health->add_ready("sources", std::move(ready));
-  for (const char* path : {"/livez", "/readyz", "/healthz"}) {
-    routes.add("GET", path, [health](const http::request& r, std::string_view) { return *health->answer(r); });
-  }
+  http::health checks;
+  checks.add_ready("sources", std::move(ready));
+  http::mount_health(routes, std::move(checks));
 }
 
 }  // namespace binnacle::agent

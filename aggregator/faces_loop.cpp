@@ -233,9 +233,7 @@ result<void> faces_loop::start(ingest_loop& writer) {
   self.extend.routes(extender_routes);
   self.metrics_api->mount(metrics_routes);
   self.ops_api->mount(ops_routes);
-  for (const char* path : {"/livez", "/readyz", "/healthz"}) {
-    health_routes.add("GET", path, [&self](const http::request& r, std::string_view) { return *self.health().answer(r); });
-  }
+  http::mount_health(health_routes, self.health());
   if (s.unsafe) self.log.warning("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
   for (auto&& served : {self.serve("extender", s.extender_port, s.unsafe ? nullptr : *strict, std::move(extender_routes)),
                         self.serve("custom metrics", s.metrics_port, *lenient, std::move(metrics_routes)),

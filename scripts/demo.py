@@ -79,6 +79,8 @@ class Demo(Trial):
             self.start_agent(node, *([] if real else ["--sys-root", self.sysroot(node)]), scrape=scrape)
             say(f"{node}: " + ("" if real else f"{watts:.0f} W at rest, ") + f"its own /metrics on http://127.0.0.1:{scrape}/metrics")
         self.wait_for("the first watts of every node", lambda: len(self.metric(METRIC)) == len(NODES))
+        say("(ten seconds, so that the ten-second mean which the old name stands for is a whole one)")
+        time.sleep(10)
 
         step("4. kube-scheduler asks: where may pod default/tasdemo run, and where best?")
         scheduler = self.scheduler()
@@ -113,7 +115,7 @@ class Demo(Trial):
         delay = (time.perf_counter() - heated) * 1000
         self.show(answer, took)
         say(paint(f"from the change of watts to the scheduler's refusal: {delay:.0f} ms", "1;32"))
-        say("(the old collectd name stands for a 10 s mean, which had to pass the limit first)")
+        say(f"(of it, about a second until the ten-second mean passed {LIMIT} W)")
         self.show_cli("why", "tasdemo")
         assert sorted(answer["NodeNames"]) == sorted(set(NODES) - {HOT}), answer
         assert HOT in answer["FailedAndUnresolvableNodes"], answer

@@ -166,7 +166,7 @@ class Trial:
     def start_package(self, node, watts):
         """A simulated powercap tree whose energy advances; heat() changes its watts."""
         self.sysroot(node).mkdir(parents=True, exist_ok=True)
-        self.start(f"powercap-{node}", self.build / "tests/support/binnacle-sim-powercap", "--root", self.sysroot(node), "--watts", watts)
+        self.start(f"powercap-{node}", self.build / "tests/support/binnacle-sim-powercap", "--root", self.sysroot(node), "--watts", round(watts))
         self.wait_for(f"the package of {node}", lambda: "ready" in self.log(f"powercap-{node}"))
 
     def heat(self, node, watts):

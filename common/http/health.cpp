@@ -1,6 +1,7 @@
 #include "common/http/health.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace binnacle::http {
 
@@ -34,6 +35,16 @@ std::optional<response> health::answer(const request& r) const {
   if (!good) return response::text(lines + page + " check failed\n", 500);
   if (r.parameter("verbose") != nullptr) return response::text(lines + page + " check passed\n");
   return response::text("ok");
+}
+
+void mount_health(router& routes, health checks) {
+  const auto shared = std::make_shared<const health>(std::move(checks));
+  const auto page = [shared](const request& r, std::string_view) {
+    if (r.method != "GET") return response::failure(405, "only GET is served here");
+    const auto answer = shared->answer(r);
+    return answer ? *answer : response::failure(404, "there is no check of that name");
+  };
+  for (const char* path : {"/livez", "/readyz", "/healthz"}) routes.add_prefix(path, page);
 }
 
 }  // namespace binnacle::http

@@ -33,4 +33,7 @@ class health {
   std::vector<named_check> checks_;
 };
 
+/// Serves the three pages, and those of single checks, to everyone.
+void mount_health(router& routes, health checks);
+
 }  // namespace binnacle::http

@@ -49,7 +49,7 @@ TEST_SUITE("cli/lint") {
   TEST_CASE("an error is 1 and named by file, line, field and remedy") {
     support::temp_dir dir;
     std::string wrong = right;
-    wrong.replace(wrong.find("target: 60"), 10, "target: 60.5");
+    wrong.replace(wrong.find("target: 60, clearBelow: 50"), 26, "target: 60.5");
     support::write_file(dir / "load.yaml", wrong);
     const auto o = lint({dir / "load.yaml"});
     CAPTURE(o.out);
