@@ -54,6 +54,12 @@ class Caller:
         context.load_cert_chain(pki / f"client-{who}.crt", pki / f"client-{who}.key")
         self.connection = http.client.HTTPSConnection("localhost", port, context=context, timeout=timeout)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+
     def request(self, method, path, body=None, headers=None):
         """(status, text, milliseconds)"""
         began = time.perf_counter()
@@ -153,12 +159,14 @@ class Trial:
         self.wait_for("the aggregator", self.aggregator_lives)
 
     def aggregator_lives(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.ports["health"], timeout=1)
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", self.ports["health"], timeout=1)
             connection.request("GET", "/livez")
             return connection.getresponse().status == 200
         except OSError:
             return False
+        finally:
+            connection.close()
 
     def sysroot(self, node):
         return self.folder / node / "sys"
@@ -185,7 +193,8 @@ class Trial:
 
     def ask(self, face, path):
         """(status, text) of a GET with the CLI's certificate."""
-        status, text, _ = Caller(self.ports[face], self.pki, "cli").request("GET", path)
+        with Caller(self.ports[face], self.pki, "cli") as caller:
+            status, text, _ = caller.request("GET", path)
         return status, text
 
     def metric(self, name, node="%2A"):

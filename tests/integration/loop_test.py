@@ -43,9 +43,13 @@ class Loop(unittest.TestCase):
             self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node))
         self.trial.wait_for("watts of both nodes", lambda: len(self.trial.metric(METRIC)) == 2)
 
+    def ask(self, verb, nodes):
+        with self.trial.scheduler() as scheduler:
+            answer, _ = scheduler.call(verb, pod("web"), nodes)
+        return answer
+
     def passing(self):
-        answer, _ = self.trial.scheduler().call("filter", pod("web"), ["cool", "warm"])
-        return sorted(answer["NodeNames"])
+        return sorted(self.ask("filter", ["cool", "warm"])["NodeNames"])
 
     def until_passing(self, nodes, seconds=15.0):
         self.trial.wait_for(f"the filter to pass {nodes}", lambda: self.passing() == nodes, seconds)
@@ -63,8 +67,7 @@ class Loop(unittest.TestCase):
 
     def test_prioritize_prefers_the_cooler_node(self):
         self.begin(policy("    scheduleonmetric:\n      rules:\n      - {metricname: rapl_power_watts, operator: LessThan}\n"))
-        answer, _ = self.trial.scheduler().call("prioritize", pod("web"), ["cool", "warm"])
-        scores = {row["Host"]: row["Score"] for row in answer}
+        scores = {row["Host"]: row["Score"] for row in self.ask("prioritize", ["cool", "warm"])}
         self.assertEqual(scores["cool"], 10)
         self.assertLess(scores["warm"], 10)
 
@@ -138,9 +141,9 @@ class Loop(unittest.TestCase):
         self.trial.start_package("cool", 40)
         self.trial.start_agent("cool", "--sys-root", self.trial.sysroot("cool"), "--textfile-directory", folder)
         (folder / "text.prom").write_text("health_metric 1\n")
-        self.trial.wait_for("the refusal", lambda: self.trial.scheduler().call("filter", pod("web"), ["cool"])[0]["NodeNames"] == [])
+        self.trial.wait_for("the refusal", lambda: self.ask("filter", ["cool"])["NodeNames"] == [])
         (folder / "text.prom").write_text("health_metric 0\n")
-        self.trial.wait_for("the pass", lambda: self.trial.scheduler().call("filter", pod("web"), ["cool"])[0]["NodeNames"] == ["cool"])
+        self.trial.wait_for("the pass", lambda: self.ask("filter", ["cool"])["NodeNames"] == ["cool"])
 
     def test_programs_end_with_status_0_on_sigterm(self):
         self.begin(policy(rule("dontschedule", 250)))
