@@ -184,7 +184,8 @@ void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
 void engine::flush() {
   auto& nodes = context_.relabel;
   std::ranges::sort(nodes);
-  nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()),
+              nodes.end());  // clang 14 cannot compile ranges::unique
   // The sink may look but not touch, so nothing is added while it is told.
   if (table_changed_) out_.published(table_);
   for (const event& e : context_.events) out_.happened(e);

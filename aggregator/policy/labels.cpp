@@ -22,7 +22,7 @@ void merge(label_wishes& into, const std::string& key, label_wish wish) {
 label_plan::label_plan(const strategy& s) {
   for (std::size_t r = 0; r < s.rules.size(); ++r) {
     for (const auto& [name, value] : s.rules[r].labels) {
-      auto at = std::find_if(keys_.begin(), keys_.end(), [&](const key& k) { return k.name == name; });
+      auto at = std::ranges::find(keys_, name, &key::name);
       if (at == keys_.end()) at = keys_.insert(keys_.end(), key{name, {}, true});
       const auto index = static_cast<std::uint16_t>(r);
       if (!at->offers.empty()) {

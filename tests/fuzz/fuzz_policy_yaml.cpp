@@ -53,7 +53,7 @@ void check(const rule& r) {
   }
 }
 
-void check(const policy::policy& p) {
+void check(const binnacle::policy::policy& p) {
   hold(is_dns_subdomain(p.key.name) && is_dns_subdomain(p.key.name_space), "an illegal name got through");
   for (const strategy& s : p.strategies) {
     hold(!s.rules.empty() && s.rules.size() <= most_rules, "a strategy's rules are out of bounds");

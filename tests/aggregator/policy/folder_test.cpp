@@ -43,7 +43,8 @@ std::string policy_at(int target) {
 }
 std::string targets(const policy_set& set) {
   std::string out;
-  for (const policy::policy& p : set.policies()) out += plain(p.strategies[0].rules[0].target) + " ";
+  for (const binnacle::policy::policy& p : set.policies())
+    out += plain(p.strategies[0].rules[0].target) + " ";
   return out;
 }
 

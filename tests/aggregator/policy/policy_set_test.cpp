@@ -21,7 +21,7 @@ const std::string wrong = "rules: [{metricname: temp, operator: Above, target: 1
 /// "p: dontschedule temp GreaterThan 1; …" of all policies.
 std::string in_force(const policy_set& set) {
   std::string out;
-  for (const policy::policy& p : set.policies()) {
+  for (const binnacle::policy::policy& p : set.policies()) {
     out += p.key.text() + ":";
     for (const strategy& s : p.strategies)
       out += fmt::format(" {} {},", to_string(s.kind), s.rules[0].text());

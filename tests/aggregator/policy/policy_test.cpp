@@ -27,8 +27,8 @@ TEST_SUITE("aggregator/policy/policy") {
   }
 
   TEST_CASE("the revision follows the content and nothing else") {
-    policy::policy p{.key = {"default", "power"},
-                     .strategies = {{.rules = {{.metric = "a"}, {.metric = "b"}}}}};
+    binnacle::policy::policy p{.key = {"default", "power"},
+                               .strategies = {{.rules = {{.metric = "a"}, {.metric = "b"}}}}};
     const auto first = content_revision(p);
     auto same = p;
     same.revision = 17;

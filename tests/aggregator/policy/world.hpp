@@ -34,7 +34,7 @@ class fake_columns : public column_source {
   void release(store::column_id id) override {
     for (auto& [spec, c] : columns) {
       if (c.id != id) continue;
-      CHECK_MESSAGE(c.watched, "released twice: " << spec.metric);
+      CHECK_MESSAGE(c.watched, "released twice: " << index(id));
       c.watched = false;
       ++releases;
     }

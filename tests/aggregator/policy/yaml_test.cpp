@@ -66,7 +66,7 @@ TEST_SUITE("aggregator/policy/yaml") {
       CHECK(t.policies[0].refused.empty());
     }
     const parsed_text multi = read(test::data("multirules.yaml"));
-    const policy::policy& p = multi.policies[0].value;
+    const binnacle::policy::policy& p = multi.policies[0].value;
     CHECK(p.key == policy_key{"default", "multirules"});
     REQUIRE(p.find(strategy_kind::deschedule) != nullptr);
     CHECK(p.find(strategy_kind::deschedule)->op == logic::all_of);
@@ -80,7 +80,7 @@ TEST_SUITE("aggregator/policy/yaml") {
   TEST_CASE("every field that we add is read") {
     const parsed_text t = read(test::data("every-field.yaml"));
     REQUIRE_MESSAGE(t.problems.empty(), all(t.problems));
-    const policy::policy& p = t.policies.at(0).value;
+    const binnacle::policy::policy& p = t.policies.at(0).value;
     CHECK(p.key == policy_key{"site-a", "every-field"});
     CHECK(p.how == mode::dry_run);
     const strategy& place = *p.find(strategy_kind::dontschedule);
