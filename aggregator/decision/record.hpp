@@ -1,11 +1,11 @@
 #pragma once
 
 #include "aggregator/policy/published.hpp"
+#include "aggregator/store/name_index.hpp"
 #include "aggregator/store/types.hpp"
 
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -78,7 +78,7 @@ struct cell {
 };
 
 /// The candidate has no id: see record::strangers.
-inline constexpr store::node_id no_node{std::numeric_limits<std::uint32_t>::max()};
+inline constexpr store::node_id no_node = store::name_index::none;
 
 struct candidate {
   store::node_id id = no_node;

@@ -61,12 +61,11 @@ void judge::write_refusals() {
 }
 
 void judge::look_up(const name_list& names, std::size_t from) {
-  batch_.resize(names.size() - from);
-  for (std::size_t i = 0; i < batch_.size(); ++i) {
-    const store::node_id* id = shared_.data.id_of(names[from + i]);
-    batch_[i] = {};
-    if (id != nullptr) batch_[i].id = *id;
-  }
+  ids_.resize(names.size() - from);
+  shared_.data.ids().find_all(
+      ids_.size(), [&](std::size_t i) { return names[from + i]; }, ids_.data());
+  batch_.resize(ids_.size());
+  for (std::size_t i = 0; i < ids_.size(); ++i) batch_[i] = {.id = ids_[i]};
 }
 
 /// Rule `rule`'s value at the first `listed` candidates of the batch, each read once, into the record from

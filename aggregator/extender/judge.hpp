@@ -57,6 +57,7 @@ class judge {
   context& shared_;
   selection by_;
   decision::record record_;
+  std::vector<store::node_id> ids_;  // of the batch
   std::vector<decision::candidate> batch_;
   std::vector<std::string> quoted_refusals_;  // by rule; the last one for missing data
   std::size_t most_listed_ = 0;               // candidates that the record may list

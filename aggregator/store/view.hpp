@@ -1,9 +1,8 @@
 #pragma once
 
 #include "aggregator/policy/published.hpp"
+#include "aggregator/store/name_index.hpp"
 #include "aggregator/store/row.hpp"
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -58,28 +57,25 @@ struct text_hash {
 class view {
  public:
   const node_view* find(std::string_view name) const noexcept {
-    const auto at = by_name_.find(name);
-    return at == by_name_.end() ? nullptr : at->second.node.get();
+    const node_id id = ids_.find(name);
+    return id == name_index::none ? nullptr : nodes_[index(id)].get();
   }
-  /// The id of `name`, valid until the next change; the extender's inner loop.
-  const node_id* id_of(std::string_view name) const noexcept {
-    const auto at = by_name_.find(name);
-    return at == by_name_.end() ? nullptr : &at->second.id;
-  }
+  /// The ids of names; the extender's inner loop.
+  const name_index& ids() const noexcept { return ids_; }
   /// All nodes in name order.
   const std::map<std::string, const node_view*, std::less<>>& nodes() const noexcept { return ordered_; }
   const policy::policy_table& policies() const noexcept { return *policies_; }
 
   // Messages from the ingest loop, run on the faces loop.
   node_view& node(node_id id, const std::string& name) {
-    const auto at = by_name_.find(name);
-    if (at != by_name_.end()) return *at->second.node;
-    auto made = std::make_unique<node_view>();
-    node_view& n = *made;
+    if (const node_id known = ids_.find(name); known != name_index::none) return *nodes_[index(known)];
+    if (index(id) >= nodes_.size()) nodes_.resize(index(id) + 1);
+    nodes_[index(id)] = std::make_unique<node_view>();
+    node_view& n = *nodes_[index(id)];
     n.id = id;
     n.name = name;
     ordered_.emplace(name, &n);
-    by_name_.emplace(name, known{id, std::move(made)});
+    ids_.add(name, id);
     return n;
   }
   node_view& apply(node_update u) {
@@ -107,12 +103,8 @@ class view {
   void set_policies(std::shared_ptr<const policy::policy_table> p) { policies_ = std::move(p); }
 
  private:
-  /// The id lies beside the name: a look-up of thousands of names then fetches nothing more for each.
-  struct known {
-    node_id id;
-    std::unique_ptr<node_view> node;
-  };
-  boost::unordered_flat_map<std::string, known, text_hash, std::equal_to<>> by_name_;
+  std::vector<std::unique_ptr<node_view>> nodes_;  // by id: ids are dense
+  name_index ids_;
   std::map<std::string, const node_view*, std::less<>> ordered_;
   std::shared_ptr<const policy::policy_table> policies_ = std::make_shared<policy::policy_table>();
 };

@@ -20,7 +20,7 @@ fleet::fleet() {
 }
 
 store::node_id fleet::node(const std::string& name) {
-  if (const auto* known = data.id_of(name)) return *known;
+  if (const auto known = data.ids().find(name); known != store::name_index::none) return known;
   const auto id = store::node_id(data.nodes().size());
   data.node(id, name);
   return id;

@@ -36,7 +36,8 @@ TEST_SUITE("aggregator/store/view") {
     CHECK(n->cells == cells);
     CHECK(n->seen() == at_s(12));
     CHECK(v.find("c") == nullptr);
-    CHECK(*v.id_of("b") == node_id{3});
+    CHECK(v.ids().find("b") == node_id{3});
+    CHECK(v.ids().find("c") == name_index::none);
   }
 
   TEST_CASE("a source's status replaces its last one and no other") {
