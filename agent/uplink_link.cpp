@@ -103,6 +103,7 @@ task<result<void>> uplink_link::live() {
         fmt::format("what answers there does not speak {}: is this the aggregator's port for agents?",
                     link_protocol)};
   }
+  connected.value().as_live_feed(options.write_deadline);
   auto s = std::make_shared<session>(std::move(connected.value()), core_->from);
   auto hello = options.hello;
   if (options.credential) hello.credential = options.credential();

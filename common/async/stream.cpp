@@ -6,6 +6,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <optional>
@@ -221,6 +224,13 @@ void stream::close() {
   }
   impl_->socket.close(ignored);
   impl_->watchdog.cancel();
+}
+
+void stream::as_live_feed(std::chrono::milliseconds patience) {
+  error_code ignored;
+  impl_->socket.set_option(asio::socket_base::send_buffer_size(32 << 10), ignored);  // the kernel doubles it
+  const int ms = static_cast<int>(patience.count());
+  ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
 
 void stream::write_plain(std::string_view text) {

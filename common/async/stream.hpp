@@ -4,6 +4,7 @@
 #include "common/error.hpp"
 #include "common/tls/context.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -46,6 +47,11 @@ class stream {
   void close();
   /// Past TLS, best effort, without waiting: for one plain sentence to a peer that does not speak TLS.
   void write_plain(std::string_view text);
+
+  /// For a link on which only the newest matters: little is left to wait in the kernel (about 64 KiB), and a
+  /// peer whose machine does not acknowledge for `patience` (it is gone, or the way to it) breaks the
+  /// connection; a sender would not notice for a quarter of an hour else.
+  void as_live_feed(std::chrono::milliseconds patience);
 
   /// Who the verified peer certificate says it is; false when there is none.
   bool peer_identity(tls::identity& out) const;
