@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <pthread.h>
+#include <utility>
 
 namespace binnacle::aggregator {
 namespace {
@@ -91,6 +92,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   label_book labels;
   std::vector<store::node_id> to_relabel;
   bool interest_changed = false;
+  std::uint64_t families_seen = 0;
   static constexpr std::size_t most_node_lines = 50;
   std::size_t node_lines = 0;
   instant node_lines_until{};
@@ -128,6 +130,9 @@ result<void> ingest_loop::impl::open_port() {
 
 void ingest_loop::impl::on_node(store::node_update u) {
   judge.node_added(u.id, boot_clock::now());
+  // The first node with a flat name's series, or a mean's counter, tells which families those are.
+  const std::uint64_t families = stock.families_version();
+  if (std::exchange(families_seen, families) != families) interest_changed = true;
   mail.node(std::move(u));
   after_engine();
 }

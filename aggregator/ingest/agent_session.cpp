@@ -234,8 +234,8 @@ void agent_session::on_end(instant now) {
       core_->log.info("{}: the session ended: {}", who(), why.text());
       break;
     default:
-      core_->end_warnings[static_cast<std::size_t>(why.why)].say(core_->log, now,
-                                 fmt::format("{}: the session ended: {}", who(), why.text()));
+      core_->end_warnings[static_cast<std::size_t>(why.why)].say(
+          core_->log, now, fmt::format("{}: the session ended: {}", who(), why.text()));
   }
 }
 

@@ -5,10 +5,31 @@
 
 namespace binnacle::store {
 
-void column_set::attach(kind& k, std::uint32_t id, const metrics::resolved& name) {
+namespace {
+
+/// The families that the catalogue says a name is made of.
+void add_families(std::set<std::string, std::less<>>& to, const metrics::resolved& name) {
+  to.insert(name.family);
+  const metrics::family* f = metrics::find(name.family);
+  if (f == nullptr || name.rule_given) return;
+  for (const metrics::member& m : f->members) to.emplace(m.family);
+  for (const metrics::member& m : f->denominator) to.emplace(m.family);
+}
+
+}  // namespace
+
+void column_set::attach(kind& k, std::uint32_t id) {
   if (k.plans.size() <= id) k.plans.resize(id + 1);
-  k.plans[id] = std::make_unique<const plan>(compile(*k.what, name));
-  for (const std::uint16_t g : k.plans[id]->groups) k.columns_of[g].push_back(id);
+  column& c = *columns_[id];
+  k.plans[id] = std::make_unique<const plan>(compile(*k.what, c.name));
+  const plan& p = *k.plans[id];
+  for (const std::uint16_t g : p.groups) k.columns_of[g].push_back(id);
+  // Flat names, and the counters behind a mean, are known from the nodes that have them.
+  for (const auto* terms : {&p.terms, &p.denominator, &p.integral}) {
+    for (const plan::term& t : *terms) {
+      if (c.families.insert(k.what->all[t.series].family).second) ++families_version_;
+    }
+  }
 }
 
 void column_set::detach(kind& k, std::uint32_t id) {
@@ -29,6 +50,8 @@ column_set::added column_set::add(const column_spec& spec) {
   fresh->length = spec.window > duration::zero() ? spec.window : fresh->name.window;
   fresh->stat = spec.window > duration::zero() ? spec.stat : statistic::avg;
   fresh->users = 1;
+  add_families(fresh->families, fresh->name);
+  ++families_version_;
   fresh->values = std::make_shared<shared_column>(spec);
 
   std::uint32_t id = 0;
@@ -42,7 +65,7 @@ column_set::added column_set::add(const column_spec& spec) {
   columns_[id] = std::move(fresh);
   by_spec_.emplace(spec, id);
   for (auto& [what, entry] : kinds_) {
-    if (const auto k = entry.lock()) attach(*k, id, columns_[id]->name);
+    if (const auto k = entry.lock()) attach(*k, id);
   }
   return {column_id{id}, true};
 }
@@ -53,6 +76,7 @@ bool column_set::remove(column_id which) {
   for (auto& [what, entry] : kinds_) {
     if (const auto k = entry.lock()) detach(*k, id);
   }
+  ++families_version_;
   by_spec_.erase(columns_[id]->spec);
   columns_[id].reset();
   free_.push_back(id);
@@ -73,7 +97,7 @@ std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) 
   k->columns_of.resize(k->what->groups.size());
   k->plans.resize(columns_.size());
   for (std::uint32_t id = 0; id < columns_.size(); ++id) {
-    if (columns_[id]) attach(*k, id, columns_[id]->name);
+    if (columns_[id]) attach(*k, id);
   }
   kinds_[k->what.get()] = k;
   return k;
@@ -82,23 +106,7 @@ std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) 
 std::vector<std::string> column_set::families() const {
   std::set<std::string, std::less<>> names;
   for (const auto& c : columns_) {
-    if (c == nullptr) continue;
-    names.insert(c->name.family);
-    if (const metrics::family* f = metrics::find(c->name.family); f != nullptr) {
-      for (const metrics::member& m : f->members) names.emplace(m.family);
-      for (const metrics::member& m : f->denominator) names.emplace(m.family);
-    }
-  }
-  // Flat names and counters behind a mean are known from the nodes that have them.
-  for (const auto& [what, entry] : kinds_) {
-    const auto k = entry.lock();
-    if (!k) continue;
-    for (const auto& p : k->plans) {
-      if (p == nullptr) continue;
-      for (const auto* terms : {&p->terms, &p->denominator, &p->integral}) {
-        for (const plan::term& t : *terms) names.insert(k->what->all[t.series].family);
-      }
-    }
+    if (c != nullptr) names.insert(c->families.begin(), c->families.end());
   }
   return {names.begin(), names.end()};
 }

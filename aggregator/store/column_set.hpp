@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,8 @@ struct column {
   duration length{};  ///< the window in force: the spec's, else the alias's; zero: the value itself
   statistic stat = statistic::avg;
   std::size_t users = 0;
+  std::set<std::string, std::less<>>
+      families;  ///< what it reads at the nodes seen so far, and by the catalogue
   std::shared_ptr<shared_column> values;
 };
 
@@ -58,16 +61,19 @@ class column_set {
   std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s);
   std::size_t kinds() const noexcept { return kinds_.size(); }
 
-  /// Every family that a column in use reads at some node, sorted: what the agents should read often.
+  /// Every family that a column in use reads at some node, sorted: what the agents should read often. Another
+  /// version: they may differ from the last time.
   std::vector<std::string> families() const;
+  std::uint64_t families_version() const noexcept { return families_version_; }
 
  private:
-  static void attach(kind& k, std::uint32_t id, const metrics::resolved& name);
+  void attach(kind& k, std::uint32_t id);
   static void detach(kind& k, std::uint32_t id);
 
   std::vector<std::unique_ptr<column>> columns_;  // null: free
   std::map<column_spec, std::uint32_t> by_spec_;
   std::vector<std::uint32_t> free_;
+  std::uint64_t families_version_ = 0;
   // The nodes own their kind; an entry of a shape that no node has is dropped at the next sweep.
   std::unordered_map<const shape*, std::weak_ptr<kind>> kinds_;
   std::size_t sweep_at_ = 64;

@@ -70,6 +70,8 @@ class maker {
     made_.what.groups = announced_.groups;
     made_.what.announced = announced_.series.size();
     made_.what.places.assign(announced_.series.size(), shape::refused);
+    made_.what.all.reserve(announced_.series.size());
+    made_.what.group_of.reserve(announced_.series.size());
     find_owned_families();
     // Our own series first, so that they win every collision; then both in the order of the catalogue.
     for (std::uint32_t i = 0; i < announced_.series.size(); ++i) {
@@ -79,7 +81,7 @@ class maker {
       if (!is_own(announced_.series[i])) claim_names(i);
     }
     for (std::uint32_t i = 0; i < announced_.series.size(); ++i) keep(i);
-    if (made_.refused_series == 0) made_.what.places.clear();
+    if (made_.refused_series == 0) std::vector<std::uint32_t>().swap(made_.what.places);
     index();
     return std::move(made_);
   }
@@ -162,6 +164,7 @@ class maker {
       if (!s.all[i].flat.empty()) s.by_flat.push_back(i);
       s.group_of.push_back(s.all[i].group);
     }
+    s.by_flat.shrink_to_fit();
     std::sort(s.by_flat.begin(), s.by_flat.end(),
               [&](auto a, auto b) { return s.all[a].flat < s.all[b].flat; });
     for (const wire::group_info& g : s.groups)

@@ -19,7 +19,7 @@
 /// not guessed. Whether the newest point is still fresh is the caller's business.
 namespace binnacle::store {
 
-/// Points of a window in order of time, at most about 2 × capacity, the oldest dropped from the front.
+/// Points of a window in order of time, the oldest dropped from the front.
 template <class Point>
 class points {
  public:
@@ -34,16 +34,21 @@ class points {
     all_.clear();
     first_ = 0;
   }
-  void push_back(const Point& p) { all_.push_back(p); }
+  void push_back(const Point& p) {
+    // Thousands of windows: growing by doubling would waste a third of their memory.
+    if (all_.size() == all_.capacity()) all_.reserve(all_.size() + slack);
+    all_.push_back(p);
+  }
   void pop_front() {
     // Moving everything forward once in a while costs less than a ring's arithmetic at every look.
-    if (++first_ * 2 > all_.size()) {
+    if (++first_ == slack || first_ == all_.size()) {
       all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
       first_ = 0;
     }
   }
 
  private:
+  static constexpr std::size_t slack = 8;
   std::vector<Point> all_;
   std::size_t first_ = 0;
 };
@@ -53,7 +58,7 @@ class points {
 /// time since the read before it, as rates do.
 class mean_window {
  public:
-  static constexpr std::int64_t capacity = 64;
+  static constexpr std::int64_t capacity = 32;
 
   /// `exponent` of the values, `counter_exponent` of the counters; the counter's difference per second is the
   /// value.

@@ -298,11 +298,29 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     b.store.watch({"collectd_package_0_power_power"}, at_s(99));
     b.store.watch({"rapl_tdp_utilization_ratio"}, at_s(99));
     b.store.watch({"mine"}, at_s(99));
+    b.store.watch({"rapl_zone_power_watts_core_0"}, at_s(99));
     const auto families = b.store.families_in_use();
-    for (const char* name : {"rapl_power_watts", "rapl_tdp_watts", "rapl_energy_joules_total", "mine"}) {
+    for (const char* name : {"rapl_power_watts", "rapl_zone_power_watts", "rapl_tdp_watts",
+                             "rapl_energy_joules_total", "mine"}) {
       CAPTURE(name);
       CHECK(std::find(families.begin(), families.end(), name) != families.end());
     }
+  }
+}
+
+TEST_SUITE("aggregator/store/warehouse/families") {
+  TEST_CASE("a node that brings a family not seen yet changes the version, another of its kind does not") {
+    warehouse w;
+    w.watch({"rack_inlet_top"}, at_s(1));
+    const auto before = w.families_version();
+    const wire::catalog c = catalog_builder().group("textfile").series("rack_inlet", {{"where", "top"}});
+    REQUIRE(w.set_catalog(w.node("a").value(), c, at_s(1)).has_value());
+    const auto with = w.families_version();
+    CHECK(with != before);
+    const auto families = w.families_in_use();
+    CHECK(std::find(families.begin(), families.end(), "rack_inlet") != families.end());
+    REQUIRE(w.set_catalog(w.node("b").value(), c, at_s(1)).has_value());
+    CHECK(w.families_version() == with);
   }
 }
 
