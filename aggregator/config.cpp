@@ -9,6 +9,7 @@ config_spec bind(settings& s) {
                    "Takes telemetry from binnacle-agents, judges nodes by TASPolicy objects, and answers kube-scheduler, HPA and people.",
                    "binnacle-aggregator --policies ./policies --cert pki/server.crt --key pki/server.key "
                    "--agents-ca pki/agents-ca.crt --clients-ca pki/clients-ca.crt");
+  spec.group("Where it listens");
   spec.add("address", s.address, "address to listen on, for every port; :: serves IPv4 and IPv6");
   spec.add("ingest-port", s.ingest_port, 0, 65535, "port for agents (0: any free one)");
   spec.add("extender-port", s.extender_port, 0, 65535, "port for kube-scheduler's filter and prioritize calls");
@@ -16,22 +17,25 @@ config_spec bind(settings& s) {
   spec.add("ops-port", s.ops_port, 0, 65535, "port of status, decisions and /metrics");
   spec.add("health-port", s.health_port, 0, 65535, "port of /livez and /readyz, plain HTTP");
 
+  spec.group("Who may speak to it");
   spec.add("cert", s.cert, "PEM file: server certificate of every port; re-read when it changes");
   spec.add("key", s.key, "PEM file: its private key");
   spec.add("agents-ca", s.agents_ca, "PEM file: the CA that signs agents' certificates");
   spec.add("clients-ca", s.clients_ca, "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and metrics readers");
   spec.add("unsafe", s.unsafe, "the extender speaks plain HTTP without certificates: for trials only");
 
+  spec.group("What it decides by");
   spec.add("policies", s.policies, "folder of TASPolicy files (*.yaml), read again when they change");
   spec.add("policy-poll", s.policy_poll, std::chrono::milliseconds(50), std::chrono::hours(1), "how often that folder is looked at");
   spec.add("cluster", s.cluster, "name of the cluster; agents must say the same");
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
-  spec.add("score", s.score, "how prioritize scores: value (by distance) or rank (TAS's order)");
+  spec.add_choice("score", s.score, {"value", "rank"}, "how prioritize scores: by distance, or in TAS's order");
 
+  spec.group("Bounds and habits");
   spec.add("max-nodes", s.max_nodes, 1, 100'000, "nodes accepted at most");
   spec.add("decision-memory-mib", s.decision_memory_mib, 1, 4096, "memory for decision records, MiB");
   spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5), "time running requests get at SIGTERM");
-  spec.add("log-level", s.log_level, "debug, info, warning, error or off");
+  spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"}, "the least level that is logged");
 
   const std::string tas = "Intel TAS";
   spec.alias("port", "extender-port", tas);
@@ -49,13 +53,6 @@ config_spec bind(settings& s) {
 }
 
 result<void> validate(const settings& s) {
-  log_level level{};
-  if (!parse_log_level(s.log_level, level)) {
-    return error{errc::invalid_input, "log-level is \"" + s.log_level + "\": use debug, info, warning, error or off"};
-  }
-  if (s.score != "value" && s.score != "rank") {
-    return error{errc::invalid_input, "score is \"" + s.score + "\": use value or rank"};
-  }
   struct needed {
     const char* key;
     const std::string& file;
