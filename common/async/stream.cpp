@@ -1,6 +1,7 @@
 #include "common/async/stream.hpp"
 
 #include "common/async/stream_impl.hpp"
+#include "common/async/turnstile.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
@@ -147,10 +148,15 @@ stream::~stream() {
 stream::stream(stream&&) noexcept = default;
 stream& stream::operator=(stream&&) noexcept = default;
 
-task<result<void>> stream::handshake(deadline until) {
+task<result<void>> stream::handshake(deadline until, turnstile* turns) {
   impl& s = *impl_;
   if (!s.engine) co_return result<void>();
+  if (turns != nullptr) {
+    // Nobody who says nothing takes a turn.
+    if (auto ready = co_await s.wait(direction::read, until); ready.has_error()) co_return ready;
+  }
   for (;;) {
+    if (turns != nullptr) co_await turns->pass();
     const auto step = s.engine->handshake();
     if (step == tls::engine::step::failed || step == tls::engine::step::closed) {
       if (!s.engine->peer_spoke_http()) (void)s.send_outbox();  // the alert that tells the peer why

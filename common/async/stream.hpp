@@ -13,6 +13,8 @@
 
 namespace binnacle::async {
 
+class turnstile;
+
 /// A TCP connection, plain or under TLS, whose every wait has a deadline. Include from .cpp files only.
 /// One coroutine may read while another writes. A read that timed out may be tried again; after any other
 /// error, and after a write that timed out, the connection is good for nothing but close(). An operation that
@@ -29,8 +31,9 @@ class stream {
   stream(stream&&) noexcept;
   stream& operator=(stream&&) noexcept;
 
-  /// Must come first under TLS; nothing to do on a plain connection.
-  task<result<void>> handshake(deadline until);
+  /// Must come first under TLS; nothing to do on a plain connection. A server that others are to be served
+  /// beside gives a turnstile for all its handshakes.
+  task<result<void>> handshake(deadline until, turnstile* turns = nullptr);
 
   /// At least one byte, at most to.size(), of what has arrived; 0 when the peer ended the connection in
   /// order.

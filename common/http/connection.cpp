@@ -118,7 +118,7 @@ class connection {
 };
 
 task<bool> connection::begin() {
-  const auto shaken = co_await stream_.handshake(within(core_.options.header_deadline));
+  const auto shaken = co_await stream_.handshake(within(core_.options.header_deadline), &core_.handshakes);
   if (shaken.has_value()) {
     tls::identity who;
     if (stream_.peer_identity(who)) peer_ = std::move(who);

@@ -2,6 +2,7 @@
 
 #include "common/async/stream.hpp"
 #include "common/async/task_group.hpp"
+#include "common/async/turnstile.hpp"
 #include "common/http/server.hpp"
 
 #include <list>
@@ -19,6 +20,7 @@ struct server_core {
         options(std::move(o)),
         routes(std::move(r)),
         log(std::move(l)),
+        handshakes(on),
         group(on, log),
         ending(on, log) {}
 
@@ -30,6 +32,7 @@ struct server_core {
   server_counters counters;
   std::list<connection*> open;
   bool stopping = false;
+  async::turnstile handshakes;
   async::deadline next_tls_warning{};  // one warning in ten seconds, whoever knocks
   async::task_group group;             // the accept loop and the connections
   async::task_group ending;            // stop(), which waits for them

@@ -55,7 +55,8 @@ struct response {
 using reply = std::function<void(response)>;
 
 /// A request whose body is handled as it arrives, so that a 60 MB body needs no 60 MB buffer. Made by a route
-/// for each request, destroyed after the answer or when the peer goes away.
+/// for each request, destroyed after the answer, or when the peer goes away (noticed when it is read from or
+/// written to).
 class exchange {
  public:
   virtual ~exchange() = default;
