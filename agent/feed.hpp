@@ -8,8 +8,9 @@
 
 namespace binnacle::agent {
 
-/// One link's place in the board: what it has announced and sent, and what comes next. What changed twice before it could be sent goes
-/// once, as its newest value (design 6, conflation). Pure; the board must outlive it.
+/// One link's place in the board: what it has announced and sent, and what comes next. What changed twice
+/// before it could be sent goes once, as its newest value (design 6, conflation). Pure; the board must
+/// outlive it.
 class feed {
  public:
   explicit feed(const board& from) : board_(from) {}
@@ -19,13 +20,16 @@ class feed {
   /// The catalogue of the board as it is; all values are due again. A removed series has no place in it.
   wire::catalog announce();
 
-  bool statuses_due() const noexcept { return board_.status_change() != statuses_sent_ || (first_ && !board_.statuses().empty()); }
+  bool statuses_due() const noexcept {
+    return board_.status_change() != statuses_sent_ || (first_ && !board_.statuses().empty());
+  }
   /// All sources' health; the receiver keeps the newest of each.
   std::vector<wire::source_status> take_statuses();
 
   /// Something was read or changed since the last fill().
   bool batch_due() const noexcept { return board_.change() != sent_; }
-  /// What changed since the last fill(), everything when `full`. Only after announce(), and while catalog_due() is false.
+  /// What changed since the last fill(), everything when `full`. Only after announce(), and while
+  /// catalog_due() is false.
   void fill(wire::batch& out, bool full);
 
   /// Values replaced by newer ones before they were sent, in all.

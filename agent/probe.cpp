@@ -44,14 +44,10 @@ bool source_findings::works() const noexcept {
 
 std::string_view to_string(finding::grade g) noexcept {
   switch (g) {
-    case finding::grade::works:
-      return "works";
-    case finding::grade::limited:
-      return "limited";
-    case finding::grade::absent:
-      return "absent";
-    case finding::grade::broken:
-      return "broken";
+    case finding::grade::works: return "works";
+    case finding::grade::limited: return "limited";
+    case finding::grade::absent: return "absent";
+    case finding::grade::broken: return "broken";
   }
   return "broken";
 }

@@ -16,17 +16,12 @@ constexpr duration regular_look = std::chrono::minutes(5);  // zones, page sizes
 
 wire::absence absence_for(errc code) {
   switch (code) {
-    case errc::permission:
-      return wire::absence::permission;
+    case errc::permission: return wire::absence::permission;
     case errc::not_found:
-    case errc::unsupported:
-      return wire::absence::missing;
-    case errc::invalid_input:
-      return wire::absence::malformed;
-    case errc::timeout:
-      return wire::absence::timeout;
-    default:
-      return wire::absence::no_data;
+    case errc::unsupported: return wire::absence::missing;
+    case errc::invalid_input: return wire::absence::malformed;
+    case errc::timeout: return wire::absence::timeout;
+    default: return wire::absence::no_data;
   }
 }
 

@@ -24,7 +24,8 @@ std::string exposition_of(const board& from, instant now) {
     if (fresh(from, e, now)) shown.push_back(&e);
   }
   // The format wants all series of a family together; the board keeps them in the order they were found.
-  std::stable_sort(shown.begin(), shown.end(), [](const auto* a, const auto* b) { return a->info.family < b->info.family; });
+  std::stable_sort(shown.begin(), shown.end(),
+                   [](const auto* a, const auto* b) { return a->info.family < b->info.family; });
 
   exposition::writer out;
   std::string_view family;
@@ -42,7 +43,8 @@ std::string exposition_of(const board& from, instant now) {
   return out.take();
 }
 
-void mount_scrape(http::router& routes, const board& from, std::function<bool()> ready, std::function<instant()> now) {
+void mount_scrape(http::router& routes, const board& from, std::function<bool()> ready,
+                  std::function<instant()> now) {
   routes.add("GET", "/metrics", [&from, now = std::move(now)](const http::request&, std::string_view) {
     http::response answer = http::response::text(exposition_of(from, now()));
     answer.content_type = exposition::writer::content_type;

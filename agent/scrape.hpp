@@ -8,11 +8,14 @@
 
 namespace binnacle::agent {
 
-/// The board in the Prometheus text format: every series that has a value, no timestamps (a scraper's own time is that of the read within
-/// a period; a value too old to count is left out). `now` decides what is too old.
+/// The board in the Prometheus text format: every series that has a value, no timestamps (a scraper's own
+/// time is that of the read within a period; a value too old to count is left out). `now` decides what is too
+/// old.
 std::string exposition_of(const board& from, instant now);
 
-/// GET /metrics, /livez and /readyz. Ready: every source has been read once, or has said why it cannot be. The board must outlive the routes.
-void mount_scrape(http::router& routes, const board& from, std::function<bool()> ready, std::function<instant()> now);
+/// GET /metrics, /livez and /readyz. Ready: every source has been read once, or has said why it cannot be.
+/// The board must outlive the routes.
+void mount_scrape(http::router& routes, const board& from, std::function<bool()> ready,
+                  std::function<instant()> now);
 
 }  // namespace binnacle::agent

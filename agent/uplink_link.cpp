@@ -157,13 +157,9 @@ void uplink_link::drain_events(session& s, instant now) {
   using event = wire::agent_session::event;
   for (;;) {
     switch (s.machine.next(now)) {
-      case event::nothing:
-        return;
-      case event::welcomed:
-        welcomed(s);
-        break;
-      case event::renewed:
-        break;
+      case event::nothing: return;
+      case event::welcomed: welcomed(s); break;
+      case event::renewed: break;
       case event::interest:
         if (core_->options.on_interest) core_->options.on_interest(slot_, s.machine.last_interest());
         break;
@@ -175,9 +171,7 @@ void uplink_link::drain_events(session& s, instant now) {
         }
         break;
       }
-      case event::ended:
-        retry_after_ = s.machine.retry_after();
-        return;
+      case event::ended: retry_after_ = s.machine.retry_after(); return;
     }
   }
 }

@@ -6,13 +6,15 @@ namespace binnacle::aggregator {
 
 config_spec bind(settings& s) {
   config_spec spec("binnacle-aggregator",
-                   "Takes telemetry from binnacle-agents, judges nodes by TASPolicy objects, and answers kube-scheduler, HPA and people.",
+                   "Takes telemetry from binnacle-agents, judges nodes by TASPolicy objects, and answers "
+                   "kube-scheduler, HPA and people.",
                    "binnacle-aggregator --policies ./policies --cert pki/server.crt --key pki/server.key "
                    "--agents-ca pki/agents-ca.crt --clients-ca pki/clients-ca.crt");
   spec.group("Where it listens");
   spec.add("address", s.address, "address to listen on, for every port; :: serves IPv4 and IPv6");
   spec.add("ingest-port", s.ingest_port, 0, 65535, "port for agents (0: any free one)");
-  spec.add("extender-port", s.extender_port, 0, 65535, "port for kube-scheduler's filter and prioritize calls");
+  spec.add("extender-port", s.extender_port, 0, 65535,
+           "port for kube-scheduler's filter and prioritize calls");
   spec.add("metrics-port", s.metrics_port, 0, 65535, "port of the custom metrics API");
   spec.add("ops-port", s.ops_port, 0, 65535, "port of status, decisions and /metrics");
   spec.add("health-port", s.health_port, 0, 65535, "port of /livez and /readyz, plain HTTP");
@@ -21,32 +23,40 @@ config_spec bind(settings& s) {
   spec.add("cert", s.cert, "PEM file: server certificate of every port; re-read when it changes");
   spec.add("key", s.key, "PEM file: its private key");
   spec.add("agents-ca", s.agents_ca, "PEM file: the CA that signs agents' certificates");
-  spec.add("clients-ca", s.clients_ca, "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and metrics readers");
+  spec.add("clients-ca", s.clients_ca,
+           "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and metrics readers");
   spec.add("unsafe", s.unsafe, "the extender speaks plain HTTP without certificates: for trials only");
 
   spec.group("What it decides by");
   spec.add("policies", s.policies, "folder of TASPolicy files (*.yaml), read again when they change");
-  spec.add("policy-poll", s.policy_poll, std::chrono::milliseconds(50), std::chrono::hours(1), "how often that folder is looked at");
+  spec.add("policy-poll", s.policy_poll, std::chrono::milliseconds(50), std::chrono::hours(1),
+           "how often that folder is looked at");
   spec.add("cluster", s.cluster, "name of the cluster; agents must say the same");
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
-  spec.add_choice("score", s.score, {"value", "rank"}, "how prioritize scores: by distance, or in TAS's order");
+  spec.add_choice("score", s.score, {"value", "rank"},
+                  "how prioritize scores: by distance, or in TAS's order");
 
   spec.group("Bounds and habits");
   spec.add("max-nodes", s.max_nodes, 1, 100'000, "nodes accepted at most");
   spec.add("decision-memory-mib", s.decision_memory_mib, 1, 4096, "memory for decision records, MiB");
-  spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5), "time running requests get at SIGTERM");
-  spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"}, "the least level that is logged");
+  spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5),
+           "time running requests get at SIGTERM");
+  spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"},
+                  "the least level that is logged");
 
   const std::string tas = "Intel TAS";
   spec.alias("port", "extender-port", tas);
   spec.alias("cacert", "clients-ca", tas);
   spec.ignored("syncPeriod", true, "--syncPeriod is not needed: rules are evaluated when a value arrives");
-  spec.ignored("kubeConfig", true, "--kubeConfig is not used in standalone mode: policies come from --policies");
+  spec.ignored("kubeConfig", true,
+               "--kubeConfig is not used in standalone mode: policies come from --policies");
   spec.ignored("cachePort", true, "--cachePort is not needed: there is no separate cache process");
-  for (const char* flag : {"v", "vmodule", "log_dir", "log_file", "log_backtrace_at", "stderrthreshold", "log_file_max_size"}) {
+  for (const char* flag :
+       {"v", "vmodule", "log_dir", "log_file", "log_backtrace_at", "stderrthreshold", "log_file_max_size"}) {
     spec.ignored(flag, true, "klog's -" + std::string(flag) + " is not used: see --log-level");
   }
-  for (const char* flag : {"logtostderr", "alsologtostderr", "add_dir_header", "skip_headers", "skip_log_headers", "one_output"}) {
+  for (const char* flag : {"logtostderr", "alsologtostderr", "add_dir_header", "skip_headers",
+                           "skip_log_headers", "one_output"}) {
     spec.ignored(flag, false, "klog's -" + std::string(flag) + " is not used: logs go to stderr");
   }
   return spec;
@@ -57,15 +67,18 @@ result<void> validate(const settings& s) {
     const char* key;
     const std::string& file;
   };
-  for (const needed& n : {needed{"cert", s.cert}, needed{"key", s.key}, needed{"agents-ca", s.agents_ca}, needed{"clients-ca", s.clients_ca}}) {
+  for (const needed& n : {needed{"cert", s.cert}, needed{"key", s.key}, needed{"agents-ca", s.agents_ca},
+                          needed{"clients-ca", s.clients_ca}}) {
     if (n.file.empty()) {
-      return error{errc::invalid_input,
-                   std::string("--") + n.key + " is missing: name a PEM file (scripts/pki makes a set for trials)"};
+      return error{
+          errc::invalid_input,
+          std::string("--") + n.key + " is missing: name a PEM file (scripts/pki makes a set for trials)"};
     }
   }
   std::error_code ec;
   if (!std::filesystem::is_directory(s.policies, ec)) {
-    return error{errc::not_found, "policies folder " + s.policies + " does not exist: create it or name another with --policies"};
+    return error{errc::not_found, "policies folder " + s.policies +
+                                      " does not exist: create it or name another with --policies"};
   }
   return {};
 }

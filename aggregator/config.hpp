@@ -1,15 +1,15 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include "common/config.hpp"
 #include "common/log.hpp"
 
+#include <cstdint>
+#include <string>
+
 namespace binnacle::aggregator {
 
-/// The aggregator's settings, with their defaults. Every member is a key of the YAML file and a flag of the same name
-/// (underscores as dashes); see bind().
+/// The aggregator's settings, with their defaults. Every member is a key of the YAML file and a flag of the
+/// same name (underscores as dashes); see bind().
 struct settings {
   std::string address = "0.0.0.0";
   std::int64_t ingest_port = 9110;
@@ -18,7 +18,7 @@ struct settings {
   std::int64_t ops_port = 9102;
   std::int64_t health_port = 8081;
 
-  std::string cert;        ///< PEM server certificate of every face
+  std::string cert;  ///< PEM server certificate of every face
   std::string key;
   std::string agents_ca;   ///< verifies agents
   std::string clients_ca;  ///< verifies kube-scheduler, the CLI, readers of metrics
@@ -36,7 +36,8 @@ struct settings {
   std::string log_level = "info";
 };
 
-/// The description of `s` for the command line and the file, TAS's flags included. `s` must outlive the result.
+/// The description of `s` for the command line and the file, TAS's flags included. `s` must outlive the
+/// result.
 config_spec bind(settings& s);
 
 /// What the form of single values cannot say: files that belong together, names that must be given.

@@ -41,12 +41,16 @@ decision::ring_limits ring_limits(const settings& s) {
 
 struct faces_loop::impl {
   impl(const settings& s, logger l)
-      : options(s), log(std::move(l)), tasks(loop, log), decisions(ring_limits(s)),
+      : options(s),
+        log(std::move(l)),
+        tasks(loop, log),
+        decisions(ring_limits(s)),
         extend(nodes, decisions, extender_options(s), boot_clock::now, log.part("extender")) {}
 
   result<std::shared_ptr<tls::context>> load(tls::client_certificate clients);
   void make_apis(ingest_loop& writer);
-  result<void> serve(std::string name, std::int64_t port, std::shared_ptr<tls::context> tls, http::router routes);
+  result<void> serve(std::string name, std::int64_t port, std::shared_ptr<tls::context> tls,
+                     http::router routes);
   http::health health() const;
   std::vector<ops::listener_report> listeners() const;
   std::vector<ops::certificate_report> certificate_reports() const;
@@ -99,7 +103,8 @@ http::health faces_loop::impl::health() const {
 
 void faces_loop::impl::make_apis(ingest_loop& writer) {
   windows = std::make_unique<custom_metrics::watched_columns>(
-      [this, &writer](const store::column_spec& spec, std::function<void(custom_metrics::watched_columns::started)> then) {
+      [this, &writer](const store::column_spec& spec,
+                      std::function<void(custom_metrics::watched_columns::started)> then) {
         writer.watch(spec, [this, then = std::move(then)](store::warehouse::watched made) {
           async::post(loop, [then, made] { then({made.id, made.values}); });
         });
@@ -125,7 +130,8 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
   ops_api = std::make_unique<ops::api>(nodes, decisions, std::move(ops_sources));
 }
 
-result<void> faces_loop::impl::serve(std::string name, std::int64_t port, std::shared_ptr<tls::context> tls, http::router routes) {
+result<void> faces_loop::impl::serve(std::string name, std::int64_t port, std::shared_ptr<tls::context> tls,
+                                     http::router routes) {
   http::server_options o;
   o.name = name;
   o.address = options.address;
@@ -140,7 +146,8 @@ result<void> faces_loop::impl::serve(std::string name, std::int64_t port, std::s
 
 std::vector<ops::listener_report> faces_loop::impl::listeners() const {
   std::vector<ops::listener_report> out;
-  for (const face_server& s : servers) out.push_back({s.name, options.address + ":" + std::to_string(s.port), s.server->counters()});
+  for (const face_server& s : servers)
+    out.push_back({s.name, options.address + ":" + std::to_string(s.port), s.server->counters()});
   return out;
 }
 
@@ -158,7 +165,8 @@ ops::self_report faces_loop::impl::self() const {
   out.started = started;
   out.listeners = listeners();
   out.certificates = certificate_reports();
-  if (options.unsafe) out.warnings.push_back("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
+  if (options.unsafe)
+    out.warnings.push_back("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
   return out;
 }
 
@@ -207,7 +215,8 @@ faces_mail faces_loop::mail() {
     async::post(self->loop, [self, shared] { self->nodes.apply(std::move(*shared)); });
   };
   out.labels = [self](store::node_id id, const std::string& name, std::map<std::string, std::string> labels) {
-    async::post(self->loop, [self, id, name, labels = std::move(labels)] { self->nodes.node(id, name).labels = labels; });
+    async::post(self->loop,
+                [self, id, name, labels = std::move(labels)] { self->nodes.node(id, name).labels = labels; });
   };
   out.policies = [self](std::shared_ptr<const policy::policy_table> table) {
     async::post(self->loop, [self, table = std::move(table)] { self->nodes.set_policies(table); });
@@ -235,10 +244,11 @@ result<void> faces_loop::start(ingest_loop& writer) {
   self.ops_api->mount(ops_routes);
   http::mount_health(health_routes, self.health());
   if (s.unsafe) self.log.warning("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
-  for (auto&& served : {self.serve("extender", s.extender_port, s.unsafe ? nullptr : *strict, std::move(extender_routes)),
-                        self.serve("custom metrics", s.metrics_port, *lenient, std::move(metrics_routes)),
-                        self.serve("ops", s.ops_port, *lenient, std::move(ops_routes)),
-                        self.serve("health", s.health_port, nullptr, std::move(health_routes))}) {
+  for (auto&& served :
+       {self.serve("extender", s.extender_port, s.unsafe ? nullptr : *strict, std::move(extender_routes)),
+        self.serve("custom metrics", s.metrics_port, *lenient, std::move(metrics_routes)),
+        self.serve("ops", s.ops_port, *lenient, std::move(ops_routes)),
+        self.serve("health", s.health_port, nullptr, std::move(health_routes))}) {
     if (served.has_error()) return served.error();
   }
   self.tasks.spawn("certificates", self.keep_certificates());

@@ -16,9 +16,9 @@
 
 namespace binnacle::aggregator {
 
-/// The readers (ARCHITECTURE.md, Threads): the extender, the custom metrics API, ops and health, on one event loop, with the view they
-/// share.
-/// Threads: start() before run(); the functions of mail() may be called from any thread; everything else on the thread of run().
+/// The readers (ARCHITECTURE.md, Threads): the extender, the custom metrics API, ops and health, on one event
+/// loop, with the view they share. Threads: start() before run(); the functions of mail() may be called from
+/// any thread; everything else on the thread of run().
 class faces_loop {
  public:
   faces_loop(const settings& s, logger log);
@@ -29,11 +29,12 @@ class faces_loop {
   /// The letter box for the ingest loop: its functions post to this loop.
   faces_mail mail();
 
-  /// Loads certificates and binds the ports. `writer` is asked for columns and must outlive run(). Errors: one sentence with the remedy.
+  /// Loads certificates and binds the ports. `writer` is asked for columns and must outlive run(). Errors:
+  /// one sentence with the remedy.
   result<void> start(ingest_loop& writer);
 
-  /// Runs until SIGTERM or SIGINT came and running requests have ended (or settings::drain is over). `on_signal` is called when the
-  /// signal comes.
+  /// Runs until SIGTERM or SIGINT came and running requests have ended (or settings::drain is over).
+  /// `on_signal` is called when the signal comes.
   void run(std::function<void()> on_signal);
 
  private:

@@ -17,10 +17,12 @@ namespace {
 using async::task;
 using async::within;
 
-/// Watched RAPL is read five times a second: it costs nothing, and one-second watts are late watts (design 6).
+/// Watched RAPL is read five times a second: it costs nothing, and one-second watts are late watts (design
+/// 6).
 wire::interest interest_of(const std::vector<std::string>& families) {
   wire::interest out;
-  for (const std::string& family : families) out.wishes.push_back({family, family.starts_with("rapl_") ? 200u : 1000u});
+  for (const std::string& family : families)
+    out.wishes.push_back({family, family.starts_with("rapl_") ? 200u : 1000u});
   return out;
 }
 
@@ -28,7 +30,13 @@ wire::interest interest_of(const std::vector<std::string>& families) {
 
 struct ingest_loop::impl final : policy::sink, policy::column_source {
   impl(const settings& s, faces_mail m, logger l)
-      : options(s), mail(std::move(m)), log(std::move(l)), tasks(loop, log), engine_due(loop), stock(limits_of(s)), judge(*this, *this),
+      : options(s),
+        mail(std::move(m)),
+        log(std::move(l)),
+        tasks(loop, log),
+        engine_due(loop),
+        stock(limits_of(s)),
+        judge(*this, *this),
         files(s.policies) {
     stock.set_sink([this](store::column_id column, store::node_id node, const store::sample& value) {
       judge.update(column, node, value, boot_clock::now());
@@ -63,7 +71,9 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   void happened(const policy::event& e) override;
   void changed(const policy::condition& c) override;
   void relabel(store::node_id node) override { to_relabel.push_back(node); }
-  void published(std::shared_ptr<const policy::policy_table> table) override { mail.policies(std::move(table)); }
+  void published(std::shared_ptr<const policy::policy_table> table) override {
+    mail.policies(std::move(table));
+  }
 
   void rearm();
   void after_engine();
@@ -160,7 +170,8 @@ void ingest_loop::impl::happened(const policy::event& e) {
   }
   const instant now = boot_clock::now();
   if (now >= node_lines_until) {
-    if (node_lines > most_node_lines) log.info("{} more changes of verdicts in the last ten seconds", node_lines - most_node_lines);
+    if (node_lines > most_node_lines)
+      log.info("{} more changes of verdicts in the last ten seconds", node_lines - most_node_lines);
     node_lines = 0;
     node_lines_until = now + std::chrono::seconds(10);
   }
@@ -170,7 +181,8 @@ void ingest_loop::impl::happened(const policy::event& e) {
 
 void ingest_loop::impl::changed(const policy::condition& c) {
   if (!c.active) return;
-  log.warning("policy {}/{}: {}: {}", c.policy.name_space, c.policy.name, policy::to_string(c.what), c.message);
+  log.warning("policy {}/{}: {}: {}", c.policy.name_space, c.policy.name, policy::to_string(c.what),
+              c.message);
 }
 
 /// To be called after every call of the engine.
@@ -211,7 +223,8 @@ task<void> ingest_loop::impl::keep_deadlines() {
     judge.tick(now);
     relabel_nodes();
     armed_for = judge.next_deadline().value_or(instant::max());
-    const async::deadline until = armed_for == instant::max() ? async::never : within(std::max(armed_for - now, duration::zero()));
+    const async::deadline until =
+        armed_for == instant::max() ? async::never : within(std::max(armed_for - now, duration::zero()));
     co_await engine_due.wait(until);
   }
 }

@@ -36,9 +36,10 @@ struct faces_mail {
   std::function<void(ingest_report)> report;
 };
 
-/// The single writer (ARCHITECTURE.md, Threads): agents' connections, the store, the policy engine and the policy files, on one event loop
-/// with one timer for everything that happens because nothing arrived.
-/// Threads: start() before run(); watch(), unwatch() and stop() from any thread; everything else on the thread of run().
+/// The single writer (ARCHITECTURE.md, Threads): agents' connections, the store, the policy engine and the
+/// policy files, on one event loop with one timer for everything that happens because nothing arrived.
+/// Threads: start() before run(); watch(), unwatch() and stop() from any thread; everything else on the
+/// thread of run().
 class ingest_loop {
  public:
   ingest_loop(const settings& s, faces_mail mail, logger log);
@@ -46,7 +47,8 @@ class ingest_loop {
   ingest_loop(const ingest_loop&) = delete;
   ingest_loop& operator=(const ingest_loop&) = delete;
 
-  /// Reads certificates and policies and binds the port. Errors: one sentence with the remedy; nothing runs then.
+  /// Reads certificates and policies and binds the port. Errors: one sentence with the remedy; nothing runs
+  /// then.
   result<void> start();
   std::uint16_t port() const noexcept;
 

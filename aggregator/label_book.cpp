@@ -5,7 +5,8 @@ namespace binnacle::aggregator {
 bool label_book::apply(store::node_id node, const policy::label_wishes& wishes) {
   if (nodes_.size() <= store::index(node)) nodes_.resize(store::index(node) + 1);
   labels& have = nodes_[store::index(node)];
-  bool changed = std::erase_if(have, [&wishes](const auto& label) { return !wishes.contains(label.first); }) > 0;
+  bool changed =
+      std::erase_if(have, [&wishes](const auto& label) { return !wishes.contains(label.first); }) > 0;
   for (const auto& [key, wish] : wishes) {
     switch (wish.what) {
       case policy::label_wish::action::keep: break;

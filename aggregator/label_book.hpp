@@ -9,8 +9,8 @@
 
 namespace binnacle::aggregator {
 
-/// The labels of nodes where there is no Kubernetes: what their Node objects would carry from our policies. Lost with the process, like
-/// everything in standalone mode. Pure.
+/// The labels of nodes where there is no Kubernetes: what their Node objects would carry from our policies.
+/// Lost with the process, like everything in standalone mode. Pure.
 class label_book {
  public:
   using labels = std::map<std::string, std::string>;

@@ -1,4 +1,5 @@
-// binnacle-aggregator: the wiring diagram. Two loops, one thread each: the ingest loop writes, the faces loop reads.
+// binnacle-aggregator: the wiring diagram. Two loops, one thread each: the ingest loop writes, the faces loop
+// reads.
 
 #include "aggregator/config.hpp"
 #include "aggregator/faces_loop.hpp"
@@ -6,15 +7,14 @@
 #include "common/config.hpp"
 #include "common/log.hpp"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <signal.h>
 #include <string>
 #include <thread>
+#include <unistd.h>
 
 namespace binnacle::aggregator {
 namespace {
@@ -35,7 +35,8 @@ int run(const settings& s, const logger& log) {
     log.error("{}", started.error().message);
     return 1;
   }
-  log.info("replica {} takes agents on {}:{}, policies from {}", s.replica_id, s.address, ingest.port(), s.policies);
+  log.info("replica {} takes agents on {}:{}, policies from {}", s.replica_id, s.address, ingest.port(),
+           s.policies);
 
   std::thread writer([&ingest] { ingest.run(); });
   faces.run([&ingest, &s] { ingest.stop(std::chrono::duration_cast<std::chrono::milliseconds>(s.drain)); });

@@ -1,10 +1,9 @@
 #include "aggregator/own_metrics.hpp"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <span>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace binnacle::aggregator {
 namespace {
@@ -13,8 +12,12 @@ using ops::own_sample;
 
 class collector {
  public:
-  void add(const char* family, std::uint64_t value, metrics::label_set labels = {}) { out.push_back({family, std::move(labels), value}); }
-  void add(const char* family, double value, metrics::label_set labels = {}) { out.push_back({family, std::move(labels), value}); }
+  void add(const char* family, std::uint64_t value, metrics::label_set labels = {}) {
+    out.push_back({family, std::move(labels), value});
+  }
+  void add(const char* family, double value, metrics::label_set labels = {}) {
+    out.push_back({family, std::move(labels), value});
+  }
 
   /// `unit`: what one of the histogram's steps is in the family's unit.
   template <std::size_t N>
@@ -44,7 +47,9 @@ std::uint64_t resident_bytes() {
 double cpu_seconds() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
@@ -58,7 +63,8 @@ void add_ingest(collector& c, const own_numbers& n) {
   std::uint64_t connected = 0;
   for (const auto& [name, node] : n.nodes.nodes()) connected += node->connected ? 1 : 0;
   c.add("binnacle_nodes", connected, {{"state", "connected"}});
-  c.add("binnacle_nodes", static_cast<std::uint64_t>(n.nodes.nodes().size()) - connected, {{"state", "disconnected"}});
+  c.add("binnacle_nodes", static_cast<std::uint64_t>(n.nodes.nodes().size()) - connected,
+        {{"state", "disconnected"}});
 
   const ingest::ingest_counters& s = n.ingest.sessions;
   c.add("binnacle_sessions", s.open);
@@ -79,8 +85,9 @@ void add_ingest(collector& c, const own_numbers& n) {
 void add_extender(collector& c, const extender::counters& x) {
   const auto verb = [&c](const char* name, const extender::verb_counters& v) {
     for (std::size_t i = 0; i < v.answered.size(); ++i) {
-      c.add("binnacle_extender_requests_total", v.answered[i],
-            {{"verb", name}, {"outcome", std::string(decision::to_string(static_cast<decision::outcome>(i)))}});
+      c.add(
+          "binnacle_extender_requests_total", v.answered[i],
+          {{"verb", name}, {"outcome", std::string(decision::to_string(static_cast<decision::outcome>(i)))}});
     }
     c.add("binnacle_extender_requests_total", v.bad_request, {{"verb", name}, {"outcome", "bad_request"}});
   };
@@ -101,7 +108,9 @@ void add_policies(collector& c, const own_numbers& n) {
   }
   for (const policy::strategy_status& s : n.ingest.strategies) {
     c.add("binnacle_policy_violating_nodes", std::uint64_t{s.violating} + s.held,
-          {{"namespace", s.policy.name_space}, {"policy", s.policy.name}, {"strategy", std::string(policy::to_string(s.strategy))}});
+          {{"namespace", s.policy.name_space},
+           {"policy", s.policy.name},
+           {"strategy", std::string(policy::to_string(s.strategy))}});
   }
 }
 

@@ -81,16 +81,11 @@ std::string_view remedy(errc code) {
   switch (code) {
     case errc::disconnected:
       return "is binnacle-aggregator running there? --aggregator names another address";
-    case errc::timeout:
-      return "is the address right, and no firewall in between?";
-    case errc::not_found:
-      return "check the name given with --aggregator";
-    case errc::permission:
-      return "check --ca (who signed the server), --cert and --key (who you are)";
-    case errc::protocol:
-      return "is that the ops port (9102), and https?";
-    default:
-      return "";
+    case errc::timeout: return "is the address right, and no firewall in between?";
+    case errc::not_found: return "check the name given with --aggregator";
+    case errc::permission: return "check --ca (who signed the server), --cert and --key (who you are)";
+    case errc::protocol: return "is that the ops port (9102), and https?";
+    default: return "";
   }
 }
 

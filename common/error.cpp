@@ -6,26 +6,16 @@ namespace binnacle {
 
 std::string_view to_string(errc code) noexcept {
   switch (code) {
-    case errc::invalid_input:
-      return "invalid_input";
-    case errc::not_found:
-      return "not_found";
-    case errc::permission:
-      return "permission";
-    case errc::unsupported:
-      return "unsupported";
-    case errc::io:
-      return "io";
-    case errc::timeout:
-      return "timeout";
-    case errc::disconnected:
-      return "disconnected";
-    case errc::overloaded:
-      return "overloaded";
-    case errc::protocol:
-      return "protocol";
-    case errc::internal:
-      return "internal";
+    case errc::invalid_input: return "invalid_input";
+    case errc::not_found: return "not_found";
+    case errc::permission: return "permission";
+    case errc::unsupported: return "unsupported";
+    case errc::io: return "io";
+    case errc::timeout: return "timeout";
+    case errc::disconnected: return "disconnected";
+    case errc::overloaded: return "overloaded";
+    case errc::protocol: return "protocol";
+    case errc::internal: return "internal";
   }
   return "internal";
 }

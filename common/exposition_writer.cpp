@@ -9,12 +9,9 @@ namespace {
 
 std::string_view type_name(metrics::kind type) noexcept {
   switch (type) {
-    case metrics::kind::gauge:
-      return "gauge";
-    case metrics::kind::counter:
-      return "counter";
-    case metrics::kind::histogram:
-      return "histogram";
+    case metrics::kind::gauge: return "gauge";
+    case metrics::kind::counter: return "counter";
+    case metrics::kind::histogram: return "histogram";
   }
   return "untyped";
 }

@@ -29,21 +29,11 @@ std::size_t sequence_length(std::string_view text) noexcept {
 void append_escaped(std::string& out, char c) {
   static constexpr std::string_view hex = "0123456789abcdef";
   switch (c) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
     default:
       out += "\\u00";
       out += hex[static_cast<unsigned char>(c) >> 4];
@@ -113,11 +103,8 @@ std::string pretty_json(std::string_view compact) {
         out += c;
         new_line();
         break;
-      case ':':
-        out += ": ";
-        break;
-      default:
-        out += c;
+      case ':': out += ": "; break;
+      default: out += c;
     }
   }
   return out;

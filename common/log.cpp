@@ -15,16 +15,11 @@ namespace {
 
 spdlog::level::level_enum to_spdlog(log_level level) noexcept {
   switch (level) {
-    case log_level::debug:
-      return spdlog::level::debug;
-    case log_level::info:
-      return spdlog::level::info;
-    case log_level::warning:
-      return spdlog::level::warn;
-    case log_level::error:
-      return spdlog::level::err;
-    case log_level::off:
-      return spdlog::level::off;
+    case log_level::debug: return spdlog::level::debug;
+    case log_level::info: return spdlog::level::info;
+    case log_level::warning: return spdlog::level::warn;
+    case log_level::error: return spdlog::level::err;
+    case log_level::off: return spdlog::level::off;
   }
   return spdlog::level::info;
 }

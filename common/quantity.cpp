@@ -163,8 +163,7 @@ std::strong_ordering compare(decimal value, const quantity& target) noexcept {
 result<quantity> parse_quantity(std::string_view text) {
   quantity out;
   switch (read_quantity(text, out)) {
-    case fault::none:
-      return out;
+    case fault::none: return out;
     case fault::form:
       return error{errc::invalid_input,
                    quoted(text) + " is no quantity: write a number such as 60, 1.5, 20500m or 1Ki"};

@@ -35,11 +35,9 @@ descriptor open_readonly(const std::string& path) noexcept {
 
 wire::absence absence_of(int error_number) noexcept {
   switch (error_number) {
-    case 0:
-      return wire::absence::none;
+    case 0: return wire::absence::none;
     case EACCES:
-    case EPERM:
-      return wire::absence::permission;
+    case EPERM: return wire::absence::permission;
     case ENOENT:
     case ENODEV:
     case ENXIO:
@@ -48,28 +46,20 @@ wire::absence absence_of(int error_number) noexcept {
       return wire::absence::missing;
     case EINVAL:
     case ERANGE:
-    case EISDIR:
-      return wire::absence::malformed;
+    case EISDIR: return wire::absence::malformed;
     case ETIMEDOUT:
-    case EAGAIN:
-      return wire::absence::timeout;
-    default:
-      return wire::absence::no_data;
+    case EAGAIN: return wire::absence::timeout;
+    default: return wire::absence::no_data;
   }
 }
 
 errc errc_of(int error_number) noexcept {
   switch (absence_of(error_number)) {
-    case wire::absence::permission:
-      return errc::permission;
-    case wire::absence::missing:
-      return errc::not_found;
-    case wire::absence::malformed:
-      return errc::invalid_input;
-    case wire::absence::timeout:
-      return errc::timeout;
-    default:
-      return errc::io;
+    case wire::absence::permission: return errc::permission;
+    case wire::absence::missing: return errc::not_found;
+    case wire::absence::malformed: return errc::invalid_input;
+    case wire::absence::timeout: return errc::timeout;
+    default: return errc::io;
   }
 }
 

@@ -85,12 +85,9 @@ http::response api::dispatch(const http::request& r) {
   if (r.path.size() == 1 && r.path[0] == "version") return http::response::json(version_document());
   const path p = parse_path(r.path);
   switch (p.kind) {
-    case path::what::unknown:
-      return path_not_found();
-    case path::what::value:
-      return value(p, r);
-    default:
-      return discovery(p, r);
+    case path::what::unknown: return path_not_found();
+    case path::what::value: return value(p, r);
+    default: return discovery(p, r);
   }
 }
 

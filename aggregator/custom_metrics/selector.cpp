@@ -130,17 +130,13 @@ result<selector::requirement> parse_requirement(lexer& in) {
 bool holds(const selector::requirement& r, const std::string* label) {
   const auto listed = [&] { return std::binary_search(r.values.begin(), r.values.end(), *label); };
   switch (r.what) {
-    case op::exists:
-      return label != nullptr;
-    case op::not_exists:
-      return label == nullptr;
+    case op::exists: return label != nullptr;
+    case op::not_exists: return label == nullptr;
     case op::equals:
     case op::double_equals:
-    case op::in:
-      return label != nullptr && listed();
+    case op::in: return label != nullptr && listed();
     case op::not_equals:
-    case op::not_in:
-      return label == nullptr || !listed();
+    case op::not_in: return label == nullptr || !listed();
     case op::greater:
     case op::less: {
       if (label == nullptr) return false;
@@ -181,33 +177,15 @@ std::string selector::text() const {
   for (const requirement& r : requirements_) {
     if (!out.empty()) out += ',';
     switch (r.what) {
-      case op::exists:
-        out += r.key;
-        break;
-      case op::not_exists:
-        out += '!' + r.key;
-        break;
-      case op::equals:
-        out += r.key + '=' + r.values.front();
-        break;
-      case op::double_equals:
-        out += r.key + "==" + r.values.front();
-        break;
-      case op::not_equals:
-        out += r.key + "!=" + r.values.front();
-        break;
-      case op::greater:
-        out += r.key + '>' + r.values.front();
-        break;
-      case op::less:
-        out += r.key + '<' + r.values.front();
-        break;
-      case op::in:
-        out += fmt::format("{} in ({})", r.key, fmt::join(r.values, ","));
-        break;
-      case op::not_in:
-        out += fmt::format("{} notin ({})", r.key, fmt::join(r.values, ","));
-        break;
+      case op::exists: out += r.key; break;
+      case op::not_exists: out += '!' + r.key; break;
+      case op::equals: out += r.key + '=' + r.values.front(); break;
+      case op::double_equals: out += r.key + "==" + r.values.front(); break;
+      case op::not_equals: out += r.key + "!=" + r.values.front(); break;
+      case op::greater: out += r.key + '>' + r.values.front(); break;
+      case op::less: out += r.key + '<' + r.values.front(); break;
+      case op::in: out += fmt::format("{} in ({})", r.key, fmt::join(r.values, ",")); break;
+      case op::not_in: out += fmt::format("{} notin ({})", r.key, fmt::join(r.values, ",")); break;
     }
   }
   return out;
@@ -246,19 +224,11 @@ result<void> selector::write_label_selector(json_writer& out) const {
       if (is_label(r)) continue;
       out.begin_object().field("key", r.key);
       switch (r.what) {
-        case op::in:
-          out.field("operator", "In");
-          break;
+        case op::in: out.field("operator", "In"); break;
         case op::not_equals:
-        case op::not_in:
-          out.field("operator", "NotIn");
-          break;
-        case op::not_exists:
-          out.field("operator", "DoesNotExist");
-          break;
-        default:
-          out.field("operator", "Exists");
-          break;
+        case op::not_in: out.field("operator", "NotIn"); break;
+        case op::not_exists: out.field("operator", "DoesNotExist"); break;
+        default: out.field("operator", "Exists"); break;
       }
       if (!r.values.empty()) {
         out.key("values").begin_array();

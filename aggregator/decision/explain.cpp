@@ -118,18 +118,14 @@ std::string summary(const record& r) {
   std::string text = fmt::format("{} for pod {}/{}", to_string(r.what), r.pod.name_space, r.pod.name);
   const std::string_view so = r.what == verb::filter ? "so all nodes pass" : "so no scores";
   switch (r.how) {
-    case outcome::no_label:
-      return text + fmt::format(": no label telemetry-policy, {}", so);
+    case outcome::no_label: return text + fmt::format(": no label telemetry-policy, {}", so);
     case outcome::no_policy:
       return text + fmt::format(": no policy {} in namespace {}, {}", r.wanted, r.pod.name_space, so);
     case outcome::no_strategy:
       return text + fmt::format(": policy {}/{} has no {} rules, {}", r.pod.name_space, r.wanted,
                                 r.what == verb::filter ? "dontschedule" : "scheduleonmetric", so);
-    case outcome::no_data:
-      text += ": no telemetry for any of these nodes yet";
-      break;
-    case outcome::decided:
-      break;
+    case outcome::no_data: text += ": no telemetry for any of these nodes yet"; break;
+    case outcome::decided: break;
   }
   if (r.policy)
     text += fmt::format(", policy {}/{} revision {}", r.policy->key.name_space, r.policy->key.name,

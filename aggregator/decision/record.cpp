@@ -6,34 +6,23 @@ std::string_view to_string(verb v) noexcept { return v == verb::filter ? "filter
 
 std::string_view to_string(outcome o) noexcept {
   switch (o) {
-    case outcome::decided:
-      return "decided";
-    case outcome::no_label:
-      return "no_label";
-    case outcome::no_policy:
-      return "no_policy";
-    case outcome::no_strategy:
-      return "no_strategy";
-    case outcome::no_data:
-      return "no_data";
+    case outcome::decided: return "decided";
+    case outcome::no_label: return "no_label";
+    case outcome::no_policy: return "no_policy";
+    case outcome::no_strategy: return "no_strategy";
+    case outcome::no_data: return "no_data";
   }
   return "unknown";
 }
 
 std::string_view to_string(verdict v) noexcept {
   switch (v) {
-    case verdict::passed:
-      return "passed";
-    case verdict::refused:
-      return "refused";
-    case verdict::refused_missing:
-      return "refused_missing";
-    case verdict::unknown:
-      return "unknown";
-    case verdict::scored:
-      return "scored";
-    case verdict::unscored:
-      return "unscored";
+    case verdict::passed: return "passed";
+    case verdict::refused: return "refused";
+    case verdict::refused_missing: return "refused_missing";
+    case verdict::unknown: return "unknown";
+    case verdict::scored: return "scored";
+    case verdict::unscored: return "unscored";
   }
   return "unknown";
 }

@@ -10,12 +10,9 @@ namespace {
 
 std::string_view sign(policy::comparison op) noexcept {
   switch (op) {
-    case policy::comparison::less_than:
-      return "<";
-    case policy::comparison::greater_than:
-      return ">";
-    case policy::comparison::equals:
-      return "=";
+    case policy::comparison::less_than: return "<";
+    case policy::comparison::greater_than: return ">";
+    case policy::comparison::equals: return "=";
   }
   return "?";
 }
@@ -23,12 +20,9 @@ std::string_view sign(policy::comparison op) noexcept {
 bool holds(const policy_facts::rule& rule, decimal value) noexcept {
   const auto order = compare(value, rule.target);
   switch (rule.op) {
-    case policy::comparison::less_than:
-      return order < 0;
-    case policy::comparison::greater_than:
-      return order > 0;
-    case policy::comparison::equals:
-      return order == 0;
+    case policy::comparison::less_than: return order < 0;
+    case policy::comparison::greater_than: return order > 0;
+    case policy::comparison::equals: return order == 0;
   }
   return false;
 }
@@ -107,9 +101,7 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
   const bool stranger = c.id == no_node;
   std::string text;
   switch (c.what) {
-    case verdict::passed:
-      text = fmt::format("{} passes: {}", name, each_rule(r, i, why_false));
-      break;
+    case verdict::passed: text = fmt::format("{} passes: {}", name, each_rule(r, i, why_false)); break;
     case verdict::refused:
       text = fmt::format("{} {}: {}", name, refused,
                          r.policy->op == policy::logic::all_of
@@ -119,8 +111,7 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
     case verdict::refused_missing:
       return fmt::format("{} {} (onMissing: Reject): {}", name, refused,
                          stranger ? never_seen : each_rule(r, i, why_false));
-    case verdict::unknown:
-      return fmt::format("{} passes: {}", name, never_seen);
+    case verdict::unknown: return fmt::format("{} passes: {}", name, never_seen);
     case verdict::scored: {
       const cell& v = r.cells_of(i).front();
       text = fmt::format("{} scores {}: {} {}, {}", name, c.score, r.policy->rules.front().metric,

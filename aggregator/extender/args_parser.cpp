@@ -48,19 +48,13 @@ const char* skip_plain(const char* p, const char* end) noexcept {
 
 std::string_view kind_of(char first) noexcept {
   switch (first) {
-    case '{':
-      return "an object";
-    case '[':
-      return "an array";
-    case '"':
-      return "a string";
+    case '{': return "an object";
+    case '[': return "an array";
+    case '"': return "a string";
     case 't':
-    case 'f':
-      return "a boolean";
-    case 'n':
-      return "null";
-    default:
-      return (first >= '0' && first <= '9') || first == '-' ? "a number" : "";
+    case 'f': return "a boolean";
+    case 'n': return "null";
+    default: return (first >= '0' && first <= '9') || first == '-' ? "a number" : "";
   }
 }
 
@@ -107,8 +101,7 @@ const char* args_parser::step(const char* p, const char* end) {
     case expect::value_or_end:
       if (*p == ']') return close_level(p);
       [[fallthrough]];
-    case expect::value:
-      return begin_value(p, end);
+    case expect::value: return begin_value(p, end);
     case expect::comma_or_end:
       if (*p == ',') {
         expect_ = array ? expect::value : expect::key;
@@ -128,8 +121,7 @@ const char* args_parser::step(const char* p, const char* end) {
       if (*p != ':') return syntax(p, "':'");
       expect_ = expect::value;
       return p + 1;
-    case expect::nothing:
-      return end;  // Go reads the first value of a body and leaves the rest alone
+    case expect::nothing: return end;  // Go reads the first value of a body and leaves the rest alone
   }
   return end;
 }
@@ -169,8 +161,7 @@ const char* args_parser::begin_value(const char* p, const char* end) {
       is_null_ = null;
       return p;
     case slot::key:
-    case slot::skip:
-      break;
+    case slot::skip: break;
   }
   begin_document(want::nothing);
   return p;
@@ -230,9 +221,7 @@ void args_parser::value_ended() {
       pod_ = value.meta();
       sink_.on_pod();
       return;
-    case slot::key:
-      key_ended(value.text());
-      return;
+    case slot::key: key_ended(value.text()); return;
     case slot::name:
       if (good_name(value.text().size(), names_)) names_.add(value.text());
       return;
@@ -241,8 +230,7 @@ void args_parser::value_ended() {
       items_.add(value.meta().name);
       sink_.on_item();
       return;
-    default:
-      return;
+    default: return;
   }
 }
 
@@ -294,24 +282,15 @@ bool args_parser::good_name(std::size_t length, const name_list& list) {
 /// The value being read, for messages.
 std::string args_parser::where() const {
   switch (slot_) {
-    case slot::args:
-      return "the body";
-    case slot::pod:
-      return "Pod";
-    case slot::nodes:
-      return "Nodes";
-    case slot::names:
-      return "NodeNames";
-    case slot::name:
-      return fmt::format("NodeNames[{}]", names_.size());
-    case slot::items:
-      return "Nodes.items";
-    case slot::item:
-      return fmt::format("Nodes.items[{}]", items_.size());
-    case slot::key:
-      return "a key";
-    case slot::skip:
-      return "the value of an unknown key";
+    case slot::args: return "the body";
+    case slot::pod: return "Pod";
+    case slot::nodes: return "Nodes";
+    case slot::names: return "NodeNames";
+    case slot::name: return fmt::format("NodeNames[{}]", names_.size());
+    case slot::items: return "Nodes.items";
+    case slot::item: return fmt::format("Nodes.items[{}]", items_.size());
+    case slot::key: return "a key";
+    case slot::skip: return "the value of an unknown key";
   }
   return {};
 }

@@ -122,18 +122,10 @@ void agent_session::drain_events(instant now) {
   const std::uint64_t frames = machine_.counters().frames_in, unknown = machine_.counters().unknown_kinds;
   for (bool more = true; more;) {
     switch (machine_.next(now)) {
-      case machine_event::nothing:
-        more = false;
-        break;
-      case machine_event::hello:
-        on_hello(now);
-        break;
-      case machine_event::catalog:
-        on_catalog(now);
-        break;
-      case machine_event::batch:
-        on_batch(now);
-        break;
+      case machine_event::nothing: more = false; break;
+      case machine_event::hello: on_hello(now); break;
+      case machine_event::catalog: on_catalog(now); break;
+      case machine_event::batch: on_batch(now); break;
       case machine_event::statuses:
         core_->tell({.id = *node_, .name = name_, .at = now, .sources = machine_.take_statuses()});
         break;
@@ -230,9 +222,7 @@ void agent_session::on_end(instant now) {
   switch (why.why) {
     case wire::reason::closed_by_peer:
     case wire::reason::superseded:
-    case wire::reason::shutting_down:
-      core_->log.info("{}: the session ended: {}", who(), why.text());
-      break;
+    case wire::reason::shutting_down: core_->log.info("{}: the session ended: {}", who(), why.text()); break;
     default:
       core_->end_warnings[static_cast<std::size_t>(why.why)].say(
           core_->log, now, fmt::format("{}: the session ended: {}", who(), why.text()));

@@ -34,20 +34,11 @@ tally count_verdicts(const store::view& nodes, const policy::published_strategy&
   if (s.verdicts == nullptr) return t;
   for (const auto& [name, node] : nodes.nodes()) {
     switch (s.verdicts->load(node->id).what) {
-      case policy::state::pass:
-        break;
-      case policy::state::violating:
-        t.violating.add(name, most);
-        break;
-      case policy::state::held:
-        t.held.add(name, most);
-        break;
-      case policy::state::missing:
-        t.missing.add(name, most);
-        break;
-      case policy::state::frozen:
-        t.frozen.add(name, most);
-        break;
+      case policy::state::pass: break;
+      case policy::state::violating: t.violating.add(name, most); break;
+      case policy::state::held: t.held.add(name, most); break;
+      case policy::state::missing: t.missing.add(name, most); break;
+      case policy::state::frozen: t.frozen.add(name, most); break;
     }
   }
   return t;

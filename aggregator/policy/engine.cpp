@@ -18,7 +18,7 @@ void engine::update(store::column_id column, store::node_id node, const store::s
   do_what_is_due(now);
   const auto found = by_column_.find(index(column));
   if (found != by_column_.end()) {
-    ++counters_.updates;
+    ++context_.counters.updates;
     add_node(node, now);
     watched_column& watched = *found->second;
     if (s.reason == wire::absence::none)
@@ -87,7 +87,7 @@ void engine::tick(instant now) {
 
 void engine::do_what_is_due(instant now) {
   while (const auto d = context_.due.pop(now)) {
-    ++counters_.deadlines_met;
+    ++context_.counters.deadlines_met;
     if (d->what == due::expiry) {
       const auto found = inputs_.find(d->owner);
       if (found == inputs_.end()) continue;

@@ -28,12 +28,6 @@ struct strategy_status {
   std::uint32_t pass = 0, violating = 0, missing = 0, held = 0, frozen = 0;  ///< nodes, by state
 };
 
-struct engine_counters {
-  std::uint64_t updates = 0;  ///< samples taken
-  std::uint64_t judged = 0;   ///< strategies judged on one node
-  std::uint64_t deadlines_met = 0;
-};
-
 /// The policy engine (design 2 and 7): samples in, verdicts and wished labels out. Pure: no clock, no socket;
 /// whoever owns it calls it from one thread and keeps one timer for next_deadline(). `now` never goes back
 /// from one call to the next.
@@ -84,7 +78,7 @@ class engine {
   /// The conditions that hold.
   std::vector<condition> conditions() const;
   std::vector<strategy_status> status() const;
-  const engine_counters& counters() const noexcept { return counters_; }
+  const engine_counters& counters() const noexcept { return context_.counters; }
   /// Deadlines under way: bounded by inputs × nodes, plus those of inputs that have just gone.
   std::size_t deadlines_under_way() const noexcept { return context_.due.size(); }
 
@@ -154,7 +148,6 @@ class engine {
   bool table_changed_ = false;
   std::map<condition_id, std::string> conditions_;  // those that hold, with their message
   std::vector<condition> changed_conditions_;       // since the last flush
-  engine_counters counters_;
 };
 
 }  // namespace binnacle::policy

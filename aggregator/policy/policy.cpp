@@ -26,18 +26,12 @@ class fnv1a {
 
 std::string_view to_string(store::statistic s) noexcept {
   switch (s) {
-    case store::statistic::avg:
-      return "avg";
-    case store::statistic::max:
-      return "max";
-    case store::statistic::min:
-      return "min";
-    case store::statistic::p95:
-      return "p95";
-    case store::statistic::stddev:
-      return "stddev";
-    case store::statistic::trend:
-      return "trend";
+    case store::statistic::avg: return "avg";
+    case store::statistic::max: return "max";
+    case store::statistic::min: return "min";
+    case store::statistic::p95: return "p95";
+    case store::statistic::stddev: return "stddev";
+    case store::statistic::trend: return "trend";
   }
   return "?";
 }
@@ -59,26 +53,19 @@ void add(fnv1a& hash, const rule& r) {
 
 std::string_view to_string(strategy_kind k) noexcept {
   switch (k) {
-    case strategy_kind::dontschedule:
-      return "dontschedule";
-    case strategy_kind::scheduleonmetric:
-      return "scheduleonmetric";
-    case strategy_kind::deschedule:
-      return "deschedule";
-    case strategy_kind::labeling:
-      return "labeling";
+    case strategy_kind::dontschedule: return "dontschedule";
+    case strategy_kind::scheduleonmetric: return "scheduleonmetric";
+    case strategy_kind::deschedule: return "deschedule";
+    case strategy_kind::labeling: return "labeling";
   }
   return "?";
 }
 
 std::string_view to_string(comparison c) noexcept {
   switch (c) {
-    case comparison::less_than:
-      return "LessThan";
-    case comparison::greater_than:
-      return "GreaterThan";
-    case comparison::equals:
-      return "Equals";
+    case comparison::less_than: return "LessThan";
+    case comparison::greater_than: return "GreaterThan";
+    case comparison::equals: return "Equals";
   }
   return "?";
 }
@@ -89,46 +76,32 @@ std::string_view to_string(mode m) noexcept { return m == mode::enforce ? "Enfor
 
 std::string_view to_string(state s) noexcept {
   switch (s) {
-    case state::pass:
-      return "pass";
-    case state::violating:
-      return "violating";
-    case state::missing:
-      return "missing";
-    case state::held:
-      return "held";
-    case state::frozen:
-      return "frozen";
+    case state::pass: return "pass";
+    case state::violating: return "violating";
+    case state::missing: return "missing";
+    case state::held: return "held";
+    case state::frozen: return "frozen";
   }
   return "?";
 }
 
 std::string_view to_string(event_kind k) noexcept {
   switch (k) {
-    case event_kind::accepted:
-      return "Accepted";
-    case event_kind::removed:
-      return "Removed";
-    case event_kind::violating:
-      return "Violating";
-    case event_kind::cleared:
-      return "Cleared";
+    case event_kind::accepted: return "Accepted";
+    case event_kind::removed: return "Removed";
+    case event_kind::violating: return "Violating";
+    case event_kind::cleared: return "Cleared";
   }
   return "?";
 }
 
 std::string_view to_string(condition_kind k) noexcept {
   switch (k) {
-    case condition_kind::conflict:
-      return "Conflict";
-    case condition_kind::not_allowed:
-      return "NotAllowed";
-    case condition_kind::held:
-      return "Held";
-    case condition_kind::frozen:
-      return "Frozen";
-    case condition_kind::metric_missing:
-      return "MetricMissing";
+    case condition_kind::conflict: return "Conflict";
+    case condition_kind::not_allowed: return "NotAllowed";
+    case condition_kind::held: return "Held";
+    case condition_kind::frozen: return "Frozen";
+    case condition_kind::metric_missing: return "MetricMissing";
   }
   return "?";
 }

@@ -38,14 +38,10 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string_view to_string(severity s) noexcept {
   switch (s) {
-    case severity::error:
-      return "error";
-    case severity::warning:
-      return "warning";
-    case severity::hint:
-      return "hint";
-    case severity::note:
-      return "note";
+    case severity::error: return "error";
+    case severity::warning: return "warning";
+    case severity::hint: return "hint";
+    case severity::note: return "note";
   }
   return "?";
 }

@@ -5,12 +5,9 @@ namespace {
 
 bool meets(comparison op, std::strong_ordering order) noexcept {
   switch (op) {
-    case comparison::less_than:
-      return order < 0;
-    case comparison::greater_than:
-      return order > 0;
-    case comparison::equals:
-      return order == 0;
+    case comparison::less_than: return order < 0;
+    case comparison::greater_than: return order > 0;
+    case comparison::equals: return order == 0;
   }
   return false;
 }

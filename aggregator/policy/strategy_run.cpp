@@ -50,7 +50,7 @@ void strategy_run::lose(std::size_t rule, store::node_id node) {
 void strategy_run::judge(store::node_id node, instant now, run_context& out) {
   if (!judges()) return;
   const bool was_violating = at(node).violating;
-  ++out.judged;
+  ++out.counters.judged;
   const auto states = rules(node);
   settle(node,
          labels() ? judge_frozen(strategy_.op, states, was_violating)

@@ -13,13 +13,19 @@
 
 namespace binnacle::policy {
 
+struct engine_counters {
+  std::uint64_t updates = 0;  ///< samples taken
+  std::uint64_t judged = 0;   ///< strategies judged on one node
+  std::uint64_t deadlines_met = 0;
+};
+
 /// What the runs leave for the engine to do, and what they need to know of it. Belongs to the engine.
 struct run_context {
   deadlines due;
   std::vector<event> events;
   std::vector<store::node_id> relabel;
   std::uint32_t known_nodes = 0;
-  std::uint64_t judged = 0;
+  engine_counters counters;
 };
 
 /// One strategy of one policy on all nodes: rule states, verdicts, labels. Knows nothing of the store but the

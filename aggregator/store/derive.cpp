@@ -65,15 +65,9 @@ sample evaluate(const plan& p, const row& cells, instant now) noexcept {
   std::optional<std::int64_t> mantissa;
   switch (p.rule) {
     case node_rule::sole:
-    case node_rule::sum:
-      mantissa = exact::narrow(g.sum);
-      break;
-    case node_rule::max:
-      mantissa = exact::narrow(g.most);
-      break;
-    case node_rule::min:
-      mantissa = exact::narrow(g.least);
-      break;
+    case node_rule::sum: mantissa = exact::narrow(g.sum); break;
+    case node_rule::max: mantissa = exact::narrow(g.most); break;
+    case node_rule::min: mantissa = exact::narrow(g.least); break;
     case node_rule::mean:
       mantissa = exact::ratio(g.sum, p.exponent - p.result_exponent, static_cast<wide>(g.present));
       break;

@@ -120,14 +120,10 @@ std::optional<decimal> point_window::value() const {
       return decimal{std::max_element(points_.begin(), points_.end(), by_value)->mantissa, exponent_};
     case statistic::min:
       return decimal{std::min_element(points_.begin(), points_.end(), by_value)->mantissa, exponent_};
-    case statistic::p95:
-      return p95();
-    case statistic::stddev:
-      return stddev();
-    case statistic::trend:
-      return trend();
-    case statistic::avg:
-      break;  // mean_window's
+    case statistic::p95: return p95();
+    case statistic::stddev: return stddev();
+    case statistic::trend: return trend();
+    case statistic::avg: break;  // mean_window's
   }
   return std::nullopt;
 }

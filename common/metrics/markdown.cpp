@@ -26,30 +26,21 @@ constexpr std::array sections{
 
 constexpr std::string_view type_name(kind k) noexcept {
   switch (k) {
-    case kind::gauge:
-      return "gauge";
-    case kind::counter:
-      return "counter";
-    case kind::histogram:
-      return "histogram";
+    case kind::gauge: return "gauge";
+    case kind::counter: return "counter";
+    case kind::histogram: return "histogram";
   }
   return "gauge";
 }
 
 constexpr std::string_view rule_name(node_rule r) noexcept {
   switch (r) {
-    case node_rule::sole:
-      return "the series";
-    case node_rule::sum:
-      return "sum";
-    case node_rule::max:
-      return "max";
-    case node_rule::min:
-      return "min";
-    case node_rule::mean:
-      return "mean";
-    case node_rule::ratio_of_sums:
-      return "ratio of sums";
+    case node_rule::sole: return "the series";
+    case node_rule::sum: return "sum";
+    case node_rule::max: return "max";
+    case node_rule::min: return "min";
+    case node_rule::mean: return "mean";
+    case node_rule::ratio_of_sums: return "ratio of sums";
   }
   return "the series";
 }

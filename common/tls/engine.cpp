@@ -135,12 +135,8 @@ std::string verification_sentence(SSL* ssl, long verdict, const std::string& ser
   }
   std::string remedy;
   switch (verdict) {
-    case X509_V_ERR_CERT_HAS_EXPIRED:
-      remedy = "; issue a new one";
-      break;
-    case X509_V_ERR_CERT_NOT_YET_VALID:
-      remedy = "; compare the clocks of both machines";
-      break;
+    case X509_V_ERR_CERT_HAS_EXPIRED: remedy = "; issue a new one"; break;
+    case X509_V_ERR_CERT_NOT_YET_VALID: remedy = "; compare the clocks of both machines"; break;
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       remedy = fmt::format("; it must carry \"{}\" as a subject alternative name", server_name);
@@ -154,8 +150,7 @@ std::string verification_sentence(SSL* ssl, long verdict, const std::string& ser
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
       remedy = "; the CA that signed it is not in the authority file";
       break;
-    default:
-      break;
+    default: break;
   }
   return fmt::format("the certificate {} was refused: {}{}", subject, X509_verify_cert_error_string(verdict),
                      remedy);
@@ -165,22 +160,15 @@ std::string verification_sentence(SSL* ssl, long verdict, const std::string& ser
 std::string_view certificate_alert(int reason) {
   switch (reason) {
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
-    case SSL_R_SSLV3_ALERT_NO_CERTIFICATE:
-      return "it requires a client certificate and we gave none";
-    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
-      return "our certificate is not signed by a CA that it trusts";
-    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
-      return "our certificate has expired, or the clocks differ";
+    case SSL_R_SSLV3_ALERT_NO_CERTIFICATE: return "it requires a client certificate and we gave none";
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA: return "our certificate is not signed by a CA that it trusts";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED: return "our certificate has expired, or the clocks differ";
     case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
-    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
-      return "it does not accept our certificate";
-    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
-      return "our certificate is revoked";
-    case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
-      return "it denied access";
-    default:
-      return {};
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE: return "it does not accept our certificate";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED: return "our certificate is revoked";
+    case SSL_R_TLSV1_ALERT_ACCESS_DENIED: return "it denied access";
+    default: return {};
   }
 }
 

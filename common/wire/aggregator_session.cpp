@@ -36,12 +36,10 @@ auto aggregator_session::next(instant now) -> event {
     return end({reason::reauthentication, "the credential was not renewed in time"});
   if (now < deadline_) return event::nothing;
   switch (state_) {
-    case state::awaiting_hello:
-      return end({reason::hello_timeout, "no hello came"});
+    case state::awaiting_hello: return end({reason::hello_timeout, "no hello came"});
     case state::authorising:
       return end({reason::authorise_timeout, "the hello could not be checked in time"});
-    default:
-      return end({reason::idle, "nothing came for " + human(silence_)});
+    default: return end({reason::idle, "nothing came for " + human(silence_)});
   }
 }
 

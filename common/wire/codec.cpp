@@ -179,20 +179,13 @@ outcome<void> append(bytes& out, const interest& m) {
 
 outcome<message> decode(const frame_view& frame, scratch& space) {
   switch (frame.kind) {
-    case frame_kind::hello:
-      return decode_as<schema::Hello>(frame, space);
-    case frame_kind::welcome:
-      return decode_as<schema::Welcome>(frame, space);
-    case frame_kind::refused:
-      return decode_as<schema::Refused>(frame, space);
-    case frame_kind::catalog:
-      return decode_as<schema::Catalog>(frame, space);
-    case frame_kind::status:
-      return decode_as<schema::StatusReport>(frame, space);
-    case frame_kind::interest:
-      return decode_as<schema::Interest>(frame, space);
-    case frame_kind::goodbye:
-      return decode_as<schema::Goodbye>(frame, space);
+    case frame_kind::hello: return decode_as<schema::Hello>(frame, space);
+    case frame_kind::welcome: return decode_as<schema::Welcome>(frame, space);
+    case frame_kind::refused: return decode_as<schema::Refused>(frame, space);
+    case frame_kind::catalog: return decode_as<schema::Catalog>(frame, space);
+    case frame_kind::status: return decode_as<schema::StatusReport>(frame, space);
+    case frame_kind::interest: return decode_as<schema::Interest>(frame, space);
+    case frame_kind::goodbye: return decode_as<schema::Goodbye>(frame, space);
     default:
       return fault{
           reason::unexpected_message,

@@ -38,21 +38,16 @@ errc code_of(reason r) noexcept {
   switch (r) {
     case reason::hello_timeout:
     case reason::authorise_timeout:
-    case reason::idle:
-      return errc::timeout;
-    case reason::overloaded:
-      return errc::overloaded;
+    case reason::idle: return errc::timeout;
+    case reason::overloaded: return errc::overloaded;
     case reason::superseded:
     case reason::shutting_down:
-    case reason::closed_by_peer:
-      return errc::disconnected;
+    case reason::closed_by_peer: return errc::disconnected;
     case reason::wrong_node:
     case reason::wrong_cluster:
     case reason::not_authorised:
-    case reason::reauthentication:
-      return errc::permission;
-    default:
-      return errc::protocol;
+    case reason::reauthentication: return errc::permission;
+    default: return errc::protocol;
   }
 }
 

@@ -18,7 +18,8 @@ TEST_SUITE("agent/scrape") {
     board::group_ref files = b.add_group("textfile", "a.prom", 1s, 10s);
   };
 
-  TEST_CASE_FIXTURE(fixture, "families stand together with their help and type, foreign ones with their own") {
+  TEST_CASE_FIXTURE(fixture,
+                    "families stand together with their help and type, foreign ones with their own") {
     const auto first = b.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
     const auto foreign = b.add_series(files, "health_metric", {}, 0, metrics::kind::gauge, "how it feels");
     const auto second = b.add_series(rapl, "rapl_power_watts", {{"package", "1"}});
@@ -29,8 +30,8 @@ TEST_SUITE("agent/scrape") {
     b.mark_read(files, now);
     const std::string text = agent::exposition_of(b, now + 1s);
     CHECK(text.find("# HELP health_metric how it feels\n# TYPE health_metric gauge\nhealth_metric 2") == 0);
-    CHECK(text.find("# TYPE rapl_power_watts gauge\nrapl_power_watts{package=\"0\"} 61.2\nrapl_power_watts{package=\"1\"} 58.0\n") !=
-          std::string::npos);
+    CHECK(text.find("# TYPE rapl_power_watts gauge\nrapl_power_watts{package=\"0\"} "
+                    "61.2\nrapl_power_watts{package=\"1\"} 58.0\n") != std::string::npos);
   }
 
   TEST_CASE_FIXTURE(fixture, "what is absent or too old is left out") {
@@ -49,11 +50,12 @@ TEST_SUITE("agent/scrape") {
     b.set(b.add_series(files, "odd", {{"path", "a\"b\\c\nd"}}, -3), 0.125);
     b.mark_read(files, now);
     int seen = 0;
-    const auto parsed = exposition::parse(agent::exposition_of(b, now), {}, [&seen](const exposition::sample& s) {
-      ++seen;
-      CHECK(s.labels.at(0).second == "a\"b\\c\nd");
-      CHECK(s.value == 0.125);
-    });
+    const auto parsed =
+        exposition::parse(agent::exposition_of(b, now), {}, [&seen](const exposition::sample& s) {
+          ++seen;
+          CHECK(s.labels.at(0).second == "a\"b\\c\nd");
+          CHECK(s.value == 0.125);
+        });
     CHECK(parsed.has_value());
     CHECK(seen == 1);
   }

@@ -44,23 +44,12 @@ void drive_aggregator(script steps) {
   std::size_t series = 0;
   while (!steps.done()) {
     switch (steps.number() % 8) {
-      case 0:
-        now += std::chrono::seconds(steps.number());
-        break;
-      case 1:
-        session.accept({}, now);
-        break;
-      case 2:
-        session.refuse(reason::overloaded, "fuzzed", std::chrono::seconds(1));
-        break;
-      case 3:
-        (void)session.want({{{"os_load1", steps.number()}}});
-        break;
-      case 4:
-        session.close(reason::shutting_down, "fuzzed");
-        break;
-      default:
-        session.feed(steps.bytes());
+      case 0: now += std::chrono::seconds(steps.number()); break;
+      case 1: session.accept({}, now); break;
+      case 2: session.refuse(reason::overloaded, "fuzzed", std::chrono::seconds(1)); break;
+      case 3: (void)session.want({{{"os_load1", steps.number()}}}); break;
+      case 4: session.close(reason::shutting_down, "fuzzed"); break;
+      default: session.feed(steps.bytes());
     }
     for (;;) {
       const auto e = session.next(now);
@@ -99,12 +88,8 @@ void drive_agent(script steps) {
   c.series.push_back({"os_load1", {}, -2, metrics::kind::gauge, 0, ""});
   while (!steps.done()) {
     switch (steps.number() % 8) {
-      case 0:
-        now += std::chrono::seconds(steps.number());
-        break;
-      case 1:
-        (void)session.send(c, now);
-        break;
+      case 0: now += std::chrono::seconds(steps.number()); break;
+      case 1: (void)session.send(c, now); break;
       case 2: {
         batch b;
         b.full = session.needs_full();
@@ -112,14 +97,9 @@ void drive_agent(script steps) {
         (void)session.send(b, now);
         break;
       }
-      case 3:
-        (void)session.renew("token", now);
-        break;
-      case 4:
-        session.close(reason::shutting_down, "fuzzed");
-        break;
-      default:
-        session.feed(steps.bytes());
+      case 3: (void)session.renew("token", now); break;
+      case 4: session.close(reason::shutting_down, "fuzzed"); break;
+      default: session.feed(steps.bytes());
     }
     for (;;) {
       const auto e = session.next(now);

@@ -125,6 +125,7 @@ TEST_SUITE("aggregator/policy/edits") {
     CHECK(w.columns.releases == 2);
     CHECK(w.out.table->empty());
     const auto judged = w.e.counters().judged;
+    CHECK(judged > 0);
     w.value('a', "temp", 95);
     w.at(1h);
     CHECK(w.e.counters().judged == judged);

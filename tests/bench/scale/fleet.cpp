@@ -23,7 +23,10 @@ using namespace std::chrono_literals;
 
 struct simulated_agent {
   simulated_agent(std::uint32_t number, std::shared_ptr<tls::context> certificate)
-      : name("sim-" + std::to_string(number)), tls(std::move(certificate)), sim(number, 40 + number % 50), random(number) {}
+      : name("sim-" + std::to_string(number)),
+        tls(std::move(certificate)),
+        sim(number, 40 + number % 50),
+        random(number) {}
   std::string name;
   std::shared_ptr<tls::context> tls;
   node_sim sim;
@@ -40,7 +43,8 @@ struct fleet::impl {
   task<void> end();
   task<result<void>> session(simulated_agent* agent);
   task<result<void>> flush(async::stream& stream, wire::agent_session& session);
-  task<result<void>> receive_until(async::stream& stream, wire::agent_session& session, async::deadline until);
+  task<result<void>> receive_until(async::stream& stream, wire::agent_session& session,
+                                   async::deadline until);
 
   fleet_options options;
   logger log;
@@ -61,7 +65,8 @@ task<result<void>> fleet::impl::flush(async::stream& stream, wire::agent_session
 }
 
 // Takes what the aggregator says until then.
-task<result<void>> fleet::impl::receive_until(async::stream& stream, wire::agent_session& session, async::deadline until) {
+task<result<void>> fleet::impl::receive_until(async::stream& stream, wire::agent_session& session,
+                                              async::deadline until) {
   for (;;) {
     auto readable = co_await stream.wait_readable(until);
     if (readable.has_error()) {
@@ -78,13 +83,15 @@ task<result<void>> fleet::impl::receive_until(async::stream& stream, wire::agent
       const auto event = session.next(boot_clock::now());
       if (event == wire::agent_session::event::nothing) break;
       if (event == wire::agent_session::event::welcomed) co_return result<void>{};
-      if (event == wire::agent_session::event::ended) co_return error{errc::disconnected, session.ended()->message};
+      if (event == wire::agent_session::event::ended)
+        co_return error{errc::disconnected, session.ended()->message};
     }
   }
 }
 
 task<result<void>> fleet::impl::session(simulated_agent* agent) {
-  auto connected = co_await async::connect("localhost", options.port, agent->tls->current(), "localhost", within(60s));
+  auto connected =
+      co_await async::connect("localhost", options.port, agent->tls->current(), "localhost", within(60s));
   if (connected.has_error()) co_return connected.error();
   async::stream stream = std::move(connected.value());
   agent->connection = &stream;
@@ -95,11 +102,14 @@ task<result<void>> fleet::impl::session(simulated_agent* agent) {
   hello.node = agent->name;
   hello.agent_version = "fleet";
   hello.boot_id = "00000000-0000-0000-0000-000000000001";
-  if (auto said = session.start(hello, boot_clock::now()); said.has_error()) co_return error{errc::internal, said.error().message};
+  if (auto said = session.start(hello, boot_clock::now()); said.has_error())
+    co_return error{errc::internal, said.error().message};
   if (auto sent = co_await flush(stream, session); sent.has_error()) co_return sent;
-  if (auto answered = co_await receive_until(stream, session, within(60s)); answered.has_error()) co_return answered;
+  if (auto answered = co_await receive_until(stream, session, within(60s)); answered.has_error())
+    co_return answered;
   if (session.now_in() != wire::agent_session::state::streaming) co_return error{errc::timeout, "no welcome"};
-  if (auto put = session.send(node_sim::catalog(), boot_clock::now()); put.has_error()) co_return error{errc::internal, put.error().message};
+  if (auto put = session.send(node_sim::catalog(), boot_clock::now()); put.has_error())
+    co_return error{errc::internal, put.error().message};
   ++counters.welcomed;
   ++counters.streaming;
 
@@ -109,7 +119,8 @@ task<result<void>> fleet::impl::session(simulated_agent* agent) {
   } leaving{counters};
 
   // Ticks of the fleet are spread evenly over the period.
-  const auto offset = std::uniform_int_distribution<std::int64_t>(0, std::chrono::nanoseconds(options.period).count())(agent->random);
+  const auto offset = std::uniform_int_distribution<std::int64_t>(
+      0, std::chrono::nanoseconds(options.period).count())(agent->random);
   auto next = std::chrono::steady_clock::now() + std::chrono::nanoseconds(offset);
   wire::batch batch;
   for (;;) {
@@ -117,7 +128,8 @@ task<result<void>> fleet::impl::session(simulated_agent* agent) {
     for (unsigned i = 0; i < options.coalesced; ++i) {
       const instant now = boot_clock::now();
       agent->sim.step(batch, session.needs_full(), now, options.period);
-      if (auto put = session.send(batch, now); put.has_error()) co_return error{errc::internal, put.error().message};
+      if (auto put = session.send(batch, now); put.has_error())
+        co_return error{errc::internal, put.error().message};
       ++counters.batches;
       counters.values += node_sim::series;
     }
@@ -145,14 +157,16 @@ task<void> fleet::impl::end() {
   loop.stop();
 }
 
-fleet::fleet(fleet_options options, logger log) : impl_(std::make_unique<impl>(std::move(options), std::move(log))) {
+fleet::fleet(fleet_options options, logger log)
+    : impl_(std::make_unique<impl>(std::move(options), std::move(log))) {
   for (std::uint32_t i = 0; i < impl_->options.nodes; ++i) {
     tls::options wanted;
     wanted.side = tls::role::client;
     wanted.pem = impl_->options.certificate(i);
     wanted.tls13_only = true;
     wanted.alpn = "binnacle/1";
-    impl_->agents.push_back(std::make_unique<simulated_agent>(i, std::shared_ptr<tls::context>(tls::context::load(wanted).value())));
+    impl_->agents.push_back(std::make_unique<simulated_agent>(
+        i, std::shared_ptr<tls::context>(tls::context::load(wanted).value())));
   }
 }
 
@@ -180,7 +194,8 @@ void fleet::heat(std::uint32_t node, double watts) {
 
 void fleet::stop() {
   if (!impl_->thread.joinable()) return;
-  async::post(impl_->loop, [this] { boost::asio::co_spawn(impl_->loop, impl_->end(), boost::asio::detached); });
+  async::post(impl_->loop,
+              [this] { boost::asio::co_spawn(impl_->loop, impl_->end(), boost::asio::detached); });
   impl_->thread.join();
 }
 

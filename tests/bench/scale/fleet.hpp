@@ -19,14 +19,16 @@ struct fleet_counters {
 };
 
 struct fleet_options {
-  std::uint16_t port = 0;                   ///< the aggregator's ingest, on localhost
-  std::uint32_t nodes = 0;                  ///< "sim-0" … "sim-(nodes-1)"
+  std::uint16_t port = 0;   ///< the aggregator's ingest, on localhost
+  std::uint32_t nodes = 0;  ///< "sim-0" … "sim-(nodes-1)"
   std::chrono::milliseconds period{1000};
-  unsigned coalesced = 1;                   ///< batches put into one write (throughput runs)
-  std::function<tls::files(std::uint32_t)> certificate;  ///< of a node; called once each, before start() returns
+  unsigned coalesced = 1;  ///< batches put into one write (throughput runs)
+  std::function<tls::files(std::uint32_t)>
+      certificate;  ///< of a node; called once each, before start() returns
 };
 
-/// N real agent sessions (TLS 1.3, own certificate, wire session machine) from one thread, their ticks spread over the period.
+/// N real agent sessions (TLS 1.3, own certificate, wire session machine) from one thread, their ticks spread
+/// over the period.
 class fleet {
  public:
   fleet(fleet_options options, logger log);

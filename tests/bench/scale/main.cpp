@@ -1,5 +1,5 @@
-// The figures of README's "Measured" table at the scale of a large cluster: a real aggregator process, a fleet of real TLS agent sessions, and
-// kube-scheduler's calls, all on loopback.
+// The figures of README's "Measured" table at the scale of a large cluster: a real aggregator process, a
+// fleet of real TLS agent sessions, and kube-scheduler's calls, all on loopback.
 //   build/tests/bench/scale/binnacle-scale --nodes 5000
 
 #include "common/log.hpp"
@@ -9,9 +9,8 @@
 #include "tests/bench/scale/scheduler.hpp"
 #include "tests/support/pki.hpp"
 
-#include <fmt/core.h>
-
 #include <CLI/CLI.hpp>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <future>
@@ -51,7 +50,8 @@ struct choices {
 /// The aggregator under test, its certificates and its policy.
 class bench_bed {
  public:
-  explicit bench_bed(const choices& c) : agents_(folder_, "agents"), clients_(folder_, "clients"), servers_(folder_, "servers") {
+  explicit bench_bed(const choices& c)
+      : agents_(folder_, "agents"), clients_(folder_, "clients"), servers_(folder_, "servers") {
     const auto server = servers_.issue_server();
     support::wanted caller;
     caller.common_name = "scheduler";
@@ -59,17 +59,38 @@ class bench_bed {
     caller_.authority = servers_.certificate();
     std::filesystem::create_directory(folder_ / "policies");
     support::write_file(folder_ / "policies/power.yaml", policy);
-    aggregator_ = std::make_unique<process>(
-        std::vector<std::string>{c.aggregator, "--address", "127.0.0.1", "--cert", server.certificate, "--key", server.key, "--agents-ca",
-                                 agents_.certificate(), "--clients-ca", clients_.certificate(), "--policies", folder_ / "policies",
-                                 "--ingest-port", std::to_string(ingest), "--extender-port", std::to_string(extender), "--metrics-port",
-                                 std::to_string(metrics), "--ops-port", std::to_string(ops), "--health-port", std::to_string(health),
-                                 "--log-level", "warning"},
-        folder_ / "aggregator.log");
+    aggregator_ = std::make_unique<process>(std::vector<std::string>{c.aggregator,
+                                                                     "--address",
+                                                                     "127.0.0.1",
+                                                                     "--cert",
+                                                                     server.certificate,
+                                                                     "--key",
+                                                                     server.key,
+                                                                     "--agents-ca",
+                                                                     agents_.certificate(),
+                                                                     "--clients-ca",
+                                                                     clients_.certificate(),
+                                                                     "--policies",
+                                                                     folder_ / "policies",
+                                                                     "--ingest-port",
+                                                                     std::to_string(ingest),
+                                                                     "--extender-port",
+                                                                     std::to_string(extender),
+                                                                     "--metrics-port",
+                                                                     std::to_string(metrics),
+                                                                     "--ops-port",
+                                                                     std::to_string(ops),
+                                                                     "--health-port",
+                                                                     std::to_string(health),
+                                                                     "--log-level",
+                                                                     "warning"},
+                                            folder_ / "aggregator.log");
   }
 
   process& aggregator() { return *aggregator_; }
-  support::https_client::options face(std::uint16_t port) const { return {"127.0.0.1", port, caller_, "localhost", 60}; }
+  support::https_client::options face(std::uint16_t port) const {
+    return {"127.0.0.1", port, caller_, "localhost", 60};
+  }
   /// A node's certificate, signed by the agents' CA, trusting the server's.
   tls::files node(std::uint32_t i) {
     support::wanted what;
@@ -79,7 +100,8 @@ class bench_bed {
     return files;
   }
 
-  static constexpr std::uint16_t ingest = 39110, extender = 39001, metrics = 36443, ops = 39102, health = 38081;
+  static constexpr std::uint16_t ingest = 39110, extender = 39001, metrics = 36443, ops = 39102,
+                                 health = 38081;
 
  private:
   support::temp_dir folder_;
@@ -91,13 +113,16 @@ class bench_bed {
 void wait_until_streaming(const fleet& f, std::uint32_t nodes, std::chrono::seconds limit) {
   const auto until = clock::now() + limit;
   while (f.counters().streaming < nodes) {
-    if (clock::now() > until) throw std::runtime_error(fmt::format("only {} of {} agents are streaming", f.counters().streaming.load(), nodes));
+    if (clock::now() > until)
+      throw std::runtime_error(
+          fmt::format("only {} of {} agents are streaming", f.counters().streaming.load(), nodes));
     std::this_thread::sleep_for(10ms);
   }
 }
 
 /// A histogram's upper bound below which `share` of what was counted between two scrapes lies.
-double histogram_quantile(const std::string& before, const std::string& after, const std::string& name, double share) {
+double histogram_quantile(const std::string& before, const std::string& after, const std::string& name,
+                          double share) {
   const auto buckets = [&name](const std::string& text) {
     std::map<double, double> out;
     const std::string start = name + "_bucket{le=\"";
@@ -126,7 +151,8 @@ void steady_state(report& out, bench_bed& bed, const fleet& agents, const choice
   const auto began = clock::now();
   std::this_thread::sleep_for(std::chrono::seconds(c.seconds));
   const double span = std::chrono::duration<double>(clock::now() - began).count();
-  out.figure("resident memory of the aggregator", bed.aggregator().resident_mib(), "MiB", 600.0 * c.nodes / 5000);
+  out.figure("resident memory of the aggregator", bed.aggregator().resident_mib(), "MiB",
+             600.0 * c.nodes / 5000);
   out.figure("CPU of the aggregator", (bed.aggregator().cpu() - total) / span, "cores", 0.5 * c.nodes / 5000);
   for (const auto& [name, seconds] : bed.aggregator().cpu_by_thread()) {
     const auto before = cpu.find(name);
@@ -134,7 +160,8 @@ void steady_state(report& out, bench_bed& bed, const fleet& agents, const choice
   }
   const double batches = static_cast<double>(agents.counters().values.load() - values) / 40;
   out.figure("CPU per batch, a wake-up each", (bed.aggregator().cpu() - total) / batches * 1e6, "us");
-  out.figure("TLS payload per sample", static_cast<double>(agents.counters().wire_bytes.load() - bytes) / (batches * 40), "bytes", 5);
+  out.figure("TLS payload per sample",
+             static_cast<double>(agents.counters().wire_bytes.load() - bytes) / (batches * 40), "bytes", 5);
 }
 
 void answers(report& out, bench_bed& bed, const choices& c) {
@@ -158,7 +185,8 @@ void answers(report& out, bench_bed& bed, const choices& c) {
 
 void whole_nodes(report& out, bench_bed& bed, const choices& c) {
   const std::string body = nodes_body(c.nodes);
-  out.heading(fmt::format("Whole Node objects: {:.1f} MB in, the survivors back", static_cast<double>(body.size()) / 1e6));
+  out.heading(fmt::format("Whole Node objects: {:.1f} MB in, the survivors back",
+                          static_cast<double>(body.size()) / 1e6));
   scheduler caller(bed.face(bench_bed::extender));
   scheduler other(bed.face(bench_bed::extender));
   const std::string small = names_body(100);
@@ -173,8 +201,10 @@ void whole_nodes(report& out, bench_bed& bed, const choices& c) {
   out.figure("filter, slowest", whole.quantile(1), "ms");
   out.figure("survivors", static_cast<double>(caller.last_size()) / 1048576, "MiB");
   out.figure("peak memory above the steady state, less the survivors",
-             bed.aggregator().peak_mib() - resident - static_cast<double>(caller.last_size()) / 1048576, "MiB", 16);
-  out.figure("another caller's p99 meanwhile, above alone", disturbed.quantile(0.99) - alone.quantile(0.99), "ms", 5);
+             bed.aggregator().peak_mib() - resident - static_cast<double>(caller.last_size()) / 1048576,
+             "MiB", 16);
+  out.figure("another caller's p99 meanwhile, above alone", disturbed.quantile(0.99) - alone.quantile(0.99),
+             "ms", 5);
 }
 
 void storm(report& out, bench_bed& bed, fleet& agents, const choices& c) {
@@ -193,7 +223,8 @@ void storm(report& out, bench_bed& bed, fleet& agents, const choices& c) {
   auto stormy = during.get();
   out.figure("all agents back after", span, "s");
   out.figure("filter of 500 names, p99 in calm", calm.quantile(0.99), "ms");
-  out.figure("filter of 500 names, p99 in the storm, above calm", stormy.quantile(0.99) - calm.quantile(0.99), "ms", 5);
+  out.figure("filter of 500 names, p99 in the storm, above calm", stormy.quantile(0.99) - calm.quantile(0.99),
+             "ms", 5);
 }
 
 /// Frames many at a time over few connections: what a core can take.
@@ -214,7 +245,8 @@ void throughput(report& out, const choices& c) {
   const double cpu = bed.aggregator().cpu();
   const auto values = agents.counters().values.load();
   std::this_thread::sleep_for(std::chrono::seconds(c.quick ? 3 : 10));
-  const double samples = static_cast<double>(agents.counters().values.load() - values), used = bed.aggregator().cpu() - cpu;
+  const double samples = static_cast<double>(agents.counters().values.load() - values),
+               used = bed.aggregator().cpu() - cpu;
   out.figure("samples through TLS", samples / used / 1e6, "M/s and core", 3, true);
 }
 
@@ -232,7 +264,8 @@ int run(const choices& c) {
     agents.start();
     wait_until_streaming(agents, c.nodes, 180s);
     out.heading("Start");
-    out.figure("all agents streaming after", std::chrono::duration<double>(clock::now() - began).count(), "s");
+    out.figure("all agents streaming after", std::chrono::duration<double>(clock::now() - began).count(),
+               "s");
     std::this_thread::sleep_for(12s);  // the ten-second windows fill
     steady_state(out, bed, agents, c);
     answers(out, bed, c);
@@ -241,7 +274,8 @@ int run(const choices& c) {
     agents.stop();
   }
   throughput(out, c);
-  fmt::print("\n{}\n", out.missed() == 0 ? "every target was met" : fmt::format("{} targets were missed", out.missed()));
+  fmt::print("\n{}\n", out.missed() == 0 ? "every target was met"
+                                         : fmt::format("{} targets were missed", out.missed()));
   return 0;
 }
 
@@ -250,7 +284,9 @@ int run(const choices& c) {
 
 int main(int argc, char** argv) {
   binnacle::bench::choices c;
-  CLI::App app{"Measures a real aggregator with a fleet of real TLS agent sessions and kube-scheduler's calls, on loopback."};
+  CLI::App app{
+      "Measures a real aggregator with a fleet of real TLS agent sessions and kube-scheduler's calls, on "
+      "loopback."};
   app.add_option("--aggregator", c.aggregator, "the program to measure")->capture_default_str();
   app.add_option("--nodes", c.nodes, "agents")->capture_default_str()->check(CLI::Range(1, 9000));
   app.add_option("--seconds", c.seconds, "length of the steady state")->capture_default_str();

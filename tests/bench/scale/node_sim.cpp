@@ -24,36 +24,42 @@ wire::catalog make_catalog() {
     s.group = group;
     out.series.push_back(std::move(s));
   };
-  for (const char* package : {"0", "1"}) add(0, "rapl_power_watts", {{"package", package}});                              // 0, 1
-  for (const char* package : {"0", "1"}) add(0, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", package}});        // 2, 3
+  for (const char* package : {"0", "1"}) add(0, "rapl_power_watts", {{"package", package}});  // 0, 1
+  for (const char* package : {"0", "1"})
+    add(0, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", package}});  // 2, 3
   for (const char* zone : {"package", "dram"})
-    for (const char* package : {"0", "1"}) add(0, "rapl_energy_joules_total", {{"zone", zone}, {"package", package}});     // 4..7
-  for (const char* package : {"0", "1"}) add(0, "rapl_headroom_ratio", {{"package", package}});                           // 8, 9
-  for (const char* package : {"0", "1"}) add(0, "rapl_tdp_utilization_ratio", {{"package", package}});                    // 10, 11
-  for (const char* package : {"0", "1"}) add(0, "rapl_tdp_watts", {{"package", package}});                                // 12, 13
-  for (const char* package : {"0", "1"}) add(0, "rapl_limit_watts", {{"package", package}, {"constraint", "long_term"}});  // 14, 15
-  add(1, "os_cpu_utilization_ratio");                                                                                     // 16
-  for (const char* name : {"os_load1", "os_load5", "os_load15"}) add(1, name);                                            // 17..19
-  for (const char* name : {"os_memory_available_bytes", "os_memory_free_bytes", "os_memory_used_bytes", "os_memory_cached_bytes",
-                           "os_memory_buffers_bytes", "os_memory_total_bytes"})
-    add(1, name);                                                                                                         // 20..25
+    for (const char* package : {"0", "1"})
+      add(0, "rapl_energy_joules_total", {{"zone", zone}, {"package", package}});                // 4..7
+  for (const char* package : {"0", "1"}) add(0, "rapl_headroom_ratio", {{"package", package}});  // 8, 9
+  for (const char* package : {"0", "1"})
+    add(0, "rapl_tdp_utilization_ratio", {{"package", package}});                           // 10, 11
+  for (const char* package : {"0", "1"}) add(0, "rapl_tdp_watts", {{"package", package}});  // 12, 13
+  for (const char* package : {"0", "1"})
+    add(0, "rapl_limit_watts", {{"package", package}, {"constraint", "long_term"}});  // 14, 15
+  add(1, "os_cpu_utilization_ratio");                                                 // 16
+  for (const char* name : {"os_load1", "os_load5", "os_load15"}) add(1, name);        // 17..19
+  for (const char* name : {"os_memory_available_bytes", "os_memory_free_bytes", "os_memory_used_bytes",
+                           "os_memory_cached_bytes", "os_memory_buffers_bytes", "os_memory_total_bytes"})
+    add(1, name);  // 20..25
   const metrics::label_set device = {{"device", "eth0"}, {"kind", "physical"}};
-  for (const char* name : {"os_network_receive_bytes_total", "os_network_transmit_bytes_total", "os_network_receive_packets_total",
-                           "os_network_transmit_packets_total", "os_network_receive_bytes_per_second",
-                           "os_network_transmit_bytes_per_second", "os_network_receive_packets_per_second",
-                           "os_network_transmit_packets_per_second"})
-    add(1, name, device);                                                                                                 // 26..33
-  for (const char* resource : {"cpu", "memory", "io"}) add(1, "os_pressure_waiting_ratio", {{"resource", resource}});      // 34..36
-  add(1, "os_context_switches_per_second");                                                                               // 37
-  add(1, "os_context_switches_total");                                                                                    // 38
-  add(1, "os_cpus");                                                                                                      // 39
+  for (const char* name : {"os_network_receive_bytes_total", "os_network_transmit_bytes_total",
+                           "os_network_receive_packets_total", "os_network_transmit_packets_total",
+                           "os_network_receive_bytes_per_second", "os_network_transmit_bytes_per_second",
+                           "os_network_receive_packets_per_second", "os_network_transmit_packets_per_second"})
+    add(1, name, device);  // 26..33
+  for (const char* resource : {"cpu", "memory", "io"})
+    add(1, "os_pressure_waiting_ratio", {{"resource", resource}});  // 34..36
+  add(1, "os_context_switches_per_second");                         // 37
+  add(1, "os_context_switches_total");                              // 38
+  add(1, "os_cpus");                                                // 39
   if (out.series.size() != node_sim::series) throw std::logic_error("a simulated node has 40 series");
   return out;
 }
 
 }  // namespace
 
-node_sim::node_sim(std::uint32_t seed, double base_watts) : random_(seed + 1), watts_{base_watts, base_watts * 0.9} {
+node_sim::node_sim(std::uint32_t seed, double base_watts)
+    : random_(seed + 1), watts_{base_watts, base_watts * 0.9} {
   used_ += noise(5e9);
 }
 
@@ -92,7 +98,8 @@ void node_sim::next_values(duration dt) {
   now_[23] = whole(60e9 + noise(1e5));
   now_[24] = whole(2e9);
   now_[25] = whole(total);
-  const double rx = std::max(0.0, 40e6 * utilization_ + noise(5e5)), tx = std::max(0.0, 25e6 * utilization_ + noise(4e5));
+  const double rx = std::max(0.0, 40e6 * utilization_ + noise(5e5)),
+               tx = std::max(0.0, 25e6 * utilization_ + noise(4e5));
   now_[26] += whole(rx * s);
   now_[27] += whole(tx * s);
   now_[28] += whole(rx / 900 * s);

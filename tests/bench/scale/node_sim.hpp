@@ -9,8 +9,8 @@
 
 namespace binnacle::bench {
 
-/// The telemetry of one made-up two-socket machine: the families, resolutions and noise of a real agent's rapl and os sources, 40 series
-/// in two groups. Pure: time is an argument.
+/// The telemetry of one made-up two-socket machine: the families, resolutions and noise of a real agent's
+/// rapl and os sources, 40 series in two groups. Pure: time is an argument.
 class node_sim {
  public:
   explicit node_sim(std::uint32_t seed, double base_watts);
@@ -21,7 +21,8 @@ class node_sim {
   /// Mean watts of package 0 from the next step on: heats the node.
   void set_watts(double watts) { watts_[0] = watts; }
 
-  /// Moves the machine on by `dt` and puts what changed since the last call into `out` (everything when `full`).
+  /// Moves the machine on by `dt` and puts what changed since the last call into `out` (everything when
+  /// `full`).
   void step(wire::batch& out, bool full, instant now, duration dt);
 
  private:
@@ -34,7 +35,8 @@ class node_sim {
   double load_[3]{1.5, 1.4, 1.3};
   double utilization_ = 0.2;
   double used_ = 40e9;
-  std::vector<std::int64_t> now_ = std::vector<std::int64_t>(series), sent_ = std::vector<std::int64_t>(series);
+  std::vector<std::int64_t> now_ = std::vector<std::int64_t>(series),
+                            sent_ = std::vector<std::int64_t>(series);
 };
 
 }  // namespace binnacle::bench

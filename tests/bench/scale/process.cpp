@@ -1,18 +1,17 @@
 #include "tests/bench/scale/process.hpp"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <signal.h>
+#include <spawn.h>
 #include <sstream>
 #include <stdexcept>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 extern char** environ;
 
@@ -43,7 +42,8 @@ std::pair<std::string, double> thread_cpu(const std::string& stat) {
   for (int i = 0; i < 11; ++i) rest >> skipped;
   double user = 0, system = 0;
   rest >> user >> system;
-  return {stat.substr(open + 1, close - open - 1), (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK))};
+  return {stat.substr(open + 1, close - open - 1),
+          (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK))};
 }
 
 }  // namespace
@@ -64,7 +64,9 @@ process::process(const std::vector<std::string>& command, const std::string& log
 
 process::~process() { stop(); }
 
-bool process::running() const { return pid_ > 0 && kill(pid_, 0) == 0 && waitpid(pid_, nullptr, WNOHANG) == 0; }
+bool process::running() const {
+  return pid_ > 0 && kill(pid_, 0) == 0 && waitpid(pid_, nullptr, WNOHANG) == 0;
+}
 void process::signal(int number) const { kill(pid_, number); }
 
 void process::stop() {
@@ -88,7 +90,8 @@ double process::peak_mib() const { return status_mib(pid_, "VmHWM:"); }
 std::map<std::string, double> process::cpu_by_thread() const {
   std::map<std::string, double> out;
   std::error_code ec;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid_) + "/task", ec)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid_) + "/task", ec)) {
     const auto [name, seconds] = thread_cpu(slurp(entry.path() / "stat"));
     out[name] += seconds;
   }

@@ -16,11 +16,12 @@ void report::figure(const std::string& what, double value, const std::string& un
   std::fflush(stdout);
 }
 
-void report::figure(const std::string& what, double value, const std::string& unit, double target, bool at_least) {
+void report::figure(const std::string& what, double value, const std::string& unit, double target,
+                    bool at_least) {
   const bool met = at_least ? value >= target : value <= target;
   if (!met) ++missed_;
-  fmt::print("  {:<62} {:>10.3f} {:<16} {} {:g}: {}\n", what, value, unit, at_least ? "at least" : "at most", target,
-             met ? "met" : "MISSED");
+  fmt::print("  {:<62} {:>10.3f} {:<16} {} {:g}: {}\n", what, value, unit, at_least ? "at least" : "at most",
+             target, met ? "met" : "MISSED");
   std::fflush(stdout);
 }
 

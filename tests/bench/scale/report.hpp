@@ -34,7 +34,8 @@ class report {
   void heading(const std::string& text);
   void figure(const std::string& what, double value, const std::string& unit);
   /// `target` is met from below, or from above when `at_least`.
-  void figure(const std::string& what, double value, const std::string& unit, double target, bool at_least = false);
+  void figure(const std::string& what, double value, const std::string& unit, double target,
+              bool at_least = false);
   int missed() const noexcept { return missed_; }
 
  private:

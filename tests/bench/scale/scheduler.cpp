@@ -15,11 +15,14 @@ constexpr const char* pod =
     R"("status":{"phase":"Pending","qosClass":"Burstable"}})";
 
 std::string node_object(std::uint32_t i) {
-  std::string out = fmt::format(R"({{"metadata":{{"name":"sim-{}","uid":"{:08x}","resourceVersion":"{}","labels":{{"kubernetes.io/hostname":"sim-{}")",
-                                i, i * 2654435761u, 100000 + i, i);
-  for (int l = 0; l < 24; ++l) out += fmt::format(R"(,"feature.node.kubernetes.io/cpu-cpuid.FEATURE{}":"true")", l);
-  out += R"(}},"spec":{"podCIDR":"10.0.0.0/24","providerID":"metal://rack/unit"},"status":{"capacity":{"cpu":"64","memory":"263856184Ki","pods":"110"},)"
-         R"("allocatable":{"cpu":"63","memory":"262000000Ki","pods":"110"},"daemonEndpoints":{"kubeletEndpoint":{"Port":10250}},"images":[)";
+  std::string out = fmt::format(
+      R"({{"metadata":{{"name":"sim-{}","uid":"{:08x}","resourceVersion":"{}","labels":{{"kubernetes.io/hostname":"sim-{}")",
+      i, i * 2654435761u, 100000 + i, i);
+  for (int l = 0; l < 24; ++l)
+    out += fmt::format(R"(,"feature.node.kubernetes.io/cpu-cpuid.FEATURE{}":"true")", l);
+  out +=
+      R"(}},"spec":{"podCIDR":"10.0.0.0/24","providerID":"metal://rack/unit"},"status":{"capacity":{"cpu":"64","memory":"263856184Ki","pods":"110"},)"
+      R"("allocatable":{"cpu":"63","memory":"262000000Ki","pods":"110"},"daemonEndpoints":{"kubeletEndpoint":{"Port":10250}},"images":[)";
   for (int n = 0; n < 50; ++n) {
     out += fmt::format(
         R"({}{{"names":["registry.example/team/service-{}@sha256:{:064x}","registry.example/team/service-{}:v1.{}.0"],"sizeBytes":{}}})",
@@ -41,7 +44,8 @@ double scheduler::call(const std::string& verb, const std::string& body, const c
   return took.count();
 }
 
-latencies scheduler::calls(const std::string& verb, const std::string& body, unsigned calls, std::chrono::microseconds pause) {
+latencies scheduler::calls(const std::string& verb, const std::string& body, unsigned calls,
+                           std::chrono::microseconds pause) {
   latencies out;
   const char* expect = verb == "filter" ? "FailedAndUnresolvableNodes" : "Score";
   call(verb, body, expect);  // connection and caches warm
@@ -52,8 +56,8 @@ latencies scheduler::calls(const std::string& verb, const std::string& body, uns
   return out;
 }
 
-latencies scheduler::calls_until(const std::atomic<bool>& stop, const std::string& verb, const std::string& body,
-                                 std::chrono::microseconds pause) {
+latencies scheduler::calls_until(const std::atomic<bool>& stop, const std::string& verb,
+                                 const std::string& body, std::chrono::microseconds pause) {
   latencies out;
   while (!stop) {
     out.add(call(verb, body, verb == "filter" ? "FailedAndUnresolvableNodes" : "Score"));

@@ -15,12 +15,15 @@ class scheduler {
  public:
   explicit scheduler(support::https_client::options where) : client_(std::move(where)) {}
 
-  /// Milliseconds from the first byte sent to the last received. Throws unless the answer is 200 and names `expect` in its body.
+  /// Milliseconds from the first byte sent to the last received. Throws unless the answer is 200 and names
+  /// `expect` in its body.
   double call(const std::string& verb, const std::string& body, const char* expect);
   /// `calls` of them, `pause` apart (the real one sends one pod at a time, with work of its own in between).
-  latencies calls(const std::string& verb, const std::string& body, unsigned calls, std::chrono::microseconds pause);
+  latencies calls(const std::string& verb, const std::string& body, unsigned calls,
+                  std::chrono::microseconds pause);
   /// Until `stop` is set.
-  latencies calls_until(const std::atomic<bool>& stop, const std::string& verb, const std::string& body, std::chrono::microseconds pause);
+  latencies calls_until(const std::atomic<bool>& stop, const std::string& verb, const std::string& body,
+                        std::chrono::microseconds pause);
   std::size_t last_size() const noexcept { return last_size_; }
 
  private:

@@ -88,32 +88,19 @@ void read_as_next(const bytes& data, Use use) {
 
 std::string type_name(capnp::schema::Type::Reader type) {
   switch (type.which()) {
-    case capnp::schema::Type::BOOL:
-      return "Bool";
-    case capnp::schema::Type::INT8:
-      return "Int8";
-    case capnp::schema::Type::INT64:
-      return "Int64";
-    case capnp::schema::Type::UINT8:
-      return "UInt8";
-    case capnp::schema::Type::UINT16:
-      return "UInt16";
-    case capnp::schema::Type::UINT32:
-      return "UInt32";
-    case capnp::schema::Type::UINT64:
-      return "UInt64";
-    case capnp::schema::Type::TEXT:
-      return "Text";
-    case capnp::schema::Type::DATA:
-      return "Data";
-    case capnp::schema::Type::ENUM:
-      return "enum";
-    case capnp::schema::Type::STRUCT:
-      return "struct";
-    case capnp::schema::Type::LIST:
-      return "List(" + type_name(type.getList().getElementType()) + ")";
-    default:
-      return "type " + std::to_string(static_cast<int>(type.which()));
+    case capnp::schema::Type::BOOL: return "Bool";
+    case capnp::schema::Type::INT8: return "Int8";
+    case capnp::schema::Type::INT64: return "Int64";
+    case capnp::schema::Type::UINT8: return "UInt8";
+    case capnp::schema::Type::UINT16: return "UInt16";
+    case capnp::schema::Type::UINT32: return "UInt32";
+    case capnp::schema::Type::UINT64: return "UInt64";
+    case capnp::schema::Type::TEXT: return "Text";
+    case capnp::schema::Type::DATA: return "Data";
+    case capnp::schema::Type::ENUM: return "enum";
+    case capnp::schema::Type::STRUCT: return "struct";
+    case capnp::schema::Type::LIST: return "List(" + type_name(type.getList().getElementType()) + ")";
+    default: return "type " + std::to_string(static_cast<int>(type.which()));
   }
 }
 
