@@ -64,7 +64,7 @@ void input::expire(store::node_id node, instant at, instant now, run_context& ou
   cell& c = cells_[index(node)];
   c.queued_for = {};
   if (!c.present) return;
-  if (c.expires_at >= now) {
+  if (c.expires_at > now) {
     wake(node, c, out.due);
     return;
   }
