@@ -5,7 +5,6 @@
 #include "cli/status_view.hpp"
 #include "cli/why_view.hpp"
 
-#include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -58,7 +57,7 @@ void print_json(const terminal& on, const std::vector<told>& answers, const char
   if (answers.size() == 1) return print_lines(on, answers.front().said.text);
   json::array all;
   for (const told& t : answers) all.push_back(json::object{{"aggregator", t.url}, {what, t.said.json}});
-  print_lines(on, json::serialize(json::object{{"aggregators", all}}));
+  print_lines(on, to_text(json::object{{"aggregators", all}}));
 }
 
 int outcome(const connection& to, const std::vector<told>& answers) {
@@ -116,7 +115,7 @@ int why_command(const connection& to, const why_arguments& what, const terminal&
       if (auto* o = record.if_object()) o->emplace("aggregator", d.url);
       all.push_back(std::move(record));
     }
-    print_lines(on, json::serialize(json::object{{"decisions", all}}));
+    print_lines(on, to_text(json::object{{"decisions", all}}));
     return decisions.empty() ? exit_problem : exit_ok;
   }
   if (decisions.empty()) {

@@ -1,5 +1,9 @@
 #include "cli/json.hpp"
 
+#include "common/json_writer.hpp"
+
+#include <fmt/format.h>
+
 namespace binnacle::cli {
 
 const json::value* member(const json::value& v, std::string_view key) noexcept {
@@ -45,6 +49,53 @@ bool flag(const json::value& v, std::string_view key) noexcept {
   const json::value* m = member(v, key);
   const bool* b = m == nullptr ? nullptr : m->if_bool();
   return b != nullptr && *b;
+}
+
+namespace {
+
+void write(json_writer& out, const json::value& v) {
+  switch (v.kind()) {
+    case json::kind::null:
+      out.null();
+      break;
+    case json::kind::bool_:
+      out.value(v.get_bool());
+      break;
+    case json::kind::int64:
+      out.value(v.get_int64());
+      break;
+    case json::kind::uint64:
+      out.value(v.get_uint64());
+      break;
+    case json::kind::double_:
+      out.raw(fmt::format("{}", v.get_double()));
+      break;
+    case json::kind::string:
+      out.value(std::string_view(v.get_string()));
+      break;
+    case json::kind::array:
+      out.begin_array();
+      for (const auto& element : v.get_array()) write(out, element);
+      out.end_array();
+      break;
+    case json::kind::object:
+      out.begin_object();
+      for (const auto& m : v.get_object()) {
+        out.key(m.key());
+        write(out, m.value());
+      }
+      out.end_object();
+      break;
+  }
+}
+
+}  // namespace
+
+std::string to_text(const json::value& v) {
+  std::string text;
+  json_writer out(text);
+  write(out, v);
+  return text;
 }
 
 }  // namespace binnacle::cli

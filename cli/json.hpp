@@ -23,4 +23,7 @@ std::optional<double> number(const json::value& v, std::string_view key) noexcep
 std::int64_t integer(const json::value& v, std::string_view key, std::int64_t otherwise = 0) noexcept;
 bool flag(const json::value& v, std::string_view key) noexcept;
 
+/// `v` as JSON text with numbers as people write them: Boost.JSON's own serializer makes 1.016E2 of 101.6.
+std::string to_text(const json::value& v);
+
 }  // namespace binnacle::cli

@@ -116,6 +116,7 @@ void write_policies(json_writer& out, const store::view& nodes, const policy_rep
   out.field("problems", errors).key("strategies").begin_array();
   for (const auto& [key, p] : nodes.policies()) {
     for (const auto& s : p->strategies) {
+      if (s.verdicts == nullptr) continue;  // scheduleonmetric ranks nodes, it judges none
       const tally t = count_verdicts(nodes, s, 0);
       out.begin_object().field("policy", key.text()).field("strategy", policy::to_string(s.kind));
       out.field("mode", policy::to_string(p->how))

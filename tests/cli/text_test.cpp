@@ -1,8 +1,10 @@
 #include "cli/client.hpp"
 #include "cli/connection.hpp"
+#include "cli/json.hpp"
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 
+#include <boost/json/parse.hpp>
 #include <doctest/doctest.h>
 
 #include <map>
@@ -41,6 +43,13 @@ TEST_SUITE("cli/table") {
     CHECK_FALSE(colours_wanted(false, nullptr, "xterm"));
     CHECK_FALSE(colours_wanted(true, "1", "xterm"));
     CHECK_FALSE(colours_wanted(true, nullptr, "dumb"));
+  }
+}
+
+TEST_SUITE("cli/json") {
+  TEST_CASE("JSON goes out as it came in, with numbers as people write them") {
+    const char* text = R"({"a":[1,-2,18446744073709551615,101.6,0.0312,null,true,"x\"y"],"b":{},"c":[]})";
+    CHECK(to_text(json::parse(text)) == text);
   }
 }
 

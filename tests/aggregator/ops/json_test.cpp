@@ -142,6 +142,16 @@ TEST_SUITE("aggregator/ops/json") {
         "\n");
   }
 
+  TEST_CASE_FIXTURE(house, "a strategy that only ranks nodes has no verdicts to count") {
+    auto table = nodes.policies();
+    auto p = std::make_shared<policy::published_policy>(*table.begin()->second);
+    p->strategies[0].kind = policy::strategy_kind::scheduleonmetric;
+    p->strategies[0].verdicts = nullptr;
+    table.begin()->second = p;
+    nodes.set_policies(std::make_shared<policy::policy_table>(table));
+    CHECK(status_json(nodes, {}, {}, {}, now, "").find(R"("strategies":[])") != std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(house, "labels are listed for the nodes that have some") {
     CHECK(labels_json(nodes) == "{\"nodes\":[]}\n");
     node("node-b").labels["power"] = "violating";
