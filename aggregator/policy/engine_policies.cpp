@@ -52,6 +52,7 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
     table.emplace(key, same ? table_->find(key)->second : make_published(p));
     if (same) continue;
     std::vector<std::string_view> kinds;
+    kinds.reserve(p.strategies.size());
     for (const strategy& s : p.strategies) kinds.push_back(to_string(s.kind));
     context_.events.push_back(
         {event_kind::accepted,

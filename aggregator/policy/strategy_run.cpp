@@ -270,14 +270,13 @@ std::string strategy_run::rules_text(const verdict& v) const {
 }
 
 void strategy_run::say(store::node_id node, const verdict& v, run_context& out) const {
-  const std::string prefix = dry_run_ ? "dry run: " : "";
   const std::string kind(to_string(strategy_.kind));
   event e{
       v.violating ? event_kind::violating : event_kind::cleared, key_, strategy_.kind, node, dry_run_, {}};
   if (v.violating) {
-    e.message = prefix + kind + " is violated: " + rules_text(v);
+    e.message = kind + " is violated: " + rules_text(v);
   } else {
-    e.message = prefix + kind + " is no longer violated" + (v.unknown > 0 ? ": data is missing" : "");
+    e.message = kind + " is no longer violated" + (v.unknown > 0 ? ": data is missing" : "");
   }
   out.events.push_back(std::move(e));
 }

@@ -253,6 +253,7 @@ class reader {
     const std::vector<strategy_kind> kinds{strategy_kind::dontschedule, strategy_kind::scheduleonmetric,
                                            strategy_kind::deschedule, strategy_kind::labeling};
     std::vector<std::string_view> names;
+    names.reserve(kinds.size());
     for (const strategy_kind k : kinds) names.push_back(to_string(k));
     const auto at = std::ranges::find(names, name);
     if (at == names.end()) {

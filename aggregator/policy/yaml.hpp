@@ -12,7 +12,7 @@
 /// TASPolicy manifests: text in, policies and problems out. No file is touched; nothing here throws.
 namespace binnacle::policy {
 
-constexpr std::size_t most_text_bytes = 1024 * 1024;
+constexpr std::size_t most_text_bytes = std::size_t{1024} * 1024;
 constexpr std::size_t most_policies = 1'000;  ///< of one file
 constexpr std::size_t most_rules = 64;        ///< of one strategy
 

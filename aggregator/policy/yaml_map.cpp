@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 namespace binnacle::policy {
 namespace {
 
 constexpr duration longest_span = std::chrono::hours(7 * 24);
-
-bool is_quoted(const YAML::Node& n) { return n.Tag() == "!"; }
 
 std::string list_of(const std::vector<std::string_view>& words) {
   std::string out;
@@ -28,8 +25,8 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
 
 }  // namespace
 
-yaml_value::yaml_value(YAML::Node node, std::string field, int first_line, findings& out)
-    : node_(std::move(node)),
+yaml_value::yaml_value(const YAML::Node& node, std::string field, int first_line, findings& out)
+    : node_(node),
       field_(std::move(field)),
       first_line_(first_line),
       line_(first_line + (node_.Mark().is_null() ? 0 : node_.Mark().line) + 1),
@@ -59,45 +56,33 @@ std::optional<std::size_t> yaml_value::one_of(const std::vector<std::string_view
   return std::nullopt;
 }
 
-std::optional<std::int64_t> yaml_value::integer(std::string_view instead) const {
+std::optional<std::int64_t> yaml_value::integer() const {
   const auto word = text("an integer");
   if (!word) return std::nullopt;
-  if (is_quoted(node_)) {
+  if (node_.Tag() == "!") {  // it was in quotes
     refuse(fmt::format("{} is an integer in TASPolicy: write it without quotes", quoted(*word)));
     return std::nullopt;
   }
-  const std::string_view digits =
-      word->starts_with('+') ? std::string_view(*word).substr(1) : std::string_view(*word);
-  const std::string_view magnitude = digits.starts_with('-') ? digits.substr(1) : digits;
+  const std::string_view unsigned_part =
+      std::string_view(*word).substr(word->starts_with('-') || word->starts_with('+') ? 1 : 0);
   // YAML 1.1, which Kubernetes reads, takes 030 for octal and 0x1e for hexadecimal: surely not meant.
-  if (magnitude.size() > 1 && magnitude[0] == '0' && magnitude[1] != '.' && magnitude[1] != 'e' &&
-      magnitude[1] != 'E') {
+  if (unsigned_part.size() > 1 && unsigned_part[0] == '0' && unsigned_part.find_first_of(".eE") != 1) {
     refuse(fmt::format("{} is no plain integer: write it in decimal, without leading zeros", quoted(*word)));
     return std::nullopt;
   }
-  std::int64_t value = 0;
-  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (failed == std::errc{} && end == digits.data() + digits.size()) return value;
-
-  // 30.0 and 3e1 are whole numbers too, to YAML as to Kubernetes.
-  const bool numeric =
-      !digits.empty() && digits.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
-  const auto exact = numeric ? parse_quantity(digits) : result<quantity>(error{});
-  constexpr __int128 one = 1'000'000'000;
-  if (exact.has_value() && exact->nano % one == 0) {
-    const __int128 whole = exact->nano / one;
-    if (whole >= INT64_MIN && whole <= INT64_MAX) return static_cast<std::int64_t>(whole);
-  }
-  if (exact.has_value() && exact->nano % one != 0 && !instead.empty()) {
-    refuse(fmt::format("target is an integer in TASPolicy: use {}: \"{}\"", instead, *word));
-  } else if (numeric && (failed == std::errc::result_out_of_range || exact.has_value())) {
-    refuse(fmt::format("{} does not fit a 64-bit integer{}", quoted(*word),
-                       instead.empty() ? "" : fmt::format(": use {}: \"{}\"", instead, *word)));
-  } else if (!instead.empty() && parse_quantity(digits).has_value()) {
-    refuse(fmt::format("target is an integer in TASPolicy: use {}: \"{}\"", instead, *word));
-  } else {
+  const auto exact = parse_quantity(*word);
+  if (!exact.has_value()) {
     refuse(fmt::format("{} is no integer: write a whole number such as 60", quoted(*word)));
+    return std::nullopt;
   }
+  // 30.0 and 3e1 are whole numbers too, to YAML as to Kubernetes; 1k is a text.
+  const bool number = word->find_first_not_of("0123456789.eE+-") == std::string::npos;
+  constexpr __int128 one = 1'000'000'000;
+  const __int128 whole = exact->nano / one;
+  const bool fits = whole >= INT64_MIN && whole <= INT64_MAX;
+  if (number && exact->nano % one == 0 && fits) return static_cast<std::int64_t>(whole);
+  refuse(fmt::format("target is {} in TASPolicy: use targetQuantity: \"{}\"",
+                     fits ? "an integer" : "a 64-bit integer", *word));
   return std::nullopt;
 }
 

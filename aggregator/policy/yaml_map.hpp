@@ -18,7 +18,7 @@ namespace binnacle::policy {
 class yaml_value {
  public:
   /// `first_line`: lines of the file in front of the document.
-  yaml_value(YAML::Node node, std::string field, int first_line, findings& out);
+  yaml_value(const YAML::Node& node, std::string field, int first_line, findings& out);
 
   bool is_null() const { return !node_.IsDefined() || node_.IsNull(); }
   bool is_map() const { return node_.IsMap(); }
@@ -37,9 +37,8 @@ class yaml_value {
   std::optional<std::string> text(std::string_view form) const;
   /// One of `words`, exactly as written there; gives its index.
   std::optional<std::size_t> one_of(const std::vector<std::string_view>& words) const;
-  /// A Kubernetes int64: an unquoted whole number. `instead` is the field that takes fractions ("" if none
-  /// does).
-  std::optional<std::int64_t> integer(std::string_view instead) const;
+  /// A rule's target: a Kubernetes int64, so an unquoted whole number.
+  std::optional<std::int64_t> integer() const;
   std::optional<quantity> number() const;
   /// A Go duration of at least `least` and at most a week.
   std::optional<duration> span(duration least) const;

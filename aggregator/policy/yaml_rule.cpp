@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace binnacle::policy {
 namespace {
@@ -33,15 +34,17 @@ void metric(yaml_map& fields, rule& r) {
   }
 }
 
-void comparison_of(yaml_map& fields, rule& r) {
+/// False when the operator is wrong.
+bool comparison_of(yaml_map& fields, rule& r) {
   const auto op = fields.get("operator");
   if (!op) {
     fields.self().refuse("operator is missing: GreaterThan, LessThan or Equals");
-    return;
+    return false;
   }
   const auto which = op->one_of({"LessThan", "GreaterThan", "Equals"});
-  if (which)
-    r.op = *which == 0 ? comparison::less_than : *which == 1 ? comparison::greater_than : comparison::equals;
+  if (!which) return false;
+  r.op = *which == 0 ? comparison::less_than : *which == 1 ? comparison::greater_than : comparison::equals;
+  return true;
 }
 
 /// False when the target is wrong: nothing can be said about what is compared with it.
@@ -53,7 +56,7 @@ bool target(strategy_kind kind, yaml_map& fields, rule& r) {
     return false;
   }
   if (whole) {
-    const auto value = whole->integer("targetQuantity");
+    const auto value = whole->integer();
     if (!value) return false;
     r.target = from_integer(*value);
   } else if (exact) {
@@ -81,9 +84,10 @@ void window(yaml_map& fields, rule& r) {
   }
 }
 
-void clearing(yaml_map& fields, rule& r, bool target_known) {
+void clearing(yaml_map& fields, rule& r, bool op_known, bool target_known) {
   const auto below = fields.get("clearBelow");
   const auto above = fields.get("clearAbove");
+  if (!op_known) return;  // which of the two it should be cannot be said
   const auto wrong = [&r](const yaml_value& v, std::string_view mine, std::string_view other) {
     v.refuse(r.op == comparison::equals
                  ? fmt::format("{} has no meaning with Equals: remove it", mine)
@@ -167,11 +171,11 @@ std::optional<rule> parse_rule(strategy_kind kind, const policy_key& key, const 
   if (!v.is_map()) return std::nullopt;
   rule r;
   metric(fields, r);
-  comparison_of(fields, r);
+  const bool op_known = comparison_of(fields, r);
   const bool target_known = target(kind, fields, r);
   window(fields, r);
   if (const auto hold = fields.get("for")) r.hold = hold->span(duration::zero()).value_or(duration::zero());
-  clearing(fields, r, target_known);
+  clearing(fields, r, op_known, target_known);
   if (const auto stale = fields.get("staleAfter")) r.stale_after = stale->span(duration(1));
   labels(kind, key, fields, r);
   fields.finish();

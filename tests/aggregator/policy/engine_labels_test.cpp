@@ -115,6 +115,7 @@ TEST_SUITE("aggregator/policy/labels") {
       w.value('a', "temp", 90);
       CHECK_MESSAGE(w.labels('a') == "-p",
                     "ram was true when it was last known, which is not enough to begin");
+      CHECK(w.out.events.back().what == event_kind::cleared);
     }
     SUBCASE("not violating stays") {
       w.value('a', "temp", 50, 1h);
@@ -156,6 +157,15 @@ TEST_SUITE("aggregator/policy/labels") {
     CHECK(w.of('a', evict).unknown == 1);
     w.value('a', "ram", 100);
     CHECK(w.labels('a') == "p=violating");
+  }
+
+  TEST_CASE("labeling waits for each label's own metric") {
+    world w;
+    w.apply(data("labeling.yaml"));
+    w.value('a', "metric_card1", 900, 1h);
+    CHECK(w.labels('a') == "~labeling-policy/card0 labeling-policy/card1=true");
+    w.value('a', "metric_card0", 10, 1h);
+    CHECK(w.labels('a') == "-labeling-policy/card0 labeling-policy/card1=true");
   }
 
   TEST_CASE("defect_11_a_restart_takes_no_label_away") {

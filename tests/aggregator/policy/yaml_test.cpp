@@ -215,7 +215,7 @@ TEST_SUITE("aggregator/policy/yaml") {
         {{.rule = "metricname: m, operator: GreaterThan, target: 9223372036854775808"},
          8,
          ".target",
-         "does not fit"},
+         "target is a 64-bit integer in TASPolicy: use targetQuantity"},
         {{.rule = "metricname: m, operator: GreaterThan, target: 1e30"}, 8, ".target", "no integer"},
         {{.rule = "metricname: m, operator: GreaterThan, target: [1]"}, 8, ".target", "not a list"},
         {{.rule = "metricname: m, operator: GreaterThan, target: {a: 1}"}, 8, ".target", "not a mapping"},
@@ -360,6 +360,15 @@ TEST_SUITE("aggregator/policy/yaml") {
       CHECK(t.policies[0].usable);
       CHECK(t.policies[0].value.strategies.empty());
       CHECK_FALSE(t.unattributed);
+    }
+  }
+
+  TEST_CASE("a wrong operator or target is one mistake, not two") {
+    for (const char* rule : {"metricname: m, operator: above, target: 1, clearAbove: 0, clearBelow: 0",
+                             "metricname: m, operator: GreaterThan, target: 70.5, clearBelow: 60"}) {
+      CAPTURE(rule);
+      const parsed_text t = read(recipe{.rule = rule}.text());
+      CHECK_MESSAGE(t.problems.size() == 1, all(t.problems));
     }
   }
 
