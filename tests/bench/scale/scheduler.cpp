@@ -23,7 +23,7 @@ std::string node_object(std::uint32_t i) {
   out +=
       R"(}},"spec":{"podCIDR":"10.0.0.0/24","providerID":"metal://rack/unit"},"status":{"capacity":{"cpu":"64","memory":"263856184Ki","pods":"110"},)"
       R"("allocatable":{"cpu":"63","memory":"262000000Ki","pods":"110"},"daemonEndpoints":{"kubeletEndpoint":{"Port":10250}},"images":[)";
-  for (int n = 0; n < 50; ++n) {
+  for (int n = 0; n < 60; ++n) {
     out += fmt::format(
         R"({}{{"names":["registry.example/team/service-{}@sha256:{:064x}","registry.example/team/service-{}:v1.{}.0"],"sizeBytes":{}}})",
         n == 0 ? "" : ",", n, std::uint64_t{0x9e3779b97f4a7c15} * (n + 1), n, n, 104857600 + n);

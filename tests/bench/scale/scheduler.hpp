@@ -33,7 +33,7 @@ class scheduler {
 
 /// ExtenderArgs of nodeCacheCapable: true, the first `count` nodes of the fleet.
 std::string names_body(std::uint32_t count);
-/// ExtenderArgs with whole Node objects of about 12.6 kB (25 labels, 50 images).
+/// ExtenderArgs with whole Node objects of about 12.6 kB (25 labels, 60 images).
 std::string nodes_body(std::uint32_t count);
 
 }  // namespace binnacle::bench
