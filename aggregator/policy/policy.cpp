@@ -148,7 +148,8 @@ std::uint64_t content_revision(const policy& p) {
     hash.add(fmt::format("{} {}", s.cool_down.count(), s.rules.size()));
     for (const rule& r : s.rules) add(hash, r);
   }
-  return hash.value();
+  // 32 bits: a number that JavaScript and jq keep whole, and a person can compare.
+  return (hash.value() ^ hash.value() >> 32) & 0xffffffff;
 }
 
 }  // namespace binnacle::policy
