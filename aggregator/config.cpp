@@ -33,6 +33,8 @@ config_spec bind(settings& s) {
            "how often that folder is looked at");
   spec.add("cluster", s.cluster, "name of the cluster; agents must say the same");
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
+  spec.add("replicas", s.replicas, 1, 64,
+           "aggregators behind the address that agents dial: they keep a link to each");
   spec.add_choice("score", s.score, {"value", "rank"},
                   "how prioritize scores: by distance, or in TAS's order");
 

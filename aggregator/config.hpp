@@ -27,6 +27,7 @@ struct settings {
   std::string policies = "/etc/binnacle/policies";
   std::string cluster;
   std::string replica_id;  ///< default: host name
+  std::int64_t replicas = 1;
   std::string score = "value";
 
   std::int64_t max_nodes = 20'000;

@@ -129,6 +129,7 @@ result<void> ingest_loop::impl::open_port() {
   o.tls = certificates;
   o.cluster = options.cluster;
   o.replica_id = options.replica_id;
+  o.replicas = static_cast<std::uint16_t>(options.replicas);
   o.max_sessions = static_cast<std::size_t>(options.max_nodes);
   ingest::ingest_events events;
   events.node_changed = [this](store::node_update u) { on_node(std::move(u)); };
