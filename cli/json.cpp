@@ -55,24 +55,12 @@ namespace {
 
 void write(json_writer& out, const json::value& v) {
   switch (v.kind()) {
-    case json::kind::null:
-      out.null();
-      break;
-    case json::kind::bool_:
-      out.value(v.get_bool());
-      break;
-    case json::kind::int64:
-      out.value(v.get_int64());
-      break;
-    case json::kind::uint64:
-      out.value(v.get_uint64());
-      break;
-    case json::kind::double_:
-      out.raw(fmt::format("{}", v.get_double()));
-      break;
-    case json::kind::string:
-      out.value(std::string_view(v.get_string()));
-      break;
+    case json::kind::null: out.null(); break;
+    case json::kind::bool_: out.value(v.get_bool()); break;
+    case json::kind::int64: out.value(v.get_int64()); break;
+    case json::kind::uint64: out.value(v.get_uint64()); break;
+    case json::kind::double_: out.raw(fmt::format("{}", v.get_double())); break;
+    case json::kind::string: out.value(std::string_view(v.get_string())); break;
     case json::kind::array:
       out.begin_array();
       for (const auto& element : v.get_array()) write(out, element);
