@@ -6,6 +6,7 @@
 #include "aggregator/extender/face.hpp"
 #include "aggregator/ops/api.hpp"
 #include "aggregator/own_metrics.hpp"
+#include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/http/health.hpp"
@@ -58,7 +59,6 @@ struct faces_loop::impl {
   ops::policy_report about_policies() const;
 
   task<void> wait_for_signal(std::function<void()> on_signal);
-  task<void> keep_certificates();
   void stop_servers();
 
   // Constant after construction.
@@ -190,20 +190,6 @@ void faces_loop::impl::stop_servers() {
   }
 }
 
-task<void> faces_loop::impl::keep_certificates() {
-  for (;;) {
-    co_await async::sleep_for(std::chrono::seconds(2));
-    for (const auto& context : certificates) {
-      const auto reloaded = context->reload_if_changed();
-      if (reloaded.has_error()) {
-        log.error("{}; the certificates in force stay", reloaded.error().message);
-      } else if (reloaded.value()) {
-        log.info("new certificates are in force");
-      }
-    }
-  }
-}
-
 faces_loop::faces_loop(const settings& s, logger log) : impl_(std::make_unique<impl>(s, std::move(log))) {}
 faces_loop::~faces_loop() = default;
 
@@ -251,7 +237,9 @@ result<void> faces_loop::start(ingest_loop& writer) {
         self.serve("health", s.health_port, nullptr, std::move(health_routes))}) {
     if (served.has_error()) return served.error();
   }
-  self.tasks.spawn("certificates", self.keep_certificates());
+  for (const auto& context : self.certificates)
+    self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
+                                                         std::chrono::seconds(2)));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include "aggregator/ingest/listener.hpp"
 #include "aggregator/label_book.hpp"
 #include "aggregator/policy/folder.hpp"
+#include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/tls/context.hpp"
@@ -81,7 +82,6 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
 
   task<void> keep_deadlines();
   task<void> keep_policies();
-  task<void> keep_certificates();
   task<void> keep_reporting();
 
   // Constant after construction.
@@ -237,18 +237,6 @@ task<void> ingest_loop::impl::keep_policies() {
   }
 }
 
-task<void> ingest_loop::impl::keep_certificates() {
-  for (;;) {
-    co_await async::sleep_for(std::chrono::seconds(2));
-    const auto reloaded = certificates->reload_if_changed();
-    if (reloaded.has_error()) {
-      log.error("{}; the certificates in force stay", reloaded.error().message);
-    } else if (reloaded.value()) {
-      log.info("new certificates are in force for agents");
-    }
-  }
-}
-
 task<void> ingest_loop::impl::keep_reporting() {
   for (;;) {
     mail.report(report());
@@ -282,7 +270,8 @@ result<void> ingest_loop::start() {
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;
   impl_->tasks.spawn("deadlines", impl_->keep_deadlines());
   impl_->tasks.spawn("policy files", impl_->keep_policies());
-  impl_->tasks.spawn("certificates", impl_->keep_certificates());
+  impl_->tasks.spawn("certificates", async::follow_files(impl_->certificates, "certificate for agents",
+                                                         impl_->log, std::chrono::seconds(2)));
   impl_->tasks.spawn("report", impl_->keep_reporting());
   return {};
 }
