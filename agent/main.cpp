@@ -1,5 +1,6 @@
 // binnacle-agent: reads this node's sensors and streams them to the aggregators. This file names every part.
 #include "agent/config.hpp"
+#include "agent/privileges.hpp"
 #include "agent/probe.hpp"
 #include "agent/sample_loop.hpp"
 #include "agent/sampler.hpp"
@@ -152,6 +153,14 @@ async::task<void> stop_when_asked(parts* p, async::task_group* tasks, logger log
   p->loop.stop();
 }
 
+// Before anything is opened or started, so that what does not work without a capability says so at once.
+result<privileges> drop_privileges(const settings& s) {
+  auto kept = needed_privileges(s);
+  kept.needed &= permitted_capabilities();
+  if (auto done = keep_only(kept.needed); !done) return done.error();
+  return kept;
+}
+
 result<void> serve(const settings& s, const logger& log) {
   auto found = make_sources(s);
   log_findings(log, probe_all(found));
@@ -219,12 +228,16 @@ int run(int argc, const char* const* argv) {
   if (!parsed) return refuse(parsed.error());
   if (parsed->exit) return 0;
   if (const auto right = complete(s); !right) return refuse(right.error());
+  const auto kept = drop_privileges(s);
+  if (!kept) return refuse(kept.error());
   if (s.probe) return probe(s);
 
   auto level = log_level::info;
   parse_log_level(s.log_level, level);
   const logger log("agent", level);
   for (const auto& note : parsed->notes) log.warning("{}", note);
+  for (const auto& reason : kept->reasons) log.info("privileges: needs {}", reason);
+  log.info("privileges: runs with user id {}, capabilities: {}", ::geteuid(), names_of(kept->needed));
   if (const auto ran = serve(s, log); !ran) return refuse(ran.error());
   return 0;
 }

@@ -8,6 +8,8 @@
 #include <array>
 #include <chrono>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <signal.h>
 #include <string>
 #include <sys/wait.h>
@@ -23,7 +25,8 @@ namespace {
 /// A started program whose output (both streams) is collected.
 class program {
  public:
-  explicit program(std::vector<std::string> flags, bool close_stdin = false) {
+  /// `as_user` other than 0 is the user it becomes first, without any capability.
+  explicit program(std::vector<std::string> flags, bool close_stdin = false, uid_t as_user = 0) {
     std::array<int, 2> ends{};
     REQUIRE(::pipe(ends.data()) == 0);
     pid_ = ::fork();
@@ -34,6 +37,7 @@ class program {
       ::close(ends[0]);
       ::close(ends[1]);
       if (close_stdin) ::close(0);
+      if (as_user != 0 && ::setuid(as_user) != 0) ::_exit(126);
       std::vector<char*> argv{const_cast<char*>(BINNACLE_AGENT)};
       for (auto& f : flags) argv.push_back(f.data());
       argv.push_back(nullptr);
@@ -73,6 +77,15 @@ class program {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
   void signal(int number) { ::kill(pid_, number); }
+
+  /// The value of a line of /proc/PID/status ("CapEff").
+  std::string of_status(const std::string& key) const {
+    std::ifstream text("/proc/" + std::to_string(pid_) + "/status");
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with(key + ":")) return line.substr(line.find_first_not_of(" \t", key.size() + 1));
+    }
+    return {};
+  }
 
   std::string said;
 
@@ -136,6 +149,49 @@ TEST_CASE("it serves what it reads, also with its standard input closed, and SIG
   CHECK(p.status() == 0);
   CHECK(std::chrono::steady_clock::now() - asked < 3s);
   CHECK(p.said.find("stopped") != std::string::npos);
+}
+
+TEST_CASE("it keeps no capability that its sources do not need, and no program it starts can gain one") {
+  temp_folder root;
+  write_powercap_tree(root / "sys", machines::xeon_two_sockets());
+  restrict_energy(root / "sys");
+  const std::vector<std::string> flags{"--sys-root", root / "sys", "--listen", "127.0.0.1:0"};
+  SUBCASE("nothing is needed for files of one's own user") {
+    program p(flags);
+    REQUIRE(p.until("source rapl works"));
+    for (const auto* set : {"CapEff", "CapPrm", "CapInh", "CapAmb"}) {
+      CAPTURE(set);
+      CHECK(p.of_status(set) == "0000000000000000");
+    }
+    CHECK(p.of_status("NoNewPrivs") == "1");
+    if (::geteuid() == 0) CHECK(p.of_status("CapBnd") == "0000000000000000");
+    CHECK(p.said.find("capabilities: none") != std::string::npos);
+  }
+  SUBCASE("CAP_DAC_READ_SEARCH stays where the counters are another's") {
+    if (::geteuid() != 0) return;  // nobody else can give files away
+    for (const auto zone : {0u, 1u, 2u}) {
+      REQUIRE(::chown((root / ("sys/" + zone_folder({zone}) + "/energy_uj")).c_str(), 65534, 65534) == 0);
+    }
+    program p(flags);
+    REQUIRE(p.until("source rapl works"));
+    CHECK(p.of_status("CapEff") == "0000000000000004");
+    CHECK(p.of_status("CapPrm") == "0000000000000004");
+    CHECK(p.said.find("privileges: needs CAP_DAC_READ_SEARCH for ") != std::string::npos);
+  }
+}
+
+TEST_CASE("without the right to read energy the probe says what is missing") {
+  if (::geteuid() != 0) return;  // only root can make files that are another's
+  temp_folder root;
+  write_powercap_tree(root / "sys", machines::epyc());
+  restrict_energy(root / "sys");
+  SUBCASE("of the counters") {
+    std::filesystem::permissions(root.path(), static_cast<std::filesystem::perms>(0755));
+  }
+  SUBCASE("of the folder above them") {}
+  program p({"--probe", "--sys-root", root / "sys", "--sources", "rapl"}, false, 65534);
+  CHECK(p.status() == 1);
+  CHECK(p.said.find("CAP_DAC_READ_SEARCH") != std::string::npos);
 }
 
 TEST_CASE("a port in use is named at the start") {

@@ -1,6 +1,7 @@
 #include "agent/sources/rapl/rapl.hpp"
 
 #include "tests/agent/support.hpp"
+#include "tests/support/no_file_capabilities.hpp"
 #include "tests/support/powercap_sim.hpp"
 #include "tests/support/powercap_tree.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -10,7 +11,6 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
-#include <unistd.h>
 
 using namespace binnacle;
 using namespace binnacle::agent;
@@ -275,27 +275,21 @@ TEST_CASE("a tree made anew under the same names is taken over at the next disco
 }
 
 TEST_CASE("energy that only root may read is named with its remedy") {
-  if (::geteuid() == 0 && ::getenv("BINNACLE_TEST_AS_ROOT") == nullptr) {
-    // Root reads everything; CAP_DAC_OVERRIDE cannot be given up for one file. A folder in the file's place
-    // is refused for root too, with another reason.
-    bench b(machines::xeon_two_sockets());
-    b.sys.remove(zone_folder({0}) + "/energy_uj");
-    b.sys.write(zone_folder({0}) + "/energy_uj/x", "");
-    b.warm_up();
-    CHECK(b.watts("0") == "malformed");
-    CHECK(b.watts("1") == "100.0");
-    return;
-  }
   bench b(machines::epyc());
   for (const auto& zone : {zone_folder({0}), zone_folder({0, 0}), zone_folder({1}), zone_folder({1, 0})}) {
     std::filesystem::permissions(b.sys / (zone + "/energy_uj"), std::filesystem::perms::none);
   }
+  const no_file_capabilities as_anybody;
   REQUIRE(b.source.discover(b.out));
   const auto failed = b.source.read(b.out);
   REQUIRE(!failed);
   CHECK(failed.error().code == errc::permission);
   CHECK(failed.error().message.find("CAP_DAC_READ_SEARCH") != std::string::npos);
   CHECK(b.watts("0") == "permission");
+  const auto found = b.source.probe();
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].how == finding::grade::broken);
+  CHECK(found[0].remedy.find("CAP_DAC_READ_SEARCH") != std::string::npos);
 }
 
 TEST_CASE("the probe names what works and what would mend the rest") {
@@ -311,6 +305,15 @@ TEST_CASE("the probe names what works and what would mend the rest") {
     const auto found = b.source.probe();
     CHECK(found[0].how == finding::grade::limited);
     CHECK(found[0].remedy.find("rapl-tdp") != std::string::npos);
+  }
+  SUBCASE("masked by a container runtime") {
+    temp_folder sys;
+    write_masked_powercap(sys.path());
+    const auto found = rapl_source({.sys_root = sys.path()}).probe();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].how == finding::grade::broken);
+    CHECK(found[0].why.find("the container runtime masks it") != std::string::npos);
+    CHECK(found[0].remedy.find("give --sys-root /host/sys") != std::string::npos);
   }
   SUBCASE("no RAPL") {
     temp_folder sys;

@@ -64,6 +64,16 @@ TEST_CASE("the same counters under intel-rapl-mmio are not counted twice") {
         std::vector<std::string>{"package/0", "core/0", "uncore/0", "psys"});
 }
 
+TEST_CASE("intel-rapl-mmio counts where it is the only door") {
+  temp_folder sys;
+  write_powercap_tree(sys.path(), {{.name = "package-0"}}, "intel-rapl-mmio");
+  SUBCASE("without intel-rapl") {}
+  SUBCASE("beside an empty intel-rapl") { write_powercap_tree(sys.path(), {}); }
+  const auto tree = find_rapl_zones(sys.path()).value();
+  REQUIRE(labels(tree) == std::vector<std::string>{"package/0"});
+  CHECK(tree.zones[0].folder.find("/intel-rapl-mmio/intel-rapl-mmio:0") != std::string::npos);
+}
+
 // libpowercap's RAPL calls refuse the whole package for one name they do not know.
 TEST_CASE("unknown constraints and parts are taken under their own names") {
   temp_folder sys;
@@ -127,11 +137,11 @@ TEST_CASE("where there is no RAPL the message says why and what to do") {
     CHECK(none.error().message.find("this machine has no RAPL") == 0);
   }
   SUBCASE("masked by a container runtime: there, but empty") {
-    std::filesystem::create_directories(sys / "devices/virtual/powercap");
+    write_masked_powercap(sys.path());
     const auto none = find_rapl_zones(sys.path());
     REQUIRE(!none);
     CHECK(none.error().code == errc::permission);
-    CHECK(none.error().message.find("set sys-root: /host/sys") != std::string::npos);
+    CHECK(none.error().message.find("give --sys-root /host/sys") != std::string::npos);
   }
   SUBCASE("powercap without the driver") {
     sys.write("devices/virtual/powercap/dtpm/enabled", "1\n");

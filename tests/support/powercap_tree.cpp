@@ -85,6 +85,22 @@ void write_powercap_tree(const std::string& root, const std::vector<zone_spec>& 
   }
 }
 
+void write_masked_powercap(const std::string& root) {
+  fs::create_directories(fs::path(root) / "devices/virtual/powercap");
+  const auto links = fs::path(root) / "class/powercap";
+  fs::create_directories(links);
+  for (const auto* name : {"intel-rapl", "intel-rapl:0"}) {
+    fs::create_directory_symlink(fs::path("../../devices/virtual/powercap") / name, links / name);
+  }
+}
+
+void restrict_energy(const std::string& root) {
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.path().filename() == "energy_uj" && entry.is_regular_file())
+      fs::permissions(entry.path(), fs::perms::owner_read);
+  }
+}
+
 std::string zone_folder(const std::vector<unsigned>& numbers) {
   std::string folder = "devices/virtual/powercap/intel-rapl";
   std::string name = "intel-rapl";

@@ -29,16 +29,31 @@ struct zone_spec {
 void write_powercap_tree(const std::string& root, const std::vector<zone_spec>& zones,
                          const std::string& control_type = "intel-rapl");
 
+/// What a container sees of a machine with RAPL: class links into a folder that the runtime has covered with
+/// an empty one. Source: the default masked paths of moby, containerd, CRI-O and kubelet
+/// (/sys/devices/virtual/powercap, CVE-2020-8694).
+void write_masked_powercap(const std::string& root);
+
+/// Makes every energy_uj of the tree readable by nobody else than its owner, as Linux 5.10 and later do.
+void restrict_energy(const std::string& root);
+
 /// Folder of a zone below ROOT, by its numbers: zone_folder({0, 1}) is ".../intel-rapl:0/intel-rapl:0:1".
 std::string zone_folder(const std::vector<unsigned>& numbers);
 
-/// Zones as such machines have them: names, constraints, counter ranges and TDPs after the kernel's driver
-/// and the makers' data sheets.
+/// Zones as such machines have them. Provenance: written after the kernel's drivers, not copied from a
+/// machine. Zone and constraint names: drivers/powercap/intel_rapl_common.c (rapl_domain_names, pl_names,
+/// "package-%d", "package-%d-die-%d"); which zones a model has: rapl_defaults and the feature bits of
+/// intel_rapl_msr.c; ranges: 2^32 energy units (61.04 µJ client and server package, 15.3 µJ server dram and
+/// AMD); watts and limits: the makers' data sheets of the model named.
 namespace machines {
-std::vector<zone_spec> xeon_two_sockets();  ///< packages with core and dram, and psys; 205 W
-std::vector<zone_spec> xeon_dies();         ///< two packages of two dies each, dram; 350 W
-std::vector<zone_spec> client();  ///< core, uncore, psys; 28 W; constraint peak_power; limits above the TDP
-std::vector<zone_spec> epyc();    ///< AMD: package and core only, no constraints
+/// Xeon Gold 6248R (Cascade Lake): packages with core and dram, and psys; TDP 205 W.
+std::vector<zone_spec> xeon_two_sockets();
+/// Xeon Platinum 9282-like (Cascade Lake AP): two packages of two dies, each die a zone with dram; 350 W.
+std::vector<zone_spec> xeon_dies();
+/// Core i7-1165G7 (Tiger Lake): core, uncore, psys; 28 W; constraint peak_power; limits above the TDP; no
+/// max_power_uw of short_term (reading it gives ENODATA).
+std::vector<zone_spec> client();
+std::vector<zone_spec> epyc();              ///< EPYC 7763 (Milan): package and core only, no constraints
 std::vector<zone_spec> sixteen_packages();  ///< numbers reach "f"; a hole at 3
 }  // namespace machines
 

@@ -92,9 +92,14 @@ void collect(const std::string& folder, const std::string& package, unsigned dep
 rapl_absence why_no_rapl(const std::string& sys_root) {
   std::error_code bad;
   const auto powercap = sys_root + "/devices/virtual/powercap";
+  (void)fs::status(powercap, bad);
+  if (bad == std::errc::permission_denied) {
+    return {errc::permission, "no permission to look into " + powercap,
+            "run the agent as root or grant it CAP_DAC_READ_SEARCH"};
+  }
   if (fs::is_directory(powercap, bad) && fs::is_empty(powercap, bad)) {
     return {errc::permission, powercap + " is empty: the container runtime masks it",
-            "mount the host's /sys (read-only) at /host/sys and set sys-root: /host/sys"};
+            "mount the host's /sys (read-only) at /host/sys and give --sys-root /host/sys"};
   }
   if (fs::is_directory(powercap, bad) || fs::is_directory(sys_root + "/class/powercap", bad)) {
     return {errc::unsupported, "the kernel has powercap but no RAPL zones below " + powercap,
@@ -108,8 +113,10 @@ rapl_absence why_no_rapl(const std::string& sys_root) {
 
 result<rapl_tree> find_rapl_zones(const std::string& sys_root) {
   rapl_tree tree;
-  // Both are the same folder on a real machine; a container may see only one.
-  for (const auto* base : {"/class/powercap/intel-rapl", "/devices/virtual/powercap/intel-rapl"}) {
+  // The first two are the same folder on a real machine; a container may see only one. Where the driver of
+  // the registers is missing (intel_rapl_msr not loaded), the packages' counters are still there by MMIO.
+  for (const auto* base : {"/class/powercap/intel-rapl", "/devices/virtual/powercap/intel-rapl",
+                           "/class/powercap/intel-rapl-mmio", "/devices/virtual/powercap/intel-rapl-mmio"}) {
     tree = {};
     for (const auto& folder : children(sys_root + base)) collect(folder, "", 0, tree);
     if (!tree.zones.empty()) return tree;

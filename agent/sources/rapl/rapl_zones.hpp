@@ -31,9 +31,10 @@ struct rapl_tree {
 
 /// The zones of control type intel-rapl below `sys_root` (AMD's come under that name too), packages first and
 /// each followed by its parts. Zone numbers are hexadecimal, may have holes and are in no order of sockets:
-/// names decide. intel-rapl-mmio is left out: the same counters by another door. Errors: unsupported (no such
-/// machine or driver), permission (masked); the message says what to do. Blocks: reads folders and some small
-/// files. Source: Linux Documentation/power/powercap/powercap.rst.
+/// names decide. intel-rapl-mmio is the same counters by another door, so it is looked at only where
+/// intel-rapl has no zone. Errors: unsupported (no such machine or driver), permission (masked); the message
+/// says what to do. Blocks: reads folders and some small files. Source: Linux
+/// Documentation/power/powercap/powercap.rst.
 result<rapl_tree> find_rapl_zones(const std::string& sys_root);
 
 /// Why no zone was found, in parts: for --probe.

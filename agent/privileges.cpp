@@ -1,0 +1,73 @@
+#include "agent/privileges.hpp"
+
+#include "agent/sources/kernel_file.hpp"
+#include "agent/sources/rapl/rapl_zones.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <linux/capability.h>
+
+namespace binnacle::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_files_tried = 256;
+constexpr std::uint16_t first_free_port = 1024;
+
+// What the settings name and the agent opens again and again while it runs.
+std::vector<std::string> files_named(const settings& s) {
+  std::vector<std::string> files;
+  for (const auto* one :
+       {&s.cert, &s.key, &s.ca, &s.credential_file, &s.listen_cert, &s.listen_key, &s.listen_ca}) {
+    if (!one->empty()) files.push_back(*one);
+  }
+  if (s.reads("rapl")) {
+    // One stands for all: the driver makes them alike.
+    if (const auto tree = find_rapl_zones(s.sys_root); tree) {
+      files.push_back(tree->zones.front().folder + "/energy_uj");
+    }
+  }
+  if (s.reads("textfile") && !s.textfile_directory.empty()) {
+    files.push_back(s.textfile_directory);
+    std::error_code bad;
+    for (fs::directory_iterator it(s.textfile_directory, bad), end;
+         !bad && it != end && files.size() < most_files_tried; it.increment(bad)) {
+      if (it->path().extension() == ".prom") files.push_back(it->path());
+    }
+  }
+  return files;
+}
+
+bool refused(const std::string& path) { return !open_readonly(path) && errno == EACCES; }
+
+}  // namespace
+
+privileges needed_privileges(const settings& s) {
+  privileges found;
+  const auto need = [&](int capability, const std::string& what) {
+    found.needed |= one_capability(capability);
+    found.reasons.push_back(fmt::format("{} for {}", names_of(one_capability(capability)), what));
+  };
+
+  constexpr auto file_capabilities = one_capability(CAP_DAC_OVERRIDE) | one_capability(CAP_DAC_READ_SEARCH);
+  const auto files = files_named(s);
+  const auto before = effective_capabilities();
+  if ((before & file_capabilities) != 0 && set_effective(before & ~file_capabilities)) {
+    for (const auto& file : files) {
+      if (!refused(file)) continue;
+      need(CAP_DAC_READ_SEARCH, file);
+      break;
+    }
+    set_effective(before);
+  }
+  if (s.reads("pmu")) need(CAP_PERFMON, "pmu");
+  if (const auto at = parse_listen(s.listen); at && at->port > 0 && at->port < first_free_port) {
+    need(CAP_NET_BIND_SERVICE, "port " + std::to_string(at->port));
+  }
+  return found;
+}
+
+}  // namespace binnacle::agent

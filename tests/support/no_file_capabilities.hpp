@@ -1,0 +1,26 @@
+#pragma once
+
+#include "agent/capabilities.hpp"
+
+#include <linux/capability.h>
+
+namespace binnacle::support {
+
+/// While it lives, this thread may open only what the modes of files allow its user, also as root, so that
+/// "permission denied" can be tested on any machine. (Root still reads its own 0400 files: use mode 0.)
+class no_file_capabilities {
+ public:
+  no_file_capabilities() : before_(agent::effective_capabilities()) {
+    agent::set_effective(
+        before_ & ~(agent::one_capability(CAP_DAC_OVERRIDE) | agent::one_capability(CAP_DAC_READ_SEARCH)))
+        .value();
+  }
+  ~no_file_capabilities() { agent::set_effective(before_).value(); }
+  no_file_capabilities(const no_file_capabilities&) = delete;
+  no_file_capabilities& operator=(const no_file_capabilities&) = delete;
+
+ private:
+  agent::capability_set before_;
+};
+
+}  // namespace binnacle::support
