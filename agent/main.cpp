@@ -163,9 +163,10 @@ result<privileges> drop_privileges(const settings& s) {
 
 result<void> serve(const settings& s, const logger& log) {
   auto found = make_sources(s);
-  log_findings(log, probe_all(found));
+  log_findings(log, probe_all(found, [](const source& one) { return !one.waits(); }));
 
   parts p;
+  async::task_group tasks(p.loop, log);
   p.reader = std::make_unique<sampler>(p.readings, log.part("sampler"));
   auto look_again = std::make_shared<async::event>(p.loop);
   auto up = make_uplink(s, p.loop, p.readings, log,
@@ -177,6 +178,10 @@ result<void> serve(const settings& s, const logger& log) {
   p.up = *std::move(up);
   const auto named = found.size() + 1;  // with ourselves
   for (auto& one : found) {
+    one->start(tasks, [&p, look_again, name = std::string(one->name())] {
+      p.reader->arrived(name);
+      look_again->notify();
+    });
     const auto least = one->name() == "rapl" ? s.rapl_least_period : one->period();
     p.reader->add(std::move(one), least);
   }
@@ -195,7 +200,6 @@ result<void> serve(const settings& s, const logger& log) {
   if (s.aggregator.empty())
     log.info("no aggregator is configured: what is read is only served at the scrape endpoint");
 
-  async::task_group tasks(p.loop, log);
   p.reader->start(boot_clock::now());
   p.up->start();
   tasks.spawn("sampling", sample_loop(p.reader.get(), look_again, [&p] { p.up->changed(); }));

@@ -52,9 +52,11 @@ std::string_view to_string(finding::grade g) noexcept {
   return "broken";
 }
 
-std::vector<source_findings> probe_all(std::span<const std::unique_ptr<source>> sources) {
+std::vector<source_findings> probe_all(std::span<const std::unique_ptr<source>> sources,
+                                       const std::function<bool(const source&)>& which) {
   std::vector<source_findings> all;
   for (const auto& s : sources) {
+    if (!which(*s)) continue;
     source_findings one{std::string(s->name()), {}};
     try {
       one.found = s->probe();

@@ -2,6 +2,7 @@
 
 #include "agent/source.hpp"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,8 +21,10 @@ struct source_findings {
 
 std::string_view to_string(finding::grade g) noexcept;
 
-/// Asks each source; one that throws is broken, with what it threw.
-std::vector<source_findings> probe_all(std::span<const std::unique_ptr<source>> sources);
+/// Asks each source that `which` takes; one that throws is broken, with what it threw.
+std::vector<source_findings> probe_all(
+    std::span<const std::unique_ptr<source>> sources,
+    const std::function<bool(const source&)>& which = [](const source&) { return true; });
 
 /// For people: a line for each finding, what to do below it, and a last line that counts.
 std::string as_text(const std::string& node, std::span<const source_findings> all);

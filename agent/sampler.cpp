@@ -57,7 +57,8 @@ void sampler::start(instant now) {
 bool sampler::run(instant now) {
   bool any = false;
   for (auto& e : entries_) {
-    if (!e.ticks.due(now)) continue;
+    if (!e.ticks.due(now) && !e.arrived) continue;
+    e.arrived = false;
     e.missed += e.ticks.take(now);
     if (now >= e.look_at) look(e, now);
     if (e.found) read(e, now);
@@ -66,9 +67,15 @@ bool sampler::run(instant now) {
   return any;
 }
 
+void sampler::arrived(std::string_view source) {
+  for (auto& e : entries_) {
+    if (e.from->name() == source) e.arrived = true;
+  }
+}
+
 instant sampler::next_deadline() const noexcept {
   auto next = instant::max();
-  for (const auto& e : entries_) next = std::min(next, e.ticks.next());
+  for (const auto& e : entries_) next = std::min(next, e.arrived ? instant{} : e.ticks.next());
   return next;
 }
 

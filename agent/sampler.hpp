@@ -27,6 +27,8 @@ class sampler {
   void start(instant now);
   /// Reads what is due. True if anything was.
   bool run(instant now);
+  /// Something new is there for the source of that name: the next run() reads it, whatever its ticks say.
+  void arrived(std::string_view source);
   /// When run() must be called next; instant::max() without sources.
   instant next_deadline() const noexcept;
 
@@ -51,6 +53,7 @@ class sampler {
     schedule ticks;
     bool found = false;  // discover() has succeeded
     bool up = false;
+    bool arrived = false;
     instant look_at{};  // when discover() is due again
     duration pause{};   // until the look after that
     duration last_read{};

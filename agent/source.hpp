@@ -4,9 +4,14 @@
 #include "common/clock.hpp"
 #include "common/error.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace binnacle::async {
+class task_group;
+}
 
 namespace binnacle::agent {
 
@@ -24,7 +29,7 @@ struct finding {
 /// and containers
 /// (/host/sys) need no special case. A source that cannot read one thing marks that series absent with a
 /// reason and goes on. Threads: the agent's loop; read() must not block for longer than a few milliseconds
-/// (what can lives in another process).
+/// (what can lives in another process, or is waited for in the background: see start()).
 class source {
  public:
   virtual ~source() = default;
@@ -34,6 +39,15 @@ class source {
 
   /// Looks at what is there without keeping it. Never fails: bad news are findings.
   virtual std::vector<finding> probe() = 0;
+
+  /// True for a source that waits for others (an exporter's answer, a helper process). Its probe() may block
+  /// for a few seconds, so it is asked by --probe alone, not when the agent starts.
+  virtual bool waits() const noexcept { return false; }
+  /// Called once, before the first discover(): such a source spawns its coroutines `beside` the sampler. They
+  /// wait, keep the newest of what came in the source, and call `arrived`; read() follows at once and takes
+  /// it to the board, each group with the read time of its own. The coroutines own what they use
+  /// (shared_ptr), since they may outlive the source by a moment when the agent ends.
+  virtual void start(async::task_group& /*beside*/, std::function<void()> /*arrived*/) {}
 
   /// Finds what there is to read and adds its groups and series to the board; called at start and, with
   /// back-off, again after read() failed or every few minutes, since zones, disks and interfaces come and go.

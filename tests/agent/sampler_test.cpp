@@ -206,4 +206,22 @@ TEST_CASE("without sources there is no deadline") {
   CHECK(!b.s.run(b.clock.now));
 }
 
+TEST_CASE("a source that waits for others is read at once when something has arrived, and its ticks stay") {
+  bench b;
+  script waiting, other;
+  b.add("waiting", waiting, 1s);
+  b.add("other", other, 1s);
+  b.start();
+  b.pass(500ms);
+  REQUIRE(waiting.reads == 1);
+  b.s.arrived("waiting");
+  CHECK(b.s.next_deadline() <= b.clock.now);
+  b.s.run(b.clock.now);
+  CHECK(waiting.reads == 2);
+  CHECK(other.reads == 1);
+  b.pass(500ms);
+  CHECK(waiting.reads == 3);
+  CHECK(other.reads == 2);
+}
+
 TEST_SUITE_END();
