@@ -97,41 +97,76 @@ struct text_hash {
   std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>{}(s); }
 };
 
-class reader {
- public:
-  reader(const limits& bounds, const std::function<void(const sample&)>& on_sample)
-      : bounds_(bounds), on_sample_(on_sample) {}
+bool is_eof(std::string_view line) noexcept { return line == "# EOF"; }
 
-  result<void> run(std::string_view text) {
-    if (text.size() > bounds_.bytes) {
-      return error{errc::overloaded, fmt::format("the text has {} bytes, {} are allowed: split it up",
-                                                 text.size(), bounds_.bytes)};
+}  // namespace
+
+class parser::impl {
+ public:
+  impl(const limits& bounds, form what, std::function<void(const sample&)> on_sample)
+      : bounds_(bounds), seconds_(what == form::openmetrics), on_sample_(std::move(on_sample)) {}
+
+  result<void> feed(std::string_view piece) {
+    if (failed_) return failure_;
+    bytes_ += piece.size();
+    if (bytes_ > bounds_.bytes) {
+      failed_ = true;
+      failure_ = {
+          errc::overloaded,
+          fmt::format("the text has more than the {} bytes that are allowed: split it up", bounds_.bytes)};
+      return failure_;
     }
-    if (const auto bad = find_invalid_utf8(text); bad != std::string_view::npos) {
-      const auto before = std::ranges::count(text.substr(0, bad), '\n');
-      return error{errc::invalid_input,
-                   fmt::format("line {}: a byte that is no UTF-8: write the file as UTF-8", before + 1)};
-    }
-    const std::size_t last = text.find_last_not_of(" \t\r\n");
-    seconds_ = last != std::string_view::npos && text.substr(0, last + 1).ends_with("# EOF");
-    while (!text.empty()) {
-      ++line_number_;
-      const void* feed = std::memchr(text.data(), '\n', text.size());
-      const std::size_t length = feed == nullptr
-                                     ? text.size()
-                                     : static_cast<std::size_t>(static_cast<const char*>(feed) - text.data());
-      std::string_view line = text.substr(0, length);
-      text.remove_prefix(std::min(length + 1, text.size()));
-      while (!line.empty() && (is_blank(line.back()) || line.back() == '\r')) line.remove_suffix(1);
-      skip_blanks(line);
-      if (line.empty()) continue;
-      if (!(line.front() == '#' ? read_comment(line.substr(1)) : read_sample(line))) return failure_;
+    while (!piece.empty()) {
+      const void* feed = std::memchr(piece.data(), '\n', piece.size());
+      if (feed == nullptr) {
+        begun_ += piece;
+        if (begun_.size() <= most_line()) return {};
+        ++line_number_;
+        refuse("the line is too long", errc::overloaded);
+        return failure_;
+      }
+      const auto length = static_cast<std::size_t>(static_cast<const char*>(feed) - piece.data());
+      bool read = false;
+      if (begun_.empty()) {
+        read = read_line(piece.substr(0, length));
+      } else {
+        begun_ += piece.substr(0, length);
+        read = read_line(begun_);
+        begun_.clear();
+      }
+      if (!read) return failure_;
+      piece.remove_prefix(length + 1);
     }
     return {};
   }
 
+  result<void> finish() {
+    if (failed_ || !read_line(begun_)) return failure_;
+    begun_.clear();
+    if (!seconds_ || ended_) return {};
+    refuse("the text is cut off: OpenMetrics ends with # EOF");
+    return failure_;
+  }
+
  private:
+  // The longest line that the other bounds allow, escapes and all.
+  std::size_t most_line() const noexcept { return 4096 + 2 * bounds_.text * (1 + 2 * bounds_.labels); }
+
+  bool read_line(std::string_view line) {
+    ++line_number_;
+    if (find_invalid_utf8(line) != std::string_view::npos)
+      return refuse("a byte that is no UTF-8: write UTF-8");
+    while (!line.empty() && (is_blank(line.back()) || line.back() == '\r')) line.remove_suffix(1);
+    skip_blanks(line);
+    if (line.empty()) return true;
+    if (ended_) return refuse("there is more behind # EOF");
+    if (line.front() != '#') return read_sample(line);
+    ended_ = seconds_ && is_eof(line);
+    return read_comment(line.substr(1));
+  }
+
   bool refuse(std::string_view what, errc code = errc::invalid_input) {
+    failed_ = true;
     failure_ = {code, fmt::format("line {}: {}", line_number_, what)};
     return false;
   }
@@ -148,7 +183,7 @@ class reader {
     if (name.size() > bounds_.text) return refuse("the metric name is too long", errc::overloaded);
     auto at = families_.find(name);
     if (at == families_.end()) {
-      if (families_.size() == bounds_.series)
+      if (families_.size() == bounds_.families)
         return refuse("too many metrics are described", errc::overloaded);
       at = families_.emplace(std::string(name), family_lines{}).first;
     }
@@ -317,21 +352,34 @@ class reader {
     }
   }
 
-  const limits& bounds_;
-  const std::function<void(const sample&)>& on_sample_;
-  bool seconds_ = false;
+  const limits bounds_;
+  const bool seconds_;  // timestamps are in seconds, and the text ends with # EOF
+  const std::function<void(const sample&)> on_sample_;
+  std::string begun_;  // a line of which the end has not come
+  std::size_t bytes_ = 0;
   std::size_t line_number_ = 0;
+  bool ended_ = false;  // # EOF was there
+  bool failed_ = false;
   std::size_t series_ = 0;
   std::unordered_map<std::string, family_lines, text_hash, std::equal_to<>> families_;
   sample out_;
   error failure_;
 };
 
-}  // namespace
+parser::parser(const limits& bounds, form what, std::function<void(const sample&)> on_sample)
+    : impl_(std::make_unique<impl>(bounds, what, std::move(on_sample))) {}
+parser::~parser() = default;
+result<void> parser::feed(std::string_view piece) { return impl_->feed(piece); }
+result<void> parser::finish() { return impl_->finish(); }
 
 result<void> parse(std::string_view text, const limits& bounds,
                    const std::function<void(const sample&)>& on_sample) {
-  return reader(bounds, on_sample).run(text);
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  std::string_view trimmed = text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+  const bool open = is_eof(trimmed.substr(trimmed.rfind('\n') + 1));
+  parser p(bounds, open ? form::openmetrics : form::plain, on_sample);
+  if (const auto fed = p.feed(text); !fed) return fed;
+  return p.finish();
 }
 
 }  // namespace binnacle::exposition

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,8 +20,9 @@ namespace binnacle::exposition {
 struct limits {
   std::size_t bytes = 4u << 20;
   std::size_t series = 10'000;
-  std::size_t labels = 32;  ///< per series
-  std::size_t text = 1024;  ///< bytes of a name or label value; a longer help is cut
+  std::size_t labels = 32;        ///< per series
+  std::size_t families = 10'000;  ///< that # TYPE and # HELP lines describe
+  std::size_t text = 1024;        ///< bytes of a name or label value; a longer help is cut
 };
 
 /// One sample line, valid during the call only: copy what is to stay.
@@ -35,13 +37,36 @@ struct sample {
   std::string_view help;
 };
 
-/// Reads the Prometheus text format 0.0.4 and the OpenMetrics 1.0 superset of it: # UNIT and exemplars are
-/// skipped, and when the text ends in "# EOF" timestamps are seconds. Histograms and summaries come out as
-/// their plain series, and a series given twice comes out twice. Names are ASCII; the quoted UTF-8 names of
-/// Prometheus 3 are refused. Calls `on_sample` in order of appearance. Errors: invalid_input with the line
-/// number, what is wrong and the form expected; overloaded with the line number when a bound is passed.
-/// `on_sample` may have been called for lines before it: parse into a temporary if nothing may be half
-/// applied. Locale: none. Source: prometheus.io/docs/instrumenting/exposition_formats, OpenMetrics 1.0.
+enum class form : unsigned char {
+  plain,        ///< Prometheus text 0.0.4: timestamps are milliseconds
+  openmetrics,  ///< OpenMetrics 1.0: timestamps are seconds; a text that does not end in "# EOF" is cut off
+};
+
+/// Reads the Prometheus text format 0.0.4 and the OpenMetrics 1.0 superset of it as it arrives, in pieces cut
+/// anywhere, holding no more than one line: # UNIT and exemplars are skipped. Histograms and summaries come
+/// out as their plain series, and a series given twice comes out twice. Names are ASCII; the quoted UTF-8
+/// names of Prometheus 3 are refused. Calls `on_sample` in order of appearance. Errors: invalid_input with
+/// the line number, what is wrong and the form expected; overloaded with the line number when a bound is
+/// passed. `on_sample` may have been called for lines before it: parse into a temporary if nothing may be
+/// half applied. After an error there is nothing but that error. Locale: none. Source:
+/// prometheus.io/docs/instrumenting/exposition_formats, OpenMetrics 1.0.
+class parser {
+ public:
+  parser(const limits& bounds, form what, std::function<void(const sample&)> on_sample);
+  ~parser();
+  parser(const parser&) = delete;
+  parser& operator=(const parser&) = delete;
+
+  result<void> feed(std::string_view piece);
+  /// The text is complete: what was begun without a line end counts as its last line.
+  result<void> finish();
+
+ private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+/// The same for a whole text, which is OpenMetrics when it ends in "# EOF".
 result<void> parse(std::string_view text, const limits& bounds,
                    const std::function<void(const sample&)>& on_sample);
 

@@ -244,17 +244,74 @@ TEST_SUITE("common/exposition/parse") {
     CHECK(names == std::vector<std::string>{"a", "b"});
   }
 
+  TEST_CASE("a text that comes in pieces gives the same, wherever it is cut") {
+    const std::string text =
+        "# HELP a h\xc3\xa9lp\n# TYPE a counter\na_total{l=\"x\\ny\"} 1 12.5 # {t=\"e\"} 1\r\n"
+        "a_created 3\n\nb 2\n# EOF\n";
+    const auto whole = read(text);
+    REQUIRE(whole.size() == 3);
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+      CAPTURE(cut);
+      std::vector<series> out;
+      exposition::parser p({}, exposition::form::openmetrics, [&](const exposition::sample& s) {
+        out.push_back({std::string(s.name), s.labels, s.value, s.timestamp_ms, s.type, std::string(s.help)});
+      });
+      REQUIRE(p.feed(text.substr(0, cut)));
+      REQUIRE(p.feed(text.substr(cut)));
+      REQUIRE(p.finish());
+      REQUIRE(out.size() == whole.size());
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        CHECK(out[i].name == whole[i].name);
+        CHECK(out[i].labels == whole[i].labels);
+        CHECK(out[i].timestamp_ms == whole[i].timestamp_ms);
+        CHECK(out[i].help == whole[i].help);
+      }
+    }
+  }
+
+  TEST_CASE("OpenMetrics that is cut off, or goes on behind its end, is refused") {
+    const auto take = [](std::string_view text) {
+      exposition::parser p({}, exposition::form::openmetrics, [](const exposition::sample&) {});
+      const auto fed = p.feed(text);
+      const auto done = fed ? p.finish() : fed;
+      return done ? std::string("taken") : done.error().message;
+    };
+    CHECK(take("a 1\n# EOF") == "taken");
+    CHECK(take("a 1\n").find("cut off") != std::string::npos);
+    CHECK(take("").find("cut off") != std::string::npos);
+    CHECK(take("a 1\n# EOF\na 2\n") == "line 3: there is more behind # EOF");
+  }
+
+  TEST_CASE("a line that never ends is refused before it is large, and nothing is read after an error") {
+    exposition::limits bounds;
+    bounds.labels = 2;
+    bounds.text = 100;
+    exposition::parser p(bounds, exposition::form::plain, [](const exposition::sample&) {});
+    std::size_t fed = 0;
+    binnacle::result<void> took;
+    while (took && fed < 1'000'000) {
+      took = p.feed(std::string(100, 'a'));
+      fed += 100;
+    }
+    REQUIRE(!took);
+    CHECK(took.error().message == "line 1: the line is too long");
+    CHECK(fed < 10'000);
+    CHECK(p.feed("a 1\n").error().message == "line 1: the line is too long");
+    CHECK(p.finish().error().message == "line 1: the line is too long");
+  }
+
   TEST_CASE("bounds hold") {
     exposition::limits bounds;
     bounds.bytes = 100;
     bounds.series = 2;
+    bounds.families = 2;
     bounds.labels = 1;
     bounds.text = 5;
     struct row {
       std::string text;
       std::string part;
     };
-    const row rows[] = {{std::string(101, '#'), "101 bytes"},
+    const row rows[] = {{std::string(101, '#'), "more than the 100 bytes"},
                         {"a 1\na 2\na 3\n", "line 3: more than 2 series"},
                         {"a{b=\"1\",c=\"2\"} 1\n", "more than 1 labels"},
                         {"abcdef 1\n", "name is too long"},
