@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -24,14 +25,21 @@ class Failure(Exception):
     """What was waited for did not come; the text ends with the programs' last words."""
 
 
+given_ports = set()
+
+
 def free_port(wanted=0):
-    """`wanted` if nobody has it, else any."""
-    for port in (wanted, 0):
+    """`wanted` if nobody has it, else one not given before, below the range that the kernel gives to other programs by itself (ip_local_port_range):
+    it is still free when a program of ours binds it a moment later."""
+    for port in ([wanted] if wanted else []) + random.sample(range(20_000, 32_000), 100):
+        if port in given_ports:
+            continue
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", port))
-                return probe.getsockname()[1]
+                given_ports.add(port)
+                return port
             except OSError:
                 continue
     raise Failure("no free port on loopback")

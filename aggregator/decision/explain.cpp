@@ -1,6 +1,6 @@
 #include "aggregator/decision/explain.hpp"
 
-#include "aggregator/decision/text.hpp"
+#include "aggregator/decision/difference.hpp"
 #include "common/json_writer.hpp"
 
 #include <fmt/format.h>

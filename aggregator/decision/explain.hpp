@@ -39,7 +39,7 @@ void write_record(json_writer& out, const record& r, const node_names& names,
 std::string to_json(const ring& decisions, const query& q, const explain_options& options = {});
 
 /// The same for people: a headline, then one line a node, "node-b refused: rapl_power_watts 71.4 > 60 (11.4
-/// over), read 180 ms ago".
+/// over), read 180ms ago".
 std::vector<std::string> to_text(const record& r, const node_names& names,
                                  const explain_options& options = {});
 

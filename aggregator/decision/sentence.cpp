@@ -1,5 +1,5 @@
+#include "aggregator/decision/difference.hpp"
 #include "aggregator/decision/explain.hpp"
-#include "aggregator/decision/text.hpp"
 
 #include <fmt/format.h>
 
@@ -40,10 +40,10 @@ std::string distance(const policy_facts::rule& rule, decimal value, std::string_
 
 std::string read_when(const cell& c) {
   return c.age_ms < 0 ? std::string("never read")
-                      : fmt::format("read {} ago", age_text(std::chrono::milliseconds(c.age_ms)));
+                      : fmt::format("read {} ago", human(std::chrono::milliseconds(c.age_ms)));
 }
 
-/// Why a rule counts as true: "rapl_power_watts 71.4 > 60 (11.4 over), read 180 ms ago". Where the value read
+/// Why a rule counts as true: "rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago". Where the value read
 /// with the decision says otherwise, what keeps the rule true.
 std::string why_true(const policy_facts::rule& rule, const cell& c) {
   const std::string bad = fmt::format("{} {}", sign(rule.op), policy::plain(rule.target));
@@ -62,7 +62,7 @@ std::string why_true(const policy_facts::rule& rule, const cell& c) {
                      read_when(c));
 }
 
-/// Why a rule counts as false: "rapl_power_watts 41.2 (18.8 below the target 60), read 180 ms ago".
+/// Why a rule counts as false: "rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago".
 std::string why_false(const policy_facts::rule& rule, const cell& c) {
   if (!c.present()) return fmt::format("{} has no value ({})", rule.metric, wire::to_string(c.reason));
   const std::string value = to_string(c.value());
@@ -71,7 +71,7 @@ std::string why_false(const policy_facts::rule& rule, const cell& c) {
                        distance(rule, c.value(), "above", "below"), policy::plain(rule.target), read_when(c));
   }
   return fmt::format("{} {} {} {}{}, {}", rule.metric, value, sign(rule.op), policy::plain(rule.target),
-                     rule.hold > duration::zero() ? " but not yet for " + human(rule.hold) : "",
+                     rule.hold > duration::zero() ? " but not yet for " + duration_text(rule.hold) : "",
                      read_when(c));
 }
 

@@ -155,7 +155,7 @@ void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
     if (s.max_nodes)
       limit = fmt::format("maxNodes {}{}", s.max_nodes->count, s.max_nodes->percent ? "%" : "");
     if (s.cool_down > duration::zero())
-      limit += (limit.empty() ? "" : ", ") + fmt::format("coolDown {}", human(s.cool_down));
+      limit += (limit.empty() ? "" : ", ") + fmt::format("coolDown {}", duration_text(s.cool_down));
     set_condition({id.policy, condition_kind::held, id.kind}, held,
                   "violating nodes wait for their label: " + limit);
   }

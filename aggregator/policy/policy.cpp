@@ -122,10 +122,10 @@ std::string plain(const quantity& q) {
 std::string rule::text() const {
   std::string out = metric;
   if (window > duration::zero()) {
-    out += fmt::format(" ({} {})", to_string(stat), human(window));
+    out += fmt::format(" ({} {})", to_string(stat), duration_text(window));
   }
   out += fmt::format(" {} {}", to_string(op), plain(target));
-  if (hold > duration::zero()) out += " for " + human(hold);
+  if (hold > duration::zero()) out += " for " + duration_text(hold);
   return out;
 }
 

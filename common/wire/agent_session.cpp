@@ -38,7 +38,7 @@ auto agent_session::next(instant now) -> event {
   if (frame->has_value()) return receive(**frame, now);
   if (now >= welcome_by_)
     return end({reason::hello_timeout,
-                "the aggregator did not answer the hello in " + human(settings_.welcome_timeout)});
+                "the aggregator did not answer the hello in " + duration_text(settings_.welcome_timeout)});
   if (now >= renew_at_) {
     renew_at_ = instant::max();
     return event::credential_due;

@@ -1,5 +1,7 @@
 #include "agent/sources/os/proc_text.hpp"
 
+#include "tests/support/data.hpp"
+
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -11,7 +13,7 @@ using namespace binnacle::agent;
 namespace {
 
 std::string data(const std::string& name) {
-  std::ifstream in(std::string(BINNACLE_TEST_DATA) + "/procfs/vm/" + name);
+  std::ifstream in(binnacle::support::data_folder() + "/procfs/vm/" + name);
   REQUIRE(in.good());
   return {std::istreambuf_iterator<char>(in), {}};
 }

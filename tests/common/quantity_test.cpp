@@ -1,5 +1,7 @@
 #include "common/quantity.hpp"
 
+#include "tests/support/data.hpp"
+
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -44,7 +46,7 @@ quantity q(std::string_view text) {
 
 TEST_SUITE("common/quantity") {
   TEST_CASE("texts mean what they mean to Kubernetes and are printed canonically") {
-    std::ifstream file(BINNACLE_TEST_DATA "/quantity/parse.tsv");
+    std::ifstream file(binnacle::support::data_folder() + "/quantity/parse.tsv");
     REQUIRE(file);
     std::string line;
     int rows = 0;

@@ -35,9 +35,9 @@ TEST_SUITE("aggregator/decision/explain") {
         R"("candidates":3,"passed":2,"refused":1,"unknown":1,"oldestMs":410,)"
         R"("summary":"filter for pod default/web-1, policy default/power-policy revision 3: 2 of 3 nodes pass, 1 of them unknown to this aggregator",)"
         R"("nodes":[{"node":"node-b","verdict":"refused","rule":0,)"
-        R"x("text":"node-b refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180 ms ago",)x"
+        R"x("text":"node-b refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago",)x"
         R"("values":[{"value":71.4,"margin":11.4,"ageMs":180}]},)"
-        R"x({"node":"node-a","verdict":"passed","text":"node-a passes: rapl_power_watts 41.2 (18.8 below the target 60), read 410 ms ago",)x"
+        R"x({"node":"node-a","verdict":"passed","text":"node-a passes: rapl_power_watts 41.2 (18.8 below the target 60), read 410ms ago",)x"
         R"("values":[{"value":41.2,"margin":-18.8,"ageMs":410}]},)"
         R"({"node":"stranger","verdict":"unknown","text":"stranger passes: no agent of that name has been seen","values":[]}],"nodesOmitted":0})");
   }
@@ -48,8 +48,8 @@ TEST_SUITE("aggregator/decision/explain") {
     CHECK(lines[0] ==
           "2026-01-01T00:00:00Z filter for pod default/web-1, policy default/power-policy revision 3: 2 of 3 "
           "nodes pass, 1 of them unknown to this aggregator");
-    CHECK(lines[1] == "node-b refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180 ms ago");
-    CHECK(lines[2] == "node-a passes: rapl_power_watts 41.2 (18.8 below the target 60), read 410 ms ago");
+    CHECK(lines[1] == "node-b refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago");
+    CHECK(lines[2] == "node-a passes: rapl_power_watts 41.2 (18.8 below the target 60), read 410ms ago");
     CHECK(lines[3] == "stranger passes: no agent of that name has been seen");
   }
 
@@ -85,7 +85,7 @@ TEST_SUITE("aggregator/decision/explain") {
     CHECK(lines[0] ==
           "2026-01-01T00:00:00Z prioritize for pod default/web-1, policy default/power-policy revision 3: 3 "
           "nodes scored");
-    CHECK(lines[1] == "node-b scores 10: rapl_power_watts 41.2, read 180 ms ago");
+    CHECK(lines[1] == "node-b scores 10: rapl_power_watts 41.2, read 180ms ago");
     CHECK(lines[3] == "node-c scores 0: rapl_power_watts has no value (stale)");
     const auto node = boost::json::parse(to_json(r, letters())).at("nodes").as_array().at(2).as_object();
     CHECK(node.at("score") == 0);

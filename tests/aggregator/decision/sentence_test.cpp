@@ -1,5 +1,5 @@
+#include "aggregator/decision/difference.hpp"
 #include "aggregator/decision/explain.hpp"
-#include "aggregator/decision/text.hpp"
 #include "tests/aggregator/decision/sample_record.hpp"
 
 #include <doctest/doctest.h>
@@ -25,26 +25,26 @@ std::string said(verdict what, cell c, std::shared_ptr<const policy_facts> facts
 TEST_SUITE("aggregator/decision/sentence") {
   TEST_CASE("a refusal says rule, value, target, margin and age") {
     CHECK(said(verdict::refused, seen(714), power_facts()) ==
-          "node-b refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180 ms ago");
+          "node-b refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago");
     CHECK(said(verdict::refused, seen(105, 0, 12'345), power_facts(policy::comparison::less_than, 200)) ==
-          "node-b refused: rapl_power_watts 105 < 200 (95 under), read 12.3 s ago");
+          "node-b refused: rapl_power_watts 105 < 200 (95 under), read 12.3s ago");
     CHECK(said(verdict::refused, seen(2, 0, 5), power_facts(policy::comparison::equals, 2)) ==
-          "node-b refused: rapl_power_watts 2 = 2, read 5 ms ago");
+          "node-b refused: rapl_power_watts 2 = 2, read 5ms ago");
     CHECK(said(verdict::refused, seen(714), power_facts(), policy::mode::dry_run) ==
-          "node-b would be refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180 ms ago");
+          "node-b would be refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago");
   }
 
   TEST_CASE("a pass says how far the value is from the target") {
     CHECK(said(verdict::passed, seen(412), power_facts()) ==
-          "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180 ms ago");
+          "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago");
     CHECK(said(verdict::passed, seen(60, 0), power_facts()) ==
-          "node-b passes: rapl_power_watts 60 (at the target 60), read 180 ms ago");
+          "node-b passes: rapl_power_watts 60 (at the target 60), read 180ms ago");
     CHECK(said(verdict::passed, absent(wire::absence::permission), power_facts()) ==
           "node-b passes: rapl_power_watts has no value (permission)");
     cell partial = seen(412);
     partial.partial = true;
     CHECK(said(verdict::passed, partial, power_facts()) ==
-          "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180 ms ago (partial: not "
+          "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago (partial: not "
           "all sensors answered)");
   }
 
@@ -52,22 +52,22 @@ TEST_SUITE("aggregator/decision/sentence") {
     auto facts = power_facts();
     facts->rules[0].clear = from_integer(55);
     CHECK(said(verdict::refused, seen(580), facts) ==
-          "node-b refused: rapl_power_watts 58.0 was > 60 and clears only below 55, read 180 ms ago");
+          "node-b refused: rapl_power_watts 58.0 was > 60 and clears only below 55, read 180ms ago");
     facts = power_facts();
     CHECK(said(verdict::refused, seen(580), facts) ==
-          "node-b refused: rapl_power_watts was > 60 and has just become 58.0, read 180 ms ago");
+          "node-b refused: rapl_power_watts was > 60 and has just become 58.0, read 180ms ago");
     CHECK(said(verdict::refused, absent(wire::absence::stale), facts) ==
           "node-b refused: rapl_power_watts was > 60 and now has no value (stale)");
     facts->rules[0].hold = std::chrono::seconds(30);
     CHECK(said(verdict::passed, seen(714), facts) ==
-          "node-b passes: rapl_power_watts 71.4 > 60 but not yet for 30.0s, read 180 ms ago");
+          "node-b passes: rapl_power_watts 71.4 > 60 but not yet for 30s, read 180ms ago");
   }
 
   TEST_CASE("onMissing: Reject, unknown nodes and scores have their own words") {
     CHECK(said(verdict::refused_missing, absent(wire::absence::timeout), power_facts()) ==
           "node-b refused (onMissing: Reject): rapl_power_watts has no value (timeout)");
     CHECK(said(verdict::scored, seen(412), power_facts()) ==
-          "node-b scores 7: rapl_power_watts 41.2, read 180 ms ago");
+          "node-b scores 7: rapl_power_watts 41.2, read 180ms ago");
     CHECK(said(verdict::unscored, absent(wire::absence::stale), power_facts()) ==
           "node-b scores 0: rapl_power_watts has no value (stale)");
     record r = power_record();
@@ -88,8 +88,8 @@ TEST_SUITE("aggregator/decision/sentence") {
     r.policy = facts;
     add(r, {store::node_id(1), verdict::refused, 0, 0}, {seen(714), seen(100, 0)});
     CHECK(sentence(r, 0, "node-b") ==
-          "node-b refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180 ms ago; free_ram 100 < 200 (100 "
-          "under), read 180 ms ago");
+          "node-b refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago; free_ram 100 < 200 (100 "
+          "under), read 180ms ago");
   }
 
   TEST_CASE("differences are exact and give up beyond 128 bits") {

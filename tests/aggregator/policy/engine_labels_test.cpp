@@ -275,7 +275,7 @@ TEST_SUITE("aggregator/policy/labels") {
     for (const char n : {'a', 'b', 'c'}) w.value(n, "temp", 90, 1h);
     CHECK(w.labels('a') == "p=violating");
     CHECK(w.what('b', evict) == state::held);
-    CHECK(w.why(condition_kind::held).ends_with("coolDown 1m0s"));
+    CHECK(w.why(condition_kind::held).ends_with("coolDown 1m"));
     w.at(59'999ms);
     CHECK(w.what('b', evict) == state::held);
     w.at(60s);

@@ -23,7 +23,7 @@ TEST_SUITE("aggregator/policy/policy") {
     r.window = 30s;
     r.stat = store::statistic::p95;
     r.hold = 1min;
-    CHECK(r.text() == "rapl_power_watts (p95 " + human(30s) + ") Equals 10000000 for " + human(1min));
+    CHECK(r.text() == "rapl_power_watts (p95 30s) Equals 10000000 for 1m");
   }
 
   TEST_CASE("the revision follows the content and nothing else") {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tests/support/data.hpp"
+
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -8,7 +10,7 @@ namespace binnacle::policy::test {
 
 /// The text of tests/data/policies/`name`.
 inline std::string data(const std::string& name) {
-  std::ifstream in(std::string(BINNACLE_TEST_DATA) + "/policies/" + name);
+  std::ifstream in(support::data_folder() + "/policies/" + name);
   std::ostringstream out;
   out << in.rdbuf();
   return out.str();

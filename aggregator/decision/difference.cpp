@@ -1,15 +1,6 @@
-#include "aggregator/decision/text.hpp"
-
-#include <fmt/format.h>
+#include "aggregator/decision/difference.hpp"
 
 namespace binnacle::decision {
-std::string age_text(duration age) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(age).count();
-  if (ms < 0) return "0 ms";
-  if (ms < 10'000) return fmt::format("{} ms", ms);
-  if (ms < 60'000) return fmt::format("{}.{} s", ms / 1000, ms % 1000 / 100);
-  return human(age);
-}
 
 std::optional<quantity> difference(decimal value, const quantity& target) noexcept {
   // |mantissa| < 10^19, so 10^18 more (exponent 9) still fits 128 bits, and so does a target of 1.7e38 beside
