@@ -63,6 +63,9 @@ config_spec bind(settings& s) {
            "the same for rapl; 0s: period");
   spec.add("rapl-least-period", s.rapl_least_period, milliseconds(50), std::chrono::minutes(1),
            "shortest period an aggregator may ask of rapl");
+  spec.add("read-budget", s.read_budget, 0.01, 100,
+           "percent of one core that reading a source more often than its period, because policies watch it, "
+           "may take");
   spec.add("os-period", s.os_period, milliseconds(0), hours(1), "the same for os; 0s: period");
   spec.add("textfile-period", s.textfile_period, milliseconds(0), hours(1),
            "the same for textfile; 0s: period");

@@ -21,6 +21,7 @@ struct settings {
   duration period = std::chrono::seconds(1);
   duration rapl_period{}, os_period{}, textfile_period{};  ///< zero: `period`
   duration rapl_least_period = std::chrono::milliseconds(200);
+  double read_budget = 0.5;  ///< percent of one core
   double rapl_tdp = 0;
   bool virtual_interfaces = false;
   std::string textfile_directory;

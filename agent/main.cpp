@@ -33,8 +33,12 @@ using sources = std::vector<std::unique_ptr<source>>;
 sources make_sources(const settings& s) {
   sources all;
   if (s.reads("rapl")) {
-    all.push_back(
-        std::make_unique<rapl_source>(rapl_options{s.sys_root, s.period_of(s.rapl_period), s.rapl_tdp}));
+    rapl_options o;
+    o.sys_root = s.sys_root;
+    o.period = s.period_of(s.rapl_period);
+    o.least_period = s.rapl_least_period;
+    o.tdp_watts = s.rapl_tdp;
+    all.push_back(std::make_unique<rapl_source>(std::move(o)));
   }
   if (s.reads("os")) {
     os_options o;
@@ -78,9 +82,10 @@ result<std::shared_ptr<tls::context>> load(tls::options o) {
   return std::shared_ptr<tls::context>(std::move(*loaded));
 }
 
-result<std::unique_ptr<uplink>> make_uplink(
-    const settings& s, async::loop& loop, const board& from, const logger& log,
-    std::function<void(std::size_t, const wire::interest&)> on_interest) {
+/// `reader` is told what the aggregators want; `look_again` wakes what reads.
+result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop, const board& from,
+                                            const logger& log, sampler& reader,
+                                            std::shared_ptr<async::event> look_again) {
   uplink_options o;
   for (const auto& text : s.aggregator) o.aggregators.push_back(parse_endpoint(text).value());
   if (!o.aggregators.empty()) {
@@ -101,7 +106,14 @@ result<std::unique_ptr<uplink>> make_uplink(
   if (!s.credential_file.empty()) {
     o.credential = [file = s.credential_file] { return read_line(file).value_or(""); };
   }
-  o.on_interest = std::move(on_interest);
+  o.on_interest = [&reader, look_again](std::size_t link, const wire::interest& wanted) {
+    reader.set_interest(link, wanted, boot_clock::now());
+    look_again->notify();
+  };
+  o.on_lost = [&reader, look_again](std::size_t link) {
+    reader.lose_interest(link, boot_clock::now());
+    look_again->notify();
+  };
   return std::make_unique<uplink>(loop, std::move(o), from, log.part("uplink"));
 }
 
@@ -167,13 +179,9 @@ result<void> serve(const settings& s, const logger& log) {
 
   parts p;
   async::task_group tasks(p.loop, log);
-  p.reader = std::make_unique<sampler>(p.readings, log.part("sampler"));
+  p.reader = std::make_unique<sampler>(p.readings, log.part("sampler"), clocks{}, s.read_budget / 100);
   auto look_again = std::make_shared<async::event>(p.loop);
-  auto up = make_uplink(s, p.loop, p.readings, log,
-                        [&p, look_again](std::size_t link, const wire::interest& wanted) {
-                          p.reader->set_interest(link, wanted, boot_clock::now());
-                          look_again->notify();
-                        });
+  auto up = make_uplink(s, p.loop, p.readings, log, *p.reader, look_again);
   if (!up) return up.error();
   p.up = *std::move(up);
   const auto named = found.size() + 1;  // with ourselves
@@ -182,12 +190,11 @@ result<void> serve(const settings& s, const logger& log) {
       p.reader->arrived(name);
       look_again->notify();
     });
-    const auto least = one->name() == "rapl" ? s.rapl_least_period : one->period();
-    p.reader->add(std::move(one), least);
+    p.reader->add(std::move(one));
   }
   const auto slow = std::max<duration>(s.period, std::chrono::seconds(5));
   self_source::origins about{[&p] { return p.reader->report(); }, [&p] { return p.up->report(); }};
-  p.reader->add(std::make_unique<self_source>(std::move(about), slow), slow);
+  p.reader->add(std::make_unique<self_source>(std::move(about), slow));
 
   if (!s.listen.empty()) {
     http::router routes;

@@ -1,8 +1,12 @@
 #include "agent/sampler.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
+#include <set>
 #include <utility>
 
 namespace binnacle::agent {
@@ -25,6 +29,12 @@ wire::absence absence_for(errc code) {
   }
 }
 
+bool same(const wire::interest& a, const wire::interest& b) {
+  return std::ranges::equal(a.wishes, b.wishes, [](const auto& x, const auto& y) {
+    return x.family == y.family && x.period_ms == y.period_ms;
+  });
+}
+
 // A source is ours, but a library under it may throw; nothing that one throws may reach the others.
 template <class Step>
 result<void> guarded(Step step) {
@@ -37,13 +47,13 @@ result<void> guarded(Step step) {
 
 }  // namespace
 
-sampler::sampler(board& out, logger log, clocks time)
-    : out_(out), log_(std::move(log)), time_(std::move(time)) {}
+sampler::sampler(board& out, logger log, clocks time, double share)
+    : out_(out), log_(std::move(log)), time_(std::move(time)), share_(share) {}
 
-void sampler::add(std::unique_ptr<source> s, duration least_period) {
+void sampler::add(std::unique_ptr<source> s) {
   const auto period = s->period();
   entries_.push_back(
-      {.from = std::move(s), .least = std::min(least_period, period), .ticks = {instant{}, period}});
+      {.from = std::move(s), .ticks = {instant{}, period}, .budget = read_budget(share_), .asked = period});
 }
 
 void sampler::start(instant now) {
@@ -56,6 +66,8 @@ void sampler::start(instant now) {
 
 bool sampler::run(instant now) {
   bool any = false;
+  // Which source a family is of shows when its series are there.
+  if (wishes_.expire(now) || applied_to_ != out_.version()) apply_interest(now);
   for (auto& e : entries_) {
     if (!e.ticks.due(now) && !e.arrived) continue;
     e.arrived = false;
@@ -74,7 +86,7 @@ void sampler::arrived(std::string_view source) {
 }
 
 instant sampler::next_deadline() const noexcept {
-  auto next = instant::max();
+  auto next = entries_.empty() ? instant::max() : wishes_.next_deadline();
   for (const auto& e : entries_) next = std::min(next, e.arrived ? instant{} : e.ticks.next());
   return next;
 }
@@ -91,6 +103,8 @@ void sampler::read(entry& e, instant now) {
   const auto before = time_.now();
   const auto done = guarded([&] { return e.from->read(out_); });
   e.last_read = time_.now() - before;
+  e.budget.took(e.last_read);
+  set_period(e, now);
   if (!done) return failed(e, done.error(), now);
   const bool came_back = !e.up;
   e.up = true;
@@ -103,7 +117,7 @@ void sampler::read(entry& e, instant now) {
     e.look_at = now + e.pause;
     e.pause = std::min(e.pause * 2, longest_pause);
   }
-  say(e, true, limited);
+  say(e, true, limited.empty() || e.slowed.empty() ? limited + e.slowed : limited + "; " + e.slowed);
 }
 
 void sampler::failed(entry& e, const error& why, instant now) {
@@ -135,30 +149,57 @@ void sampler::say(const entry& e, bool ok, const std::string& message) {
 }
 
 void sampler::set_interest(std::size_t link, const wire::interest& wanted, instant now) {
-  auto& wishes = wishes_[link];
-  wishes.clear();
-  for (const auto& w : wanted.wishes) {
-    const auto* family = metrics::find(w.family);
-    if (family == nullptr || w.period_ms == 0) continue;
-    const duration period = std::chrono::milliseconds(w.period_ms);
-    const auto [it, fresh] = wishes.emplace(family->source, period);
-    if (!fresh) it->second = std::min(it->second, period);
-  }
-  if (wishes.empty()) wishes_.erase(link);
+  wishes_.set(link, wanted);
   apply_interest(now);
 }
 
+void sampler::lose_interest(std::size_t link, instant now) { wishes_.lost(link, now); }
+
 void sampler::apply_interest(instant now) {
-  for (auto& e : entries_) {
-    auto period = e.from->period();
-    for (const auto& [link, wishes] : wishes_) {
-      const auto it = wishes.find(std::string(e.from->name()));
-      if (it != wishes.end()) period = std::min(period, std::max(it->second, e.least));
-    }
-    if (period == e.ticks.period()) continue;
-    log_.info("source {} is read every {} now", e.from->name(), human(period));
-    e.ticks.set_period(period, now);
+  applied_to_ = out_.version();
+  const auto wanted = wishes_.wanted();
+  // A family is of the source that the catalogue names, and of those that brought its series (a user's file).
+  std::map<std::string_view, std::set<std::string_view>> sources;
+  for (const auto& w : wanted.wishes) {
+    const auto* family = metrics::find(w.family);
+    auto& those = sources[w.family];
+    if (family != nullptr) those.insert(family->source);
   }
+  if (!wanted.wishes.empty()) {
+    for (const auto& s : out_.series()) {
+      const auto at = s.removed ? sources.end() : sources.find(s.info.family);
+      if (at != sources.end()) at->second.insert(out_.groups()[s.info.group].info.source);
+    }
+  }
+  for (auto& e : entries_) {
+    wire::interest own;
+    e.asked = e.from->period();
+    for (const auto& w : wanted.wishes) {
+      if (!sources[w.family].contains(e.from->name())) continue;
+      own.wishes.push_back(w);
+      const duration period = std::chrono::milliseconds(w.period_ms);
+      e.asked = std::min(e.asked, std::max(period, e.from->least_period()));
+    }
+    if (!same(own, e.wanted)) {
+      e.wanted = std::move(own);
+      e.from->set_interest(e.wanted);
+    }
+    set_period(e, now);
+  }
+}
+
+void sampler::set_period(entry& e, instant now) {
+  const auto period = e.budget.allowed(e.asked, e.from->period());
+  e.slowed =
+      period == e.asked
+          ? std::string()
+          : fmt::format(
+                "it is read every {} instead of every {} as wanted, which would take more than {} % of "
+                "a core (read-budget)",
+                human(period), human(e.asked), share_ * 100);
+  if (period == e.ticks.period()) return;
+  log_.info("source {} is read every {} now", e.from->name(), human(period));
+  e.ticks.set_period(period, now);
 }
 
 std::vector<sampler::health> sampler::report() const {

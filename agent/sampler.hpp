@@ -1,12 +1,13 @@
 #pragma once
 
 #include "agent/clocks.hpp"
+#include "agent/interest.hpp"
+#include "agent/read_budget.hpp"
 #include "agent/schedule.hpp"
 #include "agent/source.hpp"
 #include "common/log.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,13 +16,14 @@ namespace binnacle::agent {
 
 /// Reads each source when its time has come, and keeps its health on the board. A source that fails, or
 /// throws, stops no other: its series are absent, and it is looked for again with back-off until it is back.
+/// What policies watch is read more often, within a budget.
 /// No timer in here: sample_loop() carries the time. Threads: the agent's loop.
 class sampler {
  public:
-  sampler(board& out, logger log, clocks time = {});
+  /// `share`: of one core, the most that reading a source more often than its own period may cost.
+  sampler(board& out, logger log, clocks time = {}, double share = 0.005);
 
-  /// `least_period` is the shortest that interest() may ask of it; its own period if that is shorter.
-  void add(std::unique_ptr<source> s, duration least_period);
+  void add(std::unique_ptr<source> s);
 
   /// Starts the ticks of all sources at `now`, and looks for what there is to read.
   void start(instant now);
@@ -33,9 +35,11 @@ class sampler {
   instant next_deadline() const noexcept;
 
   /// What the aggregator behind `link` wants read more often. It replaces what that link wanted before; the
-  /// shortest period over all links counts, within what each source allows. Families of no source here are
-  /// passed over.
+  /// shortest period over all links counts, within what each source and the budget allow. Families of no
+  /// source here are passed over.
   void set_interest(std::size_t link, const wire::interest& wanted, instant now);
+  /// The link is gone; what it wanted is read on for interest_book::grace.
+  void lose_interest(std::size_t link, instant now);
 
   struct health {
     std::string source;
@@ -49,9 +53,12 @@ class sampler {
  private:
   struct entry {
     std::unique_ptr<source> from;
-    duration least;
     schedule ticks;
-    bool found = false;  // discover() has succeeded
+    read_budget budget;
+    duration asked;         // by interest, before the budget
+    wire::interest wanted;  // of its families
+    std::string slowed;     // what the budget took of that, in one sentence
+    bool found = false;     // discover() has succeeded
     bool up = false;
     bool arrived = false;
     instant look_at{};  // when discover() is due again
@@ -65,12 +72,15 @@ class sampler {
   void failed(entry& e, const error& why, instant now);
   void say(const entry& e, bool ok, const std::string& message);
   void apply_interest(instant now);
+  void set_period(entry& e, instant now);
 
   board& out_;
   logger log_;
   clocks time_;
   std::vector<entry> entries_;
-  std::map<std::size_t, std::map<std::string, duration>> wishes_;  // link, source
+  double share_;
+  interest_book wishes_;
+  std::uint32_t applied_to_ = 0;  // the board's version when wishes_ were last given to the sources
 };
 
 }  // namespace binnacle::agent

@@ -44,6 +44,8 @@ void self_source::read_sources(board& out) {
     out.set(labelled(out, "binnacle_agent_source_up", "source", h.source), std::int64_t{h.up ? 1 : 0});
     out.set(labelled(out, "binnacle_agent_source_read_seconds", "source", h.source),
             std::chrono::duration<double>(h.last_read).count());
+    out.set(labelled(out, "binnacle_agent_source_period_seconds", "source", h.source),
+            std::chrono::duration<double>(h.period).count());
     out.set(labelled(out, "binnacle_agent_missed_ticks_total", "source", h.source),
             static_cast<std::int64_t>(h.missed));
   }

@@ -36,6 +36,9 @@ class source {
 
   virtual std::string_view name() const noexcept = 0;
   virtual duration period() const noexcept = 0;
+  /// The shortest period at which others may have it read (interest). Its own by default: what a read costs
+  /// somebody else (an exporter, a BMC) is not for an aggregator to decide.
+  virtual duration least_period() const noexcept { return period(); }
 
   /// Looks at what is there without keeping it. Never fails: bad news are findings.
   virtual std::vector<finding> probe() = 0;
@@ -61,6 +64,11 @@ class source {
   /// Reads everything once. Failures of single series are absences on the board; an error means the whole
   /// source failed (its message goes to the source's status, its series to absent).
   virtual result<void> read(board& out) = 0;
+
+  /// Which of this source's families policies watch, and how often they are wanted (the shortest wish over
+  /// all links). Told when it changes; the source's ticks follow by themselves, so that only a source whose
+  /// single series cost something has to listen.
+  virtual void set_interest(const wire::interest& wanted) { (void)wanted; }
 };
 
 }  // namespace binnacle::agent

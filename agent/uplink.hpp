@@ -33,9 +33,10 @@ struct uplink_options {
   wire::hello hello;  ///< node, cluster, boot id, version
   /// Read again for every hello; null when the certificate speaks for the node.
   std::function<std::string()> credential;
-  /// What the aggregator at the end of link number `link` wants read and how often; nothing when that link is
-  /// lost.
+  /// What the aggregator at the end of link number `link` wants read and how often.
   std::function<void(std::size_t link, const wire::interest&)> on_interest;
+  /// That link is lost.
+  std::function<void(std::size_t link)> on_lost;
   std::chrono::seconds connect_deadline{15};
   std::chrono::seconds write_deadline{30};
 };

@@ -123,7 +123,7 @@ task<result<void>> uplink_link::live() {
   core_->conflated += s->content.conflated();
   if (connected_) {
     connected_ = false;
-    if (options.on_interest) options.on_interest(slot_, {});
+    if (options.on_lost) options.on_lost(slot_);
     core_->plan.lost(slot_);
     core_->plan_changed();
   }

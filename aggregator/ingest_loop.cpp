@@ -18,15 +18,6 @@ namespace {
 using async::task;
 using async::within;
 
-/// Watched RAPL is read five times a second: it costs nothing, and one-second watts are late watts (design
-/// 6).
-wire::interest interest_of(const std::vector<std::string>& families) {
-  wire::interest out;
-  for (const std::string& family : families)
-    out.wishes.push_back({family, family.starts_with("rapl_") ? 200u : 1000u});
-  return out;
-}
-
 }  // namespace
 
 struct ingest_loop::impl final : policy::sink, policy::column_source {
@@ -102,7 +93,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   label_book labels;
   std::vector<store::node_id> to_relabel;
   bool interest_changed = false;
-  std::uint64_t families_seen = 0;
+  std::uint64_t interest_seen = 0;
   static constexpr std::size_t most_node_lines = 50;
   std::size_t node_lines = 0;
   instant node_lines_until{};
@@ -135,15 +126,15 @@ result<void> ingest_loop::impl::open_port() {
   events.node_changed = [this](store::node_update u) { on_node(std::move(u)); };
   door = std::make_unique<ingest::listener>(loop, std::move(o), stock, std::move(events), log);
   auto started = door->start();
-  if (started.has_value()) door->set_interest(interest_of(stock.families_in_use()));
+  if (started.has_value()) door->set_interest(stock.interest());
   return started;
 }
 
 void ingest_loop::impl::on_node(store::node_update u) {
   judge.node_added(u.id, boot_clock::now());
   // The first node with a flat name's series, or a mean's counter, tells which families those are.
-  const std::uint64_t families = stock.families_version();
-  if (std::exchange(families_seen, families) != families) interest_changed = true;
+  const std::uint64_t interest = stock.interest_version();
+  if (std::exchange(interest_seen, interest) != interest) interest_changed = true;
   mail.node(std::move(u));
   after_engine();
 }
@@ -191,7 +182,7 @@ void ingest_loop::impl::after_engine() {
   rearm();
   if (interest_changed && door) {
     interest_changed = false;
-    door->set_interest(interest_of(stock.families_in_use()));
+    door->set_interest(stock.interest());
   }
   relabel_nodes();
 }

@@ -1,7 +1,10 @@
 #include "aggregator/store/column_set.hpp"
 
+#include "common/metrics/watch.hpp"
+#include "common/wire/limits.hpp"
+
 #include <algorithm>
-#include <set>
+#include <chrono>
 
 namespace binnacle::store {
 
@@ -10,10 +13,24 @@ namespace {
 /// The families that the catalogue says a name is made of.
 void add_families(std::set<std::string, std::less<>>& to, const metrics::resolved& name) {
   to.insert(name.family);
+  for (const std::string_view part : metrics::made_of(name.family)) to.emplace(part);
   const metrics::family* f = metrics::find(name.family);
   if (f == nullptr || name.rule_given) return;
   for (const metrics::member& m : f->members) to.emplace(m.family);
   for (const metrics::member& m : f->denominator) to.emplace(m.family);
+}
+
+// A mean or a trend over a minute is as good from a point a second as from five. Peaks are not.
+constexpr int points_in_a_window = 50;
+constexpr std::chrono::milliseconds relaxed{1000};
+
+/// How often `family` is to be read for the column.
+std::chrono::milliseconds wanted_period(const column& c, std::string_view family) {
+  const auto watched = metrics::watched_period(family);
+  if (c.length == duration::zero() || (c.stat != statistic::avg && c.stat != statistic::trend))
+    return watched;
+  const auto fine = std::chrono::duration_cast<std::chrono::milliseconds>(c.length / points_in_a_window);
+  return std::clamp(fine, watched, std::max(watched, relaxed));
 }
 
 }  // namespace
@@ -27,7 +44,7 @@ void column_set::attach(kind& k, std::uint32_t id) {
   // Flat names, and the counters behind a mean, are known from the nodes that have them.
   for (const auto* terms : {&p.terms, &p.denominator, &p.integral}) {
     for (const plan::term& t : *terms) {
-      if (c.families.insert(k.what->all[t.series].family).second) ++families_version_;
+      if (c.families.insert(k.what->all[t.series].family).second) ++interest_version_;
     }
   }
 }
@@ -51,7 +68,7 @@ column_set::added column_set::add(const column_spec& spec) {
   fresh->stat = spec.window > duration::zero() ? spec.stat : statistic::avg;
   fresh->users = 1;
   add_families(fresh->families, fresh->name);
-  ++families_version_;
+  ++interest_version_;
   fresh->values = std::make_shared<shared_column>(spec);
 
   std::uint32_t id = 0;
@@ -76,7 +93,7 @@ bool column_set::remove(column_id which) {
   for (auto& [what, entry] : kinds_) {
     if (const auto k = entry.lock()) detach(*k, id);
   }
-  ++families_version_;
+  ++interest_version_;
   by_spec_.erase(columns_[id]->spec);
   columns_[id].reset();
   free_.push_back(id);
@@ -103,12 +120,22 @@ std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) 
   return k;
 }
 
-std::vector<std::string> column_set::families() const {
-  std::set<std::string, std::less<>> names;
+wire::interest column_set::interest() const {
+  std::map<std::string_view, std::chrono::milliseconds> periods;
   for (const auto& c : columns_) {
-    if (c != nullptr) names.insert(c->families.begin(), c->families.end());
+    if (c == nullptr) continue;
+    for (const std::string& family : c->families) {
+      const auto period = wanted_period(*c, family);
+      const auto [at, fresh] = periods.emplace(family, period);
+      if (!fresh) at->second = std::min(at->second, period);
+    }
   }
-  return {names.begin(), names.end()};
+  wire::interest out;
+  for (const auto& [family, period] : periods) {
+    if (out.wishes.size() == wire::max_wishes) break;
+    out.wishes.push_back({std::string(family), static_cast<std::uint32_t>(period.count())});
+  }
+  return out;
 }
 
 }  // namespace binnacle::store

@@ -61,10 +61,10 @@ class column_set {
   std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s);
   std::size_t kinds() const noexcept { return kinds_.size(); }
 
-  /// Every family that a column in use reads at some node, sorted: what the agents should read often. Another
-  /// version: they may differ from the last time.
-  std::vector<std::string> families() const;
-  std::uint64_t families_version() const noexcept { return families_version_; }
+  /// Every family that a column in use reads at some node, sorted, and how often agents should read it.
+  /// Another version: it may differ from the last time.
+  wire::interest interest() const;
+  std::uint64_t interest_version() const noexcept { return interest_version_; }
 
  private:
   void attach(kind& k, std::uint32_t id);
@@ -73,7 +73,7 @@ class column_set {
   std::vector<std::unique_ptr<column>> columns_;  // null: free
   std::map<column_spec, std::uint32_t> by_spec_;
   std::vector<std::uint32_t> free_;
-  std::uint64_t families_version_ = 0;
+  std::uint64_t interest_version_ = 0;
   // The nodes own their kind; an entry of a shape that no node has is dropped at the next sweep.
   std::unordered_map<const shape*, std::weak_ptr<kind>> kinds_;
   std::size_t sweep_at_ = 64;

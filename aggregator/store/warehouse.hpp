@@ -92,11 +92,11 @@ class warehouse {
   void unwatch(column_id id);
   const column_spec& spec(column_id id) const noexcept { return columns_.at(id).spec; }
   std::size_t columns_in_use() const noexcept { return columns_.in_use(); }
-  /// The families that columns in use read: for the interest message.
-  std::vector<std::string> families_in_use() const { return columns_.families(); }
-  /// Differs from before whenever families_in_use() may: after watch() and unwatch(), and when a node brings
+  /// The families that columns in use read, and how often agents should read them.
+  wire::interest interest() const { return columns_.interest(); }
+  /// Differs from before whenever interest() may: after watch() and unwatch(), and when a node brings
   /// families not seen yet.
-  std::uint64_t families_version() const noexcept { return columns_.families_version(); }
+  std::uint64_t interest_version() const noexcept { return columns_.interest_version(); }
 
   std::size_t series_count() const noexcept { return series_; }
   std::size_t kinds() const noexcept { return columns_.kinds(); }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -79,20 +80,28 @@ std::string labels(const family& f) {
   return out;
 }
 
+/// The aliases of a family. Those without prometheus-adapter's "node_" are in the table below only.
+std::string old_names(const family& f) {
+  std::string out;
+  for (const alias& a : aliases()) {
+    const auto with_prefix = [&](const alias& b) { return b.name == fmt::format("node_{}", a.name); };
+    if (a.family != f.name || std::ranges::any_of(aliases(), with_prefix)) continue;
+    out += fmt::format("{}`{}`", out.empty() ? "" : ", ", a.name);
+  }
+  return out;
+}
+
 void print_section(std::string& out, const section& s) {
   auto to = std::back_inserter(out);
   fmt::format_to(to, "\n## {}\n\n{}\n\n", s.title, s.text);
   out +=
-      "| name | type | labels | unit | resolution | a node's number | meaning "
-      "|\n|---|---|---|---|---|---|---|\n";
-  std::string privilege;
+      "| name | type | labels | unit | resolution | a node's number | meaning | needs | old names "
+      "|\n|---|---|---|---|---|---|---|---|---|\n";
   for (const family& f : catalog()) {
     if (f.source != s.source) continue;
-    fmt::format_to(to, "| `{}` | {} | {} | {} | {} | {} | {}{} |\n", f.name, type_name(f.type), labels(f),
-                   f.unit, resolution(f), node_number(f), f.help, f.privilege.empty() ? "" : " [p]");
-    if (!f.privilege.empty()) privilege = f.privilege;
+    fmt::format_to(to, "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |\n", f.name, type_name(f.type),
+                   labels(f), f.unit, resolution(f), node_number(f), f.help, f.privilege, old_names(f));
   }
-  if (!privilege.empty()) fmt::format_to(to, "\n[p] needs {}.\n", privilege);
 }
 
 std::string value_of(const alias& a) {
@@ -129,6 +138,7 @@ std::string markdown() {
       "selector in the custom metrics API.\n"
       "- **Stale** is a value older than 10 s or three read periods, whichever is longer: it then counts as "
       "absent everywhere.\n"
+      "- **Needs** is the privilege beyond reading world-readable files.\n"
       "- A histogram `x` is the usual `x_bucket{le}`, `x_sum`, `x_count`.\n";
   for (const section& s : sections) print_section(out, s);
 

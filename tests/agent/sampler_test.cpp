@@ -21,17 +21,25 @@ struct script {
   std::optional<error> on_discover;
   std::optional<error> on_read;
   bool throws = false;
+  duration takes{};  // a read, by the bench's clock
   std::string limitation;
+  wire::interest wanted;
+  int told = 0;
   int discovered = 0;
   int reads = 0;
 };
 
 class scripted final : public source {
  public:
-  scripted(std::string name, script& s, duration period = 1s)
-      : name_(std::move(name)), script_(s), period_(period) {}
+  scripted(std::string name, script& s, fake_clock& clock, duration period, duration least)
+      : name_(std::move(name)), script_(s), clock_(clock), period_(period), least_(least) {}
   std::string_view name() const noexcept override { return name_; }
   duration period() const noexcept override { return period_; }
+  duration least_period() const noexcept override { return least_; }
+  void set_interest(const wire::interest& wanted) override {
+    script_.wanted = wanted;
+    ++script_.told;
+  }
   std::vector<finding> probe() override { return {}; }
   std::string limitation() const override { return script_.limitation; }
   result<void> discover(board& out) override {
@@ -43,6 +51,7 @@ class scripted final : public source {
   }
   result<void> read(board& out) override {
     ++script_.reads;
+    clock_.now += script_.takes;
     if (script_.throws) throw std::runtime_error("a library threw");
     if (script_.on_read) return *script_.on_read;
     out.set(series_, std::int64_t{script_.reads});
@@ -52,7 +61,8 @@ class scripted final : public source {
  private:
   std::string name_;
   script& script_;
-  duration period_;
+  fake_clock& clock_;
+  duration period_, least_;
   board::group_ref group_ = 0;
   board::series_ref series_ = 0;
 };
@@ -60,7 +70,7 @@ class scripted final : public source {
 struct bench {
   bench() : s(out, logger("test", log_level::off), clock.source()) {}
   void add(std::string name, script& what, duration period = 1s, duration least = 200ms) {
-    s.add(std::make_unique<scripted>(std::move(name), what, period), least);
+    s.add(std::make_unique<scripted>(std::move(name), what, clock, period, least));
   }
   void start() { s.start(clock.now); }
   /// Lets the time pass as a timer would, waking at each deadline.
@@ -185,6 +195,88 @@ TEST_CASE("interest shortens a source's period, within what it allows, for as lo
   CHECK(period(0) == 500ms);
   b.s.set_interest(0, {{{"rapl_power_watts", 60'000}}}, b.clock.now);
   CHECK(period(0) == 1s);  // never slower than configured
+}
+
+TEST_CASE("a source is told which of its families are wanted, and when none is any more") {
+  bench b;
+  script rapl, file;
+  b.add("rapl", rapl);
+  b.add("file", file);
+  b.start();
+  b.pass(0s);
+  b.s.set_interest(0, {{{"file_value", 700}, {"rapl_power_watts", 200}, {"rapl_tdp_watts", 1000}}},
+                   b.clock.now);
+  REQUIRE(rapl.wanted.wishes.size() == 2);
+  CHECK(rapl.wanted.wishes[0].family == "rapl_power_watts");
+  CHECK(rapl.wanted.wishes[0].period_ms == 200);
+  CHECK(rapl.wanted.wishes[1].family == "rapl_tdp_watts");
+  // A family that the catalogue does not know is of the source that brought it.
+  REQUIRE(file.wanted.wishes.size() == 1);
+  CHECK(file.wanted.wishes[0].period_ms == 700);
+  CHECK(b.s.report()[1].period == 700ms);
+  b.s.set_interest(1, {{{"rapl_tdp_watts", 500}}}, b.clock.now);
+  CHECK(rapl.wanted.wishes[1].period_ms == 500);
+  CHECK(file.told == 1);
+  b.s.set_interest(0, {}, b.clock.now);
+  b.s.set_interest(1, {}, b.clock.now);
+  CHECK(rapl.wanted.wishes.empty());
+  CHECK(b.s.report()[0].period == 1s);
+}
+
+TEST_CASE("a family whose series come later is of their source from then on") {
+  bench b;
+  script file;
+  b.add("file", file);
+  b.s.set_interest(0, {{{"file_value", 500}}}, b.clock.now);
+  CHECK(file.told == 0);
+  b.start();
+  b.pass(1s);
+  CHECK(file.wanted.wishes.size() == 1);
+}
+
+TEST_CASE("what a lost link wanted is read on for two minutes, and longer if it is back before") {
+  bench b;
+  script rapl;
+  b.add("rapl", rapl);
+  b.start();
+  const wire::interest wanted{{{"rapl_power_watts", 200}}};
+  b.s.set_interest(0, wanted, b.clock.now);
+  b.s.lose_interest(0, b.clock.now);
+  b.pass(119s);
+  CHECK(b.s.report()[0].period == 200ms);
+  SUBCASE("it stays away") {
+    b.pass(2s);
+    CHECK(b.s.report()[0].period == 1s);
+    CHECK(rapl.wanted.wishes.empty());
+  }
+  SUBCASE("it comes back") {
+    b.s.set_interest(0, wanted, b.clock.now);
+    b.pass(10min);
+    CHECK(b.s.report()[0].period == 200ms);
+  }
+}
+
+TEST_CASE("a source that is slow to read is read less often than wanted, and says so") {
+  bench b;
+  script rapl;
+  b.add("rapl", rapl);
+  rapl.takes = 1500us;  // 0.75 % of a core at 5 Hz, 0.375 % at 2.5 Hz
+  b.start();
+  b.s.set_interest(0, {{{"rapl_power_watts", 200}}}, b.clock.now);
+  b.pass(5s);
+  CHECK(b.s.report()[0].period == 400ms);
+  CHECK(b.status("rapl")->ok);
+  CHECK(b.status("rapl")->message.find("every 400ms instead of every 200ms") != std::string::npos);
+  rapl.takes = 900us;  // within the budget, but barely
+  b.pass(30s);
+  CHECK(b.s.report()[0].period == 400ms);
+  rapl.takes = 100us;
+  b.pass(30s);
+  CHECK(b.s.report()[0].period == 200ms);
+  CHECK(b.status("rapl")->message.empty());
+  rapl.takes = 50ms;
+  b.pass(60s);
+  CHECK(b.s.report()[0].period == 1s);  // its own: the user's choice
 }
 
 TEST_CASE("missed ticks are counted for the source that missed them") {

@@ -292,16 +292,14 @@ TEST_SUITE("agent/uplink") {
     });
   }
 
-  TEST_CASE_FIXTURE(fixture, "the interest reaches the agent") {
+  TEST_CASE_FIXTURE(fixture, "the interest reaches the agent, and the loss of the link too") {
     support::run([this](async::loop& loop) -> task<void> {
       auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
       auto o = options(at.port());
       std::string wanted;
-      bool forgotten = false;
-      o.on_interest = [&](std::size_t, const wire::interest& i) {
-        forgotten = i.wishes.empty();
-        if (!forgotten) wanted = i.wishes.at(0).family;
-      };
+      bool lost = false;
+      o.on_interest = [&](std::size_t, const wire::interest& i) { wanted = i.wishes.at(0).family; };
+      o.on_lost = [&](std::size_t link) { lost = link == 0; };
       agent::uplink up(loop, o, b, logger("test", log_level::off));
       up.start();
       auto p = co_await peer::accept(at, server->current(), "r1");
@@ -315,8 +313,8 @@ TEST_SUITE("agent/uplink") {
       for (int turn = 0; turn < 200 && wanted.empty(); ++turn) co_await async::sleep_for(5ms);
       CHECK(wanted == "rapl_power_watts");
       p->cut();
-      for (int turn = 0; turn < 200 && !forgotten; ++turn) co_await async::sleep_for(5ms);
-      CHECK(forgotten);
+      for (int turn = 0; turn < 200 && !lost; ++turn) co_await async::sleep_for(5ms);
+      CHECK(lost);
       p = co_await peer::accept(at, server->current(), "r1");
       co_await p->until(event::batch);
       bool stopped = false;

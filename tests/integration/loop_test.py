@@ -145,6 +145,18 @@ class Loop(unittest.TestCase):
         (folder / "text.prom").write_text("health_metric 0\n")
         self.trial.wait_for("the pass", lambda: self.ask("filter", ["cool"])["NodeNames"] == ["cool"])
 
+    def test_a_policy_that_watches_rapl_makes_agents_read_it_five_times_a_second(self):
+        def periods():
+            items = self.trial.metric("binnacle_agent_source_period_seconds_rapl")
+            return {item["describedObject"]["name"]: item["value"] for item in items}
+
+        self.begin(policy(rule("dontschedule", 1000, metric="os_load1")))
+        self.trial.wait_for("one read a second", lambda: periods() == {"cool": "1", "warm": "1"})
+        self.trial.write_policy(policy(rule("dontschedule", 10000)))
+        self.trial.wait_for("five reads a second", lambda: periods() == {"cool": "200m", "warm": "200m"})
+        self.trial.write_policy(policy(rule("dontschedule", 1000, metric="os_load1")))
+        self.trial.wait_for("one read a second again", lambda: periods() == {"cool": "1", "warm": "1"})
+
     def test_programs_end_with_status_0_on_sigterm(self):
         self.begin(policy(rule("dontschedule", 250)))
         self.assertEqual(self.trial.end("warm"), 0)

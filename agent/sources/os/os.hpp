@@ -3,6 +3,7 @@
 #include "agent/source.hpp"
 #include "agent/sources/os/part.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ class os_source final : public source {
 
   std::string_view name() const noexcept override { return "os"; }
   duration period() const noexcept override { return options_.period; }
+  duration least_period() const noexcept override {
+    return std::min<duration>(options_.period, std::chrono::seconds(1));
+  }
   std::vector<finding> probe() override;
   result<void> discover(board& out) override;
   std::string limitation() const override { return limitation_; }

@@ -6,6 +6,7 @@
 #include "agent/sources/rapl/powercap_files.hpp"
 #include "agent/sources/rapl/rapl_zones.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ namespace binnacle::agent {
 struct rapl_options {
   std::string sys_root = "/sys";
   duration period = std::chrono::seconds(1);
+  duration least_period = std::chrono::milliseconds(200);  ///< while a policy watches
   double tdp_watts = 0;  ///< per package, where the kernel does not say (AMD, some clients); 0: unknown
 };
 
@@ -28,6 +30,7 @@ class rapl_source final : public source {
 
   std::string_view name() const noexcept override { return "rapl"; }
   duration period() const noexcept override { return options_.period; }
+  duration least_period() const noexcept override { return std::min(options_.period, options_.least_period); }
   std::vector<finding> probe() override;
   result<void> discover(board& out) override;
   std::string limitation() const override { return limitation_; }

@@ -33,6 +33,13 @@ struct bench {
   void send_watts(double t, std::int64_t package0) { send(t, {{0, package0}, {1, 500}, {2, 70}}); }
 };
 
+std::uint32_t wanted_ms(const warehouse& w, std::string_view family) {
+  for (const auto& wish : w.interest().wishes) {
+    if (wish.family == family) return wish.period_ms;
+  }
+  return 0;
+}
+
 }  // namespace
 
 TEST_SUITE("aggregator/store/warehouse") {
@@ -299,12 +306,39 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     b.store.watch({"rapl_tdp_utilization_ratio"}, at_s(99));
     b.store.watch({"mine"}, at_s(99));
     b.store.watch({"rapl_zone_power_watts_core_0"}, at_s(99));
-    const auto families = b.store.families_in_use();
     for (const char* name : {"rapl_power_watts", "rapl_zone_power_watts", "rapl_tdp_watts",
                              "rapl_energy_joules_total", "mine"}) {
       CAPTURE(name);
-      CHECK(std::find(families.begin(), families.end(), name) != families.end());
+      CHECK(wanted_ms(b.store, name) != 0);
     }
+  }
+
+  TEST_CASE("interest asks for watched power five times a second, for long means as often as they need") {
+    bench b;
+    const auto now = b.store.watch({"rapl_power_watts"}, at_s(99));
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 200);
+    CHECK(wanted_ms(b.store, "os_load1") == 0);
+    b.store.unwatch(now.id);
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 0);
+    b.store.watch({"rapl_power_watts", 30s, statistic::avg}, at_s(99));
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 600);
+    const auto peak = b.store.watch({"rapl_power_watts", 10min, statistic::max}, at_s(99));
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 200);  // a peak lies between the points of a thin series
+    b.store.unwatch(peak.id);
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 600);
+    b.store.watch({"os_load1", 10min, statistic::avg}, at_s(99));
+    CHECK(wanted_ms(b.store, "os_load1") == 1000);
+    // An old name's own window.
+    b.store.watch({"collectd_package_0_power_power"}, at_s(99));
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 200);
+  }
+
+  TEST_CASE("whoever watches a composite watches what it is made of") {
+    bench b;
+    b.store.watch({"host_power_watts"}, at_s(99));
+    CHECK(wanted_ms(b.store, "host_power_watts") == 200);
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 200);
+    CHECK(wanted_ms(b.store, "bmc_dcmi_power_watts") == 1000);
   }
 }
 
@@ -312,15 +346,14 @@ TEST_SUITE("aggregator/store/warehouse/families") {
   TEST_CASE("a node that brings a family not seen yet changes the version, another of its kind does not") {
     warehouse w;
     w.watch({"rack_inlet_top"}, at_s(1));
-    const auto before = w.families_version();
+    const auto before = w.interest_version();
     const wire::catalog c = catalog_builder().group("textfile").series("rack_inlet", {{"where", "top"}});
     REQUIRE(w.set_catalog(w.node("a").value(), c, at_s(1)).has_value());
-    const auto with = w.families_version();
+    const auto with = w.interest_version();
     CHECK(with != before);
-    const auto families = w.families_in_use();
-    CHECK(std::find(families.begin(), families.end(), "rack_inlet") != families.end());
+    CHECK(wanted_ms(w, "rack_inlet") == 1000);
     REQUIRE(w.set_catalog(w.node("b").value(), c, at_s(1)).has_value());
-    CHECK(w.families_version() == with);
+    CHECK(w.interest_version() == with);
   }
 }
 
