@@ -18,7 +18,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-constexpr std::array<std::string_view, 3> known_sources{"rapl", "os", "textfile"};
+constexpr std::array<std::string_view, 4> known_sources{"rapl", "os", "pmu", "textfile"};
 
 error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
 
@@ -57,7 +57,7 @@ config_spec bind(settings& s) {
            "file with a token that speaks for the node besides the certificate");
 
   spec.group("What is read");
-  spec.add("sources", s.sources, "what to read: rapl, os, textfile");
+  spec.add("sources", s.sources, "what to read: rapl, os, pmu, textfile");
   spec.add("period", s.period, milliseconds(100), hours(1), "time between two reads of a source");
   spec.add("rapl-period", s.rapl_period, milliseconds(0), std::chrono::minutes(1),
            "the same for rapl; 0s: period");
@@ -67,12 +67,19 @@ config_spec bind(settings& s) {
            "percent of one core that reading a source more often than its period, because policies watch it, "
            "may take");
   spec.add("os-period", s.os_period, milliseconds(0), hours(1), "the same for os; 0s: period");
+  spec.add("pmu-period", s.pmu_period, milliseconds(0), hours(1), "the same for pmu; 0s: period");
   spec.add("textfile-period", s.textfile_period, milliseconds(0), hours(1),
            "the same for textfile; 0s: period");
   spec.add("rapl-tdp", s.rapl_tdp, 0, 10'000,
            "watts of one package's TDP where the kernel does not say; 0: unknown");
   spec.add("virtual-interfaces", s.virtual_interfaces,
            "announce virtual network interfaces (bridges, pods' ends) too");
+  spec.add_choice("pmu-preset", s.pmu_preset, {"default", "collectd", "none"},
+                  "events that are counted: a lean set, the 42 of collectd's intel_pmu, or only pmu-events");
+  spec.add("pmu-events", s.pmu_events,
+           "more events: instructions, r01c2, cpu/event=0xc2,umask=0x01/, uncore_imc/cas_count_read/ or "
+           "libpfm4's INST_RETIRED:ANY_P");
+  spec.add("pmu-per-cpu", s.pmu_per_cpu, "a series for each CPU instead of the machine's sum");
   spec.add("textfile-directory", s.textfile_directory, "folder of *.prom files; none: no textfile source");
   spec.add("sys-root", s.sys_root, "where the machine's /sys is mounted (/host/sys in a container)");
   spec.add("proc-root", s.proc_root, "where the machine's /proc is mounted");
@@ -101,11 +108,12 @@ result<void> complete(settings& s) {
   }
   for (const auto& source : s.sources) {
     if (std::find(known_sources.begin(), known_sources.end(), source) == known_sources.end()) {
-      return invalid(fmt::format("sources: there is no source \"{}\": use rapl, os, textfile", source));
+      return invalid(fmt::format("sources: there is no source \"{}\": use rapl, os, pmu, textfile", source));
     }
   }
   for (const auto& [name, own] : {std::pair("rapl-period", s.rapl_period),
                                   {"os-period", s.os_period},
+                                  {"pmu-period", s.pmu_period},
                                   {"textfile-period", s.textfile_period}}) {
     if (own > duration::zero() && own < milliseconds(50)) {
       return invalid(

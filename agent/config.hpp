@@ -17,13 +17,16 @@ struct settings {
   std::string cert, key, ca;
   std::string credential_file;
 
-  std::vector<std::string> sources{"rapl", "os", "textfile"};
+  std::vector<std::string> sources{"rapl", "os", "pmu", "textfile"};
   duration period = std::chrono::seconds(1);
-  duration rapl_period{}, os_period{}, textfile_period{};  ///< zero: `period`
+  duration rapl_period{}, os_period{}, pmu_period{}, textfile_period{};  ///< zero: `period`
   duration rapl_least_period = std::chrono::milliseconds(200);
   double read_budget = 0.5;  ///< percent of one core
   double rapl_tdp = 0;
   bool virtual_interfaces = false;
+  std::string pmu_preset = "default";
+  std::vector<std::string> pmu_events;
+  bool pmu_per_cpu = false;
   std::string textfile_directory;
   std::string sys_root = "/sys";
   std::string proc_root = "/proc";

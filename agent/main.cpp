@@ -8,6 +8,7 @@
 #include "agent/self.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/os.hpp"
+#include "agent/sources/pmu/pmu.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "agent/sources/textfile/textfile.hpp"
 #include "agent/standard_descriptors.hpp"
@@ -47,6 +48,15 @@ sources make_sources(const settings& s) {
     o.roots.virtual_interfaces = s.virtual_interfaces;
     o.period = s.period_of(s.os_period);
     all.push_back(std::make_unique<os_source>(std::move(o)));
+  }
+  if (s.reads("pmu")) {
+    pmu_options o;
+    o.sys_root = s.sys_root;
+    o.proc_root = s.proc_root;
+    o.period = s.period_of(s.pmu_period);
+    o.wishes = {s.pmu_preset, s.pmu_events};
+    o.per_cpu = s.pmu_per_cpu;
+    all.push_back(std::make_unique<pmu_source>(std::move(o)));
   }
   if (s.reads("textfile") && !s.textfile_directory.empty()) {
     textfile_options o;

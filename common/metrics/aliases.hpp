@@ -2,9 +2,9 @@
 
 #include "common/metrics/catalog.hpp"
 
-/// Old names that go on working. Included by catalog.cpp alone, which adds for every "node_" name the form
-/// without that prefix: prometheus-adapter strips it, so policies were written either way. A user's own rows
-/// join these at run time.
+/// Old names that go on working; those of the PMU are in aliases_pmu.hpp. Included by catalog.cpp alone,
+/// which adds for every "node_" name the form without that prefix: prometheus-adapter strips it, so policies
+/// were written either way. A user's own rows join these at run time.
 namespace binnacle::metrics::tables {
 
 using std::chrono::seconds;

@@ -1,10 +1,12 @@
 #include "common/metrics/catalog.hpp"
 
 #include "common/metrics/aliases.hpp"
+#include "common/metrics/aliases_pmu.hpp"
 #include "common/metrics/families_agent.hpp"
 #include "common/metrics/families_aggregator.hpp"
 #include "common/metrics/families_network.hpp"
 #include "common/metrics/families_os.hpp"
+#include "common/metrics/families_pmu.hpp"
 #include "common/metrics/families_rapl.hpp"
 #include "common/metrics/families_textfile.hpp"
 
@@ -19,12 +21,15 @@ namespace {
 constexpr auto sorted_families = [] {
   using namespace tables;
   constexpr std::size_t count = std::size(agent) + std::size(aggregator) + std::size(network) +
-                                std::size(os) + std::size(rapl) + std::size(textfile);
+                                std::size(os) + std::size(pmu) + std::size(pmu_events) + std::size(pmu_pods) +
+                                std::size(rapl) + std::size(textfile);
   std::array<family, count> all{};
   auto next = all.begin();
   for (std::span<const family> part :
        {std::span<const family>(agent), std::span<const family>(aggregator), std::span<const family>(network),
-        std::span<const family>(os), std::span<const family>(rapl), std::span<const family>(textfile)}) {
+        std::span<const family>(os), std::span<const family>(pmu), std::span<const family>(pmu_events),
+        std::span<const family>(pmu_pods), std::span<const family>(rapl),
+        std::span<const family>(textfile)}) {
     next = std::ranges::copy(part, next).out;
   }
   std::ranges::sort(all, {}, &family::name);
@@ -33,17 +38,26 @@ constexpr auto sorted_families = [] {
 
 constexpr std::string_view node_prefix = "node_";
 
-constexpr std::size_t prefixed_names = static_cast<std::size_t>(
-    std::ranges::count_if(tables::old_names, [](const alias& a) { return a.name.starts_with(node_prefix); }));
+constexpr std::array<std::span<const alias>, 2> alias_tables{tables::old_names, tables::old_pmu_names};
+
+constexpr std::size_t all_names = [] {
+  std::size_t count = 0;
+  for (const auto& table : alias_tables) {
+    for (const alias& row : table) count += row.name.starts_with(node_prefix) ? 2 : 1;
+  }
+  return count;
+}();
 
 constexpr auto sorted_aliases = [] {
-  std::array<alias, std::size(tables::old_names) + prefixed_names> all{};
+  std::array<alias, all_names> all{};
   std::size_t next = 0;
-  for (const alias& row : tables::old_names) {
-    all[next++] = row;
-    if (!row.name.starts_with(node_prefix)) continue;
-    all[next] = row;
-    all[next++].name.remove_prefix(node_prefix.size());
+  for (const auto& table : alias_tables) {
+    for (const alias& row : table) {
+      all[next++] = row;
+      if (!row.name.starts_with(node_prefix)) continue;
+      all[next] = row;
+      all[next++].name.remove_prefix(node_prefix.size());
+    }
   }
   std::ranges::sort(all, {}, &alias::name);
   return all;

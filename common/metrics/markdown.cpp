@@ -18,6 +18,10 @@ struct section {
 constexpr std::array sections{
     section{"rapl", "RAPL (`rapl_`)", "CPU power and energy from the kernel's powercap tree."},
     section{"os", "Operating system (`os_`)", "From `/proc` and `/sys`."},
+    section{"pmu", "Performance counters (`pmu_`)",
+            "Through `perf_event_open`: events of the kernel, the CPUs and the memory controllers. With "
+            "`pmu-per-cpu` those with the label `cpu` have a\nseries for each CPU, otherwise one without "
+            "labels: the machine's sum."},
     section{"textfile", "Text files (`textfile_`)",
             "About the `*.prom` files; the metrics in them keep their own names."},
     section{"agent", "The agent itself (`binnacle_agent_`)",

@@ -59,6 +59,19 @@ TEST_CASE("a file and flags") {
   CHECK(s.rapl_tdp == 250);
 }
 
+TEST_CASE("what the PMU counts") {
+  CHECK(parsed({}).value().pmu_preset == "default");
+  const auto s = parsed({"--pmu-preset", "collectd", "--pmu-events", "instructions,r01c2", "--pmu-period",
+                         "5s", "--pmu-per-cpu"})
+                     .value();
+  CHECK(s.pmu_preset == "collectd");
+  CHECK(s.pmu_events == std::vector<std::string>{"instructions", "r01c2"});
+  CHECK(s.period_of(s.pmu_period) == 5s);
+  CHECK(s.pmu_per_cpu);
+  CHECK(refusal({"--pmu-preset", "all"}) != "accepted");
+  CHECK(refusal({"--pmu-period", "1ms"}).find("at least 50ms") != std::string::npos);
+}
+
 TEST_CASE("what does not fit together is refused with a remedy") {
   CHECK(refusal({"--aggregator", "a:9110"}).find("--cert is missing") == 0);
   CHECK(refusal({"--aggregator", "a:9110", "--cert", "c", "--key", "k"}).find("--ca is missing") == 0);

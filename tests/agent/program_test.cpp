@@ -155,7 +155,8 @@ TEST_CASE("it keeps no capability that its sources do not need, and no program i
   temp_folder root;
   write_powercap_tree(root / "sys", machines::xeon_two_sockets());
   restrict_energy(root / "sys");
-  const std::vector<std::string> flags{"--sys-root", root / "sys", "--listen", "127.0.0.1:0"};
+  const std::vector<std::string> flags{"--sources",  "rapl,os",  "--sys-root",
+                                       root / "sys", "--listen", "127.0.0.1:0"};
   SUBCASE("nothing is needed for files of one's own user") {
     program p(flags);
     REQUIRE(p.until("source rapl works"));
@@ -166,6 +167,13 @@ TEST_CASE("it keeps no capability that its sources do not need, and no program i
     CHECK(p.of_status("NoNewPrivs") == "1");
     if (::geteuid() == 0) CHECK(p.of_status("CapBnd") == "0000000000000000");
     CHECK(p.said.find("capabilities: none") != std::string::npos);
+  }
+  SUBCASE("CAP_PERFMON is all that counting on every CPU needs") {
+    if (::geteuid() != 0) return;
+    program p({"--sources", "pmu", "--listen", "127.0.0.1:0"});
+    REQUIRE(p.until("source pmu works"));
+    CHECK(p.of_status("CapEff") == "0000004000000000");
+    CHECK(p.said.find("privileges: needs CAP_PERFMON for pmu") != std::string::npos);
   }
   SUBCASE("CAP_DAC_READ_SEARCH stays where the counters are another's") {
     if (::geteuid() != 0) return;  // nobody else can give files away

@@ -1,4 +1,4 @@
-#include "agent/sources/os/counter_rate.hpp"
+#include "agent/sources/counter_rate.hpp"
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/proc_text.hpp"
 

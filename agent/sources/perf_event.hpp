@@ -1,0 +1,69 @@
+#pragma once
+
+#include "agent/sources/kernel_file.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// What perf_event_open(2) is asked to count: the fields of perf_event_attr that name an event.
+struct perf_encoding {
+  std::uint32_t type = 0;
+  std::uint64_t config = 0;
+  std::uint64_t config1 = 0;
+  std::uint64_t config2 = 0;
+
+  friend bool operator==(const perf_encoding&, const perf_encoding&) = default;
+};
+
+/// Where it is counted: on one CPU, for everything that runs there or for one cgroup.
+struct perf_request {
+  perf_encoding event;
+  unsigned cpu = 0;
+  int cgroup = -1;  ///< descriptor of the cgroup's folder; −1: everything
+  int leader = -1;  ///< descriptor of the group's first event; −1: becomes one
+};
+
+/// Opens an event that counts from now on, close-on-exec; empty on failure, with errno set. Tests hand in
+/// their own: a machine without a PMU can open software events only.
+using perf_opener = std::function<descriptor(const perf_request&)>;
+/// perf_event_open(2).
+descriptor open_perf_event(const perf_request& wanted) noexcept;
+
+/// Events of one PMU that are counted together on one CPU: what one read(2) gives is of one instant, and the
+/// kernel has them all on the PMU or none. Owns its descriptors.
+class perf_group {
+ public:
+  /// Adds an event; the first one leads. 0, or the errno that refused it: the group stays as it was.
+  int add(const perf_opener& open, perf_request wanted);
+
+  struct reading {
+    std::uint64_t enabled_ns = 0;           ///< since the group was opened
+    std::uint64_t running_ns = 0;           ///< of that, time on the PMU; less when groups take turns
+    std::span<const std::uint64_t> counts;  ///< in the order of add(); valid until the buffer changes
+  };
+  /// Nothing when the kernel gives no counts any more (the CPU went offline). Blocks: for one read(2), about
+  /// 1 µs on this CPU and 10 µs on another one (an interrupt there).
+  std::optional<reading> read(std::vector<std::uint64_t>& buffer) const;
+
+  std::size_t size() const noexcept { return events_.size(); }
+
+ private:
+  std::vector<descriptor> events_;
+};
+
+/// What to do about an errno of perf_event_open(2), in a sentence of its own; `proc_root` is where
+/// kernel.perf_event_paranoid is looked up.
+struct perf_refusal {
+  errc code = errc::unsupported;
+  std::string why;
+  std::string remedy;
+};
+perf_refusal why_refused(int error_number, const std::string& proc_root);
+
+}  // namespace binnacle::agent

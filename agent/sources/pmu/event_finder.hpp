@@ -1,0 +1,45 @@
+#pragma once
+
+#include "agent/sources/pmu/event_places.hpp"
+#include "agent/sources/pmu_device.hpp"
+#include "common/error.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// What and where an event's name means on this machine.
+///
+///   instructions, LLC-load-misses        perf's names for what every CPU has
+///   r01c2                                a number for the cores' PMU, from the maker's manual
+///   cpu/event=0xc2,umask=0x01/           terms of a PMU's format in sysfs
+///   uncore_imc/cas_count_read/           an event that the kernel names; all boxes of that PMU
+///   INST_RETIRED:ANY_P, skx::L2_RQSTS:MISS, perf::…   libpfm4's names
+///   mem-loads                            an event of the cores that the kernel names
+class event_finder {
+ public:
+  explicit event_finder(std::vector<pmu_device> devices) : devices_(std::move(devices)) {}
+
+  /// Errors: not_found with the nearest names, invalid_input, unsupported: one sentence with the remedy.
+  /// Blocks: a few small files; libpfm4's tables for the last two forms.
+  result<event_places> find(std::string_view name) const;
+
+  const std::vector<pmu_device>& devices() const noexcept { return devices_; }
+
+ private:
+  event_places on_cores(perf_encoding encoding) const;
+  result<event_places> in_terms(std::string_view pmu, std::string_view terms) const;
+  result<event_places> by_library(const std::string& name) const;
+  std::vector<const pmu_device*> cores() const;
+
+  std::vector<pmu_device> devices_;
+};
+
+/// At most `most` of `names` that look like `name`, the nearest first: those within a third of its length by
+/// insertions, removals and replacements, or that hold it. Pure.
+std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& names,
+                                       std::size_t most);
+
+}  // namespace binnacle::agent

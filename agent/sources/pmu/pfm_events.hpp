@@ -1,0 +1,36 @@
+#pragma once
+
+#include "agent/sources/perf_event.hpp"
+#include "common/error.hpp"
+
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// libpfm4's tables: events by their makers' names ("INST_RETIRED:ANY_P", "skx::L2_RQSTS:MISS",
+/// "perf::PAGE-FAULTS"), for the PMUs of this machine. The library keeps its state in globals: one of these
+/// at a time, in one thread, and not for longer than a look-up. Source: libpfm4(3).
+class pfm_events {
+ public:
+  pfm_events();
+  ~pfm_events();
+  pfm_events(const pfm_events&) = delete;
+  pfm_events& operator=(const pfm_events&) = delete;
+
+  struct found {
+    perf_encoding encoding;
+    bool outside_cores = false;  ///< a box of the package: counted on that PMU's own CPUs
+  };
+  /// Errors: not_found (no such event on this machine's PMUs), invalid_input (the event exists, its unit mask
+  /// or modifier does not), unsupported (its PMU is not in this kernel).
+  result<found> encode(const std::string& name) const;
+
+  /// Every event of the PMUs that are here, as "pmu::EVENT".
+  std::vector<std::string> names() const;
+
+ private:
+  int failed_ = 0;  // of initialising
+};
+
+}  // namespace binnacle::agent

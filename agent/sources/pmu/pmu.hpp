@@ -1,0 +1,88 @@
+#pragma once
+
+#include "agent/clocks.hpp"
+#include "agent/source.hpp"
+#include "agent/sources/pmu/counted_event.hpp"
+#include "agent/sources/pmu/counter_set.hpp"
+#include "agent/sources/pmu/event_meter.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::agent {
+
+struct pmu_options {
+  std::string sys_root = "/sys";
+  std::string proc_root = "/proc";
+  duration period = std::chrono::seconds(1);
+  event_wishes wishes;
+  bool per_cpu = false;  ///< named events for each CPU instead of their sum
+  std::size_t most_descriptors = 16'384;
+};
+
+/// What CPUs and memory controllers count: perf_event_open(2), system-wide on every CPU.
+///
+/// One read(2) a group and CPU; the machine's sum is made here, and absent when a part of it is. Events that
+/// this machine does not have are absent (missing) and stop no other: without a hardware PMU, as in most
+/// virtual machines, the software events go on. CPUs may come and go: totals go on from where they were.
+class pmu_source final : public source {
+ public:
+  explicit pmu_source(pmu_options options, clocks time = {}, perf_opener open = open_perf_event);
+
+  std::string_view name() const noexcept override { return "pmu"; }
+  duration period() const noexcept override { return options_.period; }
+  std::vector<finding> probe() override;
+  result<void> discover(board& out) override;
+  std::string limitation() const override { return limitation_; }
+  result<void> read(board& out) override;
+
+ private:
+  /// Key of the machine's sum beside those of single CPUs.
+  static constexpr int whole_machine = -1;
+
+  struct tracked {
+    counted_event about;
+    std::map<int, event_meter> meters;  // by CPU, or whole_machine alone
+    board::series_ref running_ratio = board::no_series;
+    std::uint64_t enabled_ns = 0, running_ns = 0;  // of this read, over all CPUs
+  };
+  /// A quotient of two events' rates.
+  struct quotient {
+    std::string_view family;
+    std::string_view above, below;  // events
+    std::map<int, board::series_ref> series;
+  };
+
+  bool tracks(const std::vector<counted_event>& events) const;
+  void track(std::vector<counted_event> events);
+  void plan();
+  void open(std::span<const unsigned> online, board& out);
+  void announce(std::span<const unsigned> online, board& out);
+  void limit();
+  result<void> why_nothing() const;
+  tracked* find(std::string_view event);
+  void set_quotients(board& out);
+  void set_running_ratio(tracked& t, board& out);
+
+  pmu_options options_;
+  clocks time_;
+  perf_opener open_;
+  board::group_ref group_ = board::no_group;
+  kernel_file online_file_;
+  std::string online_;  // its text when the counters were opened last
+  std::vector<tracked> tracked_;
+  std::vector<quotient> quotients_;
+  std::vector<planned_group> plan_;
+  bool one_by_one_ = false;  // a group did not fit on its PMU
+  bool reopen_ = false;      // a CPU went away between two reads
+  counter_set counters_;
+  std::vector<counter_set::count> counts_;
+  std::vector<std::string> problems_;
+  std::string limitation_;
+  std::vector<char> buffer_;
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+namespace binnacle::agent {
+
+/// One event on one CPU: turns readings into how much it rose. Pure.
+///
+/// When the kernel lets groups take turns on a PMU with too few counters, a count covers only the time the
+/// group was on it, and the rise is estimated as Δcount × Δenabled / Δrunning. Deltas are scaled, not totals:
+/// a scaled total can go backwards. A count starts at 0 when the event is opened; the difference is taken
+/// modulo 2^64, where the kernel's sum wraps. Source: perf_event_open(2), PERF_FORMAT_TOTAL_TIME_RUNNING.
+class scaled_counter {
+ public:
+  /// How much it rose since the last reading that gave something; nothing when it has not been on the PMU
+  /// since then: what it missed is part of the next one.
+  std::optional<std::uint64_t> update(std::uint64_t count, std::uint64_t enabled_ns,
+                                      std::uint64_t running_ns) noexcept {
+    const auto enabled = enabled_ns - enabled_ns_;
+    const auto running = running_ns - running_ns_;
+    if (running == 0) return std::nullopt;
+    auto rise = count - count_;
+    // The kernel takes the two times one after the other, so running may be a little longer.
+    if (running < enabled) {
+      const double share = static_cast<double>(enabled) / static_cast<double>(running);
+      rise = static_cast<std::uint64_t>(std::llround(static_cast<double>(rise) * share));
+    }
+    count_ = count;
+    enabled_ns_ = enabled_ns;
+    running_ns_ = running_ns;
+    return rise;
+  }
+
+ private:
+  std::uint64_t count_ = 0;
+  std::uint64_t enabled_ns_ = 0;
+  std::uint64_t running_ns_ = 0;
+};
+
+}  // namespace binnacle::agent
