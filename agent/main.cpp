@@ -36,6 +36,7 @@ sources make_sources(const settings& s) {
   if (s.reads("rapl")) {
     rapl_options o;
     o.sys_root = s.sys_root;
+    o.proc_root = s.proc_root;
     o.period = s.period_of(s.rapl_period);
     o.least_period = s.rapl_least_period;
     o.tdp_watts = s.rapl_tdp;

@@ -1,6 +1,7 @@
 #include "agent/privileges.hpp"
 
 #include "agent/sources/kernel_file.hpp"
+#include "agent/sources/rapl/power_pmu.hpp"
 #include "agent/sources/rapl/rapl_zones.hpp"
 
 #include <fmt/format.h>
@@ -24,12 +25,6 @@ std::vector<std::string> files_named(const settings& s) {
        {&s.cert, &s.key, &s.ca, &s.credential_file, &s.listen_cert, &s.listen_key, &s.listen_ca}) {
     if (!one->empty()) files.push_back(*one);
   }
-  if (s.reads("rapl")) {
-    // One stands for all: the driver makes them alike.
-    if (const auto tree = find_rapl_zones(s.sys_root); tree) {
-      files.push_back(tree->zones.front().folder + "/energy_uj");
-    }
-  }
   if (s.reads("textfile") && !s.textfile_directory.empty()) {
     files.push_back(s.textfile_directory);
     std::error_code bad;
@@ -39,6 +34,12 @@ std::vector<std::string> files_named(const settings& s) {
     }
   }
   return files;
+}
+
+// One stands for all: the driver makes them alike. Empty when there is none.
+std::string energy_file(const settings& s) {
+  const auto tree = find_rapl_zones(s.sys_root);
+  return tree ? tree->zones.front().folder + "/energy_uj" : std::string();
 }
 
 bool refused(const std::string& path) { return !open_readonly(path) && errno == EACCES; }
@@ -53,9 +54,20 @@ privileges needed_privileges(const settings& s) {
   };
 
   constexpr auto file_capabilities = one_capability(CAP_DAC_OVERRIDE) | one_capability(CAP_DAC_READ_SEARCH);
-  const auto files = files_named(s);
+  auto files = files_named(s);
   const auto before = effective_capabilities();
-  if ((before & file_capabilities) != 0 && set_effective(before & ~file_capabilities)) {
+  const bool without = (before & file_capabilities) != 0 && set_effective(before & ~file_capabilities);
+  if (s.reads("rapl")) {
+    const auto energy = energy_file(s);
+    const bool closed = energy.empty() || refused(energy);
+    if (closed && (before & one_capability(CAP_PERFMON)) != 0 && !find_power_events(s.sys_root).empty()) {
+      // It opens no other file of the node, so it goes before CAP_DAC_READ_SEARCH.
+      need(CAP_PERFMON, "rapl (the perf PMU power)");
+    } else if (!energy.empty()) {
+      files.push_back(energy);
+    }
+  }
+  if (without) {
     for (const auto& file : files) {
       if (!refused(file)) continue;
       need(CAP_DAC_READ_SEARCH, file);

@@ -2,7 +2,7 @@
 
 #include "common/metrics/family.hpp"
 
-/// RAPL through the kernel's powercap tree. Included by catalog.cpp alone.
+/// RAPL through the kernel's powercap tree or its perf PMU. Included by catalog.cpp alone.
 /// Source: Linux Documentation/power/powercap/powercap.rst.
 namespace binnacle::metrics::tables {
 
@@ -21,7 +21,9 @@ inline constexpr member rapl_package_watts[] = {{"rapl_power_watts"}};
 inline constexpr member rapl_package_tdp[] = {{"rapl_tdp_watts"}};
 
 inline constexpr std::string_view rapl_energy_privilege =
-    "root or CAP_DAC_READ_SEARCH (energy_uj is root-only since Linux 5.10)";
+    "root or CAP_DAC_READ_SEARCH (energy_uj is root-only since Linux 5.10), or CAP_PERFMON where the kernel "
+    "has "
+    "the perf PMU power";
 
 inline constexpr family rapl[] = {
     {.name = "rapl_power_watts",

@@ -17,6 +17,9 @@ struct powercap_number {
   int error_number = 0;  ///< errno behind `reason`, 0 if none
 };
 
+/// Powercap's numbers are in µW.
+constexpr double to_watts(std::uint64_t microwatts) noexcept { return static_cast<double>(microwatts) / 1e6; }
+
 /// The open files of one zone, read by libpowercap's getters.
 ///
 /// We open them ourselves, read-only and below any root, since the library's own open functions know only

@@ -21,28 +21,16 @@ constexpr double least_bound_watts = 150;
 constexpr double most_part_watts = 400;
 constexpr double most_platform_watts = 4000;
 
-constexpr std::string_view energy_permission =
-    "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694): run the agent as root or grant it "
-    "CAP_DAC_READ_SEARCH";
-
 metrics::label_set zone_labels(const rapl_zone& z) {
   metrics::label_set labels{{"zone", z.zone}};
   if (!z.package.empty()) labels.emplace_back("package", z.package);
   return labels;
 }
 
-std::string why_unreadable(const rapl_zone& z, const powercap_number& n) {
-  if (n.reason == wire::absence::permission) return std::string(energy_permission);
-  return fmt::format("{}/energy_uj: {}", z.folder,
-                     n.reason == wire::absence::malformed ? "not a number" : describe(n.error_number));
-}
-
-double to_watts(std::uint64_t microwatts) { return static_cast<double>(microwatts) / 1e6; }
-
 }  // namespace
 
-rapl_source::rapl_source(rapl_options options, clocks time)
-    : options_(std::move(options)), time_(std::move(time)) {}
+rapl_source::rapl_source(rapl_options options, clocks time, perf_opener open)
+    : options_(std::move(options)), time_(std::move(time)), open_(std::move(open)) {}
 
 rapl_source::metered_zone* rapl_source::find(const rapl_zone& z) {
   const auto it = std::find_if(zones_.begin(), zones_.end(), [&](const metered_zone& known) {
@@ -81,36 +69,58 @@ double rapl_source::most_watts(const rapl_zone& z) const {
 
 result<void> rapl_source::discover(board& out) {
   auto tree = find_rapl_zones(options_.sys_root);
-  if (!tree) {
-    for (auto& z : zones_) z.files.reset();
+  const auto events = find_power_events(options_.sys_root);
+  for (auto& known : zones_) known.files.reset();
+  if (!tree && events.empty()) {
+    for (auto& known : zones_) known.counter.reset();
     return tree.error();
   }
+  const auto zones = tree ? tree->zones : zones_of(events);
   group_ = out.add_group("rapl", "", options_.period, metrics::stale_after(options_.period));
-  for (auto& known : zones_) known.files.reset();
   // Packages first: the bounds of psys and of parts build on their TDPs.
-  for (const auto& z : tree->zones) {
-    if (z.is_package()) adopt(z, out);
+  for (const auto& z : zones) {
+    if (z.is_package()) adopt(z, events, out);
   }
-  for (const auto& z : tree->zones) {
-    if (!z.is_package()) adopt(z, out);
+  for (const auto& z : zones) {
+    if (!z.is_package()) adopt(z, events, out);
   }
-  problems_ = std::move(tree->problems);
+  problems_ = tree ? std::move(tree->problems) : std::vector<std::string>();
+  no_tree_ = tree ? std::string() : tree.error().message;
   return {};
 }
 
-void rapl_source::adopt(const rapl_zone& z, board& out) {
-  zone_files files(z.folder);
-  const auto range = files.max_energy_range_uj().value;
+// Energy by the files where they give it, otherwise by the PMU where that does. The other door's numbers have
+// another start.
+void rapl_source::choose_door(metered_zone& known, const std::vector<power_event>& events) {
+  const bool by_counter = known.counter && known.counter->error_number() == 0;
+  if (!by_counter) known.counter.reset();
+  auto range = known.files ? known.files->max_energy_range_uj().value : 0;
+  const bool readable = known.files && known.files->energy_uj(0, 0).reason == wire::absence::none;
+  if (readable) known.counter.reset();
+  if (!readable && !by_counter) {
+    if (const auto* e = find_event(events, known.about); e != nullptr) {
+      known.counter.emplace(*e, open_);
+      // The files say better why there is no energy.
+      if (known.files && known.counter->error_number() != 0) known.counter.reset();
+    }
+  }
+  if (known.counter) range = known.counter->range_uj();
+  if (known.counter.has_value() != by_counter) known.meter.interrupt();
+  if (known.range_uj != range) {
+    known.range_uj = range;
+    known.meter.set_range(range);
+  }
+}
+
+void rapl_source::adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out) {
   auto* known = find(z);
   if (known == nullptr) {
-    zones_.push_back({.about = z, .range_uj = range, .meter = energy_meter({range, most_watts(z)})});
+    zones_.push_back({.about = z, .meter = energy_meter({0, most_watts(z)})});
     known = &zones_.back();
-  } else if (known->range_uj != range) {
-    known->range_uj = range;
-    known->meter.set_range(range);
   }
   known->about = z;
-  known->files = std::move(files);
+  if (!z.folder.empty()) known->files.emplace(z.folder);
+  choose_door(*known, events);
   if (z.is_package()) {
     known->watts = out.add_series(group_, "rapl_power_watts", {{"package", z.package}});
   } else {
@@ -139,6 +149,21 @@ void rapl_source::announce_package(metered_zone& z, board& out) {
   }
 }
 
+std::string rapl_source::why_unreadable(const metered_zone& z, const powercap_number& n) const {
+  if (z.about.folder.empty()) {
+    const auto refusal = why_refused(n.error_number, options_.proc_root);
+    return fmt::format("{}; the perf PMU power does not help, {}: {}", no_tree_, refusal.why, refusal.remedy);
+  }
+  if (!z.files) return fmt::format("zone {} has vanished", z.about.folder);
+  if (n.reason == wire::absence::permission) {
+    return "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694): run the agent as root or "
+           "grant "
+           "it CAP_DAC_READ_SEARCH, or CAP_PERFMON where there is the perf PMU power";
+  }
+  return fmt::format("{}/energy_uj: {}", z.about.folder,
+                     n.reason == wire::absence::malformed ? "not a number" : describe(n.error_number));
+}
+
 result<void> rapl_source::read(board& out) {
   const auto asleep = time_.asleep();
   // The two clocks are read one after the other, so their difference moves by microseconds all the time.
@@ -158,7 +183,7 @@ result<void> rapl_source::read(board& out) {
       ++good;
       continue;
     }
-    auto why = z.files ? why_unreadable(z.about, n) : fmt::format("zone {} has vanished", z.about.folder);
+    auto why = why_unreadable(z, n);
     if (limitation_.empty()) limitation_ = why;
     if (!first) first = error{errc_of(n.error_number), std::move(why)};
   }
@@ -172,7 +197,12 @@ result<void> rapl_source::read(board& out) {
 
 powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
   powercap_number n{0, wire::absence::missing, ENODEV};
-  if (z.files) n = z.files->energy_uj(z.meter.last_uj().value_or(0), z.range_uj);
+  if (z.counter) {
+    n = z.counter->energy_uj();
+    if (n.reason != wire::absence::none && z.counter->error_number() == 0) z.counter.reset();
+  } else if (z.files) {
+    n = z.files->energy_uj(z.meter.last_uj().value_or(0), z.range_uj);
+  }
   if (n.reason != wire::absence::none) {
     out.set_absent(z.watts, n.reason);
     out.set_absent(z.joules, n.reason);
@@ -212,52 +242,6 @@ void rapl_source::read_package(metered_zone& z, wire::absence reason, board& out
   };
   ratio(z.headroom, long_term, long_term.value_or(0) - watts);
   ratio(z.utilization, z.tdp_watts, watts);
-}
-
-std::vector<finding> rapl_source::probe() {
-  const auto tree = find_rapl_zones(options_.sys_root);
-  if (!tree) {
-    constexpr const char* what = "power of the CPU packages (RAPL)";
-    if (tree.error().code == errc::io) {
-      return {{finding::grade::broken, what, tree.error().message,
-               "reload the driver: modprobe -r and modprobe intel_rapl_msr"}};
-    }
-    auto none = why_no_rapl(options_.sys_root);
-    const auto grade = none.code == errc::unsupported ? finding::grade::absent : finding::grade::broken;
-    return {{grade, what, std::move(none.why), std::move(none.remedy)}};
-  }
-  std::vector<finding> found;
-  for (const auto& z : tree->zones) {
-    auto what =
-        z.package.empty() || z.is_package() ? z.name : fmt::format("package-{} {}", z.package, z.name);
-    for (const auto& c : z.constraints) {
-      const auto limit = constraint_files(z.folder, c.index).power_limit_uw();
-      if (z.is_package() && limit.reason == wire::absence::none) {
-        what += fmt::format(", {} {:g} W", c.name, to_watts(limit.value));
-      }
-    }
-    const auto n = zone_files(z.folder).energy_uj(0, 0);
-    const auto tdp = tdp_of(z);
-    if (n.reason == wire::absence::permission) {
-      found.push_back({finding::grade::broken, what,
-                       "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694)",
-                       "run the agent as root or grant it CAP_DAC_READ_SEARCH"});
-    } else if (n.reason != wire::absence::none) {
-      found.push_back({finding::grade::broken, what, why_unreadable(z, n),
-                       "reload the driver: modprobe -r and modprobe intel_rapl_msr"});
-    } else if (z.is_package() && !tdp) {
-      found.push_back({finding::grade::limited, what, "the kernel does not say its TDP (usual on AMD)",
-                       "set rapl-tdp to the watts of one package, or do without utilization"});
-    } else {
-      found.push_back({finding::grade::works,
-                       tdp && z.is_package() ? fmt::format("{}, TDP {:g} W", what, *tdp) : what,
-                       {},
-                       {}});
-    }
-  }
-  for (const auto& p : tree->problems)
-    found.push_back({finding::grade::broken, "a zone", p, "reload the driver intel_rapl_msr"});
-  return found;
 }
 
 }  // namespace binnacle::agent

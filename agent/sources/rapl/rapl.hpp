@@ -3,6 +3,7 @@
 #include "agent/clocks.hpp"
 #include "agent/source.hpp"
 #include "agent/sources/rapl/energy_meter.hpp"
+#include "agent/sources/rapl/power_pmu.hpp"
 #include "agent/sources/rapl/powercap_files.hpp"
 #include "agent/sources/rapl/rapl_zones.hpp"
 
@@ -15,18 +16,21 @@ namespace binnacle::agent {
 
 struct rapl_options {
   std::string sys_root = "/sys";
+  std::string proc_root = "/proc";
   duration period = std::chrono::seconds(1);
   duration least_period = std::chrono::milliseconds(200);  ///< while a policy watches
   double tdp_watts = 0;  ///< per package, where the kernel does not say (AMD, some clients); 0: unknown
 };
 
-/// Power, energy and limits of CPU packages and their parts, through the kernel's powercap tree.
+/// Power, energy and limits of CPU packages and their parts, through the kernel's powercap tree. Energy that
+/// cannot be read there (no driver, a runtime that masks it, files of root) comes from the perf PMU `power`,
+/// which has the same counters and needs CAP_PERFMON; it knows no limits and no TDP.
 ///
 /// A zone that was seen once stays announced: when it vanishes its series are absent (missing), and with them
 /// the node's sum, instead of a sum that silently lost a package.
 class rapl_source final : public source {
  public:
-  explicit rapl_source(rapl_options options, clocks time = {});
+  explicit rapl_source(rapl_options options, clocks time = {}, perf_opener open = open_perf_event);
 
   std::string_view name() const noexcept override { return "rapl"; }
   duration period() const noexcept override { return options_.period; }
@@ -44,7 +48,8 @@ class rapl_source final : public source {
   };
   struct metered_zone {
     rapl_zone about;
-    std::optional<zone_files> files;  // nothing: the zone vanished
+    std::optional<zone_files> files;       // nothing: the zone vanished, or is the PMU's
+    std::optional<power_counter> counter;  // of the PMU, when the files do not give energy
     std::uint64_t range_uj = 0;
     energy_meter meter;
     board::series_ref watts = board::no_series;
@@ -56,19 +61,24 @@ class rapl_source final : public source {
     board::series_ref utilization = board::no_series;
   };
 
+  std::vector<finding> probe_events(const std::vector<power_event>& events, const rapl_absence& no_tree);
   metered_zone* find(const rapl_zone& z);
-  void adopt(const rapl_zone& z, board& out);
+  void adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out);
+  void choose_door(metered_zone& known, const std::vector<power_event>& events);
   void announce_package(metered_zone& z, board& out);
   std::optional<double> tdp_of(const rapl_zone& z) const;
   double most_watts(const rapl_zone& z) const;
+  std::string why_unreadable(const metered_zone& z, const powercap_number& n) const;
   powercap_number read_zone(metered_zone& z, board& out);
   void read_package(metered_zone& z, wire::absence reason, board& out);
 
   rapl_options options_;
   clocks time_;
+  perf_opener open_;
   board::group_ref group_ = board::no_group;
   std::vector<metered_zone> zones_;
   std::vector<std::string> problems_;  // of the last discovery
+  std::string no_tree_;                // why it found no powercap tree; empty when there is one
   std::string limitation_;
   duration asleep_{};
 };

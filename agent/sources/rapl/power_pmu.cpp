@@ -1,0 +1,108 @@
+#include "agent/sources/rapl/power_pmu.hpp"
+
+#include "agent/sources/pmu_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+struct known_event {
+  std::string_view name;
+  std::string_view zone;
+};
+constexpr std::array<known_event, 5> known_events{{{"energy-pkg", "package"},
+                                                   {"energy-cores", "core"},
+                                                   {"energy-ram", "dram"},
+                                                   {"energy-gpu", "uncore"},
+                                                   {"energy-psys", "psys"}}};
+
+struct seat {
+  unsigned cpu = 0;
+  std::string package, die;
+};
+
+std::vector<seat> seats_of(const std::string& sys_root, const std::vector<unsigned>& cpus) {
+  std::vector<seat> seats;
+  for (const unsigned cpu : cpus) {
+    const auto topology = fmt::format("{}/devices/system/cpu/cpu{}/topology/", sys_root, cpu);
+    auto package = read_line(topology + "physical_package_id");
+    if (!package || !parse_unsigned(*package)) continue;
+    seats.push_back({cpu, *std::move(package), read_line(topology + "die_id").value_or("0")});
+  }
+  return seats;
+}
+
+// "0", and "0-die-1" where a package has several dies with counters of their own.
+std::string label_of(const seat& s, const std::vector<seat>& all) {
+  const auto alone = std::ranges::count(all, s.package, &seat::package) == 1;
+  return alone ? s.package : fmt::format("{}-die-{}", s.package, s.die);
+}
+
+}  // namespace
+
+std::vector<power_event> find_power_events(const std::string& sys_root) {
+  std::vector<power_event> found;
+  const auto folder = sys_root + "/bus/event_source/devices/power";
+  const auto type = read_line(folder + "/type");
+  const auto number = type ? parse_unsigned(*type) : std::nullopt;
+  if (!number || *number > 0xffff'ffff) return found;
+  const pmu_device power(folder, static_cast<std::uint32_t>(*number));
+  if (!power.box_cpus()) return found;
+  const auto seats = seats_of(sys_root, *power.box_cpus());
+  for (const auto& [name, zone] : known_events) {
+    const auto alias = power.alias(std::string(name));
+    const auto encoding = power.encode(name);
+    if (!alias || !encoding || alias->unit != "Joules" || alias->scale <= 0) continue;
+    for (const auto& s : seats) {
+      const bool whole_machine = zone == "psys";
+      found.push_back({std::string(zone), whole_machine ? std::string() : label_of(s, seats), s.cpu,
+                       *encoding, alias->scale});
+      if (whole_machine) break;
+    }
+  }
+  return found;
+}
+
+std::vector<rapl_zone> zones_of(const std::vector<power_event>& events) {
+  std::vector<rapl_zone> zones;
+  for (const auto& e : events) {
+    rapl_zone z;
+    z.zone = e.zone;
+    z.package = e.package;
+    z.name = z.is_package() ? "package-" + e.package : e.zone;
+    zones.push_back(std::move(z));
+  }
+  return zones;
+}
+
+const power_event* find_event(const std::vector<power_event>& events, const rapl_zone& zone) {
+  const auto it = std::ranges::find_if(
+      events, [&](const power_event& e) { return e.zone == zone.zone && e.package == zone.package; });
+  return it == events.end() ? nullptr : &*it;
+}
+
+power_counter::power_counter(const power_event& event, const perf_opener& open)
+    : joules_(event.joules), errno_(counter_.add(open, {.event = event.encoding, .cpu = event.cpu})) {}
+
+powercap_number power_counter::energy_uj() {
+  if (errno_ != 0) return {0, absence_of(errno_), errno_};
+  const auto now = counter_.read(buffer_);
+  if (!now) return {0, wire::absence::missing, ENODEV};
+  return {static_cast<std::uint64_t>(static_cast<double>(now->counts[0]) * joules_ * 1e6),
+          wire::absence::none, 0};
+}
+
+std::uint64_t power_counter::range_uj() const noexcept {
+  const double range = std::ldexp(joules_ * 1e6, 64);
+  return range < 9e18 ? static_cast<std::uint64_t>(range) : 0;
+}
+
+}  // namespace binnacle::agent
