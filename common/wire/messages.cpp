@@ -7,35 +7,29 @@
 namespace binnacle::wire {
 namespace {
 
-struct names {
+struct pair {
   absence reason;
   schema::Absence wire;
-  std::string_view name;
 };
 // In the order of `absence`.
-constexpr std::array<names, 14> table = {{
-    {absence::none, schema::Absence::OTHER, "none"},
-    {absence::not_read_yet, schema::Absence::NOT_READ_YET, "not_read_yet"},
-    {absence::missing, schema::Absence::MISSING, "missing"},
-    {absence::permission, schema::Absence::PERMISSION, "permission"},
-    {absence::malformed, schema::Absence::MALFORMED, "malformed"},
-    {absence::timeout, schema::Absence::TIMEOUT, "timeout"},
-    {absence::no_data, schema::Absence::NO_DATA, "no_data"},
-    {absence::reset, schema::Absence::RESET, "reset"},
-    {absence::gap, schema::Absence::GAP, "gap"},
-    {absence::not_running, schema::Absence::NOT_RUNNING, "not_running"},
-    {absence::out_of_range, schema::Absence::OUT_OF_RANGE, "out_of_range"},
-    {absence::stale, schema::Absence::OTHER, "stale"},
-    {absence::disconnected, schema::Absence::OTHER, "disconnected"},
-    {absence::other, schema::Absence::OTHER, "other"},
+constexpr std::array<pair, 14> table = {{
+    {absence::none, schema::Absence::OTHER},
+    {absence::not_read_yet, schema::Absence::NOT_READ_YET},
+    {absence::missing, schema::Absence::MISSING},
+    {absence::permission, schema::Absence::PERMISSION},
+    {absence::malformed, schema::Absence::MALFORMED},
+    {absence::timeout, schema::Absence::TIMEOUT},
+    {absence::no_data, schema::Absence::NO_DATA},
+    {absence::reset, schema::Absence::RESET},
+    {absence::gap, schema::Absence::GAP},
+    {absence::not_running, schema::Absence::NOT_RUNNING},
+    {absence::out_of_range, schema::Absence::OUT_OF_RANGE},
+    {absence::stale, schema::Absence::OTHER},
+    {absence::disconnected, schema::Absence::OTHER},
+    {absence::other, schema::Absence::OTHER},
 }};
 
 }  // namespace
-
-std::string_view to_string(absence reason) noexcept {
-  const auto i = static_cast<std::size_t>(reason);
-  return i < table.size() ? table[i].name : "other";
-}
 
 namespace detail {
 
@@ -46,8 +40,8 @@ schema::Absence to_schema(absence reason) noexcept {
 
 absence from_schema(schema::Absence reason) noexcept {
   if (reason == schema::Absence::OTHER) return absence::other;
-  for (const names& n : table)
-    if (n.wire == reason) return n.reason;
+  for (const pair& p : table)
+    if (p.wire == reason) return p.reason;
   return absence::other;
 }
 

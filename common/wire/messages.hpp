@@ -32,6 +32,8 @@ enum class absence : std::uint8_t {
 };
 /// "not_read_yet", "permission"…
 std::string_view to_string(absence reason) noexcept;
+/// The reason of that name; other for a name that this version does not know.
+absence absence_of(std::string_view name) noexcept;
 
 /// A set of series that one read refreshes together: a source, or one part of a source with its own period.
 struct group_info {
