@@ -1,0 +1,214 @@
+#include "tests/support/bmc_sim.hpp"
+
+#include "common/clock.hpp"
+
+#include <arpa/inet.h>
+#include <array>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sstream>
+#include <stdexcept>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace binnacle::support {
+namespace {
+
+using std::chrono::milliseconds;
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(port);
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return at;
+}
+
+// A port that is free now. Somebody else may take it before the simulator does: then start() fails.
+std::uint16_t free_port(int type) {
+  const int fd = ::socket(AF_INET, type, 0);
+  auto at = loopback(0);
+  socklen_t length = sizeof at;
+  const bool bound = ::bind(fd, reinterpret_cast<sockaddr*>(&at), length) == 0 &&
+                     ::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &length) == 0;
+  ::close(fd);
+  if (!bound) throw std::runtime_error("no free port on loopback");
+  return ntohs(at.sin_port);
+}
+
+int connect_to(std::uint16_t port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto at = loopback(port);
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0) return fd;
+  ::close(fd);
+  return -1;
+}
+
+// What comes from `fd` until nothing came for `quiet`.
+void read_on(int fd, std::string& into, milliseconds quiet) {
+  pollfd one{fd, POLLIN, 0};
+  std::array<char, 4096> piece;
+  while (::poll(&one, 1, static_cast<int>(quiet.count())) > 0) {
+    const auto n = ::read(fd, piece.data(), piece.size());
+    if (n <= 0) return;
+    into.append(piece.data(), static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace
+
+bmc_sim::bmc_sim(board_spec board) : own_(std::in_place), folder_(own_->path()), board_(std::move(board)) {
+  find_ports_and_start();
+}
+bmc_sim::bmc_sim(board_spec board, std::string folder)
+    : folder_(std::move(folder)), board_(std::move(board)) {
+  std::filesystem::create_directories(folder_);
+  find_ports_and_start();
+}
+
+void bmc_sim::find_ports_and_start() {
+  for (int i = 0; i < 3; ++i) {
+    ports_ = {free_port(SOCK_DGRAM), free_port(SOCK_STREAM), free_port(SOCK_STREAM)};
+    write_board(folder_, board_, ports_);
+    try {
+      start();
+      return;
+    } catch (const std::runtime_error&) {
+      if (i == 2) throw;
+    }
+  }
+}
+
+bmc_sim::~bmc_sim() { kill(); }
+
+void bmc_sim::write(const std::string& name, const std::string& text) const {
+  std::ofstream(folder_ + "/" + name, std::ios::trunc) << text;
+}
+
+std::string bmc_sim::address() const { return "127.0.0.1:" + std::to_string(ports_.lan); }
+
+void bmc_sim::start() {
+  const auto conf = folder_ + "/lan.conf", emu = folder_ + "/board.emu", state = folder_ + "/state";
+  const auto log = folder_ + "/ipmi_sim.log";
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::signal(SIGPIPE, SIG_IGN);  // it writes to consoles that were closed, and would end of it
+    const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    ::dup2(out, 1);
+    ::dup2(out, 2);
+    // It would keep the pipes of the test runner open.
+    ::close_range(3, ~0u, 0);
+    ::execlp("ipmi_sim", "ipmi_sim", "-n", "-c", conf.c_str(), "-f", emu.c_str(), "-s", state.c_str(),
+             nullptr);
+    ::_exit(127);
+  }
+  const auto limit = boot_clock::now() + std::chrono::seconds(5);
+  while (boot_clock::now() < limit) {
+    int status = 0;
+    if (::waitpid(pid_, &status, WNOHANG) == pid_) {
+      pid_ = -1;
+      throw std::runtime_error(WIFEXITED(status) && WEXITSTATUS(status) == 127
+                                   ? "ipmi_sim is not there: install openipmi (scripts/bootstrap)"
+                                   : "ipmi_sim ended at once, see " + log);
+    }
+    if (answers()) return;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  kill();
+  throw std::runtime_error("ipmi_sim does not answer, see " + log);
+}
+
+// The console listens last of all, after the board has been read.
+bool bmc_sim::answers() const {
+  const int fd = connect_to(ports_.console);
+  if (fd >= 0) ::close(fd);
+  return fd >= 0;
+}
+
+void bmc_sim::set(const std::string& sensor, int value) {
+  write(value_file(sensor), std::to_string(value) + "\n");
+}
+void bmc_sim::set_dcmi_watts(int watts) { write("values/dcmi_watts", std::to_string(watts) + "\n"); }
+
+std::string bmc_sim::console(const std::string& commands, milliseconds wait) {
+  std::string said;
+  const int fd = connect_to(ports_.console);
+  if (fd < 0) throw std::runtime_error("the console of ipmi_sim does not answer");
+  const auto text = commands + "\n";
+  (void)!::write(fd, text.data(), text.size());
+  read_on(fd, said, wait);
+  ::close(fd);
+  return said;
+}
+
+void bmc_sim::scanning(int sensor_number, bool on) {
+  const std::string none = " 000000000000000";
+  console("sensor_set_event_support 0x20 0 " + std::to_string(sensor_number) +
+          (on ? " enable scanning" : " disable no-scanning") + " none" + none + none + none + none);
+}
+
+void bmc_sim::freeze() { ::kill(pid_, SIGSTOP); }
+void bmc_sim::thaw() { ::kill(pid_, SIGCONT); }
+
+void bmc_sim::kill() {
+  if (noting_ >= 0) ::close(noting_);
+  noting_ = -1;
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
+void bmc_sim::replace(board_spec board) {
+  kill();
+  board_ = std::move(board);
+  std::filesystem::remove_all(folder_ + "/state");
+  write_board(folder_, board_, ports_);
+  start();
+}
+
+void bmc_sim::note_commands() {
+  noting_ = connect_to(ports_.console);
+  if (noting_ < 0) throw std::runtime_error("the console of ipmi_sim does not answer");
+  const std::string text = "debug msg\n";
+  (void)!::write(noting_, text.data(), text.size());
+  // So that it is in force when this returns.
+  read_on(noting_, noted_, milliseconds(100));
+}
+
+std::vector<std::string> bmc_sim::commands() {
+  if (noting_ >= 0) read_on(noting_, noted_, milliseconds(100));
+  // " channel=1 netfn=0x4 cmd=0x2d rs_addr=…", a line for each request.
+  std::vector<std::string> all;
+  std::istringstream lines(noted_);
+  for (std::string line; std::getline(lines, line);) {
+    const auto netfn = line.find("netfn="), command = line.find(" cmd=");
+    if (netfn == line.npos || command == line.npos) continue;
+    const auto end = line.find(' ', command + 1);
+    all.push_back(line.substr(netfn + 6, command - netfn - 6) + " " +
+                  line.substr(command + 5, end - command - 5));
+  }
+  return all;
+}
+
+std::vector<std::string> bmc_sim::shim_environment(const std::string& more) const {
+  set_shim(more);
+  return {"LD_PRELOAD=" BINNACLE_IPMI_DEVICE_SHIM, "BINNACLE_IPMI_SHIM=" + folder_ + "/shim",
+          "ASAN_OPTIONS=verify_asan_link_order=0"};
+}
+
+void bmc_sim::set_shim(const std::string& more) const {
+  // Whole or not at all: the shim may read at any time.
+  write("shim.new", "port " + std::to_string(ports_.system) + "\n" + more + "\n");
+  std::filesystem::rename(folder_ + "/shim.new", folder_ + "/shim");
+}
+
+}  // namespace binnacle::support

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "tests/support/bmc_board.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace binnacle::support {
+
+/// A BMC: OpenIPMI's ipmi_sim on loopback with a board of ours. Over LAN at address(), in-band through
+/// shim_environment(). Blocks; ends with the object. Throws when the simulator is not there or does not
+/// start.
+class bmc_sim {
+ public:
+  explicit bmc_sim(board_spec board = boards::two_sockets());
+  /// In a folder that stays.
+  bmc_sim(board_spec board, std::string folder);
+  ~bmc_sim();
+  bmc_sim(const bmc_sim&) = delete;
+  bmc_sim& operator=(const bmc_sim&) = delete;
+
+  /// "127.0.0.1:23001", for --host: libfreeipmi takes a bare 127.0.0.1 for the in-band driver.
+  std::string address() const;
+  const bmc_ports& ports() const noexcept { return ports_; }
+  const std::string& folder() const noexcept { return folder_; }
+  /// A file below folder().
+  void write(const std::string& name, const std::string& text) const;
+
+  /// Sets a sensor in units of 10^r_exp (board_sensor::value); the simulator sees it within 100 ms.
+  void set(const std::string& sensor, int value);
+  void set_dcmi_watts(int watts);
+  /// Sends commands of ipmi_sim_cmd(5), a line each, and gives what the simulator answered within `wait`.
+  std::string console(const std::string& commands,
+                      std::chrono::milliseconds wait = std::chrono::milliseconds(100));
+  /// Stops the board's answering for this sensor (N/A), or lets it again.
+  void scanning(int sensor_number, bool on);
+
+  void freeze();  ///< SIGSTOP: it neither answers nor refuses
+  void thaw();
+  void kill();
+  /// The same ports again, with what is in the files now or another board.
+  void start();
+  void replace(board_spec board);
+
+  /// From now on every command that arrives is noted; commands() gives them, "netfn cmd" each, in order.
+  void note_commands();
+  std::vector<std::string> commands();
+
+  /// Variables for a child (NAME=value) whose /dev/ipmi0 shall be this BMC, and what the shim does besides:
+  /// see ipmi_device_shim.cpp.
+  std::vector<std::string> shim_environment(const std::string& more = "") const;
+  void set_shim(const std::string& more) const;
+
+ private:
+  void find_ports_and_start();
+  bool answers() const;
+
+  std::optional<temp_folder> own_;
+  std::string folder_;
+  board_spec board_;
+  bmc_ports ports_;
+  pid_t pid_ = -1;
+  int noting_ = -1;  // a console that prints every message
+  std::string noted_;
+};
+
+}  // namespace binnacle::support

@@ -1,0 +1,59 @@
+// binnacle-sim-bmc: a BMC for demos and for trying binnacle-ipmi by hand, on machines without one.
+#include "tests/support/bmc_sim.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <signal.h>
+#include <string>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+int main(int argc, char** argv) {
+  std::string root;
+  bool with_parent = false;
+  CLI::App app{
+      "Starts OpenIPMI's ipmi_sim on loopback as a server of two sockets with DCMI, until SIGTERM.\n"
+      "Prints \"ready HOST:PORT\", and in ROOT/ makes:\n"
+      "  bmc            credentials-file for binnacle-ipmi (an administrator; ipmi_sim gives DCMI to nobody "
+      "else)\n"
+      "  in-band.env    variables for a program whose /dev/ipmi0 shall be this BMC\n"
+      "  values/        a file for each sensor: echo 44 > ROOT/values/inlet_temp",
+      "binnacle-sim-bmc"};
+  app.footer(
+      "Example: binnacle-sim-bmc --root /tmp/bmc &\n"
+      "         binnacle-ipmi --list --host 127.0.0.1:PORT --credentials-file /tmp/bmc/bmc --privilege admin "
+      "\\\n"
+      "           --cache-folder /tmp/bmc/cache\n"
+      "         env $(cat /tmp/bmc/in-band.env) binnacle-ipmi --list --cache-folder /tmp/bmc/cache");
+  app.add_option("--root", root, "folder to work in; made if it is not there")->required();
+  app.add_flag("--with-parent", with_parent, "end when the process that started it ends");
+  CLI11_PARSE(app, argc, argv);
+
+  if (with_parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGTERM);
+  ::sigaddset(&signals, SIGINT);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  try {
+    root = std::filesystem::absolute(root).string();
+    binnacle::support::bmc_sim sim(binnacle::support::boards::two_sockets(), root);
+    sim.write("bmc", std::string("user: ") + binnacle::support::bmc_admin +
+                         "\npassword: " + binnacle::support::bmc_admin_password + "\n");
+    ::chmod((root + "/bmc").c_str(), 0600);
+    std::string variables;
+    for (const auto& v : sim.shim_environment()) variables += v + "\n";
+    sim.write("in-band.env", variables);
+    std::printf("ready %s\n", sim.address().c_str());
+    std::fflush(stdout);
+    int came = 0;
+    ::sigwait(&signals, &came);
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "binnacle-sim-bmc: %s\n", e.what());
+    return 1;
+  }
+}
