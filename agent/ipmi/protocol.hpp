@@ -134,7 +134,7 @@ struct status {
 
 /// Since the start of the helper. About every ten seconds.
 struct stats {
-  std::uint64_t requests = 0;      ///< commands that were answered, of whatever kind
+  std::uint64_t requests = 0;      ///< sensor readings and repository checks
   std::uint64_t failures = 0;      ///< sensor readings that gave neither value nor state
   std::uint64_t timeouts = 0;      ///< of these: no answer in time
   std::uint64_t sessions = 0;      ///< opened with the BMC; more than one means that it was lost

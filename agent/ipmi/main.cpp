@@ -1,0 +1,85 @@
+// binnacle-ipmi: reads one BMC's sensors for binnacle-agent, in a process of its own. Links FreeIPMI: this
+// binary is distributed under GPL-3.0-or-later.
+#include "agent/ipmi/list.hpp"
+#include "agent/ipmi/monitor.hpp"
+#include "agent/ipmi/privileges.hpp"
+#include "agent/ipmi/settings.hpp"
+#include "agent/standard_descriptors.hpp"
+
+#include <freeipmi/spec/ipmi-privilege-level-spec.h>
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <signal.h>
+#include <unistd.h>
+
+namespace binnacle::ipmi {
+namespace {
+
+link_options make_link_options(const settings& s) {
+  link_options o;
+  o.device = s.device;
+  o.host = s.host;
+  o.lan_1_5 = s.protocol == "1.5";
+  o.privilege = s.privilege == "user"       ? IPMI_PRIVILEGE_LEVEL_USER
+                : s.privilege == "operator" ? IPMI_PRIVILEGE_LEVEL_OPERATOR
+                                            : IPMI_PRIVILEGE_LEVEL_ADMIN;
+  o.cipher_suite = static_cast<unsigned>(s.cipher_suite);
+  o.workarounds = workaround_flags(s).value();
+  o.call_timeout = s.call_timeout;
+  return o;
+}
+
+int run(int argc, const char* const* argv) {
+  settings s;
+  auto spec = bind(s);
+  const auto refuse = [](const error& why, int status) {
+    std::fprintf(stderr, "binnacle-ipmi: %s\n", why.message.c_str());
+    return status;
+  };
+  const auto parsed = spec.parse(argc, argv, std::cout);
+  if (!parsed) return refuse(parsed.error(), 2);
+  if (parsed->exit) return 0;
+  auto roles = complete(s);
+  if (!roles) return refuse(roles.error(), 2);
+  if (const auto dropped = drop_privileges(); !dropped) return refuse(dropped.error(), 1);
+
+  auto level = log_level::info;
+  parse_log_level(s.log_level, level);
+  const logger log("ipmi", s.list ? std::max(level, log_level::warning) : level);
+  for (const auto& note : parsed->notes) log.warning("{}", note);
+  monitor work(s, make_link_options(s), *std::move(roles), log);
+  if (s.list) {
+    const auto listed = list(work, s.output == "json", std::cout);
+    std::cout.flush();
+    return listed ? 0 : refuse(listed.error(), 1);
+  }
+  if (s.socket.empty()) {
+    if (::isatty(0) != 0) {
+      log.warning("speaking with a terminal instead of binnacle-agent; to look at a BMC use --list");
+    }
+    const auto agent = peer::over(0, 1);
+    work.serve(*agent);
+    return 0;
+  }
+  const auto agent = peer::listen(s.socket, s.socket_mode == "0660" ? 0660u : 0600u);
+  if (!agent) return refuse(agent.error(), 2);
+  log.info("waiting for an agent at {}", s.socket);
+  work.serve(**agent);
+  return 0;
+}
+
+}  // namespace
+}  // namespace binnacle::ipmi
+
+int main(int argc, char** argv) {
+  binnacle::agent::open_standard_descriptors();
+  ::signal(SIGPIPE, SIG_IGN);
+  try {
+    return binnacle::ipmi::run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "binnacle-ipmi: %s\n", e.what());
+    return 1;
+  }
+}

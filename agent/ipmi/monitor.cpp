@@ -1,0 +1,291 @@
+#include "agent/ipmi/monitor.hpp"
+
+#include "agent/ipmi/sensor_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::ipmi {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr auto first_retry = seconds(1), longest_retry = seconds(60);
+// A BMC that went silent at the password may count that as a failed attempt.
+constexpr auto doubtful_retry = std::chrono::minutes(10);
+constexpr auto look_for_credentials = seconds(2);
+// Less than the 60 s after which a BMC closes an idle session (IPMI 2.0, 6.12.15).
+constexpr auto repository_period = seconds(30);
+constexpr auto stats_period = seconds(10);
+constexpr int busy_patience = 3;
+// While latencies change, every reading moves every period.
+constexpr auto least_between_plans = seconds(1);
+
+std::vector<sensor> abouts(const std::vector<known_sensor>& all) {
+  std::vector<sensor> some;
+  some.reserve(all.size());
+  for (const auto& s : all) some.push_back(s.about);
+  return some;
+}
+
+}  // namespace
+
+monitor::monitor(const settings& s, link_options link, std::vector<role_rule> roles, logger log)
+    : settings_(s),
+      options_(std::move(link)),
+      roles_(std::move(roles)),
+      log_(std::move(log)),
+      cache_(s.cache_folder, s.host.empty() ? s.device : s.host) {}
+
+result<credentials> monitor::load() const {
+  if (settings_.host.empty()) return credentials{};
+  return load_credentials(settings_.credentials_file);
+}
+
+result<const inventory*> monitor::find() {
+  auto who = load();
+  if (!who) return who.error();
+  who_ = *std::move(who);
+  // The old session first: a BMC has few.
+  reader_.reset();
+  link_.reset();
+  auto link = bmc_link::open(options_, who_);
+  if (!link) return link.error();
+  ++counts_.sessions;
+  link_ = *std::move(link);
+  auto identity = link_->identify();
+  if (!identity) return identity.error();
+  // Long on a real BMC: whoever asks for a sign of life meanwhile gets it.
+  auto sensors = cache_.sensors(*link_, *identity, [this](unsigned record, unsigned records) {
+    if (record == 1) log_.info("reading the descriptions of {} sensors, once", records);
+    hear();
+  });
+  if (!sensors) return sensors.error();
+  counts_.sdr_rebuilds = cache_.rebuilds();
+  identity->sdr_records = cache_.records();
+  reader_ = std::make_unique<sensor_reader>(*link_, *identity);
+  auto extras = reader_->extras();
+  if (!extras) return extras.error();
+  found_ = {*std::move(identity), *std::move(sensors)};
+  for (auto& e : *extras) found_.sensors.push_back(std::move(e));
+  if (found_.sensors.size() > max_sensors) found_.sensors.resize(max_sensors);
+  auto rules = roles_;
+  if (selected_) rules.insert(rules.begin(), selected_->roles.begin(), selected_->roles.end());
+  by_key_.clear();
+  std::vector<known_sensor> distinct;
+  for (auto& s : found_.sensors) {
+    // A board that lists a sensor twice has one of it.
+    if (!by_key_.emplace(s.about.key, nullptr).second) continue;
+    s.about.role = role_of(s.about, rules);
+    distinct.push_back(std::move(s));
+  }
+  found_.sensors = std::move(distinct);
+  for (const auto& s : found_.sensors) by_key_[s.about.key] = &s;
+  return &found_;
+}
+
+monitor::attempt monitor::read(const known_sensor& s) {
+  const auto started = boot_clock::now();
+  auto o = reader_->read(s);
+  const auto ended = boot_clock::now();
+  ++counts_.requests;
+  // Time waited for a BMC that does not answer is not time that it spent on us.
+  if (o.how != trouble::lost) {
+    schedule_.done(s.about.key, started, ended,
+                   o.got.reason == wire::absence::none || o.how == trouble::busy);
+  }
+  o.got.key = s.about.key;
+  o.got.read_at_ns = to_ns(ended);
+  o.got.took_us = static_cast<std::uint32_t>(
+      std::min<std::int64_t>((ended - started) / std::chrono::microseconds(1), 0xffffffff));
+  if (o.got.reason != wire::absence::none) ++counts_.failures;
+  if (o.got.reason == wire::absence::timeout) ++counts_.timeouts;
+  // A busy BMC has not said that the value is gone: it ages, until the BMC has been busy for long.
+  auto& busy = busy_[s.about.key];
+  busy = o.how == trouble::busy ? busy + 1 : 0;
+  const bool say_it = busy == 0 || busy >= busy_patience;
+  return {o.how == trouble::lost, say_it ? std::optional(std::move(o.got)) : std::nullopt};
+}
+
+void monitor::serve(peer& agent) {
+  agent_ = &agent;
+  said_ = {false, "the BMC has not been asked yet", false};
+  bool connected = agent.connected();
+  while (!agent.gone()) {
+    const auto now = boot_clock::now();
+    hear();
+    work(now);
+    agent.wait(std::min(next_work(boot_clock::now()), boot_clock::now() + stats_period));
+    if (std::exchange(connected, agent.connected()) && !connected) {
+      log_.info("the agent has gone{}{}", agent.ended_because().empty() ? "" : ": ", agent.ended_because());
+      selected_.reset();
+      waited_for_ = {};
+      schedule_.set({}, selection{}.budget_ratio, boot_clock::now());
+      planned_.clear();
+    }
+  }
+  agent_ = nullptr;
+}
+
+void monitor::hear() {
+  if (agent_ == nullptr) return;
+  agent_->wait(instant{});  // what is there already
+  if (agent_->arrived()) greet();
+  while (const auto message = agent_->next()) take(*message);
+}
+
+void monitor::greet() {
+  agent_->send(hello{protocol_version, BINNACLE_VERSION,
+                     static_cast<std::uint32_t>(settings_.quiet() / std::chrono::milliseconds(1))});
+  agent_->send(said_);
+  if (said_.ok) tell_inventory();
+}
+
+void monitor::take(const from_agent& message) {
+  if (const auto* p = std::get_if<ping>(&message)) {
+    agent_->send(pong{p->number});
+  } else if (const auto* wanted = std::get_if<interest>(&message)) {
+    waited_for_ = *wanted;
+    replan(boot_clock::now());
+  } else if (const auto* chosen = std::get_if<selection>(&message)) {
+    selected_ = *chosen;
+    auto rules = selected_->roles;
+    rules.insert(rules.end(), roles_.begin(), roles_.end());
+    bool changed = false;
+    for (auto& s : found_.sensors) {
+      const auto role = role_of(s.about, rules);
+      changed = changed || role != s.about.role;
+      s.about.role = role;
+    }
+    if (changed && said_.ok) tell_inventory();
+    replan(boot_clock::now());
+  }
+}
+
+void monitor::replan(instant now) {
+  if (!selected_) return;
+  const auto inventory = abouts(found_.sensors);
+  schedule_.set(choose(inventory, *selected_, waited_for_), selected_->budget_ratio, now);
+  if (said_.ok) tell_plan();
+}
+
+void monitor::tell_plan() {
+  planned_ = schedule_.periods_ms();
+  planned_at_ = boot_clock::now();
+  agent_->send(plan{planned_});
+}
+
+void monitor::tell_inventory() {
+  agent_->send(found_.who);
+  for (const auto& s : found_.sensors) agent_->send(s.about);
+  agent_->send(inventory_end{static_cast<std::uint32_t>(found_.sensors.size())});
+}
+
+void monitor::tell_status(bool ok, std::string message, bool permanent) {
+  const bool same = said_.ok == ok && said_.message == message && said_.permanent == permanent;
+  said_ = {ok, std::move(message), permanent};
+  if (same) return;
+  if (!ok) log_.warning("{}", said_.message);
+  if (agent_ != nullptr) agent_->send(said_);
+}
+
+instant monitor::next_work(instant now) const {
+  if (!link_) return retry_at_;
+  auto next = std::min(repository_at_, stats_at_);
+  if (selected_ && agent_->connected()) {
+    if (const auto turn = schedule_.next()) next = std::min(next, turn->at);
+  }
+  return std::max(next, now);
+}
+
+void monitor::work(instant now) {
+  if (now >= stats_at_) tell_stats(now);
+  if (!link_) {
+    if (now >= retry_at_) try_open(now);
+    return;
+  }
+  if (now >= repository_at_) return check_repository(now);
+  if (!selected_ || !agent_->connected()) return;
+  const auto turn = schedule_.next();
+  if (turn && turn->at <= now) read_next(turn->key);
+}
+
+void monitor::try_open(instant now) {
+  if (refused_) {
+    const auto again = load();
+    if (!again || *again == *refused_) {
+      retry_at_ = now + look_for_credentials;
+      return;
+    }
+    refused_.reset();
+  }
+  const auto found = find();
+  now = boot_clock::now();
+  if (!found) return close(found.error(), now);
+  retry_after_ = {};
+  repository_at_ = now + repository_period;
+  log_.info("{}: {} {}, firmware {}, {} sensors{}", found_.who.address,
+            found_.who.manufacturer.empty() ? "unknown maker" : found_.who.manufacturer,
+            found_.who.product_id, found_.who.firmware, found_.sensors.size(),
+            found_.who.dcmi ? ", DCMI" : "");
+  tell_inventory();
+  tell_status(true, {}, false);
+  replan(now);
+}
+
+void monitor::close(error why, instant now) {
+  reader_.reset();
+  link_.reset();
+  const bool permanent =
+      (why.code == errc::permission || why.code == errc::unsupported) && !settings_.host.empty();
+  // Only what the BMC refused; a file that cannot be read is looked at again all the time.
+  if (permanent && load()) refused_ = who_;
+  if (permanent) {
+    retry_at_ = now + look_for_credentials;
+  } else {
+    retry_after_ = retry_after_ == duration::zero() ? duration(first_retry)
+                                                    : std::min<duration>(2 * retry_after_, longest_retry);
+    retry_at_ = now + (why.code == errc::overloaded ? duration(doubtful_retry) : retry_after_);
+  }
+  tell_status(false, std::move(why.message), permanent);
+}
+
+void monitor::read_next(const std::string& key) {
+  const auto known = by_key_.find(key);
+  if (known == by_key_.end()) return schedule_.done(key, boot_clock::now(), boot_clock::now(), false);
+  const auto tried = read(*known->second);
+  if (tried.got) agent_->send(*tried.got);
+  if (tried.lost) {
+    return close({errc::timeout, fmt::format("{} stopped answering: {}; the link is opened anew",
+                                             found_.who.address, link_->last_message())},
+                 boot_clock::now());
+  }
+  // A sensor that the BMC no longer knows: its repository may have changed.
+  if (tried.got && tried.got->reason == wire::absence::missing) {
+    repository_at_ = std::min(repository_at_, boot_clock::now() + seconds(1));
+  }
+  const auto now = boot_clock::now();
+  if (now - planned_at_ >= least_between_plans && schedule_.differs_from(planned_)) tell_plan();
+}
+
+void monitor::check_repository(instant now) {
+  repository_at_ = now + repository_period;
+  const auto current = cache_.current(*link_);
+  const auto ended = boot_clock::now();
+  schedule_.spent(now, ended);
+  ++counts_.requests;
+  if (current && *current) return;
+  if (!current) return close(current.error(), ended);
+  log_.info("the BMC's sensors have changed: reading their descriptions again");
+  try_open(ended);
+}
+
+void monitor::tell_stats(instant now) {
+  stats_at_ = now + stats_period;
+  counts_.busy_ratio = schedule_.busy_ratio(now);
+  if (agent_ != nullptr) agent_->send(counts_);
+}
+
+}  // namespace binnacle::ipmi

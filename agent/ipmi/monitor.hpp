@@ -1,0 +1,96 @@
+#pragma once
+
+#include "agent/ipmi/bmc_link.hpp"
+#include "agent/ipmi/peer.hpp"
+#include "agent/ipmi/read_schedule.hpp"
+#include "agent/ipmi/sdr_cache.hpp"
+#include "agent/ipmi/sensor_reader.hpp"
+#include "agent/ipmi/settings.hpp"
+#include "common/log.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace binnacle::ipmi {
+
+/// What the BMC is, and all its sensors.
+struct inventory {
+  bmc who;
+  std::vector<known_sensor> sensors;
+};
+
+/// The helper at work: keeps the link to the BMC, reads what is wanted when its turn comes, and tells the
+/// agent.
+///
+///   closed --open--> open --lost--> closed (again after 1, 2, 4 … 60 s)
+///      |  refused (password, level, suite)
+///      v
+///   refused: nothing is tried before the credentials file changes
+class monitor {
+ public:
+  monitor(const settings& s, link_options link, std::vector<role_rule> roles, logger log);
+
+  /// Serves `agent` until nobody will come any more. Blocks.
+  void serve(peer& agent);
+
+  /// Opens the link and finds what there is; for --list. Errors: as bmc_link::open and sdr_cache::sensors.
+  result<const inventory*> find();
+  struct attempt {
+    bool lost = false;           ///< the link is gone
+    std::optional<reading> got;  ///< nothing: the BMC is busy, and its sensor's value just ages
+  };
+  /// Reads one sensor now.
+  attempt read(const known_sensor& s);
+
+ private:
+  void greet();
+  void take(const from_agent& message);
+  void hear();
+  void work(instant now);
+  instant next_work(instant now) const;
+  void try_open(instant now);
+  void close(error why, instant now);
+  void tell_status(bool ok, std::string message, bool permanent);
+  void tell_inventory();
+  void replan(instant now);
+  void tell_plan();
+  void read_next(const std::string& key);
+  void check_repository(instant now);
+  void tell_stats(instant now);
+  result<credentials> load() const;
+
+  // Constant.
+  settings settings_;
+  link_options options_;
+  std::vector<role_rule> roles_;
+  logger log_;
+
+  // The BMC.
+  credentials who_;
+  std::optional<credentials> refused_;  // these were: not again
+  std::unique_ptr<bmc_link> link_;
+  std::unique_ptr<sensor_reader> reader_;
+  sdr_cache cache_;
+  inventory found_;
+  std::map<std::string, const known_sensor*, std::less<>> by_key_;
+  instant retry_at_{};
+  duration retry_after_{};
+  instant repository_at_{};
+
+  // The agent.
+  peer* agent_ = nullptr;
+  status said_;
+  std::optional<selection> selected_;
+  interest waited_for_;
+  read_schedule schedule_;
+  std::map<std::string, std::uint32_t> planned_;
+  instant planned_at_{};
+  std::map<std::string, int> busy_;  // refusals in a row
+  stats counts_;
+  instant stats_at_{};
+};
+
+}  // namespace binnacle::ipmi

@@ -1,0 +1,162 @@
+#include "agent/ipmi/peer.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <utility>
+
+namespace binnacle::ipmi {
+namespace {
+
+constexpr auto patience = std::chrono::seconds(5);
+
+std::string describe(int number) { return fmt::format("{} (error {})", std::strerror(number), number); }
+
+// Rounded up, so that a wait never ends a moment too early and then spins.
+int poll_ms(instant until) {
+  const auto left = until - boot_clock::now();
+  if (left <= duration::zero()) return 0;
+  const auto ms = left / std::chrono::milliseconds(1) + 1;
+  return static_cast<int>(std::min<std::int64_t>(ms, 60'000));
+}
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  path.copy(at.sun_path, sizeof at.sun_path - 1);
+  return at;
+}
+
+// Removes a socket that nobody listens at. Errors: invalid_input.
+result<void> remove_stale(const std::string& path) {
+  struct ::stat about {};
+  if (::lstat(path.c_str(), &about) != 0) return {};
+  if (!S_ISSOCK(about.st_mode)) {
+    return error{errc::invalid_input,
+                 "socket " + path + " is there and is no socket: remove it or name another path"};
+  }
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto at = address_of(path);
+  const bool alive = ::connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
+  ::close(fd);
+  if (alive)
+    return error{errc::invalid_input,
+                 "socket " + path + ": another binnacle-ipmi serves it: end that one first"};
+  ::unlink(path.c_str());
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<peer> peer::over(int in, int out) {
+  std::unique_ptr<peer> p(new peer);
+  p->in_ = in;
+  p->out_ = out;
+  p->arrived_ = true;
+  ::fcntl(in, F_SETFL, ::fcntl(in, F_GETFL) | O_NONBLOCK);
+  ::fcntl(out, F_SETFL, ::fcntl(out, F_GETFL) | O_NONBLOCK);
+  return p;
+}
+
+result<std::unique_ptr<peer>> peer::listen(const std::string& path, unsigned mode) {
+  if (auto removed = remove_stale(path); !removed) return removed.error();
+  std::unique_ptr<peer> p(new peer);
+  p->listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const auto at = address_of(path);
+  // Made closed to others from the start, opened to the group after.
+  const auto before = ::umask(0177);
+  const bool bound = ::bind(p->listener_, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
+  const int why = errno;
+  ::umask(before);
+  if (!bound || ::chmod(path.c_str(), mode) != 0 || ::listen(p->listener_, 4) != 0) {
+    return error{why == EACCES ? errc::permission : errc::io,
+                 fmt::format("socket {} cannot be made: {}: its folder must be there and writable", path,
+                             describe(bound ? errno : why))};
+  }
+  p->path_ = path;
+  return p;
+}
+
+peer::~peer() {
+  hang_up({});
+  if (listener_ >= 0) ::close(listener_);
+  if (!path_.empty()) ::unlink(path_.c_str());
+}
+
+void peer::wait(instant until) {
+  std::array<pollfd, 2> on{{{in_, POLLIN, 0}, {listener_, POLLIN, 0}}};  // a negative descriptor is left out
+  if (::poll(on.data(), on.size(), poll_ms(until)) <= 0) return;
+  if (on[0].revents != 0) read_some();
+  if (on[1].revents != 0) accept_one();
+}
+
+void peer::accept_one() {
+  const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0) return;
+  if (in_ >= 0) {
+    const auto refusal = encode(from_helper(status{
+        false, "another agent is connected to this binnacle-ipmi: one at a time, end that one", false}));
+    (void)!::send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL);
+    ::close(fd);
+    return;
+  }
+  in_ = out_ = fd;
+  lines_ = {};
+  why_.clear();
+  arrived_ = true;
+}
+
+void peer::read_some() {
+  std::array<char, 16'384> piece;
+  const auto n = ::read(in_, piece.data(), piece.size());
+  if (n > 0) {
+    lines_.append({piece.data(), static_cast<std::size_t>(n)});
+  } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+    hang_up(n == 0 ? std::string() : describe(errno));
+  }
+}
+
+std::optional<from_agent> peer::next() {
+  if (in_ < 0) return std::nullopt;
+  const auto line = lines_.next();
+  if (line && !*line) return std::nullopt;
+  auto message = line ? decode_from_agent(**line) : result<from_agent>(line.error());
+  if (message) return *std::move(message);
+  hang_up(message.error().message);
+  return std::nullopt;
+}
+
+void peer::send(const from_helper& message) {
+  if (out_ < 0) return;
+  const auto line = encode(message);
+  const auto limit = boot_clock::now() + patience;
+  for (std::string_view left = line; !left.empty();) {
+    const auto n = ::write(out_, left.data(), left.size());
+    if (n > 0) {
+      left.remove_prefix(static_cast<std::size_t>(n));
+    } else if (n < 0 && errno != EAGAIN && errno != EINTR) {
+      return hang_up(describe(errno));
+    } else {
+      pollfd one{out_, POLLOUT, 0};
+      ::poll(&one, 1, poll_ms(limit));
+      if (boot_clock::now() >= limit) return hang_up("it takes nothing any more");
+    }
+  }
+}
+
+void peer::hang_up(std::string why) {
+  if (in_ >= 0) ::close(in_);
+  if (out_ >= 0 && out_ != in_) ::close(out_);
+  in_ = out_ = -1;
+  why_ = std::move(why);
+}
+
+}  // namespace binnacle::ipmi

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "agent/ipmi/line_buffer.hpp"
+#include "agent/ipmi/protocol.hpp"
+#include "common/clock.hpp"
+#include "common/error.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace binnacle::ipmi {
+
+/// The agent at the other end: of stdin and stdout, or of a Unix socket where one after the other may come.
+/// Blocking, for a program with one thread: poll(2) with a deadline.
+class peer {
+ public:
+  /// Speaks over these two descriptors. When they end the program ends: see gone().
+  static std::unique_ptr<peer> over(int in, int out);
+  /// Listens at `path`, replacing a socket that a dead helper left. `mode` is 0600 or 0660.
+  /// Errors: invalid_input (something else is there, or a living helper), permission, io.
+  static result<std::unique_ptr<peer>> listen(const std::string& path, unsigned mode);
+  ~peer();
+  peer(const peer&) = delete;
+  peer& operator=(const peer&) = delete;
+
+  /// Waits for something to come, at most until `until`. A new agent makes arrived() true.
+  void wait(instant until);
+  /// The next message, if one came whole. A line that is none ends the connection.
+  std::optional<from_agent> next();
+  /// One message out; nothing if nobody is there. An agent that takes nothing for five seconds is hung up on.
+  void send(const from_helper& message);
+
+  /// Once after each agent's arrival: it must be told everything from hello on.
+  bool arrived() noexcept { return std::exchange(arrived_, false); }
+  bool connected() const noexcept { return in_ >= 0; }
+  /// Why the last connection ended; empty: the agent closed it.
+  const std::string& ended_because() const noexcept { return why_; }
+  /// Nobody will come any more.
+  bool gone() const noexcept { return in_ < 0 && listener_ < 0; }
+
+ private:
+  peer() = default;
+  void accept_one();
+  void read_some();
+  void hang_up(std::string why);
+
+  int listener_ = -1;
+  std::string path_;
+  int in_ = -1, out_ = -1;
+  bool arrived_ = false;
+  line_buffer lines_;
+  std::string why_;
+};
+
+}  // namespace binnacle::ipmi

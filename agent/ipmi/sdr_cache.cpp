@@ -1,0 +1,138 @@
+#include "agent/ipmi/sdr_cache.hpp"
+
+#include "agent/ipmi/sdr_record.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <new>
+#include <sys/stat.h>
+
+namespace binnacle::ipmi {
+namespace {
+
+std::string file_name(const std::string& address) {
+  std::string name = "sdr-";
+  for (const char c : address) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    name += plain ? c : '_';
+  }
+  return name.substr(0, 200);
+}
+
+// What must be the same for the records to be the same BMC's. Firmware updates bring new records.
+std::string identity_of(const bmc& b) {
+  return fmt::format("manufacturer {} product {} firmware {} guid {}\n", b.manufacturer_id, b.product_id,
+                     b.firmware, b.guid);
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+sdr_cache::sdr_cache(std::string folder, const std::string& address)
+    : folder_(std::move(folder)), file_(folder_ + "/" + file_name(address)), identity_file_(file_ + ".bmc") {}
+
+error sdr_cache::failed(const bmc_link& link, const context& c, const char* what) const {
+  const int number = ::ipmi_sdr_ctx_errnum(c.get());
+  if (number == IPMI_SDR_ERR_IPMI_ERROR && link.last_trouble() == trouble::lost) {
+    return {errc::timeout, fmt::format("the BMC stopped answering while {}: {}", what, link.last_message())};
+  }
+  if (number == IPMI_SDR_ERR_PERMISSION || number == IPMI_SDR_ERR_SYSTEM_ERROR ||
+      number == IPMI_SDR_ERR_FILESYSTEM) {
+    return {errc::io, fmt::format("{}: {} while {}: set cache-folder to one this program may write", file_,
+                                  ::ipmi_sdr_ctx_errormsg(c.get()), what)};
+  }
+  return {errc::io, fmt::format("{}: {} while {}", file_, ::ipmi_sdr_ctx_errormsg(c.get()), what)};
+}
+
+// A context with the file opened and compared with the BMC's repository.
+result<sdr_cache::context> sdr_cache::open(const bmc_link& link) const {
+  context c(::ipmi_sdr_ctx_create());
+  if (!c) throw std::bad_alloc();
+  if (::ipmi_sdr_cache_open(c.get(), link.context(), file_.c_str()) == 0) return c;
+  switch (::ipmi_sdr_ctx_errnum(c.get())) {
+    case IPMI_SDR_ERR_CACHE_READ_CACHE_DOES_NOT_EXIST:
+    case IPMI_SDR_ERR_CACHE_INVALID:
+    case IPMI_SDR_ERR_CACHE_OUT_OF_DATE: return context();
+    default: return failed(link, c, "the sensors' descriptions were opened");
+  }
+}
+
+result<void> sdr_cache::rebuild(const bmc_link& link, const bmc& who, const progress& tick) {
+  std::error_code bad;
+  if (!std::filesystem::is_directory(folder_, bad)) {
+    std::filesystem::create_directories(folder_, bad);
+    if (!bad) ::chmod(folder_.c_str(), 0700);
+  }
+  if (bad) {
+    return error{errc::io, fmt::format("cache-folder {} cannot be made ({}): set one this program may write",
+                                       folder_, bad.message())};
+  }
+  // Gone first, written last: a start between the two finds no BMC's records.
+  std::filesystem::remove(identity_file_, bad);
+  context c(::ipmi_sdr_ctx_create());
+  if (!c) throw std::bad_alloc();
+  struct told {
+    const progress* tick;
+    unsigned at = 0;
+  } state{&tick};
+  const auto each = [](std::uint8_t, std::uint16_t count, std::uint32_t, std::uint32_t, std::uint16_t,
+                       void* data) {
+    auto& t = *static_cast<told*>(data);
+    if (*t.tick) (*t.tick)(++t.at, count);
+  };
+  constexpr int how = IPMI_SDR_CACHE_CREATE_FLAGS_OVERWRITE | IPMI_SDR_CACHE_CREATE_FLAGS_DUPLICATE_RECORD_ID;
+  if (::ipmi_sdr_cache_create(c.get(), link.context(), file_.c_str(), how, each, &state) != 0) {
+    return failed(link, c, "the sensors' descriptions were read");
+  }
+  ++rebuilds_;
+  std::ofstream(identity_file_, std::ios::trunc) << identity_of(who);
+  return {};
+}
+
+result<std::vector<known_sensor>> sdr_cache::sensors(const bmc_link& link, const bmc& who,
+                                                     const progress& tick) {
+  context c;
+  if (read_text(identity_file_) == identity_of(who)) {
+    auto opened = open(link);
+    if (!opened) return opened.error();
+    c = *std::move(opened);
+  }
+  if (!c) {
+    if (auto rebuilt = rebuild(link, who, tick); !rebuilt) return rebuilt.error();
+    auto opened = open(link);
+    if (!opened) return opened.error();
+    c = *std::move(opened);
+    if (!c) return error{errc::io, "the BMC's repository changed while it was read: it is read again"};
+  }
+
+  std::vector<known_sensor> all;
+  records_ = 0;
+  do {
+    std::array<std::uint8_t, IPMI_SDR_MAX_RECORD_LENGTH> record{};
+    const int length = ::ipmi_sdr_cache_record_read(c.get(), record.data(), record.size());
+    if (length > 0) {
+      ++records_;
+      for (auto& s : sensors_of(c.get(), std::span(record).first(static_cast<std::size_t>(length)))) {
+        if (all.size() < max_sensors) all.push_back(std::move(s));
+      }
+    }
+  } while (::ipmi_sdr_cache_next(c.get()) == 1);
+  return all;
+}
+
+result<bool> sdr_cache::current(const bmc_link& link) {
+  auto opened = open(link);
+  if (!opened) return opened.error();
+  return *opened != nullptr;
+}
+
+}  // namespace binnacle::ipmi

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "agent/ipmi/bmc_link.hpp"
+#include "agent/ipmi/known_sensor.hpp"
+
+#include <freeipmi/sdr/ipmi-sdr.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace binnacle::ipmi {
+
+/// The BMC's sensor data records, kept in a file between starts: reading them takes seconds to minutes on a
+/// real BMC. The file is made anew when the BMC is another one (id, firmware or GUID differ from what is
+/// written beside it), when the repository's record count or timestamps differ, and when the file is damaged.
+class sdr_cache {
+ public:
+  /// `folder` is made if it is not there (mode 0700); the file is named after the address.
+  sdr_cache(std::string folder, const std::string& address);
+
+  /// Called between two records while they are read, for whoever waits for a sign of life.
+  using progress = std::function<void(unsigned record, unsigned records)>;
+
+  /// What the BMC has. Errors: io (also the folder), timeout (the link is lost). Blocks: one command if the
+  /// file is current, several for each record if not.
+  result<std::vector<known_sensor>> sensors(const bmc_link& link, const bmc& who, const progress& tick);
+
+  /// Whether the repository still is as it was. Errors: timeout (the link is lost). Blocks: one command.
+  result<bool> current(const bmc_link& link);
+
+  unsigned records() const noexcept { return records_; }
+  std::uint64_t rebuilds() const noexcept { return rebuilds_; }
+
+ private:
+  struct destroy {
+    void operator()(struct ipmi_sdr_ctx* c) const noexcept { ::ipmi_sdr_ctx_destroy(c); }
+  };
+  using context = std::unique_ptr<struct ipmi_sdr_ctx, destroy>;
+
+  result<context> open(const bmc_link& link) const;
+  result<void> rebuild(const bmc_link& link, const bmc& who, const progress& tick);
+  error failed(const bmc_link& link, const context& c, const char* what) const;
+
+  std::string folder_;
+  std::string file_;
+  std::string identity_file_;
+  unsigned records_ = 0;
+  std::uint64_t rebuilds_ = 0;
+};
+
+}  // namespace binnacle::ipmi

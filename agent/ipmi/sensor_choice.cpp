@@ -1,0 +1,116 @@
+#include "agent/ipmi/sensor_choice.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+namespace binnacle::ipmi {
+namespace {
+
+using std::chrono::milliseconds;
+
+// States change when somebody pulls a cable: once in five seconds finds that soon enough.
+constexpr std::uint32_t least_state_period_ms = 5'000;
+constexpr std::uint32_t least_wanted_ms = 50;
+
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+std::string lower(std::string_view text) {
+  std::string all(text);
+  std::transform(all.begin(), all.end(), all.begin(), [](char c) { return lower(c); });
+  return all;
+}
+
+bool has_any(const std::string& name, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](auto part) { return name.find(part) != name.npos; });
+}
+
+bool fits(const std::string& pattern, const sensor& s) {
+  return matches(pattern, s.name) || matches(pattern, s.key);
+}
+bool fits_any(const std::vector<std::string>& patterns, const sensor& s) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const auto& p) { return fits(p, s); });
+}
+
+sensor_role role_of_temperature(const sensor& s, const std::string& name) {
+  // "P1 Therm Margin" and "DTS" are degrees below a limit, not temperatures.
+  if (has_any(name, {"margin", "dts", "throt"})) return sensor_role::none;
+  if (s.entity_id == 0x37 || s.entity_id == 0x40) return sensor_role::inlet;
+  if (has_any(name, {"exit", "outlet", "exhaust"})) return sensor_role::none;
+  if (has_any(name, {"inlet", "ambient", "front panel temp", "air in"})) return sensor_role::inlet;
+  const bool part_of_it = has_any(name, {"vrm", "vr ", "vreg", "dimm", "mem", "hbm"});
+  if (part_of_it) return sensor_role::none;
+  if (s.entity_id == 0x03 || s.entity_id == 0x41) return sensor_role::cpu;
+  return has_any(name, {"cpu", "proc"}) ? sensor_role::cpu : sensor_role::none;
+}
+
+sensor_role role_of_power(const sensor& s, const std::string& name) {
+  if (s.origin == sensor_origin::dcmi) return sensor_role::system_power;
+  const bool of_supply = s.entity_id == 0x0a || has_any(name, {"psu", "ps1", "ps2", "power supply"});
+  if (of_supply) return has_any(name, {"out"}) ? sensor_role::psu_output : sensor_role::psu_input;
+  return has_any(name, {"sys", "consumption", "total", "node", "power meter", "chassis"})
+             ? sensor_role::system_power
+             : sensor_role::none;
+}
+
+}  // namespace
+
+bool matches(std::string_view pattern, std::string_view text) noexcept {
+  // Where the last `*` stands and how much of the text it has taken: on a mismatch it takes one more.
+  std::size_t star = pattern.npos, taken = 0, p = 0, t = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t]))) {
+      ++p;
+      ++t;
+    } else if (star != pattern.npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+sensor_role role_of(const sensor& s, std::span<const role_rule> rules) {
+  for (const auto& rule : rules) {
+    if (fits(rule.pattern, s)) return rule.role;
+  }
+  const auto name = lower(s.name);
+  if (s.kind == sensor_kind::temperature) return role_of_temperature(s, name);
+  if (s.kind == sensor_kind::power) return role_of_power(s, name);
+  return sensor_role::none;
+}
+
+bool on_default_list(const sensor& s, std::span<const sensor> inventory) {
+  if (s.origin == sensor_origin::chassis) return true;
+  if (s.origin == sensor_origin::dcmi && s.kind == sensor_kind::temperature) {
+    return std::none_of(inventory.begin(), inventory.end(), [&](const sensor& other) {
+      return other.origin == sensor_origin::sdr && other.kind == s.kind && other.role == s.role;
+    });
+  }
+  return s.kind == sensor_kind::temperature || s.kind == sensor_kind::fan || s.kind == sensor_kind::power;
+}
+
+std::vector<read_schedule::wish> choose(std::span<const sensor> inventory, const selection& selected,
+                                        const interest& waited_for) {
+  std::vector<read_schedule::wish> all;
+  for (const auto& s : inventory) {
+    const auto wanted = waited_for.period_ms.find(s.key);
+    if (wanted != waited_for.period_ms.end()) {
+      all.push_back({s.key, milliseconds(std::max(wanted->second, least_wanted_ms)), true});
+      continue;
+    }
+    const bool read = fits_any(selected.include, s) || (selected.defaults && on_default_list(s, inventory));
+    if (!read || fits_any(selected.exclude, s)) continue;
+    const auto least = s.kind == sensor_kind::state ? least_state_period_ms : least_wanted_ms;
+    all.push_back({s.key, milliseconds(std::max(selected.period_ms, least)), false});
+  }
+  return all;
+}
+
+}  // namespace binnacle::ipmi

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "agent/ipmi/protocol.hpp"
+#include "agent/ipmi/read_schedule.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+/// Which sensors matter, by what the SDR says of them and what the configuration and the policies want. Pure.
+namespace binnacle::ipmi {
+
+/// Whether `text` is of this form: `*` any run of characters, `?` any one; without regard to case (ASCII).
+bool matches(std::string_view pattern, std::string_view text) noexcept;
+
+/// What the sensor is to a scheduler: the first rule that fits its name or key, else by entity id, else by
+/// the names that boards give such sensors. Source: entity ids, IPMI 2.0 table 43-13 (0x03 processor, 0x0a
+/// power supply, 0x37 and DCMI's 0x40 air inlet, 0x41 processor).
+sensor_role role_of(const sensor& s, std::span<const role_rule> rules);
+
+/// Whether a sensor is read without anybody asking for it: temperatures, fans and watts, and whether the
+/// system is on. DCMI temperatures only where `inventory` has no other sensor of their role.
+bool on_default_list(const sensor& s, std::span<const sensor> inventory);
+
+/// What is to be read of `inventory`, and how often.
+std::vector<read_schedule::wish> choose(std::span<const sensor> inventory, const selection& selected,
+                                        const interest& waited_for);
+
+}  // namespace binnacle::ipmi

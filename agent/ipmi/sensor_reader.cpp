@@ -1,0 +1,252 @@
+#include "agent/ipmi/sensor_reader.hpp"
+
+#include "agent/ipmi/fiid.hpp"
+#include "agent/ipmi/sdr_record.hpp"
+
+#include <fmt/format.h>
+#include <freeipmi/freeipmi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <new>
+
+namespace binnacle::ipmi {
+namespace {
+
+using outcome = sensor_reader::outcome;
+
+// DCMI 1.5, table 6-24: its own entity ids for temperatures.
+struct dcmi_entity {
+  std::uint8_t id;
+  std::string_view key;
+  std::string_view name;
+};
+constexpr std::array<dcmi_entity, 3> dcmi_entities = {
+    {{0x40, "inlet", "DCMI Inlet"}, {0x41, "cpu", "DCMI CPU"}, {0x42, "board", "DCMI Baseboard"}}};
+constexpr std::uint8_t temperature = 0x01;   // sensor type
+constexpr std::uint64_t most_instances = 8;  // of one entity
+
+// The state bits of "chassis.power", in FreeIPMI's names of IPMI 2.0, 28.2, and in words.
+struct chassis_bit {
+  const char* field;
+  std::string_view word;
+};
+constexpr std::array<chassis_bit, 9> chassis_bits = {{
+    {"current_power_state.power_is_on", "on"},
+    {"current_power_state.power_overload", "power overload"},
+    {"current_power_state.interlock", "interlock active"},
+    {"current_power_state.power_fault", "power fault"},
+    {"current_power_state.power_control_fault", "power control fault"},
+    {"misc_chassis_state.chassis_intrusion_active", "chassis intrusion"},
+    {"misc_chassis_state.front_panel_lockout_active", "front panel lockout"},
+    {"misc_chassis_state.drive_fault", "drive fault"},
+    {"misc_chassis_state.cooling_fan_fault_detected", "cooling fault"},
+}};
+
+outcome absent(wire::absence reason) {
+  outcome o;
+  o.got.reason = reason;
+  return o;
+}
+
+// What a command that failed leaves to report.
+outcome after(trouble how) {
+  switch (how) {
+    case trouble::lost: {
+      auto o = absent(wire::absence::timeout);
+      o.how = how;
+      return o;
+    }
+    case trouble::busy: {
+      auto o = absent(wire::absence::timeout);
+      o.how = how;
+      return o;
+    }
+    case trouble::forbidden: return absent(wire::absence::permission);
+    case trouble::unknown: return absent(wire::absence::missing);
+    case trouble::none:
+    case trouble::malformed: break;
+  }
+  return absent(wire::absence::malformed);
+}
+
+// A byte of temperature as DCMI packs it (1.5, table 6-24): sign and magnitude.
+double dcmi_celsius(std::uint8_t byte) {
+  return (byte & 0x80u) != 0 ? -static_cast<double>(byte & 0x7fu) : byte;
+}
+
+// One instance at a time: FreeIPMI's form of the answer has no room for eight pairs of reading and instance.
+int ask_temperature(ipmi_ctx_t context, std::uint8_t entity, std::uint32_t instance, answer& into) {
+  return ::ipmi_cmd_dcmi_get_temperature_reading(context, temperature, entity,
+                                                 static_cast<std::uint8_t>(instance), 0, into.get());
+}
+
+}  // namespace
+
+sensor_reader::sensor_reader(const bmc_link& link, const bmc& who)
+    : link_(link), who_(who), context_(::ipmi_sensor_read_ctx_create(link.context())) {
+  if (!context_) throw std::bad_alloc();
+}
+
+outcome sensor_reader::read(const known_sensor& s) {
+  if (s.about.origin == sensor_origin::chassis) return read_chassis();
+  if (s.about.origin == sensor_origin::sdr) return read_sdr(s);
+  return s.about.kind == sensor_kind::power ? read_dcmi_power() : read_dcmi_temperature(s);
+}
+
+outcome sensor_reader::read_sdr(const known_sensor& s) {
+  std::uint8_t raw = 0;
+  double* value = nullptr;
+  std::uint16_t bits = 0;
+  const int how = ::ipmi_sensor_read(context_.get(), s.record.data(), static_cast<unsigned>(s.record.size()),
+                                     s.offset, &raw, &value, &bits);
+  const std::unique_ptr<double, void (*)(void*)> owner(value, &std::free);
+  if (how >= 0) {
+    outcome o;
+    if (s.about.kind == sensor_kind::state) {
+      o.got.state = bits;
+      o.got.words = words_of(s, bits);
+    } else if (value != nullptr) {
+      o.got.value = in_unit(s, *value);
+    } else {
+      // Non-linear by formulas of the maker's own: there is no number to be had.
+      return absent(wire::absence::no_data);
+    }
+    return o;
+  }
+  switch (::ipmi_sensor_read_ctx_errnum(context_.get())) {
+    case IPMI_SENSOR_READ_ERR_SENSOR_READING_UNAVAILABLE:
+    case IPMI_SENSOR_READ_ERR_SENSOR_SCANNING_DISABLED: return absent(wire::absence::no_data);
+    case IPMI_SENSOR_READ_ERR_SENSOR_READING_CANNOT_BE_OBTAINED: return absent(wire::absence::missing);
+    case IPMI_SENSOR_READ_ERR_NODE_BUSY: return after(trouble::busy);
+    case IPMI_SENSOR_READ_ERR_IPMI_ERROR: return after(link_.last_trouble());
+    default: return absent(wire::absence::malformed);
+  }
+}
+
+std::vector<std::string> sensor_reader::words_of(const known_sensor& s, std::uint16_t bits) const {
+  char** messages = nullptr;
+  unsigned count = 0;
+  constexpr unsigned how = IPMI_GET_EVENT_MESSAGES_FLAGS_SHORT |
+                           IPMI_GET_EVENT_MESSAGES_FLAGS_SENSOR_READING |
+                           IPMI_GET_EVENT_MESSAGES_FLAGS_IGNORE_UNRECOGNIZED_EVENTS;
+  if (::ipmi_get_event_messages(s.event_type, s.type, static_cast<std::uint8_t>(s.about.number), bits,
+                                who_.manufacturer_id, static_cast<std::uint16_t>(who_.product_id), &messages,
+                                &count, nullptr, how) < 0) {
+    return {};
+  }
+  std::vector<std::string> words;
+  for (unsigned i = 0; i < count; ++i) {
+    words.emplace_back(messages[i]);
+    std::free(messages[i]);
+  }
+  std::free(messages);
+  return words;
+}
+
+outcome sensor_reader::read_dcmi_power() {
+  answer a(tmpl_cmd_dcmi_get_power_reading_rs);
+  if (::ipmi_cmd_dcmi_get_power_reading(link_.context(), IPMI_DCMI_POWER_READING_MODE_SYSTEM_POWER_STATISTICS,
+                                        0, a.get()) != 0) {
+    return after(link_.last_trouble());
+  }
+  const auto watts = a.field("current_power");
+  const auto active = a.field("power_reading_state.power_measurement");
+  if (!watts || !active) return absent(wire::absence::malformed);
+  if (*active == 0) return absent(wire::absence::no_data);
+  outcome o;
+  o.got.value = static_cast<double>(*watts);
+  o.got.average_ms = static_cast<std::uint32_t>(a.field("statistics_reporting_time_period").value_or(0));
+  return o;
+}
+
+outcome sensor_reader::read_dcmi_temperature(const known_sensor& s) {
+  answer a(tmpl_cmd_dcmi_get_temperature_reading_rs);
+  if (ask_temperature(link_.context(), static_cast<std::uint8_t>(s.about.entity_id), s.about.instance, a) !=
+      0) {
+    return after(link_.last_trouble());
+  }
+  // FreeIPMI calls the bytes temperature1, temperature2…; they are the reading and its instance.
+  const auto byte = a.field("temperature1"), instance = a.field("temperature2");
+  if (a.field("number_of_sets_of_temperature_data").value_or(0) == 0 || !byte ||
+      instance != s.about.instance) {
+    return absent(wire::absence::missing);
+  }
+  outcome o;
+  o.got.value = dcmi_celsius(static_cast<std::uint8_t>(*byte));
+  return o;
+}
+
+outcome sensor_reader::read_chassis() {
+  answer a(tmpl_cmd_get_chassis_status_rs);
+  if (::ipmi_cmd_get_chassis_status(link_.context(), a.get()) != 0) return after(link_.last_trouble());
+  outcome o;
+  o.got.state = 0;
+  for (std::size_t i = 0; i < chassis_bits.size(); ++i) {
+    if (a.field(chassis_bits[i].field).value_or(0) == 0) continue;
+    *o.got.state |= 1u << i;
+    o.got.words.emplace_back(chassis_bits[i].word);
+  }
+  if ((*o.got.state & 1u) == 0) o.got.words.emplace_back("off");
+  return o;
+}
+
+result<std::vector<known_sensor>> sensor_reader::extras() {
+  std::vector<known_sensor> all;
+  const error lost{errc::timeout,
+                   "the BMC stopped answering while it was asked what it has: the link is opened anew"};
+  const auto chassis = read_chassis();
+  if (chassis.how == trouble::lost) return lost;
+  if (chassis.got.state) {
+    known_sensor s;
+    s.about.key = "chassis.power";
+    s.about.name = "Chassis Power";
+    s.about.entity = "system chassis";
+    s.about.entity_id = IPMI_ENTITY_ID_SYSTEM_CHASSIS;
+    s.about.kind = sensor_kind::state;
+    s.about.unit = "state";
+    s.about.origin = sensor_origin::chassis;
+    all.push_back(std::move(s));
+  }
+  if (!who_.dcmi) return all;
+
+  const auto power = read_dcmi_power();
+  if (power.how == trouble::lost) return lost;
+  // Inactive or forbidden today may be active tomorrow; a BMC without the command never has it.
+  if (power.got.reason != wire::absence::missing) {
+    known_sensor s;
+    s.about.key = "dcmi.power";
+    s.about.name = "DCMI Power";
+    s.about.entity = "system chassis";
+    s.about.entity_id = IPMI_ENTITY_ID_SYSTEM_CHASSIS;
+    s.about.kind = sensor_kind::power;
+    s.about.unit = "watts";
+    s.about.origin = sensor_origin::dcmi;
+    all.push_back(std::move(s));
+  }
+  for (const auto& e : dcmi_entities) {
+    answer a(tmpl_cmd_dcmi_get_temperature_reading_rs);
+    if (ask_temperature(link_.context(), e.id, 1, a) != 0) {
+      if (link_.last_trouble() == trouble::lost) return lost;
+      continue;
+    }
+    const auto instances =
+        std::min(a.field("total_number_of_available_instances").value_or(0), most_instances);
+    for (std::uint32_t instance = 1; instance <= instances; ++instance) {
+      known_sensor s;
+      s.about.key = fmt::format("dcmi.{}.{}", e.key, instance);
+      s.about.name = fmt::format("{} {}", e.name, instance);
+      s.about.entity = entity_word(e.id);
+      s.about.entity_id = e.id;
+      s.about.instance = instance;
+      s.about.kind = sensor_kind::temperature;
+      s.about.unit = "celsius";
+      s.about.origin = sensor_origin::dcmi;
+      all.push_back(std::move(s));
+    }
+  }
+  return all;
+}
+
+}  // namespace binnacle::ipmi

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "agent/ipmi/bmc_link.hpp"
+#include "agent/ipmi/known_sensor.hpp"
+
+#include <freeipmi/sensor-read/ipmi-sensor-read.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace binnacle::ipmi {
+
+/// Reads single sensors over one link, whatever commands they take.
+class sensor_reader {
+ public:
+  /// The link must outlive it. `who` gives the meaning of states that makers define.
+  sensor_reader(const bmc_link& link, const bmc& who);
+
+  struct outcome {
+    trouble how = trouble::none;  ///< lost: the link is gone. busy: nothing to report, ask again
+    reading got;                  ///< with value, state or reason; without key and time
+  };
+  /// Blocks: one command.
+  outcome read(const known_sensor& s);
+
+  /// What the BMC has besides the SDR: DCMI power and temperatures, chassis status. Errors: timeout (link
+  /// lost). Blocks: up to five commands.
+  result<std::vector<known_sensor>> extras();
+
+ private:
+  outcome read_sdr(const known_sensor& s);
+  outcome read_dcmi_power();
+  outcome read_dcmi_temperature(const known_sensor& s);
+  outcome read_chassis();
+  std::vector<std::string> words_of(const known_sensor& s, std::uint16_t bits) const;
+
+  struct destroy {
+    void operator()(struct ipmi_sensor_read_ctx* c) const noexcept { ::ipmi_sensor_read_ctx_destroy(c); }
+  };
+  const bmc_link& link_;
+  bmc who_;
+  std::unique_ptr<struct ipmi_sensor_read_ctx, destroy> context_;
+};
+
+}  // namespace binnacle::ipmi

@@ -1,0 +1,114 @@
+#include "agent/ipmi/settings.hpp"
+
+#include <fmt/format.h>
+#include <freeipmi/api/ipmi-api.h>
+
+#include <array>
+
+namespace binnacle::ipmi {
+namespace {
+
+struct workaround {
+  std::string_view name;
+  unsigned flag_2_0;  // zero: has no meaning there
+  unsigned flag_1_5;
+};
+// Source: FreeIPMI 1.6, ipmi-sensors(8), WORKAROUNDS.
+constexpr std::array<workaround, 8> known_workarounds = {{
+    {"authcap", IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_AUTHENTICATION_CAPABILITIES,
+     IPMI_WORKAROUND_FLAGS_OUTOFBAND_AUTHENTICATION_CAPABILITIES},
+    {"nochecksumcheck", IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_NO_CHECKSUM_CHECK,
+     IPMI_WORKAROUND_FLAGS_OUTOFBAND_NO_CHECKSUM_CHECK},
+    {"idzero", 0, IPMI_WORKAROUND_FLAGS_OUTOFBAND_ACCEPT_SESSION_ID_ZERO},
+    {"intel20", IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_INTEL_2_0_SESSION, 0},
+    {"supermicro20", IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_SUPERMICRO_2_0_SESSION, 0},
+    {"sun20", IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_SUN_2_0_SESSION, 0},
+    {"opensesspriv", IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_OPEN_SESSION_PRIVILEGE, 0},
+    {"integritycheckvalue", IPMI_WORKAROUND_FLAGS_OUTOFBAND_2_0_NON_EMPTY_INTEGRITY_CHECK_VALUE, 0},
+}};
+
+error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
+
+}  // namespace
+
+config_spec bind(settings& s) {
+  config_spec spec(
+      "binnacle-ipmi",
+      "Reads a BMC's sensors for binnacle-agent, which starts it as its child or meets it at a socket.\n"
+      "It only ever sends reading, session and SDR reservation commands. With --list, for people.\n"
+      "This program links FreeIPMI and is distributed under GPL-3.0-or-later.",
+      "binnacle-ipmi --list --host 10.0.0.7 --credentials-file /etc/binnacle/bmc");
+  spec.group("The BMC");
+  spec.add("device", s.device, "the kernel's OpenIPMI device, for the BMC of this machine");
+  spec.add("host", s.host, "ask a BMC over LAN instead: its name or address, :port if it is not 623");
+  spec.add_choice("protocol", s.protocol, {"2.0", "1.5"}, "IPMI over LAN");
+  spec.add("credentials-file", s.credentials_file,
+           "file with lines user: and password: (and k_g:), closed to others (mode 0600); LAN only");
+  spec.add_choice("privilege", s.privilege, {"user", "operator", "admin"},
+                  "privilege level asked for over LAN; user is enough on most boards");
+  spec.add("cipher-suite", s.cipher_suite, 1, 17, "of IPMI 2.0: 3 (SHA1, AES) or 17 (SHA256, AES)");
+  spec.add("workarounds", s.workarounds,
+           "of BMCs that break the specification: authcap, intel20, supermicro20… (FreeIPMI's names)");
+  spec.add("call-timeout", s.call_timeout, std::chrono::milliseconds(500), std::chrono::minutes(1),
+           "how long to wait for an answer over LAN");
+  spec.add("cache-folder", s.cache_folder, "where the sensors' descriptions (SDR) are kept between starts");
+  spec.add("roles", s.roles, "what sensors with odd names are: PATTERN=inlet, cpu, system_power, psu_input…");
+
+  spec.group("The agent");
+  spec.add("socket", s.socket, "Unix socket to serve one agent at; empty: stdin and stdout");
+  spec.add_choice("socket-mode", s.socket_mode, {"0600", "0660"}, "who may connect to it");
+
+  spec.group("Running");
+  spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"},
+                  "what is logged to stderr");
+  spec.add("list", s.list, "print the BMC and its sensors with their values, then end");
+  spec.add_choice("output", s.output, {"text", "json"},
+                  "form of --list; json: a message of the protocol a line");
+  spec.alias("o", "output", "short");
+  return spec;
+}
+
+result<std::vector<role_rule>> complete(const settings& s) {
+  std::vector<role_rule> rules;
+  for (const auto& text : s.roles) {
+    const auto equals = text.rfind('=');
+    const auto role = equals == text.npos ? sensor_role::none : sensor_role_of(text.substr(equals + 1));
+    if (equals == 0 || (role == sensor_role::none && !text.ends_with("=none")) || equals > max_pattern) {
+      return invalid(fmt::format(
+          "roles: \"{}\" is no role: write PATTERN=inlet, cpu, system_power, psu_input, psu_output or none",
+          text));
+    }
+    rules.push_back({text.substr(0, equals), role});
+  }
+  if (s.host.empty() && !s.credentials_file.empty()) {
+    return invalid("credentials-file is set but no host: in-band needs none, over LAN set host too");
+  }
+  if (!s.host.empty() && s.credentials_file.empty()) {
+    return invalid("host is set but no credentials-file: write user and password into a file of mode 0600");
+  }
+  if (const auto flags = workaround_flags(s); !flags) return flags.error();
+  // The kernel's sockaddr_un holds 108 bytes with the NUL.
+  if (s.socket.size() > 107)
+    return invalid("socket: the path is longer than the 107 bytes a Unix socket can have");
+  return rules;
+}
+
+result<unsigned> workaround_flags(const settings& s) {
+  unsigned flags = 0;
+  for (const auto& name : s.workarounds) {
+    unsigned found = 0;
+    std::string names;
+    for (const auto& w : known_workarounds) {
+      const auto flag = s.protocol == "2.0" ? w.flag_2_0 : w.flag_1_5;
+      if (w.name == name) found = flag;
+      if (flag != 0) names += names.empty() ? std::string(w.name) : fmt::format(", {}", w.name);
+    }
+    if (found == 0) {
+      return invalid(fmt::format("workarounds: IPMI {} has no \"{}\": use {}", s.protocol, name, names));
+    }
+    flags |= found;
+  }
+  return flags;
+}
+
+}  // namespace binnacle::ipmi

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "agent/ipmi/protocol.hpp"
+#include "common/config.hpp"
+
+#include <string>
+#include <vector>
+
+namespace binnacle::ipmi {
+
+/// The helper's settings, with their defaults; each a key of the YAML file and a flag. What to read comes
+/// from the agent, so nothing of it is here.
+struct settings {
+  std::string device = "/dev/ipmi0";
+  std::string host;  ///< empty: in-band
+  std::string protocol = "2.0";
+  std::string credentials_file;
+  std::string privilege = "user";
+  std::int64_t cipher_suite = 3;
+  std::vector<std::string> workarounds;
+  duration call_timeout = std::chrono::seconds(5);
+
+  std::string cache_folder = "/var/cache/binnacle-ipmi";
+  std::vector<std::string> roles;  ///< "PATTERN=inlet"
+
+  std::string socket;  ///< empty: stdin and stdout
+  std::string socket_mode = "0600";
+
+  std::string log_level = "info";
+  bool list = false;
+  std::string output = "text";
+
+  /// The longest that one turn may take: what `hello` says. An open over LAN is several exchanges.
+  duration quiet() const noexcept { return 4 * call_timeout; }
+};
+
+/// The description of `s` for the command line and the file. `s` must outlive the result.
+config_spec bind(settings& s);
+
+/// Checks what the form of single values cannot say, and gives the roles of odd names. Errors: invalid_input.
+result<std::vector<role_rule>> complete(const settings& s);
+
+/// FreeIPMI's flags for these names (of its tools' -W). Errors: invalid_input, with the names there are.
+result<unsigned> workaround_flags(const settings& s);
+
+}  // namespace binnacle::ipmi

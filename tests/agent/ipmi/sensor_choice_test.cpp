@@ -1,0 +1,129 @@
+#include "agent/ipmi/sensor_choice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace binnacle;
+using namespace binnacle::ipmi;
+using namespace std::chrono_literals;
+
+namespace {
+
+sensor of(sensor_kind kind, std::string name, std::uint32_t entity_id = 0x07) {
+  sensor s;
+  s.kind = kind;
+  s.name = std::move(name);
+  s.entity_id = entity_id;
+  s.key = "20.0." + std::to_string(s.name.size());
+  return s;
+}
+sensor_role role(sensor_kind kind, std::string name, std::uint32_t entity_id = 0x07) {
+  return role_of(of(kind, std::move(name), entity_id), {});
+}
+
+constexpr auto temperature = sensor_kind::temperature;
+constexpr auto power = sensor_kind::power;
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/ipmi/sensor_choice");
+
+TEST_CASE("patterns are globs without regard to case") {
+  CHECK(matches("*", ""));
+  CHECK(matches("psu*", "PSU1 Input"));
+  CHECK(matches("*temp", "Inlet Temp"));
+  CHECK(matches("P?U1*In*t", "psu1 input"));
+  CHECK(matches("a*b*c", "aXXbYYbZc"));
+  CHECK_FALSE(matches("a*b*c", "aXXbYYbZ"));
+  CHECK_FALSE(matches("", "a"));
+  CHECK_FALSE(matches("PSU", "PSU1"));
+  CHECK(matches("", ""));
+  // Stars that a naive matcher takes exponential time for.
+  CHECK_FALSE(matches("*a*a*a*a*a*a*a*a*a*a*a*a*b", std::string(5'000, 'a')));
+}
+
+TEST_CASE("inlet and CPU are found by entity, else by the names boards give them") {
+  CHECK(role(temperature, "Temp 1", 0x37) == sensor_role::inlet);
+  CHECK(role(temperature, "Temp 1", 0x40) == sensor_role::inlet);
+  CHECK(role(temperature, "Temp", 0x03) == sensor_role::cpu);
+  CHECK(role(temperature, "Temp", 0x41) == sensor_role::cpu);
+  for (const auto* name :
+       {"Inlet Temp", "MB_AIR_INLET", "01-Inlet Ambient", "System Inlet", "Front Panel Temp"}) {
+    CAPTURE(name);
+    CHECK(role(temperature, name) == sensor_role::inlet);
+  }
+  for (const auto* name : {"CPU1 Temp", "Proc 2", "CPU_TEMP"}) {
+    CAPTURE(name);
+    CHECK(role(temperature, name) == sensor_role::cpu);
+  }
+  for (const auto* name :
+       {"Exhaust Temp", "P1 Therm Margin", "CPU1 VRM Temp", "P1-DIMMA1 Temp", "PCH Temp"}) {
+    CAPTURE(name);
+    CHECK(role(temperature, name) == sensor_role::none);
+  }
+  CHECK(role(temperature, "P1 DTS Therm Mgn", 0x03) == sensor_role::none);
+  CHECK(role(temperature, "CPU1 DIMM Temp", 0x03) == sensor_role::none);
+  CHECK(role(sensor_kind::fan, "CPU1 Fan") == sensor_role::none);
+}
+
+TEST_CASE("watts of a supply and of the system are told apart, so that nobody adds them") {
+  CHECK(role(power, "PSU1 Input", 0x0a) == sensor_role::psu_input);
+  CHECK(role(power, "PS1 Input Power") == sensor_role::psu_input);
+  CHECK(role(power, "PS1 Output", 0x0a) == sensor_role::psu_output);
+  CHECK(role(power, "Pwr Consumption") == sensor_role::system_power);
+  CHECK(role(power, "Sys Power") == sensor_role::system_power);
+  CHECK(role(power, "CPU Power") == sensor_role::none);
+}
+
+TEST_CASE("a rule for an odd board wins over all that") {
+  const std::vector<role_rule> rules{{"t7*", sensor_role::inlet}, {"CPU0*", sensor_role::none}};
+  CHECK(role_of(of(temperature, "T7 intake"), rules) == sensor_role::inlet);
+  CHECK(role_of(of(temperature, "CPU0 Temp", 0x03), rules) == sensor_role::none);
+  CHECK(role_of(of(temperature, "CPU1 Temp", 0x03), rules) == sensor_role::cpu);
+}
+
+TEST_CASE("what is read: the default list, what is included and not excluded, and what somebody waits for") {
+  std::vector<sensor> inventory{of(temperature, "Inlet", 0x37), of(sensor_kind::fan, "Fan1"),
+                                of(sensor_kind::voltage, "12V Rail"), of(sensor_kind::state, "PSU1 Status")};
+  for (auto& s : inventory) s.role = role_of(s, {});
+  const auto keys = [&](const selection& selected, const interest& waited_for = {}) {
+    std::vector<std::string> names;
+    for (const auto& w : choose(inventory, selected, waited_for)) {
+      for (const auto& s : inventory) {
+        if (s.key == w.key) names.push_back(s.name);
+      }
+    }
+    return names;
+  };
+  using names = std::vector<std::string>;
+  selection s;
+  CHECK(keys(s) == names{"Inlet", "Fan1"});
+  s.include = {"12v*"};
+  s.exclude = {"fan*"};
+  CHECK(keys(s) == names{"Inlet", "12V Rail"});
+  s.defaults = false;
+  CHECK(keys(s) == names{"12V Rail"});
+  const interest waited{{{inventory[1].key, 200}}};
+  CHECK(keys(s, waited) == names{"Fan1", "12V Rail"});
+  const auto wishes = choose(inventory, s, waited);
+  CHECK(wishes[0].period == 200ms);
+  CHECK(wishes[0].waited_for);
+  CHECK(wishes[1].period == 1s);
+  // States are not worth a reading a second unless somebody waits.
+  s.include = {"PSU1*"};
+  CHECK(choose(inventory, s, {}).at(0).period == 5s);
+}
+
+TEST_CASE("DCMI temperatures are read where the SDR has none of their role") {
+  auto dcmi = of(temperature, "DCMI Inlet 1", 0x40);
+  dcmi.origin = sensor_origin::dcmi;
+  dcmi.role = role_of(dcmi, {});
+  auto own = of(temperature, "Inlet Temp", 0x37);
+  own.role = role_of(own, {});
+  CHECK(on_default_list(dcmi, std::vector{dcmi}));
+  CHECK_FALSE(on_default_list(dcmi, std::vector{dcmi, own}));
+}
+
+TEST_SUITE_END();
