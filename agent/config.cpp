@@ -68,6 +68,12 @@ config_spec bind(settings& s) {
            "may take");
   spec.add("os-period", s.os_period, milliseconds(0), hours(1), "the same for os; 0s: period");
   spec.add("pmu-period", s.pmu_period, milliseconds(0), hours(1), "the same for pmu; 0s: period");
+  spec.add(
+      "os-sensor-period", s.os_sensor_period, milliseconds(100), hours(1),
+      "time between two reads of what hardware may keep waiting: sensor chips, thermal zones, CPU frequency");
+  spec.add("os-drive-period", s.os_drive_period, std::chrono::seconds(1), hours(24),
+           "the same for drives' temperatures, each of which is a command to the drive");
+  spec.add("per-cpu", s.per_cpu, "also a series for each CPU and core (time, frequency, temperature)");
   spec.add("textfile-period", s.textfile_period, milliseconds(0), hours(1),
            "the same for textfile; 0s: period");
   spec.add("rapl-tdp", s.rapl_tdp, 0, 10'000,

@@ -23,6 +23,8 @@ struct settings {
   duration rapl_least_period = std::chrono::milliseconds(200);
   double read_budget = 0.5;  ///< percent of one core
   double rapl_tdp = 0;
+  duration os_sensor_period = std::chrono::seconds(10), os_drive_period = std::chrono::minutes(1);
+  bool per_cpu = false;
   bool virtual_interfaces = false;
   std::string pmu_preset = "default";
   std::vector<std::string> pmu_events;

@@ -44,10 +44,13 @@ sources make_sources(const settings& s) {
   }
   if (s.reads("os")) {
     os_options o;
-    o.roots.proc = s.proc_root;
-    o.roots.sys = s.sys_root;
-    o.roots.virtual_interfaces = s.virtual_interfaces;
+    o.proc = s.proc_root;
+    o.sys = s.sys_root;
+    o.virtual_interfaces = s.virtual_interfaces;
+    o.per_cpu = s.per_cpu;
     o.period = s.period_of(s.os_period);
+    o.sensor_period = s.os_sensor_period;
+    o.drive_period = s.os_drive_period;
     all.push_back(std::make_unique<os_source>(std::move(o)));
   }
   if (s.reads("pmu")) {

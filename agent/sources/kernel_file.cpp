@@ -96,6 +96,25 @@ result<std::string_view> kernel_file::read(std::vector<char>& buffer, std::size_
   return std::string_view(buffer.data(), have);
 }
 
+std::optional<std::int64_t> kernel_file::read_integer() noexcept {
+  if (!fd_) fd_ = open_readonly(path_);
+  std::array<char, 64> text;
+  ssize_t n = -1;
+  if (fd_) {
+    do {
+      n = ::pread(fd_.get(), text.data(), text.size(), 0);
+    } while (n < 0 && errno == EINTR);
+  }
+  if (n < 0) {
+    errno_ = errno;
+    fd_ = {};
+    return std::nullopt;
+  }
+  const auto value = parse_integer(std::string_view(text.data(), static_cast<std::size_t>(n)));
+  errno_ = value ? 0 : EINVAL;
+  return value;
+}
+
 std::string_view trimmed(std::string_view text) noexcept {
   constexpr std::string_view blanks = " \t\r\n";
   const auto first = text.find_first_not_of(blanks);
@@ -103,12 +122,25 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept {
+namespace {
+
+template <class Number>
+std::optional<Number> parse_whole(std::string_view text) noexcept {
   text = trimmed(text);
-  std::uint64_t value = 0;
+  Number value = 0;
   const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (bad != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept {
+  return parse_whole<std::uint64_t>(text);
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
+  return parse_whole<std::int64_t>(text);
 }
 
 std::optional<std::string> read_line(const std::string& path) {

@@ -58,7 +58,10 @@ class kernel_file {
   /// be opened or read is opened again at the next call. Errors: by errno (not_found, permission, io);
   /// overloaded beyond `limit`. Blocks: for one pread(2) a page or so.
   result<std::string_view> read(std::vector<char>& buffer, std::size_t limit = 4u << 20);
-  /// The errno of the last failed read().
+  /// The whole number that a small file of sysfs holds, with one pread(2) and no text of an error; nothing if
+  /// it cannot be read (last_errno() says why) or is no number (EINVAL).
+  std::optional<std::int64_t> read_integer() noexcept;
+  /// The errno of the last failed read.
   int last_errno() const noexcept { return errno_; }
 
  private:
@@ -69,6 +72,9 @@ class kernel_file {
 
 /// A whole decimal number with nothing around it but one line end or blanks; nothing for anything else.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept;
+
+/// The same with a minus sign allowed.
+std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 
 /// `text` without blanks and line ends at its ends.
 std::string_view trimmed(std::string_view text) noexcept;

@@ -2,11 +2,14 @@
 
 #include "common/metrics/family.hpp"
 
-/// What /proc says about the machine. Included by catalog.cpp alone; the network is in families_network.hpp.
-/// Source: proc(5), Linux Documentation/accounting/psi.rst, Documentation/admin-guide/mm/hugetlbpage.rst.
+/// What /proc says about the machine. Included by catalog.cpp alone; the network is in families_network.hpp,
+/// what /sys says of the hardware in families_sensors.hpp. Source: proc(5), Linux
+/// Documentation/accounting/psi.rst, Documentation/admin-guide/mm/hugetlbpage.rst.
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view os_mode[] = {"mode"};
+inline constexpr std::string_view os_cpu[] = {"cpu"};
+inline constexpr std::string_view os_cpu_mode[] = {"cpu", "mode"};
 inline constexpr std::string_view os_size[] = {"size"};
 inline constexpr std::string_view os_numa_size[] = {"numa_node", "size"};
 inline constexpr std::string_view os_resource[] = {"resource"};
@@ -16,6 +19,12 @@ inline constexpr member os_busy_seconds[] = {
     {"os_cpu_seconds_total", "mode", "user"},    {"os_cpu_seconds_total", "mode", "nice"},
     {"os_cpu_seconds_total", "mode", "system"},  {"os_cpu_seconds_total", "mode", "irq"},
     {"os_cpu_seconds_total", "mode", "softirq"}, {"os_cpu_seconds_total", "mode", "steal"},
+};
+
+inline constexpr member os_per_cpu_busy_seconds[] = {
+    {"os_per_cpu_seconds_total", "mode", "user"},    {"os_per_cpu_seconds_total", "mode", "nice"},
+    {"os_per_cpu_seconds_total", "mode", "system"},  {"os_per_cpu_seconds_total", "mode", "irq"},
+    {"os_per_cpu_seconds_total", "mode", "softirq"}, {"os_per_cpu_seconds_total", "mode", "steal"},
 };
 
 inline constexpr family os[] = {
@@ -34,6 +43,25 @@ inline constexpr family os[] = {
      .exponent = -4,
      .help = "Share of all CPU time since the last read that was neither idle nor iowait.",
      .source = "os"},
+    {.name = "os_per_cpu_seconds_total",
+     .unit = "seconds",
+     .type = kind::counter,
+     .exponent = -2,
+     .help = "Seconds a CPU spent in a mode since boot; with per-cpu only.",
+     .labels = os_cpu_mode,
+     .rule = node_rule::sum,
+     .members = os_per_cpu_busy_seconds,
+     .source = "os",
+     .per_cpu = true},
+    {.name = "os_per_cpu_utilization_ratio",
+     .unit = "ratio",
+     .exponent = -4,
+     .help = "Share of a CPU's time since the last read that was neither idle nor iowait; with per-cpu only. "
+             "Node: the busiest CPU.",
+     .labels = os_cpu,
+     .rule = node_rule::max,
+     .source = "os",
+     .per_cpu = true},
     {.name = "os_cpus", .unit = "", .help = "CPUs online.", .source = "os"},
     {.name = "os_load1", .unit = "", .exponent = -2, .help = "Load average over 1 minute.", .source = "os"},
     {.name = "os_load5", .unit = "", .exponent = -2, .help = "Load average over 5 minutes.", .source = "os"},

@@ -61,7 +61,10 @@ struct machine {
   }
   os_source source(bool with_virtual = false) {
     os_options o;
-    o.roots = {root / "proc", root / "sys", clock.source(), with_virtual};
+    o.proc = root / "proc";
+    o.sys = root / "sys";
+    o.time = clock.source();
+    o.virtual_interfaces = with_virtual;
     return os_source(std::move(o));
   }
 
@@ -234,7 +237,8 @@ TEST_CASE("through a mounted host /proc the interfaces are those of process 1") 
 TEST_CASE("an empty root is an error that names it, not a crash") {
   temp_folder nothing;
   os_options o;
-  o.roots = {nothing / "proc", nothing / "sys", {}, false};
+  o.proc = nothing / "proc";
+  o.sys = nothing / "sys";
   os_source os(std::move(o));
   board out;
   CHECK(!os.discover(out));
@@ -248,7 +252,7 @@ TEST_CASE("an empty root is an error that names it, not a crash") {
 }
 
 TEST_CASE("this machine's own /proc can be read") {
-  os_source os({});
+  os_source os(os_options{});
   board out;
   REQUIRE(os.discover(out));
   REQUIRE(os.read(out));

@@ -1,4 +1,5 @@
 #include "agent/sources/counter_rate.hpp"
+#include "agent/sources/os/each_cpu.hpp"
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/proc_text.hpp"
 
@@ -10,7 +11,8 @@ namespace {
 /// CPU time by mode, utilization, context switches, running tasks: /proc/stat.
 class cpu_part final : public text_part {
  public:
-  explicit cpu_part(const os_roots& roots) : text_part(roots.proc + "/stat"), now_(roots.time.now) {}
+  explicit cpu_part(const os_options& options)
+      : text_part(options.proc + "/stat"), now_(options.time.now), per_cpu_(options.per_cpu) {}
 
   std::string what() const override { return "CPU time and context switches (" + text_part::what() + ")"; }
 
@@ -25,16 +27,14 @@ class cpu_part final : public text_part {
     switches_ = announce(out, group, "os_context_switches_total");
     switch_rate_ = announce(out, group, "os_context_switches_per_second");
     running_ = announce(out, group, "os_processes_running");
+    if (per_cpu_) each_.emplace(group);
   }
 
   bool take(std::string_view text, board& out) override {
     const auto now = now_();
     const auto s = proc::parse_stat(text);
-    if (!s) {
-      last_.reset();
-      rate_.restart();
-      return false;
-    }
+    if (!s) return false;
+    if (each_) each_->take(text, out);
     for (std::size_t i = 0; i < modes_.size(); ++i) {
       // The catalogue's resolution is 1/100 s, which is a tick wherever USER_HZ is 100.
       out.set(modes_[i], static_cast<std::int64_t>(s->all.mode[i] * 100 / ticks_per_second_));
@@ -60,8 +60,16 @@ class cpu_part final : public text_part {
     return true;
   }
 
+  void lost(wire::absence reason, board& out) override {
+    last_.reset();
+    rate_.restart();
+    if (each_) each_->absent(reason, out);
+  }
+
  private:
   std::function<instant()> now_;
+  bool per_cpu_;
+  std::optional<each_cpu> each_;
   std::uint64_t ticks_per_second_ = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
   std::optional<proc::cpu_ticks> last_;
   counter_rate rate_;
@@ -75,7 +83,7 @@ class cpu_part final : public text_part {
 
 class load_part final : public text_part {
  public:
-  explicit load_part(const os_roots& roots) : text_part(roots.proc + "/loadavg") {}
+  explicit load_part(const os_options& options) : text_part(options.proc + "/loadavg") {}
 
   std::string what() const override { return "load (" + text_part::what() + ")"; }
 
@@ -98,7 +106,7 @@ class load_part final : public text_part {
 
 class uptime_part final : public text_part {
  public:
-  explicit uptime_part(const os_roots& roots) : text_part(roots.proc + "/uptime") {}
+  explicit uptime_part(const os_options& options) : text_part(options.proc + "/uptime") {}
 
   std::string what() const override { return "uptime (" + text_part::what() + ")"; }
 
@@ -118,10 +126,14 @@ class uptime_part final : public text_part {
 
 }  // namespace
 
-std::unique_ptr<os_part> make_cpu_part(const os_roots& roots) { return std::make_unique<cpu_part>(roots); }
-std::unique_ptr<os_part> make_load_part(const os_roots& roots) { return std::make_unique<load_part>(roots); }
-std::unique_ptr<os_part> make_uptime_part(const os_roots& roots) {
-  return std::make_unique<uptime_part>(roots);
+std::unique_ptr<os_part> make_cpu_part(const os_options& options) {
+  return std::make_unique<cpu_part>(options);
+}
+std::unique_ptr<os_part> make_load_part(const os_options& options) {
+  return std::make_unique<load_part>(options);
+}
+std::unique_ptr<os_part> make_uptime_part(const os_options& options) {
+  return std::make_unique<uptime_part>(options);
 }
 
 }  // namespace binnacle::agent

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 class memory_part final : public text_part {
  public:
-  explicit memory_part(const os_roots& roots) : text_part(roots.proc + "/meminfo") {}
+  explicit memory_part(const os_options& options) : text_part(options.proc + "/meminfo") {}
 
   std::string what() const override { return "memory (" + text_part::what() + ")"; }
 
@@ -47,7 +47,7 @@ class memory_part final : public text_part {
 /// Source: Linux Documentation/admin-guide/mm/hugetlbpage.rst.
 class hugepages_part final : public os_part {
  public:
-  explicit hugepages_part(const os_roots& roots) : sys_(roots.sys) {}
+  explicit hugepages_part(const os_options& options) : sys_(options.sys) {}
 
   std::string what() const override { return "huge pages (" + sys_ + "/kernel/mm/hugepages)"; }
   std::string remedy() const override {
@@ -130,11 +130,11 @@ class hugepages_part final : public os_part {
 
 }  // namespace
 
-std::unique_ptr<os_part> make_memory_part(const os_roots& roots) {
-  return std::make_unique<memory_part>(roots);
+std::unique_ptr<os_part> make_memory_part(const os_options& options) {
+  return std::make_unique<memory_part>(options);
 }
-std::unique_ptr<os_part> make_hugepages_part(const os_roots& roots) {
-  return std::make_unique<hugepages_part>(roots);
+std::unique_ptr<os_part> make_hugepages_part(const os_options& options) {
+  return std::make_unique<hugepages_part>(options);
 }
 
 }  // namespace binnacle::agent

@@ -33,13 +33,13 @@ class network_part final : public os_part {
  public:
   // Through a host's /proc mounted elsewhere, "net" means our own network namespace, process 1 is in the
   // host's.
-  explicit network_part(const os_roots& roots)
-      : sys_(roots.sys),
-        file_(roots.proc != "/proc" && ::access((roots.proc + "/1/net/dev").c_str(), R_OK) == 0
-                  ? roots.proc + "/1/net/dev"
-                  : roots.proc + "/net/dev"),
-        now_(roots.time.now),
-        with_virtual_(roots.virtual_interfaces) {}
+  explicit network_part(const os_options& options)
+      : sys_(options.sys),
+        file_(options.proc != "/proc" && ::access((options.proc + "/1/net/dev").c_str(), R_OK) == 0
+                  ? options.proc + "/1/net/dev"
+                  : options.proc + "/net/dev"),
+        now_(options.time.now),
+        with_virtual_(options.virtual_interfaces) {}
 
   std::string what() const override { return "network (" + file_.path() + ")"; }
   std::string remedy() const override {
@@ -143,8 +143,8 @@ class network_part final : public os_part {
 
 }  // namespace
 
-std::unique_ptr<os_part> make_network_part(const os_roots& roots) {
-  return std::make_unique<network_part>(roots);
+std::unique_ptr<os_part> make_network_part(const os_options& options) {
+  return std::make_unique<network_part>(options);
 }
 
 }  // namespace binnacle::agent

@@ -1,21 +1,40 @@
 #include "agent/sources/os/os.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
 namespace binnacle::agent {
 
-os_source::os_source(os_options options) : options_(std::move(options)), parts_(make_parts(options_.roots)) {}
+namespace {
 
-std::vector<os_source::entry> os_source::make_parts(const os_roots& roots) {
+constexpr duration probe_patience = std::chrono::seconds(2);
+
+os_options with_reader(os_options options) {
+  if (!options.slow) options.slow = std::make_shared<slow_reader>();
+  return options;
+}
+
+}  // namespace
+
+os_source::os_source(os_options options)
+    : options_(with_reader(std::move(options))), parts_(make_parts(options_)) {}
+
+std::vector<os_source::entry> os_source::make_parts(const os_options& options) {
   std::vector<entry> parts;
-  parts.push_back({make_cpu_part(roots)});
-  parts.push_back({make_load_part(roots)});
-  parts.push_back({make_memory_part(roots)});
-  parts.push_back({make_network_part(roots)});
-  parts.push_back({make_hugepages_part(roots)});
-  for (const auto* resource : {"cpu", "memory", "io"}) parts.push_back({make_pressure_part(roots, resource)});
-  parts.push_back({make_uptime_part(roots)});
+  parts.push_back({make_cpu_part(options)});
+  parts.push_back({make_load_part(options)});
+  parts.push_back({make_memory_part(options)});
+  parts.push_back({make_network_part(options)});
+  parts.push_back({make_hugepages_part(options)});
+  for (const auto* resource : {"cpu", "memory", "io"})
+    parts.push_back({make_pressure_part(options, resource)});
+  parts.push_back({make_uptime_part(options)});
+  parts.push_back({make_cpufreq_part(options)});
+  parts.push_back({make_throttle_part(options)});
+  parts.push_back({make_hwmon_part(options)});
+  parts.push_back({make_thermal_part(options)});
   return parts;
 }
 
@@ -23,8 +42,17 @@ std::vector<finding> os_source::probe() {
   std::vector<finding> found;
   board scratch;
   const auto group = scratch.add_group("os", "", options_.period, metrics::stale_after(options_.period));
-  for (auto& e : make_parts(options_.roots)) {
-    auto there = e.part->discover(scratch, group);
+  auto parts = make_parts(options_);
+  std::vector<result<void>> outcomes;
+  for (auto& e : parts) {
+    outcomes.push_back(e.part->discover(scratch, group));
+    if (outcomes.back()) outcomes.back() = e.part->read(scratch);
+  }
+  // What hardware keeps waiting is told with the time it took.
+  const bool answered = options_.slow->wait(probe_patience);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto& e = parts[i];
+    auto& there = outcomes[i];
     if (there) there = e.part->read(scratch);
     if (there) {
       found.push_back({finding::grade::works, e.part->what(), {}, {}});
@@ -33,6 +61,13 @@ std::vector<finding> os_source::probe() {
           there.error().code == errc::not_found ? finding::grade::absent : finding::grade::broken;
       found.push_back({grade, e.part->what(), there.error().message, e.part->remedy()});
     }
+  }
+  if (!answered) {
+    found.push_back(
+        {finding::grade::limited, "sensors behind a bus or firmware",
+         fmt::format("not all answered within {}", human(probe_patience)),
+         "they are read beside everything else, so nothing waits for them; the parts above without a "
+         "time are the ones"});
   }
   return found;
 }
@@ -54,6 +89,7 @@ result<void> os_source::discover(board& out) {
 
 result<void> os_source::read(board& out) {
   limitation_.clear();
+  options_.slow->tend(options_.time.now());
   bool any = false;
   std::optional<error> first;
   for (auto& e : parts_) {
@@ -64,9 +100,9 @@ result<void> os_source::read(board& out) {
   }
   if (!any)
     return first ? *std::move(first)
-                 : error{errc::not_found, options_.roots.proc + ": nothing to read was found there"};
+                 : error{errc::not_found, options_.proc + ": nothing to read was found there"};
   if (first) limitation_ = first->message;
-  out.mark_read(group_, options_.roots.time.now());
+  out.mark_read(group_, options_.time.now());
   return {};
 }
 

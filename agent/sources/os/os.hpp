@@ -10,13 +10,9 @@
 
 namespace binnacle::agent {
 
-struct os_options {
-  os_roots roots;
-  duration period = std::chrono::seconds(1);
-};
-
-/// What the kernel says of the machine: CPU time, load, memory, interfaces, huge pages, pressure, uptime.
-/// Rates are made here, where the times of the reads are known.
+/// What the kernel says of the machine: CPU time, load, memory, interfaces, huge pages, pressure, uptime; CPU
+/// frequency, thermal throttling, sensor chips and thermal zones. Rates are made here, where the times of the
+/// reads are known.
 class os_source final : public source {
  public:
   explicit os_source(os_options options);
@@ -36,7 +32,7 @@ class os_source final : public source {
     std::unique_ptr<os_part> part;
     bool found = false;  // announced; read from then on
   };
-  static std::vector<entry> make_parts(const os_roots& roots);
+  static std::vector<entry> make_parts(const os_options& options);
 
   os_options options_;
   board::group_ref group_ = board::no_group;

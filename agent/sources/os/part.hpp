@@ -3,6 +3,7 @@
 #include "agent/board.hpp"
 #include "agent/clocks.hpp"
 #include "agent/sources/kernel_file.hpp"
+#include "agent/sources/slow_reader.hpp"
 
 #include <memory>
 #include <string>
@@ -11,7 +12,8 @@
 
 namespace binnacle::agent {
 
-/// One file or folder of /proc or /sys that the os source reads. A part that fails takes nothing with it.
+/// One file or folder of /proc or /sys that the os source reads. A part that fails takes nothing with it. Its
+/// series are in the source's group, or in groups of its own if it has a rhythm of its own.
 class os_part {
  public:
   virtual ~os_part() = default;
@@ -27,12 +29,17 @@ class os_part {
   virtual result<void> read(board& out) = 0;
 };
 
-/// Where the parts look, and what they share.
-struct os_roots {
+/// Where the parts look, how often, and what they share.
+struct os_options {
   std::string proc = "/proc";
   std::string sys = "/sys";
   clocks time;
   bool virtual_interfaces = false;
+  bool per_cpu = false;  ///< also a series for each CPU and core
+  duration period = std::chrono::seconds(1);
+  duration sensor_period = std::chrono::seconds(10);  ///< of what hardware may keep waiting
+  duration drive_period = std::chrono::minutes(1);    ///< of drives' temperatures
+  std::shared_ptr<slow_reader> slow;                  ///< what hardware may keep waiting is read there
 };
 
 /// A part that is one text: keeps the file open, and its series absent while it cannot be read.
@@ -51,6 +58,8 @@ class text_part : public os_part {
   virtual void announce_all(board& out, board::group_ref group) = 0;
   /// False when the text is not what the kernel writes there.
   virtual bool take(std::string_view text, board& out) = 0;
+  /// The text cannot be read, or is none. What was announced is absent already.
+  virtual void lost(wire::absence, board&) {}
 
  private:
   kernel_file file_;
@@ -73,13 +82,17 @@ void set_or_absent(board& out, board::series_ref series, const Optional& value,
   }
 }
 
-std::unique_ptr<os_part> make_cpu_part(const os_roots& roots);
-std::unique_ptr<os_part> make_load_part(const os_roots& roots);
-std::unique_ptr<os_part> make_memory_part(const os_roots& roots);
-std::unique_ptr<os_part> make_uptime_part(const os_roots& roots);
+std::unique_ptr<os_part> make_cpu_part(const os_options& options);
+std::unique_ptr<os_part> make_load_part(const os_options& options);
+std::unique_ptr<os_part> make_memory_part(const os_options& options);
+std::unique_ptr<os_part> make_uptime_part(const os_options& options);
 /// `resource`: "cpu", "memory" or "io".
-std::unique_ptr<os_part> make_pressure_part(const os_roots& roots, std::string resource);
-std::unique_ptr<os_part> make_network_part(const os_roots& roots);
-std::unique_ptr<os_part> make_hugepages_part(const os_roots& roots);
+std::unique_ptr<os_part> make_pressure_part(const os_options& options, std::string resource);
+std::unique_ptr<os_part> make_network_part(const os_options& options);
+std::unique_ptr<os_part> make_hugepages_part(const os_options& options);
+std::unique_ptr<os_part> make_cpufreq_part(const os_options& options);
+std::unique_ptr<os_part> make_throttle_part(const os_options& options);
+std::unique_ptr<os_part> make_hwmon_part(const os_options& options);
+std::unique_ptr<os_part> make_thermal_part(const os_options& options);
 
 }  // namespace binnacle::agent

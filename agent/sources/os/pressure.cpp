@@ -9,9 +9,9 @@ namespace {
 /// time since the last read and not the kernel's running averages.
 class pressure_part final : public text_part {
  public:
-  pressure_part(const os_roots& roots, std::string resource)
-      : text_part(roots.proc + "/pressure/" + resource),
-        now_(roots.time.now),
+  pressure_part(const os_options& options, std::string resource)
+      : text_part(options.proc + "/pressure/" + resource),
+        now_(options.time.now),
         resource_(std::move(resource)) {}
 
   std::string what() const override { return "pressure on " + resource_ + " (" + text_part::what() + ")"; }
@@ -74,8 +74,8 @@ class pressure_part final : public text_part {
 
 }  // namespace
 
-std::unique_ptr<os_part> make_pressure_part(const os_roots& roots, std::string resource) {
-  return std::make_unique<pressure_part>(roots, std::move(resource));
+std::unique_ptr<os_part> make_pressure_part(const os_options& options, std::string resource) {
+  return std::make_unique<pressure_part>(options, std::move(resource));
 }
 
 }  // namespace binnacle::agent

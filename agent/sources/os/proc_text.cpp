@@ -40,8 +40,23 @@ std::optional<std::uint64_t> next_count(std::string_view& line) noexcept {
   return number<std::uint64_t>(next_word(line));
 }
 
-bool is_cpu_number(std::string_view word) noexcept {
-  return word.size() > 3 && word.starts_with("cpu") && number<unsigned>(word.substr(3)).has_value();
+// 12 of "cpu12".
+std::optional<unsigned> cpu_number(std::string_view word) noexcept {
+  return word.starts_with("cpu") ? number<unsigned>(word.substr(3)) : std::nullopt;
+}
+
+// What is behind "cpu" or "cpu12" on a line of /proc/stat. The oldest kernels stop after idle.
+std::optional<cpu_ticks> ticks_of(std::string_view line) noexcept {
+  cpu_ticks t;
+  std::size_t got = 0;
+  for (auto& m : t.mode) {
+    const auto ticks = next_count(line);
+    if (!ticks) break;
+    m = *ticks;
+    ++got;
+  }
+  if (got < 4) return std::nullopt;
+  return t;
 }
 
 }  // namespace
@@ -59,16 +74,11 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
     auto line = next_line(text);
     const auto key = next_word(line);
     if (key == "cpu") {
-      std::size_t got = 0;
-      for (auto& m : s.all.mode) {
-        const auto ticks = next_count(line);
-        if (!ticks) break;
-        m = *ticks;
-        ++got;
-      }
-      if (got < 4) return std::nullopt;  // the oldest kernels stop after idle
+      const auto ticks = ticks_of(line);
+      if (!ticks) return std::nullopt;
+      s.all = *ticks;
       has_cpu = true;
-    } else if (is_cpu_number(key)) {
+    } else if (cpu_number(key)) {
       ++s.cpus;
     } else if (key == "ctxt") {
       s.context_switches = next_count(line);
@@ -78,6 +88,16 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
   }
   if (!has_cpu) return std::nullopt;
   return s;
+}
+
+void parse_cpus(std::string_view stat, std::vector<one_cpu>& out) {
+  out.clear();
+  while (!stat.empty()) {
+    auto line = next_line(stat);
+    const auto cpu = cpu_number(next_word(line));
+    if (!cpu) continue;
+    if (const auto ticks = ticks_of(line)) out.push_back({*cpu, *ticks});
+  }
 }
 
 std::optional<double> utilization(const cpu_ticks& before, const cpu_ticks& after) noexcept {

@@ -29,6 +29,14 @@ struct stat {
 /// /proc/stat; nothing without a whole "cpu" line.
 std::optional<stat> parse_stat(std::string_view text) noexcept;
 
+/// One "cpuN" line of /proc/stat.
+struct one_cpu {
+  unsigned number = 0;
+  cpu_ticks ticks;
+};
+/// The CPUs online, by number. Replaces `out`; a broken line is left out.
+void parse_cpus(std::string_view stat, std::vector<one_cpu>& out);
+
 /// The share of CPU time between two readings that was neither idle nor iowait. Single modes may step back a
 /// little (iowait and idle are estimates): such a mode counts 0. Nothing when no time has passed or all of it
 /// went back.

@@ -41,8 +41,9 @@ TEST_SUITE("common/metrics/catalog") {
       for (std::string_view reserved : {"_bucket", "_sum", "_count", "_info_total"})
         CHECK_FALSE(f.name.ends_with(reserved));
 
-      const std::set<std::string_view> units{"",      "watts",   "joules",     "ratio",
-                                             "bytes", "seconds", "per_second", "bytes_per_second"};
+      const std::set<std::string_view> units{
+          "",        "watts", "joules",  "ratio", "bytes", "seconds", "per_second", "bytes_per_second",
+          "celsius", "volts", "amperes", "rpm",   "hertz"};
       CHECK(units.contains(f.unit));
       CHECK_FALSE(f.help.empty());
       CHECK(f.help.ends_with("."));
@@ -56,6 +57,7 @@ TEST_SUITE("common/metrics/catalog") {
     for (const auto& f : metrics::catalog()) {
       CAPTURE(f.name);
       if (f.unit == "watts") CHECK(f.exponent == -1);
+      if (f.unit == "celsius") CHECK(f.exponent == -1);
       if (f.unit == "joules" || f.unit.ends_with("bytes")) CHECK(f.exponent == 0);
       if (f.unit == "ratio") CHECK(f.exponent == -4);
       if (f.unit == "seconds") CHECK((f.exponent <= 0 && f.exponent >= -6));

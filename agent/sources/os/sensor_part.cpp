@@ -1,0 +1,203 @@
+#include "agent/sources/os/number_files.hpp"
+#include "agent/sources/os/part.hpp"
+#include "agent/sources/os/sensors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+// A chip is kept busy at most this share of the time: one that takes long is read less often.
+constexpr int busy_share = 20;
+constexpr duration longest_period = std::chrono::minutes(10);
+constexpr std::size_t no_file = static_cast<std::size_t>(-1);
+
+/// Chips with sensors: hwmon's, or thermal zones. Each is a group of its own, read at its own pace and away
+/// from the loop unless it is quick. They come and go (drives, modules); one that went is forgotten at the
+/// next discovery.
+class sensor_part final : public os_part {
+ public:
+  using finder = std::function<result<std::vector<sensor_chip>>()>;
+
+  sensor_part(const os_options& options, std::string title, std::string none, finder find)
+      : options_(options), title_(std::move(title)), none_(std::move(none)), find_(std::move(find)) {}
+
+  std::string what() const override {
+    std::string list;
+    for (const auto& c : chips_) {
+      list += fmt::format("{}{} ({} sensors", list.empty() ? "" : ", ", c.about.name, c.about.sensors.size());
+      if (c.slowest > duration::zero()) list += fmt::format(", read in {}", human(c.slowest));
+      list += ')';
+    }
+    return list.empty() ? title_ : title_ + ": " + list;
+  }
+  std::string remedy() const override { return none_; }
+
+  result<void> discover(board& out, board::group_ref) override {
+    auto found = find_();
+    if (!found) {
+      for (auto& c : chips_) out.remove_group(c.group);
+      chips_.clear();
+      return found.error();
+    }
+    std::erase_if(chips_, [&](const chip& known) {
+      const bool stays =
+          std::ranges::any_of(*found, [&](const sensor_chip& c) { return same(c, known.about); });
+      if (!stays) out.remove_group(known.group);
+      return !stays;
+    });
+    for (auto& c : *found) {
+      if (std::ranges::none_of(chips_, [&](const chip& known) { return same(c, known.about); })) {
+        announce(std::move(c), out);
+      }
+    }
+    if (chips_.empty()) return error{errc::not_found, title_ + ": there is none"};
+    return {};
+  }
+
+  result<void> read(board& out) override {
+    result<void> outcome{};
+    for (auto& c : chips_) {
+      if (c.files.poll(c.about.how == sensor_chip::pace::quick ? duration::zero() : c.period)) {
+        if (!take(c, out)) outcome = error{errc::not_found, fmt::format("{} has gone", c.about.folder)};
+      } else if (c.files.overdue()) {
+        for (const auto& o : c.outputs) {
+          out.set_absent(o.value, wire::absence::timeout);
+          out.set_absent(o.margin, wire::absence::timeout);
+        }
+        outcome = error{errc::timeout, fmt::format("{} ({}) does not answer", c.about.name, c.about.folder)};
+      }
+    }
+    return outcome;
+  }
+
+ private:
+  struct output {
+    double unit = 1;
+    std::size_t input = no_file, critical = no_file, fault = no_file;
+    board::series_ref value = board::no_series, margin = board::no_series;
+  };
+  struct chip {
+    sensor_chip about;
+    number_files files;
+    duration period;  // asked for
+    duration slowest{};
+    board::group_ref group = board::no_group;
+    board::series_ref seconds = board::no_series;
+    std::vector<output> outputs;
+  };
+
+  static bool same(const sensor_chip& a, const sensor_chip& b) {
+    return a.folder == b.folder && a.name == b.name &&
+           std::ranges::equal(a.sensors, b.sensors, {}, &sensor::input, &sensor::input);
+  }
+
+  duration period_of(sensor_chip::pace how) const {
+    switch (how) {
+      case sensor_chip::pace::quick: return options_.period;
+      case sensor_chip::pace::slow: return std::max(options_.period, options_.sensor_period);
+      case sensor_chip::pace::drive: return std::max(options_.period, options_.drive_period);
+    }
+    return options_.period;
+  }
+
+  void announce(sensor_chip about, board& out) {
+    const auto period = period_of(about.how);
+    const auto group = out.add_group("os", about.name, period, metrics::stale_after(period));
+    std::vector<number_files::file> files;
+    std::vector<output> outputs;
+    const auto add = [&](const std::string& path, bool once) {
+      if (path.empty()) return no_file;
+      files.push_back({path, once});
+      return files.size() - 1;
+    };
+    for (const auto& s : about.sensors) {
+      output o;
+      o.unit = s.unit;
+      o.input = add(s.input, false);
+      o.critical = add(s.critical, true);
+      o.fault = add(s.fault, false);
+      o.value = out.add_series(group, s.family, s.labels);
+      if (o.critical != no_file) {
+        o.margin = out.add_series(group, "os_temperature_margin_celsius",
+                                  {{"chip", about.name}, {"sensor", s.labels.back().second}});
+      }
+      outputs.push_back(o);
+    }
+    const auto seconds = out.add_series(group, "os_sensor_read_seconds", {{"chip", about.name}});
+    number_files from(std::move(files), about.how == sensor_chip::pace::quick ? nullptr : options_.slow,
+                      options_.time);
+    chips_.push_back({std::move(about), std::move(from), period, {}, group, seconds, std::move(outputs)});
+  }
+
+  // False when the chip is not there any more.
+  bool take(chip& c, board& out) const {
+    const auto& numbers = c.files.numbers();
+    bool any_there = false;
+    bool any_value = false;
+    for (const auto& o : c.outputs) {
+      auto value = numbers[o.input];
+      any_there = any_there || value.reason != wire::absence::missing;
+      const bool faulty =
+          o.fault != no_file && numbers[o.fault].reason == wire::absence::none && numbers[o.fault].value != 0;
+      if (value.reason == wire::absence::none && faulty) value.reason = wire::absence::no_data;
+      if (value.reason != wire::absence::none) {
+        out.set_absent(o.value, value.reason);
+        out.set_absent(o.margin, value.reason);
+        continue;
+      }
+      any_value = true;
+      out.set(o.value, static_cast<double>(value.value) * o.unit);
+      if (o.critical == no_file) continue;
+      const auto& limit = numbers[o.critical];
+      if (limit.reason != wire::absence::none || limit.value <= 0) {
+        out.set_absent(o.margin, limit.reason == wire::absence::none ? wire::absence::no_data : limit.reason);
+      } else {
+        out.set(o.margin, static_cast<double>(limit.value - value.value) * o.unit);
+      }
+    }
+    out.set(c.seconds, std::chrono::duration<double>(c.files.took()).count());
+    if (any_value) out.mark_read(c.group, c.files.read_at());
+    adapt(c, out);
+    return any_there;
+  }
+
+  void adapt(chip& c, board& out) const {
+    c.slowest = std::max(c.files.took(), c.slowest * 9 / 10);
+    const auto wanted =
+        std::min(std::max<duration>(period_of(c.about.how), c.slowest * busy_share), longest_period);
+    if (c.about.how == sensor_chip::pace::quick) return;
+    // Not for every microsecond: a new period announces the catalogue anew.
+    if (wanted < c.period * 3 / 2 && wanted * 3 / 2 > c.period) return;
+    c.period = wanted;
+    out.set_group_period(c.group, wanted, metrics::stale_after(wanted));
+  }
+
+  os_options options_;
+  std::string title_, none_;
+  finder find_;
+  std::vector<chip> chips_;
+};
+
+}  // namespace
+
+std::unique_ptr<os_part> make_hwmon_part(const os_options& options) {
+  return std::make_unique<sensor_part>(
+      options, "sensor chips (" + options.sys + "/class/hwmon)",
+      "nothing on a virtual machine; else load the board's and the drives' drivers (sensors-detect names "
+      "them; "
+      "modprobe drivetemp for SATA)",
+      [sys = options.sys, every = options.per_cpu] { return find_hwmon_chips(sys, every); });
+}
+
+std::unique_ptr<os_part> make_thermal_part(const os_options& options) {
+  return std::make_unique<sensor_part>(options, "thermal zones (" + options.sys + "/class/thermal)",
+                                       "nothing on a virtual machine; else check sys-root",
+                                       [sys = options.sys] { return find_thermal_zones(sys); });
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,167 @@
+#include "agent/sources/counter_rate.hpp"
+#include "agent/sources/os/number_files.hpp"
+#include "agent/sources/os/part.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How often, and how long, CPU packages and their cores slowed down because they were too hot. Every CPU of
+/// a package counts the package's events, and every sibling its core's, so one of each is read. Source: Linux
+/// Documentation/ABI/testing/sysfs-devices-system-cpu; arch x86, therm_throt.c.
+class throttle_part final : public os_part {
+ public:
+  explicit throttle_part(const os_options& options)
+      : options_(options), cpus_(options.sys + "/devices/system/cpu") {}
+
+  std::string what() const override { return "thermal throttling (" + cpus_ + "/cpu*/thermal_throttle)"; }
+  std::string remedy() const override {
+    return masked_ ? "mount the host's /sys (read-only) at /host/sys and give --sys-root /host/sys"
+                   : "nothing: only Intel's CPUs count it, and virtual machines do not show it";
+  }
+
+  result<void> discover(board& out, board::group_ref group) override {
+    auto found = find();
+    if (!found) return found.error();
+    if (*found == folders_) return {};
+    for (auto& [name, p] : packages_) {
+      for (const auto s : {p.events, p.rate, p.seconds, p.ratio, p.cores}) out.remove_series(s);
+    }
+    packages_.clear();
+    folders_ = *std::move(found);
+    announce(out, group);
+    return {};
+  }
+
+  result<void> read(board& out) override {
+    if (!package_files_) return {};
+    const auto now = options_.time.now();
+    if (package_files_->poll(duration::zero())) {
+      for (auto& [name, p] : packages_) take_package(p, now, out);
+    }
+    if (core_files_->poll(options_.sensor_period)) {
+      for (auto& [name, p] : packages_) take_cores(p, out);
+    }
+    return {};
+  }
+
+ private:
+  struct package {
+    std::size_t first_file = 0;  // of package_files_
+    std::vector<std::size_t> core_files;
+    board::series_ref events = board::no_series, rate = board::no_series, seconds = board::no_series,
+                      ratio = board::no_series, cores = board::no_series;
+    counter_rate events_rate, time_rate;
+  };
+  // Package, then one folder of each of its cores, by the number of the CPU.
+  using core_folders = std::map<std::string, std::vector<std::string>>;
+
+  result<core_folders> find() {
+    std::error_code bad;
+    std::map<std::uint64_t, std::string> cpus;
+    fs::directory_iterator it(cpus_, bad);
+    if (bad) return error{errc_of(bad.value()), cpus_ + ": " + describe(bad.value())};
+    for (const fs::directory_iterator end; !bad && it != end; it.increment(bad)) {
+      const auto name = it->path().filename().string();
+      if (!name.starts_with("cpu")) continue;
+      if (const auto number = parse_unsigned(name.substr(3))) cpus[*number] = it->path();
+    }
+    core_folders found;
+    std::set<std::string> cores;
+    masked_ = false;
+    for (const auto& [number, cpu] : cpus) {
+      const auto folder = cpu + "/thermal_throttle";
+      if (!fs::exists(folder + "/package_throttle_count", bad)) {
+        masked_ = masked_ || fs::exists(folder, bad);
+        continue;
+      }
+      const auto package = read_line(cpu + "/topology/physical_package_id").value_or("0");
+      const auto core = package + "/" + read_line(cpu + "/topology/die_id").value_or("") + "/" +
+                        read_line(cpu + "/topology/core_id").value_or(std::to_string(number));
+      if (cores.insert(core).second) found[package].push_back(folder);
+    }
+    if (!found.empty()) return found;
+    if (masked_) return error{errc::permission, what() + " is empty: the container runtime masks it"};
+    return error{errc::not_found, what() + ": not there"};
+  }
+
+  void announce(board& out, board::group_ref group) {
+    std::vector<number_files::file> of_packages, of_cores;
+    for (const auto& [name, folders] : folders_) {
+      auto& p = packages_[name];
+      const metrics::label_set labels{{"package", name}};
+      p.events = out.add_series(group, "os_cpu_package_throttles_total", labels);
+      p.rate = out.add_series(group, "os_cpu_package_throttles_per_second", labels);
+      p.seconds = out.add_series(group, "os_cpu_package_throttled_seconds_total", labels);
+      p.ratio = out.add_series(group, "os_cpu_package_throttled_ratio", labels);
+      p.cores = out.add_series(group, "os_cpu_core_throttles_total", labels);
+      p.first_file = of_packages.size();
+      of_packages.push_back({folders.front() + "/package_throttle_count"});
+      of_packages.push_back({folders.front() + "/package_throttle_total_time_ms"});  // Linux 5.7
+      for (const auto& f : folders) {
+        p.core_files.push_back(of_cores.size());
+        of_cores.push_back({f + "/core_throttle_count"});
+      }
+    }
+    package_files_.emplace(std::move(of_packages), nullptr, options_.time);
+    core_files_.emplace(std::move(of_cores), nullptr, options_.time);
+  }
+
+  // A counter at the catalogue's resolution, and its rate in units of a second times `unit`.
+  static void take_counter(const number_files::number& n, counter_rate& rate, double unit, instant now,
+                           board::series_ref total, board::series_ref per_second, board& out) {
+    if (n.reason != wire::absence::none || n.value < 0) {
+      const auto reason = n.reason == wire::absence::none ? wire::absence::malformed : n.reason;
+      rate.restart();
+      out.set_absent(total, reason);
+      out.set_absent(per_second, reason);
+      return;
+    }
+    out.set(total, n.value);
+    rate.update(static_cast<std::uint64_t>(n.value), now);
+    if (rate.reason() == wire::absence::none) {
+      out.set(per_second, rate.per_second() * unit);
+    } else {
+      out.set_absent(per_second, rate.reason());
+    }
+  }
+
+  void take_package(package& p, instant now, board& out) {
+    const auto& numbers = package_files_->numbers();
+    take_counter(numbers[p.first_file], p.events_rate, 1, now, p.events, p.rate, out);
+    take_counter(numbers[p.first_file + 1], p.time_rate, 1e-3, now, p.seconds, p.ratio, out);
+  }
+
+  void take_cores(const package& p, board& out) {
+    std::int64_t sum = 0;
+    for (const auto file : p.core_files) {
+      const auto& n = core_files_->numbers()[file];
+      if (n.reason != wire::absence::none) return out.set_absent(p.cores, n.reason);
+      sum += n.value;
+    }
+    out.set(p.cores, sum);
+  }
+
+  os_options options_;
+  std::string cpus_;
+  bool masked_ = false;
+  core_folders folders_;
+  std::map<std::string, package> packages_;
+  std::optional<number_files> package_files_, core_files_;
+};
+
+}  // namespace
+
+std::unique_ptr<os_part> make_throttle_part(const os_options& options) {
+  return std::make_unique<throttle_part>(options);
+}
+
+}  // namespace binnacle::agent

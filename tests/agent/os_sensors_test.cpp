@@ -1,0 +1,338 @@
+// What the os source reads of hardware: chips, zones, frequencies, throttling.
+#include "agent/sources/os/os.hpp"
+#include "agent/sources/os/sensors.hpp"
+#include "tests/agent/support.hpp"
+#include "tests/support/no_file_capabilities.hpp"
+#include "tests/support/sensor_tree.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <string>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+using agent::test::entry_of;
+using agent::test::fake_clock;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A machine whose /sys has sensors and whose /proc has the load alone, read by the os source.
+struct machine {
+  explicit machine(void (*tree)(const std::string&), bool per_cpu = false) {
+    tree(root / "sys");
+    root.write("proc/loadavg", "0.50 0.40 0.30 2/90 123\n");
+    root.write("proc/stat",
+               "cpu  10 0 0 30 0 0 0 0 0 0\ncpu0 10 0 0 10 0 0 0 0 0 0\ncpu3 0 0 0 20 0 0 0 0 0 0\n");
+    o.proc = root / "proc";
+    o.sys = root / "sys";
+    o.time = clock.source();
+    o.per_cpu = per_cpu;
+    o.slow = slow;
+    os.emplace(o);
+    REQUIRE(os->discover(out));
+    read();
+  }
+  // As the loop does, with the slow reader caught up.
+  void read() {
+    REQUIRE(os->read(out));
+    REQUIRE(slow->wait(10s));
+  }
+  void later(duration by) {
+    clock.now += by;
+    read();
+    REQUIRE(os->read(out));
+  }
+  std::string cpu(const std::string& chip, const std::string& sensor) {
+    return shown(out, "os_cpu_temperature_celsius", {{"chip", chip}, {"sensor", sensor}});
+  }
+  std::string disk(const std::string& name, const std::string& sensor) {
+    return shown(out, "os_disk_temperature_celsius", {{"disk", name}, {"sensor", sensor}});
+  }
+  std::string of(const std::string& family, const std::string& chip, const std::string& sensor) {
+    return shown(out, family, {{"chip", chip}, {"sensor", sensor}});
+  }
+  void set(const std::string& file, const std::string& text) { root.write("sys/" + file, text + "\n"); }
+
+  temp_folder root;
+  fake_clock clock;
+  board out;
+  os_options o;
+  std::shared_ptr<slow_reader> slow = std::make_shared<slow_reader>();
+  std::optional<os_source> os;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/os/sensors");
+
+TEST_CASE("a Xeon's sensors: packages at once, what is behind a bus one tick later") {
+  machine m(sensor_trees::xeon);
+  CHECK(m.cpu("coretemp.0", "Package id 0") == "61.0");
+  CHECK(m.cpu("coretemp.1", "Package id 1") == "64.0");
+  CHECK(m.cpu("coretemp.0", "Core 0") == "no such series");
+  CHECK(m.of("os_temperature_margin_celsius", "coretemp.1", "Package id 1") == "31.0");
+  CHECK(shown(m.out, "os_thermal_zone_temperature_celsius", {{"zone", "1"}, {"type", "x86_pkg_temp"}}) ==
+        "61.0");
+  CHECK(m.disk("nvme0", "Composite") == "not_read_yet");
+
+  m.later(1s);
+  CHECK(m.disk("nvme0", "Composite") == "38.9");
+  CHECK(m.disk("sda", "temp1") == "31.0");
+  CHECK(m.of("os_hwmon_temperature_celsius", "jc42-0-0018", "temp1") == "35.2");
+  CHECK(m.of("os_hwmon_fan_speed_rpm", "nct6779-nct6775.656", "fan1") == "1240");
+  CHECK(m.of("os_hwmon_fan_speed_rpm", "nct6779-nct6775.656", "CHA_FAN") == "0");
+  CHECK(m.of("os_hwmon_voltage_volts", "nct6779-nct6775.656", "in0") == "1.024");
+  CHECK(m.of("os_hwmon_current_amperes", "nct6779-nct6775.656", "curr1") == "6.250");
+  CHECK(m.of("os_hwmon_power_watts", "nct6779-nct6775.656", "power1") == "75.4");
+  CHECK(m.of("os_hwmon_humidity_ratio", "nct6779-nct6775.656", "humidity1") == "0.4530");
+  CHECK(m.of("os_temperature_margin_celsius", "sda", "temp1") == "29.0");
+  CHECK(shown(m.out, "os_thermal_zone_temperature_celsius", {{"zone", "0"}, {"type", "acpitz"}}) == "27.8");
+  CHECK(m.os->limitation().empty());
+}
+
+TEST_CASE("a sensor that says it is faulty has no value") {
+  machine m(sensor_trees::xeon);
+  m.later(1s);
+  CHECK(m.of("os_hwmon_temperature_celsius", "nct6779-nct6775.656", "AUXTIN") == "no_data");
+  m.set("class/hwmon/hwmon5/temp2_fault", "0");
+  m.later(10s);
+  CHECK(m.of("os_hwmon_temperature_celsius", "nct6779-nct6775.656", "AUXTIN") == "-62.0");
+}
+
+TEST_CASE("a zone's double in hwmon is not read again") {
+  machine m(sensor_trees::xeon);
+  for (const auto& e : m.out.series()) {
+    for (const auto& [label, value] : e.info.labels) {
+      if (label == "chip") CHECK(value.find("acpitz") == value.npos);
+    }
+  }
+}
+
+TEST_CASE("an EPYC's sensors") {
+  machine m(sensor_trees::epyc);
+  m.later(1s);
+  CHECK(m.cpu("k10temp-0000:00:18.3", "Tctl") == "48.1");
+  CHECK(m.cpu("k10temp-0000:00:18.3", "Tccd1") == "45.2");
+  CHECK(m.disk("nvme1", "Composite") == "52.9");
+  CHECK(shown(m.out, "os_cpu_package_throttles_total", {{"package", "0"}}) == "no such series");
+  // Two CPUs at 3.4 GHz, one at 1.5; the fourth is offline.
+  CHECK(shown(m.out, "os_cpu_frequency_hertz") == "2767000000");
+  CHECK(shown(m.out, "os_cpu_governor_cpus", {{"governor", "schedutil"}}) == "3");
+  CHECK(m.os->limitation().empty());
+}
+
+TEST_CASE("each sensor has its own rhythm, and its age is that of its own read") {
+  machine m(sensor_trees::xeon);
+  m.later(1s);
+  m.set("class/hwmon/hwmon2/temp1_input", "70000");
+  m.set("class/hwmon/hwmon4/temp1_input", "50000");
+  m.set("class/hwmon/hwmon0/temp1_input", "55000");
+  m.later(1s);
+  CHECK(m.cpu("coretemp.0", "Package id 0") == "70.0");
+  CHECK(m.of("os_hwmon_temperature_celsius", "jc42-0-0018", "temp1") == "35.2");
+  m.later(9s);
+  CHECK(m.of("os_hwmon_temperature_celsius", "jc42-0-0018", "temp1") == "50.0");
+  CHECK(m.disk("nvme0", "Composite") == "38.9");
+  for (const auto& g : m.out.groups()) {
+    if (g.info.name == "nvme0") CHECK(m.clock.now - g.read_at == 11s);
+    if (g.info.name == "nvme0") CHECK(g.info.stale_after_ms == 180'000);
+    if (g.info.name == "coretemp.0") CHECK(g.read_at == m.clock.now);
+  }
+  m.later(50s);
+  CHECK(m.disk("nvme0", "Composite") == "55.0");
+}
+
+TEST_CASE("a chip that does not answer makes its own sensors absent, and is named") {
+  auto reader = std::make_shared<slow_reader>(slow_reader::options{.patience = 5s, .most_threads = 1});
+  std::promise<void> begun, release;
+  machine m(sensor_trees::epyc);
+  m.later(1s);
+  CHECK(m.disk("nvme0", "Composite") == "41.9");
+  m.o.slow = reader;
+  os_source os(m.o);
+  board out;
+  // The only thread of the reader is where a dead drive would hold it.
+  reader->run([&] {
+    begun.set_value();
+    release.get_future().wait();
+  });
+  begun.get_future().wait();
+  REQUIRE(os.discover(out));
+  REQUIRE(os.read(out));
+  m.clock.now += 4s;
+  REQUIRE(os.read(out));
+  CHECK(os.limitation().empty());
+  m.clock.now += 2s;
+  REQUIRE(os.read(out));
+  const metrics::label_set nvme0{{"disk", "nvme0"}, {"sensor", "Composite"}};
+  CHECK(shown(out, "os_disk_temperature_celsius", nvme0) == "timeout");
+  CHECK(shown(out, "os_cpu_frequency_hertz") == "timeout");
+  CHECK(os.limitation().find("does not answer") != std::string::npos);
+  CHECK(shown(out, "os_load1") == "0.50");
+  CHECK(shown(out, "os_cpu_temperature_celsius", {{"chip", "k10temp-0000:00:18.3"}, {"sensor", "Tctl"}}) ==
+        "48.1");
+  release.set_value();
+  REQUIRE(reader->wait(10s));
+  REQUIRE(os.read(out));
+  CHECK(shown(out, "os_disk_temperature_celsius", nvme0) == "41.9");
+  CHECK(os.limitation().empty());
+}
+
+TEST_CASE("drives come and go") {
+  machine m(sensor_trees::epyc);
+  // Found, and gone before the first read. (The kernel gives ENODEV on files that are open, a folder of ours
+  // cannot.)
+  m.os.emplace(m.o);
+  REQUIRE(m.os->discover(m.out));
+  m.root.remove("sys/class/hwmon/hwmon2");
+  m.read();
+  REQUIRE(m.os->read(m.out));
+  CHECK(m.disk("nvme0", "Composite") == "41.9");
+  CHECK(m.os->limitation().find("hwmon2 has gone") != std::string::npos);
+  CHECK(m.disk("nvme1", "Composite") == "missing");
+  REQUIRE(m.os->discover(m.out));
+  CHECK(m.disk("nvme1", "Composite") == "no such series");
+  write_chip(m.root / "sys", 7, "nvme", "pci0000:00/nvme/nvme4", {{"temp1_input", "20000"}});
+  REQUIRE(m.os->discover(m.out));
+  m.later(1s);
+  CHECK(m.disk("nvme4", "temp1") == "20.0");
+  CHECK(m.os->limitation().empty());
+}
+
+TEST_CASE("a sensor that cannot be read is absent with its reason, its neighbours go on") {
+  machine m(sensor_trees::xeon);
+  SUBCASE("no number") {
+    m.set("class/hwmon/hwmon5/fan1_input", "fast");
+    m.later(1s);
+    m.later(10s);
+    CHECK(m.of("os_hwmon_fan_speed_rpm", "nct6779-nct6775.656", "fan1") == "malformed");
+  }
+  SUBCASE("not for this user") {
+    std::filesystem::permissions(m.root / "sys/class/hwmon/hwmon5/fan1_input", std::filesystem::perms::none);
+    const no_file_capabilities as_anybody;
+    auto reader = std::make_shared<slow_reader>();  // its thread starts without them, too
+    m.o.slow = m.slow = reader;
+    m.os.emplace(m.o);
+    REQUIRE(m.os->discover(m.out));
+    m.read();
+    m.later(1s);
+    CHECK(m.of("os_hwmon_fan_speed_rpm", "nct6779-nct6775.656", "fan1") == "permission");
+  }
+  CHECK(m.of("os_hwmon_fan_speed_rpm", "nct6779-nct6775.656", "CHA_FAN") == "0");
+}
+
+TEST_CASE("two sensors of one label and two chips of one name are told apart") {
+  temp_folder sys;
+  write_chip(sys.path(), 0, "bmp", "",
+             {{"temp1_label", "x"}, {"temp2_label", "x"}, {"temp1_input", "1"}, {"temp2_input", "2"}});
+  write_chip(sys.path(), 1, "bmp", "", {{"temp1_input", "1"}});
+  write_chip(sys.path(), 2, "empty", "", {});
+  const auto chips = find_hwmon_chips(sys.path(), false).value();
+  REQUIRE(chips.size() == 2);
+  CHECK(chips[0].name == "bmp");
+  CHECK(chips[1].name == "bmp-hwmon1");
+  CHECK(chips[0].sensors[0].labels.back().second == "x");
+  CHECK(chips[0].sensors[1].labels.back().second == "x temp2");
+}
+
+TEST_CASE("frequency is the least, the mean and the most over the CPUs online") {
+  machine m(sensor_trees::xeon);
+  CHECK(shown(m.out, "os_cpu_frequency_hertz") == "not_read_yet");
+  m.later(1s);
+  CHECK(shown(m.out, "os_cpu_frequency_min_hertz") == "2000000000");
+  CHECK(shown(m.out, "os_cpu_frequency_hertz") == "2750000000");
+  CHECK(shown(m.out, "os_cpu_frequency_max_hertz") == "3500000000");
+  CHECK(shown(m.out, "os_cpu_governor_cpus", {{"governor", "performance"}}) == "4");
+  // A CPU goes offline between a discovery and the next read.
+  m.os.emplace(m.o);
+  REQUIRE(m.os->discover(m.out));
+  m.root.remove("sys/devices/system/cpu/cpufreq/policy3");
+  m.read();
+  REQUIRE(m.os->read(m.out));
+  CHECK(shown(m.out, "os_cpu_frequency_max_hertz") == "3000000000");
+  REQUIRE(m.os->discover(m.out));
+  m.later(10s);
+  CHECK(shown(m.out, "os_cpu_governor_cpus", {{"governor", "performance"}}) == "3");
+  m.root.remove("sys/devices/system/cpu/cpufreq");
+  REQUIRE(m.os->discover(m.out));
+  CHECK(shown(m.out, "os_cpu_frequency_hertz") == "no such series");
+}
+
+TEST_CASE("throttling is counted once for each package and core") {
+  machine m(sensor_trees::xeon);
+  const metrics::label_set package{{"package", "1"}};
+  CHECK(shown(m.out, "os_cpu_package_throttles_total", package) == "11");
+  CHECK(shown(m.out, "os_cpu_package_throttled_seconds_total", package) == "5.001");
+  CHECK(shown(m.out, "os_cpu_package_throttles_per_second", package) == "not_read_yet");
+  CHECK(shown(m.out, "os_cpu_core_throttles_total", package) == "2");  // two siblings, one core
+  m.set("devices/system/cpu/cpu1/thermal_throttle/package_throttle_count", "15");
+  m.set("devices/system/cpu/cpu1/thermal_throttle/package_throttle_total_time_ms", "5501");
+  m.clock.now += 1s;
+  m.read();
+  CHECK(shown(m.out, "os_cpu_package_throttles_per_second", package) == "4.00");
+  CHECK(shown(m.out, "os_cpu_package_throttled_ratio", package) == "0.5000");
+}
+
+TEST_CASE("throttle counters that a container runtime masks are named with the remedy") {
+  machine m(sensor_trees::xeon);
+  for (const char cpu : {'0', '1', '2', '3'}) {
+    const auto folder = std::string("sys/devices/system/cpu/cpu") + cpu + "/thermal_throttle";
+    m.root.remove(folder);
+    std::filesystem::create_directories(m.root / folder);
+  }
+  const auto found = m.os->probe();
+  const auto it = std::ranges::find_if(
+      found, [](const finding& f) { return f.what.find("throttling") != std::string::npos; });
+  REQUIRE(it != found.end());
+  CHECK(it->how == finding::grade::broken);
+  CHECK(it->why.find("the container runtime masks it") != std::string::npos);
+  CHECK(it->remedy.find("--sys-root /host/sys") != std::string::npos);
+}
+
+TEST_CASE("single CPUs and cores are there when they are asked for") {
+  machine m(sensor_trees::xeon, true);
+  CHECK(m.cpu("coretemp.0", "Core 1") == "59.0");
+  CHECK(shown(m.out, "os_per_cpu_seconds_total", {{"cpu", "3"}, {"mode", "idle"}}) == "0.20");
+  CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "0"}}) == "not_read_yet");
+  m.root.write("proc/stat", "cpu  40 0 0 40 0 0 0 0 0 0\ncpu0 40 0 0 20 0 0 0 0 0 0\n");
+  m.later(1s);
+  CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "0"}}) == "0.7500");
+  CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "3"}}) == "no such series");  // offline
+  CHECK(shown(m.out, "os_per_cpu_frequency_hertz", {{"cpu", "2"}}) == "3000000000");
+  m.root.write("proc/stat", "");
+  m.later(1s);
+  CHECK(shown(m.out, "os_per_cpu_utilization_ratio", {{"cpu", "0"}}) == "malformed");
+}
+
+TEST_CASE("every series of sensors is one of the catalogue, with its labels in order") {
+  machine m(sensor_trees::xeon, true);
+  CHECK(m.out.live_series() > 50);
+  for (const auto& e : m.out.series()) {
+    CAPTURE(e.info.family);
+    const auto* family = metrics::find(e.info.family);
+    REQUIRE(family != nullptr);
+    REQUIRE(e.info.labels.size() == family->labels.size());
+    for (std::size_t i = 0; i < e.info.labels.size(); ++i) CHECK(e.info.labels[i].first == family->labels[i]);
+  }
+}
+
+TEST_CASE("the probe lists the chips with the time each took") {
+  machine m(sensor_trees::xeon);
+  const auto found = m.os->probe();
+  const auto it = std::ranges::find_if(
+      found, [](const finding& f) { return f.what.find("sensor chips") != std::string::npos; });
+  REQUIRE(it != found.end());
+  CHECK(it->how == finding::grade::works);
+  CHECK(it->what.find("coretemp.0 (1 sensors") != std::string::npos);
+  CHECK(it->what.find("nvme0 (1 sensors") != std::string::npos);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,115 @@
+#include "tests/support/sensor_tree.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+namespace binnacle::support {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write(const fs::path& file, const std::string& text) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file, std::ios::trunc) << text << '\n';
+}
+
+void write_zone(const fs::path& root, unsigned number, const std::string& type, const std::string& temp) {
+  const auto folder = root / "class/thermal" / ("thermal_zone" + std::to_string(number));
+  write(folder / "type", type);
+  write(folder / "temp", temp);
+}
+
+void write_policy(const fs::path& root, unsigned number, const std::string& cpus, const std::string& governor,
+                  unsigned khz) {
+  const auto folder = root / "devices/system/cpu/cpufreq" / ("policy" + std::to_string(number));
+  write(folder / "affected_cpus", cpus);
+  write(folder / "scaling_governor", governor);
+  write(folder / "scaling_cur_freq", std::to_string(khz));
+}
+
+// Siblings count their core's events each, and all CPUs of a package the package's.
+void write_throttles(const fs::path& root, unsigned cpu, unsigned package, unsigned core) {
+  const auto folder = root / "devices/system/cpu" / ("cpu" + std::to_string(cpu));
+  write(folder / "topology/physical_package_id", std::to_string(package));
+  write(folder / "topology/core_id", std::to_string(core));
+  write(folder / "thermal_throttle/core_throttle_count", std::to_string(2 + core));
+  write(folder / "thermal_throttle/package_throttle_count", std::to_string(10 + package));
+  write(folder / "thermal_throttle/package_throttle_total_time_ms", std::to_string(5000 + package));
+}
+
+}  // namespace
+
+void write_chip(const std::string& root, unsigned number, const std::string& driver,
+                const std::string& device, const std::map<std::string, std::string>& files) {
+  const auto folder = fs::path(root) / "class/hwmon" / ("hwmon" + std::to_string(number));
+  write(folder / "name", driver);
+  for (const auto& [name, text] : files) write(folder / name, text);
+  if (device.empty()) return;
+  const auto target = fs::path(root) / "devices" / device;
+  fs::create_directories(target);
+  fs::create_directory_symlink(fs::relative(target, folder), folder / "device");
+}
+
+namespace sensor_trees {
+
+void xeon(const std::string& root) {
+  for (const unsigned socket : {0u, 1u}) {
+    const auto n = std::to_string(socket);
+    write_chip(root, 2 - socket, "coretemp", "platform/coretemp." + n,
+               {{"temp1_label", "Package id " + n},
+                {"temp1_input", socket == 0 ? "61000" : "64000"},
+                {"temp1_crit", "95000"},
+                {"temp1_max", "85000"},
+                {"temp2_label", "Core 0"},
+                {"temp2_input", "60000"},
+                {"temp2_crit", "95000"},
+                {"temp3_label", "Core 1"},
+                {"temp3_input", "59000"}});
+  }
+  write_chip(root, 0, "nvme", "pci0000:00/0000:00:1d.0/nvme/nvme0",
+             {{"temp1_label", "Composite"}, {"temp1_input", "38850"}, {"temp1_crit", "84850"}});
+  fs::create_directories(fs::path(root) / "devices/pci0000:00/ata1/0:0:0:0/block/sda");
+  write_chip(root, 3, "drivetemp", "pci0000:00/ata1/0:0:0:0",
+             {{"temp1_input", "31000"}, {"temp1_crit", "60000"}});
+  write_chip(root, 4, "jc42", "i2c-0/0-0018", {{"temp1_input", "35250"}, {"temp1_crit", "85000"}});
+  write_chip(root, 5, "nct6779", "platform/nct6775.656",
+             {{"fan1_input", "1240"},
+              {"fan2_input", "0"},
+              {"fan2_label", "CHA_FAN"},
+              {"in0_input", "1024"},
+              {"temp1_label", "SYSTIN"},
+              {"temp1_input", "29500"},
+              {"temp2_label", "AUXTIN"},
+              {"temp2_input", "-62000"},
+              {"temp2_fault", "1"},
+              {"power1_average", "75400000"},
+              {"curr1_input", "6250"},
+              {"humidity1_input", "45300"}});
+  write_chip(root, 6, "acpitz", "virtual/thermal/thermal_zone0", {{"temp1_input", "27800"}});
+  write_zone(root, 0, "acpitz", "27800");
+  write_zone(root, 1, "x86_pkg_temp", "61000");
+  write(fs::path(root) / "class/thermal/cooling_device0/type", "Processor");
+  for (const unsigned cpu : {0u, 1u, 2u, 3u}) {
+    write_policy(root, cpu, std::to_string(cpu), "performance", 2'000'000 + 500'000 * cpu);
+    write_throttles(root, cpu, cpu % 2, 0);  // CPU 0 and 2 are siblings of a core
+  }
+}
+
+void epyc(const std::string& root) {
+  write_chip(root, 0, "k10temp", "pci0000:00/0000:00:18.3",
+             {{"temp1_label", "Tctl"},
+              {"temp1_input", "48125"},
+              {"temp3_label", "Tccd1"},
+              {"temp3_input", "45250"}});
+  for (const unsigned n : {0u, 1u}) {
+    const auto name = std::to_string(n);
+    write_chip(root, 1 + n, "nvme", "pci0000:00/nvme/nvme" + name,
+               {{"temp1_label", "Composite"}, {"temp1_input", n == 0 ? "41850" : "52850"}});
+  }
+  write_policy(root, 0, "0 1", "schedutil", 3'400'000);
+  write_policy(root, 2, "2", "schedutil", 1'500'000);
+  write_policy(root, 3, "", "schedutil", 1'500'000);  // its CPU is offline
+}
+
+}  // namespace sensor_trees
+}  // namespace binnacle::support
