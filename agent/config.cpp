@@ -18,7 +18,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-constexpr std::array<std::string_view, 4> known_sources{"rapl", "os", "pmu", "textfile"};
+constexpr std::array<std::string_view, 5> known_sources{"rapl", "os", "pmu", "textfile", "rdt"};
 
 error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
 
@@ -57,7 +57,7 @@ config_spec bind(settings& s) {
            "file with a token that speaks for the node besides the certificate");
 
   spec.group("What is read");
-  spec.add("sources", s.sources, "what to read: rapl, os, pmu, textfile");
+  spec.add("sources", s.sources, "what to read: rapl, os, pmu, textfile; rdt (resctrl)");
   spec.add("period", s.period, milliseconds(100), hours(1), "time between two reads of a source");
   spec.add("rapl-period", s.rapl_period, milliseconds(0), std::chrono::minutes(1),
            "the same for rapl; 0s: period");
@@ -76,6 +76,8 @@ config_spec bind(settings& s) {
   spec.add("per-cpu", s.per_cpu, "also a series for each CPU and core (time, frequency, temperature)");
   spec.add("textfile-period", s.textfile_period, milliseconds(0), hours(1),
            "the same for textfile; 0s: period");
+  spec.add("rdt-period", s.rdt_period, milliseconds(0), hours(1), "the same for rdt; 0s: period");
+  spec.add("rdt-groups", s.rdt_groups, 1, 1024, "groups of resctrl that are read at most");
   spec.add("rapl-tdp", s.rapl_tdp, 0, 10'000,
            "watts of one package's TDP where the kernel does not say; 0: unknown");
   spec.add("virtual-interfaces", s.virtual_interfaces,
@@ -114,12 +116,14 @@ result<void> complete(settings& s) {
   }
   for (const auto& source : s.sources) {
     if (std::find(known_sources.begin(), known_sources.end(), source) == known_sources.end()) {
-      return invalid(fmt::format("sources: there is no source \"{}\": use rapl, os, pmu, textfile", source));
+      return invalid(
+          fmt::format("sources: there is no source \"{}\": use rapl, os, pmu, textfile, rdt", source));
     }
   }
   for (const auto& [name, own] : {std::pair("rapl-period", s.rapl_period),
                                   {"os-period", s.os_period},
                                   {"pmu-period", s.pmu_period},
+                                  {"rdt-period", s.rdt_period},
                                   {"textfile-period", s.textfile_period}}) {
     if (own > duration::zero() && own < milliseconds(50)) {
       return invalid(

@@ -19,12 +19,13 @@ struct settings {
 
   std::vector<std::string> sources{"rapl", "os", "pmu", "textfile"};
   duration period = std::chrono::seconds(1);
-  duration rapl_period{}, os_period{}, pmu_period{}, textfile_period{};  ///< zero: `period`
+  duration rapl_period{}, os_period{}, pmu_period{}, rdt_period{}, textfile_period{};  ///< zero: `period`
   duration rapl_least_period = std::chrono::milliseconds(200);
   double read_budget = 0.5;  ///< percent of one core
   double rapl_tdp = 0;
   duration os_sensor_period = std::chrono::seconds(10), os_drive_period = std::chrono::minutes(1);
   bool per_cpu = false;
+  std::int64_t rdt_groups = 64;
   bool virtual_interfaces = false;
   std::string pmu_preset = "default";
   std::vector<std::string> pmu_events;

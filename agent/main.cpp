@@ -10,6 +10,7 @@
 #include "agent/sources/os/os.hpp"
 #include "agent/sources/pmu/pmu.hpp"
 #include "agent/sources/rapl/rapl.hpp"
+#include "agent/sources/rdt/rdt.hpp"
 #include "agent/sources/textfile/textfile.hpp"
 #include "agent/standard_descriptors.hpp"
 #include "agent/uplink.hpp"
@@ -61,6 +62,14 @@ sources make_sources(const settings& s) {
     o.wishes = {s.pmu_preset, s.pmu_events};
     o.per_cpu = s.pmu_per_cpu;
     all.push_back(std::make_unique<pmu_source>(std::move(o)));
+  }
+  if (s.reads("rdt")) {
+    rdt_options o;
+    o.sys_root = s.sys_root;
+    o.proc_root = s.proc_root;
+    o.period = s.period_of(s.rdt_period);
+    o.most_groups = static_cast<std::size_t>(s.rdt_groups);
+    all.push_back(std::make_unique<rdt_source>(std::move(o)));
   }
   if (s.reads("textfile") && !s.textfile_directory.empty()) {
     textfile_options o;

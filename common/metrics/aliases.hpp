@@ -115,6 +115,11 @@ inline constexpr alias old_names[] = {
      .rule = node_rule::sole,
      .scale = 1.0 / (2048 * 1024),
      .note = "collectd hugepages; pages of 2048 kB, free or used"},
+    // collectd's series were local and remote bytes; both together are all memory.
+    {.name = "collectd_intel_rdt_bytes", .family = "rdt_llc_occupancy_bytes", .note = "collectd intel_rdt"},
+    {.name = "collectd_intel_rdt_memory_bandwidth_total",
+     .family = "rdt_memory_bandwidth_bytes_total",
+     .note = "collectd intel_rdt; local and remote"},
     // TAS's power demo: percent of TDP, mean over the packages, made by a Prometheus rule from collectd's
     // interval means.
     {.name = "node_package_power_avg",

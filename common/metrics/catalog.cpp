@@ -8,6 +8,7 @@
 #include "common/metrics/families_os.hpp"
 #include "common/metrics/families_pmu.hpp"
 #include "common/metrics/families_rapl.hpp"
+#include "common/metrics/families_rdt.hpp"
 #include "common/metrics/families_sensors.hpp"
 #include "common/metrics/families_textfile.hpp"
 
@@ -23,14 +24,14 @@ constexpr auto sorted_families = [] {
   using namespace tables;
   constexpr std::size_t count = std::size(agent) + std::size(aggregator) + std::size(network) +
                                 std::size(os) + std::size(pmu) + std::size(pmu_events) + std::size(pmu_pods) +
-                                std::size(rapl) + std::size(sensors) + std::size(textfile);
+                                std::size(rapl) + std::size(rdt) + std::size(sensors) + std::size(textfile);
   std::array<family, count> all{};
   auto next = all.begin();
   for (std::span<const family> part :
        {std::span<const family>(agent), std::span<const family>(aggregator), std::span<const family>(network),
         std::span<const family>(os), std::span<const family>(pmu), std::span<const family>(pmu_events),
-        std::span<const family>(pmu_pods), std::span<const family>(rapl), std::span<const family>(sensors),
-        std::span<const family>(textfile)}) {
+        std::span<const family>(pmu_pods), std::span<const family>(rapl), std::span<const family>(rdt),
+        std::span<const family>(sensors), std::span<const family>(textfile)}) {
     next = std::ranges::copy(part, next).out;
   }
   std::ranges::sort(all, {}, &family::name);

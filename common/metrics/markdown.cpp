@@ -22,6 +22,8 @@ constexpr std::array sections{
             "Through `perf_event_open`: events of the kernel, the CPUs and the memory controllers. With "
             "`pmu-per-cpu` those with the label `cpu` have a\nseries for each CPU, otherwise one without "
             "labels: the machine's sum."},
+    section{"rdt", "Cache and memory bandwidth (`rdt_`)",
+            "What groups of the resctrl filesystem use (Intel RDT, AMD QoS); `sources` must name `rdt`."},
     section{"textfile", "Text files (`textfile_`)",
             "About the `*.prom` files; the metrics in them keep their own names."},
     section{"agent", "The agent itself (`binnacle_agent_`)",
@@ -75,7 +77,7 @@ std::string node_number(const family& f) {
 
 std::string resolution(const family& f) {
   if (f.type == kind::histogram) return "";
-  return f.exponent >= 0 ? "1" : fmt::format("0.{:0>{}}", 1, -f.exponent);
+  return f.exponent >= 0 ? fmt::format("1{:0<{}}", "", f.exponent) : fmt::format("0.{:0>{}}", 1, -f.exponent);
 }
 
 std::string labels(const family& f) {

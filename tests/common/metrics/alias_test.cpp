@@ -65,6 +65,7 @@ TEST_SUITE("common/metrics/alias") {
         {"node_thermal_zone_temp", "os_thermal_zone_temperature_celsius", "", "", 1, 0},
         {"collectd_hugepages_vmpage_number", "os_hugepages_total_bytes", "size", "2048kB", 1.0 / 2097152, 0},
         {"node_cpu_core_throttles_total", "os_cpu_core_throttles_total", "", "", 1, 0},
+        {"collectd_intel_rdt_bytes", "rdt_llc_occupancy_bytes", "", "", 1, 0},
         {"node_network_receive_bytes_total", "os_network_receive_bytes_total", "", "", 1, 0},
         {"node_pressure_io_stalled_seconds_total", "os_pressure_stalled_seconds_total", "resource", "io", 1,
          0},

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "agent/clocks.hpp"
+#include "agent/source.hpp"
+#include "agent/sources/counter_rate.hpp"
+#include "agent/sources/kernel_file.hpp"
+#include "agent/sources/rdt/resctrl_tree.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+struct rdt_options {
+  std::string sys_root = "/sys";
+  std::string proc_root = "/proc";
+  duration period = std::chrono::seconds(1);
+  std::size_t most_groups =
+      64;  ///< a machine has a few hundred RMIDs, each up to five series for each L3 cache
+};
+
+/// What groups of the resctrl filesystem hold of the last-level cache and move over the memory bus, for each
+/// L3 cache. Groups come and go with whoever makes them; the agent only reads.
+class rdt_source final : public source {
+ public:
+  explicit rdt_source(rdt_options options, clocks time = {});
+
+  std::string_view name() const noexcept override { return "rdt"; }
+  duration period() const noexcept override { return options_.period; }
+  std::vector<finding> probe() override;
+  result<void> discover(board& out) override;
+  std::string limitation() const override { return limitation_; }
+  result<void> read(board& out) override;
+
+ private:
+  // A counter of bytes and its rate.
+  struct traffic {
+    kernel_file file;
+    counter_rate rate;
+    board::series_ref total = board::no_series, per_second = board::no_series;
+  };
+  struct cache {
+    kernel_file occupancy;
+    board::series_ref occupied = board::no_series;
+    std::array<traffic, 2> moved;  // all memory, the cache's own
+  };
+  struct group {
+    resctrl_group about;
+    std::vector<cache> caches;
+  };
+
+  void adopt(resctrl_tree tree, board& out);
+  group announce(resctrl_group about, board& out);
+  void forget(const group& g, board& out);
+  void read_cache(cache& c, board& out);
+  void read_traffic(traffic& t, board& out);
+
+  rdt_options options_;
+  clocks time_;
+  board::group_ref board_group_ = board::no_group;
+  std::vector<group> groups_;
+  std::string limitation_;
+  instant looked_at_{};
+  std::vector<char> buffer_;
+};
+
+}  // namespace binnacle::agent
