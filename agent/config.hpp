@@ -24,7 +24,7 @@ struct settings {
   double read_budget = 0.5;  ///< percent of one core
   double rapl_tdp = 0;
   duration os_sensor_period = std::chrono::seconds(10), os_drive_period = std::chrono::minutes(1);
-  bool per_cpu = false;
+  bool os_per_cpu = false;
   std::int64_t rdt_groups = 64;
   bool virtual_interfaces = false;
   std::string pmu_preset = "default";

@@ -48,7 +48,7 @@ sources make_sources(const settings& s) {
     o.proc = s.proc_root;
     o.sys = s.sys_root;
     o.virtual_interfaces = s.virtual_interfaces;
-    o.per_cpu = s.per_cpu;
+    o.per_cpu = s.os_per_cpu;
     o.period = s.period_of(s.os_period);
     o.sensor_period = s.os_sensor_period;
     o.drive_period = s.os_drive_period;

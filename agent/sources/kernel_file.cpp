@@ -8,6 +8,14 @@
 #include <unistd.h>
 
 namespace binnacle::agent {
+namespace {
+
+// The kernel fills a page with the lines (of /proc) that fit, and a file of sysfs is one page at most. So a
+// text that ends in the first half of the page is whole, and needs no second read to learn that it ended.
+// Source: fs/seq_file.c, seq_read_iter(); no line of the files we read is as long as half a page.
+constexpr std::size_t whole_text = 2048;
+
+}  // namespace
 
 descriptor::~descriptor() {
   if (fd_ >= 0) ::close(fd_);
@@ -85,6 +93,7 @@ result<std::string_view> kernel_file::read(std::vector<char>& buffer, std::size_
     if (n < 0) return failed(errno);
     if (n == 0) break;
     have += static_cast<std::size_t>(n);
+    if (have < whole_text) break;
     if (have < buffer.size()) continue;
     if (have >= limit) {
       return error{errc::overloaded,

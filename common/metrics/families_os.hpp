@@ -47,7 +47,7 @@ inline constexpr family os[] = {
      .unit = "seconds",
      .type = kind::counter,
      .exponent = -2,
-     .help = "Seconds a CPU spent in a mode since boot; with per-cpu only.",
+     .help = "Seconds a CPU spent in a mode since boot; with os-per-cpu only.",
      .labels = os_cpu_mode,
      .rule = node_rule::sum,
      .members = os_per_cpu_busy_seconds,
@@ -56,8 +56,9 @@ inline constexpr family os[] = {
     {.name = "os_per_cpu_utilization_ratio",
      .unit = "ratio",
      .exponent = -4,
-     .help = "Share of a CPU's time since the last read that was neither idle nor iowait; with per-cpu only. "
-             "Node: the busiest CPU.",
+     .help =
+         "Share of a CPU's time since the last read that was neither idle nor iowait; with os-per-cpu only. "
+         "Node: the busiest CPU.",
      .labels = os_cpu,
      .rule = node_rule::max,
      .source = "os",

@@ -3,6 +3,8 @@
 // --sys-root, through the same files and libpowercap calls as a real one.
 #include "common/clock.hpp"
 #include "tests/support/powercap_sim.hpp"
+#include "tests/support/resctrl_tree.hpp"
+#include "tests/support/sensor_tree.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -27,6 +29,14 @@ std::string read_whole(const std::string& path) {
 bool asked_to_stop(const sigset_t& signals, std::chrono::milliseconds wait) {
   const timespec limit{wait.count() / 1000, (wait.count() % 1000) * 1'000'000};
   return ::sigtimedwait(&signals, nullptr, &limit) > 0;
+}
+
+// Sensors of the same maker's machine, and resctrl with a group; they stand still.
+void write_sensors(const std::string& root, const std::string& machine) {
+  if (std::filesystem::exists(root + "/class/hwmon")) return;  // started again in the same folder
+  const bool amd = machine == "epyc";
+  (amd ? binnacle::support::sensor_trees::epyc : binnacle::support::sensor_trees::xeon)(root);
+  binnacle::support::resctrl_tree_writer(root, {0, 1}).make_group("web");
 }
 
 // What else of /sys an agent looks at is this machine's own.
@@ -76,6 +86,7 @@ int main(int argc, char** argv) {
   double noise = 0.01;
   std::uint32_t seed = 1;
   int tick_ms = 10;
+  bool sensors = false;
   bool with_parent = false;
 
   CLI::App app{
@@ -101,6 +112,9 @@ int main(int argc, char** argv) {
   app.add_option("--tick", tick_ms, "milliseconds between two writes of the counters")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000));
+  app.add_flag(
+      "--sensors", sensors,
+      "also sensor chips, thermal zones, CPU frequencies, throttle counters and resctrl, which stand still");
   app.add_flag("--with-parent", with_parent, "end when the process that started it ends");
   CLI11_PARSE(app, argc, argv);
 
@@ -118,6 +132,7 @@ int main(int argc, char** argv) {
 
   try {
     binnacle::support::powercap_sim sim(root, zones, watts, noise, seed);
+    if (sensors) write_sensors(root, machine);
     link_rest_of_sys(root);
     std::ofstream(root + "/watts", std::ios::trunc) << watts << '\n';
     std::printf("ready %s\n", root.c_str());

@@ -29,7 +29,9 @@ class sensor_part final : public os_part {
   std::string what() const override {
     std::string list;
     for (const auto& c : chips_) {
-      list += fmt::format("{}{} ({} sensors", list.empty() ? "" : ", ", c.about.name, c.about.sensors.size());
+      const auto count = c.about.sensors.size();
+      list += fmt::format("{}{} ({} {}", list.empty() ? "" : ", ", c.about.name, count,
+                          count == 1 ? "sensor" : "sensors");
       if (c.slowest > duration::zero()) list += fmt::format(", read in {}", human(c.slowest));
       list += ')';
     }
@@ -55,7 +57,7 @@ class sensor_part final : public os_part {
         announce(std::move(c), out);
       }
     }
-    if (chips_.empty()) return error{errc::not_found, title_ + ": there is none"};
+    if (chips_.empty()) return error{errc::not_found, title_ + ": none there"};
     return {};
   }
 

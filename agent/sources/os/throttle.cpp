@@ -89,8 +89,10 @@ class throttle_part final : public os_part {
       if (cores.insert(core).second) found[package].push_back(folder);
     }
     if (!found.empty()) return found;
-    if (masked_) return error{errc::permission, what() + " is empty: the container runtime masks it"};
-    return error{errc::not_found, what() + ": not there"};
+    if (masked_)
+      return error{errc::permission,
+                   cpus_ + "/cpu*/thermal_throttle is empty: the container runtime masks it"};
+    return error{errc::not_found, cpus_ + "/cpu*/thermal_throttle: not there"};
   }
 
   void announce(board& out, board::group_ref group) {
