@@ -1,5 +1,8 @@
 #include "agent/board.hpp"
 
+#include "common/utf8.hpp"
+#include "common/wire/limits.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -41,6 +44,7 @@ std::int8_t finest_exponent(double magnitude) {
 
 board::group_ref board::add_group(std::string source, std::string name, duration period,
                                   duration stale_after) {
+  name = clean_utf8(std::string_view(name).substr(0, wire::max_name));
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     const auto& g = groups_[i];
     if (!g.removed && g.info.source == source && g.info.name == name) return static_cast<group_ref>(i);
@@ -84,6 +88,10 @@ void board::remove_group(group_ref g) {
 board::series_ref board::add_series(group_ref group, std::string family, metrics::label_set labels,
                                     std::int8_t exponent, metrics::kind type, std::string help) {
   if (group >= groups_.size()) return no_series;
+  for (auto& [name, value] : labels) {
+    if (find_invalid_utf8(value) != value.npos) value = clean_utf8(value);
+    if (value.size() > wire::max_text) value = clean_utf8(std::string_view(value).substr(0, wire::max_text));
+  }
   auto key = key_of(group, family, labels);
   if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
 

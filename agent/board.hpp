@@ -41,7 +41,9 @@ class board {
   void remove_group(group_ref g);
 
   /// Adds a series; the same family and labels in the same group give the same series again. Exponent and
-  /// type come from the catalogue, for foreign families from the arguments. Raises version().
+  /// type come from the catalogue, for foreign families from the arguments. Label values come from hardware
+  /// and file names: what is no UTF-8 becomes '?', what is too long is cut, since an aggregator would refuse
+  /// the whole catalogue. Raises version().
   series_ref add_series(group_ref group, std::string family, metrics::label_set labels,
                         std::int8_t exponent = 0, metrics::kind type = metrics::kind::gauge,
                         std::string help = {});

@@ -58,4 +58,15 @@ std::size_t find_invalid_utf8(std::string_view text) noexcept {
   return std::string_view::npos;
 }
 
+std::string clean_utf8(std::string_view text) {
+  std::string clean(text);
+  for (std::size_t at = 0; at < clean.size();) {
+    const auto bad = find_invalid_utf8(std::string_view(clean).substr(at));
+    if (bad == std::string_view::npos) break;
+    at += bad;
+    clean[at++] = '?';
+  }
+  return clean;
+}
+
 }  // namespace binnacle

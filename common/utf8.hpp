@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace binnacle {
@@ -8,5 +9,8 @@ namespace binnacle {
 /// Where the first byte lies that begins no well-formed UTF-8 character (overlong forms, surrogates and
 /// values above U+10FFFF are none); npos if all is well. Source: RFC 3629.
 std::size_t find_invalid_utf8(std::string_view text) noexcept;
+
+/// `text` with a '?' for each byte that begins no well-formed character.
+std::string clean_utf8(std::string_view text);
 
 }  // namespace binnacle

@@ -111,6 +111,18 @@ TEST_CASE("our own series never change their exponent") {
   CHECK(b.series()[s].reason == wire::absence::out_of_range);
 }
 
+TEST_CASE("a label that hardware spelt wrongly does not cost the whole catalogue") {
+  board b;
+  const auto g = b.add_group("os", "chip \xff", 1s, 10s);
+  CHECK(b.groups()[g].info.name == "chip ?");
+  const auto s = b.add_series(g, "os_hwmon_fan_speed_rpm",
+                              {{"chip", "a\xc3\xa9\xc3"}, {"sensor", std::string(2000, 'x')}});
+  CHECK(b.series()[s].info.labels[0].second == "a\xc3\xa9?");
+  CHECK(b.series()[s].info.labels[1].second.size() == 1024);
+  CHECK(b.add_series(g, "os_hwmon_fan_speed_rpm",
+                     {{"chip", "a\xc3\xa9\xc3"}, {"sensor", std::string(2000, 'x')}}) == s);
+}
+
 TEST_CASE("removed series and groups give their places back and leave the others alone") {
   board b;
   const auto g = b.add_group("textfile", "a.prom", 1s, 10s);

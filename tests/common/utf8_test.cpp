@@ -20,6 +20,15 @@ TEST_SUITE("common/utf8") {
   }
 
   // The ill-formed sequences of RFC 3629 section 4 and Unicode table 3-7.
+  TEST_CASE("what is ill-formed can be replaced, the rest stays") {
+    CHECK(binnacle::clean_utf8("") == "");
+    CHECK(binnacle::clean_utf8("caf\xc3\xa9") == "caf\xc3\xa9");
+    CHECK(binnacle::clean_utf8("\xff"
+                               "a\xc3") == "?a?");
+    CHECK(binnacle::clean_utf8("\xe2\x82"
+                               "x") == "??x");
+  }
+
   TEST_CASE("ill-formed text is found where it begins") {
     for (std::string bad : {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2", "\xc2x", "\xe0\x9f\xbf",
                             "\xe0\xa0", "\xed\xa0\x80", "\xef\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
