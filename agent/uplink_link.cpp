@@ -15,11 +15,6 @@ constexpr std::string_view link_protocol = "binnacle/1";
 constexpr backoff::settings search_pauses{std::chrono::milliseconds(500), std::chrono::seconds(2),
                                           std::chrono::seconds(60)};
 
-std::string to_string(const endpoint& e) {
-  const bool v6 = e.host.find(':') != e.host.npos;
-  return fmt::format("{}{}{}:{}", v6 ? "[" : "", e.host, v6 ? "]" : "", e.port);
-}
-
 }  // namespace
 
 using async::task;
