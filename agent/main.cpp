@@ -10,6 +10,7 @@
 #include "agent/sources/os/os.hpp"
 #include "agent/sources/pmu/pmu.hpp"
 #include "agent/sources/rapl/rapl.hpp"
+#include "agent/sources/scrape/scrape_source.hpp"
 #include "agent/sources/textfile/textfile.hpp"
 #include "agent/standard_descriptors.hpp"
 #include "agent/uplink.hpp"
@@ -33,6 +34,7 @@ using sources = std::vector<std::unique_ptr<source>>;
 
 sources make_sources(const settings& s) {
   sources all;
+  const auto names = std::make_shared<foreign_names>();
   if (s.reads("rapl")) {
     rapl_options o;
     o.sys_root = s.sys_root;
@@ -63,7 +65,12 @@ sources make_sources(const settings& s) {
     textfile_options o;
     o.folder = s.textfile_directory;
     o.period = s.period_of(s.textfile_period);
+    o.names = names;
     all.push_back(std::make_unique<textfile_source>(std::move(o)));
+  }
+  if (!s.scrape_targets.empty()) {
+    all.push_back(std::make_unique<scrape_source>(
+        scrape_options{s.scrape_targets, s.period_of(s.scrape_period), names}));
   }
   return all;
 }
@@ -234,6 +241,11 @@ int probe(const settings& s) {
     all.push_back({"textfile",
                    {{finding::grade::absent, "*.prom files of users", "no folder is configured",
                      "set textfile-directory to a folder, if you want any other number from this node"}}});
+  }
+  if (s.reads("scrape") && s.scrape_targets.empty()) {
+    all.push_back({"scrape",
+                   {{finding::grade::absent, "exporters of this node", "none is named",
+                     "name them with scrape or scrape-file, if you want any of their numbers"}}});
   }
   std::cout << (s.output == "json" ? as_json(s.node_name, all) : as_text(s.node_name, all)) << std::flush;
   return std::any_of(all.begin(), all.end(), [](const auto& f) { return f.works(); }) ? 0 : 1;

@@ -25,6 +25,11 @@ std::vector<std::string> files_named(const settings& s) {
        {&s.cert, &s.key, &s.ca, &s.credential_file, &s.listen_cert, &s.listen_key, &s.listen_ca}) {
     if (!one->empty()) files.push_back(*one);
   }
+  for (const auto& t : s.scrape_targets) {
+    for (const auto* one : {&t.pem.authority, &t.pem.certificate, &t.pem.key, &t.token_file}) {
+      if (!one->empty()) files.push_back(*one);
+    }
+  }
   if (s.reads("textfile") && !s.textfile_directory.empty()) {
     files.push_back(s.textfile_directory);
     std::error_code bad;
