@@ -6,7 +6,6 @@
 #include "common/wire/text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -21,12 +20,13 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 
 // Each on a line of its own.
-constexpr std::array<std::string_view, 5> known_sources{
+constexpr std::array<std::string_view, 6> known_sources{
     "rapl",      //
     "os",        //
     "pmu",       //
     "textfile",  //
     "scrape",    //
+    "path",      //
 };
 
 std::string joined_sources() { return fmt::format("{}", fmt::join(known_sources, ", ")); }
@@ -108,6 +108,8 @@ config_spec bind(settings& s) {
   spec.add("textfile-period", s.textfile_period, milliseconds(0), hours(1),
            "the same for textfile; 0s: period");
   spec.add("scrape-period", s.scrape_period, milliseconds(0), hours(1), "the same for scrape; 0s: period");
+  spec.add("path-period", s.path_period, milliseconds(0), hours(1),
+           "time between two probes of one peer, at least 100ms; 0s: period");
   spec.add("rapl-tdp", s.rapl_tdp, 0, 10'000,
            "watts of one package's TDP where the kernel does not say; 0: unknown");
   spec.add("virtual-interfaces", s.virtual_interfaces,
@@ -124,6 +126,11 @@ config_spec bind(settings& s) {
            "names taken from those, * allowed; none: all but histograms' buckets");
   spec.add("scrape-file", s.scrape_file,
            "YAML file of more exporters, each with settings of its own (agent/README.md)");
+  spec.add(
+      "path", s.path,
+      "peers to measure round trip and loss to: HOST:PORT (a TCP connection), icmp:HOST, or NAME=either");
+  spec.add("path-timeout", s.path_timeout, milliseconds(10), std::chrono::minutes(1),
+           "a probe without an answer in this time is lost; at most path-period");
   spec.add("sys-root", s.sys_root, "where the machine's /sys is mounted (/host/sys in a container)");
   spec.add("proc-root", s.proc_root, "where the machine's /proc is mounted");
 
@@ -151,21 +158,24 @@ result<void> complete(settings& s) {
   }
   for (const auto& source : s.sources) {
     if (std::find(known_sources.begin(), known_sources.end(), source) == known_sources.end()) {
-      return invalid(
-          fmt::format("sources: there is no source \"{}\": use {}", source, joined_sources()));
+      return invalid(fmt::format("sources: there is no source \"{}\": use {}", source, joined_sources()));
     }
   }
   for (const auto& [name, own] : {std::pair("rapl-period", s.rapl_period),
                                   {"os-period", s.os_period},
                                   {"pmu-period", s.pmu_period},
                                   {"textfile-period", s.textfile_period},
-                                  {"scrape-period", s.scrape_period}}) {
+                                  {"scrape-period", s.scrape_period},
+                                  {"path-period", s.path_period}}) {
     if (own > duration::zero() && own < milliseconds(50)) {
       return invalid(
           fmt::format("{} is {}: give at least 50ms, or 0s for the common period", name, human(own)));
     }
   }
   if (auto read = read_scrape_targets(s); !read) return read;
+  auto peers = parse_peers(s.path);
+  if (!peers) return invalid("path: " + peers.error().message);
+  s.path_peers = s.reads("path") ? *std::move(peers) : std::vector<path_peer>();
   if (s.probe) return {};
 
   for (const auto& text : s.aggregator) {

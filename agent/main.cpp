@@ -8,6 +8,7 @@
 #include "agent/self.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/os.hpp"
+#include "agent/sources/path/path_source.hpp"
 #include "agent/sources/pmu/pmu.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "agent/sources/scrape/scrape_source.hpp"
@@ -67,6 +68,13 @@ sources make_sources(const settings& s) {
     o.period = s.period_of(s.textfile_period);
     o.names = names;
     all.push_back(std::make_unique<textfile_source>(std::move(o)));
+  }
+  if (!s.path_peers.empty()) {
+    path_options o;
+    o.peers = s.path_peers;
+    o.period = std::max<duration>(s.period_of(s.path_period), std::chrono::milliseconds(100));
+    o.timeout = s.path_timeout;
+    all.push_back(std::make_unique<path_source>(std::move(o)));
   }
   if (!s.scrape_targets.empty()) {
     all.push_back(std::make_unique<scrape_source>(
@@ -246,6 +254,11 @@ int probe(const settings& s) {
     all.push_back({"scrape",
                    {{finding::grade::absent, "exporters of this node", "none is named",
                      "name them with scrape or scrape-file, if you want any of their numbers"}}});
+  }
+  if (s.reads("path") && s.path_peers.empty()) {
+    all.push_back({"path",
+                   {{finding::grade::absent, "round trip and loss to other machines", "no peer is named",
+                     "name some with path, if policies are to know of them"}}});
   }
   std::cout << (s.output == "json" ? as_json(s.node_name, all) : as_text(s.node_name, all)) << std::flush;
   return std::any_of(all.begin(), all.end(), [](const auto& f) { return f.works(); }) ? 0 : 1;

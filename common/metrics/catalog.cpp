@@ -6,6 +6,7 @@
 #include "common/metrics/families_aggregator.hpp"
 #include "common/metrics/families_network.hpp"
 #include "common/metrics/families_os.hpp"
+#include "common/metrics/families_path.hpp"
 #include "common/metrics/families_pmu.hpp"
 #include "common/metrics/families_rapl.hpp"
 #include "common/metrics/families_textfile.hpp"
@@ -21,14 +22,14 @@ namespace {
 constexpr auto sorted_families = [] {
   using namespace tables;
   constexpr std::size_t count = std::size(agent) + std::size(aggregator) + std::size(network) +
-                                std::size(os) + std::size(pmu) + std::size(pmu_events) + std::size(pmu_pods) +
-                                std::size(rapl) + std::size(textfile);
+                                std::size(os) + std::size(path) + std::size(pmu) + std::size(pmu_events) +
+                                std::size(pmu_pods) + std::size(rapl) + std::size(textfile);
   std::array<family, count> all{};
   auto next = all.begin();
   for (std::span<const family> part :
        {std::span<const family>(agent), std::span<const family>(aggregator), std::span<const family>(network),
-        std::span<const family>(os), std::span<const family>(pmu), std::span<const family>(pmu_events),
-        std::span<const family>(pmu_pods), std::span<const family>(rapl),
+        std::span<const family>(os), std::span<const family>(path), std::span<const family>(pmu),
+        std::span<const family>(pmu_events), std::span<const family>(pmu_pods), std::span<const family>(rapl),
         std::span<const family>(textfile)}) {
     next = std::ranges::copy(part, next).out;
   }

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "agent/sources/counter_rate.hpp"
 #include "agent/sources/foreign_series.hpp"
-#include "agent/sources/os/counter_rate.hpp"
 #include "agent/sources/scrape/target.hpp"
 
 #include <cstdint>
