@@ -95,7 +95,7 @@ config_spec bind(settings& s) {
 
   spec.group("What is read");
   spec.add("sources", s.sources, "what to read: " + joined_sources());
-  spec.add("period", s.period, milliseconds(100), hours(1), "time between two reads of a source");
+  spec.add("period", s.period, milliseconds(20), hours(1), "time between two reads of a source");
   spec.add("rapl-period", s.rapl_period, milliseconds(0), std::chrono::minutes(1),
            "the same for rapl; 0s: period");
   spec.add("rapl-least-period", s.rapl_least_period, milliseconds(50), std::chrono::minutes(1),
@@ -167,9 +167,9 @@ result<void> complete(settings& s) {
                                   {"textfile-period", s.textfile_period},
                                   {"scrape-period", s.scrape_period},
                                   {"path-period", s.path_period}}) {
-    if (own > duration::zero() && own < milliseconds(50)) {
+    if (own > duration::zero() && own < milliseconds(20)) {
       return invalid(
-          fmt::format("{} is {}: give at least 50ms, or 0s for the common period", name, human(own)));
+          fmt::format("{} is {}: give at least 20ms, or 0s for the common period", name, human(own)));
     }
   }
   if (auto read = read_scrape_targets(s); !read) return read;
