@@ -199,13 +199,13 @@ void board::mark_read(group_ref g, instant when) {
   groups_[g].changed = ++change_;
 }
 
-void board::count_refused(std::string_view reason) {
+void board::count_refused(std::string_view reason, std::uint64_t times) {
   for (auto& r : refused_) {
     if (r.reason != reason) continue;
-    ++r.count;
+    r.count += times;
     return;
   }
-  refused_.push_back({reason, 1});
+  refused_.push_back({reason, times});
 }
 
 void board::set_status(std::string source, bool ok, std::string message) {

@@ -94,7 +94,7 @@ class board {
   std::uint64_t change() const noexcept { return change_; }
   std::uint64_t status_change() const noexcept { return status_change_; }
   /// A source could not take something; `reason` is a label value and must be static text.
-  void count_refused(std::string_view reason);
+  void count_refused(std::string_view reason, std::uint64_t times = 1);
   struct refusal {
     std::string_view reason;  ///< "bound": the board was full; others are the sources'
     std::uint64_t count = 0;

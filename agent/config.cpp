@@ -1,5 +1,6 @@
 #include "agent/config.hpp"
 
+#include "agent/sources/kernel_file.hpp"
 #include "agent/uplink.hpp"
 #include "common/log.hpp"
 #include "common/wire/text.hpp"
@@ -18,7 +19,18 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-constexpr std::array<std::string_view, 5> known_sources{"rapl", "os", "pmu", "textfile", "rdt"};
+// Each on a line of its own.
+constexpr std::array<std::string_view, 7> known_sources{
+    "rapl",      //
+    "os",        //
+    "pmu",       //
+    "textfile",  //
+    "scrape",    //
+    "path",      //
+    "rdt",       //
+};
+
+std::string joined_sources() { return fmt::format("{}", fmt::join(known_sources, ", ")); }
 
 error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
 
@@ -29,6 +41,32 @@ std::string host_name() {
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   return lower;
+}
+
+result<void> read_scrape_targets(settings& s) {
+  s.scrape_targets.clear();
+  if (!s.reads("scrape")) return {};
+  const auto period = s.period_of(s.scrape_period);
+  for (const auto& url : s.scrape) {
+    auto target = parse_target(url);
+    if (!target) return invalid("scrape: " + target.error().message);
+    if (target->secure)
+      return invalid(
+          fmt::format("scrape: {} needs a CA to be verified with: name it and the CA in scrape-file", url));
+    target->period = period;
+    target->timeout = std::min(target->timeout, period);
+    target->metrics = s.scrape_metrics;
+    s.scrape_targets.push_back(*std::move(target));
+  }
+  if (!s.scrape_file.empty()) {
+    std::vector<char> buffer;
+    const auto text = kernel_file(s.scrape_file).read(buffer, 1u << 20);
+    if (!text) return error{text.error().code, fmt::format("scrape-file {}", text.error().message)};
+    auto more = parse_targets(std::string(*text), s.scrape_file, period);
+    if (!more) return more.error();
+    std::move(more->begin(), more->end(), std::back_inserter(s.scrape_targets));
+  }
+  return check_targets(s.scrape_targets);
 }
 
 }  // namespace
@@ -57,8 +95,8 @@ config_spec bind(settings& s) {
            "file with a token that speaks for the node besides the certificate");
 
   spec.group("What is read");
-  spec.add("sources", s.sources, "what to read: rapl, os, pmu, textfile; rdt (resctrl)");
-  spec.add("period", s.period, milliseconds(100), hours(1), "time between two reads of a source");
+  spec.add("sources", s.sources, "what to read: " + joined_sources());
+  spec.add("period", s.period, milliseconds(20), hours(1), "time between two reads of a source");
   spec.add("rapl-period", s.rapl_period, milliseconds(0), std::chrono::minutes(1),
            "the same for rapl; 0s: period");
   spec.add("rapl-least-period", s.rapl_least_period, milliseconds(50), std::chrono::minutes(1),
@@ -78,6 +116,9 @@ config_spec bind(settings& s) {
            "the same for textfile; 0s: period");
   spec.add("rdt-period", s.rdt_period, milliseconds(0), hours(1), "the same for rdt; 0s: period");
   spec.add("rdt-groups", s.rdt_groups, 1, 1024, "groups of resctrl that are read at most");
+  spec.add("scrape-period", s.scrape_period, milliseconds(0), hours(1), "the same for scrape; 0s: period");
+  spec.add("path-period", s.path_period, milliseconds(0), hours(1),
+           "time between two probes of one peer, at least 100ms; 0s: period");
   spec.add("rapl-tdp", s.rapl_tdp, 0, 10'000,
            "watts of one package's TDP where the kernel does not say; 0: unknown");
   spec.add("virtual-interfaces", s.virtual_interfaces,
@@ -89,6 +130,16 @@ config_spec bind(settings& s) {
            "libpfm4's INST_RETIRED:ANY_P");
   spec.add("pmu-per-cpu", s.pmu_per_cpu, "a series for each CPU instead of the machine's sum");
   spec.add("textfile-directory", s.textfile_directory, "folder of *.prom files; none: no textfile source");
+  spec.add("scrape", s.scrape, "addresses of exporters on this node, such as http://127.0.0.1:9400/metrics");
+  spec.add("scrape-metrics", s.scrape_metrics,
+           "names taken from those, * allowed; none: all but histograms' buckets");
+  spec.add("scrape-file", s.scrape_file,
+           "YAML file of more exporters, each with settings of its own (agent/README.md)");
+  spec.add(
+      "path", s.path,
+      "peers to measure round trip and loss to: HOST:PORT (a TCP connection), icmp:HOST, or NAME=either");
+  spec.add("path-timeout", s.path_timeout, milliseconds(10), std::chrono::minutes(1),
+           "a probe without an answer in this time is lost; at most path-period");
   spec.add("sys-root", s.sys_root, "where the machine's /sys is mounted (/host/sys in a container)");
   spec.add("proc-root", s.proc_root, "where the machine's /proc is mounted");
 
@@ -116,20 +167,25 @@ result<void> complete(settings& s) {
   }
   for (const auto& source : s.sources) {
     if (std::find(known_sources.begin(), known_sources.end(), source) == known_sources.end()) {
-      return invalid(
-          fmt::format("sources: there is no source \"{}\": use rapl, os, pmu, textfile, rdt", source));
+      return invalid(fmt::format("sources: there is no source \"{}\": use {}", source, joined_sources()));
     }
   }
   for (const auto& [name, own] : {std::pair("rapl-period", s.rapl_period),
                                   {"os-period", s.os_period},
                                   {"pmu-period", s.pmu_period},
+                                  {"textfile-period", s.textfile_period},
                                   {"rdt-period", s.rdt_period},
-                                  {"textfile-period", s.textfile_period}}) {
-    if (own > duration::zero() && own < milliseconds(50)) {
+                                  {"scrape-period", s.scrape_period},
+                                  {"path-period", s.path_period}}) {
+    if (own > duration::zero() && own < milliseconds(20)) {
       return invalid(
-          fmt::format("{} is {}: give at least 50ms, or 0s for the common period", name, human(own)));
+          fmt::format("{} is {}: give at least 20ms, or 0s for the common period", name, human(own)));
     }
   }
+  if (auto read = read_scrape_targets(s); !read) return read;
+  auto peers = parse_peers(s.path);
+  if (!peers) return invalid("path: " + peers.error().message);
+  s.path_peers = s.reads("path") ? *std::move(peers) : std::vector<path_peer>();
   if (s.probe) return {};
 
   for (const auto& text : s.aggregator) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "agent/sources/path/peer.hpp"
+#include "agent/sources/scrape/target.hpp"
 #include "common/config.hpp"
 
 #include <string>
@@ -17,9 +19,10 @@ struct settings {
   std::string cert, key, ca;
   std::string credential_file;
 
-  std::vector<std::string> sources{"rapl", "os", "pmu", "textfile"};
+  std::vector<std::string> sources{"rapl", "os", "pmu", "textfile", "scrape", "path"};
   duration period = std::chrono::seconds(1);
-  duration rapl_period{}, os_period{}, pmu_period{}, rdt_period{}, textfile_period{};  ///< zero: `period`
+  duration rapl_period{}, os_period{}, pmu_period{}, rdt_period{}, textfile_period{}, scrape_period{},
+      path_period{};  ///< zero: `period`
   duration rapl_least_period = std::chrono::milliseconds(200);
   double read_budget = 0.5;  ///< percent of one core
   double rapl_tdp = 0;
@@ -31,6 +34,13 @@ struct settings {
   std::vector<std::string> pmu_events;
   bool pmu_per_cpu = false;
   std::string textfile_directory;
+  std::vector<std::string> scrape;            ///< exporters' URLs
+  std::vector<std::string> scrape_metrics;    ///< globs, for those
+  std::string scrape_file;                    ///< more exporters, each with settings of its own
+  std::vector<scrape_target> scrape_targets;  ///< of both; complete() fills it
+  std::vector<std::string> path;
+  std::vector<path_peer> path_peers;  ///< the same, read by complete()
+  duration path_timeout = std::chrono::seconds(1);
   std::string sys_root = "/sys";
   std::string proc_root = "/proc";
 

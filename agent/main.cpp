@@ -8,9 +8,11 @@
 #include "agent/self.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/os.hpp"
+#include "agent/sources/path/path_source.hpp"
 #include "agent/sources/pmu/pmu.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "agent/sources/rdt/rdt.hpp"
+#include "agent/sources/scrape/scrape_source.hpp"
 #include "agent/sources/textfile/textfile.hpp"
 #include "agent/standard_descriptors.hpp"
 #include "agent/uplink.hpp"
@@ -34,6 +36,7 @@ using sources = std::vector<std::unique_ptr<source>>;
 
 sources make_sources(const settings& s) {
   sources all;
+  const auto names = std::make_shared<foreign_names>();
   if (s.reads("rapl")) {
     rapl_options o;
     o.sys_root = s.sys_root;
@@ -75,7 +78,19 @@ sources make_sources(const settings& s) {
     textfile_options o;
     o.folder = s.textfile_directory;
     o.period = s.period_of(s.textfile_period);
+    o.names = names;
     all.push_back(std::make_unique<textfile_source>(std::move(o)));
+  }
+  if (!s.path_peers.empty()) {
+    path_options o;
+    o.peers = s.path_peers;
+    o.period = std::max<duration>(s.period_of(s.path_period), std::chrono::milliseconds(100));
+    o.timeout = s.path_timeout;
+    all.push_back(std::make_unique<path_source>(std::move(o)));
+  }
+  if (!s.scrape_targets.empty()) {
+    all.push_back(std::make_unique<scrape_source>(
+        scrape_options{s.scrape_targets, s.period_of(s.scrape_period), names}));
   }
   return all;
 }
@@ -246,6 +261,16 @@ int probe(const settings& s) {
     all.push_back({"textfile",
                    {{finding::grade::absent, "*.prom files of users", "no folder is configured",
                      "set textfile-directory to a folder, if you want any other number from this node"}}});
+  }
+  if (s.reads("scrape") && s.scrape_targets.empty()) {
+    all.push_back({"scrape",
+                   {{finding::grade::absent, "exporters of this node", "none is named",
+                     "name them with scrape or scrape-file, if you want any of their numbers"}}});
+  }
+  if (s.reads("path") && s.path_peers.empty()) {
+    all.push_back({"path",
+                   {{finding::grade::absent, "round trip and loss to other machines", "no peer is named",
+                     "name some with path, if policies are to know of them"}}});
   }
   std::cout << (s.output == "json" ? as_json(s.node_name, all) : as_text(s.node_name, all)) << std::flush;
   return std::any_of(all.begin(), all.end(), [](const auto& f) { return f.works(); }) ? 0 : 1;

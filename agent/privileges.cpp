@@ -1,11 +1,13 @@
 #include "agent/privileges.hpp"
 
 #include "agent/sources/kernel_file.hpp"
+#include "agent/sources/path/echo.hpp"
 #include "agent/sources/rapl/power_pmu.hpp"
 #include "agent/sources/rapl/rapl_zones.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <linux/capability.h>
@@ -24,6 +26,11 @@ std::vector<std::string> files_named(const settings& s) {
   for (const auto* one :
        {&s.cert, &s.key, &s.ca, &s.credential_file, &s.listen_cert, &s.listen_key, &s.listen_ca}) {
     if (!one->empty()) files.push_back(*one);
+  }
+  for (const auto& t : s.scrape_targets) {
+    for (const auto* one : {&t.pem.authority, &t.pem.certificate, &t.pem.key, &t.token_file}) {
+      if (!one->empty()) files.push_back(*one);
+    }
   }
   if (s.reads("textfile") && !s.textfile_directory.empty()) {
     files.push_back(s.textfile_directory);
@@ -76,6 +83,10 @@ privileges needed_privileges(const settings& s) {
     set_effective(before);
   }
   if (s.reads("pmu")) need(CAP_PERFMON, "pmu");
+  const bool pings =
+      std::any_of(s.path_peers.begin(), s.path_peers.end(), [](const auto& p) { return p.icmp; });
+  if (pings && !ping_sockets_allowed())
+    need(CAP_NET_RAW, "icmp: peers of path (no group of this user is in net.ipv4.ping_group_range)");
   if (const auto at = parse_listen(s.listen); at && at->port > 0 && at->port < first_free_port) {
     need(CAP_NET_BIND_SERVICE, "port " + std::to_string(at->port));
   }

@@ -5,37 +5,14 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include <charconv>
-
 namespace binnacle::agent {
 
 result<endpoint> parse_endpoint(std::string_view text) {
-  const error wrong{
+  if (auto at = read_endpoint(text, 9110)) return *std::move(at);
+  return error{
       errc::invalid_input,
       "aggregator \"" + std::string(text) +
           "\" is no address: use HOST:PORT, HOST, or [IPv6]:PORT, for example aggregator.binnacle:9110"};
-  endpoint out;
-  std::string_view port;
-  if (text.starts_with('[')) {
-    const auto end = text.find(']');
-    if (end == std::string_view::npos) return wrong;
-    out.host = text.substr(1, end - 1);
-    port = text.substr(end + 1);
-    if (!port.empty() && !port.starts_with(':')) return wrong;
-  } else {
-    const auto colon = text.rfind(':');
-    // More than one colon without brackets is an IPv6 address without a port.
-    const bool has_port = colon != std::string_view::npos && text.find(':') == colon;
-    out.host = has_port ? text.substr(0, colon) : text;
-    port = has_port ? text.substr(colon) : std::string_view();
-  }
-  if (out.host.empty()) return wrong;
-  if (!port.empty()) {
-    port.remove_prefix(1);
-    const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), out.port);
-    if (failed != std::errc{} || end != port.data() + port.size() || out.port == 0) return wrong;
-  }
-  return out;
 }
 
 struct uplink::impl {

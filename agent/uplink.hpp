@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/board.hpp"
+#include "agent/endpoint.hpp"
 #include "common/log.hpp"
 #include "common/tls/context.hpp"
 #include "common/wire/messages.hpp"
@@ -16,13 +17,8 @@
 
 namespace binnacle::agent {
 
-/// An aggregator's address. Several replicas may stand behind it.
-struct endpoint {
-  std::string host;
-  std::uint16_t port = 9110;
-};
-
-/// "aggregator.binnacle:9110", "10.0.0.5", "[fd00::5]:9110". Errors: invalid_input with the form expected.
+/// An aggregator's address, port 9110 if none is given; several replicas may stand behind it. Errors:
+/// invalid_input with the form expected.
 result<endpoint> parse_endpoint(std::string_view text);
 
 struct uplink_options {

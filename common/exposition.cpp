@@ -336,6 +336,7 @@ class parser::impl {
   void describe(std::string_view name) {
     out_.type = kind::gauge;
     out_.help = {};
+    out_.part = {};
     if (families_.empty()) return;
     if (const auto own = families_.find(name); own != families_.end()) {
       out_.type = series_kind(own->second.type, {});
@@ -347,6 +348,7 @@ class parser::impl {
       const auto base = families_.find(name.substr(0, name.size() - suffix.size()));
       if (base == families_.end() || base->second.type == shape::gauge) continue;
       out_.type = series_kind(base->second.type, suffix);
+      out_.part = suffix;
       out_.help = base->second.help;
       return;
     }

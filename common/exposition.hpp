@@ -35,6 +35,9 @@ struct sample {
   /// a summary; the _bucket, _sum and _count of a histogram or summary are counters. Never kind::histogram.
   metrics::kind type = metrics::kind::gauge;
   std::string_view help;
+  /// "_bucket", "_count", "_sum", "_total" or "_created" when `name` is that part of the family which # TYPE
+  /// describes.
+  std::string_view part;
 };
 
 enum class form : unsigned char {

@@ -10,9 +10,10 @@ namespace binnacle::agent {
 
 /// The rate of a counter of the kernel between its last two readings. Pure. A counter that falls (a driver
 /// reloaded, an interface made anew) has no rate until the next reading.
-class counter_rate {
+template <class Number>
+class basic_counter_rate {
  public:
-  void update(std::uint64_t value, instant when) noexcept {
+  void update(Number value, instant when) noexcept {
     const auto elapsed = when - last_at_;
     if (started_ && elapsed < std::chrono::milliseconds(20)) return;  // the same reading twice
     if (!started_) {
@@ -36,10 +37,11 @@ class counter_rate {
 
  private:
   bool started_ = false;
-  std::uint64_t last_ = 0;
+  Number last_ = 0;
   instant last_at_{};
   double per_second_ = 0;
   wire::absence reason_ = wire::absence::not_read_yet;
 };
+using counter_rate = basic_counter_rate<std::uint64_t>;
 
 }  // namespace binnacle::agent

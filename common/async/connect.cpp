@@ -1,8 +1,7 @@
+#include "common/async/resolve.hpp"
 #include "common/async/stream.hpp"
 #include "common/async/stream_impl.hpp"
-#include "common/async/timeout.hpp"
 
-#include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
 
@@ -13,31 +12,11 @@ namespace binnacle::async {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
-using endpoints = std::vector<tcp::endpoint>;
-
-namespace {
-
-task<result<endpoints>> look_up(std::string host, std::uint16_t port) {
-  error_code ec;
-  const auto numeric = asio::ip::make_address(host, ec);
-  if (!ec) co_return endpoints(1, tcp::endpoint(numeric, port));
-  const auto ex = co_await asio::this_coro::executor;
-  asio::ip::basic_resolver<tcp, executor> resolver(ex);
-  auto [failed, found] = co_await resolver.async_resolve(host, std::to_string(port), use_task);
-  if (failed)
-    co_return error{errc::not_found,
-                    fmt::format("the name {} can not be resolved: {}", host, failed.message())};
-  endpoints out;
-  for (const auto& entry : found) out.push_back(entry.endpoint());
-  co_return out;
-}
-
-}  // namespace
 
 task<result<stream>> connect(std::string host, std::uint16_t port, std::shared_ptr<SSL_CTX> tls,
                              std::string server_name, deadline until) {
   const auto ex = co_await asio::this_coro::executor;
-  auto found = co_await with_timeout(look_up(host, port), until, "the look-up of " + host);
+  auto found = co_await resolve(host, port, until);
   if (found.has_error()) co_return found.error();
 
   error last{errc::not_found, fmt::format("the name {} has no address", host)};

@@ -6,6 +6,7 @@
 #include "common/metrics/families_aggregator.hpp"
 #include "common/metrics/families_network.hpp"
 #include "common/metrics/families_os.hpp"
+#include "common/metrics/families_path.hpp"
 #include "common/metrics/families_pmu.hpp"
 #include "common/metrics/families_rapl.hpp"
 #include "common/metrics/families_rdt.hpp"
@@ -19,21 +20,35 @@
 namespace binnacle::metrics {
 namespace {
 
-/// All tables in one array, sorted by name, at compile time.
-constexpr auto sorted_families = [] {
+constexpr auto family_tables = [] {
   using namespace tables;
-  constexpr std::size_t count = std::size(agent) + std::size(aggregator) + std::size(network) +
-                                std::size(os) + std::size(pmu) + std::size(pmu_events) + std::size(pmu_pods) +
-                                std::size(rapl) + std::size(rdt) + std::size(sensors) + std::size(textfile);
+  // Each on a line of its own.
+  return std::array{
+      std::span<const family>(agent),       //
+      std::span<const family>(aggregator),  //
+      std::span<const family>(network),     //
+      std::span<const family>(os),          //
+      std::span<const family>(path),        //
+      std::span<const family>(pmu),         //
+      std::span<const family>(pmu_events),  //
+      std::span<const family>(pmu_pods),    //
+      std::span<const family>(rapl),        //
+      std::span<const family>(rdt),         //
+      std::span<const family>(sensors),     //
+      std::span<const family>(textfile),    //
+  };
+}();
+
+/// All families in one array, sorted by name, at compile time.
+constexpr auto sorted_families = [] {
+  constexpr std::size_t count = [] {
+    std::size_t sum = 0;
+    for (const auto& table : family_tables) sum += table.size();
+    return sum;
+  }();
   std::array<family, count> all{};
   auto next = all.begin();
-  for (std::span<const family> part :
-       {std::span<const family>(agent), std::span<const family>(aggregator), std::span<const family>(network),
-        std::span<const family>(os), std::span<const family>(pmu), std::span<const family>(pmu_events),
-        std::span<const family>(pmu_pods), std::span<const family>(rapl), std::span<const family>(rdt),
-        std::span<const family>(sensors), std::span<const family>(textfile)}) {
-    next = std::ranges::copy(part, next).out;
-  }
+  for (const auto& table : family_tables) next = std::ranges::copy(table, next).out;
   std::ranges::sort(all, {}, &family::name);
   return all;
 }();

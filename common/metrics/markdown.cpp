@@ -26,6 +26,11 @@ constexpr std::array sections{
             "What groups of the resctrl filesystem use (Intel RDT, AMD QoS); `sources` must name `rdt`."},
     section{"textfile", "Text files (`textfile_`)",
             "About the `*.prom` files; the metrics in them keep their own names."},
+    section{"scrape", "Exporters on the node (`binnacle_agent_scrape_`)",
+            "About exporters that are read; their metrics keep their own names, and counters also get their "
+            "rate: "
+            "`x_total` gives\n`x_per_second`."},
+    section{"path", "Network paths (`path_`)", "To the peers that `path` names, by active probes."},
     section{"agent", "The agent itself (`binnacle_agent_`)",
             "On the agent's scrape endpoint and, as a node's metrics, in the aggregator."},
     section{"aggregator", "The aggregator itself (`binnacle_`)", "On the aggregator's ops port only."},

@@ -69,7 +69,7 @@ TEST_CASE("what the PMU counts") {
   CHECK(s.period_of(s.pmu_period) == 5s);
   CHECK(s.pmu_per_cpu);
   CHECK(refusal({"--pmu-preset", "all"}) != "accepted");
-  CHECK(refusal({"--pmu-period", "1ms"}).find("at least 50ms") != std::string::npos);
+  CHECK(refusal({"--pmu-period", "1ms"}).find("at least 20ms") != std::string::npos);
 }
 
 TEST_CASE("what does not fit together is refused with a remedy") {
@@ -83,9 +83,35 @@ TEST_CASE("what does not fit together is refused with a remedy") {
   CHECK(refusal({"--listen", "9103"}).find("is no address") != std::string::npos);
   CHECK(refusal({"--listen-cert", "x"}).find("belong together") != std::string::npos);
   CHECK(refusal({"--listen-ca", "x"}).find("belong together") != std::string::npos);
-  CHECK(refusal({"--rapl-period", "1ms"}).find("at least 50ms") != std::string::npos);
+  CHECK(refusal({"--rapl-period", "1ms"}).find("at least 20ms") != std::string::npos);
   CHECK(refusal({"--period", "1ms"}) != "accepted");
   CHECK(refusal({"--no-such-flag", "1"}) != "accepted");
+}
+
+TEST_CASE("exporters are named by address, and in a file with settings of their own") {
+  support::temp_folder folder;
+  folder.write("more.yaml", "targets:\n- url: http://127.0.0.1:9400/metrics\n  name: gpu\n  metrics: [a]\n");
+  folder.write("wrong.yaml", "targets:\n- url: http://127.0.0.1:9400/metrics\n  naem: gpu\n");
+  settings s;
+  s.scrape = {"http://localhost:9100"};
+  s.scrape_metrics = {"node_*"};
+  s.scrape_file = folder / "more.yaml";
+  s.scrape_period = 500ms;
+  REQUIRE(complete(s));
+  REQUIRE(s.scrape_targets.size() == 2);
+  CHECK(s.scrape_targets[0].metrics == std::vector<std::string>{"node_*"});
+  CHECK(s.scrape_targets[0].timeout == 500ms);
+  CHECK(s.scrape_targets[1].name == "gpu");
+  CHECK(s.scrape_targets[1].period == 500ms);
+  const std::string wrong = folder / "wrong.yaml", none = folder / "none.yaml";
+  CHECK(refusal({"--scrape", "localhost:9100"}).find("scrape: \"localhost:9100\" is no address") == 0);
+  CHECK(refusal({"--scrape", "https://localhost"}).find("name it and the CA in scrape-file") !=
+        std::string::npos);
+  CHECK(refusal({"--scrape", "http://a:1,http://a:1"}).find("two exporters are named a:1") == 0);
+  CHECK(refusal({"--scrape-file", wrong.c_str()}).find("wrong.yaml line 3: unknown key \"naem\"") !=
+        std::string::npos);
+  CHECK(refusal({"--scrape-file", none.c_str()}).find("scrape-file ") == 0);
+  CHECK(refusal({"--scrape-file", none.c_str(), "--sources", "os"}) == "accepted");
 }
 
 TEST_CASE("a probe needs no certificates") {

@@ -205,7 +205,7 @@ TEST_CASE("NaN and infinities are absent") {
 
 TEST_CASE("bounds on series, bytes and files are kept and named") {
   SUBCASE("series") {
-    folder f({.series = 2});
+    folder f({.names = std::make_shared<foreign_names>(foreign_names::bounds{.series = 2})});
     f.settled("a.prom", "a 1\nb 1\nc 1\n");
     f.look();
     CHECK(f.out.live_series() == 4);  // with the two about the file
@@ -227,7 +227,7 @@ TEST_CASE("bounds on series, bytes and files are kept and named") {
     CHECK(shown(f.out, "a") == "no such series");
   }
   SUBCASE("bytes of names") {
-    folder f({.bytes = 200});
+    folder f({.names = std::make_shared<foreign_names>(foreign_names::bounds{.bytes = 200})});
     f.settled("a.prom", "a{l=\"" + std::string(500, 'x') + "\"} 1\nb 1\n");
     f.look();
     CHECK(shown(f.out, "b").substr(0, 1) == "1");

@@ -4,43 +4,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace binnacle::agent {
 namespace {
-
-constexpr std::size_t most_help = 160;  // it travels with every catalogue
-
-// Cut at a character's border.
-std::string shortened(std::string_view help) {
-  if (help.size() <= most_help) return std::string(help);
-  auto end = most_help;
-  while (end > 0 && (static_cast<unsigned char>(help[end]) & 0xc0u) == 0x80u) --end;
-  return std::string(help.substr(0, end));
-}
 
 std::int64_t nanoseconds(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
 
 }  // namespace
 
-std::string prom_series::key() const {
-  auto sorted = labels;
-  std::sort(sorted.begin(), sorted.end());
-  std::string key = name;
-  for (const auto& [label, value] : sorted) {
-    key += '\x1f';
-    key += label;
-    key += '=';
-    key += value;
-  }
-  return key;
-}
-
 file_stamp file_stamp::of(const struct ::stat& s) noexcept {
   return {s.st_ino, s.st_size, nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
 }
 
-result<void> parse_prom(std::string_view text, const prom_bounds& bounds, std::vector<prom_series>& out,
+result<void> parse_prom(std::string_view text, const prom_bounds& bounds, std::vector<foreign_series>& out,
                         std::string& note) {
   out.clear();
   std::size_t timestamps = 0;
@@ -49,7 +24,7 @@ result<void> parse_prom(std::string_view text, const prom_bounds& bounds, std::v
   limits.series = bounds.series;
   const auto take = [&](const exposition::sample& s) {
     if (s.timestamp_ms) ++timestamps;
-    out.push_back({std::string(s.name), s.labels, s.value, s.type, shortened(s.help)});
+    out.push_back(foreign_series::from(s));
   };
   auto parsed = exposition::parse(text, limits, take);
   if (!parsed) {

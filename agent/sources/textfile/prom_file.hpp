@@ -1,7 +1,7 @@
 #pragma once
 
+#include "agent/sources/foreign_series.hpp"
 #include "common/error.hpp"
-#include "common/metrics/catalog.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,18 +17,6 @@ struct prom_bounds {
   std::size_t series = 5'000;
 };
 
-/// One series of a *.prom file.
-struct prom_series {
-  std::string name;
-  metrics::label_set labels;  ///< in the file's order
-  double value = 0;
-  metrics::kind type = metrics::kind::gauge;
-  std::string help;
-
-  /// Name and labels, sorted: the same for the same series.
-  std::string key() const;
-};
-
 /// What tells one version of a file from another.
 struct file_stamp {
   std::uint64_t inode = 0;
@@ -42,7 +30,7 @@ struct file_stamp {
 
 /// Parses a whole *.prom text into `out`, nothing half applied. `note` gets a sentence about what was
 /// ignored, or stays. Errors: as exposition::parse, "line 3: …".
-result<void> parse_prom(std::string_view text, const prom_bounds& bounds, std::vector<prom_series>& out,
+result<void> parse_prom(std::string_view text, const prom_bounds& bounds, std::vector<foreign_series>& out,
                         std::string& note);
 
 }  // namespace binnacle::agent

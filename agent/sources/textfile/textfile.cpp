@@ -17,22 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr duration remembered = std::chrono::minutes(10);
 constexpr std::uint64_t sweep_every = 60;  // rounds
-constexpr std::size_t longest_name = 255;  // as the wire takes it
-
-// What a series costs in a catalogue, roughly: Cap'n Proto rounds every text up to words and points to it.
-std::size_t cost_of(const prom_series& s) {
-  std::size_t bytes = 64 + s.name.size() + s.help.size();
-  for (const auto& [label, value] : s.labels) bytes += 48 + label.size() + value.size();
-  return bytes;
-}
-
-bool too_long(const prom_series& s) {
-  return s.name.size() > longest_name || std::any_of(s.labels.begin(), s.labels.end(), [](const auto& l) {
-           return l.first.size() > longest_name;
-         });
-}
 
 // Changed in this second: the file may be half written, and another write may leave the same stamp.
 bool fresh(const file_stamp& stamp) {
@@ -117,19 +102,13 @@ result<void> textfile_source::read(board& out) {
       out.set_absent(f.mtime, wire::absence::missing);
       out.set_absent(f.success, wire::absence::missing);
     }
-    if (f.gone_at && now - *f.gone_at > remembered) {
+    if (f.gone_at && now - *f.gone_at > foreign_remembered) {
       forget(f, out);
       it = files_.erase(it);
       continue;
     }
     if (round_ % sweep_every == 0) {
-      std::erase_if(f.held, [&](const auto& h) {
-        if (!h.second.gone_at || now - *h.second.gone_at <= remembered) return false;
-        out.remove_series(h.second.ref);
-        --series_;
-        bytes_ -= h.second.bytes;
-        return true;
-      });
+      f.held.sweep(now, out);
     }
     ++it;
   }
@@ -138,7 +117,7 @@ result<void> textfile_source::read(board& out) {
 }
 
 void textfile_source::look_at(const std::string& name, instant now, board& out) {
-  auto& f = files_[name];
+  auto& f = files_.try_emplace(name, options_.names).first->second;
   if (f.group == board::no_group) {
     f.group = out.add_group("textfile", name, options_.period, metrics::stale_after(options_.period));
     f.mtime = out.add_series(group_, "textfile_mtime_seconds", {{"file", name}});
@@ -175,84 +154,25 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   f.stamp = may_change ? std::nullopt : std::optional(stamp);
   if (!text) return fail(wire::absence::malformed, text.error().message);
 
-  std::vector<prom_series> found;
+  std::vector<foreign_series> found;
   std::string note;
   if (const auto parsed = parse_prom(*text, options_.each, found, note); !parsed) {
     return fail(wire::absence::malformed, parsed.error().message);
   }
   f.good = true;
-  f.problem = note.empty() ? std::string() : fmt::format("{}/{}: {}", options_.folder, name, note);
   out.set(f.success, std::int64_t{1});
-  apply(name, f, found, now, out);
+  if (auto refused = f.held.apply(f.group, found, now, out); note.empty()) note = std::move(refused);
+  f.problem = note.empty() ? std::string() : fmt::format("{}/{}: {}", options_.folder, name, note);
   out.mark_read(f.group, time_.now());
-}
-
-void textfile_source::apply(const std::string& name, file& f, const std::vector<prom_series>& found,
-                            instant now, board& out) {
-  const auto refuse = [&](std::string_view reason, std::string sentence) {
-    out.count_refused(reason);
-    if (f.problem.empty()) f.problem = fmt::format("{}/{}: {}", options_.folder, name, sentence);
-  };
-  for (const auto& s : found) {
-    auto key = s.key();
-    auto held = f.held.find(key);
-    if (held == f.held.end()) {
-      const auto cost = cost_of(s);
-      if (metrics::find(s.name) != nullptr) {
-        refuse("built_in_name",
-               fmt::format("{} is a metric of Binnacle's own: give it another name", s.name));
-        continue;
-      }
-      if (too_long(s)) {
-        refuse("long_name",
-               fmt::format("a name of more than {} bytes, starting {}", longest_name, s.name.substr(0, 40)));
-        continue;
-      }
-      if (taken_elsewhere(key, f)) {
-        refuse("duplicate", fmt::format("{} with the same labels is in another file already", s.name));
-        continue;
-      }
-      if (series_ >= options_.series || bytes_ + cost > options_.bytes) {
-        refuse("bound",
-               fmt::format("{} and what follows is beyond the {} series or {} bytes of names that are taken",
-                           s.name, options_.series, options_.bytes));
-        continue;
-      }
-      const auto ref =
-          out.add_series(f.group, s.name, s.labels, natural_exponent(s.value).value_or(0), s.type, s.help);
-      if (ref == board::no_series) continue;  // the board counts it
-      ++series_;
-      bytes_ += cost;
-      held = f.held.emplace(std::move(key), series{ref, 0, {}, cost}).first;
-    } else if (held->second.round == round_) {
-      refuse("duplicate", fmt::format("{} is there twice with the same labels: the first counts", s.name));
-      continue;
-    }
-    held->second.round = round_;
-    held->second.gone_at.reset();
-    out.set(held->second.ref, s.value);
-  }
-  for (auto& [key, h] : f.held) {
-    if (h.round == round_) continue;
-    if (!h.gone_at) h.gone_at = now;
-    out.set_absent(h.ref, wire::absence::missing);
-  }
-}
-
-bool textfile_source::taken_elsewhere(const std::string& key, const file& by) const {
-  return std::any_of(files_.begin(), files_.end(), [&](const auto& other) {
-    return &other.second != &by && other.second.held.contains(key);
-  });
 }
 
 void textfile_source::lose(file& f, wire::absence reason, board& out) {
   f.good = false;
-  for (auto& [key, h] : f.held) out.set_absent(h.ref, reason);
+  f.held.lose(reason, out);
 }
 
 void textfile_source::forget(file& f, board& out) {
-  for (auto& [key, h] : f.held) bytes_ -= h.bytes;
-  series_ -= f.held.size();
+  f.held.clear();
   out.remove_group(f.group);
   out.remove_series(f.mtime);
   out.remove_series(f.success);
@@ -282,7 +202,9 @@ std::vector<finding> textfile_source::probe() {
     return {{finding::grade::works, fmt::format("{} (no *.prom file yet)", options_.folder), {}, {}}};
   }
   board scratch;
-  textfile_source once(options_, time_);
+  auto alone = options_;
+  alone.names = std::make_shared<foreign_names>();
+  textfile_source once(std::move(alone), time_);
   (void)once.discover(scratch);
   (void)once.read(scratch);
   std::vector<finding> found;

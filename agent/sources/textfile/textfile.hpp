@@ -2,13 +2,14 @@
 
 #include "agent/clocks.hpp"
 #include "agent/source.hpp"
+#include "agent/sources/foreign_series.hpp"
 #include "agent/sources/textfile/prom_file.hpp"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace binnacle::agent {
@@ -18,8 +19,8 @@ struct textfile_options {
   duration period = std::chrono::seconds(1);
   prom_bounds each;
   std::size_t files = 200;
-  std::size_t series = 5'000;    ///< of all files together
-  std::size_t bytes = 3u << 20;  ///< their names, labels and help in a catalogue
+  /// Shared with the other sources of foreign series.
+  std::shared_ptr<foreign_names> names = std::make_shared<foreign_names>();
 };
 
 /// The *.prom files of one folder, as node_exporter's textfile collector: how a user brings any other number.
@@ -43,13 +44,8 @@ class textfile_source final : public source {
   result<void> read(board& out) override;
 
  private:
-  struct series {
-    board::series_ref ref = board::no_series;
-    std::uint64_t round = 0;         // of the last reading that had it
-    std::optional<instant> gone_at;  // missing since
-    std::size_t bytes = 0;
-  };
   struct file {
+    explicit file(std::shared_ptr<foreign_names> names) : held(std::move(names)) {}
     board::group_ref group = board::no_group;
     board::series_ref mtime = board::no_series;
     board::series_ref success = board::no_series;
@@ -58,23 +54,18 @@ class textfile_source final : public source {
     std::string problem;  // why it is not, or what of it was refused
     std::optional<instant> gone_at;
     std::uint64_t seen = 0;
-    std::unordered_map<std::string, series> held;
+    foreign_origin held;
   };
 
   void look_at(const std::string& name, instant now, board& out);
-  void apply(const std::string& name, file& f, const std::vector<prom_series>& found, instant now,
-             board& out);
   void lose(file& f, wire::absence reason, board& out);
   void forget(file& f, board& out);
-  bool taken_elsewhere(const std::string& key, const file& by) const;
 
   textfile_options options_;
   clocks time_;
   board::group_ref group_ = board::no_group;  // what is said about the files themselves
   std::map<std::string, file> files_;
   std::uint64_t round_ = 0;
-  std::size_t series_ = 0;
-  std::size_t bytes_ = 0;
   std::size_t files_left_out_ = 0;
 };
 

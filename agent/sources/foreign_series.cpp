@@ -1,0 +1,152 @@
+#include "agent/sources/foreign_series.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace binnacle::agent {
+namespace {
+
+constexpr std::size_t most_help = 160;     // it travels with every catalogue
+constexpr std::size_t longest_name = 255;  // as the wire takes it
+
+// Cut at a character's border.
+std::string shortened(std::string_view help) {
+  if (help.size() <= most_help) return std::string(help);
+  auto end = most_help;
+  while (end > 0 && (static_cast<unsigned char>(help[end]) & 0xc0u) == 0x80u) --end;
+  return std::string(help.substr(0, end));
+}
+
+// What a series costs in a catalogue, roughly: Cap'n Proto rounds every text up to words and points to it.
+std::size_t cost_of(const foreign_series& s) {
+  std::size_t bytes = 64 + s.name.size() + s.help.size();
+  for (const auto& [label, value] : s.labels) bytes += 48 + label.size() + value.size();
+  return bytes;
+}
+
+bool too_long(const foreign_series& s) {
+  return s.name.size() > longest_name || std::any_of(s.labels.begin(), s.labels.end(), [](const auto& l) {
+           return l.first.size() > longest_name;
+         });
+}
+
+}  // namespace
+
+foreign_series foreign_series::from(const exposition::sample& s) {
+  return {std::string(s.name), s.labels, s.value, s.type, shortened(s.help)};
+}
+
+std::string foreign_series::key() const {
+  auto sorted = labels;
+  std::sort(sorted.begin(), sorted.end());
+  std::string key = name;
+  for (const auto& [label, value] : sorted) {
+    key += '\x1f';
+    key += label;
+    key += '=';
+    key += value;
+  }
+  return key;
+}
+
+std::optional<foreign_names::refusal> foreign_names::against(const std::string& key,
+                                                             const foreign_series& s) const {
+  if (metrics::find(s.name) != nullptr) {
+    return refusal{"built_in_name",
+                   fmt::format("{} is a metric of Binnacle's own: give it another name", s.name)};
+  }
+  if (too_long(s)) {
+    return refusal{"long_name", fmt::format("a name of more than {} bytes, starting {}", longest_name,
+                                            s.name.substr(0, 40))};
+  }
+  if (taken_.contains(key)) {
+    return refusal{"duplicate", fmt::format("{} with the same labels comes from elsewhere already", s.name)};
+  }
+  if (taken_.size() >= most_.series || bytes_ + cost_of(s) > most_.bytes) {
+    return refusal{
+        "bound",
+        fmt::format("{} and what follows is beyond the {} series or {} bytes of names that are taken", s.name,
+                    most_.series, most_.bytes)};
+  }
+  return std::nullopt;
+}
+
+void foreign_names::take(std::string_view key, const foreign_series& s) {
+  const auto cost = cost_of(s);
+  if (taken_.emplace(key, cost).second) bytes_ += cost;
+}
+
+void foreign_names::release(std::string_view key) {
+  const auto it = taken_.find(key);
+  if (it == taken_.end()) return;
+  bytes_ -= it->second;
+  taken_.erase(it);
+}
+
+foreign_origin::~foreign_origin() { clear(); }
+
+std::string foreign_origin::apply(board::group_ref group, const std::vector<foreign_series>& found,
+                                  instant now, board& out) {
+  ++round_;
+  std::string problem;
+  const auto refuse = [&](std::string_view reason, std::string sentence) {
+    out.count_refused(reason);
+    if (problem.empty()) problem = std::move(sentence);
+  };
+  for (const auto& s : found) {
+    auto key = s.key();
+    auto held = held_.find(key);
+    if (held == held_.end()) {
+      if (auto no = names_->against(key, s)) {
+        refuse(no->reason, std::move(no->sentence));
+        continue;
+      }
+      const auto ref =
+          out.add_series(group, s.name, s.labels, natural_exponent(s.value).value_or(0), s.type, s.help);
+      if (ref == board::no_series) continue;  // the board counts it
+      held = held_.emplace(std::move(key), series{ref, 0, {}}).first;
+      names_->take(held->first, s);
+    } else if (held->second.round == round_) {
+      refuse("duplicate", fmt::format("{} is there twice with the same labels: the first counts", s.name));
+      continue;
+    }
+    auto& h = held->second;
+    h.round = round_;
+    h.gone_at.reset();
+    if (s.reason == wire::absence::none) {
+      out.set(h.ref, s.value);
+    } else {
+      out.set_absent(h.ref, s.reason);
+    }
+  }
+  for (auto& [key, h] : held_) {
+    if (h.round == round_) continue;
+    if (!h.gone_at) h.gone_at = now;
+    out.set_absent(h.ref, wire::absence::missing);
+  }
+  return problem;
+}
+
+void foreign_origin::lose(wire::absence reason, board& out) {
+  for (auto& [key, h] : held_) out.set_absent(h.ref, reason);
+}
+
+void foreign_origin::sweep(instant now, board& out) {
+  for (auto it = held_.begin(); it != held_.end();) {
+    if (!it->second.gone_at || now - *it->second.gone_at <= foreign_remembered) {
+      ++it;
+      continue;
+    }
+    out.remove_series(it->second.ref);
+    names_->release(it->first);
+    it = held_.erase(it);
+  }
+}
+
+void foreign_origin::clear() {
+  for (const auto& [key, h] : held_) names_->release(key);
+  held_.clear();
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "agent/board.hpp"
+#include "common/exposition.hpp"
+#include "common/metrics/catalog.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// A series that somebody else named: a user in a file, an exporter.
+struct foreign_series {
+  std::string name;
+  metrics::label_set labels;  ///< in the order given
+  double value = 0;
+  metrics::kind type = metrics::kind::gauge;
+  std::string help;
+  wire::absence reason = wire::absence::none;  ///< why it has no value
+
+  /// A copy with its help shortened, since that travels with every catalogue.
+  static foreign_series from(const exposition::sample& s);
+  /// Name and labels, sorted: the same for the same series.
+  std::string key() const;
+};
+
+/// The names of all foreign series on this node. Sources that bring such series share one, so that a series
+/// counts once, whoever brings it, and all of them together fit into a catalogue. Threads: the agent's loop.
+class foreign_names {
+ public:
+  struct bounds {
+    std::size_t series = 5'000;
+    std::size_t bytes = 3u << 20;  ///< their names, labels and help in a catalogue
+  };
+  foreign_names() : foreign_names(bounds{}) {}
+  explicit foreign_names(bounds most) : most_(most) {}
+
+  struct refusal {
+    std::string_view reason;  ///< a label value of binnacle_agent_refused_series_total
+    std::string sentence;
+  };
+  /// What stands against one series more; nothing if it may be taken.
+  std::optional<refusal> against(const std::string& key, const foreign_series& s) const;
+  /// `key` must stay where it is until release().
+  void take(std::string_view key, const foreign_series& s);
+  void release(std::string_view key);
+
+ private:
+  bounds most_;
+  std::unordered_map<std::string_view, std::size_t> taken_;  // and what each costs in a catalogue
+  std::size_t bytes_ = 0;
+};
+
+/// The series of one file or exporter on the board. What a new reading no longer has is `missing` for ten
+/// minutes, so that policies see an absence rather than a node that never had it, then forgotten.
+class foreign_origin {
+ public:
+  explicit foreign_origin(std::shared_ptr<foreign_names> names) : names_(std::move(names)) {}
+  ~foreign_origin();
+  foreign_origin(const foreign_origin&) = delete;
+  foreign_origin& operator=(const foreign_origin&) = delete;
+
+  /// Takes a whole new reading to `group`; of two equal series the first counts. Gives the first sentence
+  /// about a series that was refused, or nothing; each refused one is counted by the board.
+  std::string apply(board::group_ref group, const std::vector<foreign_series>& found, instant now,
+                    board& out);
+  /// No reading: all are absent.
+  void lose(wire::absence reason, board& out);
+  /// Forgets those that have been missing for long. Cheap enough for once a minute.
+  void sweep(instant now, board& out);
+  /// Forgets all, as the group of them was removed.
+  void clear();
+  std::size_t size() const noexcept { return held_.size(); }
+
+ private:
+  struct series {
+    board::series_ref ref = board::no_series;
+    std::uint64_t round = 0;         // of the last reading that had it
+    std::optional<instant> gone_at;  // missing since
+  };
+  std::shared_ptr<foreign_names> names_;
+  std::unordered_map<std::string, series> held_;
+  std::uint64_t round_ = 0;
+};
+
+/// How long what was there stays announced as missing.
+inline constexpr duration foreign_remembered = std::chrono::minutes(10);
+
+}  // namespace binnacle::agent

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "agent/endpoint.hpp"
+#include "common/error.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// Whom to probe, and how.
+struct path_peer {
+  std::string name;   ///< the label `peer`
+  bool icmp = false;  ///< echo requests instead of TCP connections
+  endpoint at;        ///< port 0 with icmp
+};
+
+/// "node8:9110" or "[fd00::8]:9110" (TCP), "icmp:10.0.0.1", each also as "NAME=…"; the name is the text else.
+/// Errors: invalid_input with the forms expected.
+result<path_peer> parse_peer(std::string_view text);
+
+/// All of them; names must differ, and there is a bound. Errors: likewise.
+result<std::vector<path_peer>> parse_peers(const std::vector<std::string>& texts);
+
+}  // namespace binnacle::agent

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "agent/clocks.hpp"
+#include "agent/sources/path/echo.hpp"
+#include "agent/sources/path/peer.hpp"
+#include "common/async/task.hpp"
+
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// What one probe gave.
+struct path_outcome {
+  bool sent = false;                   ///< false: nothing could be sent (no address, no privilege)
+  instant when{};                      ///< of its end
+  std::optional<duration> round_trip;  ///< nothing: lost, or not sent
+  error why;                           ///< when there is no round trip
+};
+
+/// Probes one peer: a TCP connection that is closed at once, or an ICMP echo request. The name is looked up
+/// again every minute; when an address does not answer the next one is tried by the next probe. The round
+/// trip includes what this loop was busy with meanwhile. Include from .cpp files only. Threads: one loop.
+class prober {
+ public:
+  prober(path_peer peer, duration timeout, clocks time = {});
+  const path_peer& peer() const noexcept { return peer_; }
+
+  /// One probe at a time, over within the timeout. `self` keeps the prober while it runs.
+  static async::task<path_outcome> once(std::shared_ptr<prober> self);
+
+ private:
+  using waiter = boost::asio::posix::basic_stream_descriptor<async::executor>;
+
+  async::task<result<void>> look_up(async::deadline until);
+  async::task<result<duration>> connect(async::tcp::endpoint to);
+  async::task<result<duration>> echo();
+  result<void> open_echo(const async::tcp::endpoint& to, async::executor on);
+
+  path_peer peer_;
+  duration timeout_;
+  clocks time_;
+  std::vector<async::tcp::endpoint> addresses_;
+  std::size_t next_ = 0;
+  async::deadline look_up_again_{};
+  std::optional<echo_socket> echo_;
+  async::tcp::endpoint echo_to_;
+  std::optional<waiter> readable_;  // on a descriptor of its own for the same socket
+  std::uint16_t sequence_ = 0;
+};
+
+}  // namespace binnacle::agent

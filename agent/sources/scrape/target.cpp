@@ -1,0 +1,73 @@
+#include "agent/sources/scrape/target.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace binnacle::agent {
+namespace {
+
+constexpr std::size_t most_targets = 32;
+
+bool printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
+}  // namespace
+
+std::string scrape_target::url() const {
+  return fmt::format("{}://{}{}", secure ? "https" : "http", to_string(at), path);
+}
+
+result<scrape_target> parse_target(std::string_view url) {
+  const auto wrong = [&](std::string_view why) {
+    return error{errc::invalid_input,
+                 fmt::format("\"{}\" {}: use http://HOST:PORT/metrics or https://HOST:PORT/metrics",
+                             url.substr(0, 200), why)};
+  };
+  scrape_target out;
+  auto rest = url;
+  if (rest.starts_with("http://")) {
+    rest.remove_prefix(7);
+  } else if (rest.starts_with("https://")) {
+    rest.remove_prefix(8);
+    out.secure = true;
+  } else {
+    return wrong("is no address of an exporter");
+  }
+  if (!printable(rest)) return wrong("has a character that an address cannot have");
+  const auto slash = std::min(rest.find_first_of("/?#"), rest.size());
+  const auto authority = rest.substr(0, slash);
+  // A password in an address would be in every message about it.
+  if (authority.find('@') != authority.npos)
+    return error{errc::invalid_input,
+                 "an exporter's address holds a user or password: give token-file in scrape-file instead"};
+  const auto at = read_endpoint(authority, out.secure ? 443 : 80);
+  if (!at) return wrong("has no host and port");
+  out.at = *at;
+  out.path = rest.substr(slash);
+  if (const auto fragment = out.path.find('#'); fragment != out.path.npos) out.path.resize(fragment);
+  if (out.path.empty()) out.path = "/metrics";
+  if (out.path.front() != '/') out.path.insert(0, "/");
+  out.name = to_string(out.at);
+  if (out.path != "/metrics") out.name += out.path;
+  return out;
+}
+
+result<void> check_targets(const std::vector<scrape_target>& all) {
+  if (all.size() > most_targets) {
+    return error{errc::invalid_input, fmt::format("{} exporters are named, {} at most are read: name fewer",
+                                                  all.size(), most_targets)};
+  }
+  for (const auto& one : all) {
+    const auto same = [&](const scrape_target& other) { return other.name == one.name; };
+    if (std::count_if(all.begin(), all.end(), same) > 1) {
+      return error{
+          errc::invalid_input,
+          fmt::format("two exporters are named {}: give one of them another name in scrape-file", one.name)};
+    }
+  }
+  return {};
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,483 @@
+// The scrape source against real exporters on loopback, most of them hostile: each costs its budget and no
+// more.
+#include "agent/sources/scrape/scrape_source.hpp"
+
+#include "common/async/listener.hpp"
+#include "common/async/stream.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "tests/agent/support.hpp"
+#include "tests/support/pki.hpp"
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <sys/resource.h>
+#include <thread>
+
+namespace {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using agent::test::shown;
+using async::task;
+using async::within;
+using support::run;
+using namespace std::chrono_literals;
+
+const logger quiet("test", log_level::off);
+
+std::string answer(const std::string& body, const std::string& headers = {}) {
+  return "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n" + headers + "\r\n" + body;
+}
+
+/// What an exporter does on a connection once the request is there.
+using behaviour = task<void> (*)(async::stream& peer);
+
+/// An exporter that says `text`, or behaves as told.
+struct exporter {
+  explicit exporter(async::loop& on, std::shared_ptr<SSL_CTX> security = nullptr)
+      : tls(std::move(security)),
+        group(on, quiet),
+        door(async::listener::open(on, "127.0.0.1", 0, quiet).value()) {
+    group.spawn("accept", accept());
+  }
+  task<void> accept() {
+    for (;;) {
+      auto socket = co_await door.accept();
+      if (socket.has_error()) co_return;
+      ++accepted;
+      auto peer = std::make_shared<async::stream>(std::move(*socket), tls, tls::role::server);
+      group.spawn("serve", serve(std::move(peer)));
+    }
+  }
+  task<void> serve(std::shared_ptr<async::stream> peer) {
+    const auto shaken = co_await peer->handshake(within(5s));
+    if (shaken.has_error()) co_return;
+    char buffer[4096];
+    const auto got = co_await peer->read_some(buffer, within(5s));
+    if (got.has_error() || *got == 0) co_return;
+    asked.assign(buffer, *got);
+    if (does != nullptr) {
+      co_await does(*peer);
+      co_return;
+    }
+    const std::string text = says;
+    const auto sent = co_await peer->write(text, within(5s));
+    if (sent) peer->end_writing();
+    co_await async::sleep_for(50ms);
+  }
+  task<void> end() {
+    door.close();
+    group.cancel();
+    const bool ended = co_await group.wait(within(5s));
+    REQUIRE(ended);
+  }
+  scrape_target target() const {
+    auto t = parse_target("http://127.0.0.1:" + std::to_string(door.port()) + "/metrics").value();
+    t.name = "exporter";
+    t.period = 50ms;
+    return t;
+  }
+
+  std::string says;
+  behaviour does = nullptr;
+  std::string asked;
+  int accepted = 0;
+  std::shared_ptr<SSL_CTX> tls;
+  async::task_group group;
+  async::listener door;
+};
+
+/// Runs `body` with an exporter, which ends before the loop does.
+void with_exporter(const std::function<task<void>(async::loop&, exporter&)>& body,
+                   std::shared_ptr<SSL_CTX> security = nullptr) {
+  run([&](async::loop& on) -> task<void> {
+    exporter e(on, security);
+    co_await body(on, e);
+    co_await e.end();
+  });
+}
+
+/// A source that runs, with its board.
+struct bench {
+  bench(async::loop& on, std::vector<scrape_target> targets, std::shared_ptr<foreign_names> names = {})
+      : tasks(on, quiet), something(std::make_shared<async::event>(on)) {
+    scrape_options o;
+    o.targets = std::move(targets);
+    if (names) o.names = std::move(names);
+    source = std::make_unique<scrape_source>(std::move(o));
+    source->start(tasks, [e = something] { e->notify(); });
+    REQUIRE(source->discover(out));
+  }
+  /// The next outcome, on the board.
+  task<void> next() {
+    const bool came = co_await something->wait(within(15s));
+    REQUIRE(came);
+    last = source->read(out);
+  }
+  std::uint64_t refused(std::string_view reason) const {
+    for (const auto& r : out.refused()) {
+      if (r.reason == reason) return r.count;
+    }
+    return 0;
+  }
+  std::string up() const { return shown(out, "binnacle_agent_scrape_up", {{"target", "exporter"}}); }
+
+  board out;
+  async::task_group tasks;
+  std::shared_ptr<async::event> something;
+  std::unique_ptr<scrape_source> source;
+  result<void> last;
+};
+
+long peak_kib() {
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  return used.ru_maxrss;
+}
+
+TEST_SUITE("agent/scrape/source") {
+  TEST_CASE("series arrive under their own names with the time of their scrape, and rates follow") {
+    with_exporter([](async::loop& on, exporter& e) -> task<void> {
+      e.says =
+          answer("# HELP jobs_total Jobs.\n# TYPE jobs_total counter\njobs_total{q=\"a\"} 10\nload 0.5\n");
+      bench b(on, {e.target()});
+      co_await b.next();
+      CHECK(b.last);
+      CHECK(shown(b.out, "load").substr(0, 3) == "0.5");
+      CHECK(shown(b.out, "jobs_per_second", {{"q", "a"}}) == "not_read_yet");
+      CHECK(b.up() == "1");
+      const auto before = boot_clock::now();
+      e.says = answer("# TYPE jobs_total counter\njobs_total{q=\"a\"} 20\nload 0.5\n");
+      co_await b.next();
+      CHECK(to_double(agent::test::entry_of(b.out, "jobs_per_second", {{"q", "a"}})->value) > 10);
+      for (const auto& g : b.out.groups()) {
+        if (g.info.name == "exporter") CHECK(g.read_at >= before);
+      }
+      CHECK(e.asked.find("GET /metrics HTTP/1.1\r\n") == 0);
+      CHECK(e.asked.find("Accept-Encoding") == e.asked.npos);
+      CHECK(b.source->limitation().empty());
+    });
+  }
+
+  TEST_CASE("an exporter that goes takes its own series, says why, and is back by itself") {
+    with_exporter([](async::loop& on, exporter& other) -> task<void> {
+      auto e = std::make_unique<exporter>(on);
+      e->says = answer("a 1\n");
+      other.says = answer("b 1\n");
+      auto second = other.target();
+      second.name = "other";
+      second.period = 1h;
+      const auto port = e->door.port();
+      bench b(on, {e->target(), second});
+      while (shown(b.out, "a").substr(0, 1) != "1") co_await b.next();
+      while (shown(b.out, "b").substr(0, 1) != "1") co_await b.next();
+      co_await e->end();
+      while (b.up() != "0") co_await b.next();
+      CHECK(b.last);  // the other one works
+      CHECK(shown(b.out, "a") == "missing");
+      CHECK(shown(b.out, "b").substr(0, 1) == "1");
+      CHECK(b.source->limitation().find("Connection refused: start the exporter") != std::string::npos);
+      CHECK(b.source->limitation().find(std::to_string(port)) != std::string::npos);
+      e->door = async::listener::open(on, "127.0.0.1", port, quiet).value();
+      e->group.spawn("accept", e->accept());
+      while (b.up() != "1") co_await b.next();
+      CHECK(shown(b.out, "a").substr(0, 1) == "1");
+      CHECK(b.source->limitation().empty());
+      co_await e->end();
+    });
+  }
+
+  TEST_CASE("answers that are no metrics are named with the remedy") {
+    struct row {
+      std::string says, reason, part, remedy;
+    };
+    const row rows[] = {
+        {"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "missing", "answered 404",
+         "check the host and the path"},
+        {"HTTP/1.1 302 Found\r\nLocation: http://elsewhere/\r\nContent-Length: 0\r\n\r\n", "missing",
+         "leads to \"http://elsewhere/\", which is not followed", "name the address"},
+        {"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", "permission", "answered 401",
+         "token-file"},
+        {"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n", "malformed", "answered 500", "log"},
+        {"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>", "malformed",
+         "a web page", "the path of its metrics"},
+        {answer("<a b=c>\n"), "malformed", "line 1:", "the path of its metrics"},
+        {answer("a 1\nb \xff\xfe 1\n"), "malformed", "line 2: a byte that is no UTF-8",
+         "the path of its metrics"},
+        {answer("x", "Content-Encoding: gzip\r\n"), "malformed", "packed (gzip)", "is that the port"},
+        {"SSH-2.0-OpenSSH_9.2\r\n", "malformed", "does not speak HTTP", "is that the port"},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\na 1\n", "missing", "in the middle",
+         "start the exporter"},
+        {"HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text\r\nContent-Length: 4\r\n\r\na 1\n",
+         "malformed", "cut off", ""},
+    };
+    for (const auto& r : rows) {
+      CAPTURE(r.says);
+      with_exporter([&r](async::loop& on, exporter& e) -> task<void> {
+        e.says = answer("a 1\n");
+        bench b(on, {e.target()});
+        co_await b.next();
+        REQUIRE(shown(b.out, "a").substr(0, 1) == "1");
+        e.says = r.says;
+        while (b.up() != "0") co_await b.next();
+        CHECK(shown(b.out, "a") == r.reason);
+        REQUIRE(!b.last);  // the only target: the whole source is down
+        CHECK_MESSAGE(b.last.error().message.find(r.part) != std::string::npos, b.last.error().message);
+        CHECK_MESSAGE(b.last.error().message.find(r.remedy) != std::string::npos, b.last.error().message);
+      });
+    }
+  }
+
+  TEST_CASE("an endless body ends at its bytes, and holds no memory meanwhile") {
+    with_exporter([](async::loop& on, exporter& e) -> task<void> {
+      std::string says;
+      SUBCASE("of comments") {
+        says = "larger than what is taken here: narrow what it serves";
+        e.does = [](async::stream& peer) -> task<void> {
+          auto sent = co_await peer.write("HTTP/1.1 200 OK\r\n\r\n", within(5s));
+          const std::string piece(64u << 10, '#');
+          while (sent) sent = co_await peer.write(piece + "\n", within(5s));
+        };
+      }
+      SUBCASE("of one line") {
+        says = "line 1: the line is too long";
+        e.does = [](async::stream& peer) -> task<void> {
+          auto sent = co_await peer.write("HTTP/1.1 200 OK\r\n\r\n", within(5s));
+          const std::string piece(64u << 10, 'a');
+          while (sent) sent = co_await peer.write(piece, within(5s));
+        };
+      }
+      SUBCASE("of samples") {
+        says = "more than 100000 series";
+        e.does = [](async::stream& peer) -> task<void> {
+          auto sent = co_await peer.write("HTTP/1.1 200 OK\r\n\r\n", within(5s));
+          for (std::size_t i = 0; sent; i += 1000) {
+            std::string piece;
+            for (std::size_t k = 0; k < 1000; ++k) piece += "a{i=\"" + std::to_string(i + k) + "\"} 1\n";
+            sent = co_await peer.write(piece, within(5s));
+          }
+        };
+      }
+      SUBCASE("of families") {
+        says = "too many metrics are described";
+        e.does = [](async::stream& peer) -> task<void> {
+          auto sent = co_await peer.write("HTTP/1.1 200 OK\r\n\r\n", within(5s));
+          for (std::size_t i = 0; sent; i += 1000) {
+            std::string piece;
+            for (std::size_t k = 0; k < 1000; ++k) piece += "# TYPE a" + std::to_string(i + k) + " gauge\n";
+            sent = co_await peer.write(piece, within(5s));
+          }
+        };
+      }
+      auto t = e.target();
+      t.timeout = 10s;
+      t.bytes = 16u << 20;
+      bench b(on, {t});
+      const auto before = peak_kib();
+      co_await b.next();
+      CHECK(peak_kib() - before < 8'000);
+      CHECK(b.up() == "0");
+      CHECK(b.out.live_series() < 10);
+      CHECK_MESSAGE(b.source->limitation().find(says) != std::string::npos, b.source->limitation());
+    });
+  }
+
+  TEST_CASE("a million series in one answer cost the series that are taken") {
+    with_exporter([](async::loop& on, exporter& e) -> task<void> {
+      e.does = [](async::stream& peer) -> task<void> {
+        auto sent = co_await peer.write("HTTP/1.1 200 OK\r\n\r\n", within(5s));
+        for (std::size_t i = 0; sent && i < 1'000'000; i += 1000) {
+          std::string piece;
+          for (std::size_t k = 0; k < 1000; ++k) piece += "a{i=\"" + std::to_string(i + k) + "\"} 1\n";
+          sent = co_await peer.write(piece, within(5s));
+        }
+        peer.end_writing();
+      };
+      auto t = e.target();
+      t.timeout = 10s;
+      t.bytes = 64u << 20;
+      bench b(on, {t});
+      const auto before = peak_kib();
+      co_await b.next();
+      CHECK(peak_kib() - before < 8'000);
+      CHECK(b.up() == "0");  // more samples than any answer may have
+      CHECK(b.source->limitation().find("more than 100000 series") != std::string::npos);
+    });
+  }
+
+  TEST_CASE("more series than are taken: the first ones count, the rest is refused and counted") {
+    with_exporter([](async::loop& on, exporter& e) -> task<void> {
+      std::string body;
+      for (int i = 0; i < 100; ++i) body += "a{i=\"" + std::to_string(i) + "\"} 1\n";
+      e.says = answer(body);
+      auto t = e.target();
+      t.series = 10;
+      bench b(on, {t});
+      co_await b.next();
+      CHECK(b.up() == "1");
+      CHECK(shown(b.out, "binnacle_agent_scrape_series", {{"target", "exporter"}}) == "10");
+      CHECK(b.refused("bound") == 90);
+      CHECK(b.source->limitation().find("90 series more than the 10") != std::string::npos);
+    });
+  }
+
+  TEST_CASE("a slow drip ends at the timeout") {
+    with_exporter([](async::loop& on, exporter& e) -> task<void> {
+      SUBCASE("of the body") {
+        e.does = [](async::stream& peer) -> task<void> {
+          auto sent = co_await peer.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", within(5s));
+          while (sent) {
+            sent = co_await peer.write("a", within(5s));
+            co_await async::sleep_for(10ms);
+          }
+        };
+      }
+      SUBCASE("of the head") {
+        e.does = [](async::stream& peer) -> task<void> {
+          auto sent = co_await peer.write("HTTP/1.1 200 OK\r\nX: ", within(5s));
+          while (sent) {
+            sent = co_await peer.write("a", within(5s));
+            co_await async::sleep_for(10ms);
+          }
+        };
+      }
+      SUBCASE("of nothing at all") {
+        e.does = [](async::stream&) -> task<void> { co_await async::sleep_for(10s); };
+      }
+      auto t = e.target();
+      t.timeout = 200ms;
+      bench b(on, {t});
+      const auto begun = std::chrono::steady_clock::now();
+      co_await b.next();
+      CHECK(std::chrono::steady_clock::now() - begun < 3s);
+      REQUIRE(!b.last);
+      CHECK(b.last.error().message.find("in time: if it is slow") != std::string::npos);
+      CHECK(e.accepted == 1);
+      e.group.cancel();
+    });
+  }
+
+  TEST_CASE("tricks with the head and with chunks end in a refusal") {
+    struct row {
+      std::string says;
+      bool for_ever;  // the last 16 bytes again and again
+    };
+    const std::string ok = "HTTP/1.1 200 OK\r\n";
+    const std::string chunked = ok + "Transfer-Encoding: chunked\r\n\r\n";
+    const row rows[] = {
+        {ok + "X: 0123456789abcdef", true},
+        {chunked + "1;ext=0123456789abcdef", true},
+        {chunked + "0000000000000000", true},
+        {chunked + "2\r\na \r\n2\r\n1\n\r\n0\r\nX: 0123456789abcdef", true},
+        {chunked + "ffffffffffffffffff\r\n", false},
+        {chunked + "-1\r\na\r\n", false},
+        {chunked + "zz\r\n", false},
+        {ok + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false},
+        {ok + "Content-Length: 99999999999999999999\r\n\r\n", false},
+        {ok + "Content-Length: 4\r\nContent-Length: 5\r\n\r\na 1\n", false},
+        {ok + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", false},
+        {"HTTP/1.1 100 Continue\r\n\r\n", false},
+        {"HTTP/1.1 99999 X\r\n\r\n", false},
+    };
+    for (const auto& r : rows) {
+      CAPTURE(r.says);
+      with_exporter([&r](async::loop& on, exporter& e) -> task<void> {
+        e.says = r.says;
+        if (r.for_ever) {
+          for (int i = 0; i < 20'000; ++i) e.says += r.says.substr(r.says.size() - 16);
+        }
+        auto t = e.target();
+        t.timeout = 2s;
+        bench b(on, {t});
+        co_await b.next();
+        CHECK(b.up() == "0");
+        CHECK_MESSAGE(b.source->limitation().find("in time") == std::string::npos, b.source->limitation());
+      });
+    }
+  }
+
+  TEST_CASE("duplicates and names of ours are refused and counted, the rest counts") {
+    with_exporter([](async::loop& on, exporter& e) -> task<void> {
+      e.says = answer("a{x=\"1\",y=\"2\"} 1\na{y=\"2\",x=\"1\"} 5\nrapl_power_watts{package=\"0\"} 5\nb 2\n");
+      bench b(on, {e.target()});
+      co_await b.next();
+      CHECK(b.last);
+      CHECK(to_double(agent::test::entry_of(b.out, "a", {{"x", "1"}, {"y", "2"}})->value) == 1);
+      CHECK(to_double(agent::test::entry_of(b.out, "b")->value) == 2);
+      CHECK(b.refused("duplicate") == 1);
+      CHECK(b.refused("built_in_name") == 1);
+      CHECK(b.source->limitation().find("a is there twice") != std::string::npos);
+    });
+  }
+
+  TEST_CASE("a series that another source brings already is refused") {
+    with_exporter([](async::loop& on, exporter& e) -> task<void> {
+      e.says = answer("a 1\n");
+      const auto names = std::make_shared<foreign_names>();
+      foreign_origin file(names);
+      bench b(on, {e.target()}, names);
+      foreign_series one;
+      one.name = "a";
+      file.apply(b.out.add_group("textfile", "a.prom", 1s, 10s), {one}, boot_clock::now(), b.out);
+      co_await b.next();
+      CHECK(b.refused("duplicate") == 1);
+      CHECK(b.source->limitation().find("a with the same labels comes from elsewhere already") !=
+            std::string::npos);
+    });
+  }
+
+  TEST_CASE("over TLS the exporter must have a certificate of the given CA") {
+    const support::temp_dir folder;
+    support::authority ours(folder, "ours");
+    const support::authority others(folder, "others");
+    tls::options o;
+    o.pem = ours.issue_server();
+    o.clients = tls::client_certificate::none;
+    const auto context = tls::context::load(std::move(o)).value();
+    const auto body = [&](async::loop& on, exporter& e) -> task<void> {
+      e.says = answer("a 1\n");
+      auto t = e.target();
+      t.secure = true;
+      t.server_name = "localhost";
+      t.pem.authority = ours.certificate();
+      bench b(on, {t});
+      co_await b.next();
+      CHECK_MESSAGE(shown(b.out, "a").substr(0, 1) == "1", b.source->limitation());
+      t.pem.authority = others.certificate();
+      bench wrong(on, {t});
+      co_await wrong.next();
+      CHECK(wrong.up() == "0");
+      CHECK(wrong.source->limitation().find("check ca") != std::string::npos);
+    };
+    with_exporter(body, context->current());
+  }
+
+  TEST_CASE("the probe names what each exporter gives or what would mend it") {
+    // An exporter of its own thread: the probe waits.
+    async::loop on(1);
+    exporter e(on);
+    e.says = answer("a 1\nb 2\n");
+    auto good = e.target();
+    auto bad = *parse_target("http://127.0.0.1:1/metrics");
+    scrape_options o;
+    o.targets = {good, bad};
+    std::thread serving([&on] { on.run_for(10s); });
+    scrape_source source(std::move(o));
+    const auto found = source.probe();
+    on.stop();
+    serving.join();
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].how == finding::grade::works);
+    CHECK(found[0].what.find("(2 series of 2 samples, 8 bytes in ") != std::string::npos);
+    CHECK(found[1].how == finding::grade::broken);
+    CHECK(found[1].why.find("Connection refused") != std::string::npos);
+    CHECK(found[1].remedy == "start the exporter, or name another address");
+  }
+}
+
+}  // namespace

@@ -1,0 +1,222 @@
+"""What watching a node costs: binnacle-agent beside Debian's collectd and prometheus-node-exporter, all at once, each at 1 s.
+
+    python3 tests/bench/cost/cost.py --install     fetches the peers (apt-get), once; starts none of their services
+    python3 tests/bench/cost/cost.py               measures for 60 s and prints a table
+
+The common set is CPU time by mode, load, memory, network interfaces and huge pages. Every program is started here with a configuration and a
+port of its own and is ended by its id; services that run already are left alone. Figures are CPU time, not wall time, so that a busy machine
+blurs them little. The agent sends to a real aggregator over TLS; the others are scraped every second over a kept connection, and a second agent
+is scraped likewise. "Everything" is an agent with all its sources on: a simulated package, files, an exporter, peers, over TLS as well.
+
+CPU time in all is the scheduler's own count (schedstat, nanoseconds). How much of it is user time the kernel only samples at its ticks, far too
+coarse for a millisecond a second and blind to what always falls between two ticks; so a second phase lets agent and collectd read the same set
+every 23.37 ms, beside each other, and gives user and system time of one reading.
+"""
+
+import argparse
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / "scripts"))
+from trial import ROOT, Trial, free_port  # noqa: E402  (the path comes first)
+from processes import Scraper, bytes_sent_to, cpu_seconds, resident_mib, system_calls  # noqa: E402
+
+# Its package only recommends the libraries of single plugins (write_prometheus, sensors).
+PEERS = ["collectd-core", "libprotobuf-c1", "libmicrohttpd12", "libsensors5", "prometheus-node-exporter"]
+COLLECTD = "/usr/sbin/collectd"
+NODE_EXPORTER = "/usr/bin/prometheus-node-exporter"
+COMMON = ["cpu", "load", "memory", "interface", "hugepages"]
+OFTEN = 0.02337  # s; out of step with every tick
+HARDWARE = ["thermal", "sensors", "turbostat"]  # where there is any
+
+
+def install():
+    """The peers from Debian, without starting the services they bring."""
+    guard = pathlib.Path("/usr/sbin/policy-rc.d")
+    ours = not guard.exists()
+    if ours:
+        guard.write_text("#!/bin/sh\nexit 101\n")
+        guard.chmod(0o755)
+    try:
+        environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+        subprocess.run(["apt-get", "update", "-qq"], env=environment, check=True)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *PEERS, "strace", "iproute2"], env=environment, check=True)
+    finally:
+        if ours:
+            guard.unlink()
+
+
+def collectd_configuration(folder, port, interval=1.0):
+    plugins = COMMON + [p for p in HARDWARE if pathlib.Path("/sys/class/thermal/thermal_zone0").exists()]
+    return (f'Hostname "cost"\nFQDNLookup false\nInterval {interval}\nBaseDir "{folder}"\nPIDFile "{folder}/collectd.pid"\n'
+            'PluginDir "/usr/lib/collectd"\nTypesDB "/usr/share/collectd/types.db"\n'
+            + "".join(f"LoadPlugin {p}\n" for p in plugins)
+            + f'LoadPlugin write_prometheus\n<Plugin write_prometheus>\n  Host "127.0.0.1"\n  Port "{port}"\n</Plugin>\n')
+
+
+class Measured:
+    """A program in the table."""
+
+    def __init__(self, name, pid, scraper=None, ingest=0):
+        self.name, self.pid, self.scraper, self.ingest = name, pid, scraper, ingest
+        self.calls = None
+
+    def sent(self):
+        return bytes_sent_to(self.ingest) if self.ingest else self.scraper.bytes if self.scraper else 0
+
+    def begin(self):
+        self.at_first = (time.monotonic(), cpu_seconds(self.pid), self.sent())
+
+    def end(self):
+        began, (user, system, exact), sent = self.at_first
+        self.seconds = time.monotonic() - began
+        now = cpu_seconds(self.pid)
+        self.user, self.system, self.exact = now[0] - user, now[1] - system, now[2] - exact
+        self.sent_each_second = (self.sent() - sent) / self.seconds
+        self.mib, self.own_mib = resident_mib(self.pid)
+
+
+def start_agent(trial, name, *more):
+    """An agent that streams to the aggregator, and is not scraped."""
+    trial.start_agent(name, *more, "--listen", "")
+    return trial.processes[name].pid
+
+
+def start_collectd(trial, name, port, interval=1.0):
+    folder = trial.folder / name
+    folder.mkdir()
+    configuration = folder / "collectd.conf"
+    configuration.write_text(collectd_configuration(folder, port, interval))
+    return trial.start(name, COLLECTD, "-f", "-C", configuration).pid
+
+
+def start_all(trial):
+    """Everything that is measured at 1 s, with its scrapers."""
+    rows = [Measured("binnacle-agent, streaming over TLS", start_agent(trial, "streams", "--sources", "os"), ingest=trial.ports["ingest"])]
+
+    port = free_port()
+    process = trial.start("scraped", trial.build / "agent/binnacle-agent", "--sources", "os", "--listen", f"127.0.0.1:{port}")
+    rows.append(Measured("binnacle-agent, scraped", process.pid, Scraper(port)))
+
+    if pathlib.Path(COLLECTD).exists():
+        port = free_port()
+        rows.append(Measured("collectd, scraped", start_collectd(trial, "collectd", port), Scraper(port)))
+    exporter = free_port()
+    if pathlib.Path(NODE_EXPORTER).exists():
+        wanted = ["cpu", "loadavg", "meminfo", "netdev", "hwmon", "thermal_zone"]
+        process = trial.start("node-exporter", NODE_EXPORTER, f"--web.listen-address=127.0.0.1:{exporter}", "--collector.disable-defaults",
+                              *[f"--collector.{w}" for w in wanted])
+        rows.append(Measured("node_exporter, scraped", process.pid, Scraper(exporter)))
+
+    trial.start_package("everything", 80)
+    files = trial.folder / "files"
+    files.mkdir()
+    (files / "health.prom").write_text("node_health_metric 1\n")
+    pid = start_agent(trial, "everything", "--sys-root", trial.sysroot("everything"), "--textfile-directory", files, "--scrape",
+                      f"http://127.0.0.1:{exporter}/metrics", "--path", f"127.0.0.1:{trial.ports['health']},icmp:127.0.0.1")
+    rows.append(Measured("binnacle-agent, everything, over TLS", pid))
+    return rows
+
+
+def measure(trial, rows, seconds):
+    time.sleep(8)  # discovery, first readings, connections
+    trial.check_alive()
+    for r in rows:
+        r.begin()
+    time.sleep(seconds)
+    for r in rows:
+        r.end()
+    trial.check_alive()
+    for r in rows:
+        if r.scraper and r.scraper.failures > 1:  # the first one may come before the program listens
+            print(f"cost: {r.name}: {r.scraper.failures} scrapes failed", file=sys.stderr)
+
+
+def table(rows):
+    """Markdown; ratios against collectd where it ran."""
+    peer = next((r for r in rows if r.name.startswith("collectd")), None)
+    out = ["| program | CPU ms/s | of collectd's | resident MiB | of it its own | system calls/s | bytes/s |", "|---|---|---|---|---|---|---|"]
+    for r in rows:
+        ratio = f"{r.exact / peer.exact:.2f}" if peer else "-"
+        calls = f"{r.calls:.0f}" if r.calls is not None else "-"
+        sent = f"{r.sent_each_second:.0f}" if r.scraper or r.ingest else "-"
+        out.append(f"| {r.name} | {r.exact * 1000 / r.seconds:.2f} | {ratio} | {r.mib:.1f} | {r.own_mib:.1f} | {calls} | {sent} |")
+    return "\n".join(out)
+
+
+def split_table(rows, period):
+    out = ["| program | user µs a reading | system µs a reading |", "|---|---|---|"]
+    for r in rows:
+        readings = r.seconds / period
+        out.append(f"| {r.name} | {r.user * 1e6 / readings:.0f} | {r.system * 1e6 / readings:.0f} |")
+    return "\n".join(out)
+
+
+def goals(rows, split):
+    """(sentence, met) for each goal of the project that this run can judge."""
+    found = []
+    if len(split) > 1:
+        ours, peer = split
+        share = ours.user / peer.user if peer.user else 1
+        found.append((f"a tenth of collectd's user CPU on the common set: {share:.2f}", share <= 0.1))
+    most = next(r for r in rows if "everything" in r.name)
+    found.append((f"at most 15 MiB resident with all sources on: {most.mib:.1f} MiB ({most.own_mib:.1f} its own, the rest mapped files)",
+                  most.mib <= 15))
+    return found
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--build", default=ROOT / "build", type=pathlib.Path)
+    words.add_argument("--seconds", default=60, type=int, help="of measuring CPU, in each of two phases (60)")
+    words.add_argument("--calls-seconds", default=5, type=int, help="of counting system calls, for each program, after that (5; 0: not)")
+    words.add_argument("--install", action="store_true", help="fetch the peers with apt-get first")
+    given = words.parse_args()
+    if given.install:
+        install()
+    missing = [p for p in (COLLECTD, NODE_EXPORTER) if not pathlib.Path(p).exists()]
+    if missing:
+        print(f"cost: not there: {', '.join(missing)}; --install fetches them. Measuring without.", file=sys.stderr)
+
+    trial = Trial(given.build)
+    try:
+        trial.make_certificates(["streams", "everything", "often"])
+        trial.start_aggregator()
+        rows = start_all(trial)
+        measure(trial, rows, given.seconds)
+        if given.calls_seconds and shutil.which("strace"):
+            for r in rows:
+                r.calls = system_calls(r.pid, given.calls_seconds)
+        for r in rows:
+            if r.scraper:
+                r.scraper.stop()
+            name = next(n for n, p in trial.processes.items() if p.pid == r.pid)
+            trial.end(name)
+        split = [Measured("binnacle-agent, streaming over TLS", start_agent(trial, "often", "--sources", "os", "--period", f"{OFTEN * 1000:.2f}ms"))]
+        if pathlib.Path(COLLECTD).exists():
+            split.append(Measured("collectd", start_collectd(trial, "collectd-often", free_port(), OFTEN)))
+        measure(trial, split, given.seconds)
+
+        commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False).stdout.strip()
+        print(f"{platform.node()}, Linux {platform.release()}, {os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}, commit {commit}, "
+              f"{given.seconds} s a phase: {', '.join(COMMON)}\n\nEvery second:\n")
+        print(table(rows))
+        print(f"\nEvery {OFTEN * 1000:.2f} ms, the same set:\n")
+        print(split_table(split, OFTEN))
+        print()
+        met = goals(rows, split)
+        for sentence, good in met:
+            print(f"{'met   ' if good else 'MISSED'}  {sentence}")
+        return 0 if all(good for _, good in met) else 1
+    finally:
+        trial.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
