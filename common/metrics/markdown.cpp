@@ -22,6 +22,7 @@ constexpr std::array sections{
             "Through `perf_event_open`: events of the kernel, the CPUs and the memory controllers. With "
             "`pmu-per-cpu` those with the label `cpu` have a\nseries for each CPU, otherwise one without "
             "labels: the machine's sum."},
+    section{"host", "Composites (`host_`)", "The node's best figures, whatever it has to measure them with."},
     section{"textfile", "Text files (`textfile_`)",
             "About the `*.prom` files; the metrics in them keep their own names."},
     section{"agent", "The agent itself (`binnacle_agent_`)",
@@ -150,7 +151,10 @@ std::string markdown() {
       "\n## Old names\n\n"
       "These go on working in policies and the custom metrics API. `<N>` and `<M>` are numbers. A metric of "
       "yours that is called\n"
-      "`node_x` is also found as `x`, as prometheus-adapter serves it.\n\n"
+      "`node_x` is also found as `x`, as prometheus-adapter serves it. A metric of yours that really has one "
+      "of these "
+      "names wins, at the\n"
+      "nodes that have it. Names of your own: the aggregator's `--aliases` (aggregator/policy/README.md).\n\n"
       "| old name | is | a node's number | comes from |\n|---|---|---|---|\n";
   for (const alias& a : aliases()) {
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} | {} |\n", a.name, value_of(a), rule_of(a),
