@@ -22,6 +22,7 @@ struct settings {
   duration rapl_period{}, os_period{}, pmu_period{}, textfile_period{};  ///< zero: `period`
   duration rapl_least_period = std::chrono::milliseconds(200);
   double read_budget = 0.5;  ///< percent of one core
+  std::string frozen = "flag";
   double rapl_tdp = 0;
   bool virtual_interfaces = false;
   std::string pmu_preset = "default";

@@ -10,7 +10,8 @@
 
 namespace binnacle::metrics {
 
-/// Old names and what they mean: a user's own rows before the built-in ones. Once it is filled any thread may read it.
+/// Old names and what they mean: a user's own rows before the built-in ones. Once it is filled any thread may
+/// read it.
 class alias_table {
  public:
   /// The built-in rows.

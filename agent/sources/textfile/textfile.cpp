@@ -220,7 +220,11 @@ void textfile_source::apply(const std::string& name, file& f, const std::vector<
       }
       const auto ref =
           out.add_series(f.group, s.name, s.labels, natural_exponent(s.value).value_or(0), s.type, s.help);
-      if (ref == board::no_series) continue;  // the board counts it
+      if (ref == board::no_series) {  // the board counts it
+        if (f.problem.empty())
+          f.problem = fmt::format("{}/{}: {}", options_.folder, name, out.last_refusal());
+        continue;
+      }
       ++series_;
       bytes_ += cost;
       held = f.held.emplace(std::move(key), series{ref, 0, {}, cost}).first;
