@@ -1,7 +1,11 @@
 #include "agent/board.hpp"
 
 #include "common/utf8.hpp"
+#include "common/wire/catalog_check.hpp"
 #include "common/wire/limits.hpp"
+#include "common/wire/text.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -32,6 +36,12 @@ std::uint32_t milliseconds(duration d) {
       std::clamp<std::int64_t>(ms, 1, std::numeric_limits<std::uint32_t>::max()));
 }
 
+std::size_t text_of(const wire::series_info& s) {
+  std::size_t bytes = s.family.size() + s.help.size();
+  for (const auto& [name, value] : s.labels) bytes += name.size() + value.size();
+  return bytes;
+}
+
 // The finest exponent at which `magnitude` still fits an int64 with one digit to spare, so that a value that
 // grows slowly does not announce itself anew at each step.
 std::int8_t finest_exponent(double magnitude) {
@@ -49,6 +59,11 @@ board::group_ref board::add_group(std::string source, std::string name, duration
     const auto& g = groups_[i];
     if (!g.removed && g.info.source == source && g.info.name == name) return static_cast<group_ref>(i);
   }
+  wire::group_info info{std::move(source), std::move(name), milliseconds(period), milliseconds(stale_after)};
+  if (const auto fine = wire::check(info); fine.has_error()) {
+    refuse("invalid", fine.error().message);
+    return no_group;
+  }
   group_ref ref = no_group;
   if (!free_groups_.empty()) {
     ref = free_groups_.back();
@@ -57,11 +72,11 @@ board::group_ref board::add_group(std::string source, std::string name, duration
     ref = static_cast<group_ref>(groups_.size());
     groups_.emplace_back();
   } else {
-    count_refused("bound");
+    refuse("bound", fmt::format("more than {} groups of series", most_.groups));
     return no_group;
   }
   groups_[ref] = {};
-  groups_[ref].info = {std::move(source), std::move(name), milliseconds(period), milliseconds(stale_after)};
+  groups_[ref].info = std::move(info);
   ++version_;
   return ref;
 }
@@ -95,6 +110,26 @@ board::series_ref board::add_series(group_ref group, std::string family, metrics
   auto key = key_of(group, family, labels);
   if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
 
+  const auto* ours = metrics::find(family);
+  entry e;
+  e.info.family = std::move(family);
+  e.info.labels = std::move(labels);
+  e.info.exponent = ours != nullptr ? ours->exponent : exponent;
+  e.info.type = ours != nullptr ? ours->type : type;
+  e.info.group = group;
+  if (ours == nullptr && wire::valid_utf8(help)) e.info.help = std::move(help);
+  e.foreign = ours == nullptr;
+  if (const auto fine = wire::check(e.info); fine.has_error()) {
+    refuse("invalid", fine.error().message);
+    return no_series;
+  }
+  const auto bytes = text_of(e.info);
+  if (bytes_ + bytes > most_.bytes) {
+    refuse("bound",
+           fmt::format("{}: more than {} bytes of names and labels in all", e.info.family, most_.bytes));
+    return no_series;
+  }
+
   series_ref ref = no_series;
   if (!free_series_.empty()) {
     ref = free_series_.back();
@@ -103,18 +138,10 @@ board::series_ref board::add_series(group_ref group, std::string family, metrics
     ref = static_cast<series_ref>(series_.size());
     series_.emplace_back();
   } else {
-    count_refused("bound");
+    refuse("bound", fmt::format("{}: more than {} series in all", e.info.family, most_.series));
     return no_series;
   }
-  const auto* ours = metrics::find(family);
-  entry e;
-  e.info.family = std::move(family);
-  e.info.labels = std::move(labels);
-  e.info.exponent = ours != nullptr ? ours->exponent : exponent;
-  e.info.type = ours != nullptr ? ours->type : type;
-  e.info.group = group;
-  if (ours == nullptr) e.info.help = std::move(help);
-  e.foreign = ours == nullptr;
+  bytes_ += bytes;
   e.changed = ++change_;
   series_[ref] = std::move(e);
   by_name_.emplace(std::move(key), ref);
@@ -125,6 +152,7 @@ board::series_ref board::add_series(group_ref group, std::string family, metrics
 void board::remove_series(series_ref s) {
   if (s >= series_.size() || series_[s].removed) return;
   auto& e = series_[s];
+  bytes_ -= text_of(e.info);
   by_name_.erase(key_of(e.info.group, e.info.family, e.info.labels));
   e = {};
   e.removed = true;
@@ -133,6 +161,10 @@ void board::remove_series(series_ref s) {
 }
 
 void board::store(entry& e, decimal value) {
+  if (e.withheld) {
+    e.behind = value;
+    return lose(e, wire::absence::no_data);
+  }
   if (e.reason == wire::absence::none && e.value.mantissa == value.mantissa &&
       e.value.exponent == value.exponent) {
     return;
@@ -177,12 +209,32 @@ void board::set(series_ref s, std::int64_t mantissa) {
 }
 
 void board::set_absent(series_ref s, wire::absence reason) {
-  if (s >= series_.size() || series_[s].removed || series_[s].reason == reason) return;
-  auto& e = series_[s];
+  if (s >= series_.size() || series_[s].removed) return;
+  series_[s].behind.reset();
+  lose(series_[s], reason);
+}
+
+void board::lose(entry& e, wire::absence reason) {
+  if (e.reason == reason) return;
   e.reason = reason;
   e.value = {};
   e.changed = ++change_;
   ++e.changes;
+}
+
+void board::withhold(series_ref s, bool withheld) {
+  if (s >= series_.size() || series_[s].removed || series_[s].withheld == withheld) return;
+  auto& e = series_[s];
+  const auto value = measured(s);
+  e.withheld = withheld;
+  e.behind.reset();
+  if (value) store(e, *value);
+}
+
+std::optional<decimal> board::measured(series_ref s) const {
+  const auto& e = series_[s];
+  if (e.withheld) return e.behind;
+  return e.reason == wire::absence::none ? std::optional(e.value) : std::nullopt;
 }
 
 void board::set_without_value(group_ref g, wire::absence reason) {
@@ -206,6 +258,12 @@ void board::count_refused(std::string_view reason, std::uint64_t times) {
     return;
   }
   refused_.push_back({reason, times});
+}
+
+void board::refuse(std::string_view reason, std::string sentence) {
+  count_refused(reason);
+  last_refusal_ = std::move(sentence);
+  ++refusals_;
 }
 
 void board::set_status(std::string source, bool ok, std::string message) {

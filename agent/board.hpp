@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,15 +25,20 @@ class board {
   static constexpr series_ref no_series = std::numeric_limits<series_ref>::max();
   static constexpr group_ref no_group = std::numeric_limits<group_ref>::max();
 
-  /// Bounds on what sources may announce; what goes beyond is refused and counted in refused().
+  /// Bounds on what sources may announce; what goes beyond is refused and counted in refused(). An aggregator
+  /// takes no more from one node (store::catalog_limits, wire::max_message_bytes), and refuses a catalogue
+  /// only as a whole.
   struct bounds {
-    std::size_t series = 20'000;
-    std::size_t groups = 2'000;
+    std::size_t series = 10'000;
+    std::size_t groups = 1'000;
+    std::size_t bytes = 3u << 19;  ///< of names, labels and helps
   };
   board() : board(bounds{}) {}
   explicit board(bounds most) : most_(most) {}
 
   /// Adds a group of series that one read refreshes. The same source and name give the same group again.
+  /// Refused when the board is full or the wire would not take it (a file's name that is not UTF-8):
+  /// no_group.
   group_ref add_group(std::string source, std::string name, duration period, duration stale_after);
   /// Another rhythm of a group (a sensor turned out to be slow). Raises version() if it is another.
   void set_group_period(group_ref g, duration period, duration stale_after);
@@ -42,8 +48,8 @@ class board {
 
   /// Adds a series; the same family and labels in the same group give the same series again. Exponent and
   /// type come from the catalogue, for foreign families from the arguments. Label values come from hardware
-  /// and file names: what is no UTF-8 becomes '?', what is too long is cut, since an aggregator would refuse
-  /// the whole catalogue. Raises version().
+  /// and file names: what is no UTF-8 becomes '?', what is too long is cut. Refused when the board is full or
+  /// the wire would not take it all the same (a name that is none): no_series. Raises version().
   series_ref add_series(group_ref group, std::string family, metrics::label_set labels,
                         std::int8_t exponent = 0, metrics::kind type = metrics::kind::gauge,
                         std::string help = {});
@@ -60,6 +66,10 @@ class board {
   void set_absent(series_ref s, wire::absence reason);
   /// Makes those series of a group absent that still have a value; the others keep their reason.
   void set_without_value(group_ref g, wire::absence reason);
+  /// While a series is withheld it is absent (no_data), whatever is set: its reading cannot be believed.
+  void withhold(series_ref s, bool withheld);
+  /// What its source set last, withheld or not; nothing when that was an absence.
+  std::optional<decimal> measured(series_ref s) const;
   /// Marks the group as read: the only thing that refreshes the age of its values. Call after the read
   /// returned.
   void mark_read(group_ref g, instant when);
@@ -72,10 +82,12 @@ class board {
     decimal value;
     wire::absence reason = wire::absence::not_read_yet;
     bool removed = false;
-    bool foreign = false;       ///< no catalogue entry: the exponent may change
-    std::uint32_t changes = 0;  ///< how often value or reason changed; wraps
-    std::uint64_t changed = 0;  ///< change number of the last change of value or reason
-    double largest = 0;         ///< magnitude seen; foreign series only
+    bool foreign = false;  ///< no catalogue entry: the exponent may change
+    bool withheld = false;
+    std::optional<decimal> behind;  ///< the value set while withheld
+    std::uint32_t changes = 0;      ///< how often value or reason changed; wraps
+    std::uint64_t changed = 0;      ///< change number of the last change of value or reason
+    double largest = 0;             ///< magnitude seen; foreign series only
   };
   struct group_entry {
     wire::group_info info;
@@ -96,14 +108,21 @@ class board {
   /// A source could not take something; `reason` is a label value and must be static text.
   void count_refused(std::string_view reason, std::uint64_t times = 1);
   struct refusal {
-    std::string_view reason;  ///< "bound": the board was full; others are the sources'
+    std::string_view
+        reason;  ///< "bound": the board was full; "invalid": wire::check(); others are the sources'
     std::uint64_t count = 0;
   };
   const std::vector<refusal>& refused() const noexcept { return refused_; }
+  /// What add_group() or add_series() refused last and why, one sentence; for the source's status.
+  const std::string& last_refusal() const noexcept { return last_refusal_; }
+  /// Raised by each of those refusals.
+  std::uint64_t refusals() const noexcept { return refusals_; }
 
  private:
   void store(entry& e, decimal value);
+  void lose(entry& e, wire::absence reason);
   void refit(entry& e, double value);
+  void refuse(std::string_view reason, std::string sentence);
 
   bounds most_;
   std::vector<entry> series_;
@@ -116,6 +135,9 @@ class board {
   std::uint64_t change_ = 0;
   std::uint64_t status_change_ = 0;
   std::vector<refusal> refused_;
+  std::string last_refusal_;
+  std::uint64_t refusals_ = 0;
+  std::size_t bytes_ = 0;  // of the texts of all series
 };
 
 }  // namespace binnacle::agent

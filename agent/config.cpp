@@ -101,6 +101,10 @@ config_spec bind(settings& s) {
            "the same for rapl; 0s: period");
   spec.add("rapl-least-period", s.rapl_least_period, milliseconds(50), std::chrono::minutes(1),
            "shortest period an aggregator may ask of rapl");
+  spec.add_choice(
+      "frozen", s.frozen, {"flag", "absent"},
+      "what a sensor that hangs gets: a flag in its source's status and in binnacle_agent_frozen_sensors, or "
+      "no value either");
   spec.add("read-budget", s.read_budget, 0.01, 100,
            "percent of one core that reading a source more often than its period, because policies watch it, "
            "may take");

@@ -25,6 +25,7 @@ struct settings {
       path_period{};  ///< zero: `period`
   duration rapl_least_period = std::chrono::milliseconds(200);
   double read_budget = 0.5;  ///< percent of one core
+  std::string frozen = "flag";
   double rapl_tdp = 0;
   duration os_sensor_period = std::chrono::seconds(10), os_drive_period = std::chrono::minutes(1);
   bool os_per_cpu = false;

@@ -6,6 +6,7 @@
 #include "agent/sampler.hpp"
 #include "agent/scrape.hpp"
 #include "agent/self.hpp"
+#include "agent/sources/host/host.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/os.hpp"
 #include "agent/sources/path/path_source.hpp"
@@ -217,12 +218,14 @@ result<void> serve(const settings& s, const logger& log) {
 
   parts p;
   async::task_group tasks(p.loop, log);
-  p.reader = std::make_unique<sampler>(p.readings, log.part("sampler"), clocks{}, s.read_budget / 100);
+  p.reader = std::make_unique<sampler>(
+      p.readings, log.part("sampler"), clocks{},
+      sampler_options{s.read_budget / 100, s.frozen == "absent" ? on_frozen::absent : on_frozen::flag});
   auto look_again = std::make_shared<async::event>(p.loop);
   auto up = make_uplink(s, p.loop, p.readings, log, *p.reader, look_again);
   if (!up) return up.error();
   p.up = *std::move(up);
-  const auto named = found.size() + 1;  // with ourselves
+  const auto named = found.size() + 2;  // with the composites and ourselves
   for (auto& one : found) {
     one->start(tasks, [&p, look_again, name = std::string(one->name())] {
       p.reader->arrived(name);
@@ -230,6 +233,7 @@ result<void> serve(const settings& s, const logger& log) {
     });
     p.reader->add(std::move(one));
   }
+  p.reader->add(std::make_unique<host_source>(s.period));  // after those it is made of
   const auto slow = std::max<duration>(s.period, std::chrono::seconds(5));
   self_source::origins about{[&p] { return p.reader->report(); }, [&p] { return p.up->report(); }};
   p.reader->add(std::make_unique<self_source>(std::move(about), slow));

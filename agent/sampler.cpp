@@ -47,8 +47,12 @@ result<void> guarded(Step step) {
 
 }  // namespace
 
-sampler::sampler(board& out, logger log, clocks time, double share)
-    : out_(out), log_(std::move(log)), time_(std::move(time)), share_(share) {}
+sampler::sampler(board& out, logger log, clocks time, sampler_options options)
+    : out_(out),
+      log_(std::move(log)),
+      time_(std::move(time)),
+      share_(options.share),
+      frozen_(options.frozen) {}
 
 void sampler::add(std::unique_ptr<source> s) {
   const auto period = s->period();
@@ -76,6 +80,7 @@ bool sampler::run(instant now) {
     if (e.found) read(e, now);
     any = true;
   }
+  if (any) frozen_.look(out_, now);
   return any;
 }
 
@@ -94,13 +99,16 @@ instant sampler::next_deadline() const noexcept {
 void sampler::look(entry& e, instant now) {
   e.look_at = now + (e.up ? regular_look : e.pause);
   if (!e.up) e.pause = std::min(e.pause * 2, longest_pause);
+  const auto refusals = out_.refusals();
   const auto there = guarded([&] { return e.from->discover(out_); });
+  e.refused_by_look = refusal_since(refusals);
   if (!there) return failed(e, there.error(), now);
   e.found = true;
 }
 
 void sampler::read(entry& e, instant now) {
   const auto before = time_.now();
+  const auto refusals = out_.refusals();
   const auto done = guarded([&] { return e.from->read(out_); });
   e.last_read = time_.now() - before;
   e.budget.took(e.last_read);
@@ -117,7 +125,21 @@ void sampler::read(entry& e, instant now) {
     e.look_at = now + e.pause;
     e.pause = std::min(e.pause * 2, longest_pause);
   }
-  say(e, true, limited.empty() || e.slowed.empty() ? limited + e.slowed : limited + "; " + e.slowed);
+  std::string message = limited;
+  // A source that knows what of its own was refused says it better.
+  const auto refused = refusal_since(refusals);
+  for (const auto& more :
+       {limited.empty() ? refused : std::string(), limited.empty() ? e.refused_by_look : std::string(),
+        e.slowed, frozen_.sentence(e.from->name(), out_)}) {
+    if (!more.empty()) message += (message.empty() ? "" : "; ") + more;
+  }
+  say(e, true, message);
+}
+
+std::string sampler::refusal_since(std::uint64_t refusals) const {
+  const auto count = out_.refusals() - refusals;
+  if (count == 0) return {};
+  return fmt::format("{} of its series are refused, the last one: {}", count, out_.last_refusal());
 }
 
 void sampler::failed(entry& e, const error& why, instant now) {
@@ -206,7 +228,8 @@ std::vector<sampler::health> sampler::report() const {
   std::vector<health> all;
   all.reserve(entries_.size());
   for (const auto& e : entries_) {
-    all.push_back({std::string(e.from->name()), e.up, e.last_read, e.ticks.period(), e.missed});
+    all.push_back({std::string(e.from->name()), e.up, e.last_read, e.ticks.period(), e.missed,
+                   frozen_.count(e.from->name())});
   }
   return all;
 }

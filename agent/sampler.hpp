@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/clocks.hpp"
+#include "agent/frozen_sensors.hpp"
 #include "agent/interest.hpp"
 #include "agent/read_budget.hpp"
 #include "agent/schedule.hpp"
@@ -14,14 +15,19 @@
 
 namespace binnacle::agent {
 
+struct sampler_options {
+  /// Of one core: the most that reading a source more often than its own period may cost.
+  double share = 0.005;
+  on_frozen frozen = on_frozen::flag;
+};
+
 /// Reads each source when its time has come, and keeps its health on the board. A source that fails, or
 /// throws, stops no other: its series are absent, and it is looked for again with back-off until it is back.
 /// What policies watch is read more often, within a budget.
 /// No timer in here: sample_loop() carries the time. Threads: the agent's loop.
 class sampler {
  public:
-  /// `share`: of one core, the most that reading a source more often than its own period may cost.
-  sampler(board& out, logger log, clocks time = {}, double share = 0.005);
+  sampler(board& out, logger log, clocks time = {}, sampler_options options = {});
 
   void add(std::unique_ptr<source> s);
 
@@ -47,6 +53,7 @@ class sampler {
     duration last_read{};  ///< how long it took
     duration period{};     ///< in force now
     std::uint64_t missed = 0;
+    std::size_t frozen = 0;  ///< of its sensors hang
   };
   std::vector<health> report() const;
 
@@ -55,10 +62,11 @@ class sampler {
     std::unique_ptr<source> from;
     schedule ticks;
     read_budget budget;
-    duration asked;         // by interest, before the budget
-    wire::interest wanted;  // of its families
-    std::string slowed;     // what the budget took of that, in one sentence
-    bool found = false;     // discover() has succeeded
+    duration asked;               // by interest, before the budget
+    wire::interest wanted;        // of its families
+    std::string refused_by_look;  // series that discover() could not announce
+    std::string slowed;           // what the budget took of that, in one sentence
+    bool found = false;           // discover() has succeeded
     bool up = false;
     bool arrived = false;
     instant look_at{};  // when discover() is due again
@@ -73,12 +81,14 @@ class sampler {
   void say(const entry& e, bool ok, const std::string& message);
   void apply_interest(instant now);
   void set_period(entry& e, instant now);
+  std::string refusal_since(std::uint64_t refusals) const;
 
   board& out_;
   logger log_;
   clocks time_;
   std::vector<entry> entries_;
   double share_;
+  frozen_sensors frozen_;
   interest_book wishes_;
   std::uint32_t applied_to_ = 0;  // the board's version when wishes_ were last given to the sources
 };

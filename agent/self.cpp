@@ -46,6 +46,8 @@ void self_source::read_sources(board& out) {
             std::chrono::duration<double>(h.last_read).count());
     out.set(labelled(out, "binnacle_agent_source_period_seconds", "source", h.source),
             std::chrono::duration<double>(h.period).count());
+    out.set(labelled(out, "binnacle_agent_frozen_sensors", "source", h.source),
+            static_cast<std::int64_t>(h.frozen));
     out.set(labelled(out, "binnacle_agent_missed_ticks_total", "source", h.source),
             static_cast<std::int64_t>(h.missed));
   }

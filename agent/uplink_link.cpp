@@ -38,7 +38,6 @@ uplink_link::uplink_link(std::shared_ptr<uplink_core> shared, std::size_t slot)
       to_(core_->options.aggregators[core_->plan.address_of(slot)]),
       address_(to_string(to_)),
       due_(core_->loop),
-      backoff_(backoff::settings{}),
       search_(search_pauses) {}
 
 std::uint64_t uplink_link::conflated() const {
@@ -71,13 +70,15 @@ task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
     self->let_go_ = false;
     auto ended = co_await self->live();
     if (core.stopping) break;
+    if (self->pauses_.ended(boot_clock::now())) self->said_.clear();
     if (!self->let_go_ && ended.has_error() && ended.error().message != self->said_) {
       self->said_ = ended.error().message;
       core.log.warning("{}: {}; trying again", self->address_, self->said_);
     }
     if (!self->let_go_) ++core.reconnects;
-    auto& pauses = self->let_go_ ? self->search_ : self->backoff_;
-    const async::deadline until = within(pauses.next(core.random, self->retry_after_));
+    const duration pause = self->let_go_ ? self->search_.next(core.random, self->retry_after_)
+                                         : self->pauses_.next(core.random, self->retry_after_);
+    const async::deadline until = within(pause);
     // Only stopping ends the wait early.
     while (!core.stopping && co_await self->due_.wait(until)) {
     }
@@ -175,8 +176,7 @@ void uplink_link::welcomed(session& s) {
   const wire::welcome& greeting = s.machine.greeting();
   replica_ = greeting.replica_id;
   connected_ = true;
-  backoff_.reset();
-  said_.clear();
+  pauses_.welcomed(boot_clock::now());
   core_->log.info("connected to replica {} at {}", replica_, address_);
   if (const auto older = core_->plan.welcomed(slot_, replica_, greeting.replicas))
     core_->links[*older]->let_go();

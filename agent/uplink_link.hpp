@@ -1,6 +1,7 @@
 #pragma once
 
 #include "agent/feed.hpp"
+#include "agent/link_pauses.hpp"
 #include "agent/link_plan.hpp"
 #include "agent/uplink.hpp"
 #include "common/async/stream.hpp"
@@ -75,7 +76,7 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   const std::string address_;  // as logs print it
   std::weak_ptr<session> present_;
   async::event due_;
-  backoff backoff_;
+  link_pauses pauses_;
   backoff search_;
   duration retry_after_{};
   std::string replica_;  // of the present session or the last one

@@ -1,6 +1,10 @@
 #include "aggregator/config.hpp"
 
+#include "aggregator/policy/alias_yaml.hpp"
+
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace binnacle::aggregator {
 
@@ -29,6 +33,9 @@ config_spec bind(settings& s) {
 
   spec.group("What it decides by");
   spec.add("policies", s.policies, "folder of TASPolicy files (*.yaml), read again when they change");
+  spec.add("aliases", s.aliases,
+           "YAML file of names of your own for metrics: {name, family, selector, rule, scale, offset, "
+           "window} each");
   spec.add("policy-poll", s.policy_poll, std::chrono::milliseconds(50), std::chrono::hours(1),
            "how often that folder is looked at");
   spec.add("cluster", s.cluster, "name of the cluster; agents must say the same");
@@ -40,6 +47,8 @@ config_spec bind(settings& s) {
 
   spec.group("Bounds and habits");
   spec.add("max-nodes", s.max_nodes, 1, 100'000, "nodes accepted at most");
+  spec.add("forget-after", s.forget_after, std::chrono::seconds(0), std::chrono::hours(24 * 365),
+           "a node that has not been connected for this long is forgotten; 0s: never");
   spec.add("decision-memory-mib", s.decision_memory_mib, 1, 4096, "memory for decision records, MiB");
   spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5),
            "time running requests get at SIGTERM");
@@ -82,6 +91,24 @@ result<void> validate(const settings& s) {
     return error{errc::not_found, "policies folder " + s.policies +
                                       " does not exist: create it or name another with --policies"};
   }
+  return {};
+}
+
+result<void> read_aliases(const settings& s, metrics::alias_table& out) {
+  if (s.aliases.empty()) return {};
+  std::ifstream file(s.aliases, std::ios::binary);
+  std::error_code ec;
+  if (!file || std::filesystem::is_directory(s.aliases, ec)) {
+    return error{errc::not_found,
+                 "the file of aliases " + s.aliases +
+                     " cannot be read: check the path and its permissions, or leave out --aliases"};
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string wrong;
+  for (const policy::problem& p : policy::parse_aliases(s.aliases, text, out)) {
+    if (p.level == policy::severity::error) wrong += (wrong.empty() ? "" : "\n") + p.text();
+  }
+  if (!wrong.empty()) return error{errc::invalid_input, wrong};
   return {};
 }
 

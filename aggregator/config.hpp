@@ -2,6 +2,7 @@
 
 #include "common/config.hpp"
 #include "common/log.hpp"
+#include "common/metrics/alias_table.hpp"
 
 #include <cstdint>
 #include <string>
@@ -25,12 +26,14 @@ struct settings {
   bool unsafe = false;     ///< the extender speaks plain HTTP
 
   std::string policies = "/etc/binnacle/policies";
+  std::string aliases;  ///< YAML file of names of the user's own; empty: none
   std::string cluster;
   std::string replica_id;  ///< default: host name
   std::int64_t replicas = 1;
   std::string score = "value";
 
   std::int64_t max_nodes = 20'000;
+  duration forget_after = std::chrono::hours(24);  ///< zero: never
   std::int64_t decision_memory_mib = 32;
   duration policy_poll = std::chrono::seconds(1);
   duration drain = std::chrono::seconds(5);
@@ -44,5 +47,8 @@ config_spec bind(settings& s);
 /// What the form of single values cannot say: files that belong together, names that must be given.
 /// Errors: invalid_input, one sentence with the remedy.
 result<void> validate(const settings& s);
+
+/// Reads the file of aliases, if one is named. Errors: invalid_input or not_found: its problems, a line each.
+result<void> read_aliases(const settings& s, metrics::alias_table& out);
 
 }  // namespace binnacle::aggregator

@@ -41,8 +41,9 @@ decision::ring_limits ring_limits(const settings& s) {
 }  // namespace
 
 struct faces_loop::impl {
-  impl(const settings& s, logger l)
+  impl(const settings& s, const metrics::alias_table& n, logger l)
       : options(s),
+        names(n),
         log(std::move(l)),
         tasks(loop, log),
         decisions(ring_limits(s)),
@@ -63,6 +64,7 @@ struct faces_loop::impl {
 
   // Constant after construction.
   const settings options;
+  const metrics::alias_table& names;
   const logger log;
   const instant started = boot_clock::now();
 
@@ -112,12 +114,13 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
       [&writer](store::column_id id) { writer.unwatch(id); });
 
   custom_metrics::api_sources metrics_sources;
-  metrics_sources.ask = custom_metrics::ask_store(*windows);
+  metrics_sources.ask = custom_metrics::ask_store(*windows, names);
+  metrics_sources.aliases = &names;
   metrics_sources.health = health();
   metrics_api = std::make_unique<custom_metrics::api>(nodes, std::move(metrics_sources));
 
   ops::api_sources ops_sources;
-  ops_sources.ask = custom_metrics::ask_store(*windows);
+  ops_sources.ask = custom_metrics::ask_store(*windows, names);
   ops_sources.self = [this] { return self(); };
   ops_sources.own_metrics = [this] {
     const auto open = listeners();
@@ -190,7 +193,8 @@ void faces_loop::impl::stop_servers() {
   }
 }
 
-faces_loop::faces_loop(const settings& s, logger log) : impl_(std::make_unique<impl>(s, std::move(log))) {}
+faces_loop::faces_loop(const settings& s, const metrics::alias_table& names, logger log)
+    : impl_(std::make_unique<impl>(s, names, std::move(log))) {}
 faces_loop::~faces_loop() = default;
 
 faces_mail faces_loop::mail() {
@@ -203,6 +207,9 @@ faces_mail faces_loop::mail() {
   out.labels = [self](store::node_id id, const std::string& name, std::map<std::string, std::string> labels) {
     async::post(self->loop,
                 [self, id, name, labels = std::move(labels)] { self->nodes.node(id, name).labels = labels; });
+  };
+  out.forgotten = [self](std::vector<store::node_id> gone) {
+    async::post(self->loop, [self, gone = std::move(gone)] { self->nodes.forget(gone); });
   };
   out.policies = [self](std::shared_ptr<const policy::policy_table> table) {
     async::post(self->loop, [self, table = std::move(table)] { self->nodes.set_policies(table); });

@@ -7,6 +7,7 @@
 #include "aggregator/store/view.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
+#include "common/metrics/alias_table.hpp"
 
 #include <chrono>
 #include <functional>
@@ -21,7 +22,8 @@ namespace binnacle::aggregator {
 /// any thread; everything else on the thread of run().
 class faces_loop {
  public:
-  faces_loop(const settings& s, logger log);
+  /// `names` must outlive this.
+  faces_loop(const settings& s, const metrics::alias_table& names, logger log);
   ~faces_loop();
   faces_loop(const faces_loop&) = delete;
   faces_loop& operator=(const faces_loop&) = delete;

@@ -21,13 +21,13 @@ using async::within;
 }  // namespace
 
 struct ingest_loop::impl final : policy::sink, policy::column_source {
-  impl(const settings& s, faces_mail m, logger l)
+  impl(const settings& s, const metrics::alias_table& names, faces_mail m, logger l)
       : options(s),
         mail(std::move(m)),
         log(std::move(l)),
         tasks(loop, log),
         engine_due(loop),
-        stock(limits_of(s)),
+        stock(limits_of(s), {}, names),
         judge(*this, *this),
         files(s.policies) {
     stock.set_sink([this](store::column_id column, store::node_id node, const store::sample& value) {
@@ -68,12 +68,16 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   }
 
   void rearm();
+  instant next_deadline() const {
+    return std::min(judge.next_deadline().value_or(instant::max()), stock.next_deadline());
+  }
   void after_engine();
   void relabel_nodes();
 
   task<void> keep_deadlines();
   task<void> keep_policies();
   task<void> keep_reporting();
+  task<void> keep_forgetting();
 
   // Constant after construction.
   const settings options;
@@ -160,6 +164,7 @@ void ingest_loop::impl::happened(const policy::event& e) {
     log.info("policy {}: {}", who, e.message);
     return;
   }
+  if (!stock.known(*e.node)) return;  // forgotten: one line says so for all
   const instant now = boot_clock::now();
   if (now >= node_lines_until) {
     if (node_lines > most_node_lines)
@@ -195,7 +200,7 @@ void ingest_loop::impl::relabel_nodes() {
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     for (const store::node_id node : nodes) {
-      if (!labels.apply(node, judge.labels(node))) continue;
+      if (!stock.known(node) || !labels.apply(node, judge.labels(node))) continue;
       judge.set_node_labels(node, labels.of(node), boot_clock::now());
       mail.labels(node, stock.name(node), labels.of(node));
     }
@@ -204,17 +209,18 @@ void ingest_loop::impl::relabel_nodes() {
 
 // Wakes the timer when something became due sooner than it thinks, or labels wait for the engine to be done.
 void ingest_loop::impl::rearm() {
-  const auto next = judge.next_deadline();
-  if (!to_relabel.empty() || (next && *next < armed_for)) engine_due.notify();
+  if (!to_relabel.empty() || next_deadline() < armed_for) engine_due.notify();
 }
 
 // The one timer for what happens because nothing arrived.
 task<void> ingest_loop::impl::keep_deadlines() {
   for (;;) {
     const instant now = boot_clock::now();
+    // The store first: what it still has a value for is not missing.
+    stock.expire(now);
     judge.tick(now);
     relabel_nodes();
-    armed_for = judge.next_deadline().value_or(instant::max());
+    armed_for = next_deadline();
     const async::deadline until =
         armed_for == instant::max() ? async::never : within(std::max(armed_for - now, duration::zero()));
     co_await engine_due.wait(until);
@@ -235,6 +241,28 @@ task<void> ingest_loop::impl::keep_reporting() {
   }
 }
 
+// A fleet whose nodes are replaced would reach max-nodes otherwise.
+task<void> ingest_loop::impl::keep_forgetting() {
+  if (options.forget_after == duration::zero()) co_return;
+  for (;;) {
+    co_await async::sleep_for(
+        std::clamp<duration>(options.forget_after / 10, std::chrono::seconds(1), std::chrono::minutes(1)));
+    const instant now = boot_clock::now();
+    const auto gone = stock.forget_idle(options.forget_after, now);
+    if (gone.empty()) continue;
+    std::vector<store::node_id> ids;
+    for (const auto& n : gone) {
+      judge.node_gone(n.id, now);
+      labels.forget(n.id);
+      ids.push_back(n.id);
+    }
+    after_engine();
+    mail.forgotten(std::move(ids));
+    log.info("{} nodes have not been connected for {} and are forgotten, with their values and labels: {}{}",
+             gone.size(), human(options.forget_after), gone.front().name, gone.size() == 1 ? "" : "…");
+  }
+}
+
 ingest_report ingest_loop::impl::report() const {
   ingest_report out;
   out.sessions = door->counters();
@@ -251,8 +279,8 @@ ingest_report ingest_loop::impl::report() const {
   return out;
 }
 
-ingest_loop::ingest_loop(const settings& s, faces_mail mail, logger log)
-    : impl_(std::make_unique<impl>(s, std::move(mail), std::move(log))) {}
+ingest_loop::ingest_loop(const settings& s, const metrics::alias_table& names, faces_mail mail, logger log)
+    : impl_(std::make_unique<impl>(s, names, std::move(mail), std::move(log))) {}
 ingest_loop::~ingest_loop() = default;
 
 result<void> ingest_loop::start() {
@@ -264,6 +292,7 @@ result<void> ingest_loop::start() {
   impl_->tasks.spawn("certificates", async::follow_files(impl_->certificates, "certificate for agents",
                                                          impl_->log, std::chrono::seconds(2)));
   impl_->tasks.spawn("report", impl_->keep_reporting());
+  impl_->tasks.spawn("forgetting nodes", impl_->keep_forgetting());
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "aggregator/store/warehouse.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
+#include "common/metrics/alias_table.hpp"
 
 #include <chrono>
 #include <functional>
@@ -32,6 +33,7 @@ struct ingest_report {
 struct faces_mail {
   std::function<void(store::node_update)> node;
   std::function<void(store::node_id, const std::string& name, std::map<std::string, std::string>)> labels;
+  std::function<void(std::vector<store::node_id>)> forgotten;
   std::function<void(std::shared_ptr<const policy::policy_table>)> policies;
   std::function<void(ingest_report)> report;
 };
@@ -42,7 +44,8 @@ struct faces_mail {
 /// thread of run().
 class ingest_loop {
  public:
-  ingest_loop(const settings& s, faces_mail mail, logger log);
+  /// `names` must outlive this.
+  ingest_loop(const settings& s, const metrics::alias_table& names, faces_mail mail, logger log);
   ~ingest_loop();
   ingest_loop(const ingest_loop&) = delete;
   ingest_loop& operator=(const ingest_loop&) = delete;

@@ -27,4 +27,8 @@ const label_book::labels& label_book::of(store::node_id node) const {
   return store::index(node) < nodes_.size() ? nodes_[store::index(node)] : none;
 }
 
+void label_book::forget(store::node_id node) {
+  if (store::index(node) < nodes_.size()) nodes_[store::index(node)].clear();
+}
+
 }  // namespace binnacle::aggregator

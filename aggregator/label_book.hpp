@@ -18,6 +18,8 @@ class label_book {
   /// Does what is wished; a label that no policy mentions any more goes. True when the node's labels changed.
   bool apply(store::node_id node, const policy::label_wishes& wishes);
   const labels& of(store::node_id node) const;
+  /// The node is no longer known.
+  void forget(store::node_id node);
 
  private:
   std::vector<labels> nodes_;  // by node id

@@ -24,9 +24,9 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "aggregator";
 }
 
-int run(const settings& s, const logger& log) {
-  faces_loop faces(s, log);
-  ingest_loop ingest(s, faces.mail(), log.part("ingest"));
+int run(const settings& s, const metrics::alias_table& names, const logger& log) {
+  faces_loop faces(s, names, log);
+  ingest_loop ingest(s, names, faces.mail(), log.part("ingest"));
   if (auto started = ingest.start(); started.has_error()) {
     log.error("{}", started.error().message);
     return 1;
@@ -65,11 +65,16 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "binnacle-aggregator: %s\n", valid.error().message.c_str());
       return 2;
     }
+    metrics::alias_table names;
+    if (const auto read = aggregator::read_aliases(s, names); read.has_error()) {
+      std::fprintf(stderr, "binnacle-aggregator: %s\n", read.error().message.c_str());
+      return 2;
+    }
     log_level level{};
     parse_log_level(s.log_level, level);
     const logger log("aggregator", level);
     for (const std::string& note : parsed->notes) log.warning("{}", note);
-    return aggregator::run(s, log);
+    return aggregator::run(s, names, log);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "binnacle-aggregator: %s\n", e.what());
     return 1;

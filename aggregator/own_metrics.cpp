@@ -65,6 +65,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_nodes", connected, {{"state", "connected"}});
   c.add("binnacle_nodes", static_cast<std::uint64_t>(n.nodes.nodes().size()) - connected,
         {{"state", "disconnected"}});
+  c.add("binnacle_forgotten_nodes_total", n.ingest.store.forgotten);
 
   const ingest::ingest_counters& s = n.ingest.sessions;
   c.add("binnacle_sessions", s.open);

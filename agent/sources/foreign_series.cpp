@@ -104,7 +104,10 @@ std::string foreign_origin::apply(board::group_ref group, const std::vector<fore
       }
       const auto ref =
           out.add_series(group, s.name, s.labels, natural_exponent(s.value).value_or(0), s.type, s.help);
-      if (ref == board::no_series) continue;  // the board counts it
+      if (ref == board::no_series) {  // the board counts it
+        if (problem.empty()) problem = out.last_refusal();
+        continue;
+      }
       held = held_.emplace(std::move(key), series{ref, 0, {}}).first;
       names_->take(held->first, s);
     } else if (held->second.round == round_) {

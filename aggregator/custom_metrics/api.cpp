@@ -55,7 +55,8 @@ http::response not_served(const path& p) {
 
 }  // namespace
 
-api::api(const store::view& nodes, api_sources sources) : nodes_(nodes), sources_(std::move(sources)) {}
+api::api(const store::view& nodes, api_sources sources)
+    : nodes_(nodes), sources_(std::move(sources)), names_(*sources_.aliases) {}
 
 void api::mount(http::router& routes) {
   routes.set_fallback([this](const http::request& r, std::string_view) { return answer(r); });

@@ -21,6 +21,7 @@ struct api_sources {
   std::function<instant()> now = boot_clock::now;
   std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
   http::health health;
+  const metrics::alias_table* aliases = &metrics::alias_table::built_in();  ///< must outlive the api
   /// Everything but /livez, /readyz and /healthz needs a verified client certificate. False only where the
   /// listener has no TLS, which a person asked for.
   bool identity_required = true;

@@ -45,8 +45,8 @@ std::string alias_name(const metrics::alias& a, const store::shape::series& seri
 
 }  // namespace
 
-name_list::name_list() {
-  for (const metrics::alias& a : metrics::aliases()) aliases_.emplace(a.family, &a);
+name_list::name_list(const metrics::alias_table& names) : table_(names) {
+  for (const metrics::alias& a : names.all()) aliases_.emplace(a.family, &a);
   for (const metrics::family& f : metrics::catalog()) {
     if (f.source != "aggregator") count(f.name, 1);  // a node does not measure the aggregator
   }
@@ -74,7 +74,7 @@ void name_list::count(const store::shape& s, int step) {
 
 bool name_list::knows(std::string_view name) const {
   if (uses_.contains(name)) return true;
-  const metrics::resolved meant = metrics::resolve(name);
+  const metrics::resolved meant = table_.resolve(name);
   return meant.is_alias || uses_.contains(meant.otherwise);
 }
 

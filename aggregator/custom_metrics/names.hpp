@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/store/view.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/alias_table.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
@@ -23,7 +23,8 @@ class name_list {
   /// At most this many are listed; what is left out (the last in byte order) can still be asked for by name.
   static constexpr std::size_t most = 5'000;
 
-  name_list();
+  /// `names` must outlive the list.
+  explicit name_list(const metrics::alias_table& names = metrics::alias_table::built_in());
 
   /// In byte order, each once. The reference is valid until the next call.
   const std::vector<std::string>& of(const store::view& nodes);
@@ -39,6 +40,7 @@ class name_list {
   void count(const store::shape& s, int step);
   void count(std::string_view name, int step);
 
+  const metrics::alias_table& table_;
   std::unordered_multimap<std::string_view, const metrics::alias*> aliases_;  // by family
   shapes seen_;
   boost::unordered_flat_map<std::string, int, store::text_hash, std::equal_to<>>

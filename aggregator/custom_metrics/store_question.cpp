@@ -24,7 +24,8 @@ struct meaning {
 /// own, working them out takes longer than reading the values.
 class asker {
  public:
-  asker(std::string_view metric, const selector& series) : name_(metrics::resolve(metric)) {
+  asker(std::string_view metric, const selector& series, const metrics::alias_table& names)
+      : metric_(metric), name_(names.resolve(metric)) {
     if (series.empty()) return;
     keep_ = [series](const metrics::label_set& labels) {
       return series.matches([&](std::string_view key) {
@@ -68,7 +69,7 @@ class asker {
     if (found == nullptr || found->shape.expired()) {
       found = std::make_unique<meaning>();
       found->shape = shape;
-      found->plan = store::compile(*shape, name_, keep_);
+      found->plan = store::compile(*shape, metric_, name_, keep_);
       for (const std::uint16_t group : found->plan.groups) {
         found->period =
             std::max<duration>(found->period, std::chrono::milliseconds(shape->groups[group].period_ms));
@@ -77,6 +78,7 @@ class asker {
     return *found;
   }
 
+  std::string metric_;
   metrics::resolved name_;
   store::series_filter keep_;
   boost::unordered_flat_map<const store::shape*, std::unique_ptr<meaning>> meanings_;
@@ -86,23 +88,26 @@ class asker {
 /// The askers of the metrics asked for lately.
 class asker_cache {
  public:
+  explicit asker_cache(const metrics::alias_table& names) : names_(names) {}
+
   std::shared_ptr<asker> of(std::string_view metric, const selector& series) {
     std::pair key(std::string(metric), series.text());
     const auto at = known_.find(key);
     if (at != known_.end()) return at->second;
     if (known_.size() >= most) known_.clear();
-    return known_.emplace(std::move(key), std::make_shared<asker>(metric, series)).first->second;
+    return known_.emplace(std::move(key), std::make_shared<asker>(metric, series, names_)).first->second;
   }
 
  private:
   static constexpr std::size_t most = 64;
+  const metrics::alias_table& names_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<asker>> known_;
 };
 
 }  // namespace
 
-question_maker ask_store(watched_columns& windows) {
-  const auto cache = std::make_shared<asker_cache>();
+question_maker ask_store(watched_columns& windows, const metrics::alias_table& names) {
+  const auto cache = std::make_shared<asker_cache>(names);
   return [&windows, cache](std::string_view metric, const selector& series) -> question {
     const auto about = cache->of(metric, series);
     if (about->window() == duration::zero()) {

@@ -2,6 +2,7 @@
 
 #include "aggregator/custom_metrics/question.hpp"
 #include "aggregator/custom_metrics/watched_columns.hpp"
+#include "common/metrics/alias_table.hpp"
 
 #include <functional>
 
@@ -9,8 +10,9 @@ namespace binnacle::custom_metrics {
 
 /// Questions answered from the nodes' cells by the rules that policies follow too (store/derive.hpp). A name
 /// that carries a window (the collectd power names: 10 s) is answered from its column; until that exists, and
-/// with a metricLabelSelector, by the value itself, whose shorter span then says so. `windows` must outlive
-/// what is returned.
-question_maker ask_store(watched_columns& windows);
+/// with a metricLabelSelector, by the value itself, whose shorter span then says so. `windows` and `names`
+/// must outlive what is returned.
+question_maker ask_store(watched_columns& windows,
+                         const metrics::alias_table& names = metrics::alias_table::built_in());
 
 }  // namespace binnacle::custom_metrics

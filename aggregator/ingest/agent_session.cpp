@@ -176,7 +176,7 @@ void agent_session::on_hello(instant now) {
   ++c.counters.welcomed;
   ++c.counters.open;
   --c.counters.greeting;
-  c.store.set_linked(*node_, true);
+  c.store.set_linked(*node_, true, now);
   c.tell({.id = *node_,
           .name = name_,
           .at = now,
@@ -295,7 +295,7 @@ void agent_session::leave(instant now) {
   if (link.current.lock().get() != this) return;  // a newer session has the node
   link.current.reset();
   if (c.closed) return;
-  c.store.set_linked(*node_, false);
+  c.store.set_linked(*node_, false, now);
   c.tell({.id = *node_, .name = name_, .at = now, .connected = false});
 }
 

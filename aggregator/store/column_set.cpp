@@ -38,7 +38,7 @@ std::chrono::milliseconds wanted_period(const column& c, std::string_view family
 void column_set::attach(kind& k, std::uint32_t id) {
   if (k.plans.size() <= id) k.plans.resize(id + 1);
   column& c = *columns_[id];
-  k.plans[id] = std::make_unique<const plan>(compile(*k.what, c.name));
+  k.plans[id] = std::make_unique<const plan>(compile(*k.what, c.spec.metric, c.name));
   const plan& p = *k.plans[id];
   for (const std::uint16_t g : p.groups) k.columns_of[g].push_back(id);
   // Flat names, and the counters behind a mean, are known from the nodes that have them.
@@ -61,7 +61,7 @@ column_set::added column_set::add(const column_spec& spec) {
   }
   auto fresh = std::make_unique<column>();
   fresh->spec = spec;
-  fresh->name = metrics::resolve(spec.metric);
+  fresh->name = names_.resolve(spec.metric);
   // A rule that gives its own window knows what it wants; an old name without one keeps the mean its
   // threshold was chosen for.
   fresh->length = spec.window > duration::zero() ? spec.window : fresh->name.window;

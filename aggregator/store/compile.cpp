@@ -187,12 +187,20 @@ plan compile(const shape& s, const metrics::resolved& name, const series_filter&
   return p;
 }
 
+plan compile(const shape& s, std::string_view metric, const metrics::resolved& name,
+             const series_filter& keep) {
+  if (!name.is_alias || s.of_family(metric).empty()) return compile(s, name, keep);
+  metrics::resolved itself;
+  itself.family = metric;
+  return compile(s, itself, keep);
+}
+
 namespace {
 
 /// The decimal that a double was written as: its shortest text.
 std::optional<decimal> shortest(double value) noexcept {
   if (!std::isfinite(value)) return std::nullopt;
-  const std::string text = fmt::format("{:e}", value);  // "-1.25e-03"
+  const std::string text = fmt::format("{}", value);  // "-0.00125", "4.76837158203125e-07"
   std::int64_t mantissa = 0;
   int digits_after = 0;
   bool after = false, negative = false;
@@ -204,13 +212,14 @@ std::optional<decimal> shortest(double value) noexcept {
     mantissa = mantissa * 10 + (text[i] - '0');
     digits_after += after;
   }
-  int exponent = std::atoi(text.c_str() + i + 1) - digits_after;
+  int exponent = (i < text.size() ? std::atoi(text.c_str() + i + 1) : 0) - digits_after;
   while (mantissa != 0 && mantissa % 10 == 0) {
     mantissa /= 10;
     ++exponent;
   }
   if (mantissa == 0) return decimal{0, 0};
-  if (exponent < -18 || exponent > 18) return std::nullopt;
+  // No value but a factor: 1 / 2 MiB has 21 digits. Seventeen of them times a mantissa fit 128 bits.
+  if (exponent < -30 || exponent > 18) return std::nullopt;
   return decimal{negative ? -mantissa : mantissa, static_cast<std::int8_t>(exponent)};
 }
 

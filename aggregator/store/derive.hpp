@@ -47,6 +47,11 @@ struct plan {
   duration
       longest_gap{};  ///< the longest stale-after of a member: reads further apart are a hole in a window
 
+  /// A member's end is not the sample's: what is left gives the next one.
+  bool outlives_members() const noexcept {
+    using metrics::node_rule;
+    return groups.size() > 1 && (rule == node_rule::max || rule == node_rule::min || rule == node_rule::mean);
+  }
   std::int8_t final_exponent() const noexcept { return map ? map->exponent : result_exponent; }
 };
 
@@ -59,6 +64,10 @@ using series_filter = std::function<bool(const metrics::label_set&)>;
 /// `keep` (a metricLabelSelector) takes the family's own series of those labels instead of the members of its
 /// node rule: one is itself, several go together by the rule.
 plan compile(const shape& s, const metrics::resolved& name, const series_filter& keep = {});
+/// The same where `name` is what the alias table makes of `metric`: at a node with a foreign family that is
+/// really called so, that family is meant and not the alias.
+plan compile(const shape& s, std::string_view metric, const metrics::resolved& name,
+             const series_filter& keep = {});
 
 /// The raw value (before `map`) of the plan at `now`; a member past its expiry counts as absent. read_at is
 /// the oldest member's, expires_at the earliest; an absent sample gives the reason of the first absent

@@ -10,7 +10,7 @@
 
 namespace binnacle::store {
 
-/// A node, for as long as this process lives: dense, given out in order of first sight, never reused.
+/// A node, until it is forgotten: dense, given out in order of first sight, never reused.
 enum class node_id : std::uint32_t {};
 /// A metric that somebody uses (a policy rule, an alias in use), derived for every node.
 enum class column_id : std::uint32_t {};

@@ -100,6 +100,17 @@ class view {
     }
     return n;
   }
+  /// These nodes are no longer known. Their node_view is gone, their ids mean nothing.
+  void forget(const std::vector<node_id>& gone) {
+    for (const node_id id : gone) {
+      if (index(id) >= nodes_.size() || nodes_[index(id)] == nullptr) continue;
+      ordered_.erase(nodes_[index(id)]->name);
+      nodes_[index(id)].reset();
+    }
+    // Names cannot be taken out of the index one by one.
+    ids_ = {};
+    for (const auto& [name, n] : ordered_) ids_.add(name, n->id);
+  }
   void set_policies(std::shared_ptr<const policy::policy_table> p) { policies_ = std::move(p); }
 
  private:

@@ -5,15 +5,27 @@
 #include <algorithm>
 
 namespace binnacle::store {
+namespace {
 
-warehouse::warehouse(warehouse_limits limits, sink on_sample)
-    : limits_(limits), sink_(std::move(on_sample)) {}
+/// What a dead id costs is a cell in each column: memory of a fleet that is replaced every day for half a
+/// month.
+constexpr std::size_t most_lives = 16;
+
+}  // namespace
+
+warehouse::warehouse(warehouse_limits limits, sink on_sample, const metrics::alias_table& names)
+    : limits_(limits), sink_(std::move(on_sample)), columns_(names) {}
 
 result<node_id> warehouse::node(std::string_view name) {
   if (const auto known = find(name)) return *known;
-  if (nodes_.size() >= limits_.nodes) {
+  if (by_name_.size() >= limits_.nodes) {
     return error{errc::overloaded,
-                 fmt::format("{} nodes are known already, the limit: raise max-nodes", nodes_.size())};
+                 fmt::format("{} nodes are known already, the limit: raise max-nodes", by_name_.size())};
+  }
+  if (nodes_.size() >= limits_.nodes * most_lives) {
+    return error{
+        errc::overloaded,
+        fmt::format("{} nodes have come and gone since the start: restart the aggregator", nodes_.size())};
   }
   const auto id = static_cast<std::uint32_t>(nodes_.size());
   nodes_.emplace_back().name = name;
@@ -182,7 +194,38 @@ void warehouse::derive_touched(node_id id, instant now) {
 void warehouse::publish(std::uint32_t c, node_id id, const sample& s) {
   ++counters_.derived;
   columns_.at(column_id{c}).values->store(id, s);
+  arm(c, id, s);
   if (sink_) sink_(column_id{c}, id, s);
+}
+
+void warehouse::arm(std::uint32_t c, node_id id, const sample& s) {
+  const node_state& n = nodes_[index(id)];
+  if (s.reason != wire::absence::none || !n.what->plans[c]->outlives_members()) return;
+  const auto [at, fresh] = armed_.emplace(key(id, c), s.expires_at);
+  if (!fresh && at->second <= s.expires_at) return;
+  at->second = s.expires_at;
+  deadlines_.push({s.expires_at, id, c});
+}
+
+void warehouse::expire(instant now) {
+  while (!deadlines_.empty() && deadlines_.top().at <= now) {
+    const deadline due = deadlines_.top();
+    deadlines_.pop();
+    const auto armed = armed_.find(key(due.node, due.column));
+    if (armed == armed_.end() || armed->second != due.at) continue;
+    armed_.erase(armed);
+    node_state& n = nodes_[index(due.node)];
+    if (!n.what || !columns_.used(column_id{due.column}) || !n.what->plans[due.column]->outlives_members())
+      continue;
+    const sample current = columns_.at(column_id{due.column}).values->load(due.node);
+    if (current.present(now)) {
+      arm(due.column, due.node, current);
+      continue;
+    }
+    // Without any member left the sample ends as those of one group do: expired, with its age.
+    const sample rest = derive(n, due.column, now);
+    if (rest.present(now)) publish(due.column, due.node, rest);
+  }
 }
 
 sample warehouse::derive(node_state& n, std::uint32_t c, instant now) {
@@ -256,8 +299,26 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
   return s;
 }
 
-void warehouse::set_linked(node_id id, bool linked) {
+std::vector<warehouse::gone_node> warehouse::forget_idle(duration idle, instant now) {
+  std::vector<gone_node> gone;
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    node_state& n = nodes_[i];
+    if (n.left == instant::max() || now - n.left < idle) continue;
+    by_name_.erase(n.name);
+    if (n.cells) series_ -= n.cells->series().all.size();
+    gone.push_back({node_id{i}, std::move(n.name)});
+    n = {};
+    for (std::uint32_t c = 0; c < columns_.size(); ++c) {
+      if (columns_.used(column_id{c})) columns_.at(column_id{c}).values->store(node_id{i}, sample{});
+    }
+  }
+  counters_.forgotten += gone.size();
+  return gone;
+}
+
+void warehouse::set_linked(node_id id, bool linked, instant now) {
   node_state& n = nodes_[index(id)];
+  n.left = linked ? instant::max() : now;
   if (!n.cells || n.cells->linked() == linked) return;
   n.cells->set_linked(linked);
   for (std::uint32_t c = 0; c < columns_.size(); ++c) {
@@ -273,7 +334,10 @@ warehouse::watched warehouse::watch(const column_spec& spec, instant now) {
   const column& c = columns_.at(id);
   if (made) {
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-      if (nodes_[i].cells) c.values->store(node_id{i}, derive(nodes_[i], index(id), now));
+      if (!nodes_[i].cells) continue;
+      const sample s = derive(nodes_[i], index(id), now);
+      c.values->store(node_id{i}, s);
+      arm(index(id), node_id{i}, s);
     }
   }
   return {id, c.values};

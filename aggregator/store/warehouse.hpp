@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <queue>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -34,6 +35,7 @@ struct warehouse_counters {
   std::uint64_t refused_batches = 0;   ///< of the wrong catalogue or with a series that it does not have
   std::uint64_t refused_catalogs = 0;  ///< out of bounds as a whole
   std::uint64_t refused_series = 0, refused_names = 0;  ///< names taken by another series
+  std::uint64_t forgotten = 0;                          ///< nodes away for too long
   std::uint64_t clamped_reads = 0;  ///< read times before boot or in the future, brought to the nearer end
 };
 
@@ -44,21 +46,25 @@ struct warehouse_counters {
 /// the windows are full.
 class warehouse {
  public:
-  /// Called for every column sample made by set_catalog(), apply() and the link calls, also when only its age
-  /// changed. It must not call back into the warehouse.
+  /// Called for every column sample made by set_catalog(), apply(), expire() and the link calls, also when
+  /// only its age changed. It must not call back into the warehouse.
   using sink = std::function<void(column_id, node_id, const sample&)>;
 
-  explicit warehouse(warehouse_limits limits = {}, sink on_sample = {});
+  /// `names` must outlive the warehouse.
+  explicit warehouse(warehouse_limits limits = {}, sink on_sample = {},
+                     const metrics::alias_table& names = metrics::alias_table::built_in());
 
   /// Replaces the sink: it and the policy engine know one another, so one is made before the other.
   void set_sink(sink on_sample) { sink_ = std::move(on_sample); }
 
-  /// The id of a node, given at first sight. Errors: overloaded when there are too many nodes.
+  /// The id of a node, given at first sight. Errors: overloaded when there are too many nodes, or when too
+  /// many have come and gone, since ids are never given out again.
   result<node_id> node(std::string_view name);
   std::optional<node_id> find(std::string_view name) const noexcept;
   const std::string& name(node_id id) const noexcept { return nodes_[index(id)].name; }
-  /// Ids run from 0 to node_count() - 1.
-  std::size_t node_count() const noexcept { return nodes_.size(); }
+  /// Nodes known now.
+  std::size_t node_count() const noexcept { return by_name_.size(); }
+  bool known(node_id id) const noexcept { return !nodes_[index(id)].name.empty(); }
   /// Null until the node's first catalogue.
   std::shared_ptr<const row> cells(node_id id) const noexcept { return nodes_[index(id)].cells; }
 
@@ -78,9 +84,23 @@ class warehouse {
   /// catalogue's version, a series or group that it does not have.
   result<void> apply(node_id id, const wire::batch& b, duration offset, instant now);
 
-  /// The node's link went up or down. Values stay until they expire; expired ones then say `disconnected`
-  /// instead of `stale`.
-  void set_linked(node_id id, bool linked);
+  /// The node's link went up or down at `now`. Values stay until they expire; expired ones then say
+  /// `disconnected` instead of `stale`.
+  void set_linked(node_id id, bool linked, instant now);
+
+  struct gone_node {
+    node_id id{};
+    std::string name;
+  };
+  /// Forgets the nodes whose link has been down for `idle`: their cells, windows and samples, with no call of
+  /// the sink. A node that comes back gets another id. Cost: a look at each node.
+  std::vector<gone_node> forget_idle(duration idle, instant now);
+
+  /// When expire() has something to do; instant::max() for never.
+  instant next_deadline() const noexcept { return deadlines_.empty() ? instant::max() : deadlines_.top().at; }
+  /// Derives again the maxima, minima and means of several groups of which one is too old by now: they go on
+  /// with what is there. All others just end at their expires_at. Call at or after next_deadline().
+  void expire(instant now);
 
   struct watched {
     column_id id{};
@@ -111,7 +131,8 @@ class warehouse {
     sample last;               // the statistic at the newest point
   };
   struct node_state {
-    std::string name;
+    std::string name;               // empty: forgotten
+    instant left = instant::max();  // since when the link is down; max: it is up, or never was
     std::shared_ptr<row> cells;
     std::shared_ptr<const kind> what;
     std::uint32_t catalog_version = 0;
@@ -128,6 +149,7 @@ class warehouse {
   sample derive_window(node_state& n, std::uint32_t id, const plan& p, sample raw, instant now);
   window_state& window_of(node_state& n, std::uint32_t id, std::int8_t exponent, const plan& p);
   void publish(std::uint32_t column, node_id id, const sample& s);
+  void arm(std::uint32_t column, node_id id, const sample& s);
 
   warehouse_limits limits_;
   sink sink_;
@@ -137,6 +159,20 @@ class warehouse {
   boost::unordered_flat_map<std::string, std::uint32_t, text_hash, std::equal_to<>> by_name_;
   std::size_t series_ = 0;
   warehouse_counters counters_;
+
+  // One deadline for a column at a node, renewed when it is reached and not with every batch. An entry that
+  // is not in armed_ was overtaken by an earlier one.
+  struct deadline {
+    instant at;
+    node_id node{};
+    std::uint32_t column = 0;
+    bool operator>(const deadline& other) const noexcept { return at > other.at; }
+  };
+  static std::uint64_t key(node_id node, std::uint32_t column) noexcept {
+    return std::uint64_t{index(node)} << 32 | column;
+  }
+  std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
+  boost::unordered_flat_map<std::uint64_t, instant> armed_;
 
   // Scratch of apply(): what this batch touched, by stamp so that nothing needs clearing.
   std::uint32_t stamp_ = 0;

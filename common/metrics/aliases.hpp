@@ -2,7 +2,7 @@
 
 #include "common/metrics/catalog.hpp"
 
-/// Old names that go on working; those of the PMU are in aliases_pmu.hpp. Included by catalog.cpp alone,
+/// Old names that go on working; those of the PMU are in aliases_pmu.hpp. Included by alias_table.cpp alone,
 /// which adds for every "node_" name the form without that prefix: prometheus-adapter strips it, so policies
 /// were written either way. A user's own rows join these at run time.
 namespace binnacle::metrics::tables {
@@ -41,6 +41,11 @@ inline constexpr alias old_names[] = {
      .value = "<N>-die-<M>",
      .rule = node_rule::sole,
      .note = "collectd pkgpower"},
+    {.name = "collectd_turbostat_power",
+     .family = "rapl_power_watts",
+     .rule = node_rule::sum,
+     .window = interval_mean,
+     .note = "collectd turbostat; its packages"},
     {.name = "collectd_turbostat_tdp", .family = "rapl_tdp_watts", .note = "collectd turbostat"},
     // collectd: the plugins of /proc. It counted CPU time in ticks of 1/100 s.
     {.name = "collectd_cpu_total",
@@ -53,6 +58,13 @@ inline constexpr alias old_names[] = {
     {.name = "collectd_memory",
      .family = "os_memory_used_bytes",
      .note = "collectd memory; its series memory=\"used\""},
+    {.name = "collectd_hugepages_vmpage_number",
+     .family = "os_hugepages_free_bytes",
+     .label = "size",
+     .value = "2048kB",
+     .rule = node_rule::sole,
+     .scale = 1.0 / (2048 * 1024),
+     .note = "collectd hugepages; pages, its series mm-2048Kb free"},
     {.name = "collectd_interface_if_octets_rx_total",
      .family = "os_network_receive_bytes_total",
      .note = "collectd interface"},

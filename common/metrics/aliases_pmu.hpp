@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <iterator>
 
-/// Old names of what the PMU counts. Included by catalog.cpp alone; aliases.hpp says the rest.
+/// Old names of what the PMU counts. Included by alias_table.cpp alone; aliases.hpp says the rest.
 namespace binnacle::metrics::tables {
 
 struct old_pmu_name {

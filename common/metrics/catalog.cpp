@@ -1,9 +1,8 @@
 #include "common/metrics/catalog.hpp"
 
-#include "common/metrics/aliases.hpp"
-#include "common/metrics/aliases_pmu.hpp"
 #include "common/metrics/families_agent.hpp"
 #include "common/metrics/families_aggregator.hpp"
+#include "common/metrics/families_host.hpp"
 #include "common/metrics/families_network.hpp"
 #include "common/metrics/families_os.hpp"
 #include "common/metrics/families_path.hpp"
@@ -15,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 
 namespace binnacle::metrics {
 namespace {
@@ -26,6 +24,7 @@ constexpr auto family_tables = [] {
   return std::array{
       std::span<const family>(agent),       //
       std::span<const family>(aggregator),  //
+      std::span<const family>(host),        //
       std::span<const family>(network),     //
       std::span<const family>(os),          //
       std::span<const family>(path),        //
@@ -53,70 +52,7 @@ constexpr auto sorted_families = [] {
   return all;
 }();
 
-constexpr std::string_view node_prefix = "node_";
-
-constexpr std::array<std::span<const alias>, 2> alias_tables{tables::old_names, tables::old_pmu_names};
-
-constexpr std::size_t all_names = [] {
-  std::size_t count = 0;
-  for (const auto& table : alias_tables) {
-    for (const alias& row : table) count += row.name.starts_with(node_prefix) ? 2 : 1;
-  }
-  return count;
-}();
-
-constexpr auto sorted_aliases = [] {
-  std::array<alias, all_names> all{};
-  std::size_t next = 0;
-  for (const auto& table : alias_tables) {
-    for (const alias& row : table) {
-      all[next++] = row;
-      if (!row.name.starts_with(node_prefix)) continue;
-      all[next] = row;
-      all[next++].name.remove_prefix(node_prefix.size());
-    }
-  }
-  std::ranges::sort(all, {}, &alias::name);
-  return all;
-}();
-
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-/// The digits that "<N>" and "<M>" stood for in a name.
-struct captured {
-  std::string_view n, m;
-};
-
-bool matches(std::string_view pattern, std::string_view name, captured& out) {
-  while (!pattern.empty()) {
-    if (!pattern.starts_with("<N>") && !pattern.starts_with("<M>")) {
-      if (name.empty() || name.front() != pattern.front()) return false;
-      pattern.remove_prefix(1);
-      name.remove_prefix(1);
-      continue;
-    }
-    const auto length = static_cast<std::size_t>(std::ranges::find_if_not(name, is_digit) - name.begin());
-    if (length == 0) return false;
-    (pattern[1] == 'N' ? out.n : out.m) = name.substr(0, length);
-    pattern.remove_prefix(3);
-    name.remove_prefix(length);
-  }
-  return name.empty();
-}
-
-std::string filled(std::string_view text, const captured& digits) {
-  std::string out;
-  while (!text.empty()) {
-    if (text.starts_with("<N>") || text.starts_with("<M>")) {
-      out += text[1] == 'N' ? digits.n : digits.m;
-      text.remove_prefix(3);
-    } else {
-      out += text.front();
-      text.remove_prefix(1);
-    }
-  }
-  return out;
-}
 
 /// Lower case, runs of other characters than [a-z0-9] as one "_", none at the ends.
 std::string flattened(std::string_view value) {
@@ -142,32 +78,6 @@ std::span<const family> catalog() noexcept { return sorted_families; }
 const family* find(std::string_view name) noexcept {
   const auto at = std::ranges::lower_bound(sorted_families, name, {}, &family::name);
   return at != sorted_families.end() && at->name == name ? &*at : nullptr;
-}
-
-std::span<const alias> aliases() noexcept { return sorted_aliases; }
-
-resolved resolve(std::string_view name) {
-  captured digits;
-  for (const alias& a : sorted_aliases) {
-    digits = {};
-    if (!matches(a.name, name, digits)) continue;
-    resolved r;
-    r.family = a.family;
-    r.label = a.label;
-    r.value = filled(a.value, digits);
-    r.rule = a.rule.value_or(node_rule::sole);
-    r.rule_given = a.rule.has_value();
-    r.scale = a.scale;
-    r.offset = a.offset;
-    r.window = a.window;
-    r.is_alias = true;
-    return r;
-  }
-  resolved itself;
-  itself.family = name;
-  if (!name.empty() && find(name) == nullptr && !name.starts_with(node_prefix))
-    itself.otherwise.append(node_prefix).append(name);
-  return itself;
 }
 
 std::string flat_name(std::string_view family, const label_set& labels) {

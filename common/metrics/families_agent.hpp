@@ -37,6 +37,14 @@ inline constexpr family agent[] = {
      .labels = agent_source,
      .rule = node_rule::max,
      .source = "agent"},
+    {.name = "binnacle_agent_frozen_sensors",
+     .unit = "",
+     .help = "Sensors of a source whose reading has stayed exactly the same for ten minutes while those like "
+             "it moved: "
+             "they hang.",
+     .labels = agent_source,
+     .rule = node_rule::sum,
+     .source = "agent"},
     {.name = "binnacle_agent_missed_ticks_total",
      .unit = "",
      .type = kind::counter,

@@ -24,6 +24,7 @@ constexpr std::array sections{
             "labels: the machine's sum."},
     section{"rdt", "Cache and memory bandwidth (`rdt_`)",
             "What groups of the resctrl filesystem use (Intel RDT, AMD QoS); `sources` must name `rdt`."},
+    section{"host", "Composites (`host_`)", "The node's best figures, whatever it has to measure them with."},
     section{"textfile", "Text files (`textfile_`)",
             "About the `*.prom` files; the metrics in them keep their own names."},
     section{"scrape", "Exporters on the node (`binnacle_agent_scrape_`)",
@@ -157,7 +158,10 @@ std::string markdown() {
       "\n## Old names\n\n"
       "These go on working in policies and the custom metrics API. `<N>` and `<M>` are numbers. A metric of "
       "yours that is called\n"
-      "`node_x` is also found as `x`, as prometheus-adapter serves it.\n\n"
+      "`node_x` is also found as `x`, as prometheus-adapter serves it. A metric of yours that really has one "
+      "of these "
+      "names wins, at the\n"
+      "nodes that have it. Names of your own: the aggregator's `--aliases` (aggregator/policy/README.md).\n\n"
       "| old name | is | a node's number | comes from |\n|---|---|---|---|\n";
   for (const alias& a : aliases()) {
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} | {} |\n", a.name, value_of(a), rule_of(a),

@@ -1,5 +1,6 @@
 #include "common/wire/catalog_codec.hpp"
 
+#include "common/wire/catalog_check.hpp"
 #include "common/wire/codec.hpp"
 #include "common/wire/payload.hpp"
 #include "common/wire/text.hpp"
@@ -16,43 +17,19 @@ fault too_large(std::size_t n, std::string_view what, std::size_t limit) {
 }
 fault bad(std::string sentence) { return {reason::bad_catalogue, std::move(sentence)}; }
 
-outcome<void> check_group(const group_info& g) {
-  if (g.source.empty() || g.source.size() > max_name || g.name.size() > max_name || !valid_utf8(g.source) ||
-      !valid_utf8(g.name))
-    return bad("a group whose source or name is empty, too long or not UTF-8");
-  if (g.period_ms == 0 || g.stale_after_ms == 0)
-    return bad("group " + g.source + "/" + g.name + " has a period or stale-after of 0");
-  return {};
-}
-
-outcome<void> check_series(const series_info& s, std::size_t groups) {
-  if (!valid_metric_name(s.family))
-    return bad("a family name that is no metric name (letters, digits, _ and :, at most 255)");
-  if (s.labels.size() > max_labels)
-    return too_large(s.labels.size(), "labels at one series of " + s.family, max_labels);
-  if (s.group >= groups)
-    return bad("a series of " + s.family + " in group " + number(s.group) + " of " + number(groups));
-  if (s.exponent > max_exponent || s.exponent < -max_exponent)
-    return bad("a series of " + s.family + " with exponent " + std::to_string(s.exponent) +
-               "; -18 to 18 are allowed");
-  for (const auto& [name, value] : s.labels) {
-    if (!valid_label_name(name))
-      return bad("a label name at " + s.family + " that is none (letters, digits and _, at most 255)");
-    if (value.size() > max_text || !valid_utf8(value))
-      return bad("the value of label " + name + " at " + s.family + " is longer than 1 KiB or not UTF-8");
-  }
-  return {};
-}
-
 }  // namespace
 
 outcome<void> check(const catalog& c) {
   if (c.series.size() > max_series) return too_large(c.series.size(), "series", max_series);
   if (c.groups.size() > max_groups) return too_large(c.groups.size(), "groups", max_groups);
   for (const group_info& g : c.groups)
-    if (auto fine = check_group(g); fine.has_error()) return fine;
-  for (const series_info& s : c.series)
-    if (auto fine = check_series(s, c.groups.size()); fine.has_error()) return fine;
+    if (auto fine = check(g); fine.has_error()) return fine;
+  for (const series_info& s : c.series) {
+    if (auto fine = check(s); fine.has_error()) return fine;
+    if (s.group >= c.groups.size())
+      return bad("a series of " + s.family + " in group " + number(s.group) + " of " +
+                 number(c.groups.size()));
+  }
   return {};
 }
 

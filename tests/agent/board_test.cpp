@@ -1,5 +1,7 @@
 #include "agent/board.hpp"
 
+#include "agent/feed.hpp"
+#include "common/wire/codec.hpp"
 #include "tests/agent/support.hpp"
 
 #include <doctest/doctest.h>
@@ -141,6 +143,71 @@ TEST_CASE("removed series and groups give their places back and leave the others
   CHECK(again == g);
   CHECK(b.add_series(again, "c", {}, 0) == s);
   CHECK(shown(b, "c") == "not_read_yet");
+}
+
+// One bad line in a user's file made the aggregator refuse all of the node's series.
+TEST_CASE("what the wire would not take is refused series by series, and the catalogue stays good") {
+  board b;
+  const auto g = b.add_group("textfile", "x.prom", 1s, 10s);
+  metrics::label_set many;
+  for (int i = 0; i < 40; ++i) many.emplace_back("l" + std::to_string(i), "v");
+  std::uint64_t refused = 0;
+  const auto refuses = [&](std::string family, metrics::label_set labels) {
+    CHECK(b.add_series(g, std::move(family), std::move(labels)) == board::no_series);
+    CHECK(b.refusals() == ++refused);
+    CHECK_FALSE(b.last_refusal().empty());
+  };
+  refuses("9lives", {});
+  refuses("", {});
+  refuses("a-b", {});
+  refuses(std::string(256, 'a'), {});
+  refuses("good", {{"bad-label", "x"}});
+  refuses("good", {{"label", std::string(1025, 'x')}});
+  refuses("good", {{"label", "\xff"}});
+  refuses("good", {{"label", std::string("a\0b", 3)}});
+  refuses("good", many);
+  CHECK(b.last_refusal() == "40 labels at one series of good; at most 32 are allowed");
+  CHECK(b.add_group("textfile", "\xff.prom", 1s, 10s) == board::no_group);
+  REQUIRE(b.refused().size() == 1);
+  CHECK(b.refused()[0].reason == "invalid");
+  CHECK(b.refused()[0].count == refused + 1);
+  const auto s =
+      b.add_series(g, "good", {{"label", "ü"}}, 0, metrics::kind::gauge, "help that is no UTF-8: \xff");
+  REQUIRE(s != board::no_series);
+  CHECK(b.series()[s].info.help.empty());
+  feed f(b);
+  CHECK(wire::check(f.announce()).has_value());
+}
+
+TEST_CASE("names and labels have a bound in all, and what is removed makes room") {
+  board b({.series = 100, .groups = 10, .bytes = 100});
+  const auto g = b.add_group("textfile", "", 1s, 10s);
+  const auto first = b.add_series(g, "a", {{"l", std::string(60, 'x')}});
+  CHECK(b.add_series(g, "b", {{"l", std::string(60, 'x')}}) == board::no_series);
+  CHECK(b.refused()[0].reason == "bound");
+  b.remove_series(first);
+  CHECK(b.add_series(g, "b", {{"l", std::string(60, 'x')}}) != board::no_series);
+}
+
+TEST_CASE("a series withheld has no value, whatever its source sets, and the newest when it is given free") {
+  board b;
+  const auto g = b.add_group("rapl", "", 1s, 10s);
+  const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}});
+  b.set(s, 80.0);
+  b.withhold(s, true);
+  CHECK(b.series()[s].reason == wire::absence::no_data);
+  CHECK(b.measured(s) == decimal{800, -1});
+  const auto changed = b.series()[s].changed;
+  b.set(s, 81.0);
+  CHECK(b.series()[s].changed == changed);
+  CHECK(b.measured(s) == decimal{810, -1});
+  b.set_absent(s, wire::absence::timeout);
+  CHECK(b.series()[s].reason == wire::absence::timeout);
+  CHECK_FALSE(b.measured(s).has_value());
+  b.set(s, 82.0);
+  CHECK(b.series()[s].reason == wire::absence::no_data);
+  b.withhold(s, false);
+  CHECK(shown(b, "rapl_power_watts", {{"package", "0"}}) == "82.0");
 }
 
 TEST_CASE("beyond its bounds the board refuses and counts") {

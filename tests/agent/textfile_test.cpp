@@ -203,6 +203,17 @@ TEST_CASE("NaN and infinities are absent") {
   CHECK(shown(f.out, "b") == "out_of_range");
 }
 
+// It made the aggregator refuse the whole node.
+TEST_CASE("a label that no aggregator takes costs its series alone, and is named") {
+  folder f;
+  f.settled("a.prom", std::string("a{l=\"x\0y\"} 1\nb 1\n", 17));
+  f.look();
+  CHECK(shown(f.out, "b").substr(0, 1) == "1");
+  CHECK(f.refused("invalid") == 1);
+  CHECK(f.source.limitation().find("the value of label l at a is longer than 1 KiB or not UTF-8") !=
+        std::string::npos);
+}
+
 TEST_CASE("bounds on series, bytes and files are kept and named") {
   SUBCASE("series") {
     folder f({.names = std::make_shared<foreign_names>(foreign_names::bounds{.series = 2})});

@@ -35,9 +35,9 @@ class Loop(unittest.TestCase):
         self.addCleanup(self.trial.stop)
         self.trial.make_certificates(["cool", "warm"])
 
-    def begin(self, text):
+    def begin(self, text, *more):
         self.trial.write_policy(text)
-        self.trial.start_aggregator()
+        self.trial.start_aggregator(*more)
         for node, watts in (("cool", 40), ("warm", 60)):
             self.trial.start_package(node, watts)
             self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node))
@@ -156,6 +156,23 @@ class Loop(unittest.TestCase):
         self.trial.wait_for("five reads a second", lambda: periods() == {"cool": "200m", "warm": "200m"})
         self.trial.write_policy(policy(rule("dontschedule", 1000, metric="os_load1")))
         self.trial.wait_for("one read a second again", lambda: periods() == {"cool": "1", "warm": "1"})
+
+    def test_one_policy_on_the_best_power_figure_under_a_name_of_ones_own(self):
+        names = self.trial.folder / "aliases.yaml"
+        names.write_text("- {name: machine_kw, family: host_power_watts, scale: 0.001}\n")
+        self.begin(policy("    dontschedule:\n      rules:\n      - {metricname: machine_kw, operator: GreaterThan, targetQuantity: 140m}\n"),
+                   "--aliases", names)
+        self.until_passing(["cool"])
+        self.assertEqual(len(self.trial.metric("host_power_watts_psys")), 2)
+
+    def test_a_node_that_is_gone_for_good_is_forgotten(self):
+        self.begin(policy(rule("dontschedule", 250)), "--forget-after", "2s")
+        self.assertEqual(self.trial.end("warm"), 0)
+        self.trial.wait_for("the node to be forgotten", lambda: "binnacle_forgotten_nodes_total 1" in self.trial.ask("ops", "/metrics")[1])
+        self.assertNotIn('"warm"', self.trial.ask("ops", "/api/v1/nodes")[1])
+        self.trial.start_agent("warm", "--sys-root", self.trial.sysroot("warm"))
+        self.trial.wait_for("the node to be back", lambda: len(self.trial.metric(METRIC)) == 2)
+        self.until_passing(["cool", "warm"])
 
     def test_programs_end_with_status_0_on_sigterm(self):
         self.begin(policy(rule("dontschedule", 250)))

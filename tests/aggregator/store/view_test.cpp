@@ -40,6 +40,18 @@ TEST_SUITE("aggregator/store/view") {
     CHECK(v.ids().find("c") == name_index::none);
   }
 
+  TEST_CASE("a node that is forgotten is found no more, by name or in order, and may come back as another") {
+    view v;
+    for (std::uint32_t i = 0; i < 100; ++i) v.apply({.id = node_id{i}, .name = "n" + std::to_string(i)});
+    v.forget({node_id{7}, node_id{99}, node_id{500}});
+    CHECK(v.find("n7") == nullptr);
+    CHECK(v.ids().find("n99") == name_index::none);
+    CHECK(v.nodes().size() == 98);
+    CHECK(v.find("n8")->id == node_id{8});
+    v.apply({.id = node_id{100}, .name = "n7"});
+    CHECK(v.find("n7")->id == node_id{100});
+  }
+
   TEST_CASE("a source's status replaces its last one and no other") {
     view v;
     v.apply({.id = node_id{0}, .name = "n", .sources = {{{"rapl", true, ""}, {"os", true, ""}}}});

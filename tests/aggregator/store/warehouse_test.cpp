@@ -290,13 +290,13 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     bench b;
     const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
     b.send_watts(100, 600);
-    b.store.set_linked(b.node, false);
+    b.store.set_linked(b.node, false, at_s(105));
     const sample s = column.values->load(b.node);
     CHECK(s.present(at_s(109)));
     CHECK(s.absent_because(at_s(110)) == wire::absence::disconnected);
     CHECK(b.store.cells(b.node)->load(0).absent_because(at_s(110)) == wire::absence::disconnected);
     CHECK(b.told.size() == 2);
-    b.store.set_linked(b.node, true);
+    b.store.set_linked(b.node, true, at_s(106));
     CHECK(column.values->load(b.node).absent_because(at_s(110)) == wire::absence::stale);
   }
 
@@ -354,6 +354,192 @@ TEST_SUITE("aggregator/store/warehouse/families") {
     CHECK(wanted_ms(w, "rack_inlet") == 1000);
     REQUIRE(w.set_catalog(w.node("b").value(), c, at_s(1)).has_value());
     CHECK(w.interest_version() == with);
+  }
+}
+
+TEST_SUITE("aggregator/store/warehouse/forgetting") {
+  TEST_CASE("a node that was away for too long makes room for another") {
+    warehouse w({.nodes = 2});
+    const wire::catalog c = two_packages();
+    const auto column = w.watch({"rapl_power_watts_0"}, at_s(1));
+    for (const char* name : {"a", "b"}) {
+      const node_id n = w.node(name).value();
+      w.set_linked(n, true, at_s(1));
+      REQUIRE(w.set_catalog(n, c, at_s(1)).has_value());
+      REQUIRE(w.apply(n, batch_at(c, at_s(2), {{0, 605}}), 0s, at_s(2)).has_value());
+    }
+    const node_id a = *w.find("a");
+    w.set_linked(a, false, at_s(10));
+    CHECK(w.forget_idle(100s, at_s(109)).empty());
+    CHECK(w.node("c").has_error());
+    const auto gone = w.forget_idle(100s, at_s(110));
+    REQUIRE(gone.size() == 1);
+    CHECK(gone[0].id == a);
+    CHECK(gone[0].name == "a");
+    CHECK_FALSE(w.known(a));
+    CHECK_FALSE(w.find("a").has_value());
+    CHECK(w.node_count() == 1);
+    CHECK(w.series_count() == c.series.size());
+    CHECK(column.values->load(a).reason == wire::absence::not_read_yet);
+    CHECK(column.values->load(*w.find("b")).value == decimal{605, -1});
+    CHECK(w.counters().forgotten == 1);
+    CHECK(w.forget_idle(100s, at_s(500)).empty());
+    // It comes back as another.
+    const node_id again = w.node("a").value();
+    CHECK(again != a);
+    REQUIRE(w.set_catalog(again, c, at_s(600)).has_value());
+    REQUIRE(w.apply(again, batch_at(c, at_s(600), {{0, 700}}), 0s, at_s(600)).has_value());
+    CHECK(column.values->load(again).value == decimal{700, -1});
+  }
+
+  TEST_CASE("a node that is connected, or came back, is not forgotten") {
+    warehouse w;
+    const node_id a = w.node("a").value();
+    w.set_linked(a, true, at_s(1));
+    CHECK(w.forget_idle(1s, at_s(1000)).empty());
+    w.set_linked(a, false, at_s(1000));
+    w.set_linked(a, true, at_s(1001));
+    CHECK(w.forget_idle(1s, at_s(2000)).empty());
+  }
+
+  TEST_CASE("ids are not given out for ever") {
+    warehouse w({.nodes = 1});
+    for (int i = 0; i < 16; ++i) {
+      const node_id n = w.node(std::to_string(i)).value();
+      w.set_linked(n, false, at_s(1));
+      REQUIRE(w.forget_idle(1s, at_s(10)).size() == 1);
+    }
+    CHECK(w.node("x").error().message.find("restart the aggregator") != std::string::npos);
+  }
+}
+
+TEST_SUITE("aggregator/store/warehouse/expiry") {
+  /// Two sensors of two files under one name: their node's number is the maximum.
+  struct two_files {
+    std::vector<seen> told;
+    warehouse store{{}, [this](column_id c, node_id n, const sample& s) { told.push_back({c, n, s}); }};
+    wire::catalog catalog = catalog_builder()
+                                .group("textfile", 10'000, "a.prom")
+                                .series("rack_inlet", {{"where", "top"}})
+                                .group("textfile", 10'000, "b.prom")
+                                .series("rack_inlet", {{"where", "bottom"}});
+    node_id node = store.node("n").value();
+    std::shared_ptr<const shared_column> column = store.watch({"rack_inlet"}, at_s(1)).values;
+
+    two_files() { REQUIRE(store.set_catalog(node, catalog, at_s(1)).has_value()); }
+    void send(double t, std::uint16_t group, std::int64_t value) {
+      wire::batch b{.catalog_version = 1, .sent_at_ns = to_ns(at_s(t))};
+      b.reads.push_back({group, to_ns(at_s(t))});
+      b.values.push_back({group, value});
+      REQUIRE(store.apply(node, b, 0s, at_s(t)).has_value());
+    }
+  };
+
+  TEST_CASE("a maximum goes on with what is there when one of its groups is too old") {
+    two_files f;
+    CHECK(f.store.next_deadline() == instant::max());
+    f.send(100, 0, 30);
+    f.send(101, 1, 25);
+    f.send(104, 1, 26);
+    CHECK(f.column->load(f.node).expires_at == at_s(110));
+    CHECK(f.store.next_deadline() == at_s(110));
+    f.told.clear();
+    f.store.expire(at_s(110));
+    REQUIRE(f.told.size() == 1);
+    CHECK(f.told[0].what.value == decimal{26, 0});
+    CHECK(f.told[0].what.partial);
+    CHECK(f.told[0].what.expires_at == at_s(114));
+    CHECK(f.column->load(f.node) == f.told[0].what);
+    // The last one ends as any value does.
+    CHECK(f.store.next_deadline() == at_s(114));
+    f.store.expire(at_s(114));
+    CHECK(f.told.size() == 1);
+    CHECK(f.column->load(f.node).absent_because(at_s(114)) == wire::absence::stale);
+    CHECK(f.store.next_deadline() == instant::max());
+    f.send(120, 0, 31);
+    CHECK(f.store.next_deadline() == at_s(130));
+  }
+
+  TEST_CASE("a deadline that new reads have moved tells nobody") {
+    two_files f;
+    f.send(100, 0, 30);
+    f.send(100, 1, 25);
+    f.send(108, 0, 30);
+    f.send(108, 1, 25);
+    f.told.clear();
+    f.store.expire(at_s(110));
+    CHECK(f.told.empty());
+    CHECK(f.store.next_deadline() == at_s(118));
+  }
+
+  TEST_CASE("a sum ends with its first member and needs no deadline") {
+    bench b;
+    b.store.watch({"rapl_power_watts"}, at_s(99));
+    b.send_watts(100, 600);
+    CHECK(b.store.next_deadline() == instant::max());
+  }
+
+  TEST_CASE("a deadline of a column that is gone does nothing") {
+    two_files f;
+    f.send(100, 0, 30);
+    f.send(104, 1, 26);
+    f.store.unwatch(column_id{0});
+    f.told.clear();
+    f.store.expire(at_s(200));
+    CHECK(f.told.empty());
+    CHECK(f.store.next_deadline() == instant::max());
+  }
+}
+
+TEST_SUITE("aggregator/store/warehouse/names") {
+  TEST_CASE("a user's alias makes a column, scaled") {
+    metrics::alias_table names;
+    names.add({.name = "node_kw", .family = "rapl_power_watts", .scale = 0.001, .note = "test"});
+    warehouse w({}, {}, names);
+    const wire::catalog c = two_packages();
+    const node_id n = w.node("a").value();
+    REQUIRE(w.set_catalog(n, c, at_s(99)).has_value());
+    const auto column = w.watch({"node_kw"}, at_s(99));
+    REQUIRE(w.apply(n, batch_at(c, at_s(100), {{0, 605}, {1, 500}, {2, 70}}), 0s, at_s(100)).has_value());
+    CHECK(column.values->load(n).value == decimal{1175, -4});
+  }
+
+  // The names of exporters are old names too: where a user's file brings the metric itself, that one is
+  // meant.
+  TEST_CASE("a node's own metric wins over an alias of its name, at that node") {
+    warehouse w;
+    const auto column = w.watch({"load1"}, at_s(1));
+    const wire::catalog own =
+        catalog_builder().group("os").series("os_load1", {}, -2).group("textfile").series("load1");
+    const wire::catalog plain = catalog_builder().group("os").series("os_load1", {}, -2);
+    const node_id a = w.node("a").value(), b = w.node("b").value();
+    REQUIRE(w.set_catalog(a, own, at_s(1)).has_value());
+    REQUIRE(w.set_catalog(b, plain, at_s(1)).has_value());
+    REQUIRE(w.apply(a, batch_at(own, at_s(2), {{0, 150}, {1, 7}}), 0s, at_s(2)).has_value());
+    REQUIRE(w.apply(b, batch_at(plain, at_s(2), {{0, 150}}), 0s, at_s(2)).has_value());
+    CHECK(column.values->load(a).value == decimal{7, 0});
+    CHECK(column.values->load(b).value == decimal{150, -2});
+  }
+
+  TEST_CASE("old names in other units come out in those") {
+    warehouse w;
+    const auto pages = w.watch({"collectd_hugepages_vmpage_number"}, at_s(1));
+    const auto jiffies = w.watch({"collectd_cpu_total"}, at_s(1));
+    const wire::catalog c =
+        catalog_builder()
+            .group("os")
+            .series("os_hugepages_free_bytes", {{"size", "2048kB"}})
+            .series("os_hugepages_free_bytes", {{"size", "1048576kB"}})
+            .series("os_cpu_seconds_total", {{"mode", "user"}}, -2, metrics::kind::counter)
+            .series("os_cpu_seconds_total", {{"mode", "idle"}}, -2, metrics::kind::counter);
+    const node_id n = w.node("a").value();
+    REQUIRE(w.set_catalog(n, c, at_s(1)).has_value());
+    const std::int64_t page = 2048 * 1024;
+    REQUIRE(w.apply(n, batch_at(c, at_s(2), {{0, 1200 * page}, {1, 512 * page}, {2, 12345}, {3, 99999}}), 0s,
+                    at_s(2))
+                .has_value());
+    CHECK(pages.values->load(n).value == decimal{1200, 0});
+    CHECK(jiffies.values->load(n).value == decimal{12345, 0});
   }
 }
 

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "common/clock.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// Which sensors hang: their reading stayed exactly the same over a whole window in which those like them
+/// moved a lot. Quantised sensors of an idle machine stay the same for hours, together; so what counts is
+/// that nearly all the others did not. Small readings are never frozen: 0 is what something off reads, and
+/// 0.1 W at a resolution of 0.1 W is as calm as it is stuck. Pure.
+class frozen_watch {
+ public:
+  struct settings {
+    duration window = std::chrono::minutes(10);
+    std::size_t reads = 20;       ///< successful ones in the window, of the sensor and of a peer that counts
+    std::size_t peer_values = 8;  ///< different values that a peer must have shown to have moved
+    std::int64_t least = 20;      ///< steps of its resolution, that a reading must be away from 0
+    double peer_share = 0.75;     ///< of the peers with a value must have moved
+    double witness_span = 0.2;    ///< by which a witness must have moved to stand for the peers
+  };
+  frozen_watch() : frozen_watch(settings{}) {}
+  explicit frozen_watch(settings s) : settings_(s) {}
+
+  /// One sensor at one look.
+  struct reading {
+    std::uint32_t id = 0;  ///< the same at each look
+    std::string kind;      ///< sensors of one kind are peers
+    std::optional<std::int64_t> value;
+    instant read_at{};
+  };
+  /// Looks at all sensors there are. `witness` (the load, 0..1) stands for the peers of those of `witnessed`
+  /// that have none. Nothing is found before a window is full.
+  void look(const std::vector<reading>& all, std::optional<double> witness,
+            const std::set<std::string>& witnessed, instant now);
+
+  struct stuck {
+    std::int64_t value = 0;
+    instant since{};
+  };
+  /// By id: those that hang, until they read another value or are no longer there.
+  const std::map<std::uint32_t, stuck>& frozen() const noexcept { return frozen_; }
+
+ private:
+  /// A sensor in the present window.
+  struct track {
+    std::string kind;
+    std::set<std::int64_t> values;  // at most peer_values
+    std::size_t reads = 0;
+    instant last_read{};
+    bool whole = true;  // had a value at each look
+    std::uint64_t seen = 0;
+  };
+  bool constant(const track& t) const {
+    return t.whole && t.reads >= settings_.reads && t.values.size() == 1 &&
+           std::abs(*t.values.begin()) >= settings_.least;
+  }
+  bool moved(const track& t) const {
+    return t.reads >= settings_.reads && t.values.size() >= settings_.peer_values;
+  }
+  void judge(const std::set<std::string>& witnessed);
+  void begin(instant now);
+
+  settings settings_;
+  std::optional<instant> began_;
+  std::map<std::uint32_t, track> tracks_;
+  std::map<std::uint32_t, stuck> frozen_;
+  double least_ = 2, most_ = -1;  // of the witness
+  std::uint64_t looks_ = 0;
+};
+
+}  // namespace binnacle::agent

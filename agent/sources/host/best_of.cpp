@@ -1,0 +1,26 @@
+#include "agent/sources/host/best_of.hpp"
+
+namespace binnacle::agent {
+
+std::optional<std::size_t> best_of::choose(std::span<const contender> all, instant now) {
+  there_since_.resize(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].value) {
+      there_since_[i].reset();
+    } else if (!there_since_[i]) {
+      there_since_[i] = now;
+    }
+  }
+  if (present_ && !all[*present_].value && now >= kept_until_) present_.reset();
+  // Without a present way the best that is there; else only one that is better, and there to stay.
+  for (std::size_t i = 0; i < present_.value_or(all.size()); ++i) {
+    if (!all[i].value) continue;
+    if (present_ && now - *there_since_[i] < all[i].stale_after) continue;
+    present_ = i;
+    break;
+  }
+  if (present_ && all[*present_].value) kept_until_ = all[*present_].read_at + all[*present_].stale_after;
+  return present_;
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "common/decimal.hpp"
+#include "common/wire/messages.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// One way to know a quantity, as it is now.
+struct contender {
+  std::optional<decimal> value;
+  instant read_at{};                           ///< of the oldest part of the value
+  duration stale_after{};                      ///< the shortest of its parts'
+  wire::absence why = wire::absence::missing;  ///< without a value
+};
+
+/// Which of several ways to know one quantity counts now. It changes only when the present way has had no
+/// value for its stale-after, or when a better one has had one for as long: a sensor that comes and goes
+/// makes no step in the series at each time. Pure.
+class best_of {
+ public:
+  /// `all`: the best first, the same ways at each call. Nothing when none has a value.
+  std::optional<std::size_t> choose(std::span<const contender> all, instant now);
+
+ private:
+  std::optional<std::size_t> present_;
+  instant kept_until_{};                             // of the present way
+  std::vector<std::optional<instant>> there_since_;  // by way: without interruption
+};
+
+}  // namespace binnacle::agent

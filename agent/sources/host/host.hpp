@@ -1,0 +1,52 @@
+#pragma once
+
+#include "agent/clocks.hpp"
+#include "agent/source.hpp"
+#include "agent/sources/host/best_of.hpp"
+
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// The node's best figures, so that one policy fits a mixed fleet: host_power_watts from DCMI, else the BMC's
+/// power sensors, else psys, else RAPL; host_inlet_temperature_celsius from the BMC. The label `source` says
+/// which. They are made of what the other sources have put on the board, so this one is read after them; a
+/// value is as old as the oldest of its parts, and goes with them.
+class host_source final : public source {
+ public:
+  explicit host_source(duration period, clocks time = {});
+
+  std::string_view name() const noexcept override { return "host"; }
+  duration period() const noexcept override { return period_; }
+  /// It reads nothing but the board.
+  duration least_period() const noexcept override {
+    return std::min<duration>(period_, std::chrono::milliseconds(200));
+  }
+  std::vector<finding> probe() override { return {}; }
+  result<void> discover(board& out) override;
+  result<void> read(board& out) override;
+
+ private:
+  /// One composite on the board.
+  struct figure {
+    std::size_t which;                                  // in the table of host.cpp
+    std::vector<std::vector<board::series_ref>> parts;  // by way
+    best_of choice;
+    std::optional<std::size_t> announced;  // the way whose series is on the board
+    duration stale_after{};                // of that series' group
+    board::group_ref group = board::no_group;
+    board::series_ref series = board::no_series;
+  };
+
+  void find_parts(figure& f, const board& from) const;
+  void show(figure& f, std::size_t way, duration stale_after, board& out) const;
+  void update(figure& f, instant now, board& out) const;
+
+  duration period_;
+  clocks time_;
+  std::vector<figure> figures_;
+  std::uint32_t found_in_ = 0;  // version of the board in which the parts were looked for
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,75 @@
+#include "agent/sources/host/best_of.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+using namespace binnacle;
+using namespace std::chrono_literals;
+using agent::best_of;
+using agent::contender;
+
+namespace {
+
+/// Two ways, the better one first; each is read at every step while it is there.
+struct bench {
+  best_of choice;
+  instant now{1h};
+
+  std::optional<std::size_t> step(bool better, bool other) {
+    now += 1s;
+    std::array<contender, 2> all;
+    if (better) all[0] = {decimal{200, 0}, now, 10s, wire::absence::none};
+    if (other) all[1] = {decimal{180, 0}, now, 10s, wire::absence::none};
+    return choice.choose(all, now);
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/sources/host/best_of");
+
+TEST_CASE("the best way that is there is taken") {
+  bench b;
+  CHECK_FALSE(b.step(false, false).has_value());
+  SUBCASE("both") { CHECK(b.step(true, true) == 0u); }
+  SUBCASE("the better one") { CHECK(b.step(true, false) == 0u); }
+  SUBCASE("the other one") { CHECK(b.step(false, true) == 1u); }
+}
+
+TEST_CASE("a way without a value is kept until its last one is stale") {
+  bench b;
+  CHECK(b.step(true, true) == 0u);
+  for (int i = 0; i < 9; ++i) CHECK(b.step(false, true) == 0u);
+  CHECK(b.step(false, true) == 1u);
+}
+
+TEST_CASE("a better way is taken when it has been there for its stale-after without a break") {
+  bench b;
+  CHECK(b.step(false, true) == 1u);
+  for (int i = 0; i < 10; ++i) CHECK(b.step(true, true) == 1u);
+  SUBCASE("it stays") { CHECK(b.step(true, true) == 0u); }
+  SUBCASE("it breaks off and starts anew") {
+    CHECK(b.step(false, true) == 1u);
+    for (int i = 0; i < 10; ++i) CHECK(b.step(true, true) == 1u);
+    CHECK(b.step(true, true) == 0u);
+  }
+}
+
+TEST_CASE("a way that comes and goes every few seconds changes nothing") {
+  bench b;
+  CHECK(b.step(true, true) == 0u);
+  for (int i = 0; i < 100; ++i) CHECK(b.step(i % 5 == 0, true) == 0u);
+  bench c;
+  CHECK(c.step(false, true) == 1u);
+  for (int i = 0; i < 100; ++i) CHECK(c.step(i % 5 != 0, true) == 1u);
+}
+
+TEST_CASE("when the last way has no value any more there is none") {
+  bench b;
+  CHECK(b.step(true, false) == 0u);
+  for (int i = 0; i < 9; ++i) CHECK(b.step(false, false) == 0u);
+  CHECK_FALSE(b.step(false, false).has_value());
+}
+
+TEST_SUITE_END();

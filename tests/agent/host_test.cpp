@@ -1,0 +1,152 @@
+#include "agent/sources/host/host.hpp"
+
+#include "tests/agent/support.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using agent::test::entry_of;
+using agent::test::fake_clock;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A board with what other sources would have put there, and the composites read after them.
+struct bench {
+  fake_clock clock;
+  board out;
+  host_source host{1s, clock.source()};
+  board::group_ref rapl = out.add_group("rapl", "", 1s, 10s);
+  board::group_ref bmc = out.add_group("bmc", "sensors", 5s, 15s);
+
+  board::series_ref add(board::group_ref g, const char* family, metrics::label_set labels = {}) {
+    return out.add_series(g, family, std::move(labels));
+  }
+  void read() { REQUIRE(host.read(out).has_value()); }
+  /// Lets seconds pass in which the groups given are read.
+  void pass(int seconds, std::initializer_list<board::group_ref> groups) {
+    for (int i = 0; i < seconds; ++i) {
+      clock.now += 1s;
+      for (const auto g : groups) out.mark_read(g, clock.now);
+      read();
+    }
+  }
+  std::string watts(const char* source) { return shown(out, "host_power_watts", {{"source", source}}); }
+  const board::group_entry& group_of(const char* family, const char* source) {
+    return out.groups()[entry_of(out, family, {{"source", source}})->info.group];
+  }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/sources/host");
+
+TEST_CASE("a node that measures nothing announces no figure") {
+  bench b;
+  b.pass(3, {});
+  CHECK(b.out.live_series() == 0);
+}
+
+TEST_CASE("packages and dram make the node's watts, not cores, not dram alone") {
+  bench b;
+  const auto dram = b.add(b.rapl, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}});
+  b.out.set(dram, 7.5);
+  b.pass(1, {b.rapl});
+  CHECK(b.watts("rapl") == "no such series");
+  const auto p0 = b.add(b.rapl, "rapl_power_watts", {{"package", "0"}});
+  const auto p1 = b.add(b.rapl, "rapl_power_watts", {{"package", "1"}});
+  b.out.set(b.add(b.rapl, "rapl_zone_power_watts", {{"zone", "core"}, {"package", "0"}}), 50.0);
+  b.out.set(p0, 80.0);
+  b.pass(1, {b.rapl});
+  CHECK(b.watts("rapl") == "not_read_yet");  // a sum of what is there would be less than the node draws
+  b.out.set(p1, 60.1);
+  b.pass(1, {b.rapl});
+  CHECK(b.watts("rapl") == "147.6");
+  CHECK(b.group_of("host_power_watts", "rapl").read_at == b.clock.now);
+}
+
+TEST_CASE("the whole platform's meter goes before its parts") {
+  bench b;
+  b.out.set(b.add(b.rapl, "rapl_power_watts", {{"package", "0"}}), 80.0);
+  b.out.set(b.add(b.rapl, "rapl_zone_power_watts", {{"zone", "psys"}}), 130.0);
+  b.pass(1, {b.rapl});
+  CHECK(b.watts("psys") == "130.0");
+  CHECK(b.watts("rapl") == "no such series");
+}
+
+TEST_CASE("a value is as old as its oldest part and ends with the first") {
+  bench b;
+  const auto other = b.out.add_group("bmc", "slow", 5s, 30s);
+  b.out.set(b.add(b.bmc, "bmc_power_watts", {{"sensor", "PS1"}, {"scope", "node"}}), 100.0);
+  b.out.set(b.add(other, "bmc_power_watts", {{"sensor", "PS2"}, {"scope", "node"}}), 110.0);
+  b.out.set(b.add(b.bmc, "bmc_power_watts", {{"sensor", "CPU1"}, {"scope", "part"}}), 60.0);
+  b.out.mark_read(other, b.clock.now);
+  const auto first = b.clock.now;
+  b.pass(3, {b.bmc});
+  CHECK(b.watts("bmc") == "210.0");
+  CHECK(b.group_of("host_power_watts", "bmc").read_at == first);
+  CHECK(b.group_of("host_power_watts", "bmc").info.stale_after_ms == 15'000);
+}
+
+TEST_CASE("when the best source falls silent its last value ages, then the next source counts") {
+  bench b;
+  b.out.set(b.add(b.bmc, "bmc_dcmi_power_watts"), 240.0);
+  b.out.set(b.add(b.rapl, "rapl_power_watts", {{"package", "0"}}), 80.0);
+  b.pass(1, {b.bmc, b.rapl});
+  CHECK(b.watts("dcmi") == "240.0");
+  const auto last = b.clock.now;
+  b.pass(14, {b.rapl});
+  CHECK(b.watts("dcmi") == "240.0");
+  CHECK(b.group_of("host_power_watts", "dcmi").read_at == last);
+  b.pass(1, {b.rapl});
+  CHECK(b.watts("rapl") == "80.0");
+  CHECK(b.watts("dcmi") == "no such series");
+  // Back for good only after its stale-after.
+  b.pass(15, {b.bmc, b.rapl});
+  CHECK(b.watts("rapl") == "80.0");
+  b.pass(1, {b.bmc, b.rapl});
+  CHECK(b.watts("dcmi") == "240.0");
+}
+
+TEST_CASE("without any value the figure is absent, with the reason of its source") {
+  bench b;
+  const auto dcmi = b.add(b.bmc, "bmc_dcmi_power_watts");
+  b.out.set_absent(dcmi, wire::absence::no_data);
+  b.pass(1, {b.bmc});
+  CHECK(b.watts("dcmi") == "no_data");
+  b.out.set(dcmi, 200.0);
+  b.pass(1, {b.bmc});
+  CHECK(b.watts("dcmi") == "200.0");
+  b.pass(20, {});
+  CHECK(b.watts("dcmi") == "timeout");
+  b.out.remove_group(b.bmc);
+  b.pass(1, {});
+  CHECK(b.watts("dcmi") == "no such series");
+}
+
+TEST_CASE("the warmest inlet that has a value is the node's") {
+  bench b;
+  const auto left = b.add(b.bmc, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet left"}});
+  const auto right = b.add(b.bmc, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet right"}});
+  b.out.set(left, 24.0);
+  b.out.set(right, 26.0);
+  b.pass(1, {b.bmc});
+  const auto inlet = [&] { return shown(b.out, "host_inlet_temperature_celsius", {{"source", "bmc"}}); };
+  CHECK(inlet() == "26.0");
+  b.out.set_absent(right, wire::absence::no_data);
+  b.pass(1, {b.bmc});
+  CHECK(inlet() == "24.0");
+}
+
+TEST_CASE("a figure that stays the same keeps its series, and its catalogue") {
+  bench b;
+  b.out.set(b.add(b.rapl, "rapl_power_watts", {{"package", "0"}}), 80.0);
+  b.pass(1, {b.rapl});
+  const auto version = b.out.version();
+  b.pass(60, {b.rapl});
+  CHECK(b.out.version() == version);
+}
+
+TEST_SUITE_END();

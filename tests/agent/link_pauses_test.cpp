@@ -1,0 +1,58 @@
+#include "agent/link_pauses.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+using namespace binnacle;
+using namespace std::chrono_literals;
+using agent::link_pauses;
+
+namespace {
+
+/// The mean pause after the last of so many sessions that lasted that long each.
+duration mean_pause(int sessions, duration lasted) {
+  std::mt19937_64 random(7);
+  constexpr int links = 500;
+  duration sum{};
+  for (int i = 0; i < links; ++i) {
+    link_pauses pauses;
+    instant now{1h};
+    duration pause{};
+    for (int s = 0; s < sessions; ++s) {
+      pauses.welcomed(now);
+      now += lasted;
+      pauses.ended(now);
+      pause = pauses.next(random, 0s);
+      now += pause;
+    }
+    sum += pause;
+  }
+  return sum / links;
+}
+
+}  // namespace
+
+TEST_SUITE("agent/link_pauses") {
+  // A catalogue that an aggregator refuses was sent again every half second, for ever.
+  TEST_CASE("sessions that end soon after their welcome are begun less and less often") {
+    CHECK(mean_pause(1, 1s) < 1s);
+    CHECK(mean_pause(4, 1s) > 3s);
+    CHECK(mean_pause(8, 1s) > 12s);
+  }
+
+  TEST_CASE("a session that lasted is begun again at once") { CHECK(mean_pause(8, 10s) < 1s); }
+
+  TEST_CASE("an attempt without a welcome is no session that lasted") {
+    link_pauses pauses;
+    pauses.welcomed(instant{1h});
+    CHECK(pauses.ended(instant{2h}));
+    CHECK_FALSE(pauses.ended(instant{3h}));
+  }
+
+  TEST_CASE("the peer's wish to be left alone counts") {
+    std::mt19937_64 random(7);
+    link_pauses pauses;
+    CHECK(pauses.next(random, 30s) >= 30s);
+  }
+}
