@@ -27,6 +27,9 @@ struct settings {
   std::string pmu_preset = "default";
   std::vector<std::string> pmu_events;
   bool pmu_per_cpu = false;
+  bool pmu_pods = false;
+  duration pmu_pods_period = std::chrono::seconds(10);
+  std::int64_t pmu_most_pods = 64;
   std::string textfile_directory;
   std::string sys_root = "/sys";
   std::string proc_root = "/proc";
