@@ -77,8 +77,8 @@ std::vector<pod_cgroup> find_pod_cgroups(const std::string& root, std::size_t mo
   std::vector<pod_cgroup> found;
   collect(root, 1, most, found);
   std::ranges::sort(found, {}, &pod_cgroup::uid);
-  const auto doubles = std::ranges::unique(found, {}, &pod_cgroup::uid);
-  found.erase(doubles.begin(), doubles.end());
+  const auto same = [](const pod_cgroup& a, const pod_cgroup& b) { return a.uid == b.uid; };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
   return found;
 }
 
