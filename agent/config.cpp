@@ -133,6 +133,10 @@ config_spec bind(settings& s) {
            "more events: instructions, r01c2, cpu/event=0xc2,umask=0x01/, uncore_imc/cas_count_read/ or "
            "libpfm4's INST_RETIRED:ANY_P");
   spec.add("pmu-per-cpu", s.pmu_per_cpu, "a series for each CPU instead of the machine's sum");
+  spec.add("pmu-pods", s.pmu_pods, "count for each pod, too, by its cgroup");
+  spec.add("pmu-pods-period", s.pmu_pods_period, std::chrono::seconds(1), hours(1),
+           "time between two reads of that");
+  spec.add("pmu-most-pods", s.pmu_most_pods, 1, 1000, "pods that are counted at most");
   spec.add("textfile-directory", s.textfile_directory, "folder of *.prom files; none: no textfile source");
   spec.add("scrape", s.scrape, "addresses of exporters on this node, such as http://127.0.0.1:9400/metrics");
   spec.add("scrape-metrics", s.scrape_metrics,

@@ -34,6 +34,9 @@ struct settings {
   std::string pmu_preset = "default";
   std::vector<std::string> pmu_events;
   bool pmu_per_cpu = false;
+  bool pmu_pods = false;
+  duration pmu_pods_period = std::chrono::seconds(10);
+  std::int64_t pmu_most_pods = 64;
   std::string textfile_directory;
   std::vector<std::string> scrape;            ///< exporters' URLs
   std::vector<std::string> scrape_metrics;    ///< globs, for those

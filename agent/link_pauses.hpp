@@ -1,7 +1,7 @@
 #pragma once
 
-#include "common/clock.hpp"
 #include "common/backoff.hpp"
+#include "common/clock.hpp"
 
 #include <optional>
 

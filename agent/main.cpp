@@ -11,6 +11,7 @@
 #include "agent/sources/os/os.hpp"
 #include "agent/sources/path/path_source.hpp"
 #include "agent/sources/pmu/pmu.hpp"
+#include "agent/sources/pmu/pods.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "agent/sources/rdt/rdt.hpp"
 #include "agent/sources/scrape/scrape_source.hpp"
@@ -66,6 +67,14 @@ sources make_sources(const settings& s) {
     o.wishes = {s.pmu_preset, s.pmu_events};
     o.per_cpu = s.pmu_per_cpu;
     all.push_back(std::make_unique<pmu_source>(std::move(o)));
+  }
+  if (s.reads("pmu") && s.pmu_pods) {
+    pod_options o;
+    o.sys_root = s.sys_root;
+    o.proc_root = s.proc_root;
+    o.period = s.pmu_pods_period;
+    o.most_pods = static_cast<std::size_t>(s.pmu_most_pods);
+    all.push_back(std::make_unique<pod_source>(std::move(o)));
   }
   if (s.reads("rdt")) {
     rdt_options o;

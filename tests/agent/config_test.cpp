@@ -68,6 +68,8 @@ TEST_CASE("what the PMU counts") {
   CHECK(s.pmu_events == std::vector<std::string>{"instructions", "r01c2"});
   CHECK(s.period_of(s.pmu_period) == 5s);
   CHECK(s.pmu_per_cpu);
+  CHECK(!s.pmu_pods);
+  CHECK(parsed({"--pmu-pods", "--pmu-most-pods", "5"}).value().pmu_most_pods == 5);
   CHECK(refusal({"--pmu-preset", "all"}) != "accepted");
   CHECK(refusal({"--pmu-period", "1ms"}).find("at least 20ms") != std::string::npos);
 }

@@ -1,5 +1,6 @@
 #include "agent/sources/pmu/counter_set.hpp"
 
+#include "agent/sources/pmu/descriptor_room.hpp"
 #include "agent/sources/pmu/named_events.hpp"
 #include "tests/agent/support.hpp"
 #include "tests/support/perf_sim.hpp"
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <limits>
 #include <optional>
+#include <sys/resource.h>
 
 using namespace binnacle;
 using namespace binnacle::agent;
@@ -224,6 +226,26 @@ TEST_CASE("descriptors are bounded: whole groups are left out on all CPUs, and t
   b.open({0, 1}, 8);
   CHECK(b.set.refused().empty());
   CHECK(b.set.descriptors() == 8);
+}
+
+TEST_CASE("room for descriptors is made by raising the soft limit, as far as the hard one lets") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  REQUIRE(before.rlim_max >= 1024);
+  struct restored {
+    rlimit was;
+    ~restored() { ::setrlimit(RLIMIT_NOFILE, &was); }
+  } const at_end{before};
+  const rlimit low{600, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+  CHECK(make_descriptor_room(88) == 88);
+  rlimit now{};
+  ::getrlimit(RLIMIT_NOFILE, &now);
+  CHECK(now.rlim_cur == 600);  // there was room
+  CHECK(make_descriptor_room(400) == 400);
+  ::getrlimit(RLIMIT_NOFILE, &now);
+  CHECK(now.rlim_cur == 912);
+  CHECK(make_descriptor_room(1'000'000'000) <= before.rlim_max - 512);
 }
 
 TEST_CASE("the process's limit of open files is a bound too") {

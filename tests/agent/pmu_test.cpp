@@ -139,8 +139,28 @@ TEST_CASE("without the right to count, the source fails and names it") {
   CHECK(shown(b.out, "pmu_cycles_total") == "permission");
   // It comes back by itself once the right is granted.
   b.sim.refusal = [](const perf_request&) { return 0; };
-  b.clock.now += 1s;
-  CHECK_FALSE(b.source.discover(b.out));
+  b.warm_up();
+  CHECK(shown(b.out, "pmu_cycles_per_second") == "8000000000");
+  CHECK(b.source.limitation().empty());
+}
+
+TEST_CASE("an event whose counter another program held is counted once it is free, the others go on") {
+  bench b(pmus::xeon());
+  b.sim.refusal = [](const perf_request& r) { return r.event.type == 0 && r.event.config == 3 ? EBUSY : 0; };
+  b.warm_up();
+  CHECK(holds(b.source.limitation(), "another program"));
+  const auto asked = b.sim.requests().size();
+  REQUIRE(b.source.discover(b.out));
+  CHECK(b.sim.requests().size() == asked + 1);
+  REQUIRE(b.read());
+  CHECK(shown(b.out, "pmu_cycles_per_second") == "8000000000");
+  CHECK(shown(b.out, "pmu_cache_misses_total") == "no_data");
+  b.sim.refusal = [](const perf_request&) { return 0; };
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  REQUIRE(b.read());
+  CHECK(shown(b.out, "pmu_llc_miss_ratio") == "0.2500");
+  CHECK(b.source.limitation().empty());
 }
 
 TEST_CASE("an unknown event is a sentence, everything else is counted") {
@@ -272,6 +292,9 @@ TEST_CASE("more events than descriptors: the last ones are left out with a reaso
   CHECK(entry_of(b.out, "pmu_memory_bandwidth_bytes_total", {{"direction", "read"}})->reason !=
         wire::absence::none);
   CHECK(holds(b.source.limitation(), "LimitNOFILE"));
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  CHECK(shown(b.out, "pmu_cycles_per_second") == "8000000000");
 }
 
 TEST_CASE("a memory controller's driver that is loaded later is found") {

@@ -41,6 +41,7 @@ agent::descriptor perf_sim::open(const agent::perf_request& wanted) {
   }
   if (into->cpu != wanted.cpu) throw std::logic_error("a group on two CPUs");
   into->events.push_back({wanted.event, agent::descriptor(ends[1])});
+  put_reading(*into);
   return agent::descriptor(ends[0]);
 }
 
@@ -70,13 +71,21 @@ void perf_sim::advance(duration by) {
     const auto on = static_cast<std::uint64_t>(share * static_cast<double>(ns));
     g.enabled_ns += ns;
     g.running_ns += on;
-    std::vector<std::uint64_t> text{g.events.size(), g.enabled_ns, g.running_ns};
     for (auto& e : g.events) {
       e.count += static_cast<std::uint64_t>(rate(e.encoding, g.cpu) * static_cast<double>(on) / 1e9 + 0.5);
-      text.push_back(e.count);
     }
-    (void)::send(g.events.front().peer.get(), text.data(), text.size() * sizeof text[0], MSG_NOSIGNAL);
+    put_reading(g);
   }
+}
+
+// In the place of one that was not read.
+void perf_sim::put_reading(const group& g) {
+  std::array<std::uint64_t, 64> unread;
+  while (::recv(g.leader, unread.data(), sizeof unread, MSG_DONTWAIT) > 0) {
+  }
+  std::vector<std::uint64_t> text{g.events.size(), g.enabled_ns, g.running_ns};
+  for (const auto& e : g.events) text.push_back(e.count);
+  (void)::send(g.events.front().peer.get(), text.data(), text.size() * sizeof text[0], MSG_NOSIGNAL);
 }
 
 }  // namespace binnacle::support

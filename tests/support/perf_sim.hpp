@@ -32,7 +32,7 @@ class perf_sim {
   /// Their descriptors give nothing any more.
   std::set<unsigned> offline;
 
-  /// Lets time pass and puts one reading into every group that is still open.
+  /// Lets time pass and puts one reading into every group that is still open, as opening an event does.
   void advance(duration by);
 
   /// All requests so far, in order.
@@ -54,6 +54,7 @@ class perf_sim {
     std::uint64_t enabled_ns = 0, running_ns = 0;
   };
   agent::descriptor open(const agent::perf_request& wanted);
+  void put_reading(const group& g);
   void forget_closed();
 
   std::vector<agent::perf_request> requests_;

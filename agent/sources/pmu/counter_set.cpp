@@ -102,7 +102,7 @@ void counter_set::read(std::vector<count>& out) {
       c.running_ns = std::min(now->running_ns - g.running_ns, c.enabled_ns);
       if (const auto rise = g.meters[i].update(now->counts[i], now->enabled_ns, now->running_ns)) {
         c.rise = *rise;
-      } else {
+      } else if (cgroup_ < 0 || c.enabled_ns > 0) {
         c.reason = wire::absence::not_running;
       }
       out.push_back(c);

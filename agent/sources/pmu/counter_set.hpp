@@ -42,7 +42,8 @@ class counter_set {
     std::uint64_t enabled_ns = 0;                ///< since the last read
     std::uint64_t running_ns = 0;                ///< of that, on the PMU
   };
-  /// Reads every group once. A group whose CPU went offline is closed; open() brings it back.
+  /// Reads every group once. A cgroup that ran nothing on a CPU counted nothing there. A group whose CPU went
+  /// offline is closed; open() brings it back.
   void read(std::vector<count>& out);
 
   /// A hardware group of several events has had no turn at all although it is being asked for: it does not

@@ -19,6 +19,12 @@ void event_meter::retire(board& out) {
   settled_ = wire::absence::missing;
 }
 
+void event_meter::remove(board& out) {
+  retire(out);
+  out.remove_series(total_series_);
+  total_series_ = board::no_series;
+}
+
 void event_meter::add(const counter_set::count& part) noexcept {
   any_ = true;
   if (part.reason == wire::absence::none) {
@@ -55,6 +61,8 @@ void event_meter::settle(instant now, board& out) {
 
 void event_meter::refuse(wire::absence reason, board& out) {
   settled_ = reason;
+  any_ = false;
+  reason_ = wire::absence::none;
   rate_.restart();
   out.set_absent(total_series_, reason);
   out.set_absent(rate_series_, reason);

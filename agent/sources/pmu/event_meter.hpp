@@ -19,6 +19,9 @@ class event_meter {
   /// Forgets the rate; the total of a CPU that went offline still counts.
   void retire(board& out);
 
+  /// Forgets both.
+  void remove(board& out);
+
   /// Takes one part of the sum.
   void add(const counter_set::count& part) noexcept;
   /// All parts of this read have been added: sets the series.

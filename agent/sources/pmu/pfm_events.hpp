@@ -3,6 +3,7 @@
 #include "agent/sources/perf_event.hpp"
 #include "common/error.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace binnacle::agent {
 
 /// libpfm4's tables: events by their makers' names ("INST_RETIRED:ANY_P", "skx::L2_RQSTS:MISS",
 /// "perf::PAGE-FAULTS"), for the PMUs of this machine. The library keeps its state in globals: one of these
-/// at a time, in one thread, and not for longer than a look-up. Source: libpfm4(3).
+/// at a time, in one thread, and not for longer than a look-up. It is loaded for that time only,
+/// since its tables are 2 MB of memory for an agent that mostly needs none of its names. Source: libpfm4(3).
 class pfm_events {
  public:
   pfm_events();
@@ -30,7 +32,9 @@ class pfm_events {
   std::vector<std::string> names() const;
 
  private:
-  int failed_ = 0;  // of initialising
+  struct library;  // the loaded functions
+  std::unique_ptr<library> library_;
+  std::string failed_;  // why it could not be loaded; empty: it was
 };
 
 }  // namespace binnacle::agent

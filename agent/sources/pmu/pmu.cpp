@@ -43,7 +43,11 @@ result<void> pmu_source::discover(board& out) {
   auto list = list_events(options_.wishes, finder);
   problems_ = std::move(list.problems);
   group_ = out.add_group("pmu", "", options_.period, metrics::stale_after(options_.period));
-  if (!tracks(list.events)) track(std::move(list.events));
+  if (!tracks(list.events)) {
+    track(std::move(list.events));
+  } else if (relented(*online)) {
+    reopen();
+  }
   open(*online, out);
   if (counters_.reads() == 0) return why_nothing();
   return {};
@@ -55,25 +59,41 @@ bool pmu_source::tracks(const std::vector<counted_event>& events) const {
   });
 }
 
+// Whether an event that was refused is let in now: a right was granted, a counter became free.
+bool pmu_source::relented(std::span<const unsigned> online) const {
+  return std::ranges::any_of(counters_.refused(), [&](const auto& refusal) {
+    const auto& places = tracked_[refusal.first].about.places;
+    if (refusal.second == EMFILE) return false;  // open() tries that again
+    return std::ranges::all_of(places, [&](const event_place& place) {
+      const unsigned cpu = place.cpus && !place.cpus->empty() ? place.cpus->front() : online.front();
+      return perf_group().add(open_, {.event = place.encoding, .cpu = cpu}) == 0;
+    });
+  });
+}
+
 // An event that was there before goes on with its total. One whose PMU went away stays announced, as missing.
 void pmu_source::track(std::vector<counted_event> events) {
   for (auto& old : tracked_) old.about.places.clear();
   for (auto& e : events) {
     if (auto* known = find(e.name)) {
       known->about = std::move(e);
-      for (auto& [cpu, meter] : known->meters) meter.restart();
     } else {
       tracked_.push_back({.about = std::move(e)});
     }
   }
-  plan();
+  reopen();
 }
 
-void pmu_source::plan() {
+// Plans anew; the counters are opened next.
+void pmu_source::reopen() {
   std::vector<event_places> places;
-  for (const auto& t : tracked_) places.push_back(t.about.places);
+  for (auto& t : tracked_) {
+    places.push_back(t.about.places);
+    for (auto& [cpu, meter] : t.meters) meter.restart();
+  }
   plan_ = plan_groups(places, one_by_one_ ? 0 : most_general);
   counters_.close();
+  reopen_ = true;
 }
 
 void pmu_source::open(std::span<const unsigned> online, board& out) {
@@ -186,11 +206,7 @@ result<void> pmu_source::read(board& out) {
   out.mark_read(group_, now);
   if (!one_by_one_ && counters_.too_crowded()) {
     one_by_one_ = true;
-    plan();
-    reopen_ = true;
-    for (auto& t : tracked_) {
-      for (auto& [key, meter] : t.meters) meter.restart();
-    }
+    reopen();
   }
   return {};
 }

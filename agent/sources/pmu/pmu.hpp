@@ -58,7 +58,8 @@ class pmu_source final : public source {
 
   bool tracks(const std::vector<counted_event>& events) const;
   void track(std::vector<counted_event> events);
-  void plan();
+  bool relented(std::span<const unsigned> online) const;
+  void reopen();
   void open(std::span<const unsigned> online, board& out);
   void announce(std::span<const unsigned> online, board& out);
   void limit();
@@ -77,7 +78,7 @@ class pmu_source final : public source {
   std::vector<quotient> quotients_;
   std::vector<planned_group> plan_;
   bool one_by_one_ = false;  // a group did not fit on its PMU
-  bool reopen_ = false;      // a CPU went away between two reads
+  bool reopen_ = false;      // a CPU went away between two reads, or the plan is new
   counter_set counters_;
   std::vector<counter_set::count> counts_;
   std::vector<std::string> problems_;

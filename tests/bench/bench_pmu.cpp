@@ -1,0 +1,45 @@
+// What one read of the source pmu costs on this machine, by preset. Where the kernel lets nobody count, the
+// benchmark says so instead of giving a figure.
+#include "agent/sources/pmu/pmu.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <utility>
+
+namespace {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+
+void read_all(benchmark::State& state, const std::string& preset, bool per_cpu) {
+  // Time moves by a second a read, so that rates are made as in service.
+  instant now{};
+  clocks time{[&now] { return now += std::chrono::seconds(1); }, [] { return duration::zero(); }};
+  pmu_source source({.wishes = {preset, {}}, .per_cpu = per_cpu}, std::move(time));
+  board out;
+  if (const auto found = source.discover(out); !found) {
+    state.SkipWithError(found.error().message.c_str());
+    return;
+  }
+  for (auto _ : state) {
+    if (const auto done = source.read(out); !done) {
+      state.SkipWithError(done.error().message.c_str());
+      return;
+    }
+  }
+  double counted = 0;
+  for (const auto& e : out.series()) counted += e.reason == wire::absence::none ? 1 : 0;
+  state.counters["series"] = counted;
+}
+
+void BM_pmu_read_default(benchmark::State& state) { read_all(state, "default", false); }
+void BM_pmu_read_default_per_cpu(benchmark::State& state) { read_all(state, "default", true); }
+void BM_pmu_read_collectd(benchmark::State& state) { read_all(state, "collectd", false); }
+BENCHMARK(BM_pmu_read_default);
+BENCHMARK(BM_pmu_read_default_per_cpu);
+BENCHMARK(BM_pmu_read_collectd);
+
+}  // namespace
+
+BENCHMARK_MAIN();
