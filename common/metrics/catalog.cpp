@@ -4,6 +4,7 @@
 #include "common/metrics/aliases_pmu.hpp"
 #include "common/metrics/families_agent.hpp"
 #include "common/metrics/families_aggregator.hpp"
+#include "common/metrics/families_bmc.hpp"
 #include "common/metrics/families_network.hpp"
 #include "common/metrics/families_os.hpp"
 #include "common/metrics/families_pmu.hpp"
@@ -20,15 +21,15 @@ namespace {
 /// All tables in one array, sorted by name, at compile time.
 constexpr auto sorted_families = [] {
   using namespace tables;
-  constexpr std::size_t count = std::size(agent) + std::size(aggregator) + std::size(network) +
-                                std::size(os) + std::size(pmu) + std::size(pmu_events) + std::size(pmu_pods) +
-                                std::size(rapl) + std::size(textfile);
+  constexpr std::size_t count = std::size(agent) + std::size(aggregator) + std::size(bmc) +
+                                std::size(network) + std::size(os) + std::size(pmu) + std::size(pmu_events) +
+                                std::size(pmu_pods) + std::size(rapl) + std::size(textfile);
   std::array<family, count> all{};
   auto next = all.begin();
   for (std::span<const family> part :
-       {std::span<const family>(agent), std::span<const family>(aggregator), std::span<const family>(network),
-        std::span<const family>(os), std::span<const family>(pmu), std::span<const family>(pmu_events),
-        std::span<const family>(pmu_pods), std::span<const family>(rapl),
+       {std::span<const family>(agent), std::span<const family>(aggregator), std::span<const family>(bmc),
+        std::span<const family>(network), std::span<const family>(os), std::span<const family>(pmu),
+        std::span<const family>(pmu_events), std::span<const family>(pmu_pods), std::span<const family>(rapl),
         std::span<const family>(textfile)}) {
     next = std::ranges::copy(part, next).out;
   }
@@ -151,6 +152,16 @@ resolved resolve(std::string_view name) {
   if (!name.empty() && find(name) == nullptr && !name.starts_with(node_prefix))
     itself.otherwise.append(node_prefix).append(name);
   return itself;
+}
+
+label_set flat_labels(const family& f, const label_set& labels) {
+  if (f.flat_labels == 0) return labels;
+  const auto named = f.labels.first(std::min(f.flat_labels, f.labels.size()));
+  label_set kept;
+  for (const auto& l : labels) {
+    if (std::ranges::count(named, l.first) > 0) kept.push_back(l);
+  }
+  return kept;
 }
 
 std::string flat_name(std::string_view family, const label_set& labels) {
