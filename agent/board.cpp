@@ -62,6 +62,15 @@ board::group_ref board::add_group(std::string source, std::string name, duration
   return ref;
 }
 
+void board::set_period(group_ref g, duration period, duration stale_after) {
+  if (g >= groups_.size() || groups_[g].removed) return;
+  auto& info = groups_[g].info;
+  if (info.period_ms == milliseconds(period) && info.stale_after_ms == milliseconds(stale_after)) return;
+  info.period_ms = milliseconds(period);
+  info.stale_after_ms = milliseconds(stale_after);
+  ++version_;
+}
+
 void board::remove_group(group_ref g) {
   if (g >= groups_.size() || groups_[g].removed) return;
   for (series_ref s = 0; s < series_.size(); ++s) {

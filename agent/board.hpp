@@ -34,6 +34,8 @@ class board {
 
   /// Adds a group of series that one read refreshes. The same source and name give the same group again.
   group_ref add_group(std::string source, std::string name, duration period, duration stale_after);
+  /// The group is read at another period from now on. Raises version() if that is new.
+  void set_period(group_ref g, duration period, duration stale_after);
   /// Forgets the group and its series. Raises version(); other references stay valid, this one may be given
   /// out again.
   void remove_group(group_ref g);

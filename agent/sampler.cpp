@@ -206,7 +206,8 @@ std::vector<sampler::health> sampler::report() const {
   std::vector<health> all;
   all.reserve(entries_.size());
   for (const auto& e : entries_) {
-    all.push_back({std::string(e.from->name()), e.up, e.last_read, e.ticks.period(), e.missed});
+    all.push_back(
+        {std::string(e.from->name()), e.up, e.last_read, e.ticks.period(), e.missed, e.from->events()});
   }
   return all;
 }

@@ -47,6 +47,7 @@ class sampler {
     duration last_read{};  ///< how long it took
     duration period{};     ///< in force now
     std::uint64_t missed = 0;
+    std::vector<event_count> events;
   };
   std::vector<health> report() const;
 

@@ -19,8 +19,6 @@ std::string shortened(std::string_view help) {
   return std::string(help.substr(0, end));
 }
 
-std::int64_t nanoseconds(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
-
 }  // namespace
 
 std::string prom_series::key() const {
@@ -34,10 +32,6 @@ std::string prom_series::key() const {
     key += value;
   }
   return key;
-}
-
-file_stamp file_stamp::of(const struct ::stat& s) noexcept {
-  return {s.st_ino, s.st_size, nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
 }
 
 result<void> parse_prom(std::string_view text, const prom_bounds& bounds, std::vector<prom_series>& out,

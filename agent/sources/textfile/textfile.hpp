@@ -2,6 +2,7 @@
 
 #include "agent/clocks.hpp"
 #include "agent/source.hpp"
+#include "agent/sources/kernel_file.hpp"
 #include "agent/sources/textfile/prom_file.hpp"
 
 #include <cstdint>
