@@ -1,5 +1,6 @@
 #include "agent/config.hpp"
 
+#include "agent/config_bmc.hpp"
 #include "agent/uplink.hpp"
 #include "common/log.hpp"
 #include "common/wire/text.hpp"
@@ -18,7 +19,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-constexpr std::array<std::string_view, 4> known_sources{"rapl", "os", "pmu", "textfile"};
+constexpr std::array<std::string_view, 5> known_sources{"rapl", "os", "pmu", "bmc", "textfile"};
 
 error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
 
@@ -57,7 +58,7 @@ config_spec bind(settings& s) {
            "file with a token that speaks for the node besides the certificate");
 
   spec.group("What is read");
-  spec.add("sources", s.sources, "what to read: rapl, os, pmu, textfile");
+  spec.add("sources", s.sources, "what to read: rapl, os, pmu, bmc, textfile");
   spec.add("period", s.period, milliseconds(100), hours(1), "time between two reads of a source");
   spec.add("rapl-period", s.rapl_period, milliseconds(0), std::chrono::minutes(1),
            "the same for rapl; 0s: period");
@@ -84,6 +85,8 @@ config_spec bind(settings& s) {
   spec.add("sys-root", s.sys_root, "where the machine's /sys is mounted (/host/sys in a container)");
   spec.add("proc-root", s.proc_root, "where the machine's /proc is mounted");
 
+  bind_bmc(spec, s);
+
   spec.group("What is served");
   spec.add("listen", s.listen, "address of /metrics, /livez and /readyz; empty: none");
   spec.add("listen-cert", s.listen_cert, "PEM file: serve that over TLS with this certificate");
@@ -108,7 +111,8 @@ result<void> complete(settings& s) {
   }
   for (const auto& source : s.sources) {
     if (std::find(known_sources.begin(), known_sources.end(), source) == known_sources.end()) {
-      return invalid(fmt::format("sources: there is no source \"{}\": use rapl, os, pmu, textfile", source));
+      return invalid(
+          fmt::format("sources: there is no source \"{}\": use rapl, os, pmu, bmc, textfile", source));
     }
   }
   for (const auto& [name, own] : {std::pair("rapl-period", s.rapl_period),
@@ -120,6 +124,7 @@ result<void> complete(settings& s) {
           fmt::format("{} is {}: give at least 50ms, or 0s for the common period", name, human(own)));
     }
   }
+  if (const auto right = make_bmc_options(s); !right) return right.error();
   if (s.probe) return {};
 
   for (const auto& text : s.aggregator) {

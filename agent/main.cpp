@@ -1,11 +1,13 @@
 // binnacle-agent: reads this node's sensors and streams them to the aggregators. This file names every part.
 #include "agent/config.hpp"
+#include "agent/config_bmc.hpp"
 #include "agent/privileges.hpp"
 #include "agent/probe.hpp"
 #include "agent/sample_loop.hpp"
 #include "agent/sampler.hpp"
 #include "agent/scrape.hpp"
 #include "agent/self.hpp"
+#include "agent/sources/bmc/bmc.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/os.hpp"
 #include "agent/sources/pmu/pmu.hpp"
@@ -31,7 +33,7 @@ constexpr auto drain = std::chrono::seconds(2);
 
 using sources = std::vector<std::unique_ptr<source>>;
 
-sources make_sources(const settings& s) {
+sources make_sources(const settings& s, const logger& log) {
   sources all;
   if (s.reads("rapl")) {
     rapl_options o;
@@ -58,6 +60,9 @@ sources make_sources(const settings& s) {
     o.wishes = {s.pmu_preset, s.pmu_events};
     o.per_cpu = s.pmu_per_cpu;
     all.push_back(std::make_unique<pmu_source>(std::move(o)));
+  }
+  if (s.reads("bmc")) {
+    all.push_back(std::make_unique<bmc_source>(make_bmc_options(s).value(), log.part("bmc")));
   }
   if (s.reads("textfile") && !s.textfile_directory.empty()) {
     textfile_options o;
@@ -185,7 +190,7 @@ result<privileges> drop_privileges(const settings& s) {
 }
 
 result<void> serve(const settings& s, const logger& log) {
-  auto found = make_sources(s);
+  auto found = make_sources(s, log);
   log_findings(log, probe_all(found, [](const source& one) { return !one.waits(); }));
 
   parts p;
@@ -229,7 +234,7 @@ result<void> serve(const settings& s, const logger& log) {
 }
 
 int probe(const settings& s) {
-  auto all = probe_all(make_sources(s));
+  auto all = probe_all(make_sources(s, logger("probe", log_level::off)));
   if (s.reads("textfile") && s.textfile_directory.empty()) {
     all.push_back({"textfile",
                    {{finding::grade::absent, "*.prom files of users", "no folder is configured",

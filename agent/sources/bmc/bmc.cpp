@@ -94,7 +94,7 @@ void bmc_source::look_at_credentials() {
   const auto now = file_stamp::of(options_.credentials_file);
   if (now == credentials_ || !now) return;
   credentials_ = now;
-  link_->configuration_changed();
+  link_->credentials_changed();
 }
 
 result<void> bmc_source::read(board& out) {

@@ -123,9 +123,8 @@ void helper_link::allow() {
   wake();
 }
 
-void helper_link::configuration_changed() {
-  log_.info("the configuration of the BMC's helper is new: it is started again");
-  minder_.configuration_changed(boot_clock::now());
+void helper_link::credentials_changed() {
+  minder_.credentials_changed(boot_clock::now());
   wake();
 }
 

@@ -44,7 +44,7 @@ class helper_link : public std::enable_shared_from_this<helper_link> {
   void forget();
   /// There may be a BMC: the helper is started now, or was before.
   void allow();
-  void configuration_changed();
+  void credentials_changed();
   void set_interest(std::map<std::string, std::uint32_t> period_ms);
 
   bmc_view& view() noexcept { return view_; }

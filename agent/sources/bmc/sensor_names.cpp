@@ -11,7 +11,6 @@ namespace binnacle::agent {
 namespace {
 
 using ipmi::sensor_kind;
-using ipmi::sensor_origin;
 using ipmi::sensor_role;
 
 bool has_upper_threshold(const ipmi::sensor& s) {
@@ -24,6 +23,9 @@ bool gives(const ipmi::sensor& s, std::string_view family) {
   if (family == "bmc_cpu_temperature_celsius") return s.role == sensor_role::cpu;
   if (family == "bmc_temperature_margin_celsius") {
     return s.kind == sensor_kind::temperature && has_upper_threshold(s);
+  }
+  if (family == "bmc_chassis_cooling_fault" || family == "bmc_chassis_drive_fault") {
+    return s.key == "chassis.power";
   }
   if (family == "bmc_sensor_state") return s.kind != sensor_kind::state && s.limits != ipmi::thresholds{};
   return false;
@@ -41,11 +43,7 @@ std::string entity_of(const ipmi::sensor& s) { return fmt::format("{} {}", s.ent
 }  // namespace
 
 std::string_view family_of(const ipmi::sensor& s) noexcept {
-  if (s.origin == sensor_origin::chassis) {
-    if (s.key == "chassis.power") return "bmc_chassis_power_on";
-    if (s.key == "chassis.cooling_fault") return "bmc_chassis_cooling_fault";
-    if (s.key == "chassis.drive_fault") return "bmc_chassis_drive_fault";
-  }
+  if (s.key == "chassis.power") return "bmc_chassis_power_on";
   if (s.key == "dcmi.power") return "bmc_dcmi_power_watts";
   switch (s.kind) {
     case sensor_kind::temperature: return "bmc_temperature_celsius";

@@ -85,8 +85,17 @@ sensor_series::entry sensor_series::make(const ipmi::sensor& s, sensor_name name
   e.group = out.add_group("bmc", s.key, period_of(period_ms), metrics::stale_after(period_of(period_ms)));
   out.set_period(e.group, period_of(period_ms), metrics::stale_after(period_of(period_ms)));
   const std::string family(family_of(s));
-  const auto* about = metrics::find(family);
-  if (about->labels.empty()) {
+  if (s.key == "chassis.power") {
+    // Get Chassis Status in one answer: what matters most has families of its own.
+    for (const auto& [word, own] : {std::pair("on", "bmc_chassis_power_on"),
+                                    {"cooling fault", "bmc_chassis_cooling_fault"},
+                                    {"drive fault", "bmc_chassis_drive_fault"}}) {
+      e.states.emplace(word, out.add_series(e.group, own, {}));
+    }
+    e.name = std::move(name);
+    return e;
+  }
+  if (metrics::find(family)->labels.empty()) {
     e.value = out.add_series(e.group, family, {});
     e.name = std::move(name);
     return e;
@@ -133,10 +142,7 @@ void sensor_series::show(const ipmi::reading& r, instant now, board& out) {
     return;
   }
   if (e.value != board::no_series) {
-    // The chassis' answers may come as one bit.
-    const std::optional<double> bit =
-        r.state ? std::optional<double>((*r.state & 1U) != 0 ? 1 : 0) : std::nullopt;
-    if (const auto value = r.value ? r.value : bit) show_value(e, *value, out);
+    if (r.value) show_value(e, *r.value, out);
   } else {
     show_states(e, r.words, out);
   }
@@ -155,6 +161,7 @@ void sensor_series::show_value(entry& e, double value, board& out) {
 void sensor_series::show_states(entry& e, const std::vector<std::string>& words, board& out) {
   for (const auto& word : words) {
     if (e.states.contains(word) || e.states.size() >= ipmi::max_words) continue;
+    if (e.about.key == "chassis.power" && word == "off") continue;  // on, the other way round
     e.states.emplace(word, out.add_series(e.group, "bmc_state_asserted", labels_with(e.name, "state", word)));
   }
   for (const auto& [word, s] : e.states) {

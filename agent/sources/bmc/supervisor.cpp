@@ -177,15 +177,10 @@ void supervisor::wait(instant now) {
   start_at_ = held_ && settings_.child ? instant::max() : now + pause_.next(random_);
 }
 
-void supervisor::configuration_changed(instant now) {
+void supervisor::credentials_changed(instant now) {
+  if (!held_ || state_ != state::waiting) return;
   held_ = false;
-  if (state_ == state::waiting) {
-    start_at_ = now;
-  } else if (state_ == state::greeting || state_ == state::talking) {
-    pause_.reset();
-    state_ = state::ending;
-    end_wanted_ = true;
-  }
+  start_at_ = now;
 }
 
 }  // namespace binnacle::agent

@@ -64,8 +64,8 @@ class supervisor {
   void broke(const error& why, instant now);
   /// It is no more; `how` in words ("status 1", "signal 9").
   void gone(std::string_view how, instant now);
-  /// Credentials or settings are new: what was refused may work now, so it is started anew.
-  void configuration_changed(instant now);
+  /// What was refused may work now: one that is held back is started. A living one looks at the file itself.
+  void credentials_changed(instant now);
 
   /// Whether nothing has been allowed yet.
   bool idle() const noexcept { return state_ == state::idle; }

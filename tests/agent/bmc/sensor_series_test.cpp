@@ -218,6 +218,31 @@ TEST_CASE("states are announced when first seen, and go back to 0") {
   CHECK(says("Presence detected") == "1");
 }
 
+TEST_CASE("the chassis' state has families of its own") {
+  board_under_test b;
+  auto chassis = sensor_of("chassis.power", "Chassis Power", sensor_kind::state, "state");
+  chassis.origin = ipmi::sensor_origin::chassis;
+  tell(b.view, {chassis});
+  b.announce();
+  ipmi::reading r;
+  r.key = "chassis.power";
+  r.state = 1;
+  r.words = {"on", "cooling fault"};
+  b.show(r);
+  CHECK(shown(b.out, "bmc_chassis_power_on") == "1");
+  CHECK(shown(b.out, "bmc_chassis_cooling_fault") == "1");
+  CHECK(shown(b.out, "bmc_chassis_drive_fault") == "0");
+  r.words = {"off", "chassis intrusion"};
+  b.show(r);
+  CHECK(shown(b.out, "bmc_chassis_power_on") == "0");
+  CHECK(shown(b.out, "bmc_chassis_cooling_fault") == "0");
+  CHECK(shown(b.out, "bmc_state_asserted",
+              {{"sensor", "Chassis Power"},
+               {"state", "chassis intrusion"},
+               {"entity", "system board 1"},
+               {"id", "chassis.power"}}) == "1");
+}
+
 TEST_SUITE_END();
 
 }  // namespace
