@@ -5,7 +5,6 @@
 #include "common/error.hpp"
 
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,14 +30,6 @@ struct finding {
 struct event_count {
   std::string_view event;  ///< a label value: static text
   std::uint64_t count = 0;
-};
-
-/// A family that a policy or a reader of the custom metrics API uses, and how often it is wanted: the
-/// shortest period over all aggregators.
-struct wanted_family {
-  std::string family;
-  duration period{};
-  friend bool operator==(const wanted_family&, const wanted_family&) = default;
 };
 
 /// One kernel interface, device or folder. Every source takes the root folder it reads below, so that tests
@@ -76,12 +67,6 @@ class source {
   /// What is degraded now although the last read succeeded, in one sentence; empty when all is well. While it
   /// is not empty, discover() is called again with back-off.
   virtual std::string limitation() const { return {}; }
-
-  /// Which of this source's families are wanted now and how often, in order of name; called when that
-  /// changes, with none when nobody wants any more. Most need it not: the sampler reads them more often by
-  /// itself. It is for sources whose parts have periods of their own (a BMC's sensors) or that read only what
-  /// is asked for. Must not block.
-  virtual void interest(std::span<const wanted_family>) {}
 
   /// What happened since the start, for binnacle_agent_source_events_total.
   virtual std::vector<event_count> events() const { return {}; }

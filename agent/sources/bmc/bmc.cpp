@@ -155,8 +155,8 @@ std::string bmc_source::limitation() const {
                    view.sensors().size(), view.identity()->address);
 }
 
-void bmc_source::interest(std::span<const wanted_family> wanted) {
-  wanted_.assign(wanted.begin(), wanted.end());
+void bmc_source::set_interest(const wire::interest& wanted) {
+  wanted_ = wanted;
   apply_interest();
 }
 

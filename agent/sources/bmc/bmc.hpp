@@ -45,7 +45,7 @@ class bmc_source final : public source {
   result<void> discover(board& out) override;
   std::string limitation() const override;
   result<void> read(board& out) override;
-  void interest(std::span<const wanted_family> wanted) override;
+  void set_interest(const wire::interest& wanted) override;
   std::vector<event_count> events() const override;
 
  private:
@@ -62,7 +62,7 @@ class bmc_source final : public source {
   std::string info_;                          // the labels of bmc_info that are announced
   board::series_ref info_series_ = board::no_series;
   double slowest_read_s_ = 0;
-  std::vector<wanted_family> wanted_;
+  wire::interest wanted_;
   std::optional<file_stamp> credentials_;
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fnmatch.h>
 #include <utility>
 
@@ -91,16 +90,14 @@ std::set<std::string> node_power(std::span<const ipmi::sensor> all) {
 }
 
 std::map<std::string, std::uint32_t> keys_wanted(std::span<const ipmi::sensor> all,
-                                                 std::span<const wanted_family> families,
+                                                 const wire::interest& families,
                                                  std::span<const std::string> excluded) {
   std::map<std::string, std::uint32_t> wanted;
-  for (const auto& f : families) {
-    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(f.period).count();
-    const auto period = static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 1, 3'600'000));
+  for (const auto& w : families.wishes) {
     for (const auto& s : all) {
-      if (!gives(s, f.family) || matches(excluded, s)) continue;
-      const auto [at, fresh] = wanted.emplace(s.key, period);
-      if (!fresh) at->second = std::min(at->second, period);
+      if (!gives(s, w.family) || matches(excluded, s)) continue;
+      const auto [at, fresh] = wanted.emplace(s.key, w.period_ms);
+      if (!fresh) at->second = std::min(at->second, w.period_ms);
     }
   }
   return wanted;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/ipmi/protocol.hpp"
-#include "agent/source.hpp"
+#include "common/wire/messages.hpp"
 
 #include <map>
 #include <set>
@@ -34,7 +34,7 @@ std::set<std::string> node_power(std::span<const ipmi::sensor> all);
 /// The sensors behind the families that policies watch, and how often each is wanted, in milliseconds; but no
 /// sensor that `excluded` (globs as in ipmi::selection) names.
 std::map<std::string, std::uint32_t> keys_wanted(std::span<const ipmi::sensor> all,
-                                                 std::span<const wanted_family> families,
+                                                 const wire::interest& families,
                                                  std::span<const std::string> excluded);
 
 }  // namespace binnacle::agent

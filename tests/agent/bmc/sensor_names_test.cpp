@@ -4,12 +4,10 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <set>
 
 using namespace binnacle;
 using namespace binnacle::agent;
-using namespace std::chrono_literals;
 using agent::test::sensor_of;
 using ipmi::sensor_kind;
 using ipmi::sensor_role;
@@ -81,18 +79,18 @@ TEST_CASE("interest in a family is interest in the sensors behind it, but not in
   const auto volts = sensor_of("4", "P12V", sensor_kind::voltage, "volts");
   const std::vector all{inlet, cpu, dimm, volts};
   using periods = std::map<std::string, std::uint32_t>;
-  const auto wanted = [&](std::vector<wanted_family> f, std::vector<std::string> excluded = {}) {
+  const auto wanted = [&](wire::interest f, std::vector<std::string> excluded = {}) {
     return keys_wanted(all, f, excluded);
   };
-  CHECK(wanted({{"bmc_temperature_celsius", 1s}}) == periods{{"1", 1000}, {"2", 1000}, {"3", 1000}});
-  CHECK(wanted({{"bmc_temperature_celsius", 1s}}, {"dimm*"}) == periods{{"1", 1000}, {"2", 1000}});
-  CHECK(wanted({{"bmc_inlet_temperature_celsius", 500ms}, {"bmc_temperature_celsius", 2s}}) ==
+  CHECK(wanted({{{"bmc_temperature_celsius", 1000}}}) == periods{{"1", 1000}, {"2", 1000}, {"3", 1000}});
+  CHECK(wanted({{{"bmc_temperature_celsius", 1000}}}, {"dimm*"}) == periods{{"1", 1000}, {"2", 1000}});
+  CHECK(wanted({{{"bmc_inlet_temperature_celsius", 500}, {"bmc_temperature_celsius", 2000}}}) ==
         periods{{"1", 500}, {"2", 2000}, {"3", 2000}});
-  CHECK(wanted({{"bmc_cpu_temperature_celsius", 1s}}) == periods{{"2", 1000}});
-  CHECK(wanted({{"bmc_temperature_margin_celsius", 1s}}) == periods{{"2", 1000}});
-  CHECK(wanted({{"bmc_sensor_state", 1s}}) == periods{{"2", 1000}});
-  CHECK(wanted({{"bmc_voltage_volts", 1s}}) == periods{{"4", 1000}});
-  CHECK(wanted({{"bmc_busy_ratio", 1s}}).empty());
+  CHECK(wanted({{{"bmc_cpu_temperature_celsius", 1000}}}) == periods{{"2", 1000}});
+  CHECK(wanted({{{"bmc_temperature_margin_celsius", 1000}}}) == periods{{"2", 1000}});
+  CHECK(wanted({{{"bmc_sensor_state", 1000}}}) == periods{{"2", 1000}});
+  CHECK(wanted({{{"bmc_voltage_volts", 1000}}}) == periods{{"4", 1000}});
+  CHECK(wanted({{{"bmc_busy_ratio", 1000}}}).empty());
   CHECK(wanted({}).empty());
 }
 
