@@ -35,6 +35,7 @@ result<void> bmc_view::take(const ipmi::from_helper& message) {
       [&](const ipmi::plan& m) -> result<void> {
         if (plan_ != m.period_ms) ++version_;
         plan_ = m.period_ms;
+        planned_ = true;
         return {};
       },
       [&](const ipmi::reading& m) -> result<void> {
@@ -59,6 +60,7 @@ result<void> bmc_view::close_inventory(std::uint32_t count) {
   coming_.reset();
   sensors_ = std::move(coming_sensors_);
   coming_sensors_.clear();
+  planned_ = false;
   ++version_;
   ++inventories_;
   return {};

@@ -23,6 +23,8 @@ class bmc_view {
   /// The last whole inventory.
   const std::vector<ipmi::sensor>& sensors() const noexcept { return sensors_; }
   const std::map<std::string, std::uint32_t>& plan() const noexcept { return plan_; }
+  /// Whether a plan came for this inventory: an empty one means something then.
+  bool planned() const noexcept { return planned_; }
   const std::optional<ipmi::stats>& stats() const noexcept { return stats_; }
   /// Raised when the inventory or the plan changed.
   std::uint32_t version() const noexcept { return version_; }
@@ -43,6 +45,7 @@ class bmc_view {
   std::map<std::string, std::uint32_t> plan_;
   std::map<std::string, ipmi::reading> readings_;
   std::optional<ipmi::stats> stats_;
+  bool planned_ = false;
   std::uint32_t version_ = 0, inventories_ = 0;
 };
 

@@ -21,7 +21,7 @@ void supervisor::allow(instant now) {
   if (state_ != state::idle) return;
   state_ = state::waiting;
   start_at_ = now;
-  trouble_ = error{errc::not_found, "the BMC has not been asked yet what sensors it has"};
+  trouble_ = error{errc::not_found, "the BMC has not been asked yet"};
 }
 
 supervisor::action supervisor::next(instant now) {
