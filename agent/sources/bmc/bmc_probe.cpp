@@ -56,8 +56,10 @@ result<void> listen(int channel, const ipmi::selection& select, instant until, h
           return error{errc::io, "the helper binnacle-ipmi does not read"};
         }
       } else if (const auto* status = std::get_if<ipmi::status>(&*message)) {
+        // The first one tells that nothing has been tried yet.
+        const bool first = !out.status.has_value();
         out.status = *status;
-        if (!status->ok) return {};
+        if (!status->ok && (status->permanent || !first)) return {};
       } else if (std::holds_alternative<ipmi::inventory_end>(*message)) {
         until = std::min(until, boot_clock::now() + first_readings);
       } else if (const auto* r = std::get_if<ipmi::reading>(&*message)) {
