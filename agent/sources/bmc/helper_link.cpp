@@ -21,7 +21,10 @@ using local_socket = asio::basic_stream_socket<asio::local::stream_protocol, asy
 
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
 constexpr auto last_words = std::chrono::milliseconds(500);
+// Most die at once; one that hangs in the kernel may take hours.
+constexpr auto stubborn = std::chrono::seconds(2);
 constexpr auto reap_every = std::chrono::milliseconds(20);
+constexpr auto reap_seldom = std::chrono::milliseconds(1000);
 
 }  // namespace
 
@@ -55,7 +58,10 @@ struct helper_link::coroutines {
       const auto now = boot_clock::now();
       const auto next = link->minder_.deadline();
       auto until = next == instant::max() ? async::never : async::within(std::max(next - now, duration{}));
-      if (link->child_ && !link->present_) until = std::min(until, async::within(reap_every));
+      if (link->child_ && !link->present_) {
+        const bool dies = now < link->kill_at_ + stubborn;
+        until = std::min(until, async::within(dies ? reap_every : reap_seldom));
+      }
       co_await link->wake_->wait(until);
     }
   }
@@ -92,10 +98,14 @@ struct helper_link::coroutines {
         if (!more) co_return;
         continue;
       }
-      const auto buffer = asio::buffer(c->unsent);
-      const auto [failed, n] = co_await c->socket->async_write_some(buffer, async::use_task);
-      if (failed) co_return;  // the listener hears of it, too
-      c->unsent.erase(0, n);
+      // More may be said meanwhile, so what is being written is kept apart.
+      const auto saying = std::exchange(c->unsent, {});
+      for (std::size_t said = 0; said < saying.size();) {
+        const auto buffer = asio::buffer(saying) + said;
+        const auto [failed, n] = co_await c->socket->async_write_some(buffer, async::use_task);
+        if (failed) co_return;  // the listener hears of it, too
+        said += n;
+      }
     }
   }
 };
@@ -179,7 +189,7 @@ void helper_link::close() {
   present_.reset();
   view_.lost();
   if (child_) {
-    kill_at_ = {};
+    kill_at_ = boot_clock::now();
     child_->kill();
   } else {
     minder_.gone("", boot_clock::now());
