@@ -81,7 +81,7 @@ board::group_ref board::add_group(std::string source, std::string name, duration
   return ref;
 }
 
-void board::set_group_period(group_ref g, duration period, duration stale_after) {
+void board::set_period(group_ref g, duration period, duration stale_after) {
   if (g >= groups_.size() || groups_[g].removed) return;
   auto& info = groups_[g].info;
   if (info.period_ms == milliseconds(period) && info.stale_after_ms == milliseconds(stale_after)) return;

@@ -40,8 +40,8 @@ class board {
   /// Refused when the board is full or the wire would not take it (a file's name that is not UTF-8):
   /// no_group.
   group_ref add_group(std::string source, std::string name, duration period, duration stale_after);
-  /// Another rhythm of a group (a sensor turned out to be slow). Raises version() if it is another.
-  void set_group_period(group_ref g, duration period, duration stale_after);
+  /// The group is read at another period from now on. Raises version() if that is new.
+  void set_period(group_ref g, duration period, duration stale_after);
   /// Forgets the group and its series. Raises version(); other references stay valid, this one may be given
   /// out again.
   void remove_group(group_ref g);

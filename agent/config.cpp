@@ -1,5 +1,6 @@
 #include "agent/config.hpp"
 
+#include "agent/config_bmc.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/uplink.hpp"
 #include "common/log.hpp"
@@ -20,10 +21,11 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 
 // Each on a line of its own.
-constexpr std::array<std::string_view, 7> known_sources{
+constexpr std::array<std::string_view, 8> known_sources{
     "rapl",      //
     "os",        //
     "pmu",       //
+    "bmc",       //
     "textfile",  //
     "scrape",    //
     "path",      //
@@ -151,6 +153,8 @@ config_spec bind(settings& s) {
   spec.add("sys-root", s.sys_root, "where the machine's /sys is mounted (/host/sys in a container)");
   spec.add("proc-root", s.proc_root, "where the machine's /proc is mounted");
 
+  bind_bmc(spec, s);
+
   spec.group("What is served");
   spec.add("listen", s.listen, "address of /metrics, /livez and /readyz; empty: none");
   spec.add("listen-cert", s.listen_cert, "PEM file: serve that over TLS with this certificate");
@@ -194,6 +198,7 @@ result<void> complete(settings& s) {
   auto peers = parse_peers(s.path);
   if (!peers) return invalid("path: " + peers.error().message);
   s.path_peers = s.reads("path") ? *std::move(peers) : std::vector<path_peer>();
+  if (const auto right = make_bmc_options(s); !right) return right.error();
   if (s.probe) return {};
 
   for (const auto& text : s.aggregator) {

@@ -19,7 +19,7 @@ struct settings {
   std::string cert, key, ca;
   std::string credential_file;
 
-  std::vector<std::string> sources{"rapl", "os", "pmu", "textfile", "scrape", "path"};
+  std::vector<std::string> sources{"rapl", "os", "pmu", "bmc", "textfile", "scrape", "path"};
   duration period = std::chrono::seconds(1);
   duration rapl_period{}, os_period{}, pmu_period{}, rdt_period{}, textfile_period{}, scrape_period{},
       path_period{};  ///< zero: `period`
@@ -45,6 +45,18 @@ struct settings {
   std::vector<std::string> path;
   std::vector<path_peer> path_peers;  ///< the same, read by complete()
   duration path_timeout = std::chrono::seconds(1);
+
+  std::string bmc_device = "/dev/ipmi0";
+  std::string bmc_host;  ///< empty: the BMC of this machine, in-band
+  std::string bmc_protocol = "2.0";
+  std::string bmc_credentials_file;
+  bool bmc_defaults = true;
+  std::vector<std::string> bmc_sensors, bmc_exclude, bmc_roles;
+  duration bmc_period = std::chrono::seconds(1);
+  double bmc_budget = 5;
+  std::string ipmi_helper;  ///< default: binnacle-ipmi beside this program
+  std::string ipmi_config;
+  std::string ipmi_socket;
   std::string sys_root = "/sys";
   std::string proc_root = "/proc";
 

@@ -1,11 +1,13 @@
 // binnacle-agent: reads this node's sensors and streams them to the aggregators. This file names every part.
 #include "agent/config.hpp"
+#include "agent/config_bmc.hpp"
 #include "agent/privileges.hpp"
 #include "agent/probe.hpp"
 #include "agent/sample_loop.hpp"
 #include "agent/sampler.hpp"
 #include "agent/scrape.hpp"
 #include "agent/self.hpp"
+#include "agent/sources/bmc/bmc.hpp"
 #include "agent/sources/host/host.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/os.hpp"
@@ -36,7 +38,7 @@ constexpr auto drain = std::chrono::seconds(2);
 
 using sources = std::vector<std::unique_ptr<source>>;
 
-sources make_sources(const settings& s) {
+sources make_sources(const settings& s, const logger& log) {
   sources all;
   const auto names = std::make_shared<foreign_names>();
   if (s.reads("rapl")) {
@@ -83,6 +85,9 @@ sources make_sources(const settings& s) {
     o.period = s.period_of(s.rdt_period);
     o.most_groups = static_cast<std::size_t>(s.rdt_groups);
     all.push_back(std::make_unique<rdt_source>(std::move(o)));
+  }
+  if (s.reads("bmc")) {
+    all.push_back(std::make_unique<bmc_source>(make_bmc_options(s).value(), log.part("bmc")));
   }
   if (s.reads("textfile") && !s.textfile_directory.empty()) {
     textfile_options o;
@@ -222,7 +227,7 @@ result<privileges> drop_privileges(const settings& s) {
 }
 
 result<void> serve(const settings& s, const logger& log) {
-  auto found = make_sources(s);
+  auto found = make_sources(s, log);
   log_findings(log, probe_all(found, [](const source& one) { return !one.waits(); }));
 
   parts p;
@@ -269,7 +274,7 @@ result<void> serve(const settings& s, const logger& log) {
 }
 
 int probe(const settings& s) {
-  auto all = probe_all(make_sources(s));
+  auto all = probe_all(make_sources(s, logger("probe", log_level::off)));
   if (s.reads("textfile") && s.textfile_directory.empty()) {
     all.push_back({"textfile",
                    {{finding::grade::absent, "*.prom files of users", "no folder is configured",

@@ -229,7 +229,7 @@ std::vector<sampler::health> sampler::report() const {
   all.reserve(entries_.size());
   for (const auto& e : entries_) {
     all.push_back({std::string(e.from->name()), e.up, e.last_read, e.ticks.period(), e.missed,
-                   frozen_.count(e.from->name())});
+                   frozen_.count(e.from->name()), e.from->events()});
   }
   return all;
 }

@@ -54,6 +54,7 @@ class sampler {
     duration period{};     ///< in force now
     std::uint64_t missed = 0;
     std::size_t frozen = 0;  ///< of its sensors hang
+    std::vector<event_count> events;
   };
   std::vector<health> report() const;
 

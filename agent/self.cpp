@@ -50,6 +50,11 @@ void self_source::read_sources(board& out) {
             static_cast<std::int64_t>(h.frozen));
     out.set(labelled(out, "binnacle_agent_missed_ticks_total", "source", h.source),
             static_cast<std::int64_t>(h.missed));
+    for (const auto& [event, count] : h.events) {
+      out.set(out.add_series(group_, "binnacle_agent_source_events_total",
+                             {{"source", h.source}, {"event", std::string(event)}}),
+              static_cast<std::int64_t>(count));
+    }
   }
 }
 

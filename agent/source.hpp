@@ -25,6 +25,13 @@ struct finding {
   std::string remedy;  ///< empty when it works
 };
 
+/// How often something happened that a person may want to know of: a helper was killed, an answer was
+/// malformed.
+struct event_count {
+  std::string_view event;  ///< a label value: static text
+  std::uint64_t count = 0;
+};
+
 /// One kernel interface, device or folder. Every source takes the root folder it reads below, so that tests
 /// and containers
 /// (/host/sys) need no special case. A source that cannot read one thing marks that series absent with a
@@ -60,6 +67,9 @@ class source {
   /// What is degraded now although the last read succeeded, in one sentence; empty when all is well. While it
   /// is not empty, discover() is called again with back-off.
   virtual std::string limitation() const { return {}; }
+
+  /// What happened since the start, for binnacle_agent_source_events_total.
+  virtual std::vector<event_count> events() const { return {}; }
 
   /// Reads everything once. Failures of single series are absences on the board; an error means the whole
   /// source failed (its message goes to the source's status, its series to absent).

@@ -188,6 +188,20 @@ class Trial:
     def heat(self, node, watts):
         (self.sysroot(node) / "watts").write_text(f"{watts}\n")
 
+    def start_bmc(self, node):
+        """A simulated BMC (OpenIPMI's ipmi_sim); the flags that make an agent read it. warm() changes a sensor."""
+        folder = self.folder / node / "bmc"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.start(f"bmc-{node}", self.build / "tests/support/binnacle-sim-bmc", "--root", folder)
+        address = self.wait_for(f"the BMC of {node}", lambda: [line[6:] for line in self.log(f"bmc-{node}").splitlines() if line.startswith("ready ")])[0]
+        settings = folder / "ipmi.yaml"
+        # ipmi_sim lets only administrators use DCMI, and wants the workaround.
+        settings.write_text(f"privilege: admin\nworkarounds: [opensesspriv]\ncache-folder: {folder / 'cache'}\n")
+        return ["--bmc-host", address, "--bmc-credentials-file", folder / "bmc", "--ipmi-config", settings]
+
+    def warm(self, node, sensor, value):
+        (self.folder / node / "bmc" / "values" / sensor).write_text(f"{value}\n")
+
     def start_agent(self, node, *more, certificate=None, scrape=0):
         who = certificate or node
         self.start(node, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"localhost:{self.ports['ingest']}",

@@ -41,6 +41,19 @@ descriptor open_readonly(const std::string& path) noexcept {
   return open_readonly_at(AT_FDCWD, path.c_str());
 }
 
+file_stamp file_stamp::of(const struct ::stat& s) noexcept {
+  const auto nanoseconds = [](const timespec& t) {
+    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+  };
+  return {s.st_ino, s.st_size, nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
+}
+
+std::optional<file_stamp> file_stamp::of(const std::string& path) noexcept {
+  struct ::stat s {};
+  if (::stat(path.c_str(), &s) != 0) return std::nullopt;
+  return of(s);
+}
+
 wire::absence absence_of(int error_number) noexcept {
   switch (error_number) {
     case 0: return wire::absence::none;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <vector>
 
 namespace binnacle::agent {
@@ -31,6 +32,19 @@ class descriptor {
 
  private:
   int fd_ = -1;
+};
+
+/// What tells one version of a file from another.
+struct file_stamp {
+  std::uint64_t inode = 0;
+  std::int64_t size = 0;
+  std::int64_t modified_ns = 0;  ///< since 1970
+  std::int64_t changed_ns = 0;
+  friend bool operator==(const file_stamp&, const file_stamp&) = default;
+
+  static file_stamp of(const struct ::stat& s) noexcept;
+  /// Of the file there; nothing when there is none that could be looked at.
+  static std::optional<file_stamp> of(const std::string& path) noexcept;
 };
 
 /// Opens read-only and close-on-exec, without waiting for writers of a FIFO. On failure empty, with errno

@@ -138,7 +138,8 @@ class maker {
                                       : std::any_of(s.labels.begin(), s.labels.end(),
                                                     [](const auto& l) { return l.first == "cpu"; });
     if (s.labels.empty() || per_cpu) return {};
-    std::string flat = metrics::flat_name(s.family, s.labels);
+    std::string flat =
+        metrics::flat_name(s.family, f != nullptr ? metrics::flat_labels(*f, s.labels) : s.labels);
     if (metrics::find(flat) != nullptr || families_.contains(flat) || !flats_.insert(flat).second) {
       ++made_.refused_names;
       tell(fmt::format("the flat name {} is taken: this series of {} is reached by its labels only",

@@ -2,6 +2,7 @@
 
 #include "common/metrics/families_agent.hpp"
 #include "common/metrics/families_aggregator.hpp"
+#include "common/metrics/families_bmc.hpp"
 #include "common/metrics/families_host.hpp"
 #include "common/metrics/families_network.hpp"
 #include "common/metrics/families_os.hpp"
@@ -24,6 +25,7 @@ constexpr auto family_tables = [] {
   return std::array{
       std::span<const family>(agent),       //
       std::span<const family>(aggregator),  //
+      std::span<const family>(bmc),         //
       std::span<const family>(host),        //
       std::span<const family>(network),     //
       std::span<const family>(os),          //
@@ -78,6 +80,16 @@ std::span<const family> catalog() noexcept { return sorted_families; }
 const family* find(std::string_view name) noexcept {
   const auto at = std::ranges::lower_bound(sorted_families, name, {}, &family::name);
   return at != sorted_families.end() && at->name == name ? &*at : nullptr;
+}
+
+label_set flat_labels(const family& f, const label_set& labels) {
+  if (f.flat_labels == 0) return labels;
+  const auto named = f.labels.first(std::min(f.flat_labels, f.labels.size()));
+  label_set kept;
+  for (const auto& l : labels) {
+    if (std::ranges::count(named, l.first) > 0) kept.push_back(l);
+  }
+  return kept;
 }
 
 std::string flat_name(std::string_view family, const label_set& labels) {

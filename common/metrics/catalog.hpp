@@ -63,6 +63,8 @@ resolved resolve(std::string_view name);
 /// letter or digit, since the name would then be another's. Does not look at `per_cpu` or at collisions: the
 /// store does.
 std::string flat_name(std::string_view family, const label_set& labels);
+/// The labels of a series of `f` that make its flat name.
+label_set flat_labels(const family& f, const label_set& labels);
 
 /// How old a value may grow before it is absent: the larger of 10 s and three periods (design 5).
 constexpr duration stale_after(duration period) noexcept {

@@ -7,6 +7,7 @@ namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view agent_version[] = {"version"};
 inline constexpr std::string_view agent_source[] = {"source"};
+inline constexpr std::string_view agent_source_event[] = {"source", "event"};
 inline constexpr std::string_view agent_aggregator[] = {"aggregator"};
 inline constexpr std::string_view agent_reason[] = {"reason"};
 inline constexpr std::string_view agent_target[] = {"target"};
@@ -43,6 +44,14 @@ inline constexpr family agent[] = {
              "it moved: "
              "they hang.",
      .labels = agent_source,
+     .rule = node_rule::sum,
+     .source = "agent"},
+    {.name = "binnacle_agent_source_events_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "What happened to a source that its values do not show, by event (bmc: helper_starts, "
+             "helper_failures, helper_hung, helper_broke, helper_ended, bmc_refused).",
+     .labels = agent_source_event,
      .rule = node_rule::sum,
      .source = "agent"},
     {.name = "binnacle_agent_missed_ticks_total",

@@ -49,6 +49,9 @@ struct family {
   /// series' labels and, if given, also `label` = `value`. Empty family: none.
   member integral = {};
   bool per_cpu = false;  ///< no flat names (design 5)
+  /// How many of `labels`, from the first, make flat names, where those tell the series of a node apart
+  /// already; 0: all.
+  std::size_t flat_labels = 0;
 };
 
 }  // namespace binnacle::metrics

@@ -17,6 +17,8 @@ struct section {
 
 constexpr std::array sections{
     section{"rapl", "RAPL (`rapl_`)", "CPU power and energy from the kernel's powercap tree."},
+    section{"bmc", "BMC (`bmc_`)",
+            "Sensors of the baseboard management controller (IPMI, DCMI), read by the helper binnacle-ipmi."},
     section{"os", "Operating system (`os_`)", "From `/proc` and `/sys`."},
     section{"pmu", "Performance counters (`pmu_`)",
             "Through `perf_event_open`: events of the kernel, the CPUs and the memory controllers. With "

@@ -210,6 +210,22 @@ TEST_CASE("a series withheld has no value, whatever its source sets, and the new
   CHECK(shown(b, "rapl_power_watts", {{"package", "0"}}) == "82.0");
 }
 
+TEST_CASE("a group's period may change, and is announced when it is new") {
+  board b;
+  const auto g = b.add_group("bmc", "20.0.1", 1s, 10s);
+  const auto before = b.version();
+  b.set_period(g, 1s, 10s);
+  CHECK(b.version() == before);
+  b.set_period(g, 60s, 180s);
+  CHECK(b.version() == before + 1);
+  CHECK(b.groups()[g].info.period_ms == 60'000);
+  CHECK(b.groups()[g].info.stale_after_ms == 180'000);
+  b.set_period(board::no_group, 1s, 1s);
+  b.remove_group(g);
+  b.set_period(g, 1s, 10s);
+  CHECK(b.groups()[g].info.period_ms == 60'000);
+}
+
 TEST_CASE("beyond its bounds the board refuses and counts") {
   board b({.series = 2, .groups = 1});
   const auto g = b.add_group("textfile", "a.prom", 1s, 10s);

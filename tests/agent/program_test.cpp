@@ -1,4 +1,6 @@
 // The program itself: what a user gets from the command line, and how it ends.
+#include "tests/support/program.hpp"
+
 #include "tests/support/https_client.hpp"
 #include "tests/support/powercap_sim.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -22,83 +24,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A started program whose output (both streams) is collected.
-class program {
- public:
-  /// `as_user` other than 0 is the user it becomes first, without any capability.
-  explicit program(std::vector<std::string> flags, bool close_stdin = false, uid_t as_user = 0) {
-    std::array<int, 2> ends{};
-    REQUIRE(::pipe(ends.data()) == 0);
-    pid_ = ::fork();
-    REQUIRE(pid_ >= 0);
-    if (pid_ == 0) {
-      ::dup2(ends[1], 1);
-      ::dup2(ends[1], 2);
-      ::close(ends[0]);
-      ::close(ends[1]);
-      if (close_stdin) ::close(0);
-      if (as_user != 0 && ::setuid(as_user) != 0) ::_exit(126);
-      std::vector<char*> argv{const_cast<char*>(BINNACLE_AGENT)};
-      for (auto& f : flags) argv.push_back(f.data());
-      argv.push_back(nullptr);
-      ::execv(BINNACLE_AGENT, argv.data());
-      ::_exit(127);
-    }
-    ::close(ends[1]);
-    output_ = ends[0];
-  }
-  ~program() {
-    if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
-    ::close(output_);
-  }
-
-  /// Reads on until the output holds `text`; false when the program ended or 10 s passed.
-  bool until(const std::string& text) {
-    const auto limit = std::chrono::steady_clock::now() + 10s;
-    ::fcntl(output_, F_SETFL, O_NONBLOCK);
-    while (said.find(text) == said.npos && std::chrono::steady_clock::now() < limit) {
-      std::array<char, 4096> piece;
-      const auto n = ::read(output_, piece.data(), piece.size());
-      if (n > 0) said.append(piece.data(), static_cast<std::size_t>(n));
-      if (n == 0) break;
-      if (n < 0) std::this_thread::sleep_for(5ms);
-    }
-    return said.find(text) != said.npos;
-  }
-  /// Waits for its end and gives the exit status, −1 when a signal ended it.
-  int status() {
-    until(std::string(1, '\0'));  // to the end of the output
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-  void signal(int number) { ::kill(pid_, number); }
-
-  /// The value of a line of /proc/PID/status ("CapEff").
-  std::string of_status(const std::string& key) const {
-    std::ifstream text("/proc/" + std::to_string(pid_) + "/status");
-    for (std::string line; std::getline(text, line);) {
-      if (line.starts_with(key + ":")) return line.substr(line.find_first_not_of(" \t", key.size() + 1));
-    }
-    return {};
-  }
-
-  std::string said;
-
- private:
-  pid_t pid_ = -1;
-  int output_ = -1;
+struct agent_program : program {
+  explicit agent_program(std::vector<std::string> flags, bool close_stdin = false, uid_t as_user = 0)
+      : program(BINNACLE_AGENT, std::move(flags), close_stdin, as_user) {}
 };
-
-std::uint16_t port_in(const std::string& log) {
-  const auto at = log.find("http://127.0.0.1:");
-  REQUIRE(at != log.npos);
-  return static_cast<std::uint16_t>(std::stoi(log.substr(at + 17)));
-}
 
 }  // namespace
 
@@ -107,13 +36,13 @@ TEST_SUITE_BEGIN("agent/program");
 TEST_CASE("--probe says what works, and its status says whether anything does") {
   temp_folder nothing;
   SUBCASE("this machine has at least its /proc") {
-    program p({"--probe", "--node-name", "node7"});
+    agent_program p({"--probe", "--node-name", "node7"});
     CHECK(p.status() == 0);
     CHECK(p.said.find("on node7") != std::string::npos);
     CHECK(p.said.find("sources work.") != std::string::npos);
   }
   SUBCASE("nothing at all") {
-    program p({"--probe", "--sys-root", nothing.path(), "--proc-root", nothing.path(), "-o", "json"});
+    agent_program p({"--probe", "--sys-root", nothing.path(), "--proc-root", nothing.path(), "-o", "json"});
     CHECK(p.status() == 1);
     CHECK(p.said.find("\"works\": false") != std::string::npos);
     CHECK(p.said.find("\"works\": true") == std::string::npos);
@@ -121,7 +50,7 @@ TEST_CASE("--probe says what works, and its status says whether anything does") 
 }
 
 TEST_CASE("a wrong setting is one sentence and status 2") {
-  program p({"--aggregator", "a:9110"});
+  agent_program p({"--aggregator", "a:9110"});
   CHECK(p.status() == 2);
   CHECK(p.said.find("binnacle-agent: --cert is missing") == 0);
 }
@@ -129,7 +58,7 @@ TEST_CASE("a wrong setting is one sentence and status 2") {
 TEST_CASE("it serves what it reads, also with its standard input closed, and SIGTERM ends it in order") {
   temp_folder root;
   powercap_sim sim(root / "sys", machines::xeon_two_sockets(), 100, 0);
-  program p({"--sys-root", root / "sys", "--listen", "127.0.0.1:0", "--period", "100ms"}, true);
+  agent_program p({"--sys-root", root / "sys", "--listen", "127.0.0.1:0", "--period", "100ms"}, true);
   REQUIRE(p.until("source os works"));
   https_client::options o;
   o.port = port_in(p.said);
@@ -158,7 +87,7 @@ TEST_CASE("it keeps no capability that its sources do not need, and no program i
   const std::vector<std::string> flags{"--sources",  "rapl,os",  "--sys-root",
                                        root / "sys", "--listen", "127.0.0.1:0"};
   SUBCASE("nothing is needed for files of one's own user") {
-    program p(flags);
+    agent_program p(flags);
     REQUIRE(p.until("source rapl works"));
     for (const auto* set : {"CapEff", "CapPrm", "CapInh", "CapAmb"}) {
       CAPTURE(set);
@@ -170,7 +99,7 @@ TEST_CASE("it keeps no capability that its sources do not need, and no program i
   }
   SUBCASE("CAP_PERFMON is all that counting on every CPU needs") {
     if (::geteuid() != 0) return;
-    program p({"--sources", "pmu", "--listen", "127.0.0.1:0"});
+    agent_program p({"--sources", "pmu", "--listen", "127.0.0.1:0"});
     REQUIRE(p.until("source pmu works"));
     CHECK(p.of_status("CapEff") == "0000004000000000");
     CHECK(p.said.find("privileges: needs CAP_PERFMON for pmu") != std::string::npos);
@@ -180,7 +109,7 @@ TEST_CASE("it keeps no capability that its sources do not need, and no program i
     for (const auto zone : {0u, 1u, 2u}) {
       REQUIRE(::chown((root / ("sys/" + zone_folder({zone}) + "/energy_uj")).c_str(), 65534, 65534) == 0);
     }
-    program p(flags);
+    agent_program p(flags);
     REQUIRE(p.until("source rapl works"));
     CHECK(p.of_status("CapEff") == "0000000000000004");
     CHECK(p.of_status("CapPrm") == "0000000000000004");
@@ -197,15 +126,15 @@ TEST_CASE("without the right to read energy the probe says what is missing") {
     std::filesystem::permissions(root.path(), static_cast<std::filesystem::perms>(0755));
   }
   SUBCASE("of the folder above them") {}
-  program p({"--probe", "--sys-root", root / "sys", "--sources", "rapl"}, false, 65534);
+  agent_program p({"--probe", "--sys-root", root / "sys", "--sources", "rapl"}, false, 65534);
   CHECK(p.status() == 1);
   CHECK(p.said.find("CAP_DAC_READ_SEARCH") != std::string::npos);
 }
 
 TEST_CASE("a port in use is named at the start") {
-  program first({"--listen", "127.0.0.1:0", "--sources", "os"});
+  agent_program first({"--listen", "127.0.0.1:0", "--sources", "os"});
   REQUIRE(first.until("runs as node"));
-  program second({"--sources", "os", "--listen", "127.0.0.1:" + std::to_string(port_in(first.said))});
+  agent_program second({"--sources", "os", "--listen", "127.0.0.1:" + std::to_string(port_in(first.said))});
   CHECK(second.status() == 2);
   CHECK(second.said.find("is in use") != std::string::npos);
 }

@@ -18,8 +18,9 @@ TEST_SUITE_BEGIN("agent/self");
 TEST_CASE("the agent tells of its sources, links and cost") {
   fake_clock clock;
   board out;
-  std::vector<sampler::health> sources{
-      {"rapl", true, 55us, 1s, 2}, {"os", false, 1ms, 1s, 0}, {"agent", true, 1us, 5s, 0}};
+  std::vector<sampler::health> sources{{"rapl", true, 55us, 1s, 2, {{"zone_lost", 3}}},
+                                       {"os", false, 1ms, 1s, 0},
+                                       {"agent", true, 1us, 5s, 0}};
   uplink_report links;
   links.links = {{"aggregator:9110", false, 0}};
   self_source self({[&] { return sources; }, [&] { return links; }}, 5s, clock.source());
@@ -32,6 +33,8 @@ TEST_CASE("the agent tells of its sources, links and cost") {
   CHECK(shown(out, "binnacle_agent_source_up", {{"source", "agent"}}) == "no such series");
   CHECK(shown(out, "binnacle_agent_source_read_seconds", {{"source", "rapl"}}) == "0.000055");
   CHECK(shown(out, "binnacle_agent_missed_ticks_total", {{"source", "rapl"}}) == "2");
+  CHECK(shown(out, "binnacle_agent_source_events_total", {{"source", "rapl"}, {"event", "zone_lost"}}) ==
+        "3");
   CHECK(shown(out, "binnacle_agent_connected", {{"aggregator", "aggregator:9110"}}) == "0");
   CHECK(shown(out, "binnacle_agent_refused_series_total", {{"reason", "duplicate"}}) == "1");
   CHECK(std::stoll(shown(out, "binnacle_agent_resident_bytes")) > 1'000'000);

@@ -145,6 +145,21 @@ class Loop(unittest.TestCase):
         (folder / "text.prom").write_text("health_metric 0\n")
         self.trial.wait_for("the pass", lambda: self.ask("filter", ["cool"])["NodeNames"] == ["cool"])
 
+    def test_a_temperature_of_the_bmc_decides_under_its_own_and_its_old_name(self):
+        if not (BUILD / "tests/support/binnacle-sim-bmc").exists():
+            self.skipTest("built without FreeIPMI or OpenIPMI")
+        for metric in ("bmc_temperature_celsius", "ipmi_temperature_celsius"):
+            self.trial.write_policy(policy(rule("dontschedule", 70, metric=metric), name="power-policy"))
+            if metric.startswith("bmc"):
+                self.trial.start_aggregator()
+                self.trial.start_agent("cool", "--sources", "bmc", *self.trial.start_bmc("cool"))
+            self.trial.wait_for("the temperature", lambda: [i["value"] for i in self.trial.metric("bmc_temperature_celsius")] == ["61"])
+            self.trial.wait_for("the pass", lambda: self.ask("filter", ["cool"])["NodeNames"] == ["cool"])
+            self.trial.warm("cool", "cpu0_temp", 88)
+            self.trial.wait_for(f"the refusal by {metric}", lambda: self.ask("filter", ["cool"])["NodeNames"] == [])
+            self.trial.warm("cool", "cpu0_temp", 61)
+        self.assertEqual([i["value"] for i in self.trial.metric("bmc_temperature_celsius_inlet_temp")], ["23"])
+
     def test_a_policy_that_watches_rapl_makes_agents_read_it_five_times_a_second(self):
         def periods():
             items = self.trial.metric("binnacle_agent_source_period_seconds_rapl")

@@ -176,7 +176,7 @@ class sensor_part final : public os_part {
     // Not for every microsecond: a new period announces the catalogue anew.
     if (wanted < c.period * 3 / 2 && wanted * 3 / 2 > c.period) return;
     c.period = wanted;
-    out.set_group_period(c.group, wanted, metrics::stale_after(wanted));
+    out.set_period(c.group, wanted, metrics::stale_after(wanted));
   }
 
   os_options options_;

@@ -5,16 +5,6 @@
 #include <fmt/format.h>
 
 namespace binnacle::agent {
-namespace {
-
-std::int64_t nanoseconds(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
-
-}  // namespace
-
-file_stamp file_stamp::of(const struct ::stat& s) noexcept {
-  return {s.st_ino, s.st_size, nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
-}
-
 result<void> parse_prom(std::string_view text, const prom_bounds& bounds, std::vector<foreign_series>& out,
                         std::string& note) {
   out.clear();

@@ -73,6 +73,15 @@ TEST_SUITE("common/metrics/alias") {
         {"node_network_receive_bytes_total", "os_network_receive_bytes_total", "", "", 1, 0},
         {"node_pressure_io_stalled_seconds_total", "os_pressure_stalled_seconds_total", "resource", "io", 1,
          0},
+        {"ipmi_temperature_celsius", "bmc_temperature_celsius", "", "", 1, 0},
+        {"ipmi_fan_speed_rpm", "bmc_fan_rpm", "", "", 1, 0},
+        {"ipmi_temperature_state", "bmc_sensor_state", "kind", "temperature", 1, 0},
+        {"ipmi_dcmi_power_consumption_watts", "bmc_dcmi_power_watts", "", "", 1, 0},
+        {"ipmi_dcmi_power_consumption_current_watts", "bmc_dcmi_power_watts", "", "", 1, 0},
+        {"ipmi_up", "binnacle_agent_source_up", "source", "bmc", 1, 0},
+        {"collectd_ipmi_temperature", "bmc_temperature_celsius", "", "", 1, 0},
+        {"collectd_ipmi_percent", "bmc_fan_ratio", "", "", 100, 0},
+        {"inlet_temp", "bmc_inlet_temperature_celsius", "", "", 1, 0},
     };
     for (const row& r : rows) {
       CAPTURE(r.name);
@@ -84,6 +93,11 @@ TEST_SUITE("common/metrics/alias") {
       CHECK(got.scale == r.scale);
       CHECK(got.offset == 0);
       CHECK(got.window == std::chrono::seconds(r.window_s));
+    }
+    // 1 was no fault there.
+    for (std::string_view name : {"ipmi_chassis_cooling_fault_state", "ipmi_chassis_drive_fault_state"}) {
+      CHECK(metrics::resolve(name).scale == -1);
+      CHECK(metrics::resolve(name).offset == 1);
     }
     CHECK(metrics::resolve("package_power_avg").rule_given);
     CHECK(metrics::resolve("package_power_avg").rule == node_rule::mean);

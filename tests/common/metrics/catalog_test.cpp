@@ -104,6 +104,14 @@ TEST_SUITE("common/metrics/catalog") {
       CHECK((m.value == "package" || m.value == "dram"));
   }
 
+  TEST_CASE("what the whole system draws and what its supplies draw are never added") {
+    const auto* watts = metrics::find("bmc_power_watts");
+    REQUIRE(watts != nullptr);
+    REQUIRE(watts->members.size() == 1);
+    CHECK(watts->members[0].label == "scope");
+    CHECK(watts->members[0].value == "node");
+  }
+
   TEST_CASE("a value is stale after ten seconds or three periods") {
     using namespace std::chrono_literals;
     CHECK(metrics::stale_after(200ms) == 10s);
@@ -138,6 +146,19 @@ TEST_SUITE("common/metrics/flat_name") {
       CAPTURE(r.flat);
       CHECK(metrics::flat_name(r.family, r.labels) == r.flat);
     }
+  }
+
+  TEST_CASE("labels that only tell more about a series stay out of its flat name") {
+    const metrics::label_set labels{
+        {"sensor", "Inlet Temp"}, {"threshold", "critical"}, {"entity", "air inlet 1"}, {"id", "20.0.4"}};
+    const auto flat = [&](std::string_view family) {
+      const auto* f = metrics::find(family);
+      return metrics::flat_name(family, metrics::flat_labels(*f, labels));
+    };
+    CHECK(flat("bmc_temperature_celsius") == "bmc_temperature_celsius_inlet_temp");
+    CHECK(flat("bmc_temperature_margin_celsius") == "bmc_temperature_margin_celsius_inlet_temp_critical");
+    const metrics::label_set zone{{"zone", "dram"}, {"package", "0"}};
+    CHECK(metrics::flat_labels(*metrics::find("rapl_zone_power_watts"), zone) == zone);
   }
 
   TEST_CASE("no alias and no family hides another family's series") {

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "agent/ipmi/protocol.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// What the helper has said of the BMC, the newest of everything. Pure.
+class bmc_view {
+ public:
+  /// Errors: protocol (more sensors than allowed, an inventory that does not add up).
+  result<void> take(const ipmi::from_helper& message);
+  /// The helper is gone: its plan and what it read and nobody has taken is forgotten; the inventory stays
+  /// until the next one.
+  void lost();
+
+  const std::optional<ipmi::bmc>& identity() const noexcept { return identity_; }
+  /// The last whole inventory.
+  const std::vector<ipmi::sensor>& sensors() const noexcept { return sensors_; }
+  const std::map<std::string, std::uint32_t>& plan() const noexcept { return plan_; }
+  /// Whether a plan came for this inventory: an empty one means something then.
+  bool planned() const noexcept { return planned_; }
+  const std::optional<ipmi::stats>& stats() const noexcept { return stats_; }
+  /// Raised when the inventory or the plan changed.
+  std::uint32_t version() const noexcept { return version_; }
+  /// Raised with each whole inventory.
+  std::uint32_t inventories() const noexcept { return inventories_; }
+
+  /// The newest reading of each sensor that was read since the last call.
+  std::vector<ipmi::reading> take_readings();
+  bool has_readings() const noexcept { return !readings_.empty(); }
+
+ private:
+  result<void> close_inventory(std::uint32_t count);
+
+  std::optional<ipmi::bmc> identity_;
+  std::vector<ipmi::sensor> sensors_;
+  std::optional<ipmi::bmc> coming_;  // an inventory whose end has not come
+  std::vector<ipmi::sensor> coming_sensors_;
+  std::map<std::string, std::uint32_t> plan_;
+  std::map<std::string, ipmi::reading> readings_;
+  std::optional<ipmi::stats> stats_;
+  bool planned_ = false;
+  std::uint32_t version_ = 0, inventories_ = 0;
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,281 @@
+#include "agent/sources/bmc/helper_link.hpp"
+
+#include "agent/ipmi/line_buffer.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+namespace asio = boost::asio;
+using local_socket = asio::basic_stream_socket<asio::local::stream_protocol, async::executor>;
+
+constexpr std::size_t most_unsent = std::size_t{1} << 20;
+constexpr auto last_words = std::chrono::milliseconds(500);
+// Most die at once; one that hangs in the kernel may take hours.
+constexpr auto stubborn = std::chrono::seconds(2);
+constexpr auto reap_every = std::chrono::milliseconds(20);
+constexpr auto reap_seldom = std::chrono::milliseconds(1000);
+
+}  // namespace
+
+struct helper_link::connection {
+  explicit connection(descriptor c) : channel(std::move(c)) {}
+  descriptor channel;  // until the coroutines have made a socket of it
+  std::optional<local_socket> socket;
+  std::shared_ptr<async::event> due;
+  std::string unsent;
+  bool closed = false;
+
+  void close() {
+    closed = true;
+    channel = {};
+    boost::system::error_code ignored;
+    if (socket) socket->close(ignored);
+    if (due) due->notify();
+  }
+};
+
+struct helper_link::coroutines {
+  using self = std::shared_ptr<helper_link>;
+
+  /// Does what the supervisor says when it says it.
+  static async::task<void> supervise(self link) {
+    const auto on = co_await asio::this_coro::executor;
+    link->wake_ = std::make_shared<async::event>(on);
+    for (;;) {
+      link->reap();
+      link->act();
+      const auto now = boot_clock::now();
+      const auto next = link->minder_.deadline();
+      auto until = next == instant::max() ? async::never : async::within(std::max(next - now, duration{}));
+      if (link->child_ && !link->present_) {
+        const bool dies = now < link->kill_at_ + stubborn;
+        until = std::min(until, async::within(dies ? reap_every : reap_seldom));
+      }
+      co_await link->wake_->wait(until);
+    }
+  }
+
+  static async::task<void> listen(self link, std::shared_ptr<connection> c) {
+    const auto on = co_await asio::this_coro::executor;
+    c->due = std::make_shared<async::event>(on);
+    c->socket.emplace(on, asio::local::stream_protocol(), c->channel.release());
+    link->tasks_->spawn("speaking to binnacle-ipmi", speak(c));
+    ipmi::line_buffer lines;
+    std::array<char, 16384> piece;
+    while (!c->closed) {
+      const auto buffer = asio::buffer(piece);
+      const auto [failed, n] = co_await c->socket->async_read_some(buffer, async::use_task);
+      if (c->closed) co_return;
+      if (failed) {
+        link->ended();
+        co_return;
+      }
+      const auto heard = link->hear(lines, {piece.data(), n});
+      if (!heard) {
+        link->minder_.broke(heard.error(), boot_clock::now());
+        link->wake();
+        co_return;
+      }
+    }
+  }
+
+  /// A helper that does not read does not answer either, so that no wait in here needs a deadline.
+  static async::task<void> speak(std::shared_ptr<connection> c) {
+    while (!c->closed) {
+      if (c->unsent.empty()) {
+        const bool more = co_await c->due->wait();
+        if (!more) co_return;
+        continue;
+      }
+      // More may be said meanwhile, so what is being written is kept apart.
+      const auto saying = std::exchange(c->unsent, {});
+      for (std::size_t said = 0; said < saying.size();) {
+        const auto buffer = asio::buffer(saying) + said;
+        const auto [failed, n] = co_await c->socket->async_write_some(buffer, async::use_task);
+        if (failed) co_return;  // the listener hears of it, too
+        said += n;
+      }
+    }
+  }
+};
+
+helper_link::helper_link(link_options o, logger log)
+    : options_(std::move(o)), log_(std::move(log)), minder_(options_.supervision, std::random_device{}()) {}
+
+helper_link::~helper_link() = default;
+
+void helper_link::start(async::task_group& tasks, std::function<void()> arrived,
+                        std::function<void()> inventory) {
+  tasks_ = &tasks;
+  inventory_ = std::move(inventory);
+  arrived_ = std::move(arrived);
+  tasks.spawn("supervising binnacle-ipmi", coroutines::supervise(shared_from_this()));
+}
+
+void helper_link::forget() {
+  arrived_ = nullptr;
+  inventory_ = nullptr;
+}
+
+void helper_link::allow() {
+  minder_.allow(boot_clock::now());
+  wake();
+}
+
+void helper_link::credentials_changed() {
+  minder_.credentials_changed(boot_clock::now());
+  wake();
+}
+
+void helper_link::set_interest(std::map<std::string, std::uint32_t> period_ms) {
+  if (interest_.period_ms == period_ms) return;
+  interest_.period_ms = std::move(period_ms);
+  if (minder_.talking()) say(interest_);
+}
+
+void helper_link::wake() {
+  if (wake_) wake_->notify();
+}
+
+void helper_link::act() {
+  for (;;) {
+    switch (minder_.next(boot_clock::now())) {
+      case supervisor::action::none: return;
+      case supervisor::action::start: open(); break;
+      case supervisor::action::ping: say(ipmi::ping{minder_.ping()}); break;
+      case supervisor::action::end:
+        log_.warning("{}", minder_.trouble() ? minder_.trouble()->message : "the helper is started anew");
+        close();
+        if (arrived_) arrived_();
+        break;
+    }
+  }
+}
+
+void helper_link::open() {
+  const auto now = boot_clock::now();
+  if (!options_.socket.empty()) {
+    auto channel = dial_helper(options_.socket);
+    if (!channel) return minder_.not_started(channel.error(), now);
+    adopt(std::move(*channel));
+  } else {
+    auto child = helper_process::start(options_.command);
+    if (!child) return minder_.not_started(child.error(), now);
+    adopt(std::move(child->channel));
+    child_.emplace(std::move(*child));
+  }
+  minder_.started(now);
+}
+
+void helper_link::adopt(descriptor channel) {
+  present_ = std::make_shared<connection>(std::move(channel));
+  tasks_->spawn("listening to binnacle-ipmi", coroutines::listen(shared_from_this(), present_));
+}
+
+/// Ends what there is; when a child is gone reap() says so.
+void helper_link::close() {
+  if (present_) present_->close();
+  present_.reset();
+  view_.lost();
+  if (child_) {
+    kill_at_ = boot_clock::now();
+    child_->kill();
+  } else {
+    minder_.gone("", boot_clock::now());
+  }
+  wake();
+}
+
+/// The other end closed the connection.
+void helper_link::ended() {
+  if (!child_) return close();
+  // It has ended or is about to: what status it gives is worth a moment.
+  kill_at_ = boot_clock::now() + last_words;
+  present_->close();
+  present_.reset();
+  view_.lost();
+  wake();
+}
+
+void helper_link::reap() {
+  if (!child_ || present_) return;
+  const auto now = boot_clock::now();
+  const auto how = child_->reap();
+  if (!how) {
+    if (now >= kill_at_) child_->kill();
+    return;
+  }
+  child_.reset();
+  minder_.gone(*how, now);
+  if (minder_.trouble()) log_.warning("{}", minder_.trouble()->message);
+  if (arrived_) arrived_();
+}
+
+void helper_link::say(const ipmi::from_agent& message) {
+  if (!present_) return;
+  present_->unsent += ipmi::encode(message);
+  if (present_->unsent.size() > most_unsent) {
+    minder_.broke({errc::overloaded, "it does not read what is said to it"}, boot_clock::now());
+    wake();
+  }
+  if (present_->due) present_->due->notify();
+}
+
+result<void> helper_link::hear(ipmi::line_buffer& lines, std::string_view bytes) {
+  lines.append(bytes);
+  for (;;) {
+    const auto line = lines.next();
+    if (!line) return line.error();
+    if (!*line) break;
+    const auto message = ipmi::decode_from_helper(**line);
+    if (!message) return message.error();
+    if (auto taken = hear_one(*message); !taken) return taken;
+  }
+  if (arrived_) arrived_();
+  return {};
+}
+
+result<void> helper_link::hear_one(const ipmi::from_helper& message) {
+  const auto now = boot_clock::now();
+  if (const auto* hello = std::get_if<ipmi::hello>(&message)) {
+    log_.info("binnacle-ipmi {} is there", hello->version);
+    minder_.hello(std::chrono::milliseconds(hello->quiet_ms), now);
+    say(options_.select);
+    if (!interest_.period_ms.empty()) say(interest_);
+    wake();
+    return {};
+  }
+  if (!minder_.talking()) return error{errc::protocol, "something else than a hello came first"};
+  if (auto taken = view_.take(message); !taken) return taken;
+  if (const auto* status = std::get_if<ipmi::status>(&message)) {
+    minder_.status(status->ok, status->permanent, status->message, now);
+  } else if (const auto* pong = std::get_if<ipmi::pong>(&message)) {
+    minder_.pong(pong->number, now);
+  } else if (std::holds_alternative<ipmi::inventory_end>(message)) {
+    minder_.status(true, false, {}, now);
+    if (inventory_) inventory_();
+  } else if (std::holds_alternative<ipmi::plan>(message)) {
+    std::optional<duration> shortest;
+    for (const auto& [key, ms] : view_.plan()) {
+      const duration period = std::chrono::milliseconds(ms);
+      if (!shortest || period < *shortest) shortest = period;
+    }
+    minder_.planned(shortest, now);
+  } else if (std::holds_alternative<ipmi::reading>(message)) {
+    minder_.reading(now);
+  }
+  return {};
+}
+
+}  // namespace binnacle::agent

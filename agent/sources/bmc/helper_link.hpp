@@ -1,0 +1,80 @@
+#pragma once
+
+#include "agent/ipmi/protocol.hpp"
+#include "agent/sources/bmc/bmc_view.hpp"
+#include "agent/sources/bmc/helper_process.hpp"
+#include "agent/sources/bmc/supervisor.hpp"
+#include "common/clock.hpp"
+#include "common/log.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace binnacle::ipmi {
+class line_buffer;
+}
+namespace binnacle::async {
+class event;
+class task_group;
+}  // namespace binnacle::async
+
+namespace binnacle::agent {
+
+struct link_options {
+  std::string socket;      ///< of a sidecar; empty: `command` is our child
+  helper_command command;  ///< the child
+  ipmi::selection select;
+  supervisor::settings supervision;
+};
+
+/// The agent's end of the conversation with the helper binnacle-ipmi: starts or dials it, hears and says
+/// lines, as the supervisor decides. Nothing in here waits for the BMC. Threads: the agent's loop.
+class helper_link : public std::enable_shared_from_this<helper_link> {
+ public:
+  helper_link(link_options o, logger log);
+  ~helper_link();
+
+  /// Begins to live in `tasks`, which outlive the loop's run. `arrived` is called when there is something to
+  /// take, `inventory` when the sensors are others than before.
+  void start(async::task_group& tasks, std::function<void()> arrived, std::function<void()> inventory);
+  /// Calls neither any more.
+  void forget();
+  /// There may be a BMC: the helper is started now, or was before.
+  void allow();
+  void credentials_changed();
+  void set_interest(std::map<std::string, std::uint32_t> period_ms);
+
+  bmc_view& view() noexcept { return view_; }
+  const supervisor& minder() const noexcept { return minder_; }
+
+ private:
+  struct connection;
+  struct coroutines;
+  void act();
+  void open();
+  void close();
+  void reap();
+  void say(const ipmi::from_agent& message);
+  void adopt(descriptor channel);
+  result<void> hear(ipmi::line_buffer& lines, std::string_view bytes);
+  result<void> hear_one(const ipmi::from_helper& message);
+  void ended();
+  void wake();
+
+  const link_options options_;
+  const logger log_;
+  supervisor minder_;
+  bmc_view view_;
+  ipmi::interest interest_;
+  std::function<void()> arrived_, inventory_;
+  async::task_group* tasks_ = nullptr;
+  std::shared_ptr<async::event> wake_;
+  std::optional<helper_process> child_;
+  std::shared_ptr<connection> present_;
+  instant kill_at_{};  // of a child without a connection
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "agent/sources/kernel_file.hpp"
+#include "common/error.hpp"
+
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// A program and its arguments, without its name in front.
+struct helper_command {
+  std::string path;
+  std::vector<std::string> arguments;
+};
+
+/// A child process whose standard input and output are one socket to us. It has our standard error and no
+/// other descriptor of ours, a bare environment, a process group of its own, and dies with us. Threads: start
+/// it on the thread that lives as long as the program (prctl(2), PR_SET_PDEATHSIG).
+class helper_process {
+ public:
+  /// Errors: not_found, permission (the program cannot be run), io (no process or socket to be had).
+  static result<helper_process> start(const helper_command& what);
+  helper_process(helper_process&& other) noexcept;
+  helper_process& operator=(helper_process&& other) noexcept;
+  /// Kills it, and reaps it if that is a matter of no time.
+  ~helper_process();
+
+  /// Our end of the socket, non-blocking; may be released.
+  descriptor channel;
+
+  /// SIGKILL for the whole group. Does not wait.
+  void kill() noexcept;
+  /// How it ended ("status 1", "signal 9"); nothing while it is there still. Never blocks.
+  std::optional<std::string> reap();
+
+ private:
+  helper_process(pid_t pid, descriptor ours) : channel(std::move(ours)), pid_(pid) {}
+  pid_t pid_ = -1;
+};
+
+/// Connects to the Unix socket of a sidecar, non-blocking. Errors: invalid_input (the path is too long),
+/// not_found, permission, io, each with the remedy.
+result<descriptor> dial_helper(const std::string& path);
+
+/// Whether that file can be run. Errors: as start().
+result<void> check_helper(const std::string& path);
+
+}  // namespace binnacle::agent

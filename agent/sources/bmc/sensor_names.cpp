@@ -1,0 +1,106 @@
+#include "agent/sources/bmc/sensor_names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fnmatch.h>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+using ipmi::sensor_kind;
+using ipmi::sensor_role;
+
+bool has_upper_threshold(const ipmi::sensor& s) {
+  return s.limits.upper_non_critical || s.limits.upper_critical || s.limits.upper_non_recoverable;
+}
+
+bool gives(const ipmi::sensor& s, std::string_view family) {
+  if (family == family_of(s)) return true;
+  if (family == "bmc_inlet_temperature_celsius") return s.role == sensor_role::inlet;
+  if (family == "bmc_cpu_temperature_celsius") return s.role == sensor_role::cpu;
+  if (family == "bmc_temperature_margin_celsius") {
+    return s.kind == sensor_kind::temperature && has_upper_threshold(s);
+  }
+  if (family == "bmc_chassis_cooling_fault" || family == "bmc_chassis_drive_fault") {
+    return s.key == "chassis.power";
+  }
+  if (family == "bmc_sensor_state") return s.kind != sensor_kind::state && s.limits != ipmi::thresholds{};
+  return false;
+}
+
+bool matches(std::span<const std::string> globs, const ipmi::sensor& s) {
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+    return ::fnmatch(glob.c_str(), s.name.c_str(), FNM_CASEFOLD) == 0 ||
+           ::fnmatch(glob.c_str(), s.key.c_str(), FNM_CASEFOLD) == 0;
+  });
+}
+
+std::string entity_of(const ipmi::sensor& s) { return fmt::format("{} {}", s.entity, s.instance); }
+
+}  // namespace
+
+std::string_view family_of(const ipmi::sensor& s) noexcept {
+  if (s.key == "chassis.power") return "bmc_chassis_power_on";
+  if (s.key == "dcmi.power") return "bmc_dcmi_power_watts";
+  switch (s.kind) {
+    case sensor_kind::temperature: return "bmc_temperature_celsius";
+    case sensor_kind::fan: return s.unit == "percent" ? "bmc_fan_ratio" : "bmc_fan_rpm";
+    case sensor_kind::voltage: return "bmc_voltage_volts";
+    case sensor_kind::current: return "bmc_current_amperes";
+    case sensor_kind::power: return "bmc_power_watts";
+    case sensor_kind::state: return "bmc_state_asserted";
+    case sensor_kind::other: break;
+  }
+  return "bmc_sensor_value";
+}
+
+std::map<std::string, sensor_name> names_of(std::span<const ipmi::sensor> all) {
+  using form = std::pair<sensor_kind, std::string>;
+  std::map<form, int> plain, with_entity;
+  const auto longer = [](const ipmi::sensor& s) { return fmt::format("{} ({})", s.name, entity_of(s)); };
+  for (const auto& s : all) {
+    ++plain[{s.kind, s.name}];
+    ++with_entity[{s.kind, longer(s)}];
+  }
+  std::map<std::string, sensor_name> names;
+  for (const auto& s : all) {
+    std::string name = s.name;
+    if (name.empty()) {
+      name = s.key;
+    } else if (plain[{s.kind, s.name}] > 1) {
+      name = with_entity[{s.kind, longer(s)}] > 1 ? fmt::format("{} ({})", s.name, s.key) : longer(s);
+    }
+    names.emplace(s.key, sensor_name{std::move(name), entity_of(s), s.key});
+  }
+  return names;
+}
+
+std::set<std::string> node_power(std::span<const ipmi::sensor> all) {
+  const ipmi::sensor* system = nullptr;
+  std::set<std::string> inputs;
+  for (const auto& s : all) {
+    if (family_of(s) != "bmc_power_watts") continue;
+    if (s.role == sensor_role::psu_input) inputs.insert(s.key);
+    if (s.role == sensor_role::system_power && (system == nullptr || s.number < system->number)) system = &s;
+  }
+  if (system != nullptr) return {system->key};
+  return inputs;
+}
+
+std::map<std::string, std::uint32_t> keys_wanted(std::span<const ipmi::sensor> all,
+                                                 const wire::interest& families,
+                                                 std::span<const std::string> excluded) {
+  std::map<std::string, std::uint32_t> wanted;
+  for (const auto& w : families.wishes) {
+    for (const auto& s : all) {
+      if (!gives(s, w.family) || matches(excluded, s)) continue;
+      const auto [at, fresh] = wanted.emplace(s.key, w.period_ms);
+      if (!fresh) at->second = std::min(at->second, w.period_ms);
+    }
+  }
+  return wanted;
+}
+
+}  // namespace binnacle::agent
