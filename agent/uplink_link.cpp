@@ -12,8 +12,8 @@ constexpr std::string_view link_protocol = "binnacle/1";
 
 // Looking for a replica behind an address that leads to known ones costs a swap of sessions each time it
 // fails.
-constexpr wire::backoff::settings search_pauses{std::chrono::milliseconds(500), std::chrono::seconds(2),
-                                                std::chrono::seconds(60)};
+constexpr backoff::settings search_pauses{std::chrono::milliseconds(500), std::chrono::seconds(2),
+                                          std::chrono::seconds(60)};
 
 std::string to_string(const endpoint& e) {
   const bool v6 = e.host.find(':') != e.host.npos;
@@ -43,7 +43,7 @@ uplink_link::uplink_link(std::shared_ptr<uplink_core> shared, std::size_t slot)
       to_(core_->options.aggregators[core_->plan.address_of(slot)]),
       address_(to_string(to_)),
       due_(core_->loop),
-      backoff_(wire::backoff::settings{}),
+      backoff_(backoff::settings{}),
       search_(search_pauses) {}
 
 std::uint64_t uplink_link::conflated() const {

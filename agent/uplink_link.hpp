@@ -6,8 +6,8 @@
 #include "common/async/stream.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "common/backoff.hpp"
 #include "common/wire/agent_session.hpp"
-#include "common/wire/backoff.hpp"
 
 #include <memory>
 #include <random>
@@ -75,8 +75,8 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   const std::string address_;  // as logs print it
   std::weak_ptr<session> present_;
   async::event due_;
-  wire::backoff backoff_;
-  wire::backoff search_;
+  backoff backoff_;
+  backoff search_;
   duration retry_after_{};
   std::string replica_;  // of the present session or the last one
   bool connected_ = false;

@@ -38,7 +38,4 @@ class client {
   std::unique_ptr<tls::context> security_;  // null: plain HTTP
 };
 
-/// `text` as one value of a query string.
-std::string query_escaped(std::string_view text);
-
 }  // namespace binnacle::cli

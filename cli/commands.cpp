@@ -4,6 +4,7 @@
 #include "cli/policies_view.hpp"
 #include "cli/status_view.hpp"
 #include "cli/why_view.hpp"
+#include "common/http/message.hpp"
 
 #include <fmt/format.h>
 
@@ -96,9 +97,10 @@ int policy_list_command(const connection& to, const terminal& on) {
 }
 
 int why_command(const connection& to, const why_arguments& what, const terminal& on) {
-  std::string target = fmt::format("/api/v1/decisions?pod={}&limit={}", query_escaped(what.pod), what.limit);
-  if (!what.node.empty()) target += "&node=" + query_escaped(what.node);
-  if (!what.policy.empty()) target += "&policy=" + query_escaped(what.policy);
+  std::string target =
+      fmt::format("/api/v1/decisions?pod={}&limit={}", http::query_escaped(what.pod), what.limit);
+  if (!what.node.empty()) target += "&node=" + http::query_escaped(what.node);
+  if (!what.policy.empty()) target += "&policy=" + http::query_escaped(what.policy);
   if (what.all_nodes) target += "&all=true";
   const auto answers = ask_all(to, target, on);
   if (answers.empty()) return exit_problem;

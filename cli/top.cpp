@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/screen.hpp"
 #include "cli/top_view.hpp"
+#include "common/http/message.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +55,7 @@ int top_command(const connection& to, const top_arguments& what, const terminal&
   }
   std::string target = "/api/v1/nodes";
   for (const std::string& m : what.metrics)
-    target += (target.ends_with("nodes") ? "?metric=" : "&metric=") + query_escaped(m);
+    target += (target.ends_with("nodes") ? "?metric=" : "&metric=") + http::query_escaped(m);
   top_layout layout{what.metrics};
 
   if (what.once || on.json || !on.is_tty) {

@@ -113,4 +113,7 @@ class router {
 /// "+" is a space in the query only. Errors: invalid_input (a malformed or NUL percent escape, neither form).
 result<void> parse_target(std::string_view target, request& out);
 
+/// `text` as one value of a query string.
+std::string query_escaped(std::string_view text);
+
 }  // namespace binnacle::http

@@ -41,6 +41,18 @@ result<std::string> read_pem(const std::string& path, std::string_view what) {
   return error{errc::io, fmt::format("{} {} can not be read: {}", what, path, std::strerror(reason))};
 }
 
+/// Text that was given as such, or a file; `name` is what messages call it.
+struct source {
+  source(const std::string& t, const std::string& path, std::string_view kind)
+      : text(t), file(path), what(kind), name(t.empty() ? path : "(in the configuration)") {}
+  bool empty() const { return text.empty() && file.empty(); }
+  result<std::string> read() const { return text.empty() ? read_pem(file, what) : result<std::string>(text); }
+  const std::string& text;
+  const std::string& file;
+  std::string_view what;
+  std::string name;
+};
+
 bio_ptr bio_over(const std::string& text) {
   return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), &BIO_free};
 }
@@ -48,29 +60,31 @@ bio_ptr bio_over(const std::string& text) {
 // Without a callback OpenSSL would ask for the passphrase on the terminal of a daemon.
 int no_passphrase(char*, int, int, void*) { return 0; }
 
-result<void> use_certificate(SSL_CTX* context, const files& pem) {
-  auto chain_text = read_pem(pem.certificate, "certificate");
+result<void> use_certificate(SSL_CTX* context, const options& o) {
+  const source certificate(o.text.certificate, o.pem.certificate, "certificate");
+  const source key_source(o.text.key, o.pem.key, "key");
+  auto chain_text = certificate.read();
   if (chain_text.has_error()) return chain_text.error();
   const bio_ptr chain = bio_over(*chain_text);
   const certificate_ptr own(PEM_read_bio_X509_AUX(chain.get(), nullptr, &no_passphrase, nullptr), &X509_free);
   if (!own || SSL_CTX_use_certificate(context, own.get()) != 1) {
     return error{errc::invalid_input, fmt::format("certificate {} holds no usable PEM certificate: {}",
-                                                  pem.certificate, last_error())};
+                                                  certificate.name, last_error())};
   }
   SSL_CTX_clear_chain_certs(context);
   while (X509* next = PEM_read_bio_X509(chain.get(), nullptr, &no_passphrase, nullptr))
     SSL_CTX_add0_chain_cert(context, next);
   ERR_clear_error();  // the end of the file is no error
 
-  auto key_text = read_pem(pem.key, "key");
+  auto key_text = key_source.read();
   if (key_text.has_error()) return key_text.error();
   const bio_ptr key_bio = bio_over(*key_text);
   const key_ptr key(PEM_read_bio_PrivateKey(key_bio.get(), nullptr, &no_passphrase, nullptr), &EVP_PKEY_free);
   OPENSSL_cleanse(key_text->data(), key_text->size());
   if (!key) {
     return error{errc::invalid_input,
-                 fmt::format("key {} holds no usable PEM private key without a passphrase: {}", pem.key,
-                             last_error())};
+                 fmt::format("key {} holds no usable PEM private key without a passphrase: {}",
+                             key_source.name, last_error())};
   }
   if (X509_check_private_key(own.get(), key.get()) != 1) {
     ERR_clear_error();
@@ -79,16 +93,17 @@ result<void> use_certificate(SSL_CTX* context, const files& pem) {
         fmt::format(
             "certificate {} and key {} do not belong together: the key's public half is not the one in the "
             "certificate; give the pair that was issued together",
-            pem.certificate, pem.key)};
+            certificate.name, key_source.name)};
   }
   if (SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
-    return error{errc::invalid_input, fmt::format("key {} can not be used: {}", pem.key, last_error())};
+    return error{errc::invalid_input,
+                 fmt::format("key {} can not be used: {}", key_source.name, last_error())};
   }
   return {};
 }
 
-result<void> trust_authority(SSL_CTX* context, const std::string& path) {
-  auto text = read_pem(path, "authority");
+result<void> trust_authority(SSL_CTX* context, const source& authority) {
+  auto text = authority.read();
   if (text.has_error()) return text.error();
   const bio_ptr bundle = bio_over(*text);
   X509_STORE* store = SSL_CTX_get_cert_store(context);
@@ -101,7 +116,7 @@ result<void> trust_authority(SSL_CTX* context, const std::string& path) {
   const bool clean_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   if (trusted == 0 || !clean_end) {
     return error{errc::invalid_input,
-                 fmt::format("authority {} holds {}: {}", path,
+                 fmt::format("authority {} holds {}: {}", authority.name,
                              trusted == 0 ? "no PEM certificate" : "a broken PEM certificate", last_error())};
   }
   ERR_clear_error();
@@ -171,14 +186,20 @@ result<void> set_verification(SSL_CTX* context, const options& o) {
     SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
     return {};
   }
-  if (o.pem.authority.empty()) {
+  if (o.side == role::client && o.servers != trust::authority) {
+    if (o.servers == trust::system) SSL_CTX_set_default_verify_paths(context);
+    SSL_CTX_set_verify(context, o.servers == trust::system ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+    return {};
+  }
+  const source authority(o.text.authority, o.pem.authority, "authority");
+  if (authority.empty()) {
     return error{
         errc::invalid_input,
         o.side == role::client
             ? "no authority file is given: name the CA certificate that signed the server's certificate"
             : "no authority file is given: name the CA certificate that signs the clients' certificates"};
   }
-  if (auto trusted = trust_authority(context, o.pem.authority); trusted.has_error()) return trusted;
+  if (auto trusted = trust_authority(context, authority); trusted.has_error()) return trusted;
   int mode = SSL_VERIFY_PEER;
   if (o.side == role::server && o.clients == client_certificate::required)
     mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
@@ -197,13 +218,14 @@ result<std::shared_ptr<SSL_CTX>> build(const options& o) {
   if (!context) return error{errc::internal, "OpenSSL gave no TLS context: " + last_error()};
   set_protocols(context.get(), o);
   set_alpn(context.get(), o);
-  if (server && o.pem.certificate.empty()) {
+  const bool certified = !o.pem.certificate.empty() || !o.text.certificate.empty();
+  if (server && !certified) {
     return error{errc::invalid_input,
                  "no certificate is given: a TLS server needs a certificate and its key"};
   }
   // A client may have none: then a token, or nobody, speaks for it.
-  if (!o.pem.certificate.empty()) {
-    if (auto used = use_certificate(context.get(), o.pem); used.has_error()) return used.error();
+  if (certified) {
+    if (auto used = use_certificate(context.get(), o); used.has_error()) return used.error();
   }
   if (auto set = set_verification(context.get(), o); set.has_error()) return set.error();
   return context;

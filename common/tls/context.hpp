@@ -19,6 +19,12 @@ enum class client_certificate : unsigned char {
   required,  ///< the handshake fails without a valid one
 };
 
+enum class trust : unsigned char {
+  authority,  ///< servers whose certificate the given authority signed
+  system,     ///< those that this machine's authorities vouch for
+  anybody,    ///< no check at all: a kubeconfig's insecure-skip-tls-verify
+};
+
 /// PEM file names. For a server `authority` verifies clients, for a client it verifies the server.
 struct files {
   std::string certificate;
@@ -29,6 +35,8 @@ struct files {
 struct options {
   role side = role::server;
   files pem;
+  files text;                        ///< PEM text in place of a file: a kubeconfig's "…-data"
+  trust servers = trust::authority;  ///< client only
   client_certificate clients = client_certificate::required;  ///< server only
   bool tls13_only = false;  ///< the agent link; HTTP faces allow 1.2 with ECDHE+AEAD (Go clients)
   std::string alpn;         ///< "binnacle/1", "http/1.1", or empty: none offered, none refused

@@ -179,9 +179,4 @@ TEST_SUITE("cli/connection") {
     }
     CHECK(parse_settings("a: [", "cli.yaml").error().message.starts_with("cli.yaml:"));
   }
-
-  TEST_CASE("query values are escaped") {
-    CHECK(query_escaped("default/web-1_x.y~") == "default/web-1_x.y~");
-    CHECK(query_escaped("a b&c=d%e+\xc3\xa9") == "a%20b%26c%3Dd%25e%2B%C3%A9");
-  }
 }

@@ -3,8 +3,8 @@
 #include "common/async/stream.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "common/backoff.hpp"
 #include "common/wire/agent_session.hpp"
-#include "common/wire/backoff.hpp"
 #include "tests/bench/scale/node_sim.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -139,14 +139,13 @@ task<result<void>> fleet::impl::session(simulated_agent* agent) {
 }
 
 task<void> fleet::impl::live(simulated_agent* agent) {
-  const wire::backoff::settings settings;
-  wire::backoff backoff(settings);
+  backoff pauses(backoff::settings{});
   for (;;) {
     auto ended = co_await session(agent);
     agent->connection = nullptr;
     ++counters.failed;
     if (ended.has_error()) log.debug("{}: {}", agent->name, ended.error().message);
-    co_await async::sleep_for(backoff.next(agent->random));
+    co_await async::sleep_for(pauses.next(agent->random));
   }
 }
 

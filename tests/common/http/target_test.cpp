@@ -120,6 +120,11 @@ TEST_SUITE("common/http/router") {
     CHECK(r.status == 400);
     CHECK(r.body.front() == "{\"error\":\"a \\\"quote\\\", a \\\\ and a \\u000a\"}\n");
   }
+
+  TEST_CASE("query values are escaped") {
+    CHECK(http::query_escaped("default/web-1_x.y~") == "default/web-1_x.y~");
+    CHECK(http::query_escaped("a b&c=d%e+\xc3\xa9") == "a%20b%26c%3Dd%25e%2B%C3%A9");
+  }
 }
 
 }  // namespace

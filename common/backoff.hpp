@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-namespace binnacle::wire {
+namespace binnacle {
 
 /// How long to wait before the next attempt: a span drawn evenly from [least, ceiling], whose ceiling doubles
 /// with every attempt up to a cap. Drawing from the whole range ("full jitter") spreads a herd that was cut
@@ -38,4 +38,4 @@ class backoff {
   duration ceiling_;
 };
 
-}  // namespace binnacle::wire
+}  // namespace binnacle

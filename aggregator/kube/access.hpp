@@ -1,0 +1,62 @@
+#pragma once
+
+#include "common/error.hpp"
+#include "common/tls/context.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace binnacle::kube {
+
+/// A program that gives credentials, for clusters of a cloud (client.authentication.k8s.io, ExecCredential).
+struct exec_plugin {
+  std::string api_version;
+  std::string command;  ///< looked for in PATH, unless it has a '/'
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>> environment;  ///< beside ours
+  std::string install_hint;
+};
+
+/// How to reach an API server, and as whom. At most one of token, token_file and plugin is there.
+struct access {
+  std::string host;
+  std::uint16_t port = 443;
+  bool secure = true;
+  std::string path;         ///< in front of every target: "" or "/k8s/clusters/c-1"
+  std::string server_name;  ///< what the certificate must be issued for; empty: the host
+  tls::options tls;
+  std::string token;
+  std::string token_file;  ///< rotated: read again and again
+  std::optional<exec_plugin> plugin;
+  std::string name_space = "default";
+  std::string url() const;  ///< for messages
+};
+
+using environment = std::function<const char*(const char*)>;
+
+/// The access that Kubernetes gives to a pod: KUBERNETES_SERVICE_HOST and _PORT, and the files of its service
+/// account. Errors: not_found, when this is no pod.
+/// Source: kubernetes.io/docs/tasks/run-application/access-api-from-pod.
+result<access> in_cluster(const environment& variables,
+                          const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
+
+/// A kubeconfig file's text; `path` is for messages and for the relative file names in it.
+struct kubeconfig_file {
+  std::string path;
+  std::string text;
+};
+
+/// The access of `context` (empty: the current one). Of several files the first that names something counts,
+/// as in KUBECONFIG. Nothing is read but the text: the files that it names are read when a connection is
+/// made. Errors: invalid_input, not_found, unsupported, each with the file and what to do.
+result<access> parse_kubeconfig(const std::vector<kubeconfig_file>& files, const std::string& context = {});
+
+/// parse_kubeconfig() of `paths`, separated by colons; files that do not exist are passed over as long as one
+/// does. Blocks: reads them.
+result<access> load_kubeconfig(const std::string& paths, const std::string& context = {});
+
+}  // namespace binnacle::kube

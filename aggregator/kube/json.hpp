@@ -1,0 +1,39 @@
+#pragma once
+
+#include "common/error.hpp"
+
+#include <boost/json/object.hpp>
+#include <boost/json/stream_parser.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Kubernetes' JSON, taken apart without trusting it.
+namespace binnacle::kube {
+
+/// The member of that name if it is an object, a string, an integer; null, empty, nothing otherwise.
+const boost::json::object* object_in(const boost::json::object& from, std::string_view name);
+std::string_view text_in(const boost::json::object& from, std::string_view name);
+std::optional<std::int64_t> integer_in(const boost::json::object& from, std::string_view name);
+
+/// `text` as one JSON object. Errors: protocol.
+result<boost::json::object> parse_object(std::string_view text);
+
+/// JSON objects out of a stream of bytes, one after the other with white space between: a watch's body.
+class object_stream {
+ public:
+  static constexpr std::size_t most_bytes = 8u << 20;  ///< of one object; etcd takes 1.5 MiB
+
+  object_stream();
+  /// Calls `each` for every object that is complete now; it returns false to leave the rest alone. Errors:
+  /// protocol (no JSON, no object), overloaded (too large); the stream is good for nothing then.
+  result<void> feed(std::string_view bytes, const std::function<bool(const boost::json::object&)>& each);
+
+ private:
+  boost::json::stream_parser parser_;
+  std::size_t size_ = 0;  // of the object that is coming
+};
+
+}  // namespace binnacle::kube

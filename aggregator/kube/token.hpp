@@ -1,0 +1,38 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "common/error.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace binnacle::kube {
+
+/// A bearer token that somebody else keeps fresh (a projected service account token, an exec plug-in): asked
+/// for again when it may have changed. When that fails the last one stays in use, for the server decides what
+/// is valid. Pure: time and token are given.
+class token_cache {
+ public:
+  /// How long a token read from a file counts as fresh. The kubelet replaces it at 80 % of its life of an
+  /// hour, so a minute is early enough. Source: kubernetes.io, "Service account token volume projection".
+  static constexpr duration file_freshness = std::chrono::seconds(60);
+
+  /// Nobody knows whether the token is still right: read it, then say what came.
+  bool is_due(instant now) const noexcept { return !fresh_until_ || now >= *fresh_until_; }
+  /// White space around the token is dropped. Errors: invalid_input (empty, or no text for a header).
+  result<void> took(std::string token, instant fresh_until);
+  /// It could not be read: the one there is stays, and is asked for again after a few seconds.
+  void failed(instant now) { fresh_until_ = now + std::chrono::seconds(5); }
+  /// The server answered 401.
+  void refused() { fresh_until_.reset(); }
+
+  /// Empty when there never was one.
+  const std::string& value() const noexcept { return value_; }
+
+ private:
+  std::string value_;
+  std::optional<instant> fresh_until_;
+};
+
+}  // namespace binnacle::kube
