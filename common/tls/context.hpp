@@ -35,11 +35,11 @@ struct files {
 struct options {
   role side = role::server;
   files pem;
-  files text;                        ///< PEM text in place of a file: a kubeconfig's "…-data"
-  trust servers = trust::authority;  ///< client only
   client_certificate clients = client_certificate::required;  ///< server only
-  bool tls13_only = false;  ///< the agent link; HTTP faces allow 1.2 with ECDHE+AEAD (Go clients)
-  std::string alpn;         ///< "binnacle/1", "http/1.1", or empty: none offered, none refused
+  bool tls13_only = false;           ///< the agent link; HTTP faces allow 1.2 with ECDHE+AEAD (Go clients)
+  std::string alpn;                  ///< "binnacle/1", "http/1.1", or empty: none offered, none refused
+  trust servers = trust::authority;  ///< client only
+  files text;                        ///< PEM text in place of a file: a kubeconfig's "…-data"
 };
 
 /// A TLS context that follows its files: reload_if_changed() looks at them (by path, so Kubernetes' symlink
