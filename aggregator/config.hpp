@@ -25,6 +25,8 @@ struct settings {
   bool unsafe = false;     ///< the extender speaks plain HTTP
 
   std::string policies = "/etc/binnacle/policies";
+  std::string kube_config;   ///< a kubeconfig file, "in-cluster", or empty: standalone
+  std::string kube_context;  ///< of the kubeconfig; empty: its current one
   std::string cluster;
   std::string replica_id;  ///< default: host name
   std::int64_t replicas = 1;
