@@ -1,13 +1,13 @@
 #include "aggregator/kube/election.hpp"
 
 #include "aggregator/kube/json.hpp"
+#include "aggregator/kube/micro_time.hpp"
 #include "aggregator/kube/refusal.hpp"
 #include "common/json_writer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 namespace binnacle::kube {
@@ -17,16 +17,6 @@ using namespace std::chrono_literals;
 using binnacle::duration;
 
 constexpr duration call_deadline = 5s;
-
-/// MicroTime as the API wants it: exactly six digits behind the point.
-std::string micro_time(election::wall t) {
-  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(t.time_since_epoch()).count();
-  const std::time_t seconds = micros / 1'000'000;
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", utc.tm_year + 1900, utc.tm_mon + 1,
-                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, micros % 1'000'000);
-}
 
 }  // namespace
 
