@@ -65,11 +65,6 @@ cluster::~cluster() = default;
 result<std::unique_ptr<cluster>> cluster::open(const settings& s, logger log) {
   auto to = access_of(s);
   if (to.has_error()) return to.error();
-  if (to->plugin) {
-    return error{
-        errc::unsupported,
-        "--kube-config: exec plug-ins are not supported yet: give the user a certificate or a token"};
-  }
   auto api = kube::client::open(std::move(*to), log);
   if (api.has_error()) return api.error();
   auto made = std::make_unique<impl>(std::move(*api), std::move(log));
