@@ -32,12 +32,17 @@ config_spec bind(settings& s) {
   spec.add("unsafe", s.unsafe, "the extender speaks plain HTTP without certificates: for trials only");
 
   spec.group("What it decides by");
-  spec.add("policies", s.policies, "folder of TASPolicy files (*.yaml), read again when they change");
+  spec.add("policies", s.policies,
+           "standalone: folder of TASPolicy files (*.yaml), read again when they change");
   spec.add("aliases", s.aliases,
            "YAML file of names of your own for metrics: {name, family, selector, rule, scale, offset, "
            "window} each");
   spec.add("policy-poll", s.policy_poll, std::chrono::milliseconds(50), std::chrono::hours(1),
            "how often that folder is looked at");
+  spec.add("kube-config", s.kube_config,
+           "kubeconfig file (several: a:b) of the cluster whose TASPolicy objects are used instead of that "
+           "folder; in-cluster: the service account of this pod");
+  spec.add("kube-context", s.kube_context, "context of the kubeconfig (default: its current one)");
   spec.add("cluster", s.cluster, "name of the cluster; agents must say the same");
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
   spec.add("replicas", s.replicas, 1, 64,
@@ -58,9 +63,8 @@ config_spec bind(settings& s) {
   const std::string tas = "Intel TAS";
   spec.alias("port", "extender-port", tas);
   spec.alias("cacert", "clients-ca", tas);
+  spec.alias("kubeConfig", "kube-config", tas);
   spec.ignored("syncPeriod", true, "--syncPeriod is not needed: rules are evaluated when a value arrives");
-  spec.ignored("kubeConfig", true,
-               "--kubeConfig is not used in standalone mode: policies come from --policies");
   spec.ignored("cachePort", true, "--cachePort is not needed: there is no separate cache process");
   for (const char* flag :
        {"v", "vmodule", "log_dir", "log_file", "log_backtrace_at", "stderrthreshold", "log_file_max_size"}) {
@@ -86,6 +90,7 @@ result<void> validate(const settings& s) {
           std::string("--") + n.key + " is missing: name a PEM file (scripts/pki makes a set for trials)"};
     }
   }
+  if (!s.kube_config.empty()) return {};
   std::error_code ec;
   if (!std::filesystem::is_directory(s.policies, ec)) {
     return error{errc::not_found, "policies folder " + s.policies +

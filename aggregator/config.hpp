@@ -27,6 +27,8 @@ struct settings {
 
   std::string policies = "/etc/binnacle/policies";
   std::string aliases;  ///< YAML file of names of the user's own; empty: none
+  std::string kube_config;   ///< a kubeconfig file, "in-cluster", or empty: standalone
+  std::string kube_context;  ///< of the kubeconfig; empty: its current one
   std::string cluster;
   std::string replica_id;  ///< default: host name
   std::int64_t replicas = 1;

@@ -1,5 +1,6 @@
 #include "aggregator/faces_loop.hpp"
 
+#include "aggregator/cluster.hpp"
 #include "aggregator/custom_metrics/api.hpp"
 #include "aggregator/custom_metrics/store_question.hpp"
 #include "aggregator/decision/ring.hpp"
@@ -13,12 +14,15 @@
 #include "common/http/server.hpp"
 #include "common/tls/context.hpp"
 
+#include <optional>
 #include <pthread.h>
 
 namespace binnacle::aggregator {
 namespace {
 
 using async::task;
+
+constexpr duration patience = std::chrono::seconds(30);
 
 struct face_server {
   std::string name;
@@ -75,6 +79,7 @@ struct faces_loop::impl {
   decision::ring decisions;
   extender::face extend;
   ingest_report ingest;
+  std::unique_ptr<cluster> kubernetes;  // none: standalone
   std::unique_ptr<custom_metrics::watched_columns> windows;
   std::unique_ptr<custom_metrics::api> metrics_api;
   std::unique_ptr<ops::api> ops_api;
@@ -100,6 +105,11 @@ http::health faces_loop::impl::health() const {
   http::health out;
   out.add("ping", [] { return true; });
   out.add_ready("not-stopping", [this] { return !stopping; });
+  // A fresh replica that knows no policy yet would pass every node; an API server in trouble must not keep it
+  // away for good.
+  out.add_ready("policies", [this] {
+    return !kubernetes || kubernetes->state().policies_read || boot_clock::now() - started > patience;
+  });
   return out;
 }
 
@@ -125,7 +135,8 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
   ops_sources.own_metrics = [this] {
     const auto open = listeners();
     const auto files = certificate_reports();
-    return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, decisions.dropped()});
+    const auto api = kubernetes ? std::optional(kubernetes->state()) : std::nullopt;
+    return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, api, decisions.dropped()});
   };
   ops_sources.about_policies = [this] { return about_policies(); };
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
@@ -164,12 +175,13 @@ ops::self_report faces_loop::impl::self() const {
   out.version = BINNACLE_VERSION;
   out.replica = options.replica_id;
   out.cluster = options.cluster;
-  out.mode = "standalone";
+  out.mode = kubernetes ? "kubernetes" : "standalone";
   out.started = started;
   out.listeners = listeners();
   out.certificates = certificate_reports();
   if (options.unsafe)
     out.warnings.push_back("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
+  if (kubernetes && !kubernetes->state().trouble.empty()) out.warnings.push_back(kubernetes->state().trouble);
   return out;
 }
 
@@ -223,8 +235,13 @@ faces_mail faces_loop::mail() {
 
 result<void> faces_loop::start(ingest_loop& writer) {
   impl& self = *impl_;
-  self.make_apis(writer);
   const settings& s = self.options;
+  if (!s.kube_config.empty()) {
+    auto opened = cluster::open(s, self.log.part("kubernetes"));
+    if (opened.has_error()) return opened.error();
+    self.kubernetes = std::move(*opened);
+  }
+  self.make_apis(writer);
 
   auto strict = self.load(tls::client_certificate::required);
   if (strict.has_error()) return strict.error();
@@ -244,6 +261,7 @@ result<void> faces_loop::start(ingest_loop& writer) {
         self.serve("health", s.health_port, nullptr, std::move(health_routes))}) {
     if (served.has_error()) return served.error();
   }
+  if (self.kubernetes) self.kubernetes->start(self.tasks, writer);
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
                                                          std::chrono::seconds(2)));

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <pthread.h>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace binnacle::aggregator {
@@ -45,6 +47,9 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   result<void> load_certificates();
   result<void> open_port();
   void read_policies();
+  void take(const std::vector<policy_text>& changed, std::string trouble);
+  void tell(const policy::problem& p, std::string_view kind) const;
+  void policies_changed();
   void on_node(store::node_update u);
   ingest_report report() const;
 
@@ -143,16 +148,40 @@ void ingest_loop::impl::on_node(store::node_update u) {
   after_engine();
 }
 
-// A file that was refused is logged with file, line and remedy, once per change.
 void ingest_loop::impl::read_policies() {
   if (!files.refresh(texts)) return;
-  for (const policy::problem& p : texts.problems()) {
-    if (p.level == policy::severity::error) {
-      log.error("policy file {}", p.text());
-    } else if (p.level == policy::severity::warning) {
-      log.warning("policy file {}", p.text());
+  for (const policy::problem& p : texts.problems()) tell(p, "policy file ");
+  policies_changed();
+}
+
+void ingest_loop::impl::take(const std::vector<policy_text>& changed, std::string trouble) {
+  std::set<std::string> names;
+  for (const policy_text& c : changed) {
+    names.insert(c.name);
+    if (c.text) {
+      texts.put_object(c.name, *c.text);
+    } else {
+      texts.remove(c.name);
     }
   }
+  texts.set_trouble(std::move(trouble));
+  if (changed.empty()) return;
+  for (const policy::problem& p : texts.problems()) {
+    if (names.contains(p.file)) tell(p, "");
+  }
+  policies_changed();
+}
+
+// What was refused is logged with its place and remedy, once per change.
+void ingest_loop::impl::tell(const policy::problem& p, std::string_view kind) const {
+  if (p.level == policy::severity::error) {
+    log.error("{}{}", kind, p.text());
+  } else if (p.level == policy::severity::warning) {
+    log.warning("{}{}", kind, p.text());
+  }
+}
+
+void ingest_loop::impl::policies_changed() {
   judge.set_policies(texts.policies(), boot_clock::now());
   after_engine();
 }
@@ -285,10 +314,11 @@ ingest_loop::~ingest_loop() = default;
 
 result<void> ingest_loop::start() {
   if (auto loaded = impl_->load_certificates(); loaded.has_error()) return loaded;
-  impl_->read_policies();
+  const bool standalone = impl_->options.kube_config.empty();
+  if (standalone) impl_->read_policies();
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;
   impl_->tasks.spawn("deadlines", impl_->keep_deadlines());
-  impl_->tasks.spawn("policy files", impl_->keep_policies());
+  if (standalone) impl_->tasks.spawn("policy files", impl_->keep_policies());
   impl_->tasks.spawn("certificates", async::follow_files(impl_->certificates, "certificate for agents",
                                                          impl_->log, std::chrono::seconds(2)));
   impl_->tasks.spawn("report", impl_->keep_reporting());
@@ -323,6 +353,12 @@ void ingest_loop::unwatch(store::column_id id) {
     impl_->stock.unwatch(id);
     impl_->interest_changed = true;
     impl_->after_engine();
+  });
+}
+
+void ingest_loop::take_policies(std::vector<policy_text> changed, std::string trouble) {
+  async::post(impl_->loop, [this, changed = std::move(changed), trouble = std::move(trouble)] {
+    impl_->take(changed, trouble);
   });
 }
 

@@ -13,6 +13,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace binnacle::aggregator {
@@ -38,10 +40,16 @@ struct faces_mail {
   std::function<void(ingest_report)> report;
 };
 
+/// A policy that comes from an API server: its text, or none when it is gone.
+struct policy_text {
+  std::string name;  ///< for people: "TASPolicy default/power"
+  std::optional<std::string> text;
+};
+
 /// The single writer (ARCHITECTURE.md, Threads): agents' connections, the store, the policy engine and the
 /// policy files, on one event loop with one timer for everything that happens because nothing arrived.
-/// Threads: start() before run(); watch(), unwatch() and stop() from any thread; everything else on the
-/// thread of run().
+/// Threads: start() before run(); watch(), unwatch(), take_policies() and stop() from any thread; everything
+/// else on the thread of run().
 class ingest_loop {
  public:
   /// `names` must outlive this.
@@ -63,6 +71,10 @@ class ingest_loop {
   /// Starts a column for the faces; `then` is called on the ingest loop.
   void watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then);
   void unwatch(store::column_id id);
+
+  /// Policies that changed, when they do not come from the folder. `trouble`: why more may have changed
+  /// unseen, in one sentence, or empty.
+  void take_policies(std::vector<policy_text> changed, std::string trouble);
 
  private:
   struct impl;

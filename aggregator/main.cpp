@@ -36,7 +36,7 @@ int run(const settings& s, const metrics::alias_table& names, const logger& log)
     return 1;
   }
   log.info("replica {} takes agents on {}:{}, policies from {}", s.replica_id, s.address, ingest.port(),
-           s.policies);
+           s.kube_config.empty() ? "folder " + s.policies : "the API server (" + s.kube_config + ")");
 
   std::thread writer([&ingest] { ingest.run(); });
   faces.run([&ingest, &s] { ingest.stop(std::chrono::duration_cast<std::chrono::milliseconds>(s.drain)); });

@@ -115,6 +115,17 @@ void add_policies(collector& c, const own_numbers& n) {
   }
 }
 
+void add_kubernetes(collector& c, const cluster::report& k) {
+  const auto calls = [&c](const char* outcome, std::uint64_t n) {
+    c.add("binnacle_kubernetes_calls_total", n, {{"outcome", outcome}});
+  };
+  calls("answered", k.calls - k.refused - k.broken);
+  calls("refused", k.refused);
+  calls("broken", k.broken);
+  c.add("binnacle_kubernetes_lists_total", k.lists);
+  c.add("binnacle_kubernetes_synced", std::uint64_t{k.policies_read && k.trouble.empty()});
+}
+
 void add_servers(collector& c, const own_numbers& n) {
   const auto each = [&](const char* family, std::uint64_t http::server_counters::*member) {
     for (const ops::listener_report& l : n.listeners) c.add(family, l.counters.*member, {{"server", l.name}});
@@ -136,6 +147,7 @@ std::vector<ops::own_sample> own_metrics(const own_numbers& n) {
   add_ingest(c, n);
   add_extender(c, n.extender);
   add_policies(c, n);
+  if (n.kubernetes) add_kubernetes(c, *n.kubernetes);
   add_servers(c, n);
   return std::move(c.out);
 }

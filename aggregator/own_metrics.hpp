@@ -1,10 +1,12 @@
 #pragma once
 
+#include "aggregator/cluster.hpp"
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/ops/report.hpp"
 #include "aggregator/store/view.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace binnacle::aggregator {
@@ -16,6 +18,7 @@ struct own_numbers {
   const std::vector<ops::listener_report>& listeners;
   const std::vector<ops::certificate_report>& certificates;
   const store::view& nodes;
+  const std::optional<cluster::report>& kubernetes;
   std::uint64_t decisions_dropped = 0;
 };
 

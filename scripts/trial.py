@@ -89,19 +89,14 @@ class Scheduler(Caller):
         return json.loads(text), took
 
 
-class Trial:
-    def __init__(self, build=ROOT / "build", usual_ports=False):
-        self.build = pathlib.Path(build)
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="binnacle-trial-"))
-        self.logs = self.folder / "logs"
-        self.pki = self.folder / "pki"
-        self.policies = self.folder / "policies"
-        self.logs.mkdir()
-        self.policies.mkdir()
-        self.ports = {face: free_port(port if usual_ports else 0) for face, port in FACES.items()}
-        self.processes = {}
+class Processes:
+    """Programs that were started together, with their logs, below one folder. stop() ends them by their ids."""
 
-    # Processes
+    def __init__(self, folder):
+        self.folder = folder
+        self.logs = folder / "logs"
+        self.logs.mkdir(exist_ok=True)
+        self.processes = {}
 
     def start(self, name, *command):
         with open(self.logs / f"{name}.log", "ab") as log:
@@ -149,6 +144,16 @@ class Trial:
                 process.kill()
                 process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Trial(Processes):
+    def __init__(self, build=ROOT / "build", usual_ports=False):
+        super().__init__(pathlib.Path(tempfile.mkdtemp(prefix="binnacle-trial-")))
+        self.build = pathlib.Path(build)
+        self.pki = self.folder / "pki"
+        self.policies = self.folder / "policies"
+        self.policies.mkdir()
+        self.ports = {face: free_port(port if usual_ports else 0) for face, port in FACES.items()}
 
     # The parts
 

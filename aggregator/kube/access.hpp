@@ -19,6 +19,7 @@ struct exec_plugin {
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment;  ///< beside ours
   std::string install_hint;
+  bool wants_cluster = false;  ///< provideClusterInfo
 };
 
 /// How to reach an API server, and as whom. At most one of token, token_file and plugin is there.

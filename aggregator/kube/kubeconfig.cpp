@@ -130,6 +130,7 @@ result<void> read_plugin(const section& user, access& out) {
       p.environment.emplace_back(e["name"].as<std::string>(), e["value"].as<std::string>());
   }
   p.install_hint = exec.text("installHint");
+  p.wants_cluster = exec.has("provideClusterInfo") && exec.node["provideClusterInfo"].as<bool>();
   out.plugin = std::move(p);
   return {};
 }

@@ -22,6 +22,8 @@ class token_cache {
   bool is_due(instant now) const noexcept { return !fresh_until_ || now >= *fresh_until_; }
   /// White space around the token is dropped. Errors: invalid_input (empty, or no text for a header).
   result<void> took(std::string token, instant fresh_until);
+  /// There is no token, and what there is instead is right until then.
+  void keep(instant fresh_until) { fresh_until_ = fresh_until; }
   /// It could not be read: the one there is stays, and is asked for again after a few seconds.
   void failed(instant now) { fresh_until_ = now + std::chrono::seconds(5); }
   /// The server answered 401.

@@ -62,6 +62,13 @@ void policy_set::put(const std::string& file, std::string_view text) {
   std::ranges::stable_sort(s.problems, {}, &problem::line);
 }
 
+void policy_set::put_object(const std::string& name, std::string_view json) {
+  put(name, json);
+  // It came as one line, which says nothing to anybody.
+  for (accepted& a : files_[name].policies) a.line = 0;
+  for (problem& p : files_[name].problems) p.line = 0;
+}
+
 void policy_set::unreadable(const std::string& file, std::string reason) {
   source& s = files_[file];
   s.problems = {{file, 0, {}, std::move(reason), severity::error}};

@@ -9,13 +9,16 @@
 
 namespace binnacle::policy {
 
-/// The policies in force, from any number of files. A file's new text replaces its old one as far as it is
-/// right: a strategy or policy that is wrong now stays as it was last good, and what cannot be read at all
-/// stays whole. Pure: the texts are given.
+/// The policies in force, from any number of files or API objects. A file's new text replaces its old one as
+/// far as it is right: a strategy or policy that is wrong now stays as it was last good, and what cannot be
+/// read at all stays whole. Pure: the texts are given.
 class policy_set {
  public:
   /// `file` has this text now.
   void put(const std::string& file, std::string_view text);
+  /// The same for one object of an API server, as JSON: `name` is how messages call it, and they name no
+  /// lines.
+  void put_object(const std::string& name, std::string_view json);
   /// `file` is there and cannot be read: what it gave stays in force.
   void unreadable(const std::string& file, std::string reason);
   /// `file` is gone, and its policies with it.

@@ -95,12 +95,7 @@ struct body_parser : boost::beast::http::basic_parser<IsRequest> {
         if (head_bytes + pending > header_limit_bytes)
           fail(431, "the first line and the headers are too large");
       }
-      if (ec == boost::beast::http::error::need_more) {
-        // A chunk's head or trailers without an end would wait for more for ever.
-        if (!in_head && bytes.size() - used > header_limit_bytes)
-          fail(431, "the head of a chunk is too large");
-        break;
-      }
+      if (ec == boost::beast::http::error::need_more) break;
       if (ec && now != phase::stopped) translate(ec);
       if (in_head && now != phase::head) break;
     }

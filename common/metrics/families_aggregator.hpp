@@ -10,6 +10,7 @@ inline constexpr std::string_view aggregator_state[] = {"state"};
 inline constexpr std::string_view aggregator_reason[] = {"reason"};
 inline constexpr std::string_view aggregator_verb[] = {"verb"};
 inline constexpr std::string_view aggregator_verb_outcome[] = {"verb", "outcome"};
+inline constexpr std::string_view aggregator_outcome[] = {"outcome"};
 inline constexpr std::string_view aggregator_verdict[] = {"verdict"};
 inline constexpr std::string_view aggregator_policy[] = {"namespace", "policy"};
 inline constexpr std::string_view aggregator_policy_strategy[] = {"namespace", "policy", "strategy"};
@@ -105,6 +106,24 @@ inline constexpr family aggregator[] = {
      .unit = "",
      .help = "Nodes that violate a strategy of a policy now.",
      .labels = aggregator_policy_strategy,
+     .source = "aggregator"},
+    {.name = "binnacle_kubernetes_calls_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "Calls to the Kubernetes API, by outcome (answered, refused: with 4xx or 5xx, broken: not "
+             "answered).",
+     .labels = aggregator_outcome,
+     .source = "aggregator"},
+    {.name = "binnacle_kubernetes_lists_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "Times that all TASPolicy objects were listed: at the start, and when a watch could not go on "
+             "where it ended.",
+     .source = "aggregator"},
+    {.name = "binnacle_kubernetes_synced",
+     .unit = "",
+     .help = "1 while the TASPolicy objects of the Kubernetes API are known and followed; 0 while they may "
+             "be out of date.",
      .source = "aggregator"},
     {.name = "binnacle_http_connections_total",
      .unit = "",

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "aggregator/kube/access.hpp"
+#include "common/async/task.hpp"
+#include "common/log.hpp"
+#include "common/tls/context.hpp"
+
+#include <memory>
+#include <string>
+
+namespace binnacle::kube {
+
+/// As whom we speak to an API server: a fixed token, one in a file that is rotated, a certificate, or what an
+/// exec plug-in gives. Include from .cpp files only. Threads: one loop.
+class credentials {
+ public:
+  /// Reads certificates. Errors: each names the file and the remedy.
+  static result<std::shared_ptr<credentials>> open(access to, logger log);
+  ~credentials();
+
+  /// Brings them up to date: reads the file, or runs the plug-in, when what is there may be over. What goes
+  /// wrong is logged once; what was there stays in use.
+  async::task<void> refresh(async::deadline until);
+  /// The server answered 401. True: another try may end better.
+  bool refused();
+
+  /// The bearer token, or empty.
+  const std::string& token() const noexcept;
+  /// For a new connection; null: plain HTTP.
+  std::shared_ptr<SSL_CTX> tls();
+
+ private:
+  struct impl;
+  struct waiter;
+  explicit credentials(std::unique_ptr<impl> i);
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::kube

@@ -1,0 +1,205 @@
+#include "aggregator/kube/event_recorder.hpp"
+
+#include "aggregator/kube/micro_time.hpp"
+#include "aggregator/kube/refusal.hpp"
+#include "common/json_writer.hpp"
+#include "common/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::kube {
+namespace {
+
+using namespace std::chrono_literals;
+using binnacle::duration;
+
+constexpr duration quiet = 6min;     // without a repeat: a later one is a new event
+constexpr duration between = 30min;  // between two counts of one series
+constexpr duration pause = 10s;      // after a failure
+constexpr std::size_t most_known = 1024;
+constexpr std::size_t longest_note = 1024;
+
+/// Events of what belongs to no namespace live in "default".
+const std::string& space_of(const object_reference& about) {
+  static const std::string fallback = "default";
+  return about.name_space.empty() ? fallback : about.name_space;
+}
+
+/// At most `most` bytes, not ending within a character.
+std::string_view cut(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
+std::string collection(const object_reference& about) {
+  return fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", space_of(about));
+}
+
+}  // namespace
+
+event_recorder::event_recorder(settings s) : settings_(std::move(s)), tokens_(settings_.burst) {}
+
+double event_recorder::tokens_at(instant now) const {
+  if (now <= tokens_since_) return tokens_;
+  const double more = std::chrono::duration<double>(now - tokens_since_) / settings_.refill;
+  return std::min(settings_.burst, tokens_ + more);
+}
+
+void event_recorder::record(note n, instant now, wall clock) {
+  ++counters_.recorded;
+  forget_quiet(now);
+  auto at = known_.find(n);
+  if (at == known_.end()) {
+    if (known_.size() >= most_known || queue_.size() >= settings_.most_waiting) {
+      ++counters_.dropped;
+      return;
+    }
+    at = known_.emplace(std::move(n), series{}).first;
+  }
+  series& s = at->second;
+  ++s.count;
+  s.last = now;
+  s.last_wall = clock;
+  // The first, and the first repeat, are written as soon as they can be; further ones now and then.
+  if (s.count <= 2 || now - s.written_at >= between) enqueue(at->first, s);
+}
+
+void event_recorder::enqueue(const note& n, series& s) {
+  if (s.waiting) return;
+  s.waiting = true;
+  queue_.push_back(n);
+}
+
+// A series that has ended is written for the last time with its final count, then forgotten.
+void event_recorder::forget_quiet(instant now) {
+  for (auto at = known_.begin(); at != known_.end();) {
+    series& s = at->second;
+    const bool over = now - s.last >= quiet && !s.waiting && at->first != under_way_.value_or(note{});
+    if (over && s.count != s.written && !s.event_name.empty()) {
+      enqueue(at->first, s);
+    } else if (over) {
+      at = known_.erase(at);
+      continue;
+    }
+    ++at;
+  }
+}
+
+std::optional<http::call> event_recorder::next(instant now, wall clock) {
+  if (under_way_ || now < paused_until_) return std::nullopt;
+  forget_quiet(now);
+  const double tokens = tokens_at(now);
+  if (queue_.empty() || tokens < 1) return std::nullopt;
+  tokens_ = tokens - 1;
+  tokens_since_ = now;
+  under_way_ = std::move(queue_.front());
+  queue_.pop_front();
+  series& s = known_.at(*under_way_);
+  s.waiting = false;
+  counting_ = s.count;
+  return s.event_name.empty() ? create(*under_way_, s, clock) : count_up(*under_way_, s);
+}
+
+std::optional<instant> event_recorder::wakes(instant now) const {
+  if (under_way_ || queue_.empty()) return std::nullopt;
+  const double missing = 1 - tokens_at(now);
+  const instant refilled =
+      missing <= 0 ? now : now + std::chrono::duration_cast<duration>(missing * settings_.refill) + 1ms;
+  return std::max(refilled, paused_until_);
+}
+
+http::call event_recorder::create(const note& n, series& s, wall clock) {
+  const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(clock.time_since_epoch()).count();
+  // Unique enough for an hour, and as other components name theirs.
+  s.event_name =
+      fmt::format("{}.{:x}", cut(n.about.name, 230), static_cast<std::uint64_t>(nanos) + counters_.written);
+  std::string body;
+  json_writer out(body);
+  out.begin_object().field("apiVersion", "events.k8s.io/v1").field("kind", "Event");
+  out.key("metadata")
+      .begin_object()
+      .field("name", s.event_name)
+      .field("namespace", space_of(n.about))
+      .end_object();
+  out.field("eventTime", micro_time(s.last_wall)).field("type", n.warning ? "Warning" : "Normal");
+  out.field("reason", cut(n.reason, 128))
+      .field("action", cut(n.action, 128))
+      .field("note", cut(n.text, longest_note));
+  out.field("reportingController", settings_.controller)
+      .field("reportingInstance", cut(settings_.instance, 128));
+  out.key("regarding").begin_object().field("kind", n.about.kind).field("apiVersion", n.about.api_version);
+  if (!n.about.name_space.empty()) out.field("namespace", n.about.name_space);
+  out.field("name", n.about.name).field("uid", n.about.uid).end_object();
+  if (s.count > 1) {
+    out.key("series").begin_object().field("count", s.count);
+    out.field("lastObservedTime", micro_time(s.last_wall)).end_object();
+  }
+  out.end_object();
+  http::call call;
+  call.method = "POST";
+  call.target = collection(n.about);
+  call.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
+  call.body = std::move(body);
+  return call;
+}
+
+http::call event_recorder::count_up(const note& n, const series& s) const {
+  std::string body;
+  json_writer out(body);
+  out.begin_object().key("series").begin_object().field("count", s.count);
+  out.field("lastObservedTime", micro_time(s.last_wall)).end_object().end_object();
+  http::call call;
+  call.method = "PATCH";
+  call.target = collection(n.about) + "/" + s.event_name;
+  call.headers = {{"Content-Type", "application/merge-patch+json"}, {"Accept", "application/json"}};
+  call.body = std::move(body);
+  return call;
+}
+
+void event_recorder::answered(const http::answer& a, instant now) {
+  if (!under_way_) return;
+  const note n = *std::exchange(under_way_, std::nullopt);
+  series& s = known_.at(n);
+  const auto r = refusal_of(a);
+  if (!r) {
+    ++counters_.written;
+    s.written = counting_;
+    s.written_at = now;
+    return;
+  }
+  ++counters_.failed;
+  const bool was_there = s.written > 0;
+  if (r->status == 404 && was_there) {
+    // The event's hour is over: the series goes on with a new one.
+    s.event_name.clear();
+    s.written = 0;
+    enqueue(n, s);
+    return;
+  }
+  if (r->status == 429 || r->status >= 500) {
+    if (!was_there) s.event_name.clear();
+    enqueue(n, s);
+    paused_until_ = now + r->retry_after.value_or(pause);
+    return;
+  }
+  // A namespace that is going away, a missing right: the same again would be refused again.
+  known_.erase(n);
+  ++counters_.dropped;
+  paused_until_ = now + 1s;
+}
+
+void event_recorder::broke(const error&, instant now) {
+  if (!under_way_) return;
+  const note n = *std::exchange(under_way_, std::nullopt);
+  series& s = known_.at(n);
+  ++counters_.failed;
+  if (s.written == 0) s.event_name.clear();
+  enqueue(n, s);
+  paused_until_ = now + pause;
+}
+
+}  // namespace binnacle::kube

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "common/error.hpp"
+#include "common/http/client.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace binnacle::kube {
+
+/// What an event is about.
+struct object_reference {
+  std::string kind, api_version, name_space, name, uid;
+  friend auto operator<=>(const object_reference&, const object_reference&) = default;
+};
+
+/// Something to be said about an object, for kubectl describe. Keep `note` free of live values: events that
+/// are equal in all of this become one with a count.
+struct note {
+  object_reference about;
+  bool warning = false;
+  std::string reason;  ///< CamelCase
+  std::string action;  ///< what was done or tried, CamelCase
+  std::string text;    ///< one sentence; cut to 1024 bytes
+  friend auto operator<=>(const note&, const note&) = default;
+};
+
+/// Events (events.k8s.io/v1) on their way to the API server: a repeat becomes a count on the first one, a
+/// flood is thinned, and nothing ever waits for them: what does not fit is dropped and counted. Pure: says
+/// what to write and takes what came of it. Source: client-go/tools/events, Kubernetes API conventions.
+class event_recorder {
+ public:
+  struct settings {
+    std::string controller = "binnacle-aggregator";
+    std::string instance;                       ///< of this process
+    std::size_t most_waiting = 256;             ///< further ones are dropped
+    double burst = 25;                          ///< writes at once,
+    duration refill = std::chrono::seconds(2);  ///< and one more after each of these
+  };
+  struct counters {
+    std::uint64_t recorded = 0, written = 0, dropped = 0, failed = 0;
+  };
+  using wall = std::chrono::system_clock::time_point;
+
+  explicit event_recorder(settings s);
+
+  void record(note n, instant now, wall clock);
+
+  /// The write that is due, if any; then answered() or broke(). One at a time.
+  std::optional<http::call> next(instant now, wall clock);
+  void answered(const http::answer& a, instant now);
+  void broke(const error& why, instant now);
+  /// When next() will have something without another record(); none: never.
+  std::optional<instant> wakes(instant now) const;
+
+  const counters& stats() const noexcept { return counters_; }
+
+ private:
+  struct series {
+    std::string event_name;  // empty: not written yet
+    std::uint64_t count = 0;
+    std::uint64_t written = 0;
+    instant last{};
+    wall last_wall{};
+    instant written_at{};
+    bool waiting = false;  // in queue_
+  };
+
+  void enqueue(const note& n, series& s);
+  void forget_quiet(instant now);
+  http::call create(const note& n, series& s, wall clock);
+  http::call count_up(const note& n, const series& s) const;
+  double tokens_at(instant now) const;
+
+  const settings settings_;
+  std::map<note, series> known_;
+  std::list<note> queue_;
+  std::optional<note> under_way_;
+  std::uint64_t counting_ = 0;  // the count that is being written
+  double tokens_;
+  instant tokens_since_{};
+  instant paused_until_{};
+  counters counters_;
+};
+
+}  // namespace binnacle::kube

@@ -1,0 +1,101 @@
+#include "aggregator/kube/exec_credential.hpp"
+
+#include "aggregator/kube/json.hpp"
+#include "common/json_writer.hpp"
+
+#include <openssl/evp.h>
+
+#include <cstdio>
+#include <ctime>
+
+namespace binnacle::kube {
+namespace {
+
+std::string base64(std::string_view text) {
+  std::string out((text.size() + 2) / 3 * 4 + 1, '\0');
+  const int size =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  out.resize(static_cast<std::size_t>(size));
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::chrono::system_clock::time_point> parse_rfc3339(std::string_view text) {
+  std::tm t{};
+  int used = 0;
+  const std::string copy(text.substr(0, 64));
+  if (std::sscanf(copy.c_str(), "%4d-%2d-%2d%*1[Tt]%2d:%2d:%2d%n", &t.tm_year, &t.tm_mon, &t.tm_mday,
+                  &t.tm_hour, &t.tm_min, &t.tm_sec, &used) != 6 ||
+      used != 19)
+    return std::nullopt;
+  t.tm_year -= 1900;
+  t.tm_mon -= 1;
+  std::string_view rest = std::string_view(copy).substr(19);
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    const auto digits = rest.find_first_not_of("0123456789");
+    if (digits == 0 || digits == std::string_view::npos) return std::nullopt;
+    rest.remove_prefix(digits);
+  }
+  int sign = 0, hours = 0, minutes = 0;
+  if (rest != "Z" && rest != "z") {
+    int all = 0;
+    const std::string offset(rest);
+    if (offset.size() != 6 || std::sscanf(offset.c_str() + 1, "%2d:%2d%n", &hours, &minutes, &all) != 2 ||
+        all != 5)
+      return std::nullopt;
+    sign = offset[0] == '+' ? 1 : offset[0] == '-' ? -1 : 0;
+    if (sign == 0) return std::nullopt;
+  }
+  const bool possible = t.tm_mon >= 0 && t.tm_mon < 12 && t.tm_mday >= 1 && t.tm_mday <= 31 &&
+                        t.tm_hour >= 0 && t.tm_hour < 24 && t.tm_min >= 0 && t.tm_min < 60 && t.tm_sec >= 0 &&
+                        t.tm_sec <= 60;
+  if (!possible) return std::nullopt;
+  const std::time_t seconds = timegm(&t) - sign * (hours * 3600L + minutes * 60L);
+  return std::chrono::system_clock::from_time_t(seconds);
+}
+
+result<exec_credential> parse_exec_credential(std::string_view output, const std::string& api_version) {
+  const auto wrong = [](const char* what) {
+    return error{errc::protocol, std::string("the plug-in's answer ") + what};
+  };
+  const auto parsed = parse_object(output);
+  if (parsed.has_error()) return wrong("is no JSON object");
+  if (text_in(*parsed, "kind") != "ExecCredential") return wrong("is no ExecCredential");
+  if (text_in(*parsed, "apiVersion") != api_version)
+    return wrong("has another apiVersion than the kubeconfig names");
+  const auto* status = object_in(*parsed, "status");
+  if (status == nullptr) return wrong("has no status: it may want to be run by hand once, to log in");
+  exec_credential out;
+  out.token = text_in(*status, "token");
+  out.certificate = text_in(*status, "clientCertificateData");
+  out.key = text_in(*status, "clientKeyData");
+  if (out.certificate.empty() != out.key.empty())
+    return wrong("has a certificate without its key, or the reverse");
+  if (out.token.empty() && out.certificate.empty()) return wrong("has neither token nor certificate");
+  if (const auto until = text_in(*status, "expirationTimestamp"); !until.empty()) {
+    out.expires = parse_rfc3339(until);
+    if (!out.expires) return wrong("has an expirationTimestamp that is no time");
+  }
+  return out;
+}
+
+std::string exec_info(const access& to, std::string_view authority) {
+  std::string text;
+  json_writer out(text);
+  out.begin_object().field("kind", "ExecCredential").field("apiVersion", to.plugin->api_version);
+  out.key("spec").begin_object().field("interactive", false);
+  if (to.plugin->wants_cluster) {
+    out.key("cluster").begin_object().field("server", to.url());
+    if (!to.server_name.empty()) out.field("tls-server-name", to.server_name);
+    if (to.tls.servers == tls::trust::anybody) out.field("insecure-skip-tls-verify", true);
+    if (!authority.empty()) out.field("certificate-authority-data", base64(authority));
+    out.end_object();
+  }
+  out.end_object().end_object();
+  return text;
+}
+
+}  // namespace binnacle::kube

@@ -1,0 +1,112 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "common/error.hpp"
+#include "common/http/client.hpp"
+
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Who somebody is (TokenReview) and what they may do (SubjectAccessReview), as the API server sees it: the
+/// requests and the answers' meaning, without sockets. Source:
+/// kubernetes.io/docs/reference/access-authn-authz.
+namespace binnacle::kube {
+
+/// A user as the API server knows one.
+struct user {
+  std::string name;
+  std::string uid = {};
+  std::vector<std::string> groups = {};
+  std::map<std::string, std::vector<std::string>> extra = {};
+
+  /// The only value of that extra, or empty: a service account's token names its node so
+  /// ("authentication.kubernetes.io/node-name", Kubernetes 1.30 and later).
+  std::string_view only_extra(const std::string& key) const noexcept;
+  friend bool operator==(const user&, const user&) = default;
+};
+
+struct token_verdict {
+  bool authenticated = false;
+  user who;
+  std::vector<std::string> audiences;  ///< of those asked for, the ones that the token is for
+  std::string why;                     ///< the server's sentence when it is not authenticated
+};
+
+/// Whether `token` is somebody's, for at least one of `audiences` (none: the API server's own).
+http::call token_review(std::string_view token, const std::vector<std::string>& audiences);
+/// Errors: overloaded, io, permission (we may not ask), protocol: nothing is known about the token then. A
+/// server that does not understand audiences answers without any: that counts as not authenticated when some
+/// were asked for.
+result<token_verdict> token_verdict_of(const http::answer& a, const std::vector<std::string>& audiences);
+
+/// What somebody wants to do: with a resource, or with a path of a server when `path` is given.
+struct access_question {
+  user who;
+  std::string verb;
+  std::string name_space = {}, group = {}, version = {}, resource = {}, subresource = {}, name = {};
+  std::string path = {};
+};
+struct access_verdict {
+  bool allowed = false;
+  std::string why;  ///< the authorizer's reason; may be empty
+};
+
+http::call access_review(const access_question& q);
+/// Errors: as token_verdict_of(); whoever asked must refuse then.
+result<access_verdict> access_verdict_of(const http::answer& a);
+
+/// What a verdict is remembered by: a keyed digest, so that no token stays in memory. Each process has a key
+/// of its own.
+using verdict_key = std::array<unsigned char, 32>;
+verdict_key key_of(std::string_view question);
+
+/// Verdicts for ten seconds each, as Kubernetes' own delegated authentication remembers them; the ones that
+/// were not asked for longest go when it is full. Errors are not kept. Pure: time is given.
+template <class Verdict>
+class verdict_cache {
+ public:
+  static constexpr duration life = std::chrono::seconds(10);
+
+  explicit verdict_cache(std::size_t most = 8192) : most_(most) {}
+
+  /// Null when it is not known (any more).
+  const Verdict* find(const verdict_key& key, instant now) {
+    const auto at = all_.find(key);
+    if (at == all_.end()) return nullptr;
+    if (now >= at->second.until) {
+      all_.erase(at);
+      return nullptr;
+    }
+    at->second.asked = ++clock_;
+    return &at->second.verdict;
+  }
+  void put(const verdict_key& key, Verdict verdict, instant now) {
+    if (all_.size() >= most_ && !all_.contains(key)) make_room(now);
+    all_.insert_or_assign(key, entry{std::move(verdict), now + life, ++clock_});
+  }
+  std::size_t size() const noexcept { return all_.size(); }
+
+ private:
+  struct entry {
+    Verdict verdict;
+    instant until;
+    std::uint64_t asked;
+  };
+  // Seldom: everything that is over goes, else the older half.
+  void make_room(instant now) {
+    std::erase_if(all_, [now](const auto& e) { return now >= e.second.until; });
+    if (all_.size() < most_) return;
+    const std::uint64_t old = clock_ - most_ / 2;
+    std::erase_if(all_, [old](const auto& e) { return e.second.asked <= old; });
+    if (all_.size() >= most_) all_.clear();
+  }
+
+  std::size_t most_;
+  std::uint64_t clock_ = 0;
+  std::map<verdict_key, entry> all_;
+};
+
+}  // namespace binnacle::kube

@@ -1,0 +1,189 @@
+#include "common/async/run_program.hpp"
+
+#include "common/async/timeout.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace binnacle::async {
+namespace {
+
+namespace asio = boost::asio;
+using descriptor = asio::posix::basic_stream_descriptor<executor>;
+
+constexpr std::size_t most_errors = 4096;
+
+/// A pipe that no program but the one it is given to inherits.
+struct pipe_ends {
+  pipe_ends() {
+    if (pipe2(fd, O_CLOEXEC) != 0) fd[0] = fd[1] = -1;
+  }
+  ~pipe_ends() {
+    close_end(0);
+    close_end(1);
+  }
+  pipe_ends(const pipe_ends&) = delete;
+  pipe_ends& operator=(const pipe_ends&) = delete;
+  void close_end(int which) {
+    if (fd[which] >= 0) close(fd[which]);
+    fd[which] = -1;
+  }
+  int release(int which) { return std::exchange(fd[which], -1); }
+  int fd[2];
+};
+
+/// A running program in a process group of its own; killed and waited for at the end, if it has not ended.
+class child {
+ public:
+  explicit child(pid_t pid) : pid_(pid) {}
+  ~child() {
+    if (pid_ > 0) reap(true);
+  }
+  child(const child&) = delete;
+  child& operator=(const child&) = delete;
+
+  pid_t pid() const { return pid_; }
+  /// Its wait status. The wait is short: it has ended, or is killed now.
+  int reap(bool kill_first) {
+    int status = 0;
+    if (kill_first) kill(-pid_, SIGKILL);
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    return status;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+std::vector<std::string> environment_of(const program& what) {
+  std::vector<std::string> out;
+  for (char** e = environ; *e != nullptr; ++e) {
+    const std::string_view entry(*e);
+    const auto name = entry.substr(0, entry.find('='));
+    bool replaced = false;
+    for (const auto& given : what.environment) replaced = replaced || given.first == name;
+    if (!replaced) out.emplace_back(entry);
+  }
+  for (const auto& [name, value] : what.environment) out.push_back(name + "=" + value);
+  return out;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& t : texts) out.push_back(t.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+result<pid_t> start(const program& what, int output, int errors) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, 1);
+  posix_spawn_file_actions_adddup2(&actions, errors, 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, usual;
+  sigemptyset(&none);
+  sigemptyset(&usual);
+  sigaddset(&usual, SIGPIPE);  // which this process ignores
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::vector<std::string> words = what.arguments;
+  words.insert(words.begin(), what.path);
+  std::vector<std::string> variables = environment_of(what);
+  pid_t pid = -1;
+  const int failed = posix_spawnp(&pid, what.path.c_str(), &actions, &attributes, pointers(words).data(),
+                                  pointers(variables).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed == 0) return pid;
+  return error{failed == ENOENT   ? errc::not_found
+               : failed == EACCES ? errc::permission
+                                  : errc::io,
+               fmt::format("{} cannot be run: {}", what.path, std::strerror(failed))};
+}
+
+/// Everything up to the end; what is beyond `most` is left out, or, when a process group is given, ends it.
+task<result<void>> read_to_end(descriptor& from, std::string& out, std::size_t most, pid_t group = 0) {
+  std::array<char, 4096> buffer;
+  for (;;) {
+    auto [ec, n] = co_await from.async_read_some(asio::buffer(buffer), use_task);
+    if (ec == asio::error::eof) co_return result<void>();
+    if (ec) co_return error{errc::io, ec.message()};
+    if (group != 0 && out.size() + n > most) {
+      kill(-group, SIGKILL);  // the other pipe ends, too, then
+      co_return error{errc::overloaded, fmt::format("it says more than {} bytes and was killed", most)};
+    }
+    out.append(buffer.data(), std::min(n, most - std::min(most, out.size())));
+  }
+}
+
+/// A process' end as something to wait for. Source: pidfd_open(2), Linux 5.3.
+task<result<void>> wait_for_end(descriptor& process) {
+  auto [ec] = co_await process.async_wait(descriptor::wait_read, use_task);
+  if (ec) co_return error{errc::io, ec.message()};
+  co_return result<void>();
+}
+
+task<result<void>> all_of(descriptor& output, descriptor& errors, descriptor& process, program_outcome& out,
+                          std::size_t most, pid_t group) {
+  using namespace boost::asio::experimental::awaitable_operators;
+  // Both at once: a program that fills one pipe while the other is waited for would never end.
+  auto [said, complained] =
+      co_await (read_to_end(output, out.output, most, group) && read_to_end(errors, out.errors, most_errors));
+  if (said.has_error()) co_return said.error();
+  if (complained.has_error()) co_return complained.error();
+  co_return co_await wait_for_end(process);
+}
+
+}  // namespace
+
+task<result<program_outcome>> run_program(program what, deadline until, std::size_t most_output) {
+  const auto ex = co_await asio::this_coro::executor;
+  pipe_ends output, errors;
+  if (output.fd[0] < 0 || errors.fd[0] < 0)
+    co_return error{errc::io, fmt::format("{} cannot be run: no more file descriptors", what.path)};
+  const auto pid = start(what, output.fd[1], errors.fd[1]);
+  output.close_end(1);
+  errors.close_end(1);
+  if (pid.has_error()) co_return pid.error();
+  child running(*pid);
+  const int handle = static_cast<int>(syscall(SYS_pidfd_open, *pid, 0));
+  if (handle < 0) co_return error{errc::unsupported, "this kernel has no pidfd_open (Linux 5.3)"};
+  descriptor from_output(ex, output.release(0));
+  descriptor from_errors(ex, errors.release(0));
+  descriptor process(ex, handle);
+
+  program_outcome out;
+  auto done = co_await with_timeout(all_of(from_output, from_errors, process, out, most_output, *pid), until,
+                                    what.path);
+  if (done.has_error())
+    co_return error{done.error().code, done.error().code == errc::timeout
+                                           ? done.error().message + " and was killed"
+                                           : fmt::format("{}: {}", what.path, done.error().message)};
+  const int status = running.reap(false);
+  out.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  co_return out;
+}
+
+}  // namespace binnacle::async

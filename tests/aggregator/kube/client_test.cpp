@@ -1,0 +1,148 @@
+#include "aggregator/kube/client.hpp"
+
+#include "aggregator/kube/reviewer.hpp"
+#include "tests/support/run.hpp"
+#include "tests/support/served.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <filesystem>
+
+namespace {
+
+using namespace binnacle;
+using namespace std::chrono_literals;
+using async::task;
+using async::within;
+
+const logger quiet("test", log_level::off);
+
+/// A server that wants one token and says what it got; reviews say whatever is prepared.
+struct api {
+  std::string wanted = "good";
+  std::atomic<int> calls{0};
+  std::atomic<int> failures{0};  // reviews to be answered 503 first
+  support::served server{routes()};
+
+  http::router routes() {
+    http::router r;
+    r.add("GET", "/prefix/api/v1/nodes", [this](const http::request& q, std::string_view) {
+      ++calls;
+      const std::string* who = q.header("authorization");
+      if (who == nullptr || *who != "Bearer " + wanted) return http::response::json("{}", 401);
+      return http::response::json("{\"items\":[]}");
+    });
+    r.add("POST", "/prefix/apis/authentication.k8s.io/v1/tokenreviews",
+          [this](const http::request&, std::string_view) {
+            ++calls;
+            if (failures > 0) {
+              --failures;
+              return http::response::json("{}", 503);
+            }
+            return http::response::json(R"({"status":{"authenticated":true,"user":{"username":"u"}}})", 201);
+          });
+    return r;
+  }
+  kube::access where() const {
+    kube::access a;
+    a.host = "127.0.0.1";
+    a.port = server.port();
+    a.secure = false;
+    a.path = "/prefix";
+    return a;
+  }
+};
+
+http::call nodes() {
+  http::call out;
+  out.target = "/api/v1/nodes";
+  return out;
+}
+
+task<unsigned> status_of(kube::client& c) {
+  http::call what = nodes();
+  auto got = co_await c.ask(std::move(what), within(10s));
+  co_return got.has_error() ? 0u : got->status;
+}
+
+TEST_SUITE("aggregator/kube/client") {
+  TEST_CASE("a token that the server refuses is read anew, once") {
+    api a;
+    support::temp_folder folder;
+    folder.write("token", "old\n");
+    kube::access to = a.where();
+    to.token_file = folder / "token";
+    support::run([&](async::loop&) -> task<void> {
+      auto c = kube::client::open(to, quiet).value();
+      unsigned status = co_await status_of(*c);
+      CHECK(status == 401);
+      CHECK(a.calls == 2);
+      folder.write("token", "good\n");
+      status = co_await status_of(*c);
+      CHECK(status == 200);
+      CHECK(c->stats().refused >= 2);
+      folder.remove("token");
+      status = co_await status_of(*c);
+      CHECK(status == 200);
+    });
+  }
+
+  TEST_CASE("an exec plug-in is run once for many calls, and again when its credential was refused") {
+    api a;
+    support::temp_folder folder;
+    folder.write("plugin", "#!/bin/sh\necho run >> " + folder / "runs" +
+                               "\nsleep 0.2\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+                               "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"'$TOKEN'\"}}'\n");
+    std::filesystem::permissions(folder / "plugin", std::filesystem::perms::owner_all);
+    kube::access to = a.where();
+    to.plugin =
+        kube::exec_plugin{"client.authentication.k8s.io/v1", folder / "plugin", {}, {{"TOKEN", "good"}}};
+    support::run([&](async::loop&) -> task<void> {
+      using namespace boost::asio::experimental::awaitable_operators;
+      auto c = kube::client::open(to, quiet).value();
+      const auto [first, second, third] = co_await (status_of(*c) && status_of(*c) && status_of(*c));
+      CHECK(first == 200);
+      CHECK(second == 200);
+      CHECK(third == 200);
+    });
+    CHECK(std::filesystem::file_size(folder / "runs") == 4);
+
+    to.plugin->environment = {{"TOKEN", "bad"}};
+    support::run([&](async::loop&) -> task<void> {
+      auto c = kube::client::open(to, quiet).value();
+      for (int i = 0; i < 3; ++i) {
+        const unsigned status = co_await status_of(*c);
+        CHECK(status == 401);
+      }
+    });
+    CHECK(std::filesystem::file_size(folder / "runs") == 8);  // not once a call
+  }
+
+  TEST_CASE("a verdict is asked for again while the server has trouble, and remembered") {
+    api a;
+    a.failures = 1;
+    support::run([&](async::loop&) -> task<void> {
+      auto c = kube::client::open(a.where(), quiet).value();
+      kube::reviewer r(c);
+      for (int i = 0; i < 3; ++i) {
+        std::vector<std::string> none;
+        auto v = co_await r.token("abc", none, within(10s));
+        REQUIRE(v.has_value());
+        CHECK(v->who.name == "u");
+      }
+      CHECK(a.calls == 2);
+      CHECK(r.stats().remembered == 2);
+      a.failures = 100;
+      std::vector<std::string> none;
+      auto v = co_await r.token("other", none, within(700ms));
+      REQUIRE(v.has_error());
+      CHECK(v.error().code == errc::overloaded);
+    });
+  }
+}
+
+}  // namespace

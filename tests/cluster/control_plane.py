@@ -1,0 +1,164 @@
+"""A real control plane on loopback: etcd and kube-apiserver, with certificates, RBAC and the aggregation layer.
+
+`cluster` (beside this file) starts one for people; the cluster tests start their own. Only the Python standard library. Everything is
+below one folder; every process that was started is ended by its id.
+"""
+
+import base64
+import json
+import os
+import pathlib
+import ssl
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from trial import Failure, Processes, free_port  # noqa: E402  (the path comes first)
+
+
+PROGRAMS = (("etcd", "etcd"), ("kubernetes", "kube-apiserver"), ("kubernetes", "kubectl"))
+
+
+def program(module, name):
+    """A built program, which is built first when it is not there."""
+    done = subprocess.run([ROOT / "tests/cluster/build", f"{module}/{name}"], check=True, stdout=subprocess.PIPE, text=True)
+    return pathlib.Path(done.stdout.strip()) / name
+
+
+class Certificates:
+    """An authority, and what it signs; ECDSA P-256, valid for a day."""
+
+    def __init__(self, folder, name):
+        self.folder, self.name = folder, name
+        self._openssl(name, f"/CN={name}", "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign", [])
+
+    def path(self, name, kind="crt"):
+        return self.folder / f"{name}.{kind}"
+
+    def issue(self, name, subject, usage, names=()):
+        kinds = ",".join(("IP:" if word.replace(".", "").isdigit() else "DNS:") + word for word in names)
+        extensions = f"keyUsage=critical,digitalSignature\nextendedKeyUsage={usage}" + (f"\nsubjectAltName={kinds}" if kinds else "")
+        self._openssl(name, subject, extensions, ["-CA", self.path(self.name), "-CAkey", self.path(self.name, "key")])
+
+    def _openssl(self, name, subject, extensions, signer):
+        config = self.path(name, "cnf")
+        config.write_text(f"[req]\ndistinguished_name=dn\nx509_extensions=ext\n[dn]\n[ext]\nsubjectKeyIdentifier=hash\n{extensions}\n")
+        done = subprocess.run(["openssl", "req", "-x509", "-config", config, "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-sha256",
+                               "-days", "1", "-subj", subject, "-keyout", self.path(name, "key"), "-out", self.path(name), *signer],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode != 0:
+            raise Failure(f"openssl made no certificate for {subject}:\n{done.stdout}")
+
+
+class ControlPlane(Processes):
+    """begin() gives an API server that answers; kubectl() and request() speak to it as its administrator."""
+
+    def __init__(self, folder=None):
+        super().__init__(pathlib.Path(folder or tempfile.mkdtemp(prefix="binnacle-cluster-")))
+        self.pki = self.folder / "pki"
+        self.pki.mkdir(mode=0o700, exist_ok=True)
+        self.programs = {name: program(module, name) for module, name in PROGRAMS}
+        self.etcd_port, self.etcd_peer_port, self.port = free_port(), free_port(), free_port()
+        self.kubeconfig = self.folder / "admin.kubeconfig"
+
+    def begin(self):
+        self.make_certificates()
+        self.write_kubeconfig("admin")
+        self.start_etcd()
+        self.start_api_server()
+        return self
+
+    # Certificates and who is who
+
+    def make_certificates(self):
+        self.authority = Certificates(self.pki, "ca")
+        self.authority.issue("apiserver", "/CN=kube-apiserver", "serverAuth",
+                             ["localhost", "kubernetes", "kubernetes.default.svc", "127.0.0.1", "10.96.0.1"])
+        self.authority.issue("admin", "/O=system:masters/CN=admin", "clientAuth")
+        self.front_proxy = Certificates(self.pki, "front-proxy-ca")
+        self.front_proxy.issue("front-proxy-client", "/CN=front-proxy-client", "clientAuth")
+        for command in (["genrsa", "-out", self.pki / "sa.key", "2048"], ["rsa", "-in", self.pki / "sa.key", "-pubout", "-out", self.pki / "sa.pub"]):
+            subprocess.run(["openssl", *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def write_kubeconfig(self, user, path=None, inline=True, **fields):
+        """A kubeconfig for the holder of the certificate `user`, or with other fields of a user ({"tokenFile": …})."""
+        def pem(name, kind):
+            return base64.b64encode((self.pki / f"{name}.{kind}").read_bytes()).decode()
+        cluster = {"server": f"https://127.0.0.1:{self.port}"}
+        if inline:
+            cluster["certificate-authority-data"] = pem("ca", "crt")
+            who = fields or {"client-certificate-data": pem(user, "crt"), "client-key-data": pem(user, "key")}
+        else:
+            cluster["certificate-authority"] = str(self.pki / "ca.crt")
+            who = fields or {"client-certificate": str(self.pki / f"{user}.crt"), "client-key": str(self.pki / f"{user}.key")}
+        path = pathlib.Path(path or self.folder / f"{user}.kubeconfig")
+        path.touch(mode=0o600)
+        path.write_text(json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": user,
+            "clusters": [{"name": "loopback", "cluster": cluster}],
+            "users": [{"name": user, "user": who}],
+            "contexts": [{"name": user, "context": {"cluster": "loopback", "user": user}}],
+        }))
+        return path
+
+    # The programs
+
+    def start_etcd(self, *more):
+        client, peer = f"http://127.0.0.1:{self.etcd_port}", f"http://127.0.0.1:{self.etcd_peer_port}"
+        self.start("etcd", self.programs["etcd"], "--data-dir", self.folder / "etcd", "--listen-client-urls", client,
+                   "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                   "--initial-cluster", f"default={peer}", "--unsafe-no-fsync", "--log-level", "warn", *more)
+
+    def start_api_server(self, *more):
+        pki = self.pki
+        self.start("kube-apiserver", self.programs["kube-apiserver"],
+                   f"--etcd-servers=http://127.0.0.1:{self.etcd_port}", "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+                   f"--secure-port={self.port}", "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.96.0.0/16",
+                   f"--tls-cert-file={pki}/apiserver.crt", f"--tls-private-key-file={pki}/apiserver.key", f"--client-ca-file={pki}/ca.crt",
+                   "--authorization-mode=Node,RBAC", "--allow-privileged=true",
+                   "--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={pki}/sa.pub",
+                   f"--service-account-signing-key-file={pki}/sa.key",
+                   f"--requestheader-client-ca-file={pki}/front-proxy-ca.crt", "--requestheader-allowed-names=front-proxy-client",
+                   "--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
+                   "--requestheader-extra-headers-prefix=X-Remote-Extra-", f"--proxy-client-cert-file={pki}/front-proxy-client.crt",
+                   f"--proxy-client-key-file={pki}/front-proxy-client.key", "--enable-aggregator-routing=true", *more)
+        self.wait_for("the API server", self.is_ready, 120)
+
+    def is_ready(self):
+        try:
+            return self.request("GET", "/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def install_crd(self):
+        self.kubectl("apply", "-f", ROOT / "charts/binnacle/crds/taspolicy.yaml")
+        self.kubectl("wait", "--for=condition=Established", "crd/taspolicies.telemetry.intel.com", "--timeout=30s")
+
+    # What its administrator asks
+
+    def request(self, method, path, body=None, content_type="application/json", timeout=10):
+        """(status, text)"""
+        context = ssl.create_default_context(cafile=str(self.pki / "ca.crt"))
+        context.load_cert_chain(self.pki / "admin.crt", self.pki / "admin.key")
+        data = None if body is None else (body if isinstance(body, str) else json.dumps(body)).encode()
+        asked = urllib.request.Request(f"https://127.0.0.1:{self.port}{path}", data, {"Content-Type": content_type}, method=method)
+        try:
+            with urllib.request.urlopen(asked, context=context, timeout=timeout) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.read().decode()
+
+    def kubectl(self, *words, stdin=None, check=True):
+        """Its standard output; a failure is a Failure with what it said, unless check=False: then (status, output)."""
+        environment = dict(os.environ, KUBECONFIG=str(self.kubeconfig), KUBECACHEDIR=str(self.folder / "kubectl-cache"))
+        done = subprocess.run([self.programs["kubectl"], *[str(word) for word in words]], env=environment, input=stdin, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+        if not check:
+            return done.returncode, done.stdout
+        if done.returncode != 0:
+            raise Failure(f"kubectl {' '.join(str(word) for word in words)} ended with {done.returncode}:\n{done.stdout}")
+        return done.stdout

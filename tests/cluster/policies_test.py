@@ -1,0 +1,254 @@
+"""Policies from a real API server: what the aggregator makes of TASPolicy objects, and of an API server in trouble.
+
+Run by scripts/test --cluster, or by hand: python3 tests/cluster/policies_test.py --build build [TestName]
+"""
+
+import argparse
+import json
+import pathlib
+import signal
+import sys
+import unittest
+import urllib.request
+
+from control_plane import ROOT, ControlPlane
+from trial import Trial, pod
+
+BUILD = ROOT / "build"
+COLLECTION = "/apis/telemetry.intel.com/v1alpha1/taspolicies"
+PLANE = None
+
+
+def policy(strategies, name="power-policy", namespace="default"):
+    return {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": name, "namespace": namespace},
+            "spec": {"strategies": strategies}}
+
+
+def hot(target, operator="GreaterThan"):
+    return {"rules": [{"metricname": "rapl_power_watts", "operator": operator, "target": target}]}
+
+
+def setUpModule():
+    global PLANE
+    PLANE = ControlPlane()
+    unittest.addModuleCleanup(PLANE.stop)
+    PLANE.begin()
+
+
+class Policies(unittest.TestCase):
+    """Two nodes: cool at 88 W, warm at 132 W."""
+
+    def setUp(self):
+        PLANE.install_crd()
+        PLANE.kubectl("delete", "taspolicies", "--all", "--all-namespaces")
+        self.trial = Trial(BUILD)
+        self.addCleanup(self.trial.stop)
+        self.trial.make_certificates(["cool", "warm"])
+
+    def begin(self, kubeconfig=None):
+        self.trial.start_aggregator("--kube-config", kubeconfig or PLANE.kubeconfig)
+        for node, watts in (("cool", 40), ("warm", 60)):
+            self.trial.start_package(node, watts)
+            self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node))
+        self.trial.wait_for("watts of both nodes", lambda: len(self.trial.metric("rapl_power_watts")) == 2)
+
+    def apply(self, thing):
+        PLANE.kubectl("apply", "-f", "-", stdin=json.dumps(thing))
+
+    def passing(self):
+        with self.trial.scheduler() as scheduler:
+            answer, _ = scheduler.call("filter", pod("web"), ["cool", "warm"])
+        return sorted(answer["NodeNames"])
+
+    def until_passing(self, nodes, seconds=20.0):
+        self.trial.wait_for(f"the filter to pass {nodes}", lambda: self.passing() == nodes, seconds)
+
+    def status(self):
+        return json.loads(self.trial.ask("ops", "/api/v1/status")[1])
+
+    def until_warned(self, text, seconds=20.0):
+        self.trial.wait_for(f"a warning with '{text}'", lambda: any(text in w for w in self.status().get("warnings", [])), seconds)
+
+    def until_calm(self, seconds=60.0):
+        self.trial.wait_for("no warning", lambda: not self.status().get("warnings"), seconds)
+
+    def lists(self):
+        line = next(line for line in self.trial.ask("ops", "/metrics")[1].splitlines() if line.startswith("binnacle_kubernetes_lists_total"))
+        return int(line.split()[1])
+
+    def policies_text(self):
+        return self.trial.ask("ops", "/api/v1/policies")[1]
+
+    def test_a_policy_is_in_force_from_apply_to_delete(self):
+        self.begin()
+        self.assertEqual(self.status()["mode"], "kubernetes")
+        self.assertEqual(self.passing(), ["cool", "warm"])
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.until_passing(["cool"])
+        self.apply(policy({"dontschedule": hot(60)}))
+        self.until_passing([])
+        PLANE.kubectl("delete", "tasp", "power-policy")
+        self.until_passing(["cool", "warm"])
+
+    def test_policies_that_were_there_before_are_read_at_the_start(self):
+        self.apply({"apiVersion": "v1", "kind": "List", "items": [policy({"dontschedule": hot(500 + i)}, f"p{i}") for i in range(60)]})
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.begin()
+        self.until_passing(["cool"])
+        self.assertEqual(len(json.loads(self.policies_text())["policies"]), 61)
+
+    def test_a_policy_that_is_half_wrong_says_which_part_and_keeps_the_rest(self):
+        self.begin()
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.until_passing(["cool"])
+        self.apply(policy({"dontshedule": hot(90), "deschedule": hot(500)}))
+        self.trial.wait_for("the problem", lambda: "dontshedule" in self.policies_text())
+        self.assertIn("TASPolicy default/power-policy", self.policies_text())
+        self.assertIn("did you mean dontschedule?", self.policies_text())
+        self.assertIn("deschedule", self.policies_text())
+        self.assertEqual(self.passing(), ["cool"])  # a typing error switches nothing off
+
+    def test_a_status_that_is_written_changes_no_revision(self):
+        self.begin()
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.until_passing(["cool"])
+        before = json.loads(self.policies_text())["policies"][0]["revision"]
+        code, text = PLANE.request("PATCH", "/apis/telemetry.intel.com/v1alpha1/namespaces/default/taspolicies/power-policy/status",
+                                   {"status": {"message": "as the test wants", "violatingNodes": 1}}, "application/merge-patch+json")
+        self.assertEqual(code, 200, text)
+        self.apply(policy({"dontschedule": hot(500)}, "later"))  # seen after the status
+        self.trial.wait_for("the later policy", lambda: "later" in self.policies_text())
+        revisions = {p["name"]: p["revision"] for p in json.loads(self.policies_text())["policies"]}
+        self.assertEqual(revisions["power-policy"], before)
+
+    def test_the_extender_answers_while_the_api_server_is_gone_and_catches_up_after(self):
+        self.begin()
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.until_passing(["cool"])
+        PLANE.end("kube-apiserver", signal.SIGKILL)
+        self.until_warned("TASPolicy objects cannot be followed")
+        self.assertEqual(self.passing(), ["cool"])
+        PLANE.start_api_server()
+        self.apply(policy({"dontschedule": hot(60)}))
+        self.until_passing([], 60)
+        self.until_calm()
+        self.assertLessEqual(self.lists(), 2)  # one more at most: a restarted server may not know our version any more
+
+    def test_a_deletion_that_was_missed_with_an_expired_watch_is_noticed(self):
+        self.begin()
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.until_passing(["cool"])
+        self.trial.processes["aggregator"].send_signal(signal.SIGSTOP)
+        PLANE.kubectl("delete", "tasp", "power-policy")
+        for i in range(20):
+            self.apply(policy({"dontschedule": hot(500 + i)}, "other"))
+        newest = json.loads(PLANE.request("GET", COLLECTION)[1])["metadata"]["resourceVersion"]
+        compact = urllib.request.Request(f"http://127.0.0.1:{PLANE.etcd_port}/v3/kv/compaction",
+                                         json.dumps({"revision": newest, "physical": True}).encode(), method="POST")
+        urllib.request.urlopen(compact, timeout=10).close()
+        PLANE.end("kube-apiserver", signal.SIGKILL)
+        PLANE.start_api_server()  # its watch cache begins behind what the aggregator saw
+        self.trial.processes["aggregator"].send_signal(signal.SIGCONT)
+        self.until_passing(["cool", "warm"], 60)
+        self.until_calm()
+        self.assertEqual(self.lists(), 2)
+
+    def test_a_missing_crd_is_said_with_its_remedy_and_found_when_it_comes(self):
+        PLANE.kubectl("delete", "crd", "taspolicies.telemetry.intel.com")
+        self.begin()
+        self.until_warned("kubectl apply -f charts/binnacle/crds/taspolicy.yaml")
+        PLANE.install_crd()
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.until_passing(["cool"], 30)
+        PLANE.kubectl("delete", "crd", "taspolicies.telemetry.intel.com")
+        self.until_passing(["cool", "warm"], 60)
+        PLANE.install_crd()
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.until_passing(["cool"], 30)
+
+    def test_a_token_with_just_the_right_to_read_policies_and_its_rotation(self):
+        PLANE.kubectl("create", "namespace", "binnacle", check=False)
+        for words in (("create", "serviceaccount", "binnacle", "-n", "binnacle"),
+                      ("create", "clusterrole", "binnacle-policies", "--verb=get,list,watch", "--resource=taspolicies.telemetry.intel.com"),
+                      ("create", "clusterrolebinding", "binnacle-policies", "--clusterrole=binnacle-policies", "--serviceaccount=binnacle:binnacle")):
+            PLANE.kubectl(*words, check=False)
+        token = self.trial.folder / "token"
+        token.write_text("no.such.token\n")
+        kubeconfig = PLANE.write_kubeconfig("robot", self.trial.folder / "robot.kubeconfig", tokenFile=str(token))
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.begin(kubeconfig)
+        self.until_warned("401")
+        self.assertEqual(self.passing(), ["cool", "warm"])
+        token.write_text(PLANE.kubectl("create", "token", "binnacle", "-n", "binnacle"))
+        self.until_passing(["cool"], 60)
+        PLANE.kubectl("delete", "clusterrolebinding", "binnacle-policies")
+        self.trial.end("aggregator")
+        self.trial.start_aggregator("--kube-config", kubeconfig)
+        self.until_warned("403")
+        self.until_warned("grant it")
+
+
+class Definition(unittest.TestCase):
+    """What the API server itself makes of the CRD."""
+
+    def setUp(self):
+        PLANE.install_crd()
+
+    def create(self, strategies, expect, say=""):
+        code, text = PLANE.request("POST", "/apis/telemetry.intel.com/v1alpha1/namespaces/default/taspolicies?dryRun=All&fieldValidation=Strict",
+                                   policy(strategies, "tried"))
+        self.assertEqual(code, expect, text)
+        self.assertIn(say, text)
+
+    def test_every_field_is_explained(self):
+        for field in ("", ".spec", ".spec.mode", ".spec.strategies", ".status.conditions"):
+            self.assertIn("DESCRIPTION", PLANE.kubectl("explain", f"tasp{field}"))
+        tree = json.loads(PLANE.request("GET", "/openapi/v3/apis/telemetry.intel.com/v1alpha1")[1])
+        schema = tree["components"]["schemas"]["com.intel.telemetry.v1alpha1.TASPolicy"]["properties"]
+
+        def undescribed(node, path):
+            if path and not node.get("description") and not path.endswith("[]"):
+                yield path
+            for name, child in node.get("properties", {}).items():
+                yield from undescribed(child, f"{path}.{name}")
+            for key, mark in (("items", "[]"), ("additionalProperties", ".*")):
+                if isinstance(node.get(key), dict):
+                    yield from undescribed(node[key], path + mark)
+        self.assertEqual([p for part in ("spec", "status") for p in undescribed(schema[part], part)], [])
+
+    def test_columns_short_name_and_category(self):
+        PLANE.kubectl("apply", "-f", "-", stdin=json.dumps(policy({"dontschedule": hot(110)}, "shown")))
+        self.addCleanup(PLANE.kubectl, "delete", "tasp", "shown")
+        PLANE.request("PATCH", "/apis/telemetry.intel.com/v1alpha1/namespaces/default/taspolicies/shown/status",
+                      {"status": {"violatingNodes": 3, "strategies": "dontschedule", "oldestData": "2026-01-01T00:00:00Z",
+                                  "conditions": [{"type": "Ready", "status": "True", "reason": "InForce", "message": "",
+                                                  "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}, "application/merge-patch+json")
+        lines = PLANE.kubectl("get", "telemetry").splitlines()
+        self.assertEqual(lines[0].split(), ["NAME", "READY", "VIOLATING", "STRATEGIES", "DATA", "AGE"])
+        self.assertEqual(lines[1].split()[:4], ["shown", "True", "3", "dontschedule"])
+
+    def test_what_tas_accepted_is_accepted(self):
+        self.create({"dontschedule": {"rules": []}}, 201)
+        self.create({"dontschedule": {"policyName": "x", "logicalOperator": "allOf", "rules": [
+            {"metricname": "-a_1", "operator": "Equals"}, {"metricname": "b", "operator": "LessThan", "target": -5}]}}, 201)
+        self.create({"somethingelse": {"rules": [{"metricname": "a", "operator": "Equals", "labels": ["no-equals-sign", "a=b=c"]}]}}, 201)
+        self.create({}, 201)
+
+    def test_nonsense_in_new_fields_is_refused_with_a_sentence(self):
+        rule = {"metricname": "a", "operator": "GreaterThan"}
+        for more, say in (({"target": 1, "targetQuantity": "2"}, "leave one"), ({"statistic": "max"}, "add window: 30s"),
+                          ({"targetQuantity": "warm"}, "targetQuantity"), ({"window": "5"}, "window"), ({"for": "soon"}, "for"),
+                          ({"clearBelow": "x"}, "clearBelow"), ({"staleafter": "5s"}, "unknown field")):
+            with self.subTest(more):
+                self.create({"dontschedule": {"rules": [dict(rule, **more)]}}, 400 if "unknown" in say else 422, say)
+        for more in ({"onMissing": "Perhaps"}, {"maxNodes": "120%"}, {"maxNodes": "0"}, {"coolDown": "1"}):
+            with self.subTest(more):
+                self.create({"deschedule": dict({"rules": [rule]}, **more)}, 422, next(iter(more)))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    known, rest = parser.parse_known_args()
+    BUILD = known.build
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

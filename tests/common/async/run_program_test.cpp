@@ -1,0 +1,76 @@
+#include "common/async/run_program.hpp"
+
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+
+namespace {
+
+using namespace binnacle;
+using namespace std::chrono_literals;
+using async::task;
+using async::within;
+
+async::program shell(const std::string& script) { return {"sh", {"-c", script}}; }
+
+result<async::program_outcome> outcome_of(async::program what, std::chrono::milliseconds limit = 10s,
+                                          std::size_t most = 1u << 20) {
+  result<async::program_outcome> out = error{errc::internal, "it never ran"};
+  support::run(
+      [&](async::loop&) -> task<void> { out = co_await async::run_program(what, within(limit), most); });
+  return out;
+}
+
+TEST_SUITE("common/async/run_program") {
+  TEST_CASE("a program's output, complaints and status") {
+    const auto done = outcome_of(shell("echo said; echo complained >&2; exit 3"));
+    REQUIRE(done.has_value());
+    CHECK(done->output == "said\n");
+    CHECK(done->errors == "complained\n");
+    CHECK(done->status == 3);
+    CHECK(outcome_of(shell("kill -9 $$"))->status == 137);
+  }
+
+  TEST_CASE("it has nothing to read, our environment with what is given, and usual signals") {
+    setenv("BINNACLE_TEST_A", "ours", 1);
+    setenv("BINNACLE_TEST_B", "ours", 1);
+    auto what = shell("cat; echo $BINNACLE_TEST_A $BINNACLE_TEST_B $BINNACLE_TEST_C");
+    what.environment = {{"BINNACLE_TEST_B", "given"}, {"BINNACLE_TEST_C", "new"}};
+    CHECK(outcome_of(what)->output == "ours given new\n");
+    std::signal(SIGPIPE, SIG_IGN);
+    CHECK(outcome_of(shell("kill -PIPE $$; echo alive"))->output == "");
+  }
+
+  TEST_CASE("one that complains a lot is not held up, and its complaints are cut") {
+    const auto done = outcome_of(shell("head -c 300000 /dev/zero >&2; echo said"));
+    REQUIRE(done.has_value());
+    CHECK(done->output == "said\n");
+    CHECK(done->errors.size() == 4096);
+  }
+
+  TEST_CASE("one that hangs is killed with what it started") {
+    const auto began = std::chrono::steady_clock::now();
+    const auto done = outcome_of(shell("sleep 60 & echo $!; sleep 60"), 200ms);
+    REQUIRE(done.has_error());
+    CHECK(done.error().code == errc::timeout);
+    CHECK(std::chrono::steady_clock::now() - began < 5s);
+  }
+
+  TEST_CASE("one that says too much is killed") {
+    const auto done = outcome_of(shell("cat /dev/zero"), 10s, 100'000);
+    REQUIRE(done.has_error());
+    CHECK(done.error().code == errc::overloaded);
+  }
+
+  TEST_CASE("a program that does not exist, or is none") {
+    CHECK(outcome_of({"/no/such/program"}).error().code == errc::not_found);
+    CHECK(outcome_of({"no-such-program-anywhere"}).error().code == errc::not_found);
+    CHECK(outcome_of({"/etc/passwd"}).error().code == errc::permission);
+  }
+}
+
+}  // namespace
