@@ -105,7 +105,6 @@ board::series_ref board::add_series(group_ref group, std::string family, metrics
   if (group >= groups_.size()) return no_series;
   for (auto& [name, value] : labels) {
     if (find_invalid_utf8(value) != value.npos) value = clean_utf8(value);
-    if (value.size() > wire::max_text) value = clean_utf8(std::string_view(value).substr(0, wire::max_text));
   }
   auto key = key_of(group, family, labels);
   if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;

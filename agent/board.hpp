@@ -37,8 +37,7 @@ class board {
   explicit board(bounds most) : most_(most) {}
 
   /// Adds a group of series that one read refreshes. The same source and name give the same group again.
-  /// Refused when the board is full or the wire would not take it (a file's name that is not UTF-8):
-  /// no_group.
+  /// Refused when the board is full or the wire would not take it: no_group.
   group_ref add_group(std::string source, std::string name, duration period, duration stale_after);
   /// The group is read at another period from now on. Raises version() if that is new.
   void set_period(group_ref g, duration period, duration stale_after);
@@ -48,8 +47,9 @@ class board {
 
   /// Adds a series; the same family and labels in the same group give the same series again. Exponent and
   /// type come from the catalogue, for foreign families from the arguments. Label values come from hardware
-  /// and file names: what is no UTF-8 becomes '?', what is too long is cut. Refused when the board is full or
-  /// the wire would not take it all the same (a name that is none): no_series. Raises version().
+  /// and file names, too: what is no UTF-8 becomes '?'. Refused when the board is full or the wire would not
+  /// take it all the same (a name that is none, a label's value of more than 1 KiB): no_series. Raises
+  /// version().
   series_ref add_series(group_ref group, std::string family, metrics::label_set labels,
                         std::int8_t exponent = 0, metrics::kind type = metrics::kind::gauge,
                         std::string help = {});

@@ -26,7 +26,7 @@ struct settings {
   bool unsafe = false;     ///< the extender speaks plain HTTP
 
   std::string policies = "/etc/binnacle/policies";
-  std::string aliases;  ///< YAML file of names of the user's own; empty: none
+  std::string aliases;       ///< YAML file of names of the user's own; empty: none
   std::string kube_config;   ///< a kubeconfig file, "in-cluster", or empty: standalone
   std::string kube_context;  ///< of the kubeconfig; empty: its current one
   std::string cluster;

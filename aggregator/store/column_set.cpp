@@ -61,7 +61,7 @@ column_set::added column_set::add(const column_spec& spec) {
   }
   auto fresh = std::make_unique<column>();
   fresh->spec = spec;
-  fresh->name = names_.resolve(spec.metric);
+  fresh->name = names_->resolve(spec.metric);
   // A rule that gives its own window knows what it wants; an old name without one keeps the mean its
   // threshold was chosen for.
   fresh->length = spec.window > duration::zero() ? spec.window : fresh->name.window;

@@ -41,7 +41,7 @@ struct kind {
 class column_set {
  public:
   /// `names` must outlive this.
-  explicit column_set(const metrics::alias_table& names) : names_(names) {}
+  explicit column_set(const metrics::alias_table& names) : names_(&names) {}
 
   /// One more user of the column; makes it and its plans at first use. `made` says whether it is new (and
   /// empty).
@@ -74,7 +74,7 @@ class column_set {
   void attach(kind& k, std::uint32_t id);
   static void detach(kind& k, std::uint32_t id);
 
-  const metrics::alias_table& names_;
+  const metrics::alias_table* names_;
   std::vector<std::unique_ptr<column>> columns_;  // null: free
   std::map<column_spec, std::uint32_t> by_spec_;
   std::vector<std::uint32_t> free_;

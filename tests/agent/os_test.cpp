@@ -91,6 +91,8 @@ TEST_CASE("gauges come with the first read, rates and ratios with the second") {
   CHECK(shown(m.out, "os_memory_used_bytes") == "634880");
   CHECK(shown(m.out, "os_hugepages_total_bytes", {{"size", "2048kB"}}) == std::to_string(10 * 2048 * 1024));
   CHECK(shown(m.out, "os_hugepages_free_bytes", {{"size", "1048576kB"}}) == std::to_string(1 << 30));
+  CHECK(shown(m.out, "os_hugepages_pool_pages", {{"size", "2048kB"}}) == "10");
+  CHECK(shown(m.out, "os_hugepages_free_pages", {{"size", "2048kB"}}) == "4");
   CHECK(shown(m.out, "os_numa_hugepages_free_bytes", {{"numa_node", "1"}, {"size", "2048kB"}}) ==
         std::to_string(2 * 2048 * 1024));
   CHECK(shown(m.out, "os_uptime_seconds") == "3600");

@@ -90,6 +90,47 @@ TEST_CASE("every series the source announces is one of the catalogue, with its l
   }
 }
 
+TEST_CASE("every package of every kind of machine has its power") {
+  struct row {
+    const char* machine;
+    std::vector<std::string> packages;
+  };
+  std::vector<std::string> sixteen;
+  for (int i = 0; i < 16; ++i) sixteen.push_back(std::to_string(i));
+  for (const auto& [machine, packages] :
+       {row{"xeon_two_sockets", {"0", "1"}}, row{"xeon_dies", {"0-die-0", "0-die-1", "1-die-0", "1-die-1"}},
+        row{"client", {"0"}}, row{"epyc", {"0", "1"}}, row{"sixteen_packages", sixteen}}) {
+    CAPTURE(machine);
+    bench b(machine_named(machine), 40);
+    b.warm_up();
+    CHECK(b.source.limitation().empty());
+    for (const auto& p : packages) CHECK(b.watts(p) == "40.0");
+    std::size_t found = 0;
+    for (const auto& e : b.out.series()) found += e.info.family == "rapl_power_watts" ? 1 : 0;
+    CHECK(found == packages.size());
+  }
+}
+
+TEST_CASE("a client's limits: above its TDP, one more than servers have, and one without a most") {
+  bench b(machines::client(), 20);
+  b.warm_up();
+  const auto limit = [&](const char* name) {
+    return shown(b.out, "rapl_limit_watts", {{"package", "0"}, {"constraint", name}});
+  };
+  CHECK(limit("long_term") == "28.0");
+  CHECK(limit("short_term") == "64.0");
+  CHECK(limit("peak_power") == "121.0");
+  CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "28.0");
+  CHECK(b.part("uncore", "0") != "no such series");
+  // The driver says ENODATA from one moment to the next; an empty file reads as no number.
+  b.sys.write(zone_folder({0}) + "/constraint_2_power_limit_uw", "");
+  b.pass(1s);
+  REQUIRE(b.source.read(b.out));
+  CHECK(limit("peak_power") != "121.0");
+  CHECK(limit("short_term") == "64.0");
+  CHECK(b.watts("0") == "20.0");
+}
+
 TEST_CASE("the first reading has energy but no power") {
   bench b(machines::xeon_two_sockets());
   REQUIRE(b.source.discover(b.out));

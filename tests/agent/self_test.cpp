@@ -18,9 +18,9 @@ TEST_SUITE_BEGIN("agent/self");
 TEST_CASE("the agent tells of its sources, links and cost") {
   fake_clock clock;
   board out;
-  std::vector<sampler::health> sources{{"rapl", true, 55us, 1s, 2, {{"zone_lost", 3}}},
-                                       {"os", false, 1ms, 1s, 0},
-                                       {"agent", true, 1us, 5s, 0}};
+  std::vector<sampler::health> sources{{"rapl", true, 55us, 1s, 2, 0, {{"zone_lost", 3}}},
+                                       {"os", false, 1ms, 1s, 0, 0, {}},
+                                       {"agent", true, 1us, 5s, 0, 0, {}}};
   uplink_report links;
   links.links = {{"aggregator:9110", false, 0}};
   self_source self({[&] { return sources; }, [&] { return links; }}, 5s, clock.source());

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/backoff.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
-#include "common/wire/backoff.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -33,7 +33,7 @@ class supervisor {
     duration silent_least = std::chrono::seconds(60);
     /// A helper that lived for this long was in order: the pause before the next starts from the least again.
     duration steady = std::chrono::seconds(60);
-    wire::backoff::settings pause{std::chrono::seconds(1), std::chrono::seconds(2), std::chrono::seconds(60)};
+    backoff::settings pause{std::chrono::seconds(1), std::chrono::seconds(2), std::chrono::seconds(60)};
   };
   supervisor(const settings& s, std::uint64_t seed);
 
@@ -97,7 +97,7 @@ class supervisor {
 
   const settings settings_;
   std::mt19937_64 random_;
-  wire::backoff pause_;
+  backoff pause_;
   state state_ = state::idle;
   bool end_wanted_ = false;  // next() has to say it still
   bool held_ = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 namespace binnacle::agent {
 namespace {
@@ -73,15 +74,18 @@ class hugepages_part final : public os_part {
   result<void> read(board& out) override {
     result<void> outcome{};
     for (auto& p : pools_) {
-      for (auto& [file, series] :
-           {std::pair<kernel_file&, board::series_ref>(p.pages, p.total), {p.free_pages, p.free}}) {
+      for (auto& [file, series, count] :
+           {std::tuple<kernel_file&, board::series_ref, board::series_ref>(p.pages, p.total, p.total_count),
+            {p.free_pages, p.free, p.free_count}}) {
         const auto text = file.read(buffer_);
         const auto pages = text ? parse_unsigned(*text) : std::nullopt;
         if (pages) {
           out.set(series, static_cast<std::int64_t>(*pages * p.page_bytes));
+          out.set(count, static_cast<std::int64_t>(*pages));
           continue;
         }
-        out.set_absent(series, text ? wire::absence::malformed : absence_of(file.last_errno()));
+        for (const auto s : {series, count})
+          out.set_absent(s, text ? wire::absence::malformed : absence_of(file.last_errno()));
         outcome = text ? error{errc::invalid_input, file.path() + ": not a number"} : text.error();
       }
     }
@@ -93,6 +97,7 @@ class hugepages_part final : public os_part {
     std::uint64_t page_bytes = 0;
     kernel_file pages, free_pages;
     board::series_ref total = board::no_series, free = board::no_series;
+    board::series_ref total_count = board::no_series, free_count = board::no_series;  // of the machine only
   };
 
   // `node` is empty for the whole machine.
@@ -119,6 +124,10 @@ class hugepages_part final : public os_part {
       labels.emplace_back("size", size);
       p.total = out.add_series(group, family + "total_bytes", labels);
       p.free = out.add_series(group, family + "free_bytes", labels);
+      if (node.empty()) {
+        p.total_count = out.add_series(group, "os_hugepages_pool_pages", labels);
+        p.free_count = out.add_series(group, "os_hugepages_free_pages", labels);
+      }
       pools_.push_back(std::move(p));
     }
   }

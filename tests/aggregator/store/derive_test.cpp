@@ -65,6 +65,68 @@ TEST_SUITE("aggregator/store/derive") {
     CHECK(n.get("").reason == wire::absence::missing);
   }
 
+  TEST_CASE("package_power_avg is the mean percentage of any number of packages") {
+    for (const int packages : {1, 2, 4, 16}) {
+      CAPTURE(packages);
+      catalog_builder c;
+      c.group("rapl");
+      std::vector<std::int64_t> ratios;
+      for (int i = 0; i < packages; ++i) {
+        c.series("rapl_tdp_utilization_ratio", {{"package", std::to_string(i)}}, -4);
+        ratios.push_back(5000 + 100 * i);
+      }
+      node n(c);
+      n.set(ratios);
+      // 50 %, 51 %, …: their mean is half a percent more for each package after the first.
+      const auto got = n.get("package_power_avg").value;
+      CHECK(got == decimal{500 + 5 * (packages - 1), -1});
+    }
+  }
+
+  TEST_CASE("an old name of hwmon is the hottest of all chips, a CPU's and a disk's are their own") {
+    catalog_builder c;
+    c.group("os").series("os_cpu_temperature_celsius", {{"chip", "coretemp.0"}, {"sensor", "Package id 0"}},
+                         -1);
+    c.group("os", 10'000, "nvme0")
+        .series("os_disk_temperature_celsius", {{"disk", "nvme0"}, {"sensor", "Composite"}}, -1);
+    c.group("os", 10'000, "jc42")
+        .series("os_hwmon_temperature_celsius", {{"chip", "jc42"}, {"sensor", "temp1"}}, -1);
+    node n(c);
+    n.set({610, 700, 350});
+    CHECK(n.get("collectd_sensors_temperature").value == decimal{700, -1});
+    CHECK(n.get("node_hwmon_temp_celsius").value == decimal{700, -1});
+    CHECK(n.get("os_cpu_temperature_celsius").value == decimal{610, -1});
+    CHECK(n.get("collectd_turbostat_temperature").value == decimal{610, -1});
+    CHECK(n.get("os_disk_temperature_celsius").value == decimal{700, -1});
+  }
+
+  TEST_CASE("a node's cache and bandwidth are its control groups, which hold their monitoring groups") {
+    catalog_builder c;
+    c.group("rdt");
+    for (const auto& [group, kind] :
+         {std::pair("/", "control"), {"/web", "control"}, {"/web/mon_groups/db", "monitoring"}}) {
+      for (const char* domain : {"0", "1"})
+        c.series("rdt_llc_occupancy_bytes", {{"group", group}, {"kind", kind}, {"domain", domain}});
+    }
+    node n(c);
+    n.set({1, 2, 10, 20, 5, 7});
+    CHECK(n.get("rdt_llc_occupancy_bytes").value == decimal{33, 0});
+    CHECK(n.get("collectd_intel_rdt_bytes").value == decimal{33, 0});
+    CHECK(n.get("rdt_llc_occupancy_bytes_web_control_1").value == decimal{20, 0});
+  }
+
+  TEST_CASE("huge pages under their old names are counted in pages") {
+    catalog_builder c;
+    c.group("os")
+        .series("os_hugepages_pool_pages", {{"size", "2048kB"}})
+        .series("os_hugepages_pool_pages", {{"size", "1048576kB"}})
+        .series("os_hugepages_free_pages", {{"size", "2048kB"}});
+    node n(c);
+    n.set({10, 3, 4});
+    CHECK(n.get("collectd_hugepages_vmpage_number").value == decimal{4, 0});
+    CHECK(n.get("memory_HugePages_Total").value == decimal{10, 0});
+  }
+
   TEST_CASE("a caller's selector takes the family's own series, also those that the node rule leaves out") {
     node n(two_packages());
     n.set(warm);

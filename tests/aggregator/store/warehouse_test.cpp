@@ -528,15 +528,13 @@ TEST_SUITE("aggregator/store/warehouse/names") {
     const wire::catalog c =
         catalog_builder()
             .group("os")
-            .series("os_hugepages_free_bytes", {{"size", "2048kB"}})
-            .series("os_hugepages_free_bytes", {{"size", "1048576kB"}})
+            .series("os_hugepages_free_pages", {{"size", "2048kB"}})
+            .series("os_hugepages_free_pages", {{"size", "1048576kB"}})
             .series("os_cpu_seconds_total", {{"mode", "user"}}, -2, metrics::kind::counter)
             .series("os_cpu_seconds_total", {{"mode", "idle"}}, -2, metrics::kind::counter);
     const node_id n = w.node("a").value();
     REQUIRE(w.set_catalog(n, c, at_s(1)).has_value());
-    const std::int64_t page = 2048 * 1024;
-    REQUIRE(w.apply(n, batch_at(c, at_s(2), {{0, 1200 * page}, {1, 512 * page}, {2, 12345}, {3, 99999}}), 0s,
-                    at_s(2))
+    REQUIRE(w.apply(n, batch_at(c, at_s(2), {{0, 1200}, {1, 512}, {2, 12345}, {3, 99999}}), 0s, at_s(2))
                 .has_value());
     CHECK(pages.values->load(n).value == decimal{1200, 0});
     CHECK(jiffies.values->load(n).value == decimal{12345, 0});
