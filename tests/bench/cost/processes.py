@@ -4,6 +4,7 @@ import http.client
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import threading
 import time
@@ -26,7 +27,8 @@ def children_of(pid):
 def cpu_seconds(pid):
     """(user, system, exact total) of a process, its living descendants, and the dead ones it has waited for.
 
-    User and system are the kernel's split, sampled at its ticks; the exact total (schedstat, nanoseconds) leaves dead children and dead threads out.
+    User and system are the kernel's split, sampled at its ticks. The exact total is the scheduler's count (schedstat, nanoseconds), for dead children
+    again the sampled one; dead threads are left out.
     """
     user = system = exact = 0.0
     for one in children_of(pid):
@@ -34,6 +36,7 @@ def cpu_seconds(pid):
             words = pathlib.Path(f"/proc/{one}/stat").read_text().rsplit(")", 1)[1].split()
             user += (int(words[11]) + (int(words[13]) if one == pid else 0)) / TICK
             system += (int(words[12]) + (int(words[14]) if one == pid else 0)) / TICK
+            exact += sum((int(words[i]) for i in (13, 14)), 0) / TICK if one == pid else 0
             exact += sum(int(t.read_text().split()[0]) for t in pathlib.Path(f"/proc/{one}/task").glob("*/schedstat")) / 1e9
         except OSError:
             pass  # it ended meanwhile
@@ -105,3 +108,33 @@ class Scraper:
     def stop(self):
         self.ended.set()
         self.thread.join(15)
+
+
+class UdpRelay:
+    """Passes datagrams between whoever asks `address` and `target`, and back: for programs that know a BMC only at port 623."""
+
+    def __init__(self, address, target):
+        self.target = target
+        self.door = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.door.bind(address)
+        self.callers = {}
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            datagram, caller = self.door.recvfrom(65536)
+            if caller not in self.callers:
+                self.callers[caller] = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                self.callers[caller].connect(self.target)
+                threading.Thread(target=self.back, args=(self.callers[caller], caller), daemon=True).start()
+            try:
+                self.callers[caller].send(datagram)
+            except OSError:
+                pass  # the simulator has gone
+
+    def back(self, link, caller):
+        while True:
+            try:
+                self.door.sendto(link.recv(65536), caller)
+            except OSError:
+                pass
