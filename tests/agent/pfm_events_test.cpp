@@ -1,0 +1,112 @@
+#include "agent/sources/pmu/pfm_events.hpp"
+
+#include "agent/sources/pmu/event_finder.hpp"
+#include "tests/support/pmu_tree.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+
+namespace {
+
+/// Lets libpfm4 encode for PMUs that this machine does not have.
+struct every_table {
+  every_table() { ::setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); }
+  ~every_table() { ::unsetenv("LIBPFM_ENCODE_INACTIVE"); }
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/pmu/pfm_events");
+
+TEST_CASE("the kernel's software events are always there") {
+  const pfm_events library;
+  CHECK(library.encode("perf::CONTEXT-SWITCHES").value().encoding == perf_encoding{.type = 1, .config = 3});
+  CHECK_FALSE(library.encode("perf::PAGE-FAULTS").value().outside_cores);
+  CHECK(std::ranges::count(library.names(), "perf::PAGE-FAULTS") == 1);
+  CHECK(library.encode("no_such_event").error().code == errc::not_found);
+  CHECK(library.encode("").error().code != errc::internal);
+}
+
+// Recorded from libpfm4 4.13.0 (Debian 12), with LIBPFM_ENCODE_INACTIVE=1.
+TEST_CASE("events of Xeons and EPYCs get the numbers of their makers' manuals") {
+  const every_table tables;
+  const pfm_events library;
+  struct row {
+    const char* name;
+    std::uint64_t config, config1;
+  };
+  const row rows[] = {
+      {"skx::INST_RETIRED:ANY_P", 0xc0, 0},
+      {"skx::L2_RQSTS:MISS", 0x3f24, 0},
+      {"skx::OFFCORE_RESPONSE_0:DMND_DATA_RD:L3_MISS", 0x1b7, 0x3f84000001},
+      {"icx::INST_RETIRED:ANY_P", 0xc0, 0},
+      {"spr::MEM_LOAD_RETIRED:L3_MISS", 0x20d1, 0},
+      {"spr::TOPDOWN:SLOTS", 0x400, 0},
+      {"amd64_fam19h_zen3::RETIRED_INSTRUCTIONS", 0xc0, 0},
+  };
+  for (const row& r : rows) {
+    CAPTURE(r.name);
+    const auto got = library.encode(r.name);
+    REQUIRE(got.has_value());
+    CHECK(got->encoding == perf_encoding{.type = 4, .config = r.config, .config1 = r.config1});
+    CHECK_FALSE(got->outside_cores);
+  }
+  CHECK(library.encode("icx::INST_RETIRED").error().code == errc::invalid_input);
+  CHECK(library.encode("skx::CPU_CLK_UNHALTED:THREAD").error().code == errc::invalid_input);
+}
+
+TEST_CASE("an event outside the cores is refused without its driver instead of counting another one") {
+  const every_table tables;
+  const pfm_events library;
+  // The library gives it type 4, a raw event of the cores.
+  const auto energy = library.encode("rapl::RAPL_ENERGY_PKG");
+  REQUIRE_FALSE(energy.has_value());
+  CHECK(energy.error().code == errc::unsupported);
+  CHECK_FALSE(library.encode("skx_unc_imc0::UNC_M_CAS_COUNT:RD").has_value());
+}
+
+// libpfm4 looks for such PMUs in /sys itself, so this machine gets a Xeon's in a mount namespace of a child.
+// Who may not make one skips it, and says so.
+TEST_CASE("where the kernel shows the box, libpfm4's name is counted on its CPUs") {
+  const every_table tables;
+  temp_folder sys;
+  write_pmu_tree(sys.path(), pmus::xeon());
+  constexpr int no_namespace = 77;
+  const auto child = ::fork();
+  if (child == 0) {
+    constexpr const char* devices = "/sys/bus/event_source/devices";
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount((sys.path() + "/bus/event_source/devices").c_str(), devices, nullptr, MS_BIND, nullptr) !=
+            0) {
+      ::_exit(no_namespace);
+    }
+    const event_finder finder(find_pmu_devices("/sys"));
+    const auto reads = finder.find("skx_unc_imc0::UNC_M_CAS_COUNT:RD");
+    if (!reads || reads->size() != 1) ::_exit(1);
+    if (reads->front().encoding != perf_encoding{.type = 21, .config = 0x304}) ::_exit(2);
+    if (reads->front().cpus != std::vector<unsigned>{0, 2}) ::_exit(3);
+    const auto energy = finder.find("rapl::RAPL_ENERGY_PKG");
+    ::_exit(energy && energy->front().encoding == perf_encoding{.type = 13, .config = 2} ? 0 : 4);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == no_namespace) {
+    MESSAGE("skipped: no mount namespace can be made here");
+    return;
+  }
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_SUITE_END();
