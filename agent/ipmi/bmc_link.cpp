@@ -22,6 +22,15 @@ std::string hex(const std::uint8_t* bytes, std::size_t from, std::size_t to) {
   return text;
 }
 
+// As the bytes come: BMCs do not agree on their order (IPMI 2.0, 20.8), and all we need is that it stays the
+// same.
+std::string guid_text(const answer& a) {
+  std::array<std::uint8_t, 16> bytes{};
+  if (::fiid_obj_get_data(a.get(), "guid", bytes.data(), bytes.size()) != 16) return {};
+  return hex(bytes.data(), 0, 4) + "-" + hex(bytes.data(), 4, 6) + "-" + hex(bytes.data(), 6, 8) + "-" +
+         hex(bytes.data(), 8, 10) + "-" + hex(bytes.data(), 10, 16);
+}
+
 // What an open that failed means. `where` names the BMC.
 error why_not_open(int number, const link_options& o, const std::string& where) {
   switch (number) {
@@ -153,20 +162,20 @@ result<bmc> bmc_link::identify() const {
   if (::ipmi_iana_enterprise_numbers_string(b.manufacturer_id, name.data(), name.size() - 1) > 0)
     b.manufacturer = name.data();
 
-  answer guid(tmpl_cmd_get_device_guid_rs);
-  std::array<std::uint8_t, 16> bytes{};
-  if (::ipmi_cmd_get_device_guid(context_, guid.get()) == 0 &&
-      ::fiid_obj_get_data(guid.get(), "guid", bytes.data(), bytes.size()) == 16) {
-    // As the bytes come: BMCs do not agree on their order (IPMI 2.0, 20.8), and all we need is that it is the
-    // same.
-    b.guid = hex(bytes.data(), 0, 4) + "-" + hex(bytes.data(), 4, 6) + "-" + hex(bytes.data(), 6, 8) + "-" +
-             hex(bytes.data(), 8, 10) + "-" + hex(bytes.data(), 10, 16);
+  // Many BMCs know only one of the two, and then it is the same.
+  answer device(tmpl_cmd_get_device_guid_rs), system(tmpl_cmd_get_system_guid_rs);
+  if (::ipmi_cmd_get_device_guid(context_, device.get()) == 0) {
+    b.guid = guid_text(device);
+  } else if (last_trouble() != trouble::lost && ::ipmi_cmd_get_system_guid(context_, system.get()) == 0) {
+    b.guid = guid_text(system);
   } else if (last_trouble() == trouble::lost) {
     return error{errc::timeout, fmt::format("{} stopped answering: {}", address_, last_message())};
   }
 
   answer dcmi(tmpl_cmd_dcmi_get_dcmi_capability_info_supported_dcmi_capabilities_rs);
   b.dcmi = ::ipmi_cmd_dcmi_get_dcmi_capability_info_supported_dcmi_capabilities(context_, dcmi.get()) == 0;
+  // A user who may not ask learns that from each DCMI sensor: absent, permission.
+  b.dcmi = b.dcmi || last_trouble() == trouble::forbidden;
   if (!b.dcmi && last_trouble() == trouble::lost) {
     return error{errc::timeout, fmt::format("{} stopped answering: {}", address_, last_message())};
   }

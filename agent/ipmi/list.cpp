@@ -55,7 +55,8 @@ std::string as_text(const bmc& who, const std::vector<listed>& all) {
 
   std::vector<sensor> inventory;
   for (const auto& l : all) inventory.push_back(l.about);
-  using row = std::array<std::string, 8>;
+  constexpr std::size_t columns = 8;
+  using row = std::array<std::string, columns>;
   std::vector<row> rows{{"KEY", "NAME", "ENTITY", "VALUE", "ROLE", "DEFAULT", "TOOK", "LIMITS"}};
   std::size_t read_by_default = 0;
   for (const auto& l : all) {
@@ -67,7 +68,7 @@ std::string as_text(const bmc& who, const std::vector<listed>& all) {
                     by_default ? "yes" : "", fmt::format("{:.1f} ms", l.got.took_us / 1e3),
                     limits_text(l.about.limits)});
   }
-  std::array<std::size_t, row{}.size()> widths{};
+  std::array<std::size_t, columns> widths{};
   for (const auto& r : rows) {
     for (std::size_t i = 0; i < r.size(); ++i) widths[i] = std::max(widths[i], r[i].size());
   }

@@ -112,19 +112,12 @@ monitor::attempt monitor::read(const known_sensor& s) {
 void monitor::serve(peer& agent) {
   agent_ = &agent;
   said_ = {false, "the BMC has not been asked yet", false};
-  bool connected = agent.connected();
   while (!agent.gone()) {
     const auto now = boot_clock::now();
     hear();
     work(now);
     agent.wait(std::min(next_work(boot_clock::now()), boot_clock::now() + stats_period));
-    if (std::exchange(connected, agent.connected()) && !connected) {
-      log_.info("the agent has gone{}{}", agent.ended_because().empty() ? "" : ": ", agent.ended_because());
-      selected_.reset();
-      waited_for_ = {};
-      schedule_.set({}, selection{}.budget_ratio, boot_clock::now());
-      planned_.clear();
-    }
+    if (!agent.connected()) part();
   }
   agent_ = nullptr;
 }
@@ -136,7 +129,20 @@ void monitor::hear() {
   while (const auto message = agent_->next()) take(*message);
 }
 
+// What the agent that has gone wanted is not what the next one wants.
+void monitor::part() {
+  if (!std::exchange(talking_, false)) return;
+  const auto& why = agent_->ended_because();
+  log_.info("the agent has gone{}{}", why.empty() ? "" : ": ", why);
+  selected_.reset();
+  waited_for_ = {};
+  schedule_.set({}, selection{}.budget_ratio, boot_clock::now());
+  planned_.clear();
+}
+
 void monitor::greet() {
+  part();
+  talking_ = true;
   agent_->send(hello{protocol_version, BINNACLE_VERSION,
                      static_cast<std::uint32_t>(settings_.quiet() / std::chrono::milliseconds(1))});
   agent_->send(said_);

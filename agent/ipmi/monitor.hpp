@@ -47,6 +47,7 @@ class monitor {
 
  private:
   void greet();
+  void part();
   void take(const from_agent& message);
   void hear();
   void work(instant now);
@@ -82,6 +83,7 @@ class monitor {
 
   // The agent.
   peer* agent_ = nullptr;
+  bool talking_ = false;
   status said_;
   std::optional<selection> selected_;
   interest waited_for_;

@@ -7,6 +7,7 @@ namespace binnacle::ipmi {
 namespace {
 
 constexpr double newest_weight = 0.2;    // of the moving mean of costs
+constexpr double outlier = 10;           // times the mean: more than that counts as that
 constexpr double assumed_cost_ns = 5e6;  // before the first reading; BMCs take 1 to 50 ms
 constexpr double kept_for_the_rest = 0.25;
 constexpr int patience = 3;  // readings without a value
@@ -49,8 +50,8 @@ void read_schedule::stretch() {
     (i.waited_for ? waited_for : rest) +=
         i.cost_ns.value_or(assumed_cost_ns) / static_cast<double>(wanted(i).count());
   }
-  const double rest_share = std::min(rest, std::max(kept_for_the_rest * budget_, budget_ - waited_for));
-  const double waited_for_share = budget_ - rest_share;
+  const double rest_share = std::min(rest, std::max(kept_for_the_rest * rate(), rate() - waited_for));
+  const double waited_for_share = rate() - rest_share;
   for (auto& [key, i] : items_) {
     const double factor = i.waited_for ? std::max(1.0, waited_for / waited_for_share)
                           : rest > 0   ? std::max(1.0, rest / rest_share)
@@ -67,12 +68,15 @@ std::optional<read_schedule::turn> read_schedule::next() const {
 }
 
 void read_schedule::done(const std::string& key, instant started, instant ended, bool has_value) {
-  spent(started, ended);
   const auto it = items_.find(key);
-  if (it == items_.end()) return;
+  if (it == items_.end()) return spent(started, ended);
   auto& i = it->second;
   const auto took = static_cast<double>((ended - started).count());
-  i.cost_ns = i.cost_ns ? *i.cost_ns + newest_weight * (took - *i.cost_ns) : took;
+  charge(started, ended, std::min(took, i.cost_ns.value_or(took)));
+  // A single slow reading moves it little; when the one before was slow as well it is the BMC.
+  const auto counted = std::min(took, std::max(outlier * i.cost_ns.value_or(took), last_took_ns_));
+  last_took_ns_ = took;
+  i.cost_ns = i.cost_ns ? *i.cost_ns + newest_weight * (counted - *i.cost_ns) : took;
   i.without_value = has_value ? 0 : std::min(i.without_value + 1, patience);
   stretch();
   // On the multiples of its period; turns that went by are left out.
@@ -80,10 +84,19 @@ void read_schedule::done(const std::string& key, instant started, instant ended,
   if (i.due < ended) i.due = ended;
 }
 
-void read_schedule::spent(instant started, instant ended) {
+void read_schedule::spent(instant started, instant ended) { charge(started, ended, 0); }
+
+void read_schedule::charge(instant started, instant ended, double pause_for_ns) {
   const auto took = ended - started;
-  const auto pause = static_cast<double>(took.count()) * (1 / budget_ - 1);
+  auto credit = most_credit_ns();
+  if (credit_ns_)
+    credit = std::min(credit, *credit_ns_ + rate() * static_cast<double>((started - credited_at_).count()));
+  credit -= static_cast<double>(took.count());
+  credit_ns_ = credit;
+  credited_at_ = started;  // the time of the reading itself counts, too
+  const double pause = std::max(pause_for_ns * (1 / rate() - 1), credit < 0 ? -credit / rate() : 0);
   free_at_ = std::max(free_at_, ended + duration(static_cast<std::int64_t>(pause)));
+
   if (!first_) {
     first_ = started;
     newest_slot_ = ended.time_since_epoch() / slot;

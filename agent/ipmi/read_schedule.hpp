@@ -16,8 +16,10 @@ namespace binnacle::ipmi {
 ///
 /// Each sensor's cost is how long its readings took, as a moving mean. When the wanted periods cost more than
 /// the budget they are stretched: sensors that somebody waits for share what the others leave, and those keep
-/// a quarter of it, so that nothing starves. And after each reading the BMC is left alone for as long as its
-/// cost makes necessary: also a reading that suddenly takes seconds cannot break the budget.
+/// a quarter of it, so that nothing starves. After each reading the BMC is left alone for a while, so that
+/// its work is spread; and what it spent is kept in account: over any minute it is never more than the budget
+/// and one reading, also while readings suddenly take seconds. A single slow one (this machine may just have
+/// been busy) costs no pause.
 class read_schedule {
  public:
   struct wish {
@@ -60,10 +62,18 @@ class read_schedule {
     int without_value = 0;
   };
   void stretch();
+  void charge(instant started, instant ended, double pause_for_ns);
+  /// Share of the time that is handed out: with what can be saved up, a minute never has more than the
+  /// budget.
+  double rate() const noexcept { return budget_ * 5 / 6; }
+  double most_credit_ns() const noexcept { return budget_ * 10e9; }
 
   std::map<std::string, item> items_;
   double budget_ = 0.05;
-  instant free_at_{};  // the BMC is left alone until then
+  instant free_at_{};                // the BMC is left alone until then
+  std::optional<double> credit_ns_;  // of its time; below zero: overdrawn
+  instant credited_at_{};
+  double last_took_ns_ = 0;  // the reading before, of whatever sensor
   static constexpr std::size_t slots = 6;
   static constexpr duration slot = std::chrono::seconds(10);
   std::array<duration, slots> busy_{};  // by the slot of time

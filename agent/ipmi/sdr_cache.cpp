@@ -1,8 +1,10 @@
 #include "agent/ipmi/sdr_cache.hpp"
 
+#include "agent/ipmi/fiid.hpp"
 #include "agent/ipmi/sdr_record.hpp"
 
 #include <fmt/format.h>
+#include <freeipmi/freeipmi.h>
 
 #include <array>
 #include <filesystem>
@@ -30,6 +32,20 @@ std::string identity_of(const bmc& b) {
                      b.firmware, b.guid);
 }
 
+// The state of its repository. FreeIPMI compares the timestamps alone, whether they are newer; there are BMCs
+// whose clock starts anew with every boot.
+result<std::string> state_of(const bmc_link& link) {
+  answer info(tmpl_cmd_get_sdr_repository_info_rs);
+  if (::ipmi_cmd_get_sdr_repository_info(link.context(), info.get()) != 0) {
+    const bool lost = link.last_trouble() == trouble::lost;
+    return error{lost ? errc::timeout : errc::io,
+                 fmt::format("the BMC does not say what sensors it describes: {}", link.last_message())};
+  }
+  return fmt::format("records {} added {} erased {}\n", info.field("record_count").value_or(0),
+                     info.field("most_recent_addition_timestamp").value_or(0),
+                     info.field("most_recent_erase_timestamp").value_or(0));
+}
+
 std::string read_text(const std::string& path) {
   std::ifstream in(path);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -53,20 +69,19 @@ error sdr_cache::failed(const bmc_link& link, const context& c, const char* what
   return {errc::io, fmt::format("{}: {} while {}", file_, ::ipmi_sdr_ctx_errormsg(c.get()), what)};
 }
 
-// A context with the file opened and compared with the BMC's repository.
+// A context with the file opened; nothing if it is not there or damaged.
 result<sdr_cache::context> sdr_cache::open(const bmc_link& link) const {
   context c(::ipmi_sdr_ctx_create());
   if (!c) throw std::bad_alloc();
-  if (::ipmi_sdr_cache_open(c.get(), link.context(), file_.c_str()) == 0) return c;
+  if (::ipmi_sdr_cache_open(c.get(), nullptr, file_.c_str()) == 0) return c;
   switch (::ipmi_sdr_ctx_errnum(c.get())) {
     case IPMI_SDR_ERR_CACHE_READ_CACHE_DOES_NOT_EXIST:
-    case IPMI_SDR_ERR_CACHE_INVALID:
-    case IPMI_SDR_ERR_CACHE_OUT_OF_DATE: return context();
+    case IPMI_SDR_ERR_CACHE_INVALID: return context();
     default: return failed(link, c, "the sensors' descriptions were opened");
   }
 }
 
-result<void> sdr_cache::rebuild(const bmc_link& link, const bmc& who, const progress& tick) {
+result<void> sdr_cache::rebuild(const bmc_link& link, const std::string& written, const progress& tick) {
   std::error_code bad;
   if (!std::filesystem::is_directory(folder_, bad)) {
     std::filesystem::create_directories(folder_, bad);
@@ -94,24 +109,29 @@ result<void> sdr_cache::rebuild(const bmc_link& link, const bmc& who, const prog
     return failed(link, c, "the sensors' descriptions were read");
   }
   ++rebuilds_;
-  std::ofstream(identity_file_, std::ios::trunc) << identity_of(who);
+  std::ofstream(identity_file_, std::ios::trunc) << written;
   return {};
 }
 
 result<std::vector<known_sensor>> sdr_cache::sensors(const bmc_link& link, const bmc& who,
                                                      const progress& tick) {
+  auto state = state_of(link);
+  if (!state) return state.error();
+  state_ = *std::move(state);
+  // Taken before the records are read: what changes meanwhile is found at the next look.
+  const auto written = identity_of(who) + state_;
   context c;
-  if (read_text(identity_file_) == identity_of(who)) {
+  if (read_text(identity_file_) == written) {
     auto opened = open(link);
     if (!opened) return opened.error();
     c = *std::move(opened);
   }
   if (!c) {
-    if (auto rebuilt = rebuild(link, who, tick); !rebuilt) return rebuilt.error();
+    if (auto rebuilt = rebuild(link, written, tick); !rebuilt) return rebuilt.error();
     auto opened = open(link);
     if (!opened) return opened.error();
     c = *std::move(opened);
-    if (!c) return error{errc::io, "the BMC's repository changed while it was read: it is read again"};
+    if (!c) return error{errc::io, file_ + " cannot be read back: see that the disk is not full"};
   }
 
   std::vector<known_sensor> all;
@@ -129,10 +149,10 @@ result<std::vector<known_sensor>> sdr_cache::sensors(const bmc_link& link, const
   return all;
 }
 
-result<bool> sdr_cache::current(const bmc_link& link) {
-  auto opened = open(link);
-  if (!opened) return opened.error();
-  return *opened != nullptr;
+result<bool> sdr_cache::current(const bmc_link& link) const {
+  const auto state = state_of(link);
+  if (!state) return state.error();
+  return *state == state_;
 }
 
 }  // namespace binnacle::ipmi

@@ -28,7 +28,7 @@ class sdr_cache {
   result<std::vector<known_sensor>> sensors(const bmc_link& link, const bmc& who, const progress& tick);
 
   /// Whether the repository still is as it was. Errors: timeout (the link is lost). Blocks: one command.
-  result<bool> current(const bmc_link& link);
+  result<bool> current(const bmc_link& link) const;
 
   unsigned records() const noexcept { return records_; }
   std::uint64_t rebuilds() const noexcept { return rebuilds_; }
@@ -40,12 +40,13 @@ class sdr_cache {
   using context = std::unique_ptr<struct ipmi_sdr_ctx, destroy>;
 
   result<context> open(const bmc_link& link) const;
-  result<void> rebuild(const bmc_link& link, const bmc& who, const progress& tick);
+  result<void> rebuild(const bmc_link& link, const std::string& written, const progress& tick);
   error failed(const bmc_link& link, const context& c, const char* what) const;
 
   std::string folder_;
   std::string file_;
   std::string identity_file_;
+  std::string state_;  // of the repository, when its records were read
   unsigned records_ = 0;
   std::uint64_t rebuilds_ = 0;
 };

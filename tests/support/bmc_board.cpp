@@ -50,6 +50,7 @@ std::string emulator_commands(const board_spec& board, const std::string& folder
       "mc_setbmc 0x20\nmc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr\nsel_enable 0x20 "
       "1000 "
       "0x0a\n";
+  text += fmt::format("mc_set_guid 0x20 {}\n", board.guid);
   for (const auto& s : board.sensors) {
     if (!s.in_board) continue;
     text += fmt::format("sensor_add 0x20 0 {} {} 0x01 poll 100 file \"{}/{}\" base=10 div={}\n", s.number,

@@ -23,6 +23,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr auto look_every = milliseconds(100);  // at the files of values: see board.emu
+
 sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in at{};
   at.sin_family = AF_INET;
@@ -51,11 +53,14 @@ int connect_to(std::uint16_t port) {
   return -1;
 }
 
-// What comes from `fd` until nothing came for `quiet`.
-void read_on(int fd, std::string& into, milliseconds quiet) {
-  pollfd one{fd, POLLIN, 0};
+// What comes from `fd` within this time.
+void read_for(int fd, std::string& into, milliseconds span) {
+  const auto end = boot_clock::now() + span;
   std::array<char, 4096> piece;
-  while (::poll(&one, 1, static_cast<int>(quiet.count())) > 0) {
+  for (;;) {
+    const auto left = (end - boot_clock::now()) / milliseconds(1);
+    pollfd one{fd, POLLIN, 0};
+    if (left <= 0 || ::poll(&one, 1, static_cast<int>(left)) <= 0) return;
     const auto n = ::read(fd, piece.data(), piece.size());
     if (n <= 0) return;
     into.append(piece.data(), static_cast<std::size_t>(n));
@@ -119,7 +124,11 @@ void bmc_sim::start() {
                                    ? "ipmi_sim is not there: install openipmi (scripts/bootstrap)"
                                    : "ipmi_sim ended at once, see " + log);
     }
-    if (answers()) return;
+    if (answers()) {
+      // Its sensors read zero until it has looked at their files for the first time.
+      std::this_thread::sleep_for(3 * look_every);
+      return;
+    }
     std::this_thread::sleep_for(milliseconds(10));
   }
   kill();
@@ -144,7 +153,7 @@ std::string bmc_sim::console(const std::string& commands, milliseconds wait) {
   if (fd < 0) throw std::runtime_error("the console of ipmi_sim does not answer");
   const auto text = commands + "\n";
   (void)!::write(fd, text.data(), text.size());
-  read_on(fd, said, wait);
+  read_for(fd, said, wait);
   ::close(fd);
   return said;
 }
@@ -159,6 +168,8 @@ void bmc_sim::freeze() { ::kill(pid_, SIGSTOP); }
 void bmc_sim::thaw() { ::kill(pid_, SIGCONT); }
 
 void bmc_sim::kill() {
+  if (noting_ >= 0) ::shutdown(noting_, SHUT_RDWR);  // wakes the thread
+  if (reader_.joinable()) reader_.join();
   if (noting_ >= 0) ::close(noting_);
   noting_ = -1;
   if (pid_ <= 0) return;
@@ -180,12 +191,19 @@ void bmc_sim::note_commands() {
   if (noting_ < 0) throw std::runtime_error("the console of ipmi_sim does not answer");
   const std::string text = "debug msg\n";
   (void)!::write(noting_, text.data(), text.size());
-  // So that it is in force when this returns.
-  read_on(noting_, noted_, milliseconds(100));
+  reader_ = std::thread([this] {
+    std::array<char, 65'536> piece;
+    for (ssize_t n = 0; (n = ::read(noting_, piece.data(), piece.size())) > 0;) {
+      const std::lock_guard lock(guard_);
+      noted_.append(piece.data(), static_cast<std::size_t>(n));
+    }
+  });
+  std::this_thread::sleep_for(look_every);  // so that it is in force
 }
 
 std::vector<std::string> bmc_sim::commands() {
-  if (noting_ >= 0) read_on(noting_, noted_, milliseconds(100));
+  std::this_thread::sleep_for(look_every);  // what is on its way
+  const std::lock_guard lock(guard_);
   // " channel=1 netfn=0x4 cmd=0x2d rs_addr=…", a line for each request.
   std::vector<std::string> all;
   std::istringstream lines(noted_);

@@ -4,9 +4,11 @@
 #include "tests/support/temp_folder.hpp"
 
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <thread>
 #include <vector>
 
 namespace binnacle::support {
@@ -64,8 +66,11 @@ class bmc_sim {
   board_spec board_;
   bmc_ports ports_;
   pid_t pid_ = -1;
-  int noting_ = -1;  // a console that prints every message
-  std::string noted_;
+  // A console that prints every message; the simulator stands still when nobody reads that.
+  int noting_ = -1;
+  std::thread reader_;
+  std::mutex guard_;
+  std::string noted_;  // under guard_
 };
 
 }  // namespace binnacle::support

@@ -27,13 +27,14 @@ TEST_CASE("user, password and key are read as people write them") {
 }
 
 TEST_CASE("a wrong file is one sentence that names the line and never what is in it") {
-  for (const auto& [text, said] : {std::pair("passwort: geheim", "line 1: expected"),
-                                   {"user: a\ngeheim", "line 2: expected"},
-                                   {"password: geheim", "there is no line \"user: …\""},
-                                   {"user: a\nk_g: 0xgeheim", "line 2: k_g is at most"},
-                                   {"user: a\npassword: geheimgeheimgeheimgeheim",
-                                    "line 2: the password is longer than IPMI allows (20 bytes)"},
-                                   {"user: geheimgeheimgeheim", "line 1: the user is longer"}}) {
+  for (const auto& one : {std::pair("passwort: geheim", "line 1: expected"),
+                          {"user: a\ngeheim", "line 2: expected"},
+                          {"password: geheim", "there is no line \"user: …\""},
+                          {"user: a\nk_g: 0xgeheim", "line 2: k_g is at most"},
+                          {"user: a\npassword: geheimgeheimgeheimgeheim",
+                           "line 2: the password is longer than IPMI allows (20 bytes)"},
+                          {"user: geheimgeheimgeheim", "line 1: the user is longer"}}) {
+    const std::string_view text = one.first, said = one.second;
     CAPTURE(text);
     const auto c = parse_credentials(text);
     REQUIRE(c.has_error());

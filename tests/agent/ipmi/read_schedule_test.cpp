@@ -53,10 +53,10 @@ TEST_CASE("a fast BMC is read at the wanted periods") {
   bmc_time bmc{s};
   bmc.run(100s, [](const auto&) { return 1ms; });
   CHECK(bmc.reads.size() == 12);
-  for (const auto& [key, reads] : bmc.reads) {
-    CAPTURE(key);
-    CHECK(reads >= 99);
-    CHECK(reads <= 101);
+  for (const auto& sensor : bmc.reads) {
+    CAPTURE(sensor.first);
+    CHECK(sensor.second >= 99);
+    CHECK(sensor.second <= 101);
   }
   CHECK(s.periods_ms().at("s7") == 1000);
 }
@@ -69,7 +69,7 @@ TEST_CASE("a slow BMC never spends more than the budget, and every sensor still 
     bmc_time bmc{s};
     bmc.run(600s, [](const auto& key) { return key == "s3" ? 400ms : 30ms; });
     CHECK(static_cast<double>(bmc.busy.count()) <= budget * 600e9 + 400e6);
-    CHECK(static_cast<double>(bmc.busy.count()) >= 0.8 * budget * 600e9);
+    CHECK(static_cast<double>(bmc.busy.count()) >= 0.75 * budget * 600e9);
     CHECK(bmc.reads.size() == 40);
     CHECK(s.busy_ratio(bmc.now) <= budget * 1.15);
     CHECK(s.busy_ratio(bmc.now) >= budget * 0.3);
@@ -90,6 +90,15 @@ TEST_CASE("the budget holds over any minute also while latencies jump") {
   }
 }
 
+TEST_CASE("one slow reading among fast ones costs nobody his turn") {
+  read_schedule s;
+  s.set(sensors(12, 1s), 0.05, at(0s));
+  bmc_time bmc{s};
+  int n = 0;
+  bmc.run(100s, [&](const auto&) { return ++n % 240 == 0 ? duration(400ms) : duration(1ms); });
+  for (const auto& [key, reads] : bmc.reads) CHECK(reads >= 95);
+}
+
 TEST_CASE("who is waited for comes first, and the others keep a quarter") {
   read_schedule s;
   auto wishes = sensors(10, 1s);
@@ -101,12 +110,11 @@ TEST_CASE("who is waited for comes first, and the others keep a quarter") {
   bmc.reads.clear();
   const auto before = bmc.busy;
   bmc.run(600s, [](const auto&) { return 20ms; });
-  // 20 ms at 5 Hz would be a tenth of the time: three quarters of 5 % give 1.9 Hz.
-  CHECK(bmc.reads["s0"] >= 950);
-  CHECK(bmc.reads["s0"] <= 1150);
-  CHECK(s.periods_ms().at("s0") >= 530);
-  CHECK(s.periods_ms().at("s0") <= 560);
-  for (int i = 1; i < 10; ++i) CHECK(bmc.reads["s" + std::to_string(i)] >= 35);
+  // 20 ms at 5 Hz would be a tenth of the time: three quarters of five sixths of 5 % give 1.6 Hz.
+  CHECK(bmc.reads["s0"] >= 850);
+  CHECK(bmc.reads["s0"] <= 1000);
+  CHECK(s.periods_ms().at("s0") == 640);
+  for (int i = 1; i < 10; ++i) CHECK(bmc.reads["s" + std::to_string(i)] >= 30);
   CHECK(static_cast<double>((bmc.busy - before).count()) <= 0.0505 * 600e9);
 }
 

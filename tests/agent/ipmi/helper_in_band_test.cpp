@@ -1,0 +1,128 @@
+// The helper against the BMC of its own machine: OpenIPMI's simulator behind a stand-in for /dev/ipmi0.
+#include "tests/agent/ipmi/helper_process.hpp"
+#include "tests/agent/ipmi/lan_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <signal.h>
+
+using namespace binnacle;
+using namespace binnacle::ipmi;
+using namespace binnacle::support;
+using namespace std::chrono_literals;
+
+TEST_SUITE_BEGIN("agent/ipmi/helper_in_band");
+
+TEST_CASE("in-band: the same sensors by /dev/ipmi0, and a slow BMC keeps nineteen twentieths of its time") {
+  bmc_sim bmc;
+  const auto flags = std::vector<std::string>{"--cache-folder", bmc.folder() + "/cache"};
+  helper_process helper(flags, bmc.shim_environment());
+  REQUIRE(helper.until_status(true));
+  CHECK(helper.last<ipmi::bmc>()->address == "/dev/ipmi0");
+  CHECK(helper.last<inventory_end>()->count == 14);
+  helper.say(every(500));
+  CHECK(helper.next_reading("20.0.02")->value == 61);
+  CHECK(helper.next_reading("dcmi.power")->value == 417);
+
+  SUBCASE("slow") {
+    bmc.set_shim("delay_ms 30");
+    helper.listen(2s);
+    const auto before = helper.said.size();
+    const auto began = boot_clock::now();
+    helper.listen(6s);
+    double busy = 0;
+    for (auto i = before; i < helper.said.size(); ++i) {
+      if (const auto* r = std::get_if<reading>(&helper.said[i])) busy += r->took_us * 1e-6;
+    }
+    const auto span = std::chrono::duration<double>(boot_clock::now() - began).count();
+    CHECK(busy > 0);
+    // With ten seconds' share that may be saved up, and a reading that began at the end. As wished it would
+    // be 4 s.
+    CHECK(busy <= 0.05 * span + 0.5 + 0.2);
+    CHECK(helper.last<plan>()->period_ms.at("20.0.02") > 1'000);
+  }
+  SUBCASE("busy: the value ages until the BMC has been busy for long, and comes back") {
+    bmc.set_shim("fail 45 192 fail_netfn 4");  // Get Sensor Reading: node busy
+    REQUIRE(helper.until([](const auto& m) {
+      const auto* r = std::get_if<reading>(&m);
+      return r != nullptr && r->key == "20.0.02" && r->reason == wire::absence::timeout;
+    }));
+    bmc.set_shim("");
+    CHECK(helper.until([](const auto& m) {
+      const auto* r = std::get_if<reading>(&m);
+      return r != nullptr && r->key == "20.0.02" && r->value == 61;
+    }));
+    CHECK(helper.last<stats>()->sessions <= 1);
+  }
+  SUBCASE("the driver fails: opened again") {
+    bmc.kill();
+    REQUIRE(helper.until_status(false));
+    bmc.start();
+    REQUIRE(helper.until_status(true, 15s));
+    CHECK(helper.next_reading("20.0.02")->value == 61);
+  }
+}
+
+TEST_CASE(
+    "a BMC that hangs in the driver hangs the helper alone: it is silent, can be killed, and the next one "
+    "works") {
+  bmc_sim bmc;
+  const std::vector<std::string> flags{"--cache-folder", bmc.folder() + "/cache", "--call-timeout", "500ms"};
+  {
+    helper_process helper(flags, bmc.shim_environment());
+    helper.say(every(100));
+    REQUIRE(helper.next_reading("20.0.01"));
+    bmc.freeze();
+    helper.listen(500ms);
+    helper.say(ping{1});
+    const auto quiet = std::chrono::milliseconds(helper.last<hello>()->quiet_ms);
+    CHECK_FALSE(helper.until([](const auto& m) { return std::holds_alternative<pong>(m); }, quiet));
+    ::kill(helper.pid, SIGKILL);
+    CHECK(helper.status() == -1);
+  }
+  bmc.thaw();
+  helper_process next(flags, bmc.shim_environment());
+  next.say(every(100));
+  CHECK(next.next_reading("20.0.01"));
+}
+
+TEST_CASE("a BMC without DCMI has one sensor less, and one whose SDR has no inlet gives it by DCMI") {
+  auto board = boards::two_sockets();
+  SUBCASE("without") {
+    board.dcmi_watts.reset();
+    bmc_sim bmc(board);
+    helper_process helper({"--cache-folder", bmc.folder() + "/cache"}, bmc.shim_environment());
+    REQUIRE(helper.until_status(true));
+    CHECK_FALSE(helper.last<ipmi::bmc>()->dcmi);
+    CHECK(helper.last<inventory_end>()->count == 13);
+  }
+  SUBCASE("its temperatures") {
+    board.sensors.erase(board.sensors.begin());
+    bmc_sim bmc(board);
+    bmc.write("values/dcmi_inlet", "-7");
+    bmc.write("values/dcmi_cpu", "71");
+    helper_process helper({"--cache-folder", bmc.folder() + "/cache"}, bmc.shim_environment());
+    helper.say(every(200));
+    CHECK(helper.next_reading("dcmi.inlet.1")->value == -7);
+    CHECK(helper.sensor("dcmi.inlet.1")->role == sensor_role::inlet);
+    CHECK(helper.sensor("dcmi.inlet.1")->entity == "air inlet");
+    CHECK(helper.sensor("dcmi.cpu.1")->role == sensor_role::cpu);
+    // The SDR has CPUs of its own.
+    CHECK(helper.last<plan>()->period_ms.count("dcmi.cpu.1") == 0);
+    helper.say(interest{{{"dcmi.cpu.1", 100}}});
+    CHECK(helper.next_reading("dcmi.cpu.1")->value == 71);
+  }
+}
+
+TEST_CASE("in-band without a device: one sentence with the remedy, and no end of the program") {
+  temp_folder folder;
+  helper_process helper({"--device", folder / "ipmi0", "--cache-folder", folder / "cache"});
+  REQUIRE(helper.until([](const auto& m) {
+    const auto* s = std::get_if<status>(&m);
+    return s != nullptr && s->message.find("there is no IPMI device") == 0;
+  }));
+  CHECK(helper.last<status>()->message.find("load ipmi_si and ipmi_devintf") != std::string::npos);
+  CHECK_FALSE(helper.last<status>()->permanent);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "agent/ipmi/protocol.hpp"
+#include "tests/support/bmc_sim.hpp"
+
+#include <string>
+#include <sys/stat.h>
+#include <utility>
+#include <vector>
+
+namespace binnacle::support {
+
+/// A BMC, and the flags for reading it over LAN as its administrator.
+struct lan_fixture {
+  explicit lan_fixture(board_spec board = boards::two_sockets()) : bmc(std::move(board)) {
+    write_credentials(bmc_admin, bmc_admin_password);
+  }
+  void write_credentials(const std::string& user, const std::string& password) const {
+    const auto file = bmc.folder() + "/credentials";
+    bmc.write("credentials", "user: " + user + "\npassword: " + password + "\n");
+    ::chmod(file.c_str(), 0600);
+  }
+  std::vector<std::string> flags(std::vector<std::string> more = {}) const {
+    std::vector<std::string> all{
+        "--host",         bmc.address(), "--credentials-file", bmc.folder() + "/credentials",
+        "--privilege",    "admin",       "--cache-folder",     bmc.folder() + "/cache",
+        "--call-timeout", "1s",          "--log-level",        "debug"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  bmc_sim bmc;
+};
+
+/// What is on the default list, this often.
+inline ipmi::selection every(std::uint32_t period_ms) {
+  ipmi::selection s;
+  s.period_ms = period_ms;
+  return s;
+}
+
+}  // namespace binnacle::support

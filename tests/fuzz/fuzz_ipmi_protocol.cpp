@@ -1,0 +1,47 @@
+#include "agent/ipmi/line_buffer.hpp"
+#include "agent/ipmi/protocol.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+/// Lines of either side: what is taken makes a line that is taken again and says the same, and what is not is
+/// refused in a sentence.
+namespace {
+
+using namespace binnacle;
+
+void demand(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+template <class Decode>
+void try_line(std::string_view line, Decode decode) {
+  const auto read = decode(line);
+  if (!read) {
+    demand(!read.error().message.empty() && read.error().message.size() < 1'000,
+           "an error without a fair sentence");
+    return;
+  }
+  const auto said = ipmi::encode(*read);
+  demand(said.size() <= ipmi::max_line + 1 && said.back() == '\n', "what was written is no line");
+  const auto again = decode(std::string_view(said).substr(0, said.size() - 1));
+  demand(again.has_value(), "what was written cannot be read");
+  demand(ipmi::encode(*again) == said, "read back differently");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  ipmi::line_buffer buffer;
+  buffer.append({reinterpret_cast<const char*>(data), size});
+  for (;;) {
+    const auto line = buffer.next();
+    if (!line || !*line) return 0;
+    try_line(**line, ipmi::decode_from_helper);
+    try_line(**line, ipmi::decode_from_agent);
+  }
+}
