@@ -1,15 +1,33 @@
 #include "aggregator/cluster.hpp"
 
+#include "aggregator/enforce/policy_status.hpp"
+#include "aggregator/enforce/status_pace.hpp"
 #include "aggregator/kube/access.hpp"
+#include "aggregator/kube/campaign.hpp"
 #include "aggregator/kube/follow.hpp"
+#include "aggregator/kube/merge_patch.hpp"
 #include "aggregator/kube/policy_objects.hpp"
+#include "aggregator/kube/refusal.hpp"
+#include "aggregator/kube/send_events.hpp"
 #include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <random>
+#include <utility>
 
 namespace binnacle::aggregator {
 namespace {
+
+using async::task;
+using async::within;
+
+constexpr auto look_at_statuses = std::chrono::seconds(1);
+constexpr duration until_judged = std::chrono::seconds(3);   // a changed policy's problems are reported then
+constexpr duration first_status = std::chrono::seconds(10);  // after the start: agents come, values arrive
+constexpr std::size_t statuses_a_look = 50;  // a thousand policies must not hold up the extender
 
 result<kube::access> access_of(const settings& s) {
   if (s.kube_config == "in-cluster")
@@ -17,46 +35,157 @@ result<kube::access> access_of(const settings& s) {
   return kube::load_kubeconfig(s.kube_config, s.kube_context);
 }
 
+/// Another start of this replica is another candidate.
+std::string identity_of(const settings& s) {
+  std::random_device random;
+  return fmt::format("{}_{:08x}{:08x}", s.replica_id, random(), random());
+}
+
+kube::election::settings election_of(const settings& s, const kube::access& to) {
+  kube::election::settings out;
+  out.name_space = to.name_space;
+  out.identity = identity_of(s);
+  return out;
+}
+
+kube::object_reference reference_of(const kube::object_key& key, const std::string& uid) {
+  return {"TASPolicy", "telemetry.intel.com/v1alpha1", key.name_space, key.name, uid};
+}
+
 }  // namespace
 
 struct cluster::impl {
-  impl(std::shared_ptr<kube::client> c, logger l)
+  impl(const settings& s, std::shared_ptr<kube::client> c, logger l)
       : log(std::move(l)),
         api(std::move(c)),
-        policy_follower(kube::policy_objects::collection(), policies, std::random_device{}()) {}
+        policy_follower(kube::policy_objects::collection(), policies, std::random_device{}()),
+        candidate(election_of(s, api->where())),
+        events({"binnacle-aggregator", s.replica_id}) {}
 
   void pass_on(ingest_loop& writer);
+  void look_at_lease();
+  task<void> keep_statuses(sources from);
+  task<void> write_status(kube::object_key key, boost::json::object wanted, enforce::urgency how);
+  std::optional<kube::object_key> next_object();
 
   const logger log;
   const std::shared_ptr<kube::client> api;
   kube::policy_objects policies;
   kube::reflector policy_follower;
-  std::string trouble;
+  kube::election candidate;
+  kube::event_recorder events;
+  std::unique_ptr<async::event> news;          // of events
+  std::unique_ptr<async::task_group> running;  // from start() on
+  enforce::status_pace pace;
+  kube::object_key last_looked_at;
+  std::string policy_trouble, lease_trouble, status_trouble;
   bool told_of_policies = false;
+  bool led = false;
 };
 
 // After each step of the follower: what changed goes to the ingest loop, and a change for the worse or the
 // better is said once.
 void cluster::impl::pass_on(ingest_loop& writer) {
   std::vector<policy_text> changed;
-  for (kube::policy_objects::change& c : policies.take())
+  const instant judged = boot_clock::now() + until_judged;
+  for (kube::policy_objects::change& c : policies.take()) {
+    if (c.text) {
+      pace.hold(c.name, judged);
+    } else {
+      pace.forget(c.name);
+    }
     changed.push_back({std::move(c.name), std::move(c.text)});
-  const bool news = trouble != policy_follower.trouble();
-  if (news) {
-    trouble = policy_follower.trouble();
-    if (trouble.empty()) {
+  }
+  const bool differs = policy_trouble != policy_follower.trouble();
+  if (differs) {
+    policy_trouble = policy_follower.trouble();
+    if (policy_trouble.empty()) {
       log.info("TASPolicy objects are up to date again");
     } else {
-      log.warning("{}; {}", trouble,
+      log.warning("{}; {}", policy_trouble,
                   policy_follower.is_synced() ? "the policies read before stay in force"
                                               : "there are no policies yet");
     }
   }
-  if (!changed.empty() || news) writer.take_policies(std::move(changed), trouble);
+  if (!changed.empty() || differs) writer.take_policies(std::move(changed), policy_trouble);
   if (policy_follower.is_synced() && !told_of_policies) {
     told_of_policies = true;
     log.info("{} TASPolicy objects read from {}", policy_follower.size(), api->where().url());
   }
+}
+
+void cluster::impl::look_at_lease() {
+  if (lease_trouble != candidate.trouble()) {
+    lease_trouble = candidate.trouble();
+    if (!lease_trouble.empty()) log.warning("{}; no status is written without it", lease_trouble);
+  }
+  const bool leads = candidate.leads(boot_clock::now());
+  if (leads != led) {
+    log.info("{}", leads ? std::string("this replica writes statuses and events")
+                         : fmt::format("this replica writes nothing any more: {} holds the Lease",
+                                       candidate.holder()));
+  }
+  led = leads;
+}
+
+/// All in turn, by key.
+std::optional<kube::object_key> cluster::impl::next_object() {
+  const auto& all = policies.objects();
+  if (all.empty()) return std::nullopt;
+  auto at = all.upper_bound(last_looked_at);
+  if (at == all.end()) at = all.begin();
+  last_looked_at = at->first;
+  return last_looked_at;
+}
+
+task<void> cluster::impl::keep_statuses(sources from) {
+  co_await async::sleep_for(first_status);
+  for (;;) {
+    co_await async::sleep_for(look_at_statuses);
+    const std::size_t looks = std::min(policies.objects().size(), statuses_a_look);
+    for (std::size_t i = 0; i < looks; ++i) {
+      const instant now = boot_clock::now();
+      const auto key = next_object();
+      if (!key || !candidate.leads(now)) break;
+      const kube::policy_objects::object& object = policies.objects().at(*key);
+      const std::string name = kube::policy_objects::name_of(*key);
+      const enforce::policy_facts facts =
+          enforce::facts_of({key->name_space, key->name}, name, object.generation, from.nodes,
+                            from.judged.problems, from.judged.conditions, now);
+      boost::json::object wanted = enforce::status_of(facts, object.status, std::chrono::system_clock::now());
+      const enforce::urgency how = enforce::difference(wanted, object.status);
+      if (pace.may_write(name, how, now)) co_await write_status(*key, std::move(wanted), how);
+    }
+  }
+}
+
+task<void> cluster::impl::write_status(kube::object_key key, boost::json::object wanted,
+                                       enforce::urgency how) {
+  const kube::policy_objects::object before = policies.objects().at(key);
+  const std::string name = kube::policy_objects::name_of(key);
+  const std::string path = fmt::format("/apis/telemetry.intel.com/v1alpha1/namespaces/{}/taspolicies/{}",
+                                       key.name_space, key.name);
+  http::call patch = kube::status_patch(path, enforce::patch_of(wanted, before.status));
+  auto got = co_await api->ask(std::move(patch), within(std::chrono::seconds(10)));
+  const instant now = boot_clock::now();
+  const auto refused = got.has_error() ? std::nullopt : kube::refusal_of(*got);
+  if (got.has_error() || (refused && refused->status != 404)) {
+    pace.failed(name, now);
+    std::string trouble = got.has_error() ? "statuses cannot be written: " + got.error().message
+                                          : refused->as_error("writing the status of a TASPolicy").message;
+    if (trouble != status_trouble) log.warning("{}", trouble);
+    status_trouble = std::move(trouble);
+    co_return;
+  }
+  status_trouble.clear();
+  pace.wrote(name, how, now);
+  const std::string_view ready = enforce::condition_in(wanted, "Ready");
+  if (refused || ready == enforce::condition_in(before.status, "Ready") || ready == "Unknown") co_return;
+  const bool fine = ready == "True";
+  kube::note said{reference_of(key, before.uid), !fine, fine ? "PolicyAccepted" : "PolicyInvalid", "Read",
+                  fine ? "the policy is in force" : std::string(kube::text_in(wanted, "message"))};
+  events.record(std::move(said), now, std::chrono::system_clock::now());
+  news->notify();
 }
 
 cluster::cluster(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
@@ -67,14 +196,28 @@ result<std::unique_ptr<cluster>> cluster::open(const settings& s, logger log) {
   if (to.has_error()) return to.error();
   auto api = kube::client::open(std::move(*to), log);
   if (api.has_error()) return api.error();
-  auto made = std::make_unique<impl>(std::move(*api), std::move(log));
+  auto made = std::make_unique<impl>(s, std::move(*api), std::move(log));
   return std::unique_ptr<cluster>(new cluster(std::move(made)));
 }
 
-void cluster::start(async::task_group& tasks, ingest_loop& writer) {
+void cluster::start(async::loop& on, ingest_loop& writer, sources from) {
   impl* self = impl_.get();
-  std::function<void()> after = [self, &writer] { self->pass_on(writer); };
-  tasks.spawn("policies of the API server", kube::follow(self->api, self->policy_follower, std::move(after)));
+  self->news = std::make_unique<async::event>(on);
+  self->running = std::make_unique<async::task_group>(on, self->log);
+  std::function<void()> after_policies = [self, &writer] { self->pass_on(writer); };
+  std::function<void()> after_lease = [self] { self->look_at_lease(); };
+  self->running->spawn("policies of the API server",
+                       kube::follow(self->api, self->policy_follower, std::move(after_policies)));
+  self->running->spawn("election", kube::campaign(self->api, self->candidate, std::move(after_lease)));
+  self->running->spawn("statuses", self->keep_statuses(from));
+  self->running->spawn("events", kube::send_events(self->api, self->events, *self->news));
+}
+
+async::task<void> cluster::stop(async::deadline until) {
+  impl* self = impl_.get();
+  self->running->cancel();
+  (void)co_await self->running->wait(until);
+  co_await kube::resign(self->api, self->candidate, until);
 }
 
 cluster::report cluster::state() const {
@@ -84,7 +227,11 @@ cluster::report cluster::state() const {
   out.url = impl_->api->where().url();
   out.policies_read = impl_->policy_follower.is_synced();
   out.policies = impl_->policy_follower.size();
-  out.trouble = impl_->policy_follower.trouble();
+  out.leads = impl_->candidate.leads(boot_clock::now());
+  for (const std::string* trouble : {&impl_->policy_follower.trouble(), &impl_->candidate.trouble(),
+                                     &std::as_const(impl_->status_trouble)}) {
+    if (!trouble->empty()) out.troubles.push_back(*trouble);
+  }
   out.calls = c.calls;
   out.refused = c.refused;
   out.broken = c.broken;

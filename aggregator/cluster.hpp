@@ -2,37 +2,45 @@
 
 #include "aggregator/config.hpp"
 #include "aggregator/ingest_loop.hpp"
+#include "aggregator/store/view.hpp"
+#include "common/async/task.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
-
-namespace binnacle::async {
-class task_group;
-}
+#include <vector>
 
 namespace binnacle::aggregator {
 
-/// The aggregator's business with the Kubernetes API, on the faces loop: policies from TASPolicy objects.
-/// Nothing of it is waited for by anybody: what an API server says late or never changes only what is known.
+/// The aggregator's business with the Kubernetes API, on the faces loop: policies from TASPolicy objects,
+/// and, in the one replica that holds the Lease, their status and events. Nothing of it is waited for by
+/// anybody: what an API server says late or never changes only what is known.
 class cluster {
  public:
   struct report {
     std::string url;
     bool policies_read = false;  ///< all of them, once since the start
     std::size_t policies = 0;
-    std::string trouble;  ///< why policies may be out of date; empty: they are not
+    bool leads = false;                 ///< this replica writes
+    std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
     std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;
+  };
+  /// What statuses are made of; both are read on the faces loop.
+  struct sources {
+    const store::view& nodes;
+    const ingest_report& judged;
   };
 
   /// Reads the kubeconfig or the service account's files. Errors: one sentence with the remedy.
   static result<std::unique_ptr<cluster>> open(const settings& s, logger log);
   ~cluster();
 
-  /// Follows the API server until `tasks` ends; policies go to `writer`.
-  void start(async::task_group& tasks, ingest_loop& writer);
+  /// Follows the API server from now on; policies go to `writer`.
+  void start(async::loop& on, ingest_loop& writer, sources from);
+  /// Ends all that, and lets the next replica write at once.
+  async::task<void> stop(async::deadline until);
   report state() const;
 
  private:

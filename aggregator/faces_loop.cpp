@@ -181,7 +181,9 @@ ops::self_report faces_loop::impl::self() const {
   out.certificates = certificate_reports();
   if (options.unsafe)
     out.warnings.push_back("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
-  if (kubernetes && !kubernetes->state().trouble.empty()) out.warnings.push_back(kubernetes->state().trouble);
+  if (kubernetes) {
+    for (std::string& trouble : kubernetes->state().troubles) out.warnings.push_back(std::move(trouble));
+  }
   return out;
 }
 
@@ -193,6 +195,7 @@ task<void> faces_loop::impl::wait_for_signal(std::function<void()> on_signal) {
   log.info("signal {}: stopping", number);
   stopping = true;
   on_signal();
+  if (kubernetes) co_await kubernetes->stop(async::within(std::chrono::seconds(1)));
   stop_servers();
 }
 
@@ -261,7 +264,7 @@ result<void> faces_loop::start(ingest_loop& writer) {
         self.serve("health", s.health_port, nullptr, std::move(health_routes))}) {
     if (served.has_error()) return served.error();
   }
-  if (self.kubernetes) self.kubernetes->start(self.tasks, writer);
+  if (self.kubernetes) self.kubernetes->start(self.loop, writer, {self.nodes, self.ingest});
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
                                                          std::chrono::seconds(2)));

@@ -123,7 +123,8 @@ void add_kubernetes(collector& c, const cluster::report& k) {
   calls("refused", k.refused);
   calls("broken", k.broken);
   c.add("binnacle_kubernetes_lists_total", k.lists);
-  c.add("binnacle_kubernetes_synced", std::uint64_t{k.policies_read && k.trouble.empty()});
+  c.add("binnacle_kubernetes_leads", std::uint64_t{k.leads});
+  c.add("binnacle_kubernetes_synced", std::uint64_t{k.policies_read && k.troubles.empty()});
 }
 
 void add_servers(collector& c, const own_numbers& n) {

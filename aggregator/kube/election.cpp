@@ -1,8 +1,8 @@
 #include "aggregator/kube/election.hpp"
 
 #include "aggregator/kube/json.hpp"
-#include "aggregator/kube/micro_time.hpp"
 #include "aggregator/kube/refusal.hpp"
+#include "aggregator/kube/times.hpp"
 #include "common/json_writer.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "aggregator/kube/event_recorder.hpp"
 
-#include "aggregator/kube/micro_time.hpp"
 #include "aggregator/kube/refusal.hpp"
+#include "aggregator/kube/times.hpp"
 #include "common/json_writer.hpp"
 #include "common/utf8.hpp"
 

@@ -26,7 +26,4 @@ result<exec_credential> parse_exec_credential(std::string_view output, const std
 /// or empty.
 std::string exec_info(const access& to, std::string_view authority);
 
-/// "2026-01-01T00:00:00Z", with a fraction or an offset if need be; nothing for anything else.
-std::optional<std::chrono::system_clock::time_point> parse_rfc3339(std::string_view text);
-
 }  // namespace binnacle::kube

@@ -16,7 +16,7 @@ reflector::settings policy_objects::collection() {
   return out;
 }
 
-void policy_objects::changed(const object_key& key, const json::object& object) {
+void policy_objects::changed(const object_key& key, const json::object& given) {
   json::object metadata;
   metadata["name"] = key.name;
   metadata["namespace"] = key.name_space;
@@ -25,23 +25,30 @@ void policy_objects::changed(const object_key& key, const json::object& object) 
   out["apiVersion"] = "telemetry.intel.com/v1alpha1";
   out["kind"] = "TASPolicy";
   out["metadata"] = std::move(metadata);
-  if (const json::value* spec = object.if_contains("spec")) out["spec"] = *spec;
+  if (const json::value* spec = given.if_contains("spec")) out["spec"] = *spec;
   std::string text = json::serialize(out);
-  const auto [at, fresh] = texts_.try_emplace(key);
-  if (!fresh && at->second == text) return;
-  at->second = std::move(text);
+
+  object& known = objects_[key];
+  if (const json::object* meta = object_in(given, "metadata")) {
+    known.uid = text_in(*meta, "uid");
+    known.generation = integer_in(*meta, "generation").value_or(0);
+  }
+  const json::object* status = object_in(given, "status");
+  known.status = status == nullptr ? json::object() : *status;
+  if (known.text == text) return;
+  known.text = std::move(text);
   changed_[key] = true;
 }
 
 void policy_objects::gone(const object_key& key) {
-  if (texts_.erase(key) > 0) changed_[key] = false;
+  if (objects_.erase(key) > 0) changed_[key] = false;
 }
 
 std::vector<policy_objects::change> policy_objects::take() {
   std::vector<change> out;
   for (const auto& [key, there] : std::exchange(changed_, {})) {
-    change c{"TASPolicy " + key.text(), std::nullopt};
-    if (there) c.text = texts_.at(key);
+    change c{name_of(key), std::nullopt};
+    if (there) c.text = objects_.at(key).text;
     out.push_back(std::move(c));
   }
   return out;

@@ -25,12 +25,23 @@ class policy_objects final : public watcher {
   /// What happened since the last call, each policy once.
   std::vector<change> take();
 
+  /// A policy as the API server has it now.
+  struct object {
+    std::string text;
+    std::string uid;
+    std::int64_t generation = 0;  ///< rises with every change of spec
+    boost::json::object status;
+  };
+  const std::map<object_key, object>& objects() const noexcept { return objects_; }
+  /// What `change::name` is for this key.
+  static std::string name_of(const object_key& key) { return "TASPolicy " + key.text(); }
+
   void changed(const object_key& key, const boost::json::object& object) override;
   void gone(const object_key& key) override;
   void synced() override {}
 
  private:
-  std::map<object_key, std::string> texts_;
+  std::map<object_key, object> objects_;
   std::map<object_key, bool> changed_;  // value: it is there
 };
 

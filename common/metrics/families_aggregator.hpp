@@ -120,10 +120,13 @@ inline constexpr family aggregator[] = {
      .help = "Times that all TASPolicy objects were listed: at the start, and when a watch could not go on "
              "where it ended.",
      .source = "aggregator"},
+    {.name = "binnacle_kubernetes_leads",
+     .unit = "",
+     .help = "1 in the replica that holds the Lease and writes statuses and events.",
+     .source = "aggregator"},
     {.name = "binnacle_kubernetes_synced",
      .unit = "",
-     .help = "1 while the TASPolicy objects of the Kubernetes API are known and followed; 0 while they may "
-             "be out of date.",
+     .help = "1 while all is well with the Kubernetes API; 0 while policies or statuses may be out of date.",
      .source = "aggregator"},
     {.name = "binnacle_http_connections_total",
      .unit = "",

@@ -8,6 +8,7 @@ import json
 import pathlib
 import signal
 import sys
+import time
 import unittest
 import urllib.request
 
@@ -121,6 +122,32 @@ class Policies(unittest.TestCase):
         revisions = {p["name"]: p["revision"] for p in json.loads(self.policies_text())["policies"]}
         self.assertEqual(revisions["power-policy"], before)
 
+    def object_status(self, name="power-policy"):
+        return json.loads(PLANE.kubectl("get", "tasp", name, "-o", "json")).get("status", {})
+
+    def ready(self, name="power-policy"):
+        return {c["type"]: (c["status"], c["reason"]) for c in self.object_status(name).get("conditions", [])}.get("Ready")
+
+    def test_the_status_says_what_holds_and_an_event_what_was_wrong(self):
+        self.begin()
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.trial.wait_for("the status", lambda: self.object_status().get("violatingNodes") == 1, 45)
+        status = self.object_status()
+        self.assertEqual(status["compliance"], "Violated")
+        self.assertEqual(status["violating"], ["warm"])
+        self.assertEqual(status["observedGeneration"], 1)
+        self.assertEqual(self.ready(), ("True", "InForce"))
+        self.trial.heat("warm", 20)
+        self.trial.wait_for("compliance", lambda: self.object_status().get("compliance") == "Compliant", 30)
+        self.apply(policy({"dontshedule": hot(90), "deschedule": hot(500)}))
+        self.trial.wait_for("the error", lambda: self.ready() == ("False", "PartlyInvalid"), 30)
+        self.assertIn("did you mean dontschedule?", self.object_status()["message"])
+        self.assertEqual(self.object_status()["observedGeneration"], 2)
+        self.trial.wait_for("the event", lambda: "PolicyInvalid" in PLANE.kubectl("describe", "tasp", "power-policy"), 30)
+        version = json.loads(PLANE.kubectl("get", "tasp", "power-policy", "-o", "json"))["metadata"]["resourceVersion"]
+        time.sleep(8)
+        self.assertEqual(version, json.loads(PLANE.kubectl("get", "tasp", "power-policy", "-o", "json"))["metadata"]["resourceVersion"])
+
     def test_the_extender_answers_while_the_api_server_is_gone_and_catches_up_after(self):
         self.begin()
         self.apply(policy({"dontschedule": hot(110)}))
@@ -184,7 +211,7 @@ class Policies(unittest.TestCase):
         PLANE.kubectl("delete", "clusterrolebinding", "binnacle-policies")
         self.trial.end("aggregator")
         self.trial.start_aggregator("--kube-config", kubeconfig)
-        self.until_warned("403")
+        self.until_warned("403: taspolicies.telemetry.intel.com is forbidden")
         self.until_warned("grant it")
 
 
@@ -193,6 +220,7 @@ class Definition(unittest.TestCase):
 
     def setUp(self):
         PLANE.install_crd()
+        PLANE.kubectl("delete", "taspolicies", "--all", "--all-namespaces")
 
     def create(self, strategies, expect, say=""):
         code, text = PLANE.request("POST", "/apis/telemetry.intel.com/v1alpha1/namespaces/default/taspolicies?dryRun=All&fieldValidation=Strict",

@@ -1,0 +1,205 @@
+#include "aggregator/enforce/policy_status.hpp"
+
+#include "aggregator/kube/json.hpp"
+#include "aggregator/kube/times.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace binnacle::enforce {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t most_names = 100;
+constexpr auto age_refresh = std::chrono::minutes(5);
+
+void add(std::string& to, const std::string& sentence) {
+  if (!to.empty()) to += "; ";
+  to += sentence;
+}
+
+void count_nodes(policy_facts& out, const policy::published_policy& p, const store::view& nodes,
+                 instant now) {
+  for (const auto& [name, node] : nodes.nodes()) {
+    bool violating = false;
+    for (const policy::published_strategy& s : p.strategies) {
+      if (s.verdicts) {
+        const policy::state what = s.verdicts->load(node->id).what;
+        violating = violating || what == policy::state::violating || what == policy::state::held;
+      }
+      for (const policy::published_rule& r : s.rules) {
+        const store::sample value = r.load(node->id);
+        if (!value.present(now)) continue;
+        out.oldest_age = std::max(out.oldest_age.value_or(duration::zero()), now - value.read_at);
+      }
+    }
+    ++out.nodes;
+    if (!violating) continue;
+    ++out.violating_nodes;
+    if (out.violating.size() < most_names) out.violating.push_back(name);
+  }
+}
+
+/// Conditions in the form of metav1.Condition.
+class conditions {
+ public:
+  conditions(const policy_facts& facts, const json::object& present, wall clock)
+      : facts_(facts), present_(present), clock_(clock) {}
+
+  void add(std::string_view type, std::string_view status, std::string_view reason,
+           const std::string& message) {
+    json::object c;
+    c["type"] = type;
+    c["status"] = status;
+    c["reason"] = reason;
+    c["message"] = message.substr(0, 2000);
+    c["observedGeneration"] = facts_.generation;
+    c["lastTransitionTime"] = since(type, status);
+    all_.push_back(std::move(c));
+  }
+  json::array take() { return std::move(all_); }
+
+ private:
+  std::string since(std::string_view type, std::string_view status) const {
+    const json::value* list = present_.if_contains("conditions");
+    if (list != nullptr && list->is_array()) {
+      for (const json::value& item : list->get_array()) {
+        const json::object* c = item.if_object();
+        if (c == nullptr || kube::text_in(*c, "type") != type || kube::text_in(*c, "status") != status)
+          continue;
+        if (const auto time = kube::text_in(*c, "lastTransitionTime"); !time.empty())
+          return std::string(time);
+      }
+    }
+    return rfc3339(clock_);
+  }
+
+  const policy_facts& facts_;
+  const json::object& present_;
+  const wall clock_;
+  json::array all_;
+};
+
+json::array conditions_of(const policy_facts& f, const json::object& present, wall clock) {
+  conditions out(f, present, clock);
+  if (f.errors > 0) {
+    out.add("Ready", "False", f.in_force ? "PartlyInvalid" : "Invalid", f.first_error);
+  } else if (!f.in_force) {
+    out.add("Ready", "Unknown", "NotRead", "the policy is not read yet");
+  } else if (!f.not_allowed.empty()) {
+    out.add("Ready", "False", "NotAllowed", f.not_allowed);
+  } else {
+    out.add("Ready", "True", f.dry_run ? "DryRun" : "InForce", "");
+  }
+  if (f.nodes == 0) {
+    out.add("MetricsAvailable", "Unknown", "NoNodes", "no node has an agent yet");
+  } else if (!f.unmeasured.empty()) {
+    out.add("MetricsAvailable", "False", "MetricMissing", f.unmeasured);
+  } else {
+    out.add("MetricsAvailable", "True", "Available", "");
+  }
+  const auto so = [&out](std::string_view type, const std::string& sentence) {
+    out.add(type, sentence.empty() ? "False" : "True", sentence.empty() ? "None" : type, sentence);
+  };
+  so("Conflict", f.conflict);
+  so("Held", f.held);
+  so("Frozen", f.frozen);
+  return out.take();
+}
+
+std::string sentence_of(const policy_facts& f) {
+  if (f.errors > 0)
+    return f.errors == 1 ? f.first_error : fmt::format("{} (and {} more)", f.first_error, f.errors - 1);
+  if (f.nodes == 0) return "no node has an agent yet";
+  if (f.violating_nodes == 0) return f.unmeasured.empty() ? "no node violates the policy" : f.unmeasured;
+  return fmt::format("{} of {} nodes {} the policy", f.violating_nodes, f.nodes,
+                     f.violating_nodes == 1 ? "violates" : "violate");
+}
+
+json::object without_age(json::object status) {
+  status.erase("oldestData");
+  return status;
+}
+
+}  // namespace
+
+policy_facts facts_of(const policy::policy_key& key, std::string_view object_name, std::int64_t generation,
+                      const store::view& nodes, const std::vector<policy::problem>& problems,
+                      const std::vector<policy::condition>& conditions, instant now) {
+  policy_facts out;
+  out.generation = generation;
+  for (const policy::problem& p : problems) {
+    if (p.file != object_name || p.level != policy::severity::error) continue;
+    if (++out.errors == 1) out.first_error = p.field.empty() ? p.message : p.field + ": " + p.message;
+  }
+  for (const policy::condition& c : conditions) {
+    if (c.policy != key || !c.active) continue;
+    switch (c.what) {
+      case policy::condition_kind::conflict: add(out.conflict, c.message); break;
+      case policy::condition_kind::not_allowed: add(out.not_allowed, c.message); break;
+      case policy::condition_kind::held: add(out.held, c.message); break;
+      case policy::condition_kind::frozen: add(out.frozen, c.message); break;
+      case policy::condition_kind::metric_missing: add(out.unmeasured, c.message); break;
+    }
+  }
+  const auto at = nodes.policies().find(key);
+  if (at == nodes.policies().end()) {
+    out.nodes = nodes.nodes().size();
+    return out;
+  }
+  out.in_force = true;
+  out.dry_run = at->second->how == policy::mode::dry_run;
+  for (const policy::published_strategy& s : at->second->strategies)
+    out.strategies.push_back(policy::to_string(s.kind));
+  count_nodes(out, *at->second, nodes, now);
+  return out;
+}
+
+json::object status_of(const policy_facts& f, const json::object& present, wall clock) {
+  json::object out;
+  const bool known = f.in_force && f.nodes > 0 && (f.violating_nodes > 0 || f.unmeasured.empty());
+  out["compliance"] = !known ? "Unknown" : f.violating_nodes > 0 ? "Violated" : "Compliant";
+  out["message"] = sentence_of(f);
+  out["observedGeneration"] = f.generation;
+  out["strategies"] = fmt::format("{}", fmt::join(f.strategies, ","));
+  out["violatingNodes"] = static_cast<std::int64_t>(f.violating_nodes);
+  json::array names;
+  for (const std::string& name : f.violating) names.emplace_back(name);
+  out["violating"] = std::move(names);
+  if (f.oldest_age)
+    out["oldestData"] = rfc3339(clock - std::chrono::duration_cast<wall::duration>(*f.oldest_age));
+  out["conditions"] = conditions_of(f, present, clock);
+  return out;
+}
+
+std::string_view condition_in(const json::object& status, std::string_view type) {
+  const json::value* list = status.if_contains("conditions");
+  if (list == nullptr || !list->is_array()) return {};
+  for (const json::value& item : list->get_array()) {
+    const json::object* c = item.if_object();
+    if (c != nullptr && kube::text_in(*c, "type") == type) return kube::text_in(*c, "status");
+  }
+  return {};
+}
+
+urgency difference(const json::object& wanted, const json::object& present) {
+  if (without_age(wanted) != without_age(present)) return urgency::change;
+  const auto now = kube::parse_rfc3339(kube::text_in(wanted, "oldestData"));
+  const auto then = kube::parse_rfc3339(kube::text_in(present, "oldestData"));
+  if (now.has_value() != then.has_value()) return urgency::refresh;
+  return now && *now - *then >= age_refresh ? urgency::refresh : urgency::none;
+}
+
+std::string patch_of(const json::object& wanted, const json::object& present) {
+  json::object out = wanted;
+  for (const auto& pair : present) {
+    if (!wanted.contains(pair.key())) out[pair.key()] = nullptr;
+  }
+  return json::serialize(out);
+}
+
+}  // namespace binnacle::enforce

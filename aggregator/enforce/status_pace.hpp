@@ -1,0 +1,49 @@
+#pragma once
+
+#include "aggregator/enforce/policy_status.hpp"
+#include "common/clock.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace binnacle::enforce {
+
+/// How often statuses are written: a change soon, but not twice in a few seconds for one policy; ages seldom;
+/// and a failure makes a pause. A status that flaps costs the API server no more than these. Pure: time is
+/// given.
+class status_pace {
+ public:
+  static constexpr duration between_changes = std::chrono::seconds(5);      ///< of one policy
+  static constexpr duration between_ages = std::chrono::seconds(20);        ///< of any two
+  static constexpr duration after_failure = std::chrono::seconds(30);       ///< of one policy
+  static constexpr duration first_change = std::chrono::milliseconds(100);  ///< between any two
+
+  bool may_write(const std::string& policy, urgency how, instant now) const {
+    if (how == urgency::none) return false;
+    const auto at = not_before_.find(policy);
+    if (at != not_before_.end() && now < at->second) return false;
+    if (!last_) return true;
+    return now - *last_ >= (how == urgency::change ? first_change : duration::zero()) &&
+           (how == urgency::change || !last_age_ || now - *last_age_ >= between_ages);
+  }
+  void wrote(const std::string& policy, urgency how, instant now) {
+    not_before_[policy] = now + between_changes;
+    last_ = now;
+    if (how == urgency::refresh) last_age_ = now;
+  }
+  void failed(const std::string& policy, instant now) {
+    not_before_[policy] = now + after_failure;
+    last_ = now;
+  }
+  /// Nothing of it before then: what is known of it is not whole yet.
+  void hold(const std::string& policy, instant until) { not_before_[policy] = until; }
+  void forget(const std::string& policy) { not_before_.erase(policy); }
+
+ private:
+  std::map<std::string, instant> not_before_;
+  std::optional<instant> last_, last_age_;
+};
+
+}  // namespace binnacle::enforce
