@@ -52,7 +52,6 @@ int main(int argc, char** argv) {
   using namespace binnacle;
   signal(SIGPIPE, SIG_IGN);
   aggregator::settings s;
-  s.replica_id = aggregator::host_name();
   config_spec spec = aggregator::bind(s);
   try {
     const auto parsed = spec.parse(argc, argv, std::cout);
@@ -61,6 +60,7 @@ int main(int argc, char** argv) {
       return 2;
     }
     if (parsed->exit) return 0;
+    if (s.replica_id.empty()) s.replica_id = aggregator::host_name();
     if (const auto valid = aggregator::validate(s); valid.has_error()) {
       std::fprintf(stderr, "binnacle-aggregator: %s\n", valid.error().message.c_str());
       return 2;
