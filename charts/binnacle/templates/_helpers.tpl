@@ -1,0 +1,106 @@
+{{- define "binnacle.name" -}}
+{{- if contains "binnacle" .Release.Name }}{{ .Release.Name | trunc 40 | trimSuffix "-" }}{{ else }}{{ printf "%s-binnacle" .Release.Name | trunc 40 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{- define "binnacle.agents" -}}
+{{ default (printf "%s-agents" .Release.Namespace) .Values.agent.namespace.name }}
+{{- end }}
+
+{{/* labels: of every object. Called with (list . "component"). */}}
+{{- define "binnacle.labels" -}}
+{{- $top := index . 0 -}}
+helm.sh/chart: {{ printf "%s-%s" $top.Chart.Name $top.Chart.Version }}
+app.kubernetes.io/version: {{ $top.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ $top.Release.Service }}
+app.kubernetes.io/part-of: binnacle
+{{ include "binnacle.selector" . }}
+{{- end }}
+
+{{/* selector: what never changes between versions. */}}
+{{- define "binnacle.selector" -}}
+{{- $top := index . 0 -}}
+app.kubernetes.io/name: binnacle
+app.kubernetes.io/instance: {{ $top.Release.Name }}
+app.kubernetes.io/component: {{ index . 1 }}
+{{- end }}
+
+{{- define "binnacle.image" -}}
+{{- $top := index . 0 -}}
+image: {{ printf "%s/binnacle-%s:%s" $top.Values.image.registry (index . 1) (default $top.Chart.AppVersion $top.Values.image.tag) | quote }}
+imagePullPolicy: {{ $top.Values.image.pullPolicy }}
+{{- end }}
+
+{{- define "binnacle.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+{{- range . }}
+- name: {{ . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "binnacle.priority" -}}
+{{- if .Values.priorityClass.create }}
+priorityClassName: {{ include "binnacle.name" . }}
+{{- end }}
+{{- end }}
+
+{{/* restricted: what pod security "restricted" asks of a container. */}}
+{{- define "binnacle.restricted" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end }}
+
+{{- define "binnacle.restrictedPod" -}}
+runAsNonRoot: true
+{{- /* OpenShift gives each namespace its own range of users, and refuses others. */}}
+{{- if not .Values.openshift.enabled }}
+runAsUser: 65532
+runAsGroup: 65532
+fsGroup: 65532
+{{- end }}
+seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- define "binnacle.secret.server" -}}
+{{- if eq .Values.certificates.mode "existing" }}{{ required "certificates.existing.server: name the secret with the server's certificate" .Values.certificates.existing.server }}{{ else }}{{ include "binnacle.name" . }}-server{{ end }}
+{{- end }}
+{{- define "binnacle.secret.agent" -}}
+{{- if eq .Values.certificates.mode "existing" }}{{ required "certificates.existing.agent: name the secret with the agents' certificate" .Values.certificates.existing.agent }}{{ else }}{{ include "binnacle.name" . }}-agent{{ end }}
+{{- end }}
+{{- define "binnacle.secret.client" -}}
+{{- if eq .Values.certificates.mode "existing" }}{{ required "certificates.existing.client: name the secret with a caller's certificate" .Values.certificates.existing.client }}{{ else }}{{ include "binnacle.name" . }}-client{{ end }}
+{{- end }}
+
+{{- define "binnacle.host" -}}
+{{ include "binnacle.name" . }}.{{ .Release.Namespace }}.svc
+{{- end }}
+{{- define "binnacle.ingestHost" -}}
+{{ include "binnacle.name" . }}-ingest.{{ .Release.Namespace }}.svc
+{{- end }}
+
+{{/* serverNames: a JSON list, {"names": [...]} */}}
+{{- define "binnacle.serverNames" -}}
+{{- $names := list "localhost" }}
+{{- range $service := list (include "binnacle.name" .) (printf "%s-ingest" (include "binnacle.name" .)) }}
+{{- $names = concat $names (list $service (printf "%s.%s" $service $.Release.Namespace) (printf "%s.%s.svc" $service $.Release.Namespace) (printf "%s.%s.svc.%s" $service $.Release.Namespace $.Values.clusterDomain)) }}
+{{- end }}
+{{- dict "names" (concat $names .Values.aggregator.extraNames) | toJson }}
+{{- end }}
+
+{{/* authorities: makes .Values.authorities once, for every template of this rendering; prints nothing. Those of an earlier installation stay. */}}
+{{- define "binnacle.authorities" -}}
+{{- if not (hasKey .Values "authorities") }}
+  {{- $trial := lookup "v1" "Secret" .Release.Namespace (printf "%s-trial-authorities" (include "binnacle.name" .)) }}
+  {{- $made := dict }}
+  {{- range $which := list "server" "agents" "clients" }}
+    {{- if $trial }}
+      {{- $_ := set $made $which (buildCustomCert (index $trial.data (printf "%s.crt" $which)) (index $trial.data (printf "%s.key" $which))) }}
+    {{- else }}
+      {{- $_ := set $made $which (genCA (printf "binnacle trial %s" $which) ($.Values.certificates.generated.days | int)) }}
+    {{- end }}
+  {{- end }}
+  {{- $_ := set .Values "authorities" $made }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,63 @@
+"""The chart as helm renders it, and ways to look things up in it."""
+
+import base64
+import pathlib
+import subprocess
+import tempfile
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHART = ROOT / "charts" / "binnacle"
+# The chart's floor; helm itself would claim to be a cluster of long ago.
+HELM_FLAGS = ["--kube-version", "1.30.0"]
+CLUSTER_WIDE = {"Namespace", "PriorityClass", "ClusterRole", "ClusterRoleBinding", "APIService", "SecurityContextConstraints"}
+
+
+class Helm:
+    def __init__(self, program):
+        self.program = program
+
+    def run(self, *arguments):
+        return subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+    def template(self, values=None, files=()):
+        """Rendered as release "binnacle" in namespace "binnacle"; raises with helm's words if it refuses."""
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            yaml.safe_dump({"certificates": {"nodes": ["node1", "node2"]}} if values is None else values, file)
+            file.flush()
+            named = [flag for one in (*files, file.name) for flag in ("-f", one)]
+            said = self.run("template", "binnacle", CHART, "-n", "binnacle", "--include-crds", *HELM_FLAGS, *named)
+        if said.returncode:
+            raise Refused(said.stderr)
+        return Objects(yaml.safe_load_all(said.stdout))
+
+
+class Refused(Exception):
+    """Helm's or the schema's words."""
+
+
+class Objects:
+    def __init__(self, documents):
+        self.all = [d for d in documents if d]
+
+    def of(self, kind):
+        return [o for o in self.all if o["kind"] == kind]
+
+    def one(self, kind, name):
+        found = [o for o in self.of(kind) if o["metadata"]["name"] == name]
+        assert len(found) == 1, f"{len(found)} objects {kind} {name}"
+        return found[0]
+
+    def pods(self):
+        """(name, namespace, labels, pod spec) of every workload and pod."""
+        for o in self.all:
+            meta = o["metadata"]
+            if o["kind"] in ("DaemonSet", "Deployment"):
+                template = o["spec"]["template"]
+                yield meta["name"], meta["namespace"], template["metadata"]["labels"], template["spec"]
+            elif o["kind"] == "Pod":
+                yield meta["name"], meta["namespace"], meta["labels"], o["spec"]
+
+    def secret(self, name):
+        return {key: base64.b64decode(value) for key, value in self.one("Secret", name)["data"].items()}

@@ -1,0 +1,115 @@
+"""What the chart makes of values: a wrong one is refused with its path, every one is known to the schema and explained in the README.
+
+Run by scripts/check chart, or by hand: python3 tests/chart/values_test.py --helm HELM --build build [TestName]
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import yaml
+from rendered import CHART, ROOT, Helm, Refused
+from values_md import table
+
+HELM = None
+BUILD = ROOT / "build"
+SCHEMA = json.loads((CHART / "values.schema.json").read_text())
+VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
+# A wrong value, and what helm must say: its path, and what would be right.
+WRONG = [
+    ({"agnet": {}}, "additional properties 'agnet' not allowed"),
+    ({"agent": {"mod": "hardened"}}, "at '/agent': additional properties 'mod' not allowed"),
+    ({"agent": {"mode": "root"}}, "at '/agent/mode': value must be one of 'hardened', 'privileged'"),
+    ({"agent": {"settings": {"perod": "1s"}}}, "at '/agent/settings': additional properties 'perod' not allowed"),
+    ({"agent": {"settings": {"cert": "/x"}}}, "at '/agent/settings': additional properties 'cert' not allowed"),
+    ({"agent": {"aggregators": ["binnacle"]}}, "at '/agent/aggregators/0'"),
+    ({"agent": {"textfileDirectory": "metrics"}}, "at '/agent/textfileDirectory'"),
+    ({"agent": {"maxUnavailable": 0}}, "at '/agent/maxUnavailable'"),
+    ({"agent": {"hostProc": "yes"}}, "at '/agent/hostProc': got string, want boolean"),
+    ({"agent": {"seccomp": {"type": "Unconfined"}}}, "at '/agent/seccomp/type': value must be one of 'RuntimeDefault', 'Localhost'"),
+    ({"agent": {"ipmi": {"access": "mknod"}}}, "at '/agent/ipmi/access'"),
+    ({"agent": {"namespace": {"name": "Big"}}}, "at '/agent/namespace/name'"),
+    ({"agent": {"resources": {"limits": {"memory": "64 MB"}}}}, "at '/agent/resources/limits/memory'"),
+    ({"agent": {"resources": {"limit": {}}}}, "at '/agent/resources': additional properties 'limit' not allowed"),
+    ({"agent": {"tolerations": [{"operator": "exists"}]}}, "at '/agent/tolerations/0/operator'"),
+    ({"aggregator": {"replicas": 0}}, "at '/aggregator/replicas': minimum: got 0, want 1"),
+    ({"aggregator": {"replicas": "2"}}, "at '/aggregator/replicas': got string, want integer"),
+    ({"aggregator": {"ingest": {"type": "ExternalName"}}}, "at '/aggregator/ingest/type'"),
+    ({"aggregator": {"settings": {"kubeconfig": "x"}}}, "at '/aggregator/settings': additional properties 'kubeconfig' not allowed"),
+    ({"certificates": {"mode": "none"}}, "at '/certificates/mode': value must be one of 'generated', 'existing', 'certManager'"),
+    ({"certificates": {"generated": {"days": 0}}}, "at '/certificates/generated/days'"),
+    ({"certificates": {"existing": {"serverCA": "/etc/ca.crt"}}}, "at '/certificates/existing/serverCA'"),
+    ({"certificates": {"certManager": {"agentIssuer": {"kind": "Vault"}}}}, "at '/certificates/certManager/agentIssuer/kind'"),
+    ({"customMetrics": {"enabled": 1}}, "at '/customMetrics/enabled': got number, want boolean"),
+    ({"image": {"pullPolicy": "Sometimes"}}, "at '/image/pullPolicy'"),
+    ({"image": {"registry": ""}}, "at '/image/registry'"),
+    ({"scheduler": {"weight": 0}}, "at '/scheduler/weight': minimum: got 0, want 1"),
+    ({"scheduler": {"timeout": "0.5"}}, "at '/scheduler/timeout'"),
+    ({"priorityClass": {"value": 2000000000}}, "at '/priorityClass/value'"),
+    ({"monitoring": {"interval": "30"}}, "at '/monitoring/interval'"),
+    ({"networkPolicy": False}, "at '/networkPolicy': got boolean, want object"),
+    ({"openshift": {"scc": True}}, "at '/openshift': additional properties 'scc' not allowed"),
+    # What only the templates can know.
+    ({"certificates": {"mode": "existing"}}, "certificates.existing."),
+    ({"certificates": {"mode": "certManager"}}, "certificates.certManager.trustSecret: name the secret"),
+    ({"agent": {"ipmi": {"enabled": True, "access": "devicePlugin"}}}, "agent.ipmi.deviceResource: name the device plug-in's resource"),
+    ({"agent": {"seccomp": {"type": "Localhost"}}}, "agent.seccomp.localhostProfile: name the file"),
+]
+# Settings that the chart gives the programs itself, by other values or because its mounts, ports and probes hang on them.
+OWN = {
+    "agent": {"node-name", "cluster", "aggregator", "server-name", "cert", "key", "ca", "sys-root", "proc-root", "textfile-directory", "listen",
+              "listen-cert", "listen-key", "listen-ca", "credential-file", "probe", "output", "ipmi-socket", "ipmi-helper", "ipmi-config",
+              "bmc-device", "bmc-host", "bmc-protocol", "bmc-credentials-file", "scrape-file"},
+    "aggregator": {"address", "ingest-port", "extender-port", "metrics-port", "ops-port", "health-port", "cert", "key", "agents-ca", "clients-ca",
+                   "unsafe", "policies", "aliases", "policy-poll", "kube-config", "kube-context", "cluster", "replica-id", "replicas"},
+}
+
+
+class Schema(unittest.TestCase):
+    def test_a_wrong_value_is_refused_with_its_path(self):
+        for values, words in WRONG:
+            with self.subTest(words):
+                with self.assertRaises(Refused) as refused:
+                    HELM.template(values)
+                self.assertIn(words, str(refused.exception))
+
+    def test_it_knows_every_value_and_no_other(self):
+        def walk(values, schema, path):
+            if schema.get("type") != "object" or "properties" not in schema:
+                return
+            self.assertIs(schema.get("additionalProperties"), False, path)
+            if not path.endswith(".settings"):
+                self.assertEqual(set(values), set(schema["properties"]) - {"global"}, path)
+            for key, inner in schema["properties"].items():
+                if isinstance(values.get(key), dict):
+                    walk(values[key], inner, f"{path}.{key}")
+        walk(VALUES, SCHEMA, "values")
+
+    def test_settings_are_those_of_the_programs(self):
+        for name in ("agent", "aggregator"):
+            printed = subprocess.run([BUILD / name / f"binnacle-{name}", "--print-config"], capture_output=True, text=True, timeout=20).stdout
+            known = set(SCHEMA["properties"][name]["properties"]["settings"]["properties"])
+            self.assertEqual(known | OWN[name], set(re.findall(r"^([a-z0-9-]+):", printed, re.M)))
+            self.assertFalse(known & OWN[name])
+
+
+class Readme(unittest.TestCase):
+    def test_its_table_is_what_values_yaml_says(self):
+        self.assertIn(table(), (CHART / "README.md").read_text(), "python3 tests/chart/values_md.py prints the table")
+
+    def test_every_value_is_explained(self):
+        for line in table().splitlines()[2:]:
+            self.assertTrue(line.split("|")[3].strip(), line)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--helm", required=True)
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    arguments, rest = parser.parse_known_args()
+    HELM, BUILD = Helm(arguments.helm), arguments.build.resolve()
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

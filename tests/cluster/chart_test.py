@@ -1,0 +1,144 @@
+"""The chart on a real API server, by helm itself: installed, upgraded, rolled back and uninstalled; and what its roles let the real aggregator do.
+
+There is no kubelet and no controller here: objects are stored and checked, pods do not start. Run by scripts/test --cluster, or by hand:
+python3 tests/cluster/chart_test.py --build build [TestName]
+"""
+
+import argparse
+import base64
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from control_plane import ROOT, ControlPlane, program
+from trial import Trial
+
+sys.path.insert(0, str(ROOT / "tests" / "chart"))
+from chart_test import MATRIX  # noqa: E402  (the path comes first)
+from rendered import CHART, Helm  # noqa: E402
+
+BUILD = ROOT / "build"
+PLANE = HELM = None
+# Kinds of operators that this cluster does not have.
+FOREIGN = {"Certificate", "PodMonitor", "ServiceMonitor", "PrometheusRule", "SecurityContextConstraints"}
+
+
+def setUpModule():
+    global PLANE, HELM
+    HELM = Helm(program("helm", "helm"))
+    PLANE = ControlPlane()
+    unittest.addModuleCleanup(PLANE.stop)
+    PLANE.begin()
+    for name in ("node1", "node2"):
+        add_node(name)
+
+
+def add_node(name):
+    PLANE.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
+
+
+def helm(*words):
+    said = subprocess.run([HELM.program, *map(str, words), "--kubeconfig", str(PLANE.kubeconfig), "--namespace", "binnacle"],
+                          capture_output=True, text=True, timeout=180)
+    if said.returncode:
+        raise AssertionError(f"helm {words[0]}: {said.stderr}")
+    return said.stdout
+
+
+def there(kind, name, namespace=None):
+    words = ["get", kind, name, "-o", "json", "--ignore-not-found", *(["-n", namespace] if namespace else [])]
+    return json.loads(PLANE.kubectl(*words) or "null")
+
+
+def certificates():
+    """(server, agent, authority of agents), as PEM."""
+    def part(namespace, name, key):
+        return base64.b64decode(there("secret", f"binnacle-{name}", namespace)["data"][key]).decode()
+    return part("binnacle", "server", "tls.crt"), part("binnacle-agents", "agent", "tls.crt"), part("binnacle", "server", "agents-ca.crt")
+
+
+def names_in(pem):
+    said = subprocess.run(["openssl", "x509", "-noout", "-ext", "subjectAltName"], input=pem, capture_output=True, text=True, timeout=20, check=True)
+    return set(said.stdout.split("\n", 1)[1].replace("DNS:", "").replace(",", " ").split())
+
+
+class Manifests(unittest.TestCase):
+    def test_the_api_server_takes_every_rendering_strictly(self):
+        # Server-side: defaults, validation and unknown fields are the API server's own.
+        for namespace in ("strict", "strict-agents"):
+            PLANE.kubectl("create", "namespace", namespace)
+            PLANE.kubectl("create", "serviceaccount", "default", "-n", namespace)  # a controller's work elsewhere
+        PLANE.install_crd()
+        for name, values in MATRIX.items():
+            with self.subTest(name):
+                objects = [o for o in HELM.template(values).all if o["kind"] not in FOREIGN]
+                text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+                # Nothing is stored in a dry run, the chart's namespaces neither.
+                text = text.replace('"namespace": "binnacle"', '"namespace": "strict"').replace('"namespace": "binnacle-agents"', '"namespace": "strict-agents"')
+                PLANE.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=text)
+
+
+class Life(unittest.TestCase):
+    def test_install_upgrade_rollback_uninstall(self):
+        helm("install", "binnacle", CHART, "--create-namespace")
+        server, agent, authority = certificates()
+        self.assertEqual(names_in(agent), {"node1", "node2"})
+        self.assertIn("binnacle-ingest.binnacle.svc", names_in(server))
+        api = there("apiservice", "v1beta2.custom.metrics.k8s.io")
+        self.assertEqual(api["spec"]["caBundle"], there("secret", "binnacle-server", "binnacle")["data"]["ca.crt"])
+        self.assertTrue(there("daemonset", "binnacle-agent", "binnacle-agents"))
+        callers = base64.b64decode(there("secret", "binnacle-server", "binnacle")["data"]["clients-ca.crt"]).decode()
+        self.assertIn((PLANE.pki / "front-proxy-ca.crt").read_text().strip(), callers)
+
+        with self.subTest("an upgrade keeps the certificates"):
+            helm("upgrade", "binnacle", CHART, "--set", "aggregator.replicas=3")
+            self.assertEqual(certificates(), (server, agent, authority))
+            self.assertEqual(there("deployment", "binnacle-aggregator", "binnacle")["spec"]["replicas"], 3)
+        with self.subTest("a node that came later is named at the next one, by the same authority"):
+            add_node("node3")
+            helm("upgrade", "binnacle", CHART, "--set", "aggregator.replicas=3")
+            self.assertEqual(names_in(certificates()[1]), {"node1", "node2", "node3"})
+            self.assertEqual((certificates()[0], certificates()[2]), (server, authority))
+        with self.subTest("a rollback goes back"):
+            helm("rollback", "binnacle", "1")
+            self.assertEqual(there("deployment", "binnacle-aggregator", "binnacle")["spec"]["replicas"], 2)
+        with self.subTest("the aggregator's role lets it follow policies"):
+            self.aggregator_works_with_its_role()
+        with self.subTest("nothing but the CRD stays"):
+            helm("uninstall", "binnacle")
+            self.assertTrue(there("crd", "taspolicies.telemetry.intel.com"))
+            self.assertFalse(there("apiservice", "v1beta1.custom.metrics.k8s.io"))
+            left = self.everything_of_ours()
+            # Without a controller manager nothing finishes the namespace's end, and what was in it.
+            self.assertEqual([o for o in left if "deletionTimestamp" not in o["metadata"]], [])
+
+    def everything_of_ours(self):
+        kinds = PLANE.kubectl("api-resources", "--verbs=list", "-o", "name").split()
+        kinds = [k for k in kinds if k != "customresourcedefinitions.apiextensions.k8s.io" and not k.startswith("events")]
+        said = PLANE.kubectl("get", ",".join(kinds), "--all-namespaces", "-l", "app.kubernetes.io/part-of=binnacle", "-o", "json")
+        return json.loads(said[said.index("\n{") if said.startswith("Warning") else 0:])["items"]  # some kinds come with a warning
+
+    def aggregator_works_with_its_role(self):
+        token = PLANE.kubectl("create", "token", "binnacle-aggregator", "-n", "binnacle").strip()
+        kubeconfig = PLANE.write_kubeconfig("binnacle-aggregator", token=token)
+        trial = Trial(BUILD)
+        self.addCleanup(trial.stop)
+        trial.make_certificates(["node1"])
+        trial.start_aggregator("--kube-config", kubeconfig)
+        policy = {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": "p", "namespace": "default"},
+                  "spec": {"strategies": {"dontschedule": {"rules": [{"metricname": "rapl_power_watts", "operator": "GreaterThan", "target": 1}]}}}}
+        PLANE.kubectl("apply", "-f", "-", stdin=json.dumps(policy))
+        trial.wait_for("the policy", lambda: json.loads(trial.ask("ops", "/api/v1/policies")[1])["policies"])
+        self.assertEqual(json.loads(trial.ask("ops", "/api/v1/status")[1]).get("warnings", []), [])
+        refused = [line for line in trial.log("aggregator").splitlines() if "forbidden" in line.lower() or " 403" in line]
+        self.assertEqual(refused, [])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    arguments, rest = parser.parse_known_args()
+    BUILD = arguments.build.resolve()
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
