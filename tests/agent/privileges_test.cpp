@@ -66,6 +66,11 @@ TEST_CASE(
     lock(folder / "node.key");
     s.key = folder / "node.key";
   }
+  SUBCASE("the BMC's password, which the helper reads with what it inherits") {
+    folder.write("bmc", "secret");
+    lock(folder / "bmc");
+    s.bmc_credentials_file = folder / "bmc";
+  }
   SUBCASE("a user's metrics") {
     folder.write("disk.prom", "x 1\n");
     lock(folder / "disk.prom");
