@@ -25,6 +25,8 @@ Enum enum_of(const std::array<std::string_view, N>& words, std::string_view text
   return found == words.end() ? otherwise : static_cast<Enum>(found - words.begin());
 }
 
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
 }  // namespace
 
 std::string_view to_string(sensor_kind k) noexcept { return word(kinds, k); }
@@ -37,6 +39,27 @@ sensor_kind sensor_kind_of(std::string_view text) noexcept {
 sensor_role sensor_role_of(std::string_view text) noexcept { return enum_of(roles, text, sensor_role::none); }
 sensor_origin sensor_origin_of(std::string_view text) noexcept {
   return enum_of(origins, text, sensor_origin::sdr);
+}
+
+bool matches(std::string_view pattern, std::string_view text) noexcept {
+  // Where the last `*` stands and how much of the text it has taken: on a mismatch it takes one more.
+  std::size_t star = pattern.npos, taken = 0, p = 0, t = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t]))) {
+      ++p;
+      ++t;
+    } else if (star != pattern.npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
 }
 
 }  // namespace binnacle::ipmi

@@ -55,27 +55,6 @@ sensor_role role_of_power(const sensor& s, const std::string& name) {
 
 }  // namespace
 
-bool matches(std::string_view pattern, std::string_view text) noexcept {
-  // Where the last `*` stands and how much of the text it has taken: on a mismatch it takes one more.
-  std::size_t star = pattern.npos, taken = 0, p = 0, t = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t]))) {
-      ++p;
-      ++t;
-    } else if (star != pattern.npos) {
-      p = star + 1;
-      t = ++taken;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 sensor_role role_of(const sensor& s, std::span<const role_rule> rules) {
   for (const auto& rule : rules) {
     if (fits(rule.pattern, s)) return rule.role;

@@ -10,9 +10,6 @@
 /// Which sensors matter, by what the SDR says of them and what the configuration and the policies want. Pure.
 namespace binnacle::ipmi {
 
-/// Whether `text` is of this form: `*` any run of characters, `?` any one; without regard to case (ASCII).
-bool matches(std::string_view pattern, std::string_view text) noexcept;
-
 /// What the sensor is to a scheduler: the first rule that fits its name or key, else by entity id, else by
 /// the names that boards give such sensors. Source: entity ids, IPMI 2.0 table 43-13 (0x03 processor, 0x0a
 /// power supply, 0x37 and DCMI's 0x40 air inlet, 0x41 processor).

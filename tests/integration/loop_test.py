@@ -152,7 +152,8 @@ class Loop(unittest.TestCase):
             self.trial.write_policy(policy(rule("dontschedule", 70, metric=metric), name="power-policy"))
             if metric.startswith("bmc"):
                 self.trial.start_aggregator()
-                self.trial.start_agent("cool", "--sources", "bmc", *self.trial.start_bmc("cool"))
+                # What a policy watches is read every second all the same.
+                self.trial.start_agent("cool", "--sources", "bmc", "--bmc-period", "60s", *self.trial.start_bmc("cool"))
             self.trial.wait_for("the temperature", lambda: [i["value"] for i in self.trial.metric("bmc_temperature_celsius")] == ["61"])
             self.trial.wait_for("the pass", lambda: self.ask("filter", ["cool"])["NodeNames"] == ["cool"])
             self.trial.warm("cool", "cpu0_temp", 88)

@@ -155,7 +155,6 @@ void helper_link::act() {
       case supervisor::action::start: open(); break;
       case supervisor::action::ping: say(ipmi::ping{minder_.ping()}); break;
       case supervisor::action::end:
-        log_.warning("{}", minder_.trouble() ? minder_.trouble()->message : "the helper is started anew");
         close();
         if (arrived_) arrived_();
         break;
@@ -218,7 +217,8 @@ void helper_link::reap() {
   }
   child_.reset();
   minder_.gone(*how, now);
-  if (minder_.trouble()) log_.warning("{}", minder_.trouble()->message);
+  // The source's status, which the sampler logs when it changes, says why.
+  log_.debug("the helper ended with {}", *how);
   if (arrived_) arrived_();
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fnmatch.h>
 #include <utility>
 
 namespace binnacle::agent {
@@ -32,8 +31,7 @@ bool gives(const ipmi::sensor& s, std::string_view family) {
 
 bool matches(std::span<const std::string> globs, const ipmi::sensor& s) {
   return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-    return ::fnmatch(glob.c_str(), s.name.c_str(), FNM_CASEFOLD) == 0 ||
-           ::fnmatch(glob.c_str(), s.key.c_str(), FNM_CASEFOLD) == 0;
+    return ipmi::matches(glob, s.name) || ipmi::matches(glob, s.key);
   });
 }
 
