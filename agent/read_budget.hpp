@@ -6,15 +6,15 @@
 
 namespace binnacle::agent {
 
-/// How often a source may be read for others without taking more than a share of one core: from how long its
-/// reads took, since a read that does not block is CPU time. Steps are doublings, and a shorter period is
+/// How often a source may be read for others without taking more than a share of one core: from the CPU
+/// time of its reads. Steps are doublings, and a shorter period is
 /// taken again only with a third of the budget to spare, so that the period does not swing. Pure.
 class read_budget {
  public:
   /// `share` of one core, in (0, 1].
   explicit read_budget(double share) noexcept : share_(share) {}
 
-  /// A read took that long.
+  /// A read took that much CPU time.
   void took(duration d) noexcept {
     const auto ns = static_cast<double>(d.count());
     mean_ns_ = mean_ns_ < 0 ? ns : mean_ns_ + (ns - mean_ns_) / weight;

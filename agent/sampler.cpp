@@ -108,10 +108,11 @@ void sampler::look(entry& e, instant now) {
 
 void sampler::read(entry& e, instant now) {
   const auto before = time_.now();
+  const auto worked = time_.worked();
   const auto refusals = out_.refusals();
   const auto done = guarded([&] { return e.from->read(out_); });
   e.last_read = time_.now() - before;
-  e.budget.took(e.last_read);
+  e.budget.took(time_.worked() - worked);
   set_period(e, now);
   if (!done) return failed(e, done.error(), now);
   const bool came_back = !e.up;

@@ -22,7 +22,7 @@ struct fake_clock {
   duration asleep{};
 
   clocks source() {
-    return {[this] { return now; }, [this] { return asleep; }};
+    return {[this] { return now; }, [this] { return asleep; }, [this] { return now.time_since_epoch(); }};
   }
 };
 
