@@ -8,12 +8,13 @@ import argparse
 import base64
 import json
 import pathlib
+import socket
 import subprocess
 import sys
 import unittest
 
 from control_plane import ROOT, ControlPlane, program
-from trial import Trial
+from trial import Trial, free_port
 
 sys.path.insert(0, str(ROOT / "tests" / "chart"))
 from chart_test import MATRIX  # noqa: E402  (the path comes first)
@@ -57,6 +58,13 @@ def certificates():
     def part(namespace, name, key):
         return base64.b64decode(there("secret", f"binnacle-{name}", namespace)["data"][key]).decode()
     return part("binnacle", "server", "tls.crt"), part("binnacle-agents", "agent", "tls.crt"), part("binnacle", "server", "agents-ca.crt")
+
+
+def own_address():
+    """An address of this machine that is not loopback, which an EndpointSlice may not name. No packet is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))
+        return probe.getsockname()[0]
 
 
 def names_in(pem):
@@ -106,6 +114,8 @@ class Life(unittest.TestCase):
             self.assertEqual(there("deployment", "binnacle-aggregator", "binnacle")["spec"]["replicas"], 2)
         with self.subTest("the aggregator's role lets it follow policies"):
             self.aggregator_works_with_its_role()
+        with self.subTest("the API server passes on what the chart's certificates let through"):
+            self.custom_metrics_come_through_the_api_server()
         with self.subTest("nothing but the CRD stays"):
             helm("uninstall", "binnacle")
             self.assertTrue(there("crd", "taspolicies.telemetry.intel.com"))
@@ -113,6 +123,35 @@ class Life(unittest.TestCase):
             left = self.everything_of_ours()
             # Without a controller manager nothing finishes the namespace's end, and what was in it.
             self.assertEqual([o for o in left if "deletionTimestamp" not in o["metadata"]], [])
+
+    def custom_metrics_come_through_the_api_server(self):
+        """The real programs with the chart's secrets, as the endpoint of the chart's service: what NOTES.txt tells to try."""
+        trial = Trial(BUILD)
+        self.addCleanup(trial.stop)
+        pki = trial.folder / "chart"
+        for which, namespace in (("server", "binnacle"), ("agent", "binnacle-agents")):
+            (pki / which).mkdir(parents=True)
+            for key, value in there("secret", f"binnacle-{which}", namespace)["data"].items():
+                (pki / which / key).write_bytes(base64.b64decode(value))
+        ports = {face: free_port() for face in ("ingest", "extender", "metrics", "ops", "health")}
+        trial.start("aggregator", BUILD / "aggregator/binnacle-aggregator", "--kube-config", PLANE.kubeconfig, "--cert", pki / "server/tls.crt",
+                    "--key", pki / "server/tls.key", "--agents-ca", pki / "server/agents-ca.crt", "--clients-ca", pki / "server/clients-ca.crt",
+                    *(word for face, port in ports.items() for word in (f"--{face}-port", port)))
+        trial.start("agent", BUILD / "agent/binnacle-agent", "--node-name", "node2", "--aggregator", f"127.0.0.1:{ports['ingest']}",
+                    "--server-name", "binnacle-ingest.binnacle.svc", "--cert", pki / "agent/tls.crt", "--key", pki / "agent/tls.key",
+                    "--ca", pki / "agent/ca.crt", "--sources", "os", "--listen", "")
+        service = there("service", "binnacle", "binnacle")
+        PLANE.kubectl("apply", "-f", "-", stdin=json.dumps({
+            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+            "metadata": {"name": "binnacle-by-hand", "namespace": "binnacle", "labels": {"kubernetes.io/service-name": "binnacle",
+                                                                                        "app.kubernetes.io/part-of": "binnacle"}},
+            "endpoints": [{"addresses": [own_address()], "conditions": {"ready": True}}],
+            "ports": [{"name": service["spec"]["ports"][0]["name"], "port": ports["metrics"], "protocol": "TCP"}]}))
+        path = "/apis/custom.metrics.k8s.io/v1beta2/nodes/*/os_memory_available_bytes"
+        trial.wait_for("the node's memory through the API server", lambda: "node2" in PLANE.kubectl("get", "--raw", path, check=False)[1], 60)
+        self.assertEqual(PLANE.kubectl("get", "apiservice", "v1beta2.custom.metrics.k8s.io", "-o",
+                                       'jsonpath={.status.conditions[?(@.type=="Available")].status}').strip(), "True")
+        PLANE.kubectl("delete", "endpointslice", "binnacle-by-hand", "-n", "binnacle")
 
     def everything_of_ours(self):
         kinds = PLANE.kubectl("api-resources", "--verbs=list", "-o", "name").split()
