@@ -109,12 +109,14 @@ TEST_CASE("/proc/net/dev: aliases with colons, counters that touch the name, bro
       " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo "
       "colls carrier compressed\n";
   std::vector<proc::interface> found;
-  REQUIRE(proc::parse_net_dev(head + "  eth0:1234567890123 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
-                                     "eth0:1: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
-                                     "broken: 1 2 x\n"
-                                     "no colon here\n"
-                                     " : 1 2 3 4 5 6 7 8 9 10 11 12\n",
-                              found));
+  // What is found points into the text.
+  const std::string text = head +
+                           "  eth0:1234567890123 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
+                           "eth0:1: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
+                           "broken: 1 2 x\n"
+                           "no colon here\n"
+                           " : 1 2 3 4 5 6 7 8 9 10 11 12\n";
+  REQUIRE(proc::parse_net_dev(text, found));
   REQUIRE(found.size() == 2);
   CHECK(found[0].name == "eth0");
   CHECK(found[0].receive_bytes == 1234567890123);
