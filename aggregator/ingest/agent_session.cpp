@@ -74,7 +74,7 @@ task<void> agent_session::run(std::shared_ptr<agent_session> self) {
 }
 
 task<bool> agent_session::greet() {
-  auto shaken = co_await peer_.handshake(within(core_->options.handshake_deadline), &core_->handshakes);
+  auto shaken = co_await peer_.handshake(within(core_->options.handshake_deadline));
   if (core_->closed || machine_.ended()) co_return false;
   shaken_ = true;
   if (!shaken.has_error() && peer_.peer_identity(identity_)) co_return true;

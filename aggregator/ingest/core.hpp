@@ -3,7 +3,6 @@
 #include "aggregator/ingest/admission.hpp"
 #include "aggregator/ingest/listener.hpp"
 #include "common/async/task_group.hpp"
-#include "common/async/turnstile.hpp"
 #include "common/wire/link_offset.hpp"
 
 #include <array>
@@ -46,13 +45,7 @@ class rare_warning {
 /// uses.
 struct core {
   core(async::loop& on, ingest_options o, store::warehouse& s, ingest_events e, logger l)
-      : loop(on),
-        options(std::move(o)),
-        store(s),
-        events(std::move(e)),
-        log(std::move(l)),
-        tasks(on, log),
-        handshakes(on) {}
+      : loop(on), options(std::move(o)), store(s), events(std::move(e)), log(std::move(l)), tasks(on, log) {}
 
   // Constant after construction.
   async::loop& loop;
@@ -63,7 +56,6 @@ struct core {
 
   // Owned by the loop.
   async::task_group tasks;
-  async::turnstile handshakes;  ///< their arithmetic one at a time: batches of others come between two
   ingest_counters counters;
   wire::interest interest;
   std::unordered_set<std::shared_ptr<agent_session>> sessions;
