@@ -30,7 +30,7 @@ class backoff {
     return at_least > duration::zero() ? at_least + jitter : jitter;
   }
 
-  /// The attempt succeeded (for a link: the welcome came).
+  /// The attempt succeeded: the next failure begins with the shortest wait again.
   void reset() noexcept { ceiling_ = settings_.first_ceiling; }
 
  private:

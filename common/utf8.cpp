@@ -58,6 +58,12 @@ std::size_t find_invalid_utf8(std::string_view text) noexcept {
   return std::string_view::npos;
 }
 
+std::string_view clip(std::string_view text, std::size_t limit) noexcept {
+  if (text.size() <= limit) return text;
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0u) == 0x80u) --limit;
+  return text.substr(0, limit);
+}
+
 std::string clean_utf8(std::string_view text) {
   std::string clean(text);
   for (std::size_t at = 0; at < clean.size();) {

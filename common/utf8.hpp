@@ -10,6 +10,10 @@ namespace binnacle {
 /// values above U+10FFFF are none); npos if all is well. Source: RFC 3629.
 std::size_t find_invalid_utf8(std::string_view text) noexcept;
 
+/// `text` cut to at most `limit` bytes, never inside a character (a text that is no UTF-8: before its last
+/// bytes that continue one).
+std::string_view clip(std::string_view text, std::size_t limit) noexcept;
+
 /// `text` with a '?' for each byte that begins no well-formed character.
 std::string clean_utf8(std::string_view text);
 

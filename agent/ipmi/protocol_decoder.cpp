@@ -1,5 +1,5 @@
 #include "agent/ipmi/protocol.hpp"
-#include "common/wire/text.hpp"
+#include "common/utf8.hpp"
 
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>
@@ -248,7 +248,7 @@ result<Any> decode(std::string_view line, Read read) {
   const auto* type = from == nullptr ? nullptr : from->if_contains("type");
   if (type == nullptr || !type->is_string()) return broken("a line without a type: expected {\"type\": …}");
   const std::string_view name(type->get_string());
-  fields f(wire::clip(name, max_pattern), *from);
+  fields f(clip(name, max_pattern), *from);
   return read(name, f, *from);
 }
 
@@ -268,7 +268,7 @@ result<from_helper> decode_from_helper(std::string_view line) {
     }
     if (type == "stats") return f.end<any>(read_stats(f));
     if (type == "pong") return f.end<any>(pong{f.integer<std::uint64_t>("number")});
-    return any(unknown{std::string(wire::clip(type, max_pattern))});
+    return any(unknown{std::string(clip(type, max_pattern))});
   });
 }
 
@@ -278,7 +278,7 @@ result<from_agent> decode_from_agent(std::string_view line) {
     if (type == "ping") return f.end<any>(ping{f.integer<std::uint64_t>("number")});
     if (type == "interest") return f.end<any>(interest{f.periods("period_ms")});
     if (type == "select") return f.end<any>(read_select(f));
-    return any(unknown{std::string(wire::clip(type, max_pattern))});
+    return any(unknown{std::string(clip(type, max_pattern))});
   });
 }
 

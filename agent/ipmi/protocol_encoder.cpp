@@ -1,6 +1,6 @@
 #include "agent/ipmi/protocol.hpp"
 #include "common/json_writer.hpp"
-#include "common/wire/text.hpp"
+#include "common/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ class line {
   }
 
   line& text(std::string_view name, std::string_view value, std::size_t limit = max_text) {
-    out_.field(name, wire::clip(value, limit));
+    out_.field(name, clip(value, limit));
     return *this;
   }
   template <class Value>
@@ -37,7 +37,7 @@ class line {
   }
   line& texts(std::string_view name, const std::vector<std::string>& all, std::size_t most) {
     out_.key(name).begin_array();
-    for (std::size_t i = 0; i < std::min(all.size(), most); ++i) out_.value(wire::clip(all[i], max_pattern));
+    for (std::size_t i = 0; i < std::min(all.size(), most); ++i) out_.value(clip(all[i], max_pattern));
     out_.end_array();
     return *this;
   }
@@ -46,7 +46,7 @@ class line {
     std::size_t room = max_sensors;
     for (const auto& [key, period_ms] : by_key) {
       if (room-- == 0) break;
-      out_.field(wire::clip(key, max_key), period_ms);
+      out_.field(clip(key, max_key), period_ms);
     }
     out_.end_object();
     return *this;
@@ -136,7 +136,7 @@ std::string encode_one(const selection& m) {
   l.texts("exclude", m.exclude, max_patterns);
   l.json().key("roles").begin_array();
   for (std::size_t i = 0; i < std::min(m.roles.size(), max_patterns); ++i) {
-    l.json().begin_object().field("pattern", wire::clip(m.roles[i].pattern, max_pattern));
+    l.json().begin_object().field("pattern", clip(m.roles[i].pattern, max_pattern));
     l.json().field("role", to_string(m.roles[i].role)).end_object();
   }
   l.json().end_array();

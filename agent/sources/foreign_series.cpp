@@ -1,5 +1,7 @@
 #include "agent/sources/foreign_series.hpp"
 
+#include "common/utf8.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,16 +9,7 @@
 namespace binnacle::agent {
 namespace {
 
-constexpr std::size_t most_help = 160;     // it travels with every catalogue
-constexpr std::size_t longest_name = 255;  // as the wire takes it
-
-// Cut at a character's border.
-std::string shortened(std::string_view help) {
-  if (help.size() <= most_help) return std::string(help);
-  auto end = most_help;
-  while (end > 0 && (static_cast<unsigned char>(help[end]) & 0xc0u) == 0x80u) --end;
-  return std::string(help.substr(0, end));
-}
+constexpr std::size_t most_help = 160;  // it travels with every catalogue
 
 // What a series costs in a catalogue, roughly: Cap'n Proto rounds every text up to words and points to it.
 std::size_t cost_of(const foreign_series& s) {
@@ -25,16 +18,10 @@ std::size_t cost_of(const foreign_series& s) {
   return bytes;
 }
 
-bool too_long(const foreign_series& s) {
-  return s.name.size() > longest_name || std::any_of(s.labels.begin(), s.labels.end(), [](const auto& l) {
-           return l.first.size() > longest_name;
-         });
-}
-
 }  // namespace
 
 foreign_series foreign_series::from(const exposition::sample& s) {
-  return {std::string(s.name), s.labels, s.value, s.type, shortened(s.help)};
+  return {std::string(s.name), s.labels, s.value, s.type, std::string(clip(s.help, most_help))};
 }
 
 std::string foreign_series::key() const {
@@ -55,10 +42,6 @@ std::optional<foreign_names::refusal> foreign_names::against(const std::string& 
   if (metrics::find(s.name) != nullptr) {
     return refusal{"built_in_name",
                    fmt::format("{} is a metric of Binnacle's own: give it another name", s.name)};
-  }
-  if (too_long(s)) {
-    return refusal{"long_name", fmt::format("a name of more than {} bytes, starting {}", longest_name,
-                                            s.name.substr(0, 40))};
   }
   if (taken_.contains(key)) {
     return refusal{"duplicate", fmt::format("{} with the same labels comes from elsewhere already", s.name)};

@@ -28,13 +28,6 @@ const std::string& space_of(const object_reference& about) {
   return about.name_space.empty() ? fallback : about.name_space;
 }
 
-/// At most `most` bytes, not ending within a character.
-std::string_view cut(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  return text.substr(0, most);
-}
-
 std::string collection(const object_reference& about) {
   return fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", space_of(about));
 }
@@ -116,7 +109,7 @@ http::call event_recorder::create(const note& n, series& s, wall clock) {
   const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(clock.time_since_epoch()).count();
   // Unique enough for an hour, and as other components name theirs.
   s.event_name =
-      fmt::format("{}.{:x}", cut(n.about.name, 230), static_cast<std::uint64_t>(nanos) + counters_.written);
+      fmt::format("{}.{:x}", clip(n.about.name, 230), static_cast<std::uint64_t>(nanos) + counters_.written);
   std::string body;
   json_writer out(body);
   out.begin_object().field("apiVersion", "events.k8s.io/v1").field("kind", "Event");
@@ -126,11 +119,11 @@ http::call event_recorder::create(const note& n, series& s, wall clock) {
       .field("namespace", space_of(n.about))
       .end_object();
   out.field("eventTime", micro_time(s.last_wall)).field("type", n.warning ? "Warning" : "Normal");
-  out.field("reason", cut(n.reason, 128))
-      .field("action", cut(n.action, 128))
-      .field("note", cut(n.text, longest_note));
+  out.field("reason", clip(n.reason, 128))
+      .field("action", clip(n.action, 128))
+      .field("note", clip(n.text, longest_note));
   out.field("reportingController", settings_.controller)
-      .field("reportingInstance", cut(settings_.instance, 128));
+      .field("reportingInstance", clip(settings_.instance, 128));
   out.key("regarding").begin_object().field("kind", n.about.kind).field("apiVersion", n.about.api_version);
   if (!n.about.name_space.empty()) out.field("namespace", n.about.name_space);
   out.field("name", n.about.name).field("uid", n.about.uid).end_object();

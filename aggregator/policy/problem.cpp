@@ -1,5 +1,7 @@
 #include "aggregator/policy/problem.hpp"
 
+#include "common/utf8.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -79,14 +81,9 @@ std::vector<problem> findings::take() {
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
-  std::string out = "'" + std::string(text.substr(0, longest));
+  std::string out = "'" + std::string(clip(text, longest));
   make_harmless(out);
-  // Not in the middle of a UTF-8 character.
-  if (text.size() > longest) {
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
-    if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0xc0) out.pop_back();
-    out += "…";
-  }
+  if (text.size() > longest) out += "…";
   return out + "'";
 }
 

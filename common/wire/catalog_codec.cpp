@@ -1,5 +1,6 @@
 #include "common/wire/catalog_codec.hpp"
 
+#include "common/utf8.hpp"
 #include "common/wire/catalog_check.hpp"
 #include "common/wire/codec.hpp"
 #include "common/wire/payload.hpp"

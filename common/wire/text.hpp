@@ -18,7 +18,4 @@ bool valid_label_name(std::string_view name) noexcept;
 /// digit.
 bool valid_node_name(std::string_view name) noexcept;
 
-/// `text` cut to at most `limit` bytes, never inside a character.
-std::string_view clip(std::string_view text, std::size_t limit) noexcept;
-
 }  // namespace binnacle::wire

@@ -257,7 +257,7 @@ TEST_CASE("bounds on series, bytes and files are kept and named") {
     f.settled("a.prom", std::string(300, 'n') + " 1\nb 1\n");
     f.look();
     CHECK(shown(f.out, "b").substr(0, 1) == "1");
-    CHECK(f.refused("long_name") == 1);
+    CHECK(f.refused("invalid") == 1);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "agent/sources/path/path_source.hpp"
 
+#include "agent/problem_summary.hpp"
 #include "agent/sources/path/path_window.hpp"
 #include "agent/sources/path/prober.hpp"
 #include "common/async/task_group.hpp"
@@ -136,13 +137,9 @@ void path_source::take(watched& w, board& out) {
 }
 
 std::string path_source::limitation() const {
-  std::size_t problems = 0;
-  std::string first;
-  for (const auto& w : peers_) {
-    if (w->problem.empty()) continue;
-    if (problems++ == 0) first = w->problem;
-  }
-  return problems > 1 ? fmt::format("{} (and {} problems more)", first, problems - 1) : first;
+  problem_summary all;
+  for (const auto& w : peers_) all.add(w->problem);
+  return std::move(all).sentence();
 }
 
 std::vector<finding> path_source::probe() {

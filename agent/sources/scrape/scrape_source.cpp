@@ -1,5 +1,6 @@
 #include "agent/sources/scrape/scrape_source.hpp"
 
+#include "agent/problem_summary.hpp"
 #include "agent/sources/scrape/scraper.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
@@ -128,13 +129,9 @@ void scrape_source::take(watched& w, board& out) {
 }
 
 std::string scrape_source::limitation() const {
-  std::size_t problems = 0;
-  std::string first;
-  for (const auto& w : targets_) {
-    if (w->problem.empty()) continue;
-    if (problems++ == 0) first = w->problem;
-  }
-  return problems > 1 ? fmt::format("{} (and {} problems more)", first, problems - 1) : first;
+  problem_summary all;
+  for (const auto& w : targets_) all.add(w->problem);
+  return std::move(all).sentence();
 }
 
 std::vector<finding> scrape_source::probe() {

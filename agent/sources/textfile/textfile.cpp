@@ -1,5 +1,6 @@
 #include "agent/sources/textfile/textfile.hpp"
 
+#include "agent/problem_summary.hpp"
 #include "agent/sources/kernel_file.hpp"
 
 #include <fmt/format.h>
@@ -179,17 +180,13 @@ void textfile_source::forget(file& f, board& out) {
 }
 
 std::string textfile_source::limitation() const {
-  std::size_t problems = 0;
-  std::string first;
-  for (const auto& [name, f] : files_) {
-    if (f.problem.empty()) continue;
-    if (problems++ == 0) first = f.problem;
+  problem_summary all;
+  for (const auto& [name, f] : files_) all.add(f.problem);
+  if (files_left_out_ > 0) {
+    all.add(fmt::format("{}: {} files more than the {} that are read", options_.folder, files_left_out_,
+                        options_.files));
   }
-  if (files_left_out_ > 0 && problems++ == 0) {
-    first = fmt::format("{}: {} files more than the {} that are read", options_.folder, files_left_out_,
-                        options_.files);
-  }
-  return problems > 1 ? fmt::format("{} (and {} problems more)", first, problems - 1) : first;
+  return std::move(all).sentence();
 }
 
 std::vector<finding> textfile_source::probe() {
