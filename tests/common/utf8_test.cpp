@@ -40,4 +40,11 @@ TEST_SUITE("common/utf8") {
       }
     }
   }
+
+  TEST_CASE("text is cut between two characters") {
+    CHECK(binnacle::clip("aé", 2) == "a");
+    CHECK(binnacle::clip("aé", 3) == "aé");
+    CHECK(binnacle::clip("aé", 9) == "aé");
+    CHECK(binnacle::clip("é", 1).empty());
+  }
 }
