@@ -1,6 +1,7 @@
 #include "agent/probe.hpp"
 
 #include "common/json_writer.hpp"
+#include "common/wrapped.hpp"
 
 #include <fmt/format.h>
 
@@ -8,33 +9,6 @@
 #include <exception>
 
 namespace binnacle::agent {
-namespace {
-
-constexpr std::size_t width = 100;
-
-// `text` in lines of at most `width`, each after the first behind `indent` blanks.
-std::string wrapped(std::string_view text, std::size_t indent) {
-  std::string out;
-  std::size_t column = indent;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    if (column > indent) {
-      if (column + 1 + end > width) {
-        out += '\n' + std::string(indent, ' ');
-        column = indent;
-      } else {
-        out += ' ';
-        ++column;
-      }
-    }
-    out += text.substr(0, end);
-    column += end;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
-
-}  // namespace
 
 bool source_findings::works() const noexcept {
   return std::any_of(found.begin(), found.end(), [](const finding& f) {

@@ -1,10 +1,8 @@
 #include "cli/client.hpp"
 
+#include "cli/ask.hpp"
 #include "cli/json.hpp"
-#include "common/http/client.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
 
@@ -12,18 +10,6 @@ namespace binnacle::cli {
 namespace {
 
 constexpr std::size_t most_bytes = 256u << 20;  // a fleet of 20,000 nodes with all columns
-
-async::task<void> fetch(endpoint to, std::shared_ptr<SSL_CTX> security, std::string target,
-                        async::deadline until, result<http::answer>& out) {
-  const http::server_address address{to.host, to.port};
-  const auto current = [security] { return security; };
-  http::client peer(address, current, "binnacle/" BINNACLE_VERSION);
-  http::call get;
-  get.target = std::move(target);
-  get.headers = {{"Accept", "application/json"}, {"Connection", "close"}};
-  get.most_bytes = most_bytes;
-  out = co_await peer.ask(std::move(get), until);
-}
 
 /// What to do about a failed connection, as a clause to go on with.
 std::string_view remedy(errc code) {
@@ -62,13 +48,12 @@ result<client> client::open(const endpoint& to, const tls::files& pem) {
 }
 
 result<client::answer> client::get(const std::string& target, std::chrono::milliseconds deadline) const {
-  async::loop loop(1);
-  result<http::answer> got = error{errc::internal, "the request never ran"};
-  boost::asio::co_spawn(
-      loop.get_executor(),
-      fetch(to_, security_ ? security_->current() : nullptr, target, async::within(deadline), got),
-      boost::asio::detached);
-  loop.run();
+  http::call call;
+  call.target = target;
+  call.headers = {{"Accept", "application/json"}};
+  call.most_bytes = most_bytes;
+  auto got =
+      ask({to_.host, to_.port, {}}, security_ ? security_->current() : nullptr, std::move(call), deadline);
   if (got.has_error()) {
     const auto& e = got.error();
     const auto what = remedy(e.code);

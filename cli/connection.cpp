@@ -79,12 +79,14 @@ result<connection> parse_settings(const std::string& yaml, const std::string& na
   return c;
 }
 
-result<endpoint> parse_endpoint(std::string_view url) {
+result<endpoint> parse_endpoint(std::string_view url, std::uint16_t default_port) {
   const auto wrong = [&](std::string_view what) {
     return error{errc::invalid_input,
-                 fmt::format("'{}' is no address of an aggregator: {}; write https://HOST:9102", url, what)};
+                 fmt::format("'{}' is no address of an aggregator: {}; write https://HOST:{}", url, what,
+                             default_port)};
   };
   endpoint e;
+  e.port = default_port;
   std::string_view rest = url;
   if (rest.starts_with("https://")) {
     rest.remove_prefix(8);

@@ -27,14 +27,13 @@ connection merged(connection flags, const std::function<const char*(const char*)
 /// relative PEM files count from the folder of `name`. Errors: invalid_input with file and line.
 result<connection> parse_settings(const std::string& yaml, const std::string& name);
 
-/// A URL taken apart: "https://host:9102", "host", "host:9102", "[::1]:9102", "http://host". Default port
-/// 9102.
+/// A URL taken apart: "https://host:9102", "host", "host:9102", "[::1]:9102", "http://host".
 struct endpoint {
   std::string url;  ///< normalised, without a path
   std::string host;
   std::uint16_t port = 9102;
   bool secure = true;
 };
-result<endpoint> parse_endpoint(std::string_view url);
+result<endpoint> parse_endpoint(std::string_view url, std::uint16_t default_port = 9102);
 
 }  // namespace binnacle::cli

@@ -1,7 +1,10 @@
 #include "cli/commands.hpp"
+#include "cli/doctor/checks.hpp"
+#include "cli/doctor/doctor.hpp"
 #include "cli/lint.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -34,6 +37,9 @@ result<connection> read_settings(const std::string& named) {
   return parse_settings(std::string(std::istreambuf_iterator<char>(in), {}), path);
 }
 
+/// Which action was chosen, to be run after everything was parsed.
+using action = std::function<int(const connection&, const terminal&)>;
+
 /// What the command line says, bound by set_up().
 struct arguments {
   connection flags;
@@ -42,11 +48,11 @@ struct arguments {
   top_arguments top;
   why_arguments why;
   std::vector<std::string> policy_files;
+  doctor::doctor_arguments doctor;
   std::vector<std::string> help_about;
 };
 
-/// Which action was chosen, to be run after everything was parsed.
-using action = std::function<int(const connection&, const terminal&)>;
+void set_up_doctor(CLI::App& app, arguments& a, action& chosen);
 
 void set_up(CLI::App& app, arguments& a, action& chosen) {
   app.require_subcommand(0, 1);
@@ -120,6 +126,8 @@ void set_up(CLI::App& app, arguments& a, action& chosen) {
   in_force->footer("Example: binnacle policy list");
   in_force->callback([&] { chosen = policy_list_command; });
 
+  set_up_doctor(app, a, chosen);
+
   app.add_subcommand("version", "the version of this command")->callback([&] {
     chosen = [](const connection&, const terminal& t) {
       t.out << (t.json ? "{\"version\":\"" BINNACLE_VERSION "\"}\n" : "binnacle " BINNACLE_VERSION "\n");
@@ -146,6 +154,44 @@ void set_up(CLI::App& app, arguments& a, action& chosen) {
       t.out << about->help(before);
       return static_cast<int>(exit_ok);
     };
+  });
+}
+
+void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
+  auto* doctor = app.add_subcommand(
+      "doctor", "looks for what is wrong, from here: this machine, its agent, certificates, the cluster");
+  std::string names = "only these checks:";
+  for (const auto& c : doctor::checks()) names += fmt::format("\n{:<13} {}", c.name, c.summary);
+  doctor->add_option("checks", a.doctor.only, names)->type_name("CHECK");
+  doctor
+      ->add_option("--agent-config", a.doctor.agent_config,
+                   "the agent's settings (default: of the one that runs here, else /etc/binnacle/agent.yaml)")
+      ->type_name("FILE");
+  doctor
+      ->add_option("--scheduler-config", a.doctor.scheduler_config,
+                   "KubeSchedulerConfiguration: the extender is called as it says")
+      ->type_name("FILE");
+  doctor
+      ->add_option("--extender", a.doctor.extenders,
+                   "where kube-scheduler would call, without that file (port 9001 of each aggregator)")
+      ->type_name("URL")
+      ->allow_extra_args(false);
+  doctor
+      ->add_option("--kube-config", a.doctor.kube_config,
+                   "kubeconfig file of the cluster (default: KUBECONFIG); in-cluster: this pod's account")
+      ->type_name("FILE");
+  doctor->add_option("--kube-context", a.doctor.kube_context, "context of it (default: its current one)")
+      ->type_name("NAME");
+  doctor->add_option("--timeout", a.doctor.timeout_s, "seconds to wait for each peer (5)")
+      ->check(CLI::Range(1, 300))
+      ->type_name("N");
+  doctor->footer(
+      "Exit status: 0 no failure (there may be warnings), 1 a failure, 2 wrong usage. What cannot be seen "
+      "from "
+      "here is said, and is no failure.\n"
+      "Example: binnacle doctor --kube-config ~/.kube/config");
+  doctor->callback([&] {
+    chosen = [&](const connection& c, const terminal& t) { return doctor::doctor_command(c, a.doctor, t); };
   });
 }
 

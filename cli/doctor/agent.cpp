@@ -1,0 +1,83 @@
+#include "cli/ask.hpp"
+#include "cli/doctor/agent_findings.hpp"
+#include "cli/doctor/checks.hpp"
+#include "cli/doctor/peers.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace binnacle::cli::doctor {
+namespace {
+
+/// Where this machine reaches it; empty host: any address, so loopback.
+result<endpoint> scrape_address(const agent_settings& s) {
+  const std::string scheme = s.listen_cert.empty() ? "http://" : "https://";
+  const std::string host = s.listen.starts_with(':') ? "localhost" : "";
+  return parse_endpoint(scheme + host + s.listen, 9103);
+}
+
+result<http::answer> get(const endpoint& at, const std::shared_ptr<SSL_CTX>& tls, std::string target,
+                         const place& p) {
+  http::call what;
+  what.target = std::move(target);
+  return ask({at.host, at.port, {}}, tls, std::move(what), p.patience);
+}
+
+}  // namespace
+
+findings check_agent(const place& p) {
+  if (p.agent.has_error()) {
+    const auto& why = p.agent.error();
+    if (why.code == errc::not_found)
+      return {
+          unchecked(why.message,
+                    "on a node: --agent-config FILE, if its settings are not in /etc/binnacle/agent.yaml")};
+    return {failure(why.message, "binnacle-agent --print-config says what it makes of its settings")};
+  }
+  findings out;
+  if (p.agent->pid == 0) {
+    out.push_back(failure("binnacle-agent is set up here but does not run",
+                          "systemctl start binnacle-agent, and see its log"));
+    return out;
+  }
+  const agent_settings& s = p.agent->settings;
+  if (s.listen.empty()) {
+    out.push_back(unchecked("the agent serves no /metrics, so its health is not known",
+                            "set listen, for example to 127.0.0.1:9103"));
+    return out;
+  }
+  const auto at = scrape_address(s);
+  if (at.has_error()) return {failure(at.error().message, "listen is the address of /metrics")};
+  std::shared_ptr<SSL_CTX> security;
+  if (at->secure) {
+    // Its health is what is wanted here; whom Prometheus trusts is Prometheus' business.
+    tls::options o;
+    o.side = tls::role::client;
+    o.servers = tls::trust::anybody;
+    if (!s.listen_ca.empty()) o.pem = {p.to.pem.certificate, p.to.pem.key, {}};
+    const auto loaded = tls::context::load(std::move(o));
+    if (loaded.has_error()) return {unchecked(loaded.error().message)};
+    security = (*loaded)->current();
+  }
+  const auto ready = get(*at, security, "/readyz", p);
+  if (ready.has_error()) {
+    const bool refused = ready.error().code == errc::permission;
+    const std::string sentence =
+        fmt::format("the agent gives no answer at {}: {}", at->url, ready.error().message);
+    return {refused ? unchecked(sentence, "its listen-ca wants another certificate: --cert, --key")
+                    : failure(sentence, unreachable_remedy(ready.error().code, "binnacle-agent"))};
+  }
+  out.push_back(ready->status == 200
+                    ? ok(fmt::format("binnacle-agent runs (pid {}) and is ready", p.agent->pid))
+                    : warning(fmt::format("binnacle-agent runs (pid {}), but has not read every source once",
+                                          p.agent->pid),
+                              "wait a period; if it stays so, see its log"));
+  if (const auto metrics = get(*at, security, "/metrics", p); metrics.has_value() && metrics->status == 200) {
+    const auto more = judge_agent_metrics(metrics->body);
+    out.insert(out.end(), more.begin(), more.end());
+  }
+  return out;
+}
+
+}  // namespace binnacle::cli::doctor

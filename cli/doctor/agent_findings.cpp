@@ -1,0 +1,55 @@
+#include "cli/doctor/agent_findings.hpp"
+
+#include "cli/units.hpp"
+#include "common/exposition.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
+namespace binnacle::cli::doctor {
+namespace {
+
+std::string label(const exposition::sample& s, std::string_view name) {
+  for (const auto& [key, value] : s.labels) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+}  // namespace
+
+findings judge_agent_metrics(std::string_view exposition_text) {
+  std::vector<std::string> linked, lost, down;
+  std::int64_t hanging = 0;
+  const auto parsed = exposition::parse(exposition_text, {}, [&](const exposition::sample& s) {
+    if (s.name == "binnacle_agent_connected")
+      (s.value == 1 ? linked : lost).push_back(label(s, "aggregator"));
+    if (s.name == "binnacle_agent_source_up" && s.value == 0) down.push_back(label(s, "source"));
+    if (s.name == "binnacle_agent_frozen_sensors") hanging += static_cast<std::int64_t>(s.value);
+  });
+  if (parsed.has_error())
+    return {warning(fmt::format("the agent's /metrics cannot be read: {}", parsed.error().message),
+                    "is that binnacle-agent's port?")};
+  findings out;
+  if (!linked.empty()) out.push_back(ok(fmt::format("the agent has a link to {}", fmt::join(linked, ", "))));
+  if (!lost.empty()) {
+    const std::string sentence = fmt::format("the agent has no link to {}", fmt::join(lost, ", "));
+    const char* remedy = "see the check ingest, and its log: it says who refused it and why";
+    out.push_back(linked.empty() ? failure(sentence, remedy) : warning(sentence, remedy));
+  }
+  if (!down.empty())
+    out.push_back(
+        warning(fmt::format("{} cannot be read: {}",
+                            counted(static_cast<std::int64_t>(down.size()), "source"), fmt::join(down, ", ")),
+                "see the check sensors"));
+  if (hanging > 0)
+    out.push_back(warning(fmt::format("{} hang: their readings stay exactly the same while others move",
+                                      counted(hanging, "sensor")),
+                          "reset the BMC or the driver; frozen: absent keeps such values from policies"));
+  return out;
+}
+
+}  // namespace binnacle::cli::doctor

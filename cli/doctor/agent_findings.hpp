@@ -1,0 +1,12 @@
+#pragma once
+
+#include "cli/doctor/finding.hpp"
+
+#include <string_view>
+
+namespace binnacle::cli::doctor {
+
+/// What an agent's /metrics says of its links and sources. Pure.
+findings judge_agent_metrics(std::string_view exposition_text);
+
+}  // namespace binnacle::cli::doctor

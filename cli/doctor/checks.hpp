@@ -1,0 +1,40 @@
+#pragma once
+
+#include "cli/doctor/finding.hpp"
+#include "cli/doctor/place.hpp"
+
+#include <span>
+#include <string_view>
+
+/// What the doctor looks at; each is one file. They block: on a few files of this machine, or for
+/// place::patience with each peer. Bad news are findings.
+namespace binnacle::cli::doctor {
+
+// This machine
+findings check_kernel(const place& p);
+findings check_masks(const place& p);
+findings check_capabilities(const place& p);
+findings check_devices(const place& p);
+findings check_selinux(const place& p);
+
+// The agent
+findings check_agent(const place& p);    ///< is it healthy, what does it lack
+findings check_sensors(const place& p);  ///< what `binnacle-agent --probe` finds
+findings check_ingest(const place& p);   ///< the aggregators as the agent sees them
+
+// The cluster
+findings check_certificates(const place& p);  ///< files of TLS: the agent's, the scheduler's, ours
+findings check_extender(const place& p);      ///< the aggregator as kube-scheduler sees it
+findings check_aggregator(const place& p);    ///< the aggregator as the command line sees it
+findings check_kubernetes(const place& p);    ///< API server, CRD, APIServices
+findings check_clocks(const place& p);
+
+struct check {
+  std::string_view name;
+  std::string_view summary;
+  findings (*look)(const place& p);
+};
+/// All of them, in the order of the report.
+std::span<const check> checks() noexcept;
+
+}  // namespace binnacle::cli::doctor

@@ -1,0 +1,89 @@
+#include "cli/doctor/doctor.hpp"
+
+#include "cli/doctor/checks.hpp"
+#include "cli/doctor/find_agent.hpp"
+#include "cli/doctor/report.hpp"
+#include "cli/screen.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ostream>
+#include <unistd.h>
+
+namespace binnacle::cli::doctor {
+namespace {
+
+constexpr check all_checks[] = {
+    {"kernel", "version, perf_event_paranoid", check_kernel},
+    {"masks", "what a container's runtime hides below /sys", check_masks},
+    {"capabilities", "of the agent that runs here, else of this command", check_capabilities},
+    {"devices", "RAPL, /dev/ipmi0, resctrl", check_devices},
+    {"selinux", "denials of our programs in the audit log", check_selinux},
+    {"agent", "runs, is ready, has its links", check_agent},
+    {"sensors", "what binnacle-agent --probe finds", check_sensors},
+    {"certificates", "the agent's, the scheduler's and your TLS files", check_certificates},
+    {"ingest", "the aggregators as the agent sees them", check_ingest},
+    {"extender", "a filter call as kube-scheduler makes it", check_extender},
+    {"aggregator", "its status; does it hear this node", check_aggregator},
+    {"kubernetes", "API server, CRD, APIServices", check_kubernetes},
+    {"clocks", "of aggregators and API server against ours", check_clocks},
+};
+
+/// The host names nodes in Kubernetes and in certificates in lower case.
+std::string host_name() {
+  std::string name(256, '\0');
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "this machine";
+  name.resize(name.find('\0'));
+  std::ranges::transform(name, name.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return name;
+}
+
+/// The extender's port on every aggregator that the command line knows, unless it was told.
+std::vector<std::string> extenders_of(const connection& to, const std::vector<std::string>& given) {
+  if (!given.empty() || to.pem.authority.empty()) return given;
+  std::vector<std::string> out;
+  for (const std::string& url : to.aggregators) {
+    const auto at = parse_endpoint(url);
+    if (at.has_error()) continue;
+    const bool v6 = at->host.find(':') != std::string::npos;
+    out.push_back(fmt::format("https://{}{}{}:9001", v6 ? "[" : "", at->host, v6 ? "]" : ""));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const check> checks() noexcept { return all_checks; }
+
+int doctor_command(const connection& to, const doctor_arguments& what, const terminal& on) {
+  for (const std::string& name : what.only) {
+    if (std::ranges::find(all_checks, name, &check::name) != std::ranges::end(all_checks)) continue;
+    on.err << fmt::format("binnacle: there is no check '{}'; see binnacle doctor --help\n", name);
+    return exit_usage;
+  }
+  place p;
+  p.host = host_name();
+  p.to = to;
+  p.scheduler_config = what.scheduler_config;
+  p.extenders = extenders_of(to, what.extenders);
+  p.kube_config = what.kube_config;
+  p.kube_context = what.kube_context;
+  p.variables = [](const char* name) { return std::getenv(name); };
+  p.now = std::chrono::system_clock::now();
+  p.patience = std::chrono::seconds(what.timeout_s);
+  p.agent = find_agent({}, what.agent_config, p.patience);
+
+  std::vector<chapter> all;
+  for (const check& c : all_checks) {
+    const bool wanted = what.only.empty() || std::ranges::find(what.only, c.name) != what.only.end();
+    if (wanted) all.push_back({std::string(c.name), c.look(p)});
+  }
+  const std::size_t width = on.is_tty ? std::clamp<std::size_t>(screen::dimensions().width, 60, 120) : 100;
+  on.out << (on.json ? as_json(p.host, all) : as_text(p.host, all, on.with, width));
+  return count(all, grade::failure) > 0 ? exit_problem : exit_ok;
+}
+
+}  // namespace binnacle::cli::doctor

@@ -1,0 +1,105 @@
+#include "cli/ask.hpp"
+#include "cli/doctor/checks.hpp"
+#include "cli/doctor/filter_answer.hpp"
+#include "cli/doctor/peers.hpp"
+#include "cli/doctor/scheduler_view.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace binnacle::cli::doctor {
+namespace {
+
+constexpr const char* what_listens = "the aggregator's extender port (9001)";
+
+/// One filter call as kube-scheduler makes it, about a pod without a policy: no node is refused, nothing is
+/// counted against any.
+findings call(const scheduler_view& v, std::string_view as_whom) {
+  findings out = v.remarks;
+  std::shared_ptr<SSL_CTX> security;
+  if (v.at.secure) {
+    tls::options o;
+    o.side = tls::role::client;
+    o.pem = v.pem;
+    o.alpn = "http/1.1";
+    auto loaded = tls::context::load(std::move(o));
+    if (loaded.has_error()) {
+      out.push_back(unchecked(
+          fmt::format("{} is not called: {}", v.at.url, loaded.error().message),
+          "give files that this user may read: --cert, --key, --ca, or run this where the scheduler runs"));
+      return out;
+    }
+    security = (*loaded)->current();
+  } else {
+    out.push_back(
+        warning(fmt::format("kube-scheduler calls {} without TLS: anybody may answer, and ask", v.at.url),
+                "enableHTTPS: true and a tlsConfig; the aggregator without unsafe"));
+  }
+  http::call filter;
+  filter.method = "POST";
+  filter.target = v.path;
+  filter.headers = {{"Content-Type", "application/json"}};
+  filter.body = filter_question(v.by_names);
+  const auto asked = std::chrono::steady_clock::now();
+  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(v.timeout);
+  const auto got = ask({v.at.host, v.at.port, v.server_name}, security, std::move(filter), timeout);
+  if (got.has_error()) {
+    const auto& e = got.error();
+    out.push_back(failure(fmt::format("{} gives kube-scheduler no answer: {}", v.at.url, e.message),
+                          e.code == errc::timeout
+                              ? fmt::format("it waits {} (httpTimeout); {}", human(v.timeout),
+                                            unreachable_remedy(e.code, what_listens))
+                              : unreachable_remedy(e.code, what_listens)));
+    return out;
+  }
+  out.push_back(
+      judge_filter_answer(v.at.url + v.path, *got, as_whom, std::chrono::steady_clock::now() - asked));
+  return out;
+}
+
+}  // namespace
+
+findings check_extender(const place& p) {
+  if (!p.scheduler_config.empty()) {
+    const auto text = last_bytes(p.scheduler_config, 1u << 20);
+    if (text.has_error()) {
+      return {failure(fmt::format("the scheduler's configuration {} cannot be read: {}", p.scheduler_config,
+                                  text.error().message),
+                      "name the KubeSchedulerConfiguration that kube-scheduler is started with")};
+    }
+    auto view = parse_scheduler_config(*text, p.scheduler_config);
+    if (view.has_error())
+      return {failure(view.error().message,
+                      "README.md has the part of a KubeSchedulerConfiguration that asks Binnacle")};
+    std::string_view as_whom = "with the scheduler's certificate";
+    if (!exists(view->pem.certificate) && !p.to.pem.certificate.empty()) {
+      view->pem = p.to.pem;  // its files are where it runs
+      as_whom = "with your certificate";
+    }
+    return call(*view, as_whom);
+  }
+  if (p.extenders.empty()) {
+    return {unchecked(
+        "what kube-scheduler would get is not known: no address is given",
+        "--scheduler-config FILE, or --aggregator URL (or --extender URL) with --ca, --cert and --key")};
+  }
+  findings out;
+  for (const std::string& url : p.extenders) {
+    auto at = parse_endpoint(url, 9001);
+    if (at.has_error()) {
+      out.push_back(failure(at.error().message, "give it as https://HOST:9001"));
+      continue;
+    }
+    scheduler_view view;
+    view.at = *std::move(at);
+    view.path = "/scheduler/filter";
+    view.pem = p.to.pem;
+    view.by_names = true;
+    const auto found = call(view, "with your certificate");
+    out.insert(out.end(), found.begin(), found.end());
+  }
+  return out;
+}
+
+}  // namespace binnacle::cli::doctor

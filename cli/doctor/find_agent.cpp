@@ -1,0 +1,131 @@
+#include "cli/doctor/find_agent.hpp"
+
+#include "cli/blocking.hpp"
+#include "common/async/run_program.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace binnacle::cli::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* name = "binnacle-agent";
+constexpr const char* usual_config = "/etc/binnacle/agent.yaml";
+
+/// The words of a command line, of which /proc gives each with a NUL behind it.
+std::vector<std::string> words_of(const std::string& file) {
+  std::vector<std::string> out;
+  const auto text = last_bytes(file, 1u << 20);
+  if (text.has_error()) return out;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find('\0'), rest.size());
+    out.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return out;
+}
+
+std::vector<agent_here> running(const std::string& root) {
+  std::vector<agent_here> out;
+  std::error_code ec;
+  for (const auto& entry : fs::directory_iterator(root + "/proc", ec)) {
+    const std::string pid = entry.path().filename();
+    if (pid.find_first_not_of("0123456789") != pid.npos) continue;
+    auto words = words_of(entry.path() / "cmdline");
+    if (words.empty() || fs::path(words.front()).filename() != name) continue;
+    if (std::ranges::find(words, "--probe") != words.end()) continue;
+    agent_here one;
+    one.pid = std::stoi(pid);
+    one.program = words.front();
+    one.arguments.assign(words.begin() + 1, words.end());
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+std::string beside_us() {
+  std::error_code ec;
+  const auto candidate = fs::read_symlink("/proc/self/exe", ec).parent_path() / name;
+  return !ec && fs::exists(candidate, ec) ? candidate.string() : name;
+}
+
+result<agent_here> candidate(const std::string& root, const std::string& config_file) {
+  auto found = running(root);
+  if (!config_file.empty()) {
+    // The one that runs with it, if any.
+    for (agent_here& one : found) {
+      if (std::ranges::find(one.arguments, config_file) != one.arguments.end() ||
+          std::ranges::find(one.arguments, "--config=" + config_file) != one.arguments.end())
+        return std::move(one);
+    }
+    agent_here named;
+    named.program = beside_us();
+    named.arguments = {"--config", config_file};
+    return named;
+  }
+  if (found.size() > 1) {
+    return error{
+        errc::not_found,
+        fmt::format("{} agents run here: name the settings of one with --agent-config", found.size())};
+  }
+  if (found.size() == 1) return std::move(found.front());
+  if (!exists(root + usual_config)) return error{errc::not_found, "no binnacle-agent is set up here"};
+  agent_here usual;
+  usual.program = beside_us();
+  usual.arguments = {"--config", usual_config};
+  return usual;
+}
+
+std::string first_sentence(const std::string& said) { return said.substr(0, said.find('\n')); }
+
+}  // namespace
+
+result<agent_settings> parse_agent_settings(const std::string& yaml) {
+  try {
+    const YAML::Node top = YAML::Load(yaml);
+    if (!top.IsMap()) return error{errc::invalid_input, "the agent printed no settings"};
+    const auto text = [&](const char* key) {
+      return top[key] ? top[key].as<std::string>("") : std::string();
+    };
+    agent_settings out;
+    out.node_name = text("node-name");
+    if (top["aggregator"])
+      out.aggregators = top["aggregator"].as<std::vector<std::string>>(std::vector<std::string>());
+    out.server_name = text("server-name");
+    out.pem = {text("cert"), text("key"), text("ca")};
+    out.listen = text("listen");
+    out.listen_cert = text("listen-cert");
+    out.listen_ca = text("listen-ca");
+    if (const auto sys = text("sys-root"); !sys.empty()) out.sys_root = sys;
+    return out;
+  } catch (const YAML::Exception& e) {
+    return error{errc::invalid_input, fmt::format("the agent's settings cannot be read: {}", e.msg)};
+  }
+}
+
+result<agent_here> find_agent(const std::string& root, const std::string& config_file,
+                              std::chrono::milliseconds patience) {
+  auto here = candidate(root, config_file);
+  if (here.has_error()) return here.error();
+  async::program print{here->program, here->arguments};
+  print.arguments.emplace_back("--print-config");
+  const auto ran = blocking(async::run_program(std::move(print), async::within(patience)));
+  if (ran.has_error()) {
+    return error{ran.error().code,
+                 fmt::format("{} cannot be run here: {}", here->program, ran.error().message)};
+  }
+  if (ran->status != 0)
+    return error{errc::invalid_input,
+                 fmt::format("the agent refuses its settings: {}", first_sentence(ran->errors))};
+  auto settings = parse_agent_settings(ran->output);
+  if (settings.has_error()) return settings.error();
+  here->settings = *std::move(settings);
+  return here;
+}
+
+}  // namespace binnacle::cli::doctor

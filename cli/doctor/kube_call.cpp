@@ -1,0 +1,35 @@
+#include "cli/doctor/kube_call.hpp"
+
+#include "aggregator/kube/client.hpp"
+#include "cli/blocking.hpp"
+
+#include <utility>
+
+namespace binnacle::cli::doctor {
+namespace {
+
+async::task<result<http::answer>> called(kube::access to, std::string target, async::deadline until) {
+  auto api = kube::client::open(std::move(to), logger("kube", log_level::off));
+  if (api.has_error()) co_return api.error();
+  http::call what;
+  what.target = std::move(target);
+  what.headers = {{"Accept", "application/json"}, {"Connection", "close"}};
+  co_return co_await (*api)->ask(std::move(what), until);
+}
+
+}  // namespace
+
+std::optional<result<kube::access>> kube_access(const place& p) {
+  if (p.kube_config == "in-cluster") return kube::in_cluster(p.variables);
+  std::string paths = p.kube_config;
+  if (const char* usual = p.variables("KUBECONFIG"); paths.empty() && usual != nullptr) paths = usual;
+  if (paths.empty()) return std::nullopt;
+  return kube::load_kubeconfig(paths, p.kube_context);
+}
+
+result<http::answer> kube_get(const kube::access& to, std::string target,
+                              std::chrono::milliseconds patience) {
+  return blocking(called(to, std::move(target), async::within(patience)));
+}
+
+}  // namespace binnacle::cli::doctor

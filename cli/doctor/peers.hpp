@@ -1,0 +1,29 @@
+#pragma once
+
+#include "cli/doctor/finding.hpp"
+#include "common/error.hpp"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace binnacle::cli::doctor {
+
+/// What to do about a peer that gave no answer. `what` is what should listen there ("binnacle-aggregator's
+/// ops port (9102)").
+std::string unreachable_remedy(errc code, std::string_view what);
+
+/// Seconds that a peer's clock is ahead of ours (negative: behind), known as well as the time its answer
+/// took.
+struct clock_reading {
+  std::string whose;
+  std::chrono::system_clock::time_point theirs, asked, answered;
+};
+/// What a difference of clocks means: nothing for verdicts (ages are measured on one clock), much for
+/// certificates. Pure.
+finding judge_clock(const clock_reading& r);
+
+/// An HTTP Date header ("Sun, 06 Nov 1994 08:49:37 GMT", RFC 9110, 5.6.7); the epoch if it is none.
+std::chrono::system_clock::time_point parse_http_date(const std::string& text);
+
+}  // namespace binnacle::cli::doctor

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "cli/doctor/finding.hpp"
+#include "cli/paint.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace binnacle::cli::doctor {
+
+/// "ok", "warning", "failure", "unchecked": as JSON has it.
+std::string_view to_string(grade g) noexcept;
+
+/// How many findings are of that grade.
+std::size_t count(std::span<const chapter> all, grade g) noexcept;
+
+/// A page for people: a line for each finding, what to do below it, and a last line that counts. `width` in
+/// columns.
+std::string as_text(std::string_view host, std::span<const chapter> all, const paint& with,
+                    std::size_t width);
+
+/// {"host":…,"findings":[{"check","grade","sentence","remedy"}],"failures":n,"warnings":n,"unchecked":n};
+/// "remedy" only where there is one.
+std::string as_json(std::string_view host, std::span<const chapter> all);
+
+}  // namespace binnacle::cli::doctor

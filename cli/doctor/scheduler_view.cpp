@@ -1,0 +1,96 @@
+#include "cli/doctor/scheduler_view.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+namespace binnacle::cli::doctor {
+namespace {
+
+std::string text(const YAML::Node& map, const char* key) {
+  const YAML::Node value = map[key];
+  return value && value.IsScalar() ? value.Scalar() : std::string();
+}
+bool yes(const YAML::Node& map, const char* key) { return text(map, key) == "true"; }
+
+bool manages_telemetry(const YAML::Node& extender) {
+  const YAML::Node resources = extender["managedResources"];
+  for (std::size_t i = 0; resources && resources.IsSequence() && i < resources.size(); ++i) {
+    if (text(resources[i], "name") == "telemetry/scheduling") return true;
+  }
+  return false;
+}
+
+result<scheduler_view> view_of(const YAML::Node& extender, const std::string& name) {
+  const auto wrong = [&](std::string what) {
+    return error{errc::invalid_input, fmt::format("{}: {}", name, std::move(what))};
+  };
+  std::string url = text(extender, "urlPrefix");
+  if (url.empty()) return wrong("the extender has no urlPrefix");
+  const auto scheme = url.find("://");
+  const auto slash = url.find('/', scheme == url.npos ? 0 : scheme + 3);
+  scheduler_view out;
+  if (slash != url.npos) {
+    out.path = url.substr(slash);
+    url.resize(slash);
+    while (out.path.ends_with('/')) out.path.pop_back();
+  }
+  auto at = parse_endpoint(url, 9001);
+  if (at.has_error()) return wrong(at.error().message);
+  out.at = *std::move(at);
+  if (yes(extender, "enableHTTPS")) out.at.secure = true;  // as kube-scheduler has it
+  const std::string verb = text(extender, "filterVerb");
+  if (verb.empty()) return wrong("the extender has no filterVerb: write scheduler/filter");
+  out.path += '/' + verb;
+  if (const auto t = text(extender, "httpTimeout"); !t.empty() && !parse_duration(t, out.timeout))
+    return wrong(fmt::format("httpTimeout {} is no duration such as 500ms", t));
+  out.by_names = yes(extender, "nodeCacheCapable");
+  if (const YAML::Node tls = extender["tlsConfig"]; tls && tls.IsMap()) {
+    out.pem = {text(tls, "certFile"), text(tls, "keyFile"), text(tls, "caFile")};
+    out.server_name = text(tls, "serverName");
+    if (yes(tls, "insecure")) {
+      out.remarks.push_back(
+          failure(fmt::format("{} has tlsConfig.insecure: anybody can answer for the aggregator", name),
+                  "name the CA in tlsConfig.caFile instead"));
+    }
+  }
+  if (!out.by_names) {
+    out.remarks.push_back(
+        warning(fmt::format("{} has no nodeCacheCapable: true: whole Node objects are sent", name),
+                "set it: names are about a hundred times less to send"));
+  }
+  if (!yes(extender, "ignorable")) {
+    out.remarks.push_back(
+        warning(fmt::format("{} has no ignorable: true: without the aggregator no pod is placed", name),
+                "set it, unless that is meant"));
+  }
+  if (!text(extender, "prioritizeVerb").empty() && text(extender, "weight").empty()) {
+    out.remarks.push_back(
+        failure(fmt::format("{} has a prioritizeVerb without a weight: kube-scheduler refuses it", name),
+                "add weight: 10"));
+  }
+  return out;
+}
+
+}  // namespace
+
+result<scheduler_view> parse_scheduler_config(const std::string& yaml, const std::string& name) {
+  try {
+    const YAML::Node top = YAML::Load(yaml);
+    const YAML::Node extenders = top.IsMap() ? top["extenders"] : YAML::Node();
+    if (!extenders || !extenders.IsSequence() || extenders.size() == 0) {
+      return error{errc::invalid_input,
+                   fmt::format("{} names no extenders: kube-scheduler asks nobody", name)};
+    }
+    for (std::size_t i = 0; i < extenders.size(); ++i) {
+      if (manages_telemetry(extenders[i])) return view_of(extenders[i], name);
+    }
+    if (extenders.size() == 1) return view_of(extenders[0], name);
+    return error{errc::invalid_input,
+                 fmt::format("{} names {} extenders, and none of them manages telemetry/scheduling", name,
+                             extenders.size())};
+  } catch (const YAML::Exception& e) {
+    return error{errc::invalid_input, fmt::format("{}:{}: {}", name, e.mark.line + 1, e.msg)};
+  }
+}
+
+}  // namespace binnacle::cli::doctor

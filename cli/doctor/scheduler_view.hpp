@@ -1,0 +1,28 @@
+#pragma once
+
+#include "cli/connection.hpp"
+#include "cli/doctor/finding.hpp"
+#include "common/clock.hpp"
+#include "common/error.hpp"
+
+#include <string>
+
+namespace binnacle::cli::doctor {
+
+/// How kube-scheduler reaches an extender, as its KubeSchedulerConfiguration says.
+struct scheduler_view {
+  endpoint at;
+  std::string path;  ///< of the URL and the filter verb: "/scheduler/filter"
+  tls::files pem;
+  std::string server_name;
+  duration timeout = std::chrono::seconds(5);  ///< kube-scheduler's default
+  bool by_names = false;                       ///< nodeCacheCapable
+  findings remarks;                            ///< what in it costs something
+};
+
+/// The extender among those of a KubeSchedulerConfiguration that is Binnacle's: the one that manages
+/// telemetry/scheduling, or the only one. Errors: invalid_input with what is missing. Source:
+/// kubernetes.io/docs/reference/config-api/kube-scheduler-config.v1, Extender.
+result<scheduler_view> parse_scheduler_config(const std::string& yaml, const std::string& name);
+
+}  // namespace binnacle::cli::doctor

@@ -1,0 +1,221 @@
+#include "cli/doctor/agent_findings.hpp"
+#include "cli/doctor/cluster_findings.hpp"
+#include "cli/doctor/filter_answer.hpp"
+#include "cli/doctor/find_agent.hpp"
+#include "cli/doctor/peers.hpp"
+#include "cli/doctor/probe_findings.hpp"
+#include "cli/doctor/scheduler_view.hpp"
+#include "cli/doctor/status_findings.hpp"
+#include "tests/cli/samples.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace {
+
+using namespace binnacle;
+using namespace binnacle::cli;
+using namespace binnacle::cli::doctor;
+using namespace std::chrono_literals;
+
+bool says(const finding& f, const char* part) { return f.sentence.find(part) != f.sentence.npos; }
+bool any_says(const findings& all, grade g, const char* part) {
+  return std::ranges::any_of(all, [&](const finding& f) { return f.how == g && says(f, part); });
+}
+
+const char* const extender_config = R"(apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+extenders:
+- {urlPrefix: "http://other:8888/", filterVerb: filter}
+- urlPrefix: https://binnacle.binnacle.svc:9001/
+  filterVerb: scheduler/filter
+  prioritizeVerb: scheduler/prioritize
+  weight: 10
+  nodeCacheCapable: true
+  ignorable: true
+  enableHTTPS: true
+  httpTimeout: 500ms
+  managedResources: [{name: telemetry/scheduling, ignoredByScheduler: true}]
+  tlsConfig: {caFile: /certs/ca.crt, certFile: /certs/tls.crt, keyFile: /certs/tls.key, serverName: binnacle}
+)";
+
+TEST_SUITE("cli/doctor/findings") {
+  TEST_CASE("a scheduler's configuration says where and as whom it calls") {
+    const auto v = parse_scheduler_config(extender_config, "c.yaml");
+    REQUIRE(v.has_value());
+    CHECK(v->at.url == "https://binnacle.binnacle.svc:9001");
+    CHECK(v->path == "/scheduler/filter");
+    CHECK(v->pem.authority == "/certs/ca.crt");
+    CHECK(v->server_name == "binnacle");
+    CHECK(v->timeout == 500ms);
+    CHECK(v->by_names);
+    CHECK(v->remarks.empty());
+  }
+
+  TEST_CASE("what in a scheduler's configuration costs something is remarked") {
+    const auto v = parse_scheduler_config(
+        "extenders:\n- {urlPrefix: 'https://a:9001', filterVerb: scheduler/filter, prioritizeVerb: "
+        "scheduler/prioritize, "
+        "tlsConfig: {insecure: true}}\n",
+        "c.yaml");
+    REQUIRE(v.has_value());
+    CHECK(any_says(v->remarks, grade::failure, "insecure"));
+    CHECK(any_says(v->remarks, grade::failure, "without a weight"));
+    CHECK(any_says(v->remarks, grade::warning, "nodeCacheCapable"));
+    CHECK(any_says(v->remarks, grade::warning, "ignorable"));
+  }
+
+  TEST_CASE("a configuration that asks nobody, or nobody of ours, is refused with the reason") {
+    const auto why = [](const char* yaml) { return parse_scheduler_config(yaml, "c.yaml").error().message; };
+    CHECK(why("kind: x\n").find("names no extenders") != std::string::npos);
+    CHECK(why("extenders: []\n").find("names no extenders") != std::string::npos);
+    CHECK(
+        why("extenders: [{urlPrefix: 'http://a'}, {urlPrefix: 'http://b'}]\n").find("none of them manages") !=
+        std::string::npos);
+    CHECK(why("extenders: [{urlPrefix: 'https://a:1'}]\n").find("filterVerb") != std::string::npos);
+    CHECK(why("extenders: [{urlPrefix: 'ftp://a', filterVerb: f}]\n").find("only https and http") !=
+          std::string::npos);
+    CHECK(why("extenders: [\n").find("c.yaml:2") != std::string::npos);
+  }
+
+  TEST_CASE("the answer to a filter call must have the node in it") {
+    const auto judged = [](unsigned status, std::string body) {
+      http::answer a;
+      a.status = status;
+      a.body = std::move(body);
+      return judge_filter_answer("https://a:9001/scheduler/filter", a, "with your certificate", 3ms);
+    };
+    CHECK(judged(200, R"({"NodeNames":["binnacle-doctor"],"Error":""})").how == grade::ok);
+    CHECK(judged(200, R"({"Nodes":{"items":[{"metadata":{"name":"binnacle-doctor"}}]},"NodeNames":null})")
+              .how == grade::ok);
+    CHECK(says(judged(200, R"({"NodeNames":[]})"), "refuses a node"));
+    CHECK(says(judged(200, R"({"Error":"no room"})"), "no room"));
+    CHECK(says(judged(200, "<html>"), "no JSON"));
+    CHECK(says(judged(401, "{}"), "refuses the caller with your certificate"));
+    CHECK(judged(404, "{}").remedy.find("scheduler/filter") != std::string::npos);
+  }
+
+  TEST_CASE("the question names one node in either form, and is JSON") {
+    CHECK(json::parse(filter_question(true)).at("NodeNames").at(0) == "binnacle-doctor");
+    CHECK(json::parse(filter_question(false)).at("Nodes").at("items").at(0).at("metadata").at("name") ==
+          "binnacle-doctor");
+  }
+
+  TEST_CASE("an aggregator's status becomes what a person should look at") {
+    const auto found = judge_status(parsed(status_sample), "https://a:9102");
+    CHECK(any_says(found, grade::ok, "replica agg-1"));
+    CHECK(any_says(found, grade::warning, "1 of 3 nodes known to https://a:9102 are not connected"));
+    CHECK(any_says(found, grade::warning, "1 error in policies"));
+    CHECK(any_says(found, grade::warning, "2 sources of nodes cannot be read"));
+    CHECK(any_says(found, grade::warning, "ends today"));
+    CHECK(any_says(judge_status(parsed(R"({"version":"9.9.1","nodes":{"known":0}})"), "u"), grade::warning,
+                   "of version 9.9.1"));
+    CHECK(any_says(judge_status(parsed(R"({"version":"9.9.1","nodes":{"known":0}})"), "u"), grade::warning,
+                   "no agent yet"));
+  }
+
+  TEST_CASE("a node that an aggregator has lost is a failure") {
+    CHECK(judge_node(parsed(R"({"connected":true,"seenMs":120})"), "n1", "u").how == grade::ok);
+    const auto lost = judge_node(parsed(R"({"connected":false,"seenMs":15000})"), "n1", "u");
+    CHECK(lost.how == grade::failure);
+    CHECK(says(lost, "lost node n1, 15.0s ago"));
+  }
+
+  TEST_CASE("clocks that differ matter to certificates, not to verdicts") {
+    const std::chrono::system_clock::time_point now{1'700'000'000s};
+    const auto ahead = [&](auto by) { return judge_clock({"the peer", now + by, now - 10ms, now + 10ms}); };
+    CHECK(ahead(0s).how == grade::ok);
+    CHECK(ahead(1s).how == grade::ok);  // times of answers are whole seconds
+    CHECK(ahead(-6900ms).how == grade::warning);
+    CHECK(says(ahead(20s), "ahead of ours; verdicts do not depend on it"));
+    CHECK(says(ahead(-20s), "behind ours"));
+    CHECK(ahead(600s).how == grade::failure);
+    // An answer that took long says less.
+    CHECK(judge_clock({"the peer", now + 20s, now, now + 40s}).how == grade::ok);
+  }
+
+  TEST_CASE("a Date header is read, anything else is not") {
+    CHECK(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT") ==
+          std::chrono::system_clock::from_time_t(784111777));
+    CHECK(parse_http_date("1994-11-06") == std::chrono::system_clock::time_point());
+    CHECK(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT+1") == std::chrono::system_clock::time_point());
+  }
+
+  TEST_CASE("what the agent's probe finds keeps its remedy; absent hardware is no fault") {
+    const auto said = parsed(R"({"node":"n1","sources":[
+      {"source":"rapl","works":false,"findings":[{"grade":"absent","what":"RAPL","why":"no powercap","remedy":"modprobe"}]},
+      {"source":"os","works":true,"findings":[{"grade":"works","what":"cpu","why":"","remedy":""},
+                                              {"grade":"absent","what":"pressure","why":"no PSI","remedy":"psi=1"}]},
+      {"source":"bmc","works":false,"findings":[{"grade":"broken","what":"/dev/ipmi0","why":"refused","remedy":"give it"}]}]})");
+    const auto found = judge_probe(said, 0);
+    CHECK(any_says(found, grade::ok, "rapl: RAPL: absent: no powercap"));
+    CHECK(any_says(found, grade::ok, "os: 1 part works"));
+    CHECK(any_says(found, grade::failure, "bmc: /dev/ipmi0: broken: refused"));
+    CHECK(any_says(judge_probe(said, 1000), grade::warning, "seen as user 1000"));
+    CHECK_FALSE(any_says(found, grade::ok, "pressure"));
+    CHECK(any_says(judge_probe(parsed(R"({"sources":[{"source":"rapl","works":false,"findings":[]}]})"), 0),
+                   grade::failure, "no source of this node"));
+  }
+
+  TEST_CASE("an agent's /metrics tell links that are lost and sources that are down") {
+    const auto found = judge_agent_metrics(
+        "binnacle_agent_connected{aggregator=\"agg-0\"} 1\nbinnacle_agent_connected{aggregator=\"agg-1\"} 0\n"
+        "binnacle_agent_source_up{source=\"rapl\"} 0\nbinnacle_agent_source_up{source=\"os\"} 1\n"
+        "binnacle_agent_frozen_sensors{source=\"bmc\"} 2\n");
+    CHECK(any_says(found, grade::ok, "a link to agg-0"));
+    CHECK(any_says(found, grade::warning, "no link to agg-1"));
+    CHECK(any_says(found, grade::warning, "1 source cannot be read: rapl"));
+    CHECK(any_says(found, grade::warning, "2 sensors hang"));
+    CHECK(any_says(judge_agent_metrics("binnacle_agent_connected{aggregator=\"agg-1\"} 0\n"), grade::failure,
+                   "no link to agg-1"));
+    CHECK(any_says(judge_agent_metrics("{"), grade::warning, "cannot be read"));
+  }
+
+  TEST_CASE("APIServices, the CRD and the version of a cluster") {
+    const char* name = "v1beta2.custom.metrics.k8s.io";
+    const auto service = [](const char* available, const char* more, const char* of) {
+      return parsed((std::string(R"({"spec":{"service":{"namespace":"b","name":")") + of + "\"}" + more +
+                     R"(},"status":{"conditions":[{"type":"Available","status":")" + available +
+                     R"(","reason":"FailedDiscoveryCheck","message":"no route"}]}})")
+                        .c_str());
+    };
+    CHECK(judge_api_service(service("True", "", "binnacle"), name).how == grade::ok);
+    const auto down = judge_api_service(service("False", "", "binnacle"), name);
+    CHECK(down.how == grade::failure);
+    CHECK(says(down, "FailedDiscoveryCheck: no route"));
+    CHECK(says(judge_api_service(service("True", R"(,"insecureSkipTLSVerify":true)", "binnacle"), name),
+               "insecureSkipTLSVerify"));
+    CHECK(says(judge_api_service(service("True", "", "prometheus-adapter"), name), "another adapter's"));
+    CHECK(says(judge_api_service(nullptr, name), "is not registered"));
+
+    CHECK(judge_crd(nullptr).how == grade::failure);
+    CHECK(judge_crd(parsed(R"({"status":{"conditions":[{"type":"Established","status":"True"}]}})")).how ==
+          grade::ok);
+    CHECK(judge_crd(parsed(R"({"status":{}})")).how == grade::failure);
+
+    CHECK(judge_version(parsed(R"({"major":"1","minor":"33+","gitVersion":"v1.33.1"})"), 200, "u").how ==
+          grade::ok);
+    CHECK(judge_version(parsed(R"({"major":"1","minor":"27","gitVersion":"v1.27.3"})"), 200, "u").how ==
+          grade::warning);
+    CHECK(says(judge_version(parsed("{}"), 401, "u"), "does not know us"));
+    CHECK(judge_version(nullptr, 200, "u").how == grade::failure);
+  }
+
+  TEST_CASE("the agent's own print of its settings is understood") {
+    const auto s = parse_agent_settings(
+        "node-name: \"n1\"\naggregator: [\"a:9110\", \"b\"]\nserver-name: \"x\"\ncert: \"c\"\nkey: "
+        "\"k\"\nca: \"a\"\n"
+        "listen: \":9103\"\nsys-root: \"/host/sys\"\n");
+    REQUIRE(s.has_value());
+    CHECK(s->node_name == "n1");
+    CHECK(s->aggregators == std::vector<std::string>{"a:9110", "b"});
+    CHECK(s->pem.key == "k");
+    CHECK(s->sys_root == "/host/sys");
+    CHECK(parse_agent_settings("").has_error());
+    CHECK(parse_agent_settings("aggregator: [\n").has_error());
+  }
+}
+
+}  // namespace
