@@ -59,10 +59,12 @@ struct cluster::impl {
       : log(std::move(l)),
         api(std::move(c)),
         policy_follower(kube::policy_objects::collection(), policies, std::random_device{}()),
+        pod_follower(kube::pod_objects::collection(), pods, std::random_device{}()),
         candidate(election_of(s, api->where())),
         events({"binnacle-aggregator", s.replica_id}) {}
 
   void pass_on(ingest_loop& writer);
+  void count_pods(extender::placements& placed);
   void look_at_lease();
   task<void> keep_statuses(sources from);
   task<void> write_status(kube::object_key key, boost::json::object wanted, enforce::urgency how);
@@ -72,13 +74,15 @@ struct cluster::impl {
   const std::shared_ptr<kube::client> api;
   kube::policy_objects policies;
   kube::reflector policy_follower;
+  kube::pod_objects pods;
+  kube::reflector pod_follower;
   kube::election candidate;
   kube::event_recorder events;
   std::unique_ptr<async::event> news;          // of events
   std::unique_ptr<async::task_group> running;  // from start() on
   enforce::status_pace pace;
   kube::object_key last_looked_at;
-  std::string policy_trouble, lease_trouble, status_trouble;
+  std::string policy_trouble, pod_trouble, lease_trouble, status_trouble;
   bool told_of_policies = false;
   bool led = false;
 };
@@ -112,6 +116,24 @@ void cluster::impl::pass_on(ingest_loop& writer) {
     told_of_policies = true;
     log.info("{} TASPolicy objects read from {}", policy_follower.size(), api->where().url());
   }
+}
+
+// A pod that had its node before we came is in the data already, unless it is still starting.
+void cluster::impl::count_pods(extender::placements& placed) {
+  using event = kube::pod_objects::event;
+  const instant now = boot_clock::now();
+  placed.bindings_followed(pod_follower.is_synced());
+  for (const kube::pod_objects::change& c : pods.take()) {
+    switch (c.what) {
+      case event::placed: placed.bound(c.uid, c.node, now); break;
+      case event::ready: c.before_us ? placed.gone(c.uid) : placed.ready(c.uid, true, now); break;
+      case event::unready: placed.ready(c.uid, false, now); break;
+      case event::gone: placed.gone(c.uid); break;
+    }
+  }
+  if (pod_trouble == pod_follower.trouble()) return;
+  pod_trouble = pod_follower.trouble();
+  if (!pod_trouble.empty()) log.warning("{}; what was known of pods stays", pod_trouble);
 }
 
 void cluster::impl::look_at_lease() {
@@ -205,9 +227,12 @@ void cluster::start(async::loop& on, ingest_loop& writer, sources from) {
   self->news = std::make_unique<async::event>(on);
   self->running = std::make_unique<async::task_group>(on, self->log);
   std::function<void()> after_policies = [self, &writer] { self->pass_on(writer); };
+  std::function<void()> after_pods = [self, placed = &from.placed] { self->count_pods(*placed); };
   std::function<void()> after_lease = [self] { self->look_at_lease(); };
   self->running->spawn("policies of the API server",
                        kube::follow(self->api, self->policy_follower, std::move(after_policies)));
+  self->running->spawn("pods of the API server",
+                       kube::follow(self->api, self->pod_follower, std::move(after_pods)));
   self->running->spawn("election", kube::campaign(self->api, self->candidate, std::move(after_lease)));
   self->running->spawn("statuses", self->keep_statuses(from));
   self->running->spawn("events", kube::send_events(self->api, self->events, *self->news));
@@ -220,6 +245,8 @@ async::task<void> cluster::stop(async::deadline until) {
   co_await kube::resign(self->api, self->candidate, until);
 }
 
+const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
+
 cluster::report cluster::state() const {
   const kube::client::counters& c = impl_->api->stats();
   const kube::reflector::counters& r = impl_->policy_follower.stats();
@@ -227,9 +254,10 @@ cluster::report cluster::state() const {
   out.url = impl_->api->where().url();
   out.policies_read = impl_->policy_follower.is_synced();
   out.policies = impl_->policy_follower.size();
+  out.pods = impl_->pods.objects().size();
   out.leads = impl_->candidate.leads(boot_clock::now());
-  for (const std::string* trouble : {&impl_->policy_follower.trouble(), &impl_->candidate.trouble(),
-                                     &std::as_const(impl_->status_trouble)}) {
+  for (const std::string* trouble : {&impl_->policy_follower.trouble(), &impl_->pod_follower.trouble(),
+                                     &impl_->candidate.trouble(), &std::as_const(impl_->status_trouble)}) {
     if (!trouble->empty()) out.troubles.push_back(*trouble);
   }
   out.calls = c.calls;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "aggregator/config.hpp"
+#include "aggregator/extender/placements.hpp"
 #include "aggregator/ingest_loop.hpp"
+#include "aggregator/kube/pod_objects.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"
@@ -23,14 +25,16 @@ class cluster {
     std::string url;
     bool policies_read = false;  ///< all of them, once since the start
     std::size_t policies = 0;
+    std::size_t pods = 0;               ///< that have a node
     bool leads = false;                 ///< this replica writes
     std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
     std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;
   };
-  /// What statuses are made of; both are read on the faces loop.
+  /// What statuses are made of, and who is told where pods are; all on the faces loop.
   struct sources {
     const store::view& nodes;
     const ingest_report& judged;
+    extender::placements& placed;
   };
 
   /// Reads the kubeconfig or the service account's files. Errors: one sentence with the remedy.
@@ -42,6 +46,8 @@ class cluster {
   /// Ends all that, and lets the next replica write at once.
   async::task<void> stop(async::deadline until);
   report state() const;
+  /// Every pod that has a node, as far as it could be read.
+  const kube::pod_objects& pods() const noexcept;
 
  private:
   struct impl;

@@ -264,7 +264,8 @@ result<void> faces_loop::start(ingest_loop& writer) {
         self.serve("health", s.health_port, nullptr, std::move(health_routes))}) {
     if (served.has_error()) return served.error();
   }
-  if (self.kubernetes) self.kubernetes->start(self.loop, writer, {self.nodes, self.ingest});
+  if (self.kubernetes)
+    self.kubernetes->start(self.loop, writer, {self.nodes, self.ingest, self.extend.placed()});
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
                                                          std::chrono::seconds(2)));

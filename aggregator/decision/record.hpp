@@ -85,6 +85,7 @@ struct candidate {
   verdict what = verdict::passed;
   std::int8_t score = 0;   ///< prioritize
   std::uint16_t rule = 0;  ///< index of the rule that decided, for refused
+  std::uint8_t crowd = 0;  ///< prioritize: points taken off for pods just placed there
 };
 
 struct pod_ref {

@@ -3,6 +3,7 @@
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/args_parser.hpp"
 #include "aggregator/extender/counters.hpp"
+#include "aggregator/extender/placements.hpp"
 #include "aggregator/extender/selection.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/clock.hpp"
@@ -33,6 +34,7 @@ struct context {
   std::function<instant()> clock;
   logger log;
   selector policies{};
+  placements placed{};
   counters counted{};
 };
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <unordered_map>
 
 namespace binnacle::extender {
 namespace {
@@ -152,10 +153,51 @@ std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
     for (std::size_t i = 0; i < names.size(); ++i) views[i] = names[i];
     policy::score_by_rank(values, views, better, scores);
   }
+  if (by_.policy->damping == policy::herd_damping::enabled) damp(scores, now);
+  if (!by_.dry_run()) expect(names, scores, now);
   for (std::size_t i = 0; i < listed; ++i) batch_[i].score = static_cast<std::int8_t>(scores[i]);
   batch_.resize(listed);
   record_.candidates = std::move(batch_);
   return by_.dry_run() ? std::vector<std::uint8_t>{} : scores;
+}
+
+/// Pods whose load the ranking value does not show yet take a point each off their node, those aside that
+/// every scored node has: under a steady stream of pods the values must still count.
+void judge::damp(std::vector<std::uint8_t>& scores, instant now) {
+  shared_.placed.gone(record_.pod.uid);  // whom a scheduler asks about is nowhere yet
+  const policy::published_rule& rule = by_.strategy->rules.front();
+  std::vector<std::uint32_t> crowds(scores.size());
+  std::unordered_map<std::uint32_t, std::uint32_t> by_node;
+  for (const std::string_view node : shared_.placed.nodes(now)) {
+    const store::node_id id = shared_.data.ids().find(node);
+    if (id == decision::no_node) continue;
+    by_node[index(id)] = shared_.placed.counting(node, rule.load(id).read_at, rule.definition.window);
+  }
+  if (by_node.empty()) return;
+  std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (const auto at = by_node.find(index(batch_[i].id)); at != by_node.end()) crowds[i] = at->second;
+    if (batch_[i].what == verdict::scored) least = std::min(least, crowds[i]);
+  }
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (batch_[i].what != verdict::scored) continue;
+    const auto off = static_cast<std::uint8_t>(std::min<std::uint32_t>(crowds[i] - least, policy::top_score));
+    batch_[i].crowd = off;
+    scores[i] -= std::min(scores[i], off);
+  }
+}
+
+/// Where the pod will most likely go: to the node with the best score; among equals to any. The binding is
+/// seen only after the next pods have been asked about.
+void judge::expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now) {
+  const auto best = std::ranges::max_element(scores);
+  if (best == scores.end() || record_.pod.uid.empty()) return;
+  const auto equals = static_cast<std::size_t>(std::ranges::count(scores, *best));
+  std::size_t skip = std::hash<std::string>{}(record_.pod.uid) % equals;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (scores[i] != *best || skip-- != 0) continue;
+    return shared_.placed.expected(record_.pod.uid, names[i], now);
+  }
 }
 
 judge::made judge::finish(instant last_piece, instant now) {

@@ -52,6 +52,8 @@ class judge {
   void look_up(const name_list& names, std::size_t from);
   void read(std::size_t rule, instant now, std::size_t first, std::size_t listed);
   std::size_t list(const name_list& names, std::size_t from, instant now);
+  void damp(std::vector<std::uint8_t>& scores, instant now);
+  void expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now);
   void write_refusals();
 
   context& shared_;

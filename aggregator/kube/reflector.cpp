@@ -12,7 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 namespace json = boost::json;
 
-constexpr std::size_t page = 500;
 constexpr duration list_deadline = 60s;
 // Bookmarks come about once a minute; two missing ones and a half say that nobody is there any more.
 constexpr duration longest_silence = 150s;
@@ -50,16 +49,25 @@ reflector::action reflector::next(instant) {
   return {step::watch, watch_target(), settings_.watch_accept, longest_silence};
 }
 
+/// The collection, with the selector of what is wanted.
+std::string reflector::asked(std::string_view how) const {
+  std::string out = fmt::format("{}?{}", settings_.path, how);
+  if (!settings_.field_selector.empty())
+    out += "&fieldSelector=" + http::query_escaped(settings_.field_selector);
+  return out;
+}
+
 // resourceVersion=0 is served from the watch cache at no cost to etcd; pages, and the list after an expired
 // version, come from etcd.
 std::string reflector::list_target() const {
-  std::string out = fmt::format("{}?limit={}", settings_.path, page);
+  std::string out = asked(fmt::format("limit={}", settings_.page));
   if (!continue_.empty()) return out + "&continue=" + http::query_escaped(continue_);
+  // With a version the server would leave out the limit, or take the version as exact.
+  if (settings_.page != usual_page) return out;
   switch (list_from_) {
     case from::cache: return out + "&resourceVersion=0";
     // Without a limit: with one the server would take the version as exact, not as the least.
-    case from::last:
-      return fmt::format("{}?resourceVersion={}", settings_.path, http::query_escaped(version_));
+    case from::last: return asked("resourceVersion=" + http::query_escaped(version_));
     case from::newest: break;
   }
   return out;
@@ -67,8 +75,8 @@ std::string reflector::list_target() const {
 
 std::string reflector::watch_target() {
   std::uniform_int_distribution<int> seconds(300, 600);  // so that not all watches end at one moment
-  return fmt::format("{}?watch=1&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}",
-                     settings_.path, http::query_escaped(version_), seconds(random_));
+  return asked(fmt::format("watch=1&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}",
+                           http::query_escaped(version_), seconds(random_)));
 }
 
 void reflector::listed(const http::answer& a, instant now) {

@@ -42,12 +42,16 @@ class watcher {
 /// Source: kubernetes.io/docs/reference/using-api/api-concepts, "Efficient detection of changes".
 class reflector {
  public:
+  static constexpr std::size_t usual_page = 500;
   struct settings {
     std::string path;        ///< "/apis/telemetry.intel.com/v1alpha1/taspolicies"
     std::string what;        ///< for messages: "TASPolicy objects"
     std::string if_unknown;  ///< what to do when the server has no such collection (404)
     std::string list_accept = "application/json";
     std::string watch_accept = "application/json";
+    std::string field_selector;  ///< of the objects wanted; empty: all
+    /// Objects of one answer. Fewer than usual: they are large, and every list comes by such pages.
+    std::size_t page = usual_page;
   };
   enum class step : unsigned char { list, watch, wait };
   struct action {
@@ -86,6 +90,7 @@ class reflector {
  private:
   enum class from : unsigned char { cache, last, newest };  // where a list may come from
 
+  std::string asked(std::string_view how) const;
   std::string list_target() const;
   std::string watch_target();
   void take_items(const boost::json::object& list);

@@ -186,6 +186,7 @@ std::shared_ptr<const published_policy> engine::make_published(const policy& p) 
   out->key = p.key;
   out->revision = p.revision;
   out->how = p.how;
+  out->damping = p.damping;
   for (const strategy& s : p.strategies) {
     const auto found = entries_.find(strategy_id{p.key, s.kind});
     if (found == entries_.end() || out->find(s.kind) != nullptr) continue;

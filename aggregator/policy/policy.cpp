@@ -140,6 +140,8 @@ std::uint64_t content_revision(const policy& p) {
   hash.add(p.key.name_space);
   hash.add(p.key.name);
   hash.add(to_string(p.how));
+  // Revisions of policies without it are those of before it was there.
+  if (p.damping == herd_damping::disabled) hash.add("herdDamping");
   for (const strategy& s : p.strategies) {
     hash.add(to_string(s.kind));
     hash.add(to_string(s.op));

@@ -20,6 +20,7 @@ enum class comparison : std::uint8_t { less_than, greater_than, equals };
 enum class logic : std::uint8_t { any_of, all_of };
 enum class missing : std::uint8_t { allow, reject };
 enum class mode : std::uint8_t { enforce, dry_run };
+enum class herd_damping : std::uint8_t { enabled, disabled };
 
 // As in the manifest.
 std::string_view to_string(strategy_kind k) noexcept;  ///< "dontschedule"…
@@ -86,6 +87,8 @@ struct policy {
   policy_key key;
   std::uint64_t revision = 0;  ///< changes whenever the content does; shown with every decision
   mode how = mode::enforce;
+  herd_damping damping =
+      herd_damping::enabled;         ///< scheduleonmetric: pods just placed count against their node
   std::vector<strategy> strategies;  ///< at most one of each kind
 
   const strategy* find(strategy_kind kind) const noexcept;

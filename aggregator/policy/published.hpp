@@ -88,6 +88,7 @@ struct published_policy {
   policy_key key;
   std::uint64_t revision = 0;
   mode how = mode::enforce;
+  herd_damping damping = herd_damping::enabled;
   std::vector<published_strategy> strategies;
 
   const published_strategy* find(strategy_kind kind) const noexcept {

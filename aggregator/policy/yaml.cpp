@@ -232,6 +232,10 @@ class reader {
       if (const auto which = mode_given->one_of({"Enforce", "DryRun"}))
         p.value.how = *which == 0 ? mode::enforce : mode::dry_run;
     }
+    if (const auto damping = fields.get("herdDamping")) {
+      if (const auto which = damping->one_of({"Enabled", "Disabled"}))
+        p.value.damping = *which == 0 ? herd_damping::enabled : herd_damping::disabled;
+    }
     const auto strategies = fields.get("strategies");
     fields.finish();
     if (!strategies) {

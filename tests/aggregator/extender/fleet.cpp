@@ -112,6 +112,7 @@ void fleet::refresh() {
     out->key = key;
     out->revision = p.revision;
     out->how = p.how;
+    out->damping = p.damping;
     for (const auto& s : p.strategies) {
       auto& strategy = out->strategies.emplace_back();
       strategy.kind = s.kind;

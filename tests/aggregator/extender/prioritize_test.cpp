@@ -41,7 +41,7 @@ TEST_SUITE("aggregator/extender/prioritize") {
     CHECK(answer.status == 200);
     CHECK(answer.body == scores);
     CHECK(answer.outcome == "decided");
-    CHECK(f.prioritize(nodes_args(pod_json("p", "power"),
+    CHECK(f.prioritize(nodes_args(pod_json("web-1", "power"),
                                   {node_json("node-a"), node_json("node-b"), node_json("node-c")}),
                        11)
               .body == scores);

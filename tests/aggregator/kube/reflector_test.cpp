@@ -87,6 +87,20 @@ TEST_SUITE("aggregator/kube/reflector") {
     CHECK(seconds <= 600);
   }
 
+  TEST_CASE("a selector goes with every question, and large objects come by pages from etcd") {
+    talk t;
+    kube::reflector machine(
+        {.path = "/api/v1/pods", .what = "pods", .field_selector = "spec.nodeName!=", .page = 9}, t, 7);
+    CHECK(machine.next(t.now).target == "/api/v1/pods?limit=9&fieldSelector=spec.nodeName%21%3D");
+    machine.listed({200, {}, R"({"metadata":{"resourceVersion":"10","continue":"more"},"items":[]})"}, t.now);
+    CHECK(machine.next(t.now).target ==
+          "/api/v1/pods?limit=9&fieldSelector=spec.nodeName%21%3D&continue=more");
+    machine.listed({200, {}, R"({"metadata":{"resourceVersion":"10"},"items":[]})"}, t.now);
+    const std::string watch = machine.next(t.now).target;
+    CHECK(watch.starts_with("/api/v1/pods?watch=1&"));
+    CHECK(watch.ends_with("&fieldSelector=spec.nodeName%21%3D"));
+  }
+
   TEST_CASE("events are told, however their bytes are split, and the next watch goes on behind the last") {
     const std::string stream = "{\"type\":\"ADDED\",\"object\":" + thing("b/z", "11") +
                                "}\n{\"type\":\"MODIFIED\",\"object\":" + thing("a/x", "12") +

@@ -390,6 +390,8 @@ TEST_SUITE("aggregator/policy/yaml") {
              row{with("apiVersion: telemetry.intel.com/v1alpha1\n", ""), 1, "", "apiVersion is missing"},
              row{with("spec:\n", "spec:\n  mode: Dryrun\n"), 5, "spec.mode", "did you mean DryRun?"},
              row{with("spec:\n", "spec:\n  Mode: DryRun\n"), 5, "spec.Mode", "did you mean mode?"},
+             row{with("spec:\n", "spec:\n  herdDamping: disabled\n"), 5, "spec.herdDamping",
+                 "did you mean Disabled?"},
              row{with("spec:\n", "strategy: x\nspec:\n"), 4, "strategy", "unknown here"},
              row{with("  strategies:", "  strategie:"), 5, "spec.strategie", "did you mean strategies?"},
          }) {

@@ -1,0 +1,96 @@
+#include "aggregator/extender/placements.hpp"
+
+#include <algorithm>
+
+namespace binnacle::extender {
+
+void placements::expected(const std::string& uid, std::string_view node, instant now) {
+  expire(now);
+  const auto at = pods_.find(uid);
+  if (uid.empty() || (at != pods_.end() && at->second.confirmed)) return;
+  put(uid, node, now, false);
+}
+
+void placements::bound(const std::string& uid, std::string_view node, instant now) {
+  expire(now);
+  const auto at = pods_.find(uid);
+  if (uid.empty() || (at != pods_.end() && at->second.confirmed && at->second.node == node)) return;
+  put(uid, node, now, true);
+}
+
+void placements::ready(const std::string& uid, bool is, instant now) {
+  const auto at = pods_.find(uid);
+  if (at == pods_.end()) return;
+  if (!is) {
+    at->second.ready.reset();
+  } else if (!at->second.ready) {
+    at->second.ready = now;
+  }
+}
+
+void placements::gone(const std::string& uid) {
+  const auto at = pods_.find(uid);
+  if (at == pods_.end()) return;
+  take_from_node(uid, at->second.node);
+  pods_.erase(at);
+}
+
+void placements::put(const std::string& uid, std::string_view node, instant now, bool confirmed) {
+  gone(uid);
+  // A pod that is asked about again and again leaves an entry each time.
+  const auto full = [this] { return pods_.size() >= settings_.most || by_age_.size() >= 4 * settings_.most; };
+  for (; full() && !by_age_.empty(); by_age_.pop_front()) {
+    if (still(by_age_.front()) == nullptr) continue;
+    gone(by_age_.front().second);
+    ++dropped_;
+  }
+  pods_.emplace(uid, pod{std::string(node), now, confirmed, std::nullopt});
+  auto on = nodes_.find(node);
+  if (on == nodes_.end()) on = nodes_.emplace(std::string(node), std::vector<std::string>()).first;
+  on->second.push_back(uid);
+  by_age_.emplace_back(now, uid);
+  if (!confirmed) expected_.emplace_back(now, uid);
+}
+
+/// The pod that was put then, unless it has gone or was put again.
+const placements::pod* placements::still(const std::pair<instant, std::string>& put) const {
+  const auto at = pods_.find(put.second);
+  return at == pods_.end() || at->second.since != put.first ? nullptr : &at->second;
+}
+
+void placements::take_from_node(const std::string& uid, const std::string& node) {
+  const auto on = nodes_.find(node);
+  std::erase(on->second, uid);
+  if (on->second.empty()) nodes_.erase(on);
+}
+
+void placements::expire(instant now) {
+  for (; !by_age_.empty() && now - by_age_.front().first >= settings_.lifetime; by_age_.pop_front()) {
+    if (still(by_age_.front()) != nullptr) gone(by_age_.front().second);
+  }
+  const duration wait = followed_ ? settings_.unconfirmed : settings_.lifetime;
+  for (; !expected_.empty() && now - expected_.front().first >= wait; expected_.pop_front()) {
+    const pod* p = still(expected_.front());
+    if (p != nullptr && !p->confirmed) gone(expected_.front().second);
+  }
+}
+
+std::vector<std::string_view> placements::nodes(instant now) {
+  expire(now);
+  std::vector<std::string_view> out;
+  out.reserve(nodes_.size());
+  for (const auto& [node, uids] : nodes_) out.push_back(node);
+  return out;
+}
+
+std::uint32_t placements::counting(std::string_view node, instant read_at, duration window) const {
+  const auto on = nodes_.find(node);
+  if (on == nodes_.end()) return 0;
+  const auto unseen = [&](const std::string& uid) {
+    const pod& p = pods_.at(uid);
+    return !p.ready || read_at < *p.ready + settings_.settle + window;
+  };
+  return static_cast<std::uint32_t>(std::ranges::count_if(on->second, unseen));
+}
+
+}  // namespace binnacle::extender

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "common/clock.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace binnacle::extender {
+
+/// Pods that were placed a moment ago and whose load no value shows yet. They count against their node, so
+/// that a hundred pods at once do not all go to the coolest one (herd damping, design 7).
+///
+/// What is known of a pod, by its uid: `expected` when we answered and one node had the best score alone
+/// (the scheduler takes it unless another plug-in outvotes us); `bound` when the API server says where it
+/// is, which is the truth. Standalone there is no second word, and the expectation lasts for `lifetime`.
+/// Ends:    a pod counts until the value that ranks the nodes shows it (see counting()), until it is gone,
+///          and for `lifetime` at most; an expectation for `unconfirmed` where bindings are followed.
+/// Bounds:  `most` pods; the oldest give way and are counted.
+/// Pure: time is an argument, and never goes back. Instants are our own, never those of another machine.
+class placements {
+ public:
+  struct settings {
+    duration lifetime = std::chrono::seconds(60);
+    duration unconfirmed = std::chrono::seconds(10);
+    /// From Ready until a load is surely in a sensor's value: programs start, and names of collectd's are
+    /// means of 10 s.
+    duration settle = std::chrono::seconds(10);
+    std::size_t most = 20'000;
+  };
+
+  placements() = default;
+  explicit placements(settings s) : settings_(s) {}
+
+  /// Whether somebody tells bound(), ready() and gone() of every pod.
+  void bindings_followed(bool yes) noexcept { followed_ = yes; }
+
+  void expected(const std::string& uid, std::string_view node, instant now);
+  void bound(const std::string& uid, std::string_view node, instant now);
+  /// Its containers run, or do not any more. Nothing for a pod that does not count.
+  void ready(const std::string& uid, bool is, instant now);
+  void gone(const std::string& uid);
+
+  /// Nodes that have such pods.
+  std::vector<std::string_view> nodes(instant now);
+  /// How many pods of `node` a value does not show yet that was read at `read_at` and is made of the
+  /// `window` before it: those not Ready at the window's beginning, and for `settle` before that.
+  std::uint32_t counting(std::string_view node, instant read_at, duration window) const;
+
+  std::size_t size() const noexcept { return pods_.size(); }
+  std::uint64_t dropped() const noexcept { return dropped_; }
+
+ private:
+  struct pod {
+    std::string node;
+    instant since{};  // expected or bound
+    bool confirmed = false;
+    std::optional<instant> ready;
+  };
+  using pods = std::unordered_map<std::string, pod>;
+
+  void put(const std::string& uid, std::string_view node, instant now, bool confirmed);
+  void take_from_node(const std::string& uid, const std::string& node);
+  void expire(instant now);
+  const pod* still(const std::pair<instant, std::string>& put) const;
+
+  settings settings_{};
+  bool followed_ = false;
+  pods pods_;                                                           // by uid
+  std::map<std::string, std::vector<std::string>, std::less<>> nodes_;  // their uids
+  using queue = std::deque<std::pair<instant, std::string>>;  // when each was put; some have gone since
+  queue by_age_, expected_;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace binnacle::extender

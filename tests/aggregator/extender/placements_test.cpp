@@ -1,0 +1,101 @@
+#include "aggregator/extender/placements.hpp"
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using namespace binnacle;
+using namespace std::chrono_literals;
+using extender::placements;
+
+constexpr instant start = instant(1h);
+constexpr instant fresh = instant(2h);  // a value read long after everything
+
+TEST_SUITE("aggregator/extender/placements") {
+  TEST_CASE("a pod counts against its node from its binding on, for a minute at most") {
+    placements p;
+    p.bindings_followed(true);
+    p.bound("u1", "node-a", start);
+    p.bound("u2", "node-a", start + 30s);
+    CHECK(p.counting("node-a", fresh, 0s) == 2);
+    CHECK(p.counting("node-b", fresh, 0s) == 0);
+    CHECK(p.nodes(start + 59s) == std::vector<std::string_view>{"node-a"});
+    CHECK(p.counting("node-a", fresh, 0s) == 2);
+    CHECK(p.nodes(start + 60s).size() == 1);
+    CHECK(p.counting("node-a", fresh, 0s) == 1);
+    CHECK(p.nodes(start + 90s).empty());
+    CHECK(p.size() == 0);
+  }
+
+  TEST_CASE("a value that was read long enough after the pod was ready shows it") {
+    placements p;
+    p.bound("u1", "node-a", start);
+    p.ready("u1", true, start + 5s);
+    CHECK(p.counting("node-a", start + 14s, 0s) == 1);
+    CHECK(p.counting("node-a", start + 15s, 0s) == 0);
+    SUBCASE("the mean of a window shows it when the whole window lies behind") {
+      CHECK(p.counting("node-a", start + 30s, 30s) == 1);
+      CHECK(p.counting("node-a", start + 45s, 30s) == 0);
+    }
+    SUBCASE("a pod that is not ready any more will start again") {
+      p.ready("u1", false, start + 20s);
+      CHECK(p.counting("node-a", start + 40s, 0s) == 1);
+    }
+  }
+
+  TEST_CASE("a pod that became ready after its minute does not count again") {
+    placements p;
+    p.bound("u1", "node-a", start);
+    CHECK(p.nodes(start + 61s).empty());
+    p.ready("u1", true, start + 61s);
+    CHECK(p.counting("node-a", start, 0s) == 0);
+  }
+
+  TEST_CASE("what we expected gives way to what the API server says") {
+    placements p;
+    p.bindings_followed(true);
+    p.expected("u1", "node-a", start);
+    CHECK(p.counting("node-a", fresh, 0s) == 1);
+    p.bound("u1", "node-b", start + 1s);
+    CHECK(p.counting("node-a", fresh, 0s) == 0);
+    CHECK(p.counting("node-b", fresh, 0s) == 1);
+    p.expected("u1", "node-a", start + 2s);  // no scheduler asks about a pod that has its node
+    CHECK(p.counting("node-a", fresh, 0s) == 0);
+    SUBCASE("an expectation that never came true ends soon") {
+      p.expected("u2", "node-c", start + 2s);
+      CHECK(p.nodes(start + 11s).size() == 2);
+      CHECK(p.nodes(start + 12s) == std::vector<std::string_view>{"node-b"});
+    }
+    SUBCASE("a pod that has gone counts no more") {
+      p.gone("u1");
+      p.gone("u1");
+      CHECK(p.nodes(start + 2s).empty());
+    }
+  }
+
+  TEST_CASE("standalone an expectation is all there is: it lasts for the minute, and the last one counts") {
+    placements p;
+    p.expected("u1", "node-a", start);
+    p.expected("u1", "node-b", start + 30s);  // the scheduler tried again
+    CHECK(p.counting("node-a", fresh, 0s) == 0);
+    CHECK(p.nodes(start + 89s) == std::vector<std::string_view>{"node-b"});
+    CHECK(p.nodes(start + 90s).empty());
+    p.expected("", "node-a", start + 91s);  // who has no uid cannot be told apart
+    CHECK(p.size() == 0);
+  }
+
+  TEST_CASE("beyond the bound the oldest give way, and are counted") {
+    placements::settings few;
+    few.most = 3;
+    placements p(few);
+    for (const char* uid : {"u1", "u2", "u3", "u4"}) p.bound(uid, uid, start);
+    CHECK(p.size() == 3);
+    CHECK(p.dropped() == 1);
+    CHECK(p.counting("u1", fresh, 0s) == 0);
+    for (int i = 0; i < 1000; ++i) p.expected("u5", "node-a", start + 1s);
+    CHECK(p.size() <= 3);
+    CHECK(p.counting("node-a", fresh, 0s) == 1);
+  }
+}
+
+}  // namespace
