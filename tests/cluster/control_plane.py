@@ -1,4 +1,5 @@
-"""A real control plane on loopback: etcd and kube-apiserver, with certificates, RBAC and the aggregation layer.
+"""A real control plane on loopback: etcd and kube-apiserver, with certificates, RBAC and the aggregation layer; on demand kube-scheduler,
+kube-controller-manager, and kwok with nodes whose pods become Ready though nothing runs.
 
 `cluster` (beside this file) starts one for people; the cluster tests start their own. Only the Python standard library. Everything is
 below one folder; every process that was started is ended by its id.
@@ -55,7 +56,8 @@ class Certificates:
 
 
 class ControlPlane(Processes):
-    """begin() gives an API server that answers; kubectl() and request() speak to it as its administrator."""
+    """begin() gives an API server that answers; kubectl() and request() speak to it as its administrator. start_…() adds what a test needs
+    besides; what is not there yet is built first."""
 
     def __init__(self, folder=None):
         super().__init__(pathlib.Path(folder or tempfile.mkdtemp(prefix="binnacle-cluster-")))
@@ -128,6 +130,69 @@ class ControlPlane(Processes):
                    f"--proxy-client-key-file={pki}/front-proxy-client.key", "--enable-aggregator-routing=true", *more)
         self.wait_for("the API server", self.is_ready, 120)
 
+    def start_controller_manager(self, *more):
+        """All controllers: service accounts, Deployments, the HPA, namespaces' ends, taints of nodes that fell silent."""
+        self.authority.issue("kube-controller-manager", "/CN=system:kube-controller-manager", "clientAuth")
+        access, pki = self.write_kubeconfig("kube-controller-manager"), self.pki
+        port = free_port()
+        self.start("kube-controller-manager", program("kubernetes", "kube-controller-manager"), f"--kubeconfig={access}",
+                   f"--authentication-kubeconfig={access}", f"--authorization-kubeconfig={access}", "--bind-address=127.0.0.1",
+                   f"--secure-port={port}", f"--cert-dir={self.folder}/kube-controller-manager", "--leader-elect=false",
+                   "--use-service-account-credentials", f"--service-account-private-key-file={pki}/sa.key", f"--root-ca-file={pki}/ca.crt",
+                   f"--cluster-signing-cert-file={pki}/ca.crt", f"--cluster-signing-key-file={pki}/ca.key", *more)
+        # Pods cannot be made before their namespace's service account is there.
+        self.wait_for("the default service account", lambda: self.request("GET", "/api/v1/namespaces/default/serviceaccounts/default")[0] == 200, 120)
+        return port
+
+    def start_scheduler(self, configuration=None, name="kube-scheduler"):
+        """A scheduler with a KubeSchedulerConfiguration (without it, one without extenders), whose connection and election are filled in."""
+        self.authority.issue(name, "/CN=system:kube-scheduler", "clientAuth")
+        access = str(self.write_kubeconfig(name))
+        configuration = dict({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}, **(configuration or {}))
+        configuration["leaderElection"] = {"leaderElect": False}
+        configuration["clientConnection"] = dict({"qps": 1000, "burst": 2000}, **configuration.get("clientConnection", {}), kubeconfig=access)
+        file, port = self.folder / f"{name}.json", free_port()
+        file.write_text(json.dumps(configuration))
+        self.start(name, program("kubernetes", "kube-scheduler"), f"--config={file}", f"--authentication-kubeconfig={access}",
+                   f"--authorization-kubeconfig={access}", "--bind-address=127.0.0.1", f"--secure-port={port}", f"--cert-dir={self.folder}/{name}")
+        self.wait_for(name, lambda: self.answers(port, "/readyz"), 120)
+        return port
+
+    def start_kwok(self, nodes=(), *more):
+        """kwok, which keeps nodes Ready that have its annotation and lets their pods become Ready; and such nodes."""
+        self.start("kwok", program("kwok", "kwok"), f"--kubeconfig={self.kubeconfig}", f"--config={ROOT}/tests/cluster/stages.yaml",
+                   "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake", *more)
+        for node in nodes:
+            self.add_node(node)
+        self.wait_for("kwok's nodes", lambda: set(nodes) <= set(self.ready_nodes()), 120)
+
+    def add_node(self, name, cpu="32", memory="256Gi", pods="110", **labels):
+        room = {"cpu": cpu, "memory": memory, "pods": pods}
+        node = {"apiVersion": "v1", "kind": "Node",
+                "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", **labels},
+                             "annotations": {"kwok.x-k8s.io/node": "fake"}},
+                "status": {"allocatable": room, "capacity": room}}
+        code, text = self.request("POST", "/api/v1/nodes", node)
+        if code not in (201, 409):
+            raise Failure(f"node {name}: {code}: {text}")
+
+    def ready_nodes(self):
+        nodes = json.loads(self.request("GET", "/api/v1/nodes")[1])["items"]
+        return [n["metadata"]["name"] for n in nodes
+                if any(c["type"] == "Ready" and c["status"] == "True" for c in n.get("status", {}).get("conditions", []))]
+
+    def deschedule(self, policy, *more):
+        """One round of the descheduler with a DeschedulerPolicy; its log."""
+        file = self.folder / "descheduler.json"
+        file.write_text(json.dumps(dict({"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy"}, **policy)))
+        done = subprocess.run([program("descheduler", "descheduler"), f"--policy-config-file={file}", f"--kubeconfig={self.kubeconfig}",
+                               "--descheduling-interval=0", "--bind-address=127.0.0.1", f"--secure-port={free_port()}",
+                               f"--cert-dir={self.folder}/descheduler", "--v=2", *more],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
+        if done.returncode != 0:
+            raise Failure(f"the descheduler ended with {done.returncode}:\n{done.stdout[-3000:]}")
+        return done.stdout
+
     def is_ready(self):
         try:
             return self.request("GET", "/readyz")[0] == 200
@@ -139,6 +204,17 @@ class ControlPlane(Processes):
         self.kubectl("wait", "--for=condition=Established", "crd/taspolicies.telemetry.intel.com", "--timeout=30s")
 
     # What its administrator asks
+
+    def answers(self, port, path):
+        """The text of a health or metrics page of one of its programs, which signed its certificate itself; None when there is none yet."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.load_cert_chain(self.pki / "admin.crt", self.pki / "admin.key")
+        try:
+            with urllib.request.urlopen(f"https://127.0.0.1:{port}{path}", context=context, timeout=10) as answer:
+                return answer.read().decode()
+        except OSError:
+            return None
 
     def request(self, method, path, body=None, content_type="application/json", timeout=10):
         """(status, text)"""
