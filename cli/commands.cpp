@@ -96,9 +96,21 @@ int policy_list_command(const connection& to, const terminal& on) {
   return exit_problem;
 }
 
+std::string pod_pattern(const std::string& pod, const std::string& name_space) {
+  std::string name = pod;
+  for (const char* kind : {"pod/", "pods/", "po/"}) {
+    if (name.starts_with(kind)) {
+      name.erase(0, std::string_view(kind).size());
+      break;
+    }
+  }
+  const bool complete = name.find('/') != std::string::npos;
+  return name_space.empty() || complete ? name : name_space + "/" + name;
+}
+
 int why_command(const connection& to, const why_arguments& what, const terminal& on) {
-  std::string target =
-      fmt::format("/api/v1/decisions?pod={}&limit={}", http::query_escaped(what.pod), what.limit);
+  const std::string pod = pod_pattern(what.pod, what.name_space);
+  std::string target = fmt::format("/api/v1/decisions?pod={}&limit={}", http::query_escaped(pod), what.limit);
   if (!what.node.empty()) target += "&node=" + http::query_escaped(what.node);
   if (!what.policy.empty()) target += "&policy=" + http::query_escaped(what.policy);
   if (what.all_nodes) target += "&all=true";
@@ -125,7 +137,7 @@ int why_command(const connection& to, const why_arguments& what, const terminal&
         "binnacle: no decision about a pod matching '{}' is kept: kube-scheduler has not asked about it yet, "
         "or it was "
         "too long ago\n",
-        what.pod);
+        pod);
     return exit_problem;
   }
   const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -36,13 +36,17 @@ struct top_arguments {
 int top_command(const connection& to, const top_arguments& what, const terminal& on);
 
 struct why_arguments {
-  std::string pod;
+  std::string pod;         ///< as pod_pattern() takes it
+  std::string name_space;  ///< empty: all
   std::string node;
   std::string policy;
   bool all = false;        ///< every decision kept, not only the newest
   bool all_nodes = false;  ///< every candidate
   std::int64_t limit = 20;
 };
+/// What the server looks for: "web-1" and "pod/web-1" (kubectl's way) in `name_space` if one is given,
+/// "default/web-1", a part of a name, a UID. Pure.
+std::string pod_pattern(const std::string& pod, const std::string& name_space);
 int why_command(const connection& to, const why_arguments& what, const terminal& on);
 
 int policy_list_command(const connection& to, const terminal& on);

@@ -2,6 +2,7 @@
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/doctor.hpp"
 #include "cli/lint.hpp"
+#include "cli/scheduler_config.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -49,10 +50,12 @@ struct arguments {
   why_arguments why;
   std::vector<std::string> policy_files;
   doctor::doctor_arguments doctor;
+  scheduler_config_arguments scheduler;
   std::vector<std::string> help_about;
 };
 
 void set_up_doctor(CLI::App& app, arguments& a, action& chosen);
+void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen);
 
 void set_up(CLI::App& app, arguments& a, action& chosen) {
   app.require_subcommand(0, 1);
@@ -97,7 +100,9 @@ void set_up(CLI::App& app, arguments& a, action& chosen) {
 
   auto* why = app.add_subcommand(
       "why", "why a pod was placed, or was not: the newest answers that kube-scheduler got about it");
-  why->add_option("pod", a.why.pod, "NAME, NAMESPACE/NAME or a part of it, or the pod's UID")->required();
+  why->add_option("pod", a.why.pod, "NAME, pod/NAME, NAMESPACE/NAME or a part of it, or the pod's UID")
+      ->required();
+  why->add_option("-n,--namespace", a.why.name_space, "the pod's namespace (all)")->type_name("NAME");
   why->add_flag("--all", a.why.all, "every answer that is kept, not only the newest");
   why->add_option("--node", a.why.node, "answers about this node, and only its line")->type_name("NAME");
   why->add_option("--policy", a.why.policy, "answers of this policy")->type_name("NAME");
@@ -126,6 +131,7 @@ void set_up(CLI::App& app, arguments& a, action& chosen) {
   in_force->footer("Example: binnacle policy list");
   in_force->callback([&] { chosen = policy_list_command; });
 
+  set_up_scheduler_config(app, a, chosen);
   set_up_doctor(app, a, chosen);
 
   app.add_subcommand("version", "the version of this command")->callback([&] {
@@ -195,6 +201,49 @@ void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
   });
 }
 
+void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
+  auto* config = app.add_subcommand(
+      "scheduler-config", "a KubeSchedulerConfiguration that asks Binnacle; or whether the one in use does");
+  scheduler_wiring& w = a.scheduler.wiring;
+  const auto add = [config](const char* name, auto& to, const char* help, const char* type) {
+    config->add_option(name, to, help)->type_name(type)->capture_default_str();
+  };
+  add("--kubernetes", w.kubernetes, "version of kube-scheduler, from 1.30 on", "VERSION");
+  add("--name", w.name, "schedulerName that pods ask for", "NAME");
+  add("--url", w.url, "the aggregator's extender port; its certificate must have this host's name", "URL");
+  add("--ca-file", w.ca, "CA of the aggregator's certificate, where the scheduler sees it", "FILE");
+  add("--cert-file", w.certificate, "the scheduler's client certificate, likewise", "FILE");
+  add("--key-file", w.key, "its key, likewise", "FILE");
+  add("--weight", w.weight, "of our scores against the scheduler's own plug-ins", "N");
+  add("--timeout", w.timeout, "how long the scheduler waits for an answer", "DURATION");
+  config->add_flag("--required", w.required, "place no pod while no aggregator answers");
+  auto* patch = config->add_option("--patch", a.scheduler.patch,
+                                   "print this KubeSchedulerConfiguration with our extender in it");
+  patch->type_name("FILE");
+  config
+      ->add_option(
+          "--verify", a.scheduler.verify,
+          "call the aggregator as the scheduler with this KubeSchedulerConfiguration does: name, TLS, a "
+          "filter call, the managed resource; with --ca, --cert and --key where its files are elsewhere")
+      ->type_name("FILE")
+      ->excludes(patch);
+  config->footer("Example: binnacle scheduler-config --kubernetes 1.34 > scheduler.yaml");
+  config->callback([&] {
+    chosen = [&](const connection& c, const terminal& t) {
+      return scheduler_config_command(c, a.scheduler, t);
+    };
+  });
+}
+
+/// Examples as they are typed: under its second name the command is another one.
+void spell_examples(CLI::App& app, const std::string& name) {
+  std::string footer = app.get_footer();
+  const std::string_view plain = "Example: binnacle ";
+  if (const auto at = footer.find(plain); at != std::string::npos)
+    app.footer(footer.replace(at, plain.size(), "Example: " + name + " "));
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) spell_examples(*sub, name);
+}
+
 int run(int argc, char** argv) {
   const std::string name = std::filesystem::path(argc > 0 ? argv[0] : "binnacle").filename();
   // kubectl finds a plugin by the name kubectl-binnacle and is spelled with a blank.
@@ -203,6 +252,7 @@ int run(int argc, char** argv) {
   arguments a;
   action chosen;
   set_up(app, a, chosen);
+  spell_examples(app, app.get_name());
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -71,7 +71,8 @@ findings check_extender(const place& p) {
     auto view = parse_scheduler_config(*text, p.scheduler_config);
     if (view.has_error())
       return {failure(view.error().message,
-                      "README.md has the part of a KubeSchedulerConfiguration that asks Binnacle")};
+                      "binnacle scheduler-config prints one that asks Binnacle; with --patch FILE it adds "
+                      "that part to yours")};
     std::string_view as_whom = "with the scheduler's certificate";
     if (!exists(view->pem.certificate) && !p.to.pem.certificate.empty()) {
       view->pem = p.to.pem;  // its files are where it runs

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <cstdlib>
+
 namespace binnacle::cli::doctor {
 namespace {
 
@@ -12,12 +14,49 @@ std::string text(const YAML::Node& map, const char* key) {
 }
 bool yes(const YAML::Node& map, const char* key) { return text(map, key) == "true"; }
 
-bool manages_telemetry(const YAML::Node& extender) {
+/// Its entry for telemetry/scheduling among managedResources; undefined without.
+YAML::Node telemetry_resource(const YAML::Node& extender) {
   const YAML::Node resources = extender["managedResources"];
   for (std::size_t i = 0; resources && resources.IsSequence() && i < resources.size(); ++i) {
-    if (text(resources[i], "name") == "telemetry/scheduling") return true;
+    if (text(resources[i], "name") == "telemetry/scheduling") return resources[i];
   }
-  return false;
+  return YAML::Node(YAML::NodeType::Undefined);
+}
+bool manages_telemetry(const YAML::Node& extender) { return telemetry_resource(extender).IsDefined(); }
+
+/// Which pods ask, and whether they can be placed then.
+findings judge_resource(const YAML::Node& extender, const std::string& name) {
+  const YAML::Node resource = telemetry_resource(extender);
+  if (!resource.IsDefined()) {
+    return {warning(
+        fmt::format("{} manages no resource telemetry/scheduling: every pod of the cluster asks", name),
+        "add managedResources: [{name: telemetry/scheduling, ignoredByScheduler: true}]")};
+  }
+  if (!yes(resource, "ignoredByScheduler")) {
+    return {failure(
+        fmt::format("{} manages telemetry/scheduling without ignoredByScheduler: true: no node has any, "
+                    "so no pod that asks for it fits",
+                    name),
+        "add ignoredByScheduler: true")};
+  }
+  return {ok(fmt::format("{} manages telemetry/scheduling: pods with that limit ask Binnacle", name))};
+}
+
+/// Whether the node that we prefer wins.
+findings judge_weight(const YAML::Node& extender, const std::string& name) {
+  if (text(extender, "prioritizeVerb").empty()) return {};
+  const std::string weight = text(extender, "weight");
+  if (weight.empty()) {
+    return {failure(fmt::format("{} has a prioritizeVerb without a weight: kube-scheduler refuses it", name),
+                    "add weight: 100")};
+  }
+  const long n = std::strtol(weight.c_str(), nullptr, 10);
+  if (n * 10 > 500) return {};
+  return {warning(
+      fmt::format("{} has weight {}: one point of a score is worth {} of the up to 500 that the scheduler's "
+                  "own plug-ins add unasked, so a preferred node may lose",
+                  name, weight, n * 10),
+      "weight: 100, unless that is meant (aggregator/extender/README.md has the arithmetic)")};
 }
 
 result<scheduler_view> view_of(const YAML::Node& extender, const std::string& name) {
@@ -63,11 +102,8 @@ result<scheduler_view> view_of(const YAML::Node& extender, const std::string& na
         warning(fmt::format("{} has no ignorable: true: without the aggregator no pod is placed", name),
                 "set it, unless that is meant"));
   }
-  if (!text(extender, "prioritizeVerb").empty() && text(extender, "weight").empty()) {
-    out.remarks.push_back(
-        failure(fmt::format("{} has a prioritizeVerb without a weight: kube-scheduler refuses it", name),
-                "add weight: 10"));
-  }
+  for (const findings& more : {judge_weight(extender, name), judge_resource(extender, name)})
+    out.remarks.insert(out.remarks.end(), more.begin(), more.end());
   return out;
 }
 

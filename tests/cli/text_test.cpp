@@ -1,4 +1,5 @@
 #include "cli/client.hpp"
+#include "cli/commands.hpp"
 #include "cli/connection.hpp"
 #include "cli/json.hpp"
 #include "cli/table.hpp"
@@ -94,6 +95,15 @@ TEST_SUITE("cli/units") {
 }
 
 TEST_SUITE("cli/connection") {
+  TEST_CASE("a pod may be named as kubectl names it") {
+    CHECK(pod_pattern("web-1", "") == "web-1");
+    CHECK(pod_pattern("default/web-1", "") == "default/web-1");
+    CHECK(pod_pattern("pod/web-1", "") == "web-1");
+    CHECK(pod_pattern("pods/web-1", "ops") == "ops/web-1");
+    CHECK(pod_pattern("web-1", "ops") == "ops/web-1");
+    CHECK(pod_pattern("default/web-1", "ops") == "default/web-1");
+  }
+
   TEST_CASE("an address may leave out what is usual") {
     struct row {
       const char* text;

@@ -138,9 +138,9 @@ TEST_SUITE("cli/why_view") {
           "2026-01-01T12:00:01Z, decision 8 of https://localhost:9102\n"
           "policy default/power in dry run: rapl_power_watts LessThan 30\n"
           "\n"
-          "NODE    VERDICT  SCORE  METRIC                   VALUE    AGE\n"
-          "node-a  scored      10  rapl_power_watts          22.1  210ms\n"
-          "node-c  no data      0  rapl_power_watts  not read yet\n");
+          "NODE    VERDICT                              SCORE  METRIC                   VALUE    AGE\n"
+          "node-a  scored, less 2 for pods just placed      8  rapl_power_watts          22.1  210ms\n"
+          "node-c  no data                                  0  rapl_power_watts  not read yet\n");
   }
 
   TEST_CASE("of several replicas' decisions the newest of each verb is shown, or all, newest first") {

@@ -27,7 +27,7 @@ extenders:
 - urlPrefix: {url}
   filterVerb: {verb}
   prioritizeVerb: scheduler/prioritize
-  weight: 10
+  weight: 100
   nodeCacheCapable: {by_names}
   ignorable: true
   enableHTTPS: true

@@ -32,7 +32,7 @@ extenders:
 - urlPrefix: https://binnacle.binnacle.svc:9001/
   filterVerb: scheduler/filter
   prioritizeVerb: scheduler/prioritize
-  weight: 10
+  weight: 100
   nodeCacheCapable: true
   ignorable: true
   enableHTTPS: true
@@ -51,7 +51,9 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(v->server_name == "binnacle");
     CHECK(v->timeout == 500ms);
     CHECK(v->by_names);
-    CHECK(v->remarks.empty());
+    REQUIRE(v->remarks.size() == 1);
+    CHECK(v->remarks[0].how == grade::ok);
+    CHECK(says(v->remarks[0], "manages telemetry/scheduling"));
   }
 
   TEST_CASE("what in a scheduler's configuration costs something is remarked") {
@@ -65,6 +67,14 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(any_says(v->remarks, grade::failure, "without a weight"));
     CHECK(any_says(v->remarks, grade::warning, "nodeCacheCapable"));
     CHECK(any_says(v->remarks, grade::warning, "ignorable"));
+    CHECK(any_says(v->remarks, grade::warning, "every pod of the cluster asks"));
+    const auto weak = parse_scheduler_config(
+        "extenders:\n- {urlPrefix: 'https://a:9001', filterVerb: f, prioritizeVerb: p, weight: 50, "
+        "managedResources: [{name: telemetry/scheduling}]}\n",
+        "c.yaml");
+    REQUIRE(weak.has_value());
+    CHECK(any_says(weak->remarks, grade::warning, "a preferred node may lose"));
+    CHECK(any_says(weak->remarks, grade::failure, "without ignoredByScheduler"));
   }
 
   TEST_CASE("a configuration that asks nobody, or nobody of ours, is refused with the reason") {

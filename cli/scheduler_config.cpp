@@ -1,0 +1,244 @@
+#include "cli/scheduler_config.hpp"
+
+#include "cli/doctor/doctor.hpp"
+#include "cli/doctor/place.hpp"
+#include "cli/doctor/scheduler_view.hpp"
+#include "common/clock.hpp"
+#include "common/json_writer.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+#include <ostream>
+
+namespace binnacle::cli {
+namespace {
+
+constexpr const char* group = "kubescheduler.config.k8s.io/v1";
+
+error wrong(std::string what) { return {errc::invalid_input, std::move(what)}; }
+
+/// The minor version in "1.34", "v1.34.2", "v1.34.2+k3s1". Errors: what it should look like, or that it is
+/// too old.
+result<int> minor_of(const std::string& version) {
+  std::string_view text = version;
+  if (text.starts_with('v')) text.remove_prefix(1);
+  int minor = 0;
+  if (text.starts_with("1.")) {
+    const auto [end, failed] = std::from_chars(text.data() + 2, text.data() + text.size(), minor);
+    if (failed == std::errc{} && (end == text.data() + text.size() || *end == '.')) {
+      if (minor >= 30) return minor;
+      return wrong(
+          fmt::format("Kubernetes {} is too old: its scheduler may leave a pod that an extender refused "
+                      "waiting for five minutes, whatever happens; Binnacle needs 1.30 or newer",
+                      version));
+    }
+  }
+  return wrong(fmt::format("{} is no version of Kubernetes: write it as 1.34", version));
+}
+
+result<void> check(const scheduler_wiring& w) {
+  duration waits{};
+  if (!parse_duration(w.timeout, waits) || waits <= duration::zero())
+    return wrong(fmt::format("--timeout {} is no duration such as 500ms", w.timeout));
+  if (w.weight < 1)
+    return wrong(fmt::format("--weight {}: kube-scheduler takes whole numbers from 1 on", w.weight));
+  if (!w.url.starts_with("https://") && !w.url.starts_with("http://"))
+    return wrong(fmt::format("--url {}: write it as https://HOST:9001", w.url));
+  return {};
+}
+
+YAML::Node extender_of(const scheduler_wiring& w) {
+  YAML::Node out;
+  const bool secure = w.url.starts_with("https://");
+  out["urlPrefix"] = w.url;
+  out["filterVerb"] = "scheduler/filter";
+  out["prioritizeVerb"] = "scheduler/prioritize";
+  out["weight"] = w.weight;
+  out["nodeCacheCapable"] = true;
+  out["enableHTTPS"] = secure;
+  out["ignorable"] = !w.required;
+  out["httpTimeout"] = w.timeout;
+  YAML::Node resource;
+  resource["name"] = "telemetry/scheduling";
+  resource["ignoredByScheduler"] = true;
+  out["managedResources"].push_back(resource);
+  if (secure) {
+    out["tlsConfig"]["caFile"] = w.ca;
+    out["tlsConfig"]["certFile"] = w.certificate;
+    out["tlsConfig"]["keyFile"] = w.key;
+  }
+  return out;
+}
+
+void write_json(json_writer& out, const YAML::Node& n) {
+  if (n.IsMap()) {
+    out.begin_object();
+    for (const auto& member : n) {
+      out.key(member.first.Scalar());
+      write_json(out, member.second);
+    }
+    out.end_object();
+  } else if (n.IsSequence()) {
+    out.begin_array();
+    for (const auto& item : n) write_json(out, item);
+    out.end_array();
+  } else if (n.IsNull()) {
+    out.null();
+  } else {
+    // A plain scalar's tag is "?", a quoted one's "!": only a plain one may be a number or a boolean.
+    const std::string& text = n.Scalar();
+    double number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = failed == std::errc{} && end == text.data() + text.size();
+    if (n.Tag() != "!" && (text == "true" || text == "false" || is_number)) {
+      out.raw(text);
+    } else {
+      out.value(text);
+    }
+  }
+}
+
+std::string text_of(const YAML::Node& config, bool json) {
+  std::string out;
+  if (json) {
+    json_writer w(out);
+    write_json(w, config);
+    return pretty_json(out) + '\n';
+  }
+  YAML::Emitter emitter;
+  emitter << config;
+  return std::string(emitter.c_str()) + '\n';
+}
+
+std::string scalar(const YAML::Node& map, const char* key) {
+  const YAML::Node value = map.IsMap() ? map[key] : YAML::Node();
+  return value && value.IsScalar() ? value.Scalar() : std::string();
+}
+
+bool is_ours(const YAML::Node& extender, const scheduler_wiring& w) {
+  if (scalar(extender, "urlPrefix") == w.url) return true;
+  const YAML::Node resources = extender.IsMap() ? extender["managedResources"] : YAML::Node();
+  for (const auto& r : resources) {
+    if (scalar(r, "name") == "telemetry/scheduling") return true;
+  }
+  return false;
+}
+
+/// Profiles that leave out resources of their own: ignoredByScheduler takes the place of that.
+bool leaves_out_resources(const YAML::Node& config) {
+  for (const auto& profile : config["profiles"]) {
+    if (!profile.IsMap()) continue;
+    for (const auto& plugin : profile["pluginConfig"]) {
+      const YAML::Node args = plugin.IsMap() ? plugin["args"] : YAML::Node();
+      if (args && args.IsMap() && args["ignoredResources"]) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::string> remarks_on(const scheduler_wiring& w) {
+  std::vector<std::string> out;
+  if (w.url.starts_with("http://"))
+    out.emplace_back("without TLS anybody may answer kube-scheduler: give an https URL");
+  if (w.weight * 10 <= 500) {
+    out.push_back(
+        fmt::format("with weight {} one point of a score is worth {} of the up to 500 that kube-scheduler's "
+                    "own plug-ins add "
+                    "unasked: a preferred node may lose; 51 or more is safe",
+                    w.weight, w.weight * 10));
+  }
+  return out;
+}
+
+}  // namespace
+
+result<made_config> second_scheduler(const scheduler_wiring& w, bool json) {
+  if (const auto minor = minor_of(w.kubernetes); minor.has_error()) return minor.error();
+  if (const auto sound = check(w); sound.has_error()) return sound.error();
+  YAML::Node config;
+  config["apiVersion"] = group;
+  config["kind"] = "KubeSchedulerConfiguration";
+  // One replica. Several need a lease of their own, not that of the cluster's scheduler.
+  config["leaderElection"]["leaderElect"] = false;
+  YAML::Node profile;
+  profile["schedulerName"] = w.name;
+  config["profiles"].push_back(profile);
+  config["extenders"].push_back(extender_of(w));
+  return made_config{text_of(config, json), remarks_on(w)};
+}
+
+result<made_config> patched_scheduler(const scheduler_wiring& w, const std::string& before,
+                                      const std::string& file, bool json) {
+  if (const auto minor = minor_of(w.kubernetes); minor.has_error()) return minor.error();
+  if (const auto sound = check(w); sound.has_error()) return sound.error();
+  try {
+    YAML::Node config = YAML::Load(before);
+    if (scalar(config, "kind") != "KubeSchedulerConfiguration") {
+      return wrong(
+          fmt::format("{} is no KubeSchedulerConfiguration: name the file that kube-scheduler's --config "
+                      "names; if it has none, take the output without --patch and set schedulerName: "
+                      "default-scheduler (--name)",
+                      file));
+    }
+    if (const std::string version = scalar(config, "apiVersion"); version != group) {
+      return wrong(fmt::format("{} is of {}, which Kubernetes {} does not read any more: make it {}", file,
+                               version, w.kubernetes, group));
+    }
+    made_config out;
+    out.remarks = remarks_on(w);
+    YAML::Node extenders;
+    for (const auto& e : config["extenders"]) {
+      if (is_ours(e, w)) {
+        out.remarks.push_back(
+            fmt::format("the extender {} was there and is replaced", scalar(e, "urlPrefix")));
+      } else {
+        extenders.push_back(e);
+      }
+    }
+    extenders.push_back(extender_of(w));
+    config["extenders"] = extenders;
+    if (leaves_out_resources(config)) {
+      out.remarks.emplace_back(
+          "a profile sets ignoredResources of NodeResourcesFit: kube-scheduler puts telemetry/scheduling in "
+          "their "
+          "place, so the others count again");
+    }
+    out.remarks.emplace_back(
+        "kube-scheduler's pod must see the three files of tlsConfig, and, if it has the host's network and "
+        "the URL "
+        "is a name of the cluster, dnsPolicy: ClusterFirstWithHostNet");
+    out.text = text_of(config, json);
+    return out;
+  } catch (const YAML::Exception& e) {
+    return wrong(fmt::format("{}:{}: {}", file, e.mark.line + 1, e.msg));
+  }
+}
+
+int scheduler_config_command(const connection& to, const scheduler_config_arguments& what,
+                             const terminal& on) {
+  if (!what.verify.empty()) {
+    doctor::doctor_arguments ask;
+    ask.only = {"certificates", "extender"};
+    ask.scheduler_config = what.verify;
+    return doctor::doctor_command(to, ask, on);
+  }
+  result<made_config> made = wrong("");
+  if (what.patch.empty()) {
+    made = second_scheduler(what.wiring, on.json);
+  } else {
+    const auto before = doctor::last_bytes(what.patch, 1u << 20);
+    made = before.has_error() ? result<made_config>(before.error())
+                              : patched_scheduler(what.wiring, *before, what.patch, on.json);
+  }
+  if (made.has_error()) {
+    on.err << "binnacle: " << made.error().message << '\n';
+    return exit_usage;
+  }
+  on.out << made->text;
+  for (const std::string& remark : made->remarks) on.err << "binnacle: note: " << remark << '\n';
+  return exit_ok;
+}
+
+}  // namespace binnacle::cli

@@ -1,0 +1,244 @@
+"""Real schedulers that ask the aggregator: where pods land, what their events say, and what happens when a node gets hot.
+
+Nodes and running pods are kwok's; agents, aggregator, certificates and scheduler configurations are the real ones. Run by
+scripts/test --cluster, or by hand: python3 tests/cluster/scheduler_test.py --build build [TestName]
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import sys
+import unittest
+
+from control_plane import ROOT, ControlPlane
+from trial import Trial
+
+BUILD = ROOT / "build"
+NODES = ["cold", "cool", "warm"]
+PLANE = None
+
+
+def setUpModule():
+    global PLANE
+    PLANE = ControlPlane()
+    unittest.addModuleCleanup(PLANE.stop)
+    PLANE.begin()
+    PLANE.start_controller_manager()
+    PLANE.start_kwok(NODES)
+    PLANE.install_crd()
+
+
+def rule(metric, operator, target=0):
+    return {"metricname": metric, "operator": operator, "target": target}
+
+
+def pod_template(policy, scheduler):
+    """What TAS asks of a pod: label, limit, affinity, schedulerName."""
+    return {
+        "metadata": {"labels": {"app": policy, "telemetry-policy": policy}},
+        "spec": {
+            "schedulerName": scheduler,
+            "terminationGracePeriodSeconds": 0,
+            "containers": [{"name": "app", "image": "app", "resources": {"limits": {"telemetry/scheduling": "1"}}}],
+            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+                {"matchExpressions": [{"key": policy, "operator": "NotIn", "values": ["violating"]}]}]}}},
+        },
+    }
+
+
+class Scheduling(unittest.TestCase):
+    """Three nodes; each one's watts and numbers of the user's own can be set."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.trial = Trial(BUILD)
+        cls.addClassCleanup(cls.trial.stop)
+        cls.trial.make_certificates(NODES)
+        cls.trial.start_aggregator("--kube-config", PLANE.kubeconfig)
+        for node in NODES:
+            cls.numbers(node, health_metric=0)
+            cls.trial.start_package(node, 10)
+            cls.trial.start_agent(node, "--sys-root", cls.trial.sysroot(node), "--textfile-directory", cls.trial.folder / node / "text")
+        cls.start_scheduler("binnacle-scheduler")
+        cls.addClassCleanup(PLANE.end, "binnacle-scheduler")
+        cls.trial.wait_for("the agents", lambda: len(cls.trial.metric("health_metric")) == len(NODES), 60)
+
+    @classmethod
+    def start_scheduler(cls, name, *more):
+        """One with the configuration that our command prints."""
+        pki = cls.trial.pki
+        said = cls.trial.cli("scheduler-config", "-o", "json", "--kubernetes", "1.36", "--name", name, "--url",
+                             f"https://localhost:{cls.trial.ports['extender']}", "--ca-file", pki / "server-ca.crt",
+                             "--cert-file", pki / "client-scheduler.crt", "--key-file", pki / "client-scheduler.key",
+                             # A machine under load answers late, and an ignorable extender is then left out.
+                             "--timeout", "30s", "--required", *more)
+        assert said.returncode == 0, said.stderr
+        PLANE.start_scheduler(json.loads(said.stdout), name)
+
+    @classmethod
+    def numbers(cls, node, **values):
+        folder = cls.trial.folder / node / "text"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "new").write_text("".join(f"{name} {value}\n" for name, value in values.items()))
+        (folder / "new").rename(folder / "text.prom")
+
+    def setUp(self):
+        self.space = "t-" + str(abs(hash(self.id())))[:8]
+        PLANE.kubectl("create", "namespace", self.space)
+        self.addCleanup(PLANE.kubectl, "delete", "namespace", self.space, "--wait=false")
+        PLANE.wait_for("its service account", lambda: self.get(f"serviceaccounts/default"), 60)
+
+    def get(self, path):
+        code, text = PLANE.request("GET", f"/api/v1/namespaces/{self.space}/{path}")
+        return json.loads(text) if code == 200 else None
+
+    def apply(self, kind, name, version="v1", **fields):
+        PLANE.kubectl("apply", "-f", "-", stdin=json.dumps(
+            {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": self.space}, **fields}))
+
+    def policy(self, name, mode="Enforce", damping="Enabled", **strategies):
+        self.apply("TASPolicy", name, "telemetry.intel.com/v1alpha1", spec={
+            "mode": mode, "herdDamping": damping, "strategies": {kind: {"rules": rules} for kind, rules in strategies.items()}})
+        self.trial.wait_for("the policy", lambda: any(
+            p["name"] == name and p["namespace"] == self.space for p in json.loads(self.trial.ask("ops", "/api/v1/policies")[1])["policies"]))
+
+    def deploy(self, name, replicas, scheduler="binnacle-scheduler"):
+        self.apply("Deployment", name, "apps/v1", spec={"replicas": replicas, "selector": {"matchLabels": {"app": name}},
+                                                        "template": pod_template(name, scheduler)})
+
+    def pods(self):
+        return self.get("pods")["items"]
+
+    def places(self):
+        """How many pods each node has."""
+        return collections.Counter(p["spec"]["nodeName"] for p in self.pods() if "nodeName" in p["spec"])
+
+    def until_placed(self, number, seconds=60):
+        PLANE.wait_for(f"{number} pods with a node", lambda: sum(self.places().values()) == number, seconds)
+        return self.places()
+
+    def until_value(self, metric, **values):
+        """Until the aggregator knows them: whole numbers by node."""
+        def shown():
+            return {item["describedObject"]["name"]: item["value"] for item in self.trial.metric(metric)}
+        self.trial.wait_for(f"{metric} {values}", lambda: {n: str(v) for n, v in values.items()}.items() <= shown().items(), 60)
+
+    def heat(self, **watts):
+        """Packages at so many watts, until the ten-second mean of TAS's old name is on the right side of 30 W."""
+        for node, w in watts.items():
+            self.trial.heat(node, w)
+
+        def settled():
+            means = {i["describedObject"]["name"]: i["value"] for i in self.trial.metric("collectd_package_0_power_power")}
+            return all(n in means and (number(means[n]) > 30) == (w > 30) for n, w in watts.items())
+        self.trial.wait_for(f"the means of {watts}", settled, 90)
+
+    def test_demo_1_a_pod_lands_on_the_only_node_that_passes(self):
+        self.policy("power-policy", dontschedule=[rule("collectd_package_0_power_power", "GreaterThan", 30)])
+        self.heat(cold=10, cool=80, warm=90)
+        self.addCleanup(self.heat, cold=10, cool=10, warm=10)
+        self.deploy("power-policy", 1)
+        self.assertEqual(self.until_placed(1), {"cold": 1})
+        with self.subTest("and becomes Ready there"):
+            PLANE.wait_for("Ready", lambda: any(c["type"] == "Ready" and c["status"] == "True" for p in self.pods()
+                                                for c in p["status"].get("conditions", [])), 60)
+        with self.subTest("binnacle why says of its pod why not elsewhere"):
+            said = self.trial.cli("why", f"{self.space}/{self.pods()[0]['metadata']['name']}")
+            self.assertIn("collectd_package_0_power_power GreaterThan 30", said.stdout, said.stderr)
+        with self.subTest("kubectl describe shows policy and rule when no node passes"):
+            self.heat(cold=80)
+            PLANE.kubectl("scale", "deployment", "power-policy", "--replicas=2", "-n", self.space)
+            text = f"policy {self.space}/power-policy: collectd_package_0_power_power GreaterThan 30 (dontschedule)"
+
+            def event():
+                waiting = [p["metadata"]["name"] for p in self.pods() if "nodeName" not in p["spec"]]
+                return waiting and text in PLANE.kubectl("describe", "pod", waiting[0], "-n", self.space)
+            PLANE.wait_for("the FailedScheduling event", event, 60)
+
+    def test_the_health_metric_demo(self):
+        self.policy("demo-policy", dontschedule=[rule("health_metric", "Equals", 1), rule("health_metric", "Equals", 2)],
+                    scheduleonmetric=[rule("health_metric", "LessThan")])
+        self.addCleanup(lambda: [self.numbers(node, health_metric=0) for node in NODES])
+        self.deploy("demo-policy", 1)
+        first = next(iter(self.until_placed(1)))
+        sick, other = [n for n in NODES if n != first]
+        self.numbers(sick, health_metric=1)
+        self.until_value("health_metric", **{sick: 1})
+        PLANE.kubectl("scale", "deployment", "demo-policy", "--replicas=6", "-n", self.space)
+        self.assertNotIn(sick, self.until_placed(6))
+        self.numbers(other, health_metric=2)
+        self.until_value("health_metric", **{other: 2})
+        PLANE.kubectl("scale", "deployment", "demo-policy", "--replicas=12", "-n", self.space)
+        before = self.places()[other]
+        self.assertEqual(self.until_placed(12)[other], before)
+
+    def test_the_preferred_node_wins_though_everything_else_speaks_for_another(self):
+        # platform-aware-scheduling 111: "warm" is better by one point of ten, and full.
+        self.policy("prefer", damping="Disabled", scheduleonmetric=[rule("load_metric", "LessThan")])
+        self.addCleanup(lambda: [self.numbers(node, health_metric=0) for node in NODES])
+        for node, load in (("warm", 100), ("cool", 190), ("cold", 900)):
+            self.numbers(node, health_metric=0, load_metric=load)
+        self.until_value("load_metric", warm=100, cool=190, cold=900)
+        self.apply("Pod", "ballast", spec={"nodeName": "warm", "containers": [
+            {"name": "app", "image": "app", "resources": {"requests": {"cpu": "30", "memory": "8Gi"}}}]})
+        self.addCleanup(PLANE.kubectl, "delete", "pod", "ballast", "-n", self.space, "--grace-period=0", "--force")
+        self.deploy("prefer", 3)
+        self.assertEqual(self.until_placed(4), {"warm": 4})
+        with self.subTest("as it did not with TAS's weight"):
+            self.start_scheduler("weak-scheduler", "--weight", "1")
+            self.addCleanup(PLANE.end, "weak-scheduler")
+            PLANE.kubectl("delete", "deployment", "prefer", "-n", self.space)
+            PLANE.wait_for("its end", lambda: sum(self.places().values()) == 1, 60)
+            self.deploy("prefer", 3, "weak-scheduler")
+            self.assertGreater(self.until_placed(4)["cool"], 0)
+
+    def test_a_hundred_pods_at_once_do_not_all_go_to_the_coolest_node(self):
+        self.addCleanup(lambda: [self.numbers(node, health_metric=0) for node in NODES])
+        for node, load in (("cold", 100), ("cool", 140), ("warm", 200)):
+            self.numbers(node, health_metric=0, load_metric=load)
+        self.until_value("load_metric", cold=100, cool=140, warm=200)
+        self.policy("herd", scheduleonmetric=[rule("load_metric", "LessThan")])
+        self.deploy("herd", 100)
+        damped = self.until_placed(100, 120)
+        self.assertLess(damped["cold"], 70, damped)
+        self.assertGreater(damped["cold"], damped["warm"], damped)
+        self.assertGreater(damped["warm"], 0, damped)
+        said = self.trial.cli("why", "--all", "--limit", "200", f"{self.space}/", "-o", "json")
+        crowds = [n.get("crowd", 0) for d in json.loads(said.stdout)["decisions"] for n in d["nodes"]]
+        self.assertGreater(max(crowds), 0)
+        with self.subTest("unless the policy says so"):
+            PLANE.kubectl("delete", "deployment", "herd", "-n", self.space)
+            PLANE.wait_for("its end", lambda: not self.places(), 120)
+            self.policy("herd", damping="Disabled", scheduleonmetric=[rule("load_metric", "LessThan")])
+            self.deploy("herd", 100)
+            self.assertEqual(self.until_placed(100, 120), {"cold": 100})
+
+    def test_scheduler_config_verifies_the_scheduler_that_runs(self):
+        file = PLANE.folder / "binnacle-scheduler.json"
+        said = self.trial.cli("scheduler-config", "--verify", file)
+        self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+        text = " ".join(said.stdout.split())
+        self.assertIn("answers a filter call with the scheduler's certificate", text)
+        self.assertIn("manages telemetry/scheduling", text)
+        wrong = json.loads(file.read_text())
+        wrong["extenders"][0]["tlsConfig"]["caFile"] = str(self.trial.pki / "agents-ca.crt")
+        wrong["extenders"][0]["managedResources"][0]["ignoredByScheduler"] = False
+        (PLANE.folder / "wrong.json").write_text(json.dumps(wrong))
+        said = self.trial.cli("scheduler-config", "--verify", PLANE.folder / "wrong.json", "-o", "json")
+        self.assertEqual(said.returncode, 1)
+        failures = [f for f in json.loads(said.stdout)["findings"] if f["grade"] == "failure"]
+        self.assertTrue(any("not in the authority file" in f["sentence"] for f in failures), failures)
+        self.assertTrue(any("ignoredByScheduler" in f["sentence"] and f["remedy"] for f in failures), failures)
+
+
+def number(quantity):
+    return float(quantity[:-1]) / 1000 if quantity.endswith("m") else float(quantity)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    known, rest = parser.parse_known_args()
+    BUILD = known.build
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
