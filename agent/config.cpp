@@ -95,6 +95,9 @@ config_spec bind(settings& s) {
   spec.add("ca", s.ca, "PEM file: the CA that signs aggregators' certificates");
   spec.add("credential-file", s.credential_file,
            "file with a token that speaks for the node besides the certificate");
+  spec.add("uplink-budget", s.uplink_budget, 0, 1e9,
+           "bytes per second that all links together may take, headers included: beyond it series that no "
+           "policy watches are sent less often; 0: no bound");
 
   spec.group("What is read");
   spec.add("sources", s.sources, "what to read: " + joined_sources());

@@ -18,6 +18,7 @@ struct settings {
   std::string cluster;
   std::string cert, key, ca;
   std::string credential_file;
+  double uplink_budget = 0;  ///< bytes per second; 0: no bound
 
   std::vector<std::string> sources{"rapl", "os", "pmu", "bmc", "textfile", "scrape", "path"};
   duration period = std::chrono::seconds(1);

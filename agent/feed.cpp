@@ -1,12 +1,15 @@
 #include "agent/feed.hpp"
 
+#include "common/metrics/catalog.hpp"
+
 namespace binnacle::agent {
 
 wire::catalog feed::announce() {
   wire::catalog out;
-  announced_ = out.version = board_.version();
-  sent_ = 0;
+  announced_ = out.version = current_version();
+  seen_ = 0;
   series_.clear();
+  group_of_series_.clear();
   groups_.clear();
   sent_changes_.clear();
 
@@ -15,15 +18,28 @@ wire::catalog feed::announce() {
     if (board_.groups()[g].removed) continue;
     place_of_group[g] = static_cast<std::uint16_t>(out.groups.size());
     out.groups.push_back(board_.groups()[g].info);
-    groups_.push_back(static_cast<board::group_ref>(g));
+    groups_.push_back({.of = static_cast<board::group_ref>(g)});
   }
   for (std::size_t s = 0; s < board_.series().size(); ++s) {
     const board::entry& e = board_.series()[s];
     if (e.removed) continue;
     out.series.push_back(e.info);
-    out.series.back().group = place_of_group[e.info.group];
+    const auto place = out.series.back().group = place_of_group[e.info.group];
     series_.push_back(static_cast<board::series_ref>(s));
+    group_of_series_.push_back(place);
     sent_changes_.push_back(e.changes);
+    if (!groups_[place].watched) groups_[place].watched = pace_.watched(e.info.family);
+  }
+  for (std::size_t place = 0; place < groups_.size(); ++place) {
+    const int doublings = pace_.doublings(groups_[place].watched);
+    if (doublings == 0) continue;
+    // Who receives it less often must also wait longer before it is stale there.
+    wire::group_info& info = out.groups[place];
+    const duration longer = std::chrono::milliseconds(std::uint64_t{info.period_ms} << doublings);
+    groups_[place].wait = longer;
+    info.period_ms <<= doublings;
+    const auto stale = std::chrono::duration_cast<std::chrono::milliseconds>(metrics::stale_after(longer));
+    info.stale_after_ms = std::max(info.stale_after_ms, static_cast<std::uint32_t>(stale.count()));
   }
   return out;
 }
@@ -34,19 +50,30 @@ std::vector<wire::source_status> feed::take_statuses() {
   return board_.statuses();
 }
 
-void feed::fill(wire::batch& out, bool full) {
+bool feed::fill(wire::batch& out, bool full, instant now) {
   out.full = full;
   out.reads.clear();
   out.values.clear();
   out.absences.clear();
+  std::size_t all = 0, watched = 0;
+  const auto count = [&](const group_state& g) {
+    ++all;
+    if (g.watched) ++watched;
+  };
   for (std::size_t place = 0; place < groups_.size(); ++place) {
-    const board::group_entry& g = board_.groups()[groups_[place]];
-    if (g.read_at == instant{} || (!full && g.changed <= sent_)) continue;
+    group_state& state = groups_[place];
+    const board::group_entry& g = board_.groups()[state.of];
+    state.its_turn = full || state.wait == duration::zero() || now >= state.due;
+    if (!state.its_turn || g.read_at == instant{} || (!full && g.changed <= state.sent)) continue;
     out.reads.push_back({static_cast<std::uint16_t>(place), to_ns(g.read_at)});
+    // Half a period early is the same reading: ticks are not exact.
+    state.due = now + state.wait - std::chrono::milliseconds(g.info.period_ms) / 2;
+    count(state);
   }
   for (std::size_t place = 0; place < series_.size(); ++place) {
+    const group_state& state = groups_[group_of_series_[place]];
     const board::entry& e = board_.series()[series_[place]];
-    if (!full && e.changed <= sent_) continue;
+    if (!state.its_turn || (!full && e.changed <= state.sent)) continue;
     const auto index = static_cast<std::uint32_t>(place);
     if (e.reason == wire::absence::none) {
       out.values.push_back({index, e.value.mantissa});
@@ -56,8 +83,14 @@ void feed::fill(wire::batch& out, bool full) {
     const std::uint32_t changes = e.changes - sent_changes_[place];
     if (changes > 1) conflated_ += changes - 1;
     sent_changes_[place] = e.changes;
+    count(state);
   }
-  sent_ = board_.change();
+  seen_ = board_.change();
+  for (group_state& g : groups_) {
+    if (g.its_turn) g.sent = seen_;
+  }
+  watched_share_ = all == 0 ? 0 : watched * 1000 / all;
+  return full || all > 0;
 }
 
 }  // namespace binnacle::agent

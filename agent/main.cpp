@@ -152,6 +152,7 @@ result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop
     o.tls = *std::move(context);
   }
   o.server_name = s.server_name;
+  o.budget = s.uplink_budget;
   o.hello.agent_version = BINNACLE_VERSION;
   o.hello.cluster = s.cluster;
   o.hello.node = s.node_name;

@@ -2,6 +2,8 @@
 
 #include "agent/sources/kernel_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -67,11 +69,13 @@ void self_source::read_links(board& out) {
     auto& sum = by_replica[l.aggregator];
     sum.connected = sum.connected || l.connected;
     sum.batches += l.batches;
+    sum.bytes += l.bytes;
   }
   std::erase_if(replicas_, [&](const std::string& known) {
     if (by_replica.contains(known)) return false;
     // An address whose replica is known by its id now.
-    for (const auto* family : {"binnacle_agent_connected", "binnacle_agent_batches_total"}) {
+    for (const auto* family :
+         {"binnacle_agent_connected", "binnacle_agent_batches_total", "binnacle_agent_sent_bytes_total"}) {
       out.remove_series(labelled(out, family, "aggregator", known));
     }
     return true;
@@ -83,11 +87,29 @@ void self_source::read_links(board& out) {
             std::int64_t{link.connected ? 1 : 0});
     out.set(labelled(out, "binnacle_agent_batches_total", "aggregator", replica),
             static_cast<std::int64_t>(link.batches));
+    out.set(labelled(out, "binnacle_agent_sent_bytes_total", "aggregator", replica),
+            static_cast<std::int64_t>(link.bytes));
   }
   out.set(out.add_series(group_, "binnacle_agent_reconnects_total", {}),
           static_cast<std::int64_t>(report.reconnects));
   out.set(out.add_series(group_, "binnacle_agent_conflated_values_total", {}),
           static_cast<std::int64_t>(report.conflated));
+  read_budget(out, report);
+}
+
+void self_source::read_budget(board& out, const uplink_report& report) {
+  if (report.budget <= 0) return;
+  out.set(labelled(out, "binnacle_agent_send_wait_periods", "series", "watched"),
+          std::int64_t{report.watched_wait});
+  out.set(labelled(out, "binnacle_agent_send_wait_periods", "series", "others"),
+          std::int64_t{report.others_wait});
+  limitation_.clear();
+  if (report.others_wait == 1) return;
+  limitation_ = fmt::format(
+      "the links may take {:.0f} bytes a second (uplink-budget), so series that no policy watches are "
+      "sent every {} periods",
+      report.budget, report.others_wait);
+  if (report.watched_wait > 1) limitation_ += fmt::format(", watched ones every {}", report.watched_wait);
 }
 
 void self_source::read_cost(board& out) {

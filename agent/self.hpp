@@ -27,10 +27,13 @@ class self_source final : public source {
   std::vector<finding> probe() override { return {}; }
   result<void> discover(board& out) override;
   result<void> read(board& out) override;
+  /// That the links' budget holds series back.
+  std::string limitation() const override { return limitation_; }
 
  private:
   void read_sources(board& out);
   void read_links(board& out);
+  void read_budget(board& out, const uplink_report& report);
   void read_cost(board& out);
   board::series_ref labelled(board& out, const char* family, const char* label, const std::string& value);
 
@@ -39,6 +42,7 @@ class self_source final : public source {
   clocks time_;
   board::group_ref group_ = board::no_group;
   std::vector<std::string> replicas_;  // those a series was made for
+  std::string limitation_;
 };
 
 }  // namespace binnacle::agent

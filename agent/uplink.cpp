@@ -51,6 +51,9 @@ uplink_report uplink::report() const {
   uplink_report out;
   out.reconnects = impl_->core->reconnects;
   out.conflated = impl_->core->conflated;
+  out.budget = impl_->core->pace.budget().limit();
+  out.watched_wait = 1 << impl_->core->pace.doublings(true);
+  out.others_wait = 1 << impl_->core->pace.doublings(false);
   for (const auto& link : impl_->core->links) {
     out.links.push_back(link->report());
     out.conflated += link->conflated();

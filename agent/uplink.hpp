@@ -33,6 +33,7 @@ struct uplink_options {
   std::function<void(std::size_t link, const wire::interest&)> on_interest;
   /// That link is lost.
   std::function<void(std::size_t link)> on_lost;
+  double budget = 0;  ///< bytes per second that all links together may take (send_budget); 0: no bound
   std::chrono::seconds connect_deadline{15};
   std::chrono::seconds write_deadline{30};
 };
@@ -41,11 +42,15 @@ struct link_report {
   std::string aggregator;  ///< the id of the replica it has or had last, before that the address
   bool connected = false;
   std::uint64_t batches = 0;
+  std::uint64_t bytes = 0;  ///< on the wire, estimated (on_the_wire())
 };
 struct uplink_report {
   std::vector<link_report> links;
   std::uint64_t reconnects = 0;  ///< links lost or refused and dialled again
   std::uint64_t conflated = 0;   ///< values replaced by newer ones before they were sent
+  double budget = 0;             ///< uplink_options::budget
+  /// Periods that series which are watched, and the others, wait between two sends because of it.
+  int watched_wait = 1, others_wait = 1;
 };
 
 /// Sends the board to every aggregator replica (design 6): one link per replica id, also when several stand

@@ -21,8 +21,8 @@ using async::task;
 using async::within;
 
 struct uplink_link::session {
-  session(async::stream s, const board& b)
-      : stream(std::move(s)), machine(wire::agent_session::settings{}), content(b) {}
+  session(async::stream s, const board& b, const send_pace& pace)
+      : stream(std::move(s)), machine(wire::agent_session::settings{}), content(b, pace) {}
   async::stream stream;
   wire::agent_session machine;
   feed content;
@@ -46,7 +46,7 @@ std::uint64_t uplink_link::conflated() const {
 }
 
 link_report uplink_link::report() const {
-  return {replica_.empty() ? address_ : replica_, connected_, batches_};
+  return {replica_.empty() ? address_ : replica_, connected_, batches_, bytes_};
 }
 
 void uplink_link::let_go() {
@@ -100,7 +100,7 @@ task<result<void>> uplink_link::live() {
                     link_protocol)};
   }
   connected.value().as_live_feed(options.write_deadline);
-  auto s = std::make_shared<session>(std::move(connected.value()), core_->from);
+  auto s = std::make_shared<session>(std::move(connected.value()), core_->from, core_->pace);
   auto hello = options.hello;
   if (options.credential) hello.credential = options.credential();
   if (auto said = s->machine.start(std::move(hello), boot_clock::now()); said.has_error())
@@ -157,6 +157,7 @@ void uplink_link::drain_events(session& s, instant now) {
       case event::welcomed: welcomed(s); break;
       case event::renewed: break;
       case event::interest:
+        core_->pace.set_interest(slot_, s.machine.last_interest());
         if (core_->options.on_interest) core_->options.on_interest(slot_, s.machine.last_interest());
         break;
       case event::credential_due: {
@@ -185,6 +186,9 @@ void uplink_link::welcomed(session& s) {
 
 result<void> uplink_link::put_what_is_due(session& s, instant now) {
   if (s.machine.now_in() != wire::agent_session::state::streaming) return {};
+  if (core_->pace.review(now)) {
+    for (const auto& link : core_->links) link->wake();
+  }
   if (s.content.catalog_due()) {
     if (auto put = s.machine.send(s.content.announce(), now); put.has_error())
       return error{errc::invalid_input, put.error().message};
@@ -193,11 +197,17 @@ result<void> uplink_link::put_what_is_due(session& s, instant now) {
     if (auto put = s.machine.send(s.content.take_statuses(), now); put.has_error())
       return error{errc::internal, put.error().message};
   }
-  if (s.content.batch_due() || s.machine.needs_full()) {
-    s.content.fill(s.batch, s.machine.needs_full());
+  const bool full = s.machine.needs_full();
+  if ((full || s.content.batch_due()) && s.content.fill(s.batch, full, now)) {
+    const std::size_t before = s.machine.output_size();
     if (auto put = s.machine.send(s.batch, now); put.has_error())
       return error{errc::internal, put.error().message};
     ++batches_;
+    if (!full) {
+      const std::size_t bytes = on_the_wire(s.machine.output_size() - before);
+      const std::size_t watched = bytes * s.content.watched_share() / 1000;
+      core_->pace.sent(watched, bytes - watched);
+    }
   }
   if (core_->stopping && !s.said_goodbye) {
     s.said_goodbye = true;
@@ -218,6 +228,7 @@ task<void> uplink_link::write(std::shared_ptr<session> s) {
       const std::string_view text(reinterpret_cast<const char*>(s->out.data()), s->out.size());
       auto sent = co_await s->stream.write(text, within(core_->options.write_deadline));
       if (sent.has_error()) break;
+      bytes_ += on_the_wire(text.size());
       continue;
     }
     if (s->over || s->machine.ended() || s->said_goodbye) break;

@@ -3,6 +3,7 @@
 #include "agent/feed.hpp"
 #include "agent/link_pauses.hpp"
 #include "agent/link_plan.hpp"
+#include "agent/send_pace.hpp"
 #include "agent/uplink.hpp"
 #include "common/async/stream.hpp"
 #include "common/async/task_group.hpp"
@@ -27,6 +28,7 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
         from(b),
         log(std::move(l)),
         plan(options.aggregators.size()),
+        pace(options.budget),
         tasks(on, log),
         random(std::random_device{}()) {}
 
@@ -39,6 +41,7 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
   const logger log;
 
   link_plan plan;
+  send_pace pace;
   async::task_group tasks;
   std::mt19937_64 random;
   std::vector<std::shared_ptr<uplink_link>> links;  ///< by slot of the plan
@@ -83,7 +86,7 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   bool connected_ = false;
   bool let_go_ = false;  // the session ended by let_go()
   std::string said_;     // the last trouble that was logged: said once, not at every attempt
-  std::uint64_t batches_ = 0;
+  std::uint64_t batches_ = 0, bytes_ = 0;
 };
 
 }  // namespace binnacle::agent

@@ -235,6 +235,9 @@ void stream::close() {
 void stream::as_live_feed(std::chrono::milliseconds patience) {
   error_code ignored;
   impl_->socket.set_option(asio::socket_base::send_buffer_size(32 << 10), ignored);  // the kernel doubles it
+  // What the kernel has not sent yet is older than what we have: an awaited write begins only below this.
+  const int unsent = 4 << 10;
+  ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
   const int ms = static_cast<int>(patience.count());
   ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }

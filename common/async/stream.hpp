@@ -51,8 +51,9 @@ class stream {
   /// Past TLS, best effort, without waiting: for one plain sentence to a peer that does not speak TLS.
   void write_plain(std::string_view text);
 
-  /// For a link on which only the newest matters: little is left to wait in the kernel (about 64 KiB), and a
-  /// peer whose machine does not acknowledge for `patience` (it is gone, or the way to it) breaks the
+  /// For a link on which only the newest matters: little is left to wait in the kernel (about 64 KiB, of
+  /// which no more than 4 KiB were never sent when another write begins; Linux, tcp(7), TCP_NOTSENT_LOWAT),
+  /// and a peer whose machine does not acknowledge for `patience` (it is gone, or the way to it) breaks the
   /// connection; a sender would not notice for a quarter of an hour else.
   void as_live_feed(std::chrono::milliseconds patience);
 

@@ -11,6 +11,7 @@ inline constexpr std::string_view agent_source_event[] = {"source", "event"};
 inline constexpr std::string_view agent_aggregator[] = {"aggregator"};
 inline constexpr std::string_view agent_reason[] = {"reason"};
 inline constexpr std::string_view agent_target[] = {"target"};
+inline constexpr std::string_view agent_series[] = {"series"};
 
 inline constexpr family agent[] = {
     {.name = "binnacle_agent_info",
@@ -113,10 +114,25 @@ inline constexpr family agent[] = {
      .labels = agent_aggregator,
      .rule = node_rule::sum,
      .source = "agent"},
+    {.name = "binnacle_agent_sent_bytes_total",
+     .unit = "bytes",
+     .type = kind::counter,
+     .help = "Bytes sent to an aggregator replica, with what TLS, TCP and IP add to them (estimated).",
+     .labels = agent_aggregator,
+     .rule = node_rule::sum,
+     .source = "agent"},
+    {.name = "binnacle_agent_send_wait_periods",
+     .unit = "",
+     .help = "Periods between two sends of series that policies watch, and of the others, because of "
+             "uplink-budget; 1: every reading is sent.",
+     .labels = agent_series,
+     .rule = node_rule::max,
+     .source = "agent"},
     {.name = "binnacle_agent_conflated_values_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Values replaced by newer ones before the socket could take them.",
+     .help = "Values replaced by newer ones before they were sent: the socket was full, or uplink-budget let "
+             "them wait.",
      .source = "agent"},
     {.name = "binnacle_agent_cpu_seconds_total",
      .unit = "seconds",

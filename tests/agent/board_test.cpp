@@ -170,7 +170,8 @@ TEST_CASE("what the wire would not take is refused series by series, and the cat
       b.add_series(g, "good", {{"label", "ü"}}, 0, metrics::kind::gauge, "help that is no UTF-8: \xff");
   REQUIRE(s != board::no_series);
   CHECK(b.series()[s].info.help.empty());
-  feed f(b);
+  const send_pace pace;
+  feed f(b, pace);
   CHECK(wire::check(f.announce()).has_value());
 }
 

@@ -17,7 +17,8 @@ TEST_SUITE("agent/feed") {
     board::series_ref watts = b.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
     board::series_ref joules =
         b.add_series(rapl, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}});
-    agent::feed sent{b};
+    agent::send_pace pace;
+    agent::feed sent{b, pace};
     wire::batch batch;
   };
 
@@ -39,7 +40,7 @@ TEST_SUITE("agent/feed") {
     REQUIRE(c.series.size() == 1);
     CHECK(c.series[0].family == "rapl_energy_joules_total");
     b.set(joules, std::int64_t{7});
-    sent.fill(batch, true);
+    sent.fill(batch, true, from_ns(1));
     REQUIRE(batch.values.size() == 1);
     CHECK(batch.values[0].series == 0);
   }
@@ -47,7 +48,7 @@ TEST_SUITE("agent/feed") {
   TEST_CASE_FIXTURE(fixture, "a full batch has everything, the next one only what changed") {
     sent.announce();
     b.set(watts, 61.23);
-    sent.fill(batch, true);
+    sent.fill(batch, true, from_ns(1));
     CHECK(batch.full);
     REQUIRE(batch.values.size() == 1);
     CHECK(batch.values[0].mantissa == 612);
@@ -57,7 +58,7 @@ TEST_SUITE("agent/feed") {
 
     b.set(joules, std::int64_t{100});
     CHECK(sent.batch_due());
-    sent.fill(batch, false);
+    sent.fill(batch, false, from_ns(1));
     REQUIRE(batch.values.size() == 1);
     CHECK(batch.values[0].series == 1);
     CHECK(batch.absences.empty());
@@ -65,10 +66,10 @@ TEST_SUITE("agent/feed") {
 
   TEST_CASE_FIXTURE(fixture, "a read without a change sends the read time alone") {
     sent.announce();
-    sent.fill(batch, true);
+    sent.fill(batch, true, from_ns(1));
     b.mark_read(rapl, from_ns(5'000'000'000));
     CHECK(sent.batch_due());
-    sent.fill(batch, false);
+    sent.fill(batch, false, from_ns(1));
     CHECK(batch.values.empty());
     REQUIRE(batch.reads.size() == 1);
     CHECK(batch.reads[0].read_at_ns == 5'000'000'000);
@@ -77,9 +78,9 @@ TEST_SUITE("agent/feed") {
   TEST_CASE_FIXTURE(
       fixture, "of values that came while the socket was full the newest goes and the others are counted") {
     sent.announce();
-    sent.fill(batch, true);
+    sent.fill(batch, true, from_ns(1));
     for (int i = 1; i <= 5; ++i) b.set(watts, 60.0 + i);
-    sent.fill(batch, false);
+    sent.fill(batch, false, from_ns(1));
     REQUIRE(batch.values.size() == 1);
     CHECK(batch.values[0].mantissa == 650);
     CHECK(sent.conflated() == 4);
@@ -90,10 +91,99 @@ TEST_SUITE("agent/feed") {
     CHECK(sent.statuses_due());
     CHECK(sent.take_statuses().size() == 1);
     CHECK_FALSE(sent.statuses_due());
-    agent::feed second(b);
+    agent::feed second(b, pace);
     CHECK(second.statuses_due());
     b.set_status("rapl", true, "");
     CHECK(sent.statuses_due());
+  }
+
+  struct tight : fixture {
+    board::group_ref os = b.add_group("os", "", std::chrono::seconds(1), std::chrono::seconds(10));
+    board::series_ref load = b.add_series(os, "os_load1", {});
+
+    // Watts are watched, and the budget makes the others wait for two periods.
+    tight() {
+      pace = agent::send_pace(100);
+      wire::interest wanted;
+      wanted.wishes = {{"rapl_power_watts", 200}};
+      pace.set_interest(0, wanted);
+      pace.review(from_ns(0));
+      pace.sent(500, 2500);
+      REQUIRE(pace.review(at(20)));
+      REQUIRE(pace.doublings(false) == 1);
+      REQUIRE(pace.doublings(true) == 0);
+    }
+    static instant at(double seconds) { return from_ns(static_cast<std::int64_t>(seconds * 1e9)); }
+    void read(double when) {
+      b.set(watts, when);
+      b.set(joules, when);
+      b.set(load, when);
+      b.mark_read(rapl, at(when));
+      b.mark_read(os, at(when));
+    }
+    // The groups that a batch brings readings of.
+    std::size_t reads(double when) {
+      read(when);
+      return sent.fill(batch, false, at(when)) ? batch.reads.size() : 0;
+    }
+  };
+
+  TEST_CASE_FIXTURE(tight, "a group that waits is announced with the period that it is sent at") {
+    const auto c = sent.announce();
+    CHECK(c.groups[0].period_ms == 1000);
+    CHECK(c.groups[0].stale_after_ms == 10'000);
+    CHECK(c.groups[1].period_ms == 2000);
+    CHECK(c.groups[1].stale_after_ms >= 3 * 2000);
+    CHECK_FALSE(sent.catalog_due());
+    pace.set_interest(0, {});
+    CHECK(sent.catalog_due());
+    CHECK(sent.announce().groups[0].period_ms == 2000);
+  }
+
+  TEST_CASE_FIXTURE(tight, "watched groups go with every reading, the others with every second one") {
+    sent.announce();
+    read(30);
+    REQUIRE(sent.fill(batch, true, at(30)));
+    CHECK(batch.reads.size() == 2);
+    std::vector<std::size_t> all;
+    for (int i = 1; i <= 6; ++i) all.push_back(reads(30 + i));
+    CHECK(all == std::vector<std::size_t>{1, 2, 1, 2, 1, 2});
+  }
+
+  TEST_CASE_FIXTURE(
+      tight, "what waits goes with its newest value and read time, also when a tick comes a little early") {
+    sent.announce();
+    read(30);
+    sent.fill(batch, true, at(30));
+    reads(31);
+    REQUIRE(reads(31.9) == 2);
+    REQUIRE(batch.values.size() == 3);
+    CHECK(batch.values[2].mantissa == 3190);
+    CHECK(batch.reads[1].read_at_ns == to_ns(at(31.9)));
+  }
+
+  TEST_CASE_FIXTURE(tight, "a change of what waits alone sends nothing before its time, and is not lost") {
+    sent.announce();
+    read(30);
+    sent.fill(batch, true, at(30));
+    b.set_absent(load, wire::absence::timeout);
+    CHECK(sent.batch_due());
+    CHECK_FALSE(sent.fill(batch, false, at(31)));
+    CHECK_FALSE(sent.batch_due());
+    b.mark_read(rapl, at(32));
+    REQUIRE(sent.fill(batch, false, at(32)));
+    REQUIRE(batch.absences.size() == 1);
+    CHECK(batch.absences[0].reason == wire::absence::timeout);
+  }
+
+  TEST_CASE_FIXTURE(tight, "the share of what is watched tells what its bytes went for") {
+    sent.announce();
+    read(30);
+    sent.fill(batch, true, at(30));
+    reads(31);
+    CHECK(sent.watched_share() == 1000);
+    reads(32);
+    CHECK(sent.watched_share() == 600);  // of two reads and three values, one and two
   }
 
   TEST_CASE_FIXTURE(fixture, "what it fills is what the wire takes, through a whole conversation") {
@@ -124,7 +214,7 @@ TEST_SUITE("agent/feed") {
       b.set(watts, round % 5 == 4 ? -1e300 : 100.0 + round);
       b.mark_read(rapl, at);
       if (sent.catalog_due()) REQUIRE(node.send(sent.announce(), at).has_value());
-      sent.fill(batch, node.needs_full());
+      sent.fill(batch, node.needs_full(), at);
       const auto values = batch.values.size();
       const auto absences = batch.absences.size();
       REQUIRE(node.send(batch, at).has_value());

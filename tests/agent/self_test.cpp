@@ -58,6 +58,34 @@ TEST_CASE("the agent tells of its sources, links and cost") {
   }
 }
 
+TEST_CASE("a budget that holds series back is told as a number and as a sentence") {
+  board out;
+  uplink_report links;
+  links.links = {{"r1", true, 7, 12345}};
+  self_source self({[] { return std::vector<sampler::health>(); }, [&] { return links; }}, 5s);
+  REQUIRE(self.discover(out));
+  REQUIRE(self.read(out));
+  CHECK(shown(out, "binnacle_agent_sent_bytes_total", {{"aggregator", "r1"}}) == "12345");
+  CHECK(shown(out, "binnacle_agent_send_wait_periods", {{"series", "others"}}) == "no such series");
+  links.budget = 500;
+  REQUIRE(self.read(out));
+  CHECK(shown(out, "binnacle_agent_send_wait_periods", {{"series", "others"}}) == "1");
+  CHECK(self.limitation().empty());
+  links.others_wait = 8;
+  REQUIRE(self.read(out));
+  CHECK(shown(out, "binnacle_agent_send_wait_periods", {{"series", "others"}}) == "8");
+  CHECK(self.limitation() ==
+        "the links may take 500 bytes a second (uplink-budget), so series that no policy watches are sent "
+        "every "
+        "8 periods");
+  links.watched_wait = 2;
+  REQUIRE(self.read(out));
+  CHECK(self.limitation().find("watched ones every 2") != std::string::npos);
+  links.others_wait = links.watched_wait = 1;
+  REQUIRE(self.read(out));
+  CHECK(self.limitation().empty());
+}
+
 TEST_CASE("without aggregators nothing is told of links") {
   board out;
   self_source self({[] { return std::vector<sampler::health>(); }, [] { return uplink_report(); }}, 5s);
