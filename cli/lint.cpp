@@ -1,6 +1,7 @@
 #include "cli/lint.hpp"
 
 #include "aggregator/policy/lint.hpp"
+#include "cli/input_file.hpp"
 #include "cli/units.hpp"
 #include "common/json_writer.hpp"
 
@@ -8,10 +9,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
-#include <optional>
 
 namespace binnacle::cli {
 namespace {
@@ -38,14 +35,6 @@ std::vector<std::string> expanded(const std::vector<std::string>& names) {
     std::sort(files.begin() + first, files.end());
   }
   return files;
-}
-
-/// "-" is standard input.
-std::optional<std::string> contents(const std::string& file) {
-  if (file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 colour ink_of(severity s) {
@@ -80,7 +69,7 @@ int lint_command(const std::vector<std::string>& names, const terminal& on) {
   const auto files = expanded(names);
   std::vector<problem> problems;
   for (const std::string& file : files) {
-    const auto text = contents(file);
+    const auto text = input_file(file);
     if (!text) {
       problems.push_back(
           {file, 0, "", "cannot be read: does it exist, and may you read it?", severity::error});

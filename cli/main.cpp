@@ -2,6 +2,7 @@
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/doctor.hpp"
 #include "cli/lint.hpp"
+#include "cli/migrate/migrate.hpp"
 #include "cli/scheduler_config.hpp"
 
 #include <CLI/CLI.hpp>
@@ -49,6 +50,7 @@ struct arguments {
   top_arguments top;
   why_arguments why;
   std::vector<std::string> policy_files;
+  std::vector<std::string> manifests;
   doctor::doctor_arguments doctor;
   scheduler_config_arguments scheduler;
   std::vector<std::string> help_about;
@@ -133,6 +135,21 @@ void set_up(CLI::App& app, arguments& a, action& chosen) {
 
   set_up_scheduler_config(app, a, chosen);
   set_up_doctor(app, a, chosen);
+
+  auto* migrate = app.add_subcommand(
+      "migrate",
+      "from Intel TAS, collectd and Prometheus: their manifests in, values for the Helm chart out");
+  migrate->add_option("files", a.manifests, "manifests (YAML or JSON); - is standard input")
+      ->required()
+      ->type_name("FILE");
+  migrate->footer(
+      "Values go to standard output, what became of every setting to standard error. Nothing is changed.\n"
+      "Example: kubectl get -n telemetry-aware-scheduling deploy,svc,secret,cm,taspolicies -o yaml | "
+      "binnacle "
+      "migrate - > values.yaml");
+  migrate->callback([&] {
+    chosen = [&](const connection&, const terminal& t) { return migrate_command(a.manifests, t); };
+  });
 
   app.add_subcommand("version", "the version of this command")->callback([&] {
     chosen = [](const connection&, const terminal& t) {

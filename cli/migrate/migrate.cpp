@@ -1,0 +1,105 @@
+#include "cli/migrate/migrate.hpp"
+
+#include "cli/input_file.hpp"
+#include "common/json_writer.hpp"
+#include "common/wrapped.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace binnacle::cli {
+namespace migrate {
+namespace {
+
+struct heading {
+  note::fate what;
+  std::string_view word;   ///< as JSON has it
+  std::string_view title;  ///< above the notes
+  colour ink;
+};
+constexpr std::array headings{
+    heading{note::fate::carried, "carried", "Carried over into the values", colour::green},
+    heading{note::fate::works, "works", "Works without doing anything", colour::green},
+    heading{note::fate::dropped, "dropped", "Not needed any more", colour::dim},
+    heading{note::fate::yours, "yours", "For you to do or decide", colour::yellow},
+};
+
+}  // namespace
+
+std::string values_text(const migration& m) {
+  std::string out =
+      "# Values for the chart binnacle, made by `binnacle migrate` from the manifests of Intel TAS and "
+      "its collectors.\n# Only what differs from the chart's defaults.\n";
+  if (m.values.size() == 0) return out + "{}\n";
+  YAML::Emitter yaml;
+  yaml << m.values;
+  return out + yaml.c_str() + '\n';
+}
+
+std::string report_text(const migration& m, const paint& with, std::size_t width) {
+  std::string out;
+  for (const heading& h : headings) {
+    const auto of_it = [&](const note& n) { return n.what == h.what; };
+    if (std::none_of(m.notes.begin(), m.notes.end(), of_it)) continue;
+    out += fmt::format("{}{}\n", out.empty() ? "" : "\n", with(h.ink, h.title));
+    for (const note& n : m.notes) {
+      if (!of_it(n)) continue;
+      out += fmt::format("  {}\n", with(colour::bold, n.subject));
+      out += "    " + wrapped(n.sentence, 4, width) + '\n';
+    }
+  }
+  return out;
+}
+
+std::string as_json(const migration& m) {
+  std::string text;
+  json_writer out(text);
+  out.begin_object().field("values", values_text(m)).key("notes").begin_array();
+  for (const note& n : m.notes) {
+    const auto h =
+        std::find_if(headings.begin(), headings.end(), [&](const heading& x) { return x.what == n.what; });
+    out.begin_object()
+        .field("fate", h->word)
+        .field("subject", n.subject)
+        .field("sentence", n.sentence)
+        .end_object();
+  }
+  out.end_array().end_object();
+  return text + '\n';
+}
+
+}  // namespace migrate
+
+int migrate_command(const std::vector<std::string>& files, const terminal& on) {
+  std::vector<migrate::manifest> all;
+  for (const std::string& file : files) {
+    const auto text = input_file(file);
+    if (!text) {
+      on.err << fmt::format("binnacle: {} cannot be read: does it exist, and may you read it?\n", file);
+      return exit_problem;
+    }
+    auto found = migrate::read_manifests(file, *text);
+    if (!found) {
+      on.err << "binnacle: " << found.error().message << '\n';
+      return exit_problem;
+    }
+    if (found->empty()) {
+      on.err << fmt::format("binnacle: {} holds no Kubernetes object: nothing in it has a kind\n", file);
+      return exit_problem;
+    }
+    std::move(found->begin(), found->end(), std::back_inserter(all));
+  }
+  const auto done = migrate::migrate(all);
+  if (on.json) {
+    on.out << migrate::as_json(done);
+  } else {
+    on.out << migrate::values_text(done);
+    on.err << migrate::report_text(done, on.with, 100);
+  }
+  return exit_ok;
+}
+
+}  // namespace binnacle::cli

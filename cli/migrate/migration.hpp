@@ -1,0 +1,62 @@
+#pragma once
+
+#include "cli/migrate/manifest.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace binnacle::cli::migrate {
+
+/// What became of one setting or object of the old installation.
+struct note {
+  enum class fate : unsigned char {
+    carried,  ///< stands in the values
+    works,    ///< needs nothing: Binnacle understands it as it is
+    dropped,  ///< has no meaning any more
+    yours,    ///< a person must decide or do something
+  };
+  fate what = fate::dropped;
+  std::string subject;   ///< "Deployment telemetry-aware-scheduling, --syncPeriod=2s"
+  std::string sentence;  ///< why, or what to do
+};
+
+/// Values for the Helm chart, and what is to be said about every part of what was given.
+struct migration {
+  YAML::Node values{YAML::NodeType::Map};  ///< only what differs from the chart's defaults
+  std::vector<note> notes;                 ///< in the order of the manifests
+
+  void carried(std::string subject, std::string sentence);
+  void works(std::string subject, std::string sentence);
+  void dropped(std::string subject, std::string sentence);
+  void yours(std::string subject, std::string sentence);
+};
+
+/// Turns an installation of Intel TAS with collectd, Prometheus and its adapter into values of our chart.
+/// Knows: TAS's Deployment (flags, placement, pull secrets), Service, RBAC and TLS Secrets, the scheduler's
+/// configuration, TASPolicy objects (their metrics looked up), collectd's and node-exporter's DaemonSets and
+/// configuration, Prometheus, its adapter and the APIService. What it does not know it says. Pure.
+migration migrate(std::span<const manifest> installed);
+
+// The parts, one file each. Each returns whether the manifest was one of its own.
+bool migrate_tas(const manifest& m, migration& out);
+bool migrate_scheduler(const manifest& m, migration& out);
+bool migrate_policy(const manifest& m, migration& out);
+bool migrate_collector(const manifest& m, migration& out);
+bool migrate_metrics_path(const manifest& m, migration& out);
+
+/// The arguments of a pod template's containers, "--name=value" whatever form they were written in: "-name
+/// value", a "--name" alone is "--name". In order, of all containers.
+struct flag {
+  std::string name;
+  std::string value;
+  std::string written() const { return value.empty() ? "--" + name : "--" + name + "=" + value; }
+};
+std::vector<flag> flags_of(const manifest& workload);
+
+/// The images of a workload's containers, one text.
+std::string images_of(const manifest& workload);
+
+}  // namespace binnacle::cli::migrate

@@ -1,0 +1,77 @@
+// How kube-scheduler reached TAS.
+#include "cli/migrate/migration.hpp"
+
+#include <fmt/format.h>
+
+namespace binnacle::cli::migrate {
+namespace {
+
+bool is_ours(const YAML::Node& extender) {
+  const auto resources = below(extender, "managedResources");
+  if (resources.IsSequence()) {
+    for (const auto& r : resources) {
+      if (text_of(r, "name") == "telemetry/scheduling") return true;
+    }
+  }
+  return text_of(extender, "filterVerb") == "scheduler/filter";
+}
+
+void take_extender(const YAML::Node& extender, const std::string& whose, migration& out) {
+  auto scheduler = out.values["scheduler"];
+  if (const auto weight = text_of(extender, "weight"); weight == "1") {
+    out.dropped(whose + ", weight: 1",
+                "so small a weight loses against the scheduler's own plug-ins; the chart's is 10");
+  } else if (!weight.empty() && weight != "10") {
+    scheduler["weight"] = below(extender, "weight");
+    out.carried(whose + ", weight", "scheduler.weight");
+  }
+  if (text_of(extender, "ignorable") != "true") {
+    scheduler["ignorable"] = false;
+    out.carried(whose + ", not ignorable",
+                "scheduler.ignorable: false; without an aggregator no pod is placed");
+  }
+  if (const auto timeout = text_of(extender, "httpTimeout"); !timeout.empty()) {
+    scheduler["timeout"] = timeout;
+    out.carried(whose + ", httpTimeout", "scheduler.timeout");
+  }
+  if (text_of(extender, "tlsConfig.insecure") == "true")
+    out.dropped(whose + ", tlsConfig.insecure", "the chart names the CA instead");
+  if (scheduler.size() == 0) out.values.remove("scheduler");
+}
+
+}  // namespace
+
+bool migrate_scheduler(const manifest& m, migration& out) {
+  if (m.kind != "KubeSchedulerConfiguration")
+    return m.kind == "ConfigMap" && below(m.body, "data.scheduler-extender-config.yaml").IsScalar();
+  const auto extenders = below(m.body, "extenders");
+  bool ours = false;
+  if (extenders.IsSequence()) {
+    for (const auto& e : extenders) {
+      if (!is_ours(e)) {
+        out.yours(m.title() + ", extender " + text_of(e, "urlPrefix"),
+                  "is somebody else's: a second scheduler needs it in its configuration, too");
+        continue;
+      }
+      ours = true;
+      take_extender(e, m.title(), out);
+    }
+  }
+  std::string name;
+  if (const auto profiles = below(m.body, "profiles"); profiles.IsSequence() && profiles.size() > 0)
+    name = text_of(profiles[0], "schedulerName");
+  if (ours && !name.empty() && name != "default-scheduler") {
+    out.values["scheduler"]["name"] = name;
+    out.carried(m.title() + ", profile " + name, "scheduler.name: pods go on asking for that scheduler");
+  } else if (ours) {
+    out.yours(m.title(),
+              "TAS's extender is in the cluster's own scheduler. Take it out again (the file's backup, or "
+              "delete its "
+              "entry in extenders) and let pods ask for schedulerName: binnacle-scheduler; or keep the "
+              "scheduler and "
+              "give it Binnacle's entry instead: charts/binnacle/MIGRATING.md");
+  }
+  return true;
+}
+
+}  // namespace binnacle::cli::migrate
