@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ostream>
 
@@ -67,15 +68,22 @@ int outcome(const connection& to, const std::vector<told>& answers) {
 
 }  // namespace
 
-int status_command(const connection& to, const terminal& on) {
+int status_command(const connection& to, const status_arguments& what, const terminal& on) {
   const auto answers = ask_all(to, "/api/v1/status", on);
   if (on.json && !answers.empty()) {
     print_json(on, answers, "status");
-    return outcome(to, answers);
+  } else {
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      if (i > 0) on.out << '\n';
+      on.out << render_status(answers[i].said.json, answers[i].url, on.with);
+    }
   }
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (i > 0) on.out << '\n';
-    on.out << render_status(answers[i].said.json, answers[i].url, on.with);
+  std::int64_t most = 0;
+  for (const told& t : answers) most = std::max(most, integer(object(t.said.json, "nodes"), "connected"));
+  if (!answers.empty() && most < what.nodes) {
+    on.err << fmt::format("binnacle: {} connected, {} are expected: see `binnacle doctor` on a node\n",
+                          most == 1 ? "1 node is" : fmt::format("{} nodes are", most), what.nodes);
+    return exit_problem;
   }
   return outcome(to, answers);
 }

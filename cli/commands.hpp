@@ -26,7 +26,10 @@ struct terminal {
   bool is_tty = false;  ///< `out` is a terminal
 };
 
-int status_command(const connection& to, const terminal& on);
+struct status_arguments {
+  std::int64_t nodes = 0;  ///< exit_problem unless some replica has so many connected
+};
+int status_command(const connection& to, const status_arguments& what, const terminal& on);
 
 struct top_arguments {
   std::vector<std::string> metrics;

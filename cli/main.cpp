@@ -47,6 +47,7 @@ struct arguments {
   connection flags;
   std::string settings_file;
   std::string output = "text";
+  status_arguments status;
   top_arguments top;
   why_arguments why;
   std::vector<std::string> policy_files;
@@ -87,8 +88,12 @@ void set_up(CLI::App& app, arguments& a, action& chosen) {
 
   auto* status =
       app.add_subcommand("status", "the aggregator at a glance: nodes, policies, listeners, certificates");
+  status->add_option("--nodes", a.status.nodes, "exit status 1 unless at least so many are connected")
+      ->type_name("N");
   status->footer("Example: binnacle status -o json");
-  status->callback([&] { chosen = status_command; });
+  status->callback([&] {
+    chosen = [&](const connection& c, const terminal& t) { return status_command(c, a.status, t); };
+  });
 
   auto* top = app.add_subcommand(
       "top", "nodes by power, live: watts, temperature, CPU, each with its age, and every policy's verdict");

@@ -20,8 +20,8 @@ void take_extender(const YAML::Node& extender, const std::string& whose, migrati
   auto scheduler = out.values["scheduler"];
   if (const auto weight = text_of(extender, "weight"); weight == "1") {
     out.dropped(whose + ", weight: 1",
-                "so small a weight loses against the scheduler's own plug-ins; the chart's is 10");
-  } else if (!weight.empty() && weight != "10") {
+                "so small a weight loses against the scheduler's own plug-ins; the chart's is 100");
+  } else if (!weight.empty() && weight != "100") {
     scheduler["weight"] = below(extender, "weight");
     out.carried(whose + ", weight", "scheduler.weight");
   }
@@ -69,7 +69,7 @@ bool migrate_scheduler(const manifest& m, migration& out) {
               "delete its "
               "entry in extenders) and let pods ask for schedulerName: binnacle-scheduler; or keep the "
               "scheduler and "
-              "give it Binnacle's entry instead: charts/binnacle/MIGRATING.md");
+              "give it Binnacle's entry instead: binnacle scheduler-config --patch FILE");
   }
   return true;
 }

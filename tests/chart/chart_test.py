@@ -18,6 +18,7 @@ from rendered import CHART, CLUSTER_WIDE, HELM_FLAGS, ROOT, Helm, Refused
 
 HELM = None
 BUILD = ROOT / "build"
+DIGEST = "sha256:" + 64 * "a"
 NODES = {"certificates": {"nodes": ["node1", "node2"]}}
 EXISTING = {"certificates": {"mode": "existing", "existing": {
     "server": "my-server", "agent": "my-agent", "client": "my-client", "serverCA": "-----BEGIN CERTIFICATE-----\n"}}}
@@ -31,7 +32,7 @@ MATRIX = {
     "existing secrets": EXISTING,
     "cert-manager": CERT_MANAGER,
     "everything optional": NODES | {"monitoring": {"monitors": True, "rules": True, "dashboards": True, "labels": {"release": "p"}},
-                                    "openshift": {"enabled": True}, "image": {"pullSecrets": ["pull"]}, "cluster": "edge"},
+                                    "openshift": {"enabled": True}, "image": {"pullSecrets": ["pull"], "digests": {"agent": DIGEST}}, "cluster": "edge", "descheduler": {"enabled": True}},
     "nothing optional": NODES | {"aggregator": {"replicas": 1}, "customMetrics": {"enabled": False}, "scheduler": {"enabled": False},
                                  "priorityClass": {"create": False}, "networkPolicy": {"enabled": False}, "agent": {"namespace": {"create": False}}},
     "far agents": NODES | {"agent": {"aggregators": ["binnacle.example.com:9110"], "serverName": "x"}, "aggregator": {"ingest": {"type": "NodePort", "nodePort": 30110}}},
@@ -163,6 +164,26 @@ class Rendered(unittest.TestCase):
                 self.assertTrue(o["spec"].get("caBundle") or "cert-manager.io/inject-ca-from" in o["metadata"].get("annotations", {}))
                 self.assertEqual(o["metadata"]["name"], o["spec"]["version"] + "." + o["spec"]["group"])
         self.for_each(check)
+
+    def test_a_digest_wins_over_the_tag(self):
+        images = {c["image"] for _, _, _, spec in dict(RENDERED)["everything optional"].pods() for c in spec["containers"]}
+        self.assertIn("localhost/binnacle/binnacle-agent@" + DIGEST, images)
+        self.assertFalse([i for i in images if "binnacle-agent:" in i or "binnacle-aggregator@" in i])
+
+    def test_the_descheduler_evicts_by_affinity_alone_and_deletes_nothing(self):
+        objects = dict(RENDERED)["everything optional"]
+        policy = yaml.safe_load(objects.one("ConfigMap", "binnacle-descheduler")["data"]["policy.yaml"])
+        self.assertEqual(policy["profiles"][0]["plugins"], {"deschedule": {"enabled": ["RemovePodsViolatingNodeAffinity"]}})
+        verbs = {(r, v) for rule in objects.one("ClusterRole", "binnacle-descheduler")["rules"] for r in rule["resources"] for v in rule["verbs"]}
+        self.assertEqual({(r, v) for r, v in verbs if v not in ("get", "list", "watch")},
+                         {("pods/eviction", "create"), ("events", "create"), ("events", "update")})
+
+    def test_helm_test_calls_the_extender_as_the_scheduler_does(self):
+        objects = dict(RENDERED)["defaults"]
+        doctor, scheduler = objects.one("Pod", "binnacle-test-doctor")["spec"], objects.one("Deployment", "binnacle-scheduler")["spec"]["template"]["spec"]
+        mounts = {m["mountPath"]: m["name"] for m in doctor["containers"][0]["volumeMounts"]}
+        self.assertEqual(mounts.keys(), {m["mountPath"] for m in scheduler["containers"][0]["volumeMounts"]})
+        self.assertIn("--scheduler-config=/etc/kubernetes/scheduler.yaml", doctor["containers"][0]["command"])
 
     def test_openshift_gives_its_constraints_to_one_service_account(self):
         objects = dict(RENDERED)["openshift.yaml"]

@@ -47,6 +47,8 @@ WRONG = [
     ({"customMetrics": {"enabled": 1}}, "at '/customMetrics/enabled': got number, want boolean"),
     ({"image": {"pullPolicy": "Sometimes"}}, "at '/image/pullPolicy'"),
     ({"image": {"registry": ""}}, "at '/image/registry'"),
+    ({"image": {"digests": {"agent": "latest"}}}, "at '/image/digests/agent'"),
+    ({"descheduler": {"interval": "60"}}, "at '/descheduler/interval'"),
     ({"scheduler": {"weight": 0}}, "at '/scheduler/weight': minimum: got 0, want 1"),
     ({"scheduler": {"timeout": "0.5"}}, "at '/scheduler/timeout'"),
     ({"priorityClass": {"value": 2000000000}}, "at '/priorityClass/value'"),

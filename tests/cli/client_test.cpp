@@ -134,29 +134,39 @@ TEST_SUITE("cli/client") {
 TEST_SUITE("cli/commands") {
   TEST_CASE_FIXTURE(replica, "status is 0 with an answer and 1 without, and shows what it got") {
     output good;
-    CHECK(status_command({{url()}, me}, good.on) == exit_ok);
+    CHECK(status_command({{url()}, me}, {}, good.on) == exit_ok);
     CHECK(good.out.str().starts_with("binnacle-aggregator 0.1.0, replica agg-1"));
     CHECK(good.err.str().empty());
 
     output half;
-    CHECK(status_command({{dead_url(), url()}, me}, half.on) == exit_problem);
+    CHECK(status_command({{dead_url(), url()}, me}, {}, half.on) == exit_problem);
     CHECK(half.out.str().starts_with("binnacle-aggregator 0.1.0"));
     CHECK(half.err.str().starts_with("binnacle: cannot reach https://127.0.0.1:"));
 
     output odd;
-    CHECK(status_command({{"ftp://x"}, me}, odd.on) == exit_problem);
+    CHECK(status_command({{"ftp://x"}, me}, {}, odd.on) == exit_problem);
     CHECK(odd.err.str().starts_with("binnacle: 'ftp://x' is no address of an aggregator"));
+  }
+
+  TEST_CASE_FIXTURE(replica, "status is 1 when fewer nodes are connected than are expected") {
+    const auto connected = integer(object(json::parse(status_sample), "nodes"), "connected");
+    output enough;
+    CHECK(status_command({{url()}, me}, {connected}, enough.on) == exit_ok);
+    output few;
+    CHECK(status_command({{url()}, me}, {connected + 1}, few.on) == exit_problem);
+    CHECK(few.out.str() == enough.out.str());
+    CHECK(few.err.str().find(" are expected: see `binnacle doctor`") != std::string::npos);
   }
 
   TEST_CASE_FIXTURE(replica, "JSON of one replica is its own, of several a list") {
     output one;
     terminal on{one.out, one.err, {}, true, false};
-    CHECK(status_command({{url()}, me}, on) == exit_ok);
+    CHECK(status_command({{url()}, me}, {}, on) == exit_ok);
     CHECK(one.out.str() == std::string(status_sample) + "\n");
 
     output two;
     terminal both{two.out, two.err, {}, true, false};
-    CHECK(status_command({{url(), url()}, me}, both) == exit_ok);
+    CHECK(status_command({{url(), url()}, me}, {}, both) == exit_ok);
     const auto told = json::parse(two.out.str());
     REQUIRE(list(told, "aggregators").size() == 2);
     CHECK(text(list(told, "aggregators")[1], "aggregator") == url());

@@ -26,7 +26,12 @@ app.kubernetes.io/component: {{ index . 1 }}
 
 {{- define "binnacle.image" -}}
 {{- $top := index . 0 -}}
-image: {{ printf "%s/binnacle-%s:%s" $top.Values.image.registry (index . 1) (default $top.Chart.AppVersion $top.Values.image.tag) | quote }}
+{{- $image := printf "%s/binnacle-%s" $top.Values.image.registry (index . 1) -}}
+{{- with index $top.Values.image.digests (index . 1) }}
+image: {{ printf "%s@%s" $image . | quote }}
+{{- else }}
+image: {{ printf "%s:%s" $image (default $top.Chart.AppVersion $top.Values.image.tag) | quote }}
+{{- end }}
 imagePullPolicy: {{ $top.Values.image.pullPolicy }}
 {{- end }}
 
@@ -103,4 +108,26 @@ seccompProfile: {type: RuntimeDefault}
   {{- end }}
   {{- $_ := set .Values "authorities" $made }}
 {{- end }}
+{{- end }}
+
+{{/* test: what the pods of "helm test" have in common, and below it their container; volumeMounts come last, so that a test may add to them. */}}
+{{- define "binnacle.test" -}}
+restartPolicy: Never
+{{- include "binnacle.pullSecrets" . }}
+securityContext:
+  {{- include "binnacle.restrictedPod" . | nindent 2 }}
+{{- end }}
+
+{{- define "binnacle.testContainer" -}}
+{{ include "binnacle.image" (list . "aggregator") }}
+env:
+- {name: BINNACLE_AGGREGATOR, value: "https://{{ include "binnacle.host" . }}:9102"}
+- {name: BINNACLE_CA, value: /etc/binnacle/pki/ca.crt}
+- {name: BINNACLE_CERT, value: /etc/binnacle/pki/tls.crt}
+- {name: BINNACLE_KEY, value: /etc/binnacle/pki/tls.key}
+securityContext:
+  {{- include "binnacle.restricted" . | nindent 2 }}
+resources: {requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 64Mi}}
+volumeMounts:
+- {name: pki, mountPath: /etc/binnacle/pki, readOnly: true}
 {{- end }}

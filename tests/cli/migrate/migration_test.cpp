@@ -95,9 +95,9 @@ extenders:
       return text;
     };
     SUBCASE("a scheduler of its own") {
-      const auto m = of(with("power-scheduler", "100", "ignorable: true"));
+      const auto m = of(with("power-scheduler", "50", "ignorable: true"));
       CHECK(m.values["scheduler"]["name"].Scalar() == "power-scheduler");
-      CHECK(m.values["scheduler"]["weight"].Scalar() == "100");
+      CHECK(m.values["scheduler"]["weight"].Scalar() == "50");
       CHECK(m.values["scheduler"]["timeout"].Scalar() == "2s");
       CHECK_FALSE(m.values["scheduler"]["ignorable"]);
       CHECK(about(m, "KubeSchedulerConfiguration, extender https://gpu:8000").what == note::fate::yours);
