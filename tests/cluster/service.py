@@ -1,0 +1,54 @@
+"""The address of a Service on loopback: each connection goes to the next endpoint that takes it, as kube-proxy would have it."""
+
+import itertools
+import socket
+import threading
+
+
+class Service:
+    def __init__(self, *ports):
+        self.endpoints = itertools.cycle(ports)
+        self.count = len(ports)
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def stop(self):
+        self.listener.close()
+
+    def accept(self):
+        while True:
+            try:
+                caller, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=[caller], daemon=True).start()
+
+    def serve(self, caller):
+        with caller:
+            for port in itertools.islice(self.endpoints, self.count):
+                try:
+                    endpoint = socket.create_connection(("127.0.0.1", port), timeout=5)
+                except OSError:
+                    continue
+                endpoint.settimeout(None)
+                with endpoint:
+                    back = threading.Thread(target=self.carry, args=[endpoint, caller], daemon=True)
+                    back.start()
+                    self.carry(caller, endpoint)
+                    back.join()
+                return
+
+    @staticmethod
+    def carry(source, sink):
+        """Until one side has ended; then both have."""
+        try:
+            while piece := source.recv(65536):
+                sink.sendall(piece)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
