@@ -93,8 +93,10 @@ config_spec bind(settings& s) {
   spec.add("cert", s.cert, "PEM file: this node's certificate; looked at again before each dial");
   spec.add("key", s.key, "PEM file: its private key");
   spec.add("ca", s.ca, "PEM file: the CA that signs aggregators' certificates");
-  spec.add("credential-file", s.credential_file,
-           "file with a token that speaks for the node besides the certificate");
+  spec.add(
+      "token-file", s.token_file,
+      "file with a projected service account token (audience binnacle) that speaks for the node in place of "
+      "a certificate; read again for every hello");
   spec.add("uplink-budget", s.uplink_budget, 0, 1e9,
            "bytes per second that all links together may take, headers included: beyond it series that no "
            "policy watches are sent less often; 0: no bound");
@@ -208,12 +210,13 @@ result<void> complete(settings& s) {
     if (auto at = parse_endpoint(text); !at) return at.error();
   }
   if (!s.aggregator.empty()) {
+    const bool by_token = !s.token_file.empty() && s.cert.empty() && s.key.empty();
     for (const auto& [key, file] : {std::pair("cert", &s.cert), {"key", &s.key}, {"ca", &s.ca}}) {
-      if (!file->empty()) continue;
-      return invalid(
-          fmt::format("--{} is missing: the link to an aggregator needs cert, key and ca (scripts/pki makes "
-                      "them for trials)",
-                      key));
+      if (!file->empty() || (by_token && file != &s.ca)) continue;
+      return invalid(fmt::format(
+          "--{} is missing: the link to an aggregator needs ca, and cert and key (scripts/pki makes "
+          "them for trials) or token-file",
+          key));
     }
   }
   if (s.listen.empty() && s.aggregator.empty()) {

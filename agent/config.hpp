@@ -17,7 +17,7 @@ struct settings {
   std::string node_name;  ///< default: the host name, lower-cased
   std::string cluster;
   std::string cert, key, ca;
-  std::string credential_file;
+  std::string token_file;
   double uplink_budget = 0;  ///< bytes per second; 0: no bound
 
   std::vector<std::string> sources{"rapl", "os", "pmu", "bmc", "textfile", "scrape", "path"};

@@ -25,6 +25,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <signal.h>
@@ -157,8 +158,12 @@ result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop
   o.hello.cluster = s.cluster;
   o.hello.node = s.node_name;
   o.hello.boot_id = read_line(s.proc_root + "/sys/kernel/random/boot_id").value_or("unknown");
-  if (!s.credential_file.empty()) {
-    o.credential = [file = s.credential_file] { return read_line(file).value_or(""); };
+  if (!s.token_file.empty()) {
+    o.credential = [file = s.token_file]() -> result<std::string> {
+      std::ifstream in(file);
+      if (std::string token; in >> token) return token;
+      return error{errc::not_found, "the token " + file + " cannot be read, or is empty: check --token-file"};
+    };
   }
   o.on_interest = [&reader, look_again](std::size_t link, const wire::interest& wanted) {
     reader.set_interest(link, wanted, boot_clock::now());

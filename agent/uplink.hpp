@@ -28,7 +28,7 @@ struct uplink_options {
       server_name;    ///< what the aggregator's certificate must be issued for; empty: the endpoint's host
   wire::hello hello;  ///< node, cluster, boot id, version
   /// Read again for every hello; null when the certificate speaks for the node.
-  std::function<std::string()> credential;
+  std::function<result<std::string>()> credential;
   /// What the aggregator at the end of link number `link` wants read and how often.
   std::function<void(std::size_t link, const wire::interest&)> on_interest;
   /// That link is lost.

@@ -102,7 +102,11 @@ task<result<void>> uplink_link::live() {
   connected.value().as_live_feed(options.write_deadline);
   auto s = std::make_shared<session>(std::move(connected.value()), core_->from, core_->pace);
   auto hello = options.hello;
-  if (options.credential) hello.credential = options.credential();
+  if (options.credential) {
+    auto token = options.credential();
+    if (token.has_error()) co_return token.error();
+    hello.credential = std::move(*token);
+  }
   if (auto said = s->machine.start(std::move(hello), boot_clock::now()); said.has_error())
     co_return error{errc::invalid_input, said.error().message};
 
@@ -163,7 +167,10 @@ void uplink_link::drain_events(session& s, instant now) {
       case event::credential_due: {
         // Without a credential the certificate speaks for the node; only the machine's answer is due.
         const auto& credential = core_->options.credential;
-        if (auto said = s.machine.renew(credential ? credential() : std::string(), now); said.has_error()) {
+        auto token = credential ? credential() : result<std::string>(std::string());
+        if (token.has_error()) {
+          s.machine.close(wire::reason::reauthentication, token.error().message);
+        } else if (auto said = s.machine.renew(std::move(*token), now); said.has_error()) {
           s.machine.close(said.error().why, said.error().message);
         }
         break;

@@ -246,6 +246,7 @@ async::task<void> cluster::stop(async::deadline until) {
 }
 
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
+std::shared_ptr<kube::client> cluster::api() const { return impl_->api; }
 
 cluster::report cluster::state() const {
   const kube::client::counters& c = impl_->api->stats();
@@ -254,6 +255,7 @@ cluster::report cluster::state() const {
   out.url = impl_->api->where().url();
   out.policies_read = impl_->policy_follower.is_synced();
   out.policies = impl_->policy_follower.size();
+  out.pods_read = impl_->pod_follower.is_synced();
   out.pods = impl_->pods.objects().size();
   out.leads = impl_->candidate.leads(boot_clock::now());
   for (const std::string* trouble : {&impl_->policy_follower.trouble(), &impl_->pod_follower.trouble(),

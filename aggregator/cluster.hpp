@@ -14,6 +14,10 @@
 #include <string>
 #include <vector>
 
+namespace binnacle::kube {
+class client;
+}
+
 namespace binnacle::aggregator {
 
 /// The aggregator's business with the Kubernetes API, on the faces loop: policies from TASPolicy objects,
@@ -25,6 +29,7 @@ class cluster {
     std::string url;
     bool policies_read = false;  ///< all of them, once since the start
     std::size_t policies = 0;
+    bool pods_read = false;             ///< likewise
     std::size_t pods = 0;               ///< that have a node
     bool leads = false;                 ///< this replica writes
     std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
@@ -48,6 +53,8 @@ class cluster {
   report state() const;
   /// Every pod that has a node, as far as it could be read.
   const kube::pod_objects& pods() const noexcept;
+  /// For what else is asked of the API server.
+  std::shared_ptr<kube::client> api() const;
 
  private:
   struct impl;

@@ -26,9 +26,16 @@ config_spec bind(settings& s) {
   spec.group("Who may speak to it");
   spec.add("cert", s.cert, "PEM file: server certificate of every port; re-read when it changes");
   spec.add("key", s.key, "PEM file: its private key");
-  spec.add("agents-ca", s.agents_ca, "PEM file: the CA that signs agents' certificates");
+  spec.add("agents-ca", s.agents_ca,
+           "PEM file: the CA that signs agents' certificates (none: with agents-account, only tokens count)");
+  spec.add(
+      "agents-account", s.agents_account,
+      "namespace/name of the agents' service account, whose projected tokens speak for their pods' nodes "
+      "beside certificates; the API server is asked about them (--kube-config)");
+  spec.add("agents-audience", s.agents_audience, "audience that those tokens must have");
   spec.add("clients-ca", s.clients_ca,
-           "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and metrics readers");
+           "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and metrics readers (in "
+           "Kubernetes also tokens and certificates of the cluster read metrics, as RBAC allows)");
   spec.add("unsafe", s.unsafe, "the extender speaks plain HTTP without certificates: for trials only");
 
   spec.group("What it decides by");
@@ -41,7 +48,7 @@ config_spec bind(settings& s) {
            "how often that folder is looked at");
   spec.add("kube-config", s.kube_config,
            "kubeconfig file (several: a:b) of the cluster whose TASPolicy objects are used instead of that "
-           "folder; in-cluster: the service account of this pod");
+           "folder, and which is asked about callers; in-cluster: the service account of this pod");
   spec.add("kube-context", s.kube_context, "context of the kubeconfig (default: its current one)");
   spec.add("cluster", s.cluster, "name of the cluster; agents must say the same");
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
@@ -84,11 +91,27 @@ result<void> validate(const settings& s) {
   };
   for (const needed& n : {needed{"cert", s.cert}, needed{"key", s.key}, needed{"agents-ca", s.agents_ca},
                           needed{"clients-ca", s.clients_ca}}) {
-    if (n.file.empty()) {
+    const bool by_token = n.key == std::string_view("agents-ca") && !s.agents_account.empty();
+    if (n.file.empty() && !by_token) {
       return error{
           errc::invalid_input,
           std::string("--") + n.key + " is missing: name a PEM file (scripts/pki makes a set for trials)"};
     }
+  }
+  const auto slash = s.agents_account.find('/');
+  if (!s.agents_account.empty() && (slash == 0 || slash >= s.agents_account.size() - 1 ||
+                                    s.agents_account.find('/', slash + 1) != s.agents_account.npos)) {
+    return error{errc::invalid_input,
+                 "--agents-account " + s.agents_account + " is no service account: write namespace/name"};
+  }
+  if (!s.agents_account.empty() && s.kube_config.empty()) {
+    return error{errc::invalid_input,
+                 "--agents-account needs --kube-config: the API server is asked whose a token is"};
+  }
+  if (!s.agents_account.empty() && s.agents_audience.empty()) {
+    return error{
+        errc::invalid_input,
+        "--agents-audience is empty: every token of that account for anything would count; name one"};
   }
   if (!s.kube_config.empty()) return {};
   std::error_code ec;

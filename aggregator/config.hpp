@@ -21,7 +21,10 @@ struct settings {
 
   std::string cert;  ///< PEM server certificate of every face
   std::string key;
-  std::string agents_ca;   ///< verifies agents
+  std::string agents_ca;  ///< verifies agents
+  std::string
+      agents_account;  ///< "namespace/name" of the agents' service account; empty: tokens do not count
+  std::string agents_audience = "binnacle";
   std::string clients_ca;  ///< verifies kube-scheduler, the CLI, readers of metrics
   bool unsafe = false;     ///< the extender speaks plain HTTP
 

@@ -1,7 +1,11 @@
 #include "aggregator/faces_loop.hpp"
 
+#include "aggregator/callers/agent_tokens.hpp"
+#include "aggregator/callers/attributes.hpp"
+#include "aggregator/callers/gatekeeper.hpp"
 #include "aggregator/cluster.hpp"
 #include "aggregator/custom_metrics/api.hpp"
+#include "aggregator/custom_metrics/status.hpp"
 #include "aggregator/custom_metrics/store_question.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/face.hpp"
@@ -34,6 +38,35 @@ extender::options extender_options(const settings& s) {
   extender::options out;
   out.scores = s.score == "rank" ? extender::score_mode::rank : extender::score_mode::value;
   return out;
+}
+
+// How the two faces that people and the API server ask say no.
+http::response as_status(unsigned status, std::string_view reason, std::string_view sentence) {
+  return custom_metrics::status(status, reason, sentence, status == 403 ? "{}" : "");
+}
+http::response as_sentence(unsigned status, std::string_view, std::string_view sentence) {
+  return http::response::failure(status, sentence);
+}
+
+custom_metrics::pod_source pods_of(const cluster& known) {
+  custom_metrics::pod_source out;
+  out.of = [&known](std::string_view name_space,
+                    const std::function<void(const custom_metrics::pod&)>& each) {
+    const auto& all = known.pods().objects();
+    for (auto at = all.lower_bound({std::string(name_space), {}});
+         at != all.end() && at->first.name_space == name_space; ++at)
+      each({at->first.name_space, at->first.name, at->second.uid, at->second.node, at->second.labels});
+  };
+  out.unknown_because = [&known] {
+    return known.state().pods_read ? std::string() : "pods are not read from the API server yet: try again";
+  };
+  return out;
+}
+
+ingest::token_holder holder_of(const callers::agent_tokens::answer& said) {
+  const kube::user& who = said.verdict.who;
+  return {said.verdict.authenticated, who.name,
+          std::string(who.only_extra("authentication.kubernetes.io/node-name")), said.verdict.why, said.ends};
 }
 
 decision::ring_limits ring_limits(const settings& s) {
@@ -79,7 +112,9 @@ struct faces_loop::impl {
   decision::ring decisions;
   extender::face extend;
   ingest_report ingest;
-  std::unique_ptr<cluster> kubernetes;  // none: standalone
+  std::unique_ptr<cluster> kubernetes;            // none: standalone
+  std::unique_ptr<callers::gatekeeper> gate;      // likewise
+  std::unique_ptr<callers::agent_tokens> agents;  // if tokens speak for agents
   std::unique_ptr<custom_metrics::watched_columns> windows;
   std::unique_ptr<custom_metrics::api> metrics_api;
   std::unique_ptr<ops::api> ops_api;
@@ -110,6 +145,9 @@ http::health faces_loop::impl::health() const {
   out.add_ready("policies", [this] {
     return !kubernetes || kubernetes->state().policies_read || boot_clock::now() - started > patience;
   });
+  // Nor one that would refuse the API server's own calls.
+  out.add_ready("authentication",
+                [this] { return !gate || gate->informed() || boot_clock::now() - started > patience; });
   return out;
 }
 
@@ -127,6 +165,8 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
   metrics_sources.ask = custom_metrics::ask_store(*windows, names);
   metrics_sources.aliases = &names;
   metrics_sources.health = health();
+  metrics_sources.identity_required = gate == nullptr;
+  if (kubernetes) metrics_sources.pods = pods_of(*kubernetes);
   metrics_api = std::make_unique<custom_metrics::api>(nodes, std::move(metrics_sources));
 
   ops::api_sources ops_sources;
@@ -136,11 +176,15 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
     const auto open = listeners();
     const auto files = certificate_reports();
     const auto api = kubernetes ? std::optional(kubernetes->state()) : std::nullopt;
-    return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, api, decisions.dropped()});
+    const auto callers = gate ? std::optional(gate->counted()) : std::nullopt;
+    const auto tokens = agents ? std::optional(agents->counted()) : std::nullopt;
+    return aggregator::own_metrics(
+        {ingest, extend.stats(), open, files, nodes, api, callers, tokens, decisions.dropped()});
   };
   ops_sources.about_policies = [this] { return about_policies(); };
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
   ops_sources.health = health();
+  ops_sources.identity_required = gate == nullptr;
   ops_api = std::make_unique<ops::api>(nodes, decisions, std::move(ops_sources));
 }
 
@@ -183,6 +227,7 @@ ops::self_report faces_loop::impl::self() const {
     out.warnings.push_back("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
   if (kubernetes) {
     for (std::string& trouble : kubernetes->state().troubles) out.warnings.push_back(std::move(trouble));
+    if (std::string trouble = gate->trouble(); !trouble.empty()) out.warnings.push_back(std::move(trouble));
   }
   return out;
 }
@@ -233,6 +278,14 @@ faces_mail faces_loop::mail() {
     auto shared = std::make_shared<ingest_report>(std::move(report));
     async::post(self->loop, [self, shared] { self->ingest = std::move(*shared); });
   };
+  out.review = [self](std::string token, std::function<void(result<ingest::token_holder>)> then) {
+    async::post(self->loop, [self, token = std::move(token), then = std::move(then)]() mutable {
+      auto tell = [then = std::move(then)](const result<callers::agent_tokens::answer>& said) {
+        then(said.has_error() ? result<ingest::token_holder>(said.error()) : holder_of(*said));
+      };
+      self->agents->ask(std::move(token), std::move(tell));
+    });
+  };
   return out;
 }
 
@@ -243,6 +296,11 @@ result<void> faces_loop::start(ingest_loop& writer) {
     auto opened = cluster::open(s, self.log.part("kubernetes"));
     if (opened.has_error()) return opened.error();
     self.kubernetes = std::move(*opened);
+    self.gate =
+        std::make_unique<callers::gatekeeper>(self.loop, self.kubernetes->api(), self.log.part("callers"));
+    if (!s.agents_account.empty())
+      self.agents = std::make_unique<callers::agent_tokens>(self.loop, self.kubernetes->api(),
+                                                            s.agents_audience, self.log.part("agents"));
   }
   self.make_apis(writer);
 
@@ -255,6 +313,10 @@ result<void> faces_loop::start(ingest_loop& writer) {
   self.extend.routes(extender_routes);
   self.metrics_api->mount(metrics_routes);
   self.ops_api->mount(ops_routes);
+  if (self.gate) {
+    metrics_routes.set_guard(self.gate->guard(callers::resource_attributes, as_status));
+    ops_routes.set_guard(self.gate->guard(callers::path_attributes, as_sentence));
+  }
   http::mount_health(health_routes, self.health());
   if (s.unsafe) self.log.warning("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
   for (auto&& served :
@@ -266,6 +328,7 @@ result<void> faces_loop::start(ingest_loop& writer) {
   }
   if (self.kubernetes)
     self.kubernetes->start(self.loop, writer, {self.nodes, self.ingest, self.extend.placed()});
+  if (self.gate) self.gate->start();
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
                                                          std::chrono::seconds(2)));

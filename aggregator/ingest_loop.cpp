@@ -20,6 +20,12 @@ namespace {
 using async::task;
 using async::within;
 
+/// "namespace/name" as tokens name a service account.
+std::string account_name(const std::string& text) {
+  const auto slash = text.find('/');
+  return "system:serviceaccount:" + text.substr(0, slash) + ":" + text.substr(slash + 1);
+}
+
 }  // namespace
 
 struct ingest_loop::impl final : policy::sink, policy::column_source {
@@ -113,7 +119,10 @@ result<void> ingest_loop::impl::load_certificates() {
   tls::options o;
   o.side = tls::role::server;
   o.pem = {options.cert, options.key, options.agents_ca};
-  o.clients = tls::client_certificate::required;
+  const bool tokens = !options.agents_account.empty();
+  o.clients = options.agents_ca.empty() ? tls::client_certificate::none
+              : tokens                  ? tls::client_certificate::optional
+                                        : tls::client_certificate::required;
   o.tls13_only = true;
   o.alpn = "binnacle/1";
   auto loaded = tls::context::load(std::move(o));
@@ -131,6 +140,14 @@ result<void> ingest_loop::impl::open_port() {
   o.replica_id = options.replica_id;
   o.replicas = static_cast<std::uint16_t>(options.replicas);
   o.max_sessions = static_cast<std::size_t>(options.max_nodes);
+  if (!options.agents_account.empty()) {
+    o.agents_account = account_name(options.agents_account);
+    o.review = [this](std::string token, std::function<void(result<ingest::token_holder>)> then) {
+      mail.review(std::move(token), [this, then = std::move(then)](result<ingest::token_holder> who) {
+        async::post(loop, [then, who = std::move(who)] { then(who); });
+      });
+    };
+  }
   ingest::ingest_events events;
   events.node_changed = [this](store::node_update u) { on_node(std::move(u)); };
   door = std::make_unique<ingest::listener>(loop, std::move(o), stock, std::move(events), log);

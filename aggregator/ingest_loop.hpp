@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/config.hpp"
+#include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "aggregator/policy/engine.hpp"
 #include "aggregator/policy/problem.hpp"
@@ -38,6 +39,8 @@ struct faces_mail {
   std::function<void(std::vector<store::node_id>)> forgotten;
   std::function<void(std::shared_ptr<const policy::policy_table>)> policies;
   std::function<void(ingest_report)> report;
+  /// Whose a token is, asked on the faces loop; `then` is called there.
+  ingest::token_reviewer review;
 };
 
 /// A policy that comes from an API server: its text, or none when it is gone.

@@ -127,6 +127,29 @@ void add_kubernetes(collector& c, const cluster::report& k) {
   c.add("binnacle_kubernetes_synced", std::uint64_t{k.policies_read && k.troubles.empty()});
 }
 
+void add_callers(collector& c, const callers::gatekeeper::counters& g) {
+  const auto each = [&c](const char* family, const char* outcome, std::uint64_t n) {
+    c.add(family, n, {{"outcome", outcome}});
+  };
+  each("binnacle_callers_total", "let_in", g.let_in);
+  each("binnacle_callers_total", "unauthorized", g.unauthorized);
+  each("binnacle_callers_total", "forbidden", g.forbidden);
+  each("binnacle_callers_total", "unavailable", g.unavailable);
+  each("binnacle_caller_reviews_total", "asked", g.asked);
+  each("binnacle_caller_reviews_total", "remembered", g.remembered);
+}
+
+void add_tokens(collector& c, const callers::agent_tokens::counters& t) {
+  const auto each = [&c](const char* outcome, std::uint64_t n) {
+    c.add("binnacle_agent_token_reviews_total", n, {{"outcome", outcome}});
+  };
+  each("asked", t.asked);
+  each("remembered", t.remembered);
+  each("vouched", t.vouched);
+  each("failed", t.failed);
+  each("turned_away", t.turned_away);
+}
+
 void add_servers(collector& c, const own_numbers& n) {
   const auto each = [&](const char* family, std::uint64_t http::server_counters::*member) {
     for (const ops::listener_report& l : n.listeners) c.add(family, l.counters.*member, {{"server", l.name}});
@@ -149,6 +172,8 @@ std::vector<ops::own_sample> own_metrics(const own_numbers& n) {
   add_extender(c, n.extender);
   add_policies(c, n);
   if (n.kubernetes) add_kubernetes(c, *n.kubernetes);
+  if (n.callers) add_callers(c, *n.callers);
+  if (n.tokens) add_tokens(c, *n.tokens);
   add_servers(c, n);
   return std::move(c.out);
 }

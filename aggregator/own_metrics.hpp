@@ -1,5 +1,7 @@
 #pragma once
 
+#include "aggregator/callers/agent_tokens.hpp"
+#include "aggregator/callers/gatekeeper.hpp"
 #include "aggregator/cluster.hpp"
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/ingest_loop.hpp"
@@ -19,6 +21,8 @@ struct own_numbers {
   const std::vector<ops::certificate_report>& certificates;
   const store::view& nodes;
   const std::optional<cluster::report>& kubernetes;
+  const std::optional<callers::gatekeeper::counters>& callers;
+  const std::optional<callers::agent_tokens::counters>& tokens;
   std::uint64_t decisions_dropped = 0;
 };
 

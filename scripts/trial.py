@@ -157,15 +157,15 @@ class Trial(Processes):
 
     # The parts
 
-    def make_certificates(self, nodes):
-        subprocess.run([ROOT / "scripts/pki", self.pki, "--days", "1", "--server", "aggregator", "--client", "scheduler", "--client", "cli",
+    def make_certificates(self, nodes, server_names=()):
+        subprocess.run([ROOT / "scripts/pki", self.pki, "--days", "1", "--server", ",".join(["aggregator", *server_names]), "--client", "scheduler", "--client", "cli",
                         *[word for node in nodes for word in ("--node", node)]], check=True, stdout=subprocess.DEVNULL)
 
     def write_policy(self, text, name="policy.yaml"):
         (self.policies / name).write_text(text)
 
-    def start_aggregator(self, *more):
-        self.start("aggregator", self.build / "aggregator/binnacle-aggregator", "--address", "127.0.0.1",
+    def start_aggregator(self, *more, address="127.0.0.1"):
+        self.start("aggregator", self.build / "aggregator/binnacle-aggregator", "--address", address,
                    "--policies", self.policies, "--policy-poll", "200ms", "--cert", self.pki / "aggregator.crt",
                    "--key", self.pki / "aggregator.key", "--agents-ca", self.pki / "agents-ca.crt", "--clients-ca", self.pki / "clients-ca.crt",
                    *[word for face, port in self.ports.items() for word in (f"--{face}-port", port)], *more)
@@ -207,10 +207,11 @@ class Trial(Processes):
     def warm(self, node, sensor, value):
         (self.folder / node / "bmc" / "values" / sensor).write_text(f"{value}\n")
 
-    def start_agent(self, node, *more, certificate=None, scrape=0):
+    def start_agent(self, node, *more, certificate=None, token_file=None, scrape=0):
         who = certificate or node
+        identity = ["--token-file", token_file] if token_file else ["--cert", self.pki / f"node-{who}.crt", "--key", self.pki / f"node-{who}.key"]
         self.start(node, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"localhost:{self.ports['ingest']}",
-                   "--cert", self.pki / f"node-{who}.crt", "--key", self.pki / f"node-{who}.key", "--ca", self.pki / "server-ca.crt",
+                   *identity, "--ca", self.pki / "server-ca.crt",
                    "--listen", f"127.0.0.1:{scrape or free_port()}", *more)
 
     # What users ask

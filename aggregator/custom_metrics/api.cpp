@@ -42,13 +42,26 @@ std::string why_absent(const store::sample& s, instant now) {
   return fmt::format("no value ({}: last read {} ago)", wire::to_string(reason), human(now - s.read_at));
 }
 
+/// Into `a`, unless the asker has it.
+void put(const tagged_document& document, const http::request& r, http::response& a) {
+  a.headers.emplace_back("ETag", document.etag);
+  const std::string* known = r.header("if-none-match");
+  if (known != nullptr && *known == document.etag) {
+    a.status = 304;
+    a.body.clear();
+  } else {
+    a.body = {document.body};
+  }
+}
+
 /// The 404 for a resource whose metrics we do not have.
-http::response not_served(const path& p) {
+http::response not_served(const path& p, bool with_pods) {
   std::string message = fmt::format("the server could not find the metric {} for {}", p.metric, p.resource);
-  if (p.resource == "pods" || p.resource == "pod" || p.resource == "po") {
+  if (p.pods()) {
     message += ": without Kubernetes there are no pods, only node metrics are served";
   } else {
-    message += ": only metrics of nodes are served";
+    message +=
+        with_pods ? ": only metrics of nodes and pods are served" : ": only metrics of nodes are served";
   }
   return not_found(message);
 }
@@ -84,6 +97,7 @@ http::response api::dispatch(const http::request& r) {
   if (r.method != "GET" && r.method != "HEAD") return method_not_allowed();
 
   if (r.path.size() == 1 && r.path[0] == "version") return http::response::json(version_document());
+  if (!r.path.empty() && r.path[0] == "openapi") return openapi(r);
   const path p = parse_path(r.path);
   switch (p.kind) {
     case path::what::unknown: return path_not_found();
@@ -95,7 +109,7 @@ http::response api::dispatch(const http::request& r) {
 const discovery_documents& api::documents() {
   const auto& names = names_.of(nodes_);
   if (documents_ == nullptr || documented_ != names_.revision()) {
-    documents_ = std::make_unique<discovery_documents>(names);
+    documents_ = std::make_unique<discovery_documents>(names, sources_.pods.has_value());
     documented_ = names_.revision();
   }
   return *documents_;
@@ -116,17 +130,37 @@ http::response api::discovery(const path& p, const http::request& r) {
   const bool v2 = wanted == form::discovery_v2;
   const tagged_document& document = v2 ? d.v2 : d.v2beta1;
   a.content_type = std::string(v2 ? discovery_v2_type : discovery_v2beta1_type);
-  a.headers.emplace_back("ETag", document.etag);
+  put(document, r, a);
   a.headers.emplace_back("Cache-Control", "public");
-  const std::string* known = r.header("if-none-match");
-  if (known != nullptr && *known == document.etag) {
-    a.status = 304;
-    a.body.clear();
-  } else {
-    a.body = {document.body};
-  }
   return a;
 }
+
+http::response api::openapi(const http::request& r) {
+  const tagged_document* document = openapi_.find(r.path);
+  if (document == nullptr) return path_not_found();
+  if (negotiate(r.header("accept"), false) != form::json) return not_acceptable();
+  ++counted_.discovery;
+  http::response a = http::response::json({});
+  put(*document, r, a);
+  return a;
+}
+
+struct api::asked {
+  const path& where;
+  const selector& labels;  ///< of the objects
+  const selector& series;
+  const std::string& selector_json;
+  instant now;
+  std::chrono::system_clock::time_point wall_now;
+
+  std::chrono::system_clock::time_point wall(instant t) const {
+    return wall_now - std::chrono::duration_cast<std::chrono::system_clock::duration>(now - t);
+  }
+  std::string missing() const {
+    return fmt::format("the server could not find the metric {} for {} {}{}{}", where.metric, where.resource,
+                       where.object, series.empty() ? "" : " with selector ", series.text());
+  }
+};
 
 http::response api::value(const path& p, const http::request& r) {
   if (negotiate(r.header("accept"), false) != form::json) return not_acceptable();
@@ -141,49 +175,98 @@ http::response api::value(const path& p, const http::request& r) {
   json_writer selector_out(selector_json);
   if (auto ok = series->write_label_selector(selector_out); ok.has_error())
     return bad_request(ok.error().message);
-  if (!p.nodes()) return not_served(p);
-
   const instant now = sources_.now();
-  const auto wall_now = sources_.wall(now);
-  const auto wall_of = [&](instant t) {
-    return wall_now - std::chrono::duration_cast<std::chrono::system_clock::duration>(now - t);
-  };
-  const question ask = sources_.ask(p.metric, *series);
+  const asked a{p, *labels, *series, selector_json, now, sources_.wall(now)};
+  if (p.nodes()) return p.all() ? nodes(a) : node(a);
+  if (p.pods() && sources_.pods) return pods(a);
+  return not_served(p, sources_.pods.has_value());
+}
 
-  if (p.all()) {
-    names_.of(nodes_);
-    if (!names_.knows(p.metric)) {
-      return not_found(fmt::format(
-          "the server could not find the metric {} for nodes: no node has announced it", p.metric));
-    }
-    value_list list(p.api, p.metric, selector_json, nodes_.nodes().size());
-    for (const auto& [name, node] : nodes_.nodes()) {
-      if (!labels->empty() &&
-          !labels->matches([n = node](std::string_view key) { return label_of(*n, key); }))
-        continue;
-      const reading got = ask(*node, now);
-      if (!got.value.present(now)) continue;
-      list.add(name, got.value.value, wall_of(got.value.read_at), got.span);
-      ++counted_.items;
-    }
-    ++counted_.lists;
-    return http::response::json(list.take());
+bool api::knows(std::string_view metric) {
+  names_.of(nodes_);
+  return names_.knows(metric);
+}
+
+http::response api::nodes(const asked& a) {
+  const path& p = a.where;
+  if (!knows(p.metric)) {
+    return not_found(
+        fmt::format("the server could not find the metric {} for nodes: no node has announced it", p.metric));
   }
+  const question ask = sources_.ask(p.metric, a.series);
+  value_list list(p.api, p.metric, a.selector_json, nodes_.nodes().size());
+  for (const auto& [name, node] : nodes_.nodes()) {
+    if (!a.labels.empty() &&
+        !a.labels.matches([n = node](std::string_view key) { return label_of(*n, key); }))
+      continue;
+    const reading got = ask(*node, a.now);
+    if (!got.value.present(a.now)) continue;
+    list.add(name, got.value.value, a.wall(got.value.read_at), got.span);
+    ++counted_.items;
+  }
+  ++counted_.lists;
+  return http::response::json(list.take());
+}
 
-  std::string missing =
-      fmt::format("the server could not find the metric {} for nodes {}", p.metric, p.object);
-  if (!series->empty()) missing += " with selector " + series->text();
+http::response api::node(const asked& a) {
+  const path& p = a.where;
   const store::node_view* node = nodes_.find(p.object);
-  if (node == nullptr) return not_found(missing + ": no agent of that name has connected");
-  const reading got = ask(*node, now);
-  if (!got.value.present(now)) {
-    names_.of(nodes_);
-    return not_found(missing + ": " +
-                     (names_.knows(p.metric) ? why_absent(got.value, now) : "no node has announced it"));
+  if (node == nullptr) return not_found(a.missing() + ": no agent of that name has connected");
+  const reading got = sources_.ask(p.metric, a.series)(*node, a.now);
+  if (!got.value.present(a.now)) {
+    return not_found(a.missing() + ": " +
+                     (knows(p.metric) ? why_absent(got.value, a.now) : "no node has announced it"));
   }
-  value_list list(p.api, p.metric, selector_json, 1);
-  list.add(node->name, got.value.value, wall_of(got.value.read_at), got.span);
+  value_list list(p.api, p.metric, a.selector_json, 1);
+  list.add(node->name, got.value.value, a.wall(got.value.read_at), got.span);
   ++counted_.items;
+  ++counted_.lists;
+  return http::response::json(list.take());
+}
+
+/// The pod's own, else its node's. A selector on the series asks the node's series alone.
+reading api::pod_reading(const asked& a, const question& ask, const pod& whose) const {
+  const store::node_view* node = nodes_.find(whose.node);
+  if (node == nullptr) {
+    reading none;
+    none.value.reason = wire::absence::missing;
+    return none;
+  }
+  if (a.series.empty()) {
+    if (auto own = own_reading(*node, a.where.metric, whose, *sources_.aliases, a.now)) return *own;
+  }
+  return ask(*node, a.now);
+}
+
+http::response api::pods(const asked& a) {
+  const path& p = a.where;
+  if (const std::string why = sources_.pods->unknown_because(); !why.empty())
+    return status(503, "ServiceUnavailable", why);
+  if (!knows(p.metric)) {
+    return not_found(
+        fmt::format("the server could not find the metric {} for pods: no node has announced it", p.metric));
+  }
+  const question ask = sources_.ask(p.metric, a.series);
+  value_list list(p.api, p.metric, a.selector_json, p.all() ? 64 : 1, p.name_space);
+  std::string why = "no such pod has a node";
+  bool found = false;
+  sources_.pods->of(p.name_space, [&](const pod& one) {
+    if (!p.all() && one.name != p.object) return;
+    const auto label = [&one](std::string_view key) -> const std::string* {
+      const auto at = one.labels.find(key);
+      return at == one.labels.end() ? nullptr : &at->second;
+    };
+    if (p.all() && !a.labels.empty() && !a.labels.matches(label)) return;
+    const reading got = pod_reading(a, ask, one);
+    if (!got.value.present(a.now)) {
+      why = fmt::format("{} on node {}", why_absent(got.value, a.now), one.node);
+      return;
+    }
+    found = true;
+    list.add(one.name, got.value.value, a.wall(got.value.read_at), got.span);
+    ++counted_.items;
+  });
+  if (!p.all() && !found) return not_found(a.missing() + ": " + why);
   ++counted_.lists;
   return http::response::json(list.take());
 }

@@ -2,7 +2,9 @@
 
 #include "aggregator/custom_metrics/discovery.hpp"
 #include "aggregator/custom_metrics/names.hpp"
+#include "aggregator/custom_metrics/openapi.hpp"
 #include "aggregator/custom_metrics/path.hpp"
+#include "aggregator/custom_metrics/pods.hpp"
 #include "aggregator/custom_metrics/question.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/http/health.hpp"
@@ -12,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace binnacle::custom_metrics {
 
@@ -21,6 +24,7 @@ struct api_sources {
   std::function<instant()> now = boot_clock::now;
   std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
   http::health health;
+  std::optional<pod_source> pods;                                           ///< none: metrics of nodes only
   const metrics::alias_table* aliases = &metrics::alias_table::built_in();  ///< must outlive the api
   /// Everything but /livez, /readyz and /healthz needs a verified client certificate. False only where the
   /// listener has no TLS, which a person asked for.
@@ -51,7 +55,14 @@ class api {
  private:
   http::response dispatch(const http::request& r);
   http::response discovery(const path& p, const http::request& r);
+  http::response openapi(const http::request& r);
+  struct asked;  // a value's path and selectors, taken apart
   http::response value(const path& p, const http::request& r);
+  http::response nodes(const asked& a);
+  http::response node(const asked& a);
+  http::response pods(const asked& a);
+  reading pod_reading(const asked& a, const question& ask, const pod& whose) const;
+  bool knows(std::string_view metric);
   const discovery_documents& documents();
 
   const store::view& nodes_;
@@ -59,6 +70,7 @@ class api {
   name_list names_;
   std::unique_ptr<discovery_documents> documents_;  // of names_.revision() == documented_
   std::uint64_t documented_ = 0;
+  const openapi_documents openapi_;
   counters counted_;
 };
 

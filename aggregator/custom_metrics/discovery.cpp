@@ -49,18 +49,33 @@ std::string one_group() {
   return body += '\n';
 }
 
-std::string resource_list(version v, const std::vector<std::string>& metrics) {
+/// What has metrics: a resource, and whether it is in a namespace.
+struct described {
+  std::string_view resource;
+  bool namespaced;
+};
+
+std::vector<described> all_described(bool pods) {
+  std::vector<described> out{{"nodes", false}};
+  if (pods) out.push_back({"pods", true});
+  return out;
+}
+
+std::string resource_list(version v, const std::vector<std::string>& metrics, bool pods) {
   std::string body;
-  body.reserve(160 * metrics.size() + 160);
+  body.reserve((pods ? 320 : 160) * metrics.size() + 160);
   json_writer out(body);
   out.begin_object()
       .field("kind", "APIResourceList")
       .field("apiVersion", "v1")
       .field("groupVersion", group_version(v));
   out.key("resources").begin_array();
-  for (const std::string& metric : metrics) {
-    out.begin_object().field("name", "nodes/" + metric).field("singularName", "").field("namespaced", false);
-    out.field("kind", "MetricValueList").key("verbs").begin_array().value("get").end_array().end_object();
+  for (const described& of : all_described(pods)) {
+    for (const std::string& metric : metrics) {
+      out.begin_object().field("name", fmt::format("{}/{}", of.resource, metric)).field("singularName", "");
+      out.field("namespaced", of.namespaced).field("kind", "MetricValueList");
+      out.key("verbs").begin_array().value("get").end_array().end_object();
+    }
   }
   out.end_array().end_object();
   return body += '\n';
@@ -68,10 +83,14 @@ std::string resource_list(version v, const std::vector<std::string>& metrics) {
 
 /// The metrics are subresources of a resource that we do not serve itself: its responseKind is empty but not
 /// null, or clients of Kubernetes 1.26 crash.
-void write_parent(json_writer& out, version v, const std::vector<std::string>& metrics) {
-  out.begin_object().field("resource", "nodes").key("responseKind").begin_object();
+void write_parent(json_writer& out, version v, const described& of, const std::vector<std::string>& metrics) {
+  out.begin_object().field("resource", of.resource).key("responseKind").begin_object();
   out.field("group", "").field("version", "").field("kind", "").end_object();
-  out.field("scope", "Cluster").field("singularResource", "").key("verbs").begin_array().end_array();
+  out.field("scope", of.namespaced ? "Namespaced" : "Cluster")
+      .field("singularResource", "")
+      .key("verbs")
+      .begin_array()
+      .end_array();
   out.key("subresources").begin_array();
   for (const std::string& metric : metrics) {
     out.begin_object().field("subresource", metric).key("responseKind").begin_object();
@@ -81,40 +100,43 @@ void write_parent(json_writer& out, version v, const std::vector<std::string>& m
   out.end_array().end_object();
 }
 
-/// Equal texts have equal tags on every replica and in every build, which std::hash does not promise.
-/// Source: FNV-1a, 64 bits.
+// std::hash does not promise to be the same everywhere. Source: FNV-1a, 64 bits.
 std::string tag_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return fmt::format("\"{:016x}{:x}\"", hash, text.size());
 }
 
-tagged_document aggregated(std::string_view api_version, const std::vector<std::string>& metrics) {
-  tagged_document d;
-  d.body.reserve(300 * metrics.size() + 1024);
-  json_writer out(d.body);
+tagged_document aggregated(std::string_view api_version, const std::vector<std::string>& metrics, bool pods) {
+  std::string body;
+  body.reserve(300 * metrics.size() + 1024);
+  json_writer out(body);
   out.begin_object().field("kind", "APIGroupDiscoveryList").field("apiVersion", api_version);
   out.key("metadata").begin_object().end_object().key("items").begin_array();
   out.begin_object().key("metadata").begin_object().field("name", group).end_object();
   out.key("versions").begin_array();
   for (const version v : versions) {
     out.begin_object().field("version", to_string(v)).key("resources").begin_array();
-    write_parent(out, v, metrics);
+    for (const described& of : all_described(pods)) write_parent(out, v, of, metrics);
     out.end_array().field("freshness", "Current").end_object();
   }
   out.end_array().end_object().end_array().end_object();
-  d.body += '\n';
-  d.etag = tag_of(d.body);
-  return d;
+  return tagged(body += '\n');
 }
 
 }  // namespace
 
-discovery_documents::discovery_documents(const std::vector<std::string>& node_metrics)
+tagged_document tagged(std::string body) {
+  std::string tag = tag_of(body);
+  return {std::move(body), std::move(tag)};
+}
+
+discovery_documents::discovery_documents(const std::vector<std::string>& node_metrics, bool pods)
     : groups(group_list()),
       group(one_group()),
-      resources{resource_list(version::v1beta1, node_metrics), resource_list(version::v1beta2, node_metrics)},
-      v2(aggregated("apidiscovery.k8s.io/v2", node_metrics)),
-      v2beta1(aggregated("apidiscovery.k8s.io/v2beta1", node_metrics)) {}
+      resources{resource_list(version::v1beta1, node_metrics, pods),
+                resource_list(version::v1beta2, node_metrics, pods)},
+      v2(aggregated("apidiscovery.k8s.io/v2", node_metrics, pods)),
+      v2beta1(aggregated("apidiscovery.k8s.io/v2beta1", node_metrics, pods)) {}
 
 }  // namespace binnacle::custom_metrics

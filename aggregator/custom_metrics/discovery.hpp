@@ -16,6 +16,9 @@ struct tagged_document {
   std::string etag;  ///< quoted; equal on every replica that serves the same names
 };
 
+/// Equal texts have equal tags on every replica and in every build.
+tagged_document tagged(std::string body);
+
 /// All documents for one list of metric names.
 struct discovery_documents {
   std::string groups;           ///< GET /apis
@@ -23,7 +26,8 @@ struct discovery_documents {
   std::string resources[2];     ///< GET /apis/custom.metrics.k8s.io/{version}, by version
   tagged_document v2, v2beta1;  ///< GET /apis as APIGroupDiscoveryList
 
-  explicit discovery_documents(const std::vector<std::string>& node_metrics);
+  /// `pods`: the same metrics are there for pods, too.
+  explicit discovery_documents(const std::vector<std::string>& node_metrics, bool pods = false);
 };
 
 inline constexpr std::string_view discovery_v2_type =

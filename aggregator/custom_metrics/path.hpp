@@ -30,6 +30,10 @@ struct path {
   std::string metric;
 
   bool all() const noexcept { return object == "*"; }
+  /// Whether the resource is pods of a namespace, in any spelling that kubectl takes.
+  bool pods() const noexcept {
+    return !name_space.empty() && (resource == "pods" || resource == "pod" || resource == "po");
+  }
   /// Whether the resource is the cluster's nodes, in any spelling that kubectl takes.
   bool nodes() const noexcept {
     return name_space.empty() && (resource == "nodes" || resource == "node" || resource == "no");

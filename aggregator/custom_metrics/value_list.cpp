@@ -10,8 +10,14 @@
 namespace binnacle::custom_metrics {
 
 value_list::value_list(version api, std::string_view metric, std::string_view selector_json,
-                       std::size_t expected)
+                       std::size_t expected, std::string_view name_space)
     : api_(api) {
+  kind_part_ = R"({"describedObject":{"kind":"Node","name":)";
+  if (!name_space.empty()) {
+    kind_part_ = R"({"describedObject":{"kind":"Pod","namespace":)";
+    append_json_string(kind_part_, name_space);
+    kind_part_ += R"(,"name":)";
+  }
   std::string name;
   append_json_string(name, metric);
   // "/v1" is how the API's own library joins the empty group and the version.
@@ -33,13 +39,13 @@ void value_list::set_second(std::int64_t second) {
   timestamp_ = rfc3339(std::chrono::system_clock::time_point(std::chrono::seconds(second)));
 }
 
-void value_list::add(std::string_view node, decimal value, std::chrono::system_clock::time_point read_at,
+void value_list::add(std::string_view name, decimal value, std::chrono::system_clock::time_point read_at,
                      duration span) {
   set_second(std::chrono::floor<std::chrono::seconds>(read_at.time_since_epoch()).count());
   if (!first_) out_ += ',';
   first_ = false;
-  out_ += R"({"describedObject":{"kind":"Node","name":)";
-  append_json_string(out_, node);
+  out_ += kind_part_;
+  append_json_string(out_, name);
   out_ += metric_part_;
   out_ += timestamp_;
   out_ += '"';

@@ -11,16 +11,19 @@
 
 namespace binnacle::custom_metrics {
 
-/// Writes a MetricValueList of node metrics, in the shape of v1beta1 or v1beta2, straight into one string: a
-/// list of 5,000 nodes must not hold up the scheduler's calls on the same loop.
+/// Writes a MetricValueList of metrics of nodes, or of the pods of one namespace, in the shape of v1beta1 or
+/// v1beta2, straight into one string: a list of 5,000 nodes must not hold up the scheduler's calls on the
+/// same loop.
 class value_list {
  public:
-  /// `selector_json`: the LabelSelector object, or "null". `expected` items are reserved for.
-  value_list(version api, std::string_view metric, std::string_view selector_json, std::size_t expected);
+  /// `selector_json`: the LabelSelector object, or "null". `expected` items are reserved for. `name_space`
+  /// empty: nodes.
+  value_list(version api, std::string_view metric, std::string_view selector_json, std::size_t expected,
+             std::string_view name_space = {});
 
   /// `read_at` is written in whole seconds; a `span` of zero leaves the window out, a shorter one than a
   /// second counts as one.
-  void add(std::string_view node, decimal value, std::chrono::system_clock::time_point read_at,
+  void add(std::string_view name, decimal value, std::chrono::system_clock::time_point read_at,
            duration span);
 
   std::string take();
@@ -30,7 +33,8 @@ class value_list {
 
   version api_;
   std::string out_;
-  std::string metric_part_;    // what follows the node's name up to the timestamp
+  std::string kind_part_;      // what comes before the object's name
+  std::string metric_part_;    // what follows the object's name up to the timestamp
   std::string selector_part_;  // v1beta1's "selector":…
   std::int64_t second_ = INT64_MIN;
   std::string timestamp_;  // of second_: neighbours were read in the same one

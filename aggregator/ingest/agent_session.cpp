@@ -19,6 +19,10 @@ namespace {
 
 /// An agent that is refused for what it is comes back rarely: only a person can mend it.
 constexpr duration come_back_later = 1min;
+/// One who is refused for our own trouble.
+constexpr duration come_back_soon = 10s;
+/// Until a credential that could not be checked is asked for again, in a running session.
+constexpr std::uint32_t ask_again_s = 30;
 /// How long a peer may take to read why its session ended.
 constexpr duration last_words = 2s;
 
@@ -77,7 +81,7 @@ task<bool> agent_session::greet() {
   auto shaken = co_await peer_.handshake(within(core_->options.handshake_deadline));
   if (core_->closed || machine_.ended()) co_return false;
   shaken_ = true;
-  if (!shaken.has_error() && peer_.peer_identity(identity_)) co_return true;
+  if (!shaken.has_error() && (peer_.peer_identity(identity_) || core_->options.review)) co_return true;
   ++core_->counters.handshake_failures;
   const std::string why = shaken.has_error() ? shaken.error().message : "the agent has no certificate";
   core_->handshake_warning.say(core_->log, boot_clock::now(),
@@ -140,15 +144,55 @@ void agent_session::drain_events(instant now) {
   send();
 }
 
+// A certificate that speaks for the node is enough; else a token may.
 void agent_session::on_hello(instant now) {
+  const core& c = *core_;
+  const wire::hello& said = machine_.greeting();
+  auto refused = authorise(said, identity_, c.options.cluster);
+  if (!refused) return welcome(0, now);
+  if (refused->why != wire::reason::wrong_cluster && c.options.review) {
+    if (!said.credential.empty()) return ask_about_token();
+    if (identity_.fingerprint.empty())
+      refused = wire::fault{wire::reason::not_authorised,
+                            "the agent has neither certificate nor token: set token-file, or cert and key"};
+  }
+  machine_.refuse(refused->why, std::move(refused->message), come_back_later);
+}
+
+void agent_session::ask_about_token() {
+  core_->options.review(machine_.greeting().credential,
+                        [weak = weak_from_this()](const result<token_holder>& holder) {
+                          if (const auto self = weak.lock()) self->reviewed(holder, boot_clock::now());
+                        });
+}
+
+void agent_session::reviewed(const result<token_holder>& holder, instant now) {
+  if (core_->closed || machine_.ended()) return;
+  if (holder.has_error()) {
+    // Trouble of the API server ends no session whose last token is still good.
+    if (node_ && now < token_ends_) {
+      welcome(ask_again_s, now);
+    } else {
+      machine_.refuse(wire::reason::unverified, holder.error().message, come_back_soon);
+    }
+  } else if (auto refused = authorise(machine_.greeting(), *holder, core_->options.agents_account)) {
+    machine_.refuse(refused->why, std::move(refused->message), come_back_later);
+  } else {
+    token_ends_ = holder->ends;
+    const double spread = std::uniform_real_distribution<>(0, 1)(core_->random);
+    welcome(reauthenticate_after_s(holder->ends - now, spread), now);
+  }
+  on_end(now);
+  send();
+}
+
+void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   core& c = *core_;
   const wire::hello& said = machine_.greeting();
-  if (auto refused = authorise(said, identity_, c.options.cluster)) {
-    return machine_.refuse(refused->why, std::move(refused->message), come_back_later);
-  }
   wire::welcome w;
   w.replica_id = c.options.replica_id;
   w.replicas = c.options.replicas;
+  w.reauthenticate_after_s = reauthenticate_after_s;
   if (node_) return machine_.accept(std::move(w), now);  // a renewed credential
 
   std::string name = canonical_node(said.node);

@@ -37,6 +37,9 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
 
   void drain_events(instant now);
   void on_hello(instant now);
+  void ask_about_token();
+  void reviewed(const result<token_holder>& holder, instant now);
+  void welcome(std::uint32_t reauthenticate_after_s, instant now);
   void on_catalog(instant now);
   void on_batch(instant now);
   void on_end(instant now);
@@ -50,6 +53,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   wire::aggregator_session machine_;
   std::optional<store::node_id> node_;  // once welcomed
   std::string name_;                    // likewise
+  instant token_ends_{};                // of the last token that counted
   bool shaken_ = false;                 // the TLS handshake is done
   bool flushing_ = false;               // flush() runs
   bool counted_end_ = false;            // on_end() was here

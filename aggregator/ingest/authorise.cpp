@@ -39,6 +39,42 @@ std::optional<wire::fault> authorise(const wire::hello& said, const tls::identit
   return std::nullopt;
 }
 
+std::optional<wire::fault> authorise(const wire::hello& said, const token_holder& who,
+                                     std::string_view account) {
+  const auto no = [](wire::reason why, std::string sentence) {
+    return wire::fault{why, std::move(sentence)};
+  };
+  if (!who.genuine) {
+    return no(wire::reason::not_authorised,
+              fmt::format("the API server does not know the agent's token{}{}{}", who.why.empty() ? "" : " (",
+                          who.why, who.why.empty() ? "" : ")"));
+  }
+  if (who.account != account) {
+    return no(
+        wire::reason::not_authorised,
+        fmt::format("the token is {}'s, and only {} speaks for nodes: set the agent's service account or "
+                    "the aggregator's agents-account",
+                    who.account, account));
+  }
+  if (who.node.empty()) {
+    return no(wire::reason::wrong_node,
+              "the token is bound to no node: give the agent a projected token of its pod (Kubernetes 1.30)");
+  }
+  if (canonical_node(said.node) != canonical_node(who.node)) {
+    return no(wire::reason::wrong_node,
+              fmt::format("the token is of a pod on node {}, not on {}: set --node-name to the pod's "
+                          "spec.nodeName",
+                          who.node, said.node));
+  }
+  return std::nullopt;
+}
+
+std::uint32_t reauthenticate_after_s(duration left, double spread) {
+  const double seconds =
+      std::chrono::duration<double>(left).count() * (0.75 + 0.25 * std::clamp(spread, 0.0, 1.0));
+  return static_cast<std::uint32_t>(std::clamp(seconds, 30.0, 86'400.0));
+}
+
 std::string canonical_node(std::string_view name) {
   std::string out(name);
   std::transform(out.begin(), out.end(), out.begin(),

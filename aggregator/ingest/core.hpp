@@ -7,6 +7,7 @@
 
 #include <array>
 #include <memory>
+#include <random>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -62,6 +63,7 @@ struct core {
   std::vector<node_link> links;  ///< by node id
   bool closed = false;           ///< the listener has gone: store and events may have gone too
   rare_warning handshake_warning, overload_warning;
+  std::minstd_rand random{std::random_device{}()};
   std::array<rare_warning, wire::reason_count> end_warnings;  ///< by reason
 
   node_link& link_of(store::node_id id) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "aggregator/store/view.hpp"
 #include "aggregator/store/warehouse.hpp"
@@ -23,9 +24,11 @@ struct ingest_options {
   std::string address = "0.0.0.0";  ///< "::" serves both families
   std::uint16_t port = 9110;        ///< 0: any free one, see listener::port()
   std::shared_ptr<tls::context>
-      tls;                 ///< server side, TLS 1.3, client certificates required, ALPN "binnacle/1"
-  std::string cluster;     ///< the one that is served; agents of another are refused
-  std::string replica_id;  ///< told in every welcome
+      tls;                ///< server side, TLS 1.3, ALPN "binnacle/1"; certificates required, or tokens taken
+  token_reviewer review;  ///< asked about agents whose certificate does not speak for them; null: none counts
+  std::string agents_account;  ///< the one service account whose tokens count, as token_holder::account
+  std::string cluster;         ///< the one that is served; agents of another are refused
+  std::string replica_id;      ///< told in every welcome
   std::uint16_t replicas = 1;
 
   std::size_t max_sessions = 20'000;        ///< welcomed or not; more are reset

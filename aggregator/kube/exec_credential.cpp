@@ -1,24 +1,11 @@
 #include "aggregator/kube/exec_credential.hpp"
 
+#include "aggregator/kube/base64.hpp"
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/times.hpp"
 #include "common/json_writer.hpp"
 
-#include <openssl/evp.h>
-
 namespace binnacle::kube {
-namespace {
-
-std::string base64(std::string_view text) {
-  std::string out((text.size() + 2) / 3 * 4 + 1, '\0');
-  const int size =
-      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  out.resize(static_cast<std::size_t>(size));
-  return out;
-}
-
-}  // namespace
 
 result<exec_credential> parse_exec_credential(std::string_view output, const std::string& api_version) {
   const auto wrong = [](const char* what) {
@@ -54,7 +41,7 @@ std::string exec_info(const access& to, std::string_view authority) {
     out.key("cluster").begin_object().field("server", to.url());
     if (!to.server_name.empty()) out.field("tls-server-name", to.server_name);
     if (to.tls.servers == tls::trust::anybody) out.field("insecure-skip-tls-verify", true);
-    if (!authority.empty()) out.field("certificate-authority-data", base64(authority));
+    if (!authority.empty()) out.field("certificate-authority-data", to_base64(authority));
     out.end_object();
   }
   out.end_object().end_object();

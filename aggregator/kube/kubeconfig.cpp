@@ -1,9 +1,9 @@
 #include "aggregator/kube/access.hpp"
+#include "aggregator/kube/base64.hpp"
 
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <fmt/format.h>
-#include <openssl/evp.h>
 #include <yaml-cpp/yaml.h>
 
 #include <filesystem>
@@ -50,22 +50,6 @@ std::optional<section> find(const std::vector<parsed_file>& files, const char* l
   return std::nullopt;
 }
 
-result<std::string> decode_base64(const std::string& text) {
-  const std::unique_ptr<EVP_ENCODE_CTX, decltype(&EVP_ENCODE_CTX_free)> context(EVP_ENCODE_CTX_new(),
-                                                                                &EVP_ENCODE_CTX_free);
-  std::string out(text.size(), '\0');
-  int size = 0;
-  int rest = 0;
-  auto* to = reinterpret_cast<unsigned char*>(out.data());
-  EVP_DecodeInit(context.get());
-  if (EVP_DecodeUpdate(context.get(), to, &size, reinterpret_cast<const unsigned char*>(text.data()),
-                       static_cast<int>(text.size())) < 0 ||
-      EVP_DecodeFinal(context.get(), to + size, &rest) < 0 || size + rest == 0)
-    return error{errc::invalid_input, "is no base64 text"};
-  out.resize(static_cast<std::size_t>(size + rest));
-  return out;
-}
-
 /// The PEM text of a "…-data" field, or the name of a file; the text wins, as in kubectl.
 result<void> pem(const section& from, const std::string& field, std::string& text, std::string& file) {
   const std::string data_field = field + "-data";
@@ -74,7 +58,7 @@ result<void> pem(const section& from, const std::string& field, std::string& tex
     file = from.path(field.c_str());
     return {};
   }
-  auto decoded = decode_base64(data);
+  auto decoded = from_base64(data);
   if (decoded.has_error())
     return from.wrong(errc::invalid_input, fmt::format("{} {}", data_field, decoded.error().message));
   text = std::move(*decoded);

@@ -2,6 +2,7 @@
 
 #include "common/async/task.hpp"
 #include "common/error.hpp"
+#include "common/tls/chain.hpp"
 #include "common/tls/context.hpp"
 
 #include <chrono>
@@ -59,6 +60,8 @@ class stream {
 
   /// Who the verified peer certificate says it is; false when there is none.
   bool peer_identity(tls::identity& out) const;
+  /// What the peer showed, whoever signed it; null without a certificate.
+  std::shared_ptr<const tls::shown_chain> peer_shown() const;
   bool peer_spoke_http() const;
   /// The protocol agreed on ("binnacle/1"), or empty.
   std::string_view alpn() const;

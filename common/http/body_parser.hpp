@@ -16,14 +16,6 @@
 // Private to request_parser.cpp and response_parser.cpp.
 namespace binnacle::http {
 
-inline std::string lowered(std::string_view name) {
-  std::string out(name);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 /// What requests and responses have in common: a head of limited size, then a body whose pieces go to a sink,
 /// uncopied.
 template <bool IsRequest>

@@ -21,18 +21,21 @@ namespace {
 
 constexpr std::size_t buffer_size = 64u << 10;
 
-/// Where an answer arrives: from the handler at once, or later, or never. The waiter goes away first when the
-/// peer does.
-struct answer_slot {
-  std::optional<response> answer;
+/// Where what a handler or a guard says arrives: at once, or later, or never. The waiter goes away first when
+/// the peer does.
+template <class T>
+struct slot {
+  std::optional<T> value;
   async::event* waiter = nullptr;
 
-  void put(response r) {
-    if (answer) return;
-    answer = std::move(r);
+  void put(T v) {
+    if (value) return;
+    value = std::move(v);
     if (waiter != nullptr) waiter->notify();
   }
 };
+using answer_slot = slot<response>;
+using verdict_slot = slot<std::optional<response>>;
 
 /// Held by the copies of one reply: when the last goes unused, the peer gets an answer all the same.
 struct last_word {
@@ -94,7 +97,11 @@ class connection {
  private:
   task<bool> read_head(request_parser& parser);
   task<bool> read_body(request_parser& parser, exchange& to);
+  /// What the guard wants the caller to be told; nothing: go on.
+  task<std::optional<response>> refused(const request& head);
   task<void> answer_from(exchange& with, std::shared_ptr<answer_slot> slot);
+  template <class T>
+  task<bool> arrived(slot<T>& at);
   task<bool> send(const response& answer, const request_parser& parser, bool keep_alive);
   task<bool> refuse(request_parser& parser);
   task<result<std::size_t>> fill(async::deadline until);
@@ -112,6 +119,7 @@ class connection {
   async::event answered_;
   std::list<connection*>::iterator place_;
   std::optional<tls::identity> peer_;
+  std::shared_ptr<const tls::shown_chain> shown_;
   std::unique_ptr<char[]> buffer_;  // none while idle
   std::size_t from_ = 0, to_ = 0;
   bool idle_ = false;
@@ -122,6 +130,7 @@ task<bool> connection::begin() {
   if (shaken.has_value()) {
     tls::identity who;
     if (stream_.peer_identity(who)) peer_ = std::move(who);
+    shown_ = stream_.peer_shown();
     co_return true;
   }
   ++core_.counters.handshake_failures;
@@ -174,13 +183,16 @@ task<bool> connection::one_request() {
   }
   if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
   head.peer = peer_;
+  head.shown = shown_;
   head.peer_address = stream_.peer_address();
 
   const auto found = core_.routes.find(head);
-  if (found.refusal) {
+  std::optional<response> refusal = co_await refused(head);
+  if (!refusal) refusal = found.refusal;
+  if (refusal) {
     // A body that nobody reads is not worth reading.
     const bool keep = parser.now() == request_parser::phase::done && parser.keep_alive() && !core_.stopping;
-    co_return co_await send(*found.refusal, parser, keep);
+    co_return co_await send(*refusal, parser, keep);
   }
   parser.limit_body(found.body_limit);
   if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
@@ -193,7 +205,7 @@ task<bool> connection::one_request() {
   } else {
     slot->put(response::failure(500, "the handler failed"));
   }
-  const response& answer = *slot->answer;
+  const response& answer = *slot->value;
   const bool whole = parser.now() == request_parser::phase::done;
   co_return co_await send(answer, parser, whole && parser.keep_alive() && !answer.close && !core_.stopping);
 }
@@ -266,28 +278,51 @@ task<bool> connection::read_body(request_parser& parser, exchange& to) {
   co_return true;
 }
 
+// Waits as long as a handler may take; false when nothing came.
+template <class T>
+task<bool> connection::arrived(slot<T>& at) {
+  struct stops_waiting {
+    explicit stops_waiting(slot<T>& s) : where(s) {}
+    ~stops_waiting() { where.waiter = nullptr; }
+    slot<T>& where;
+  };
+  const stops_waiting guard(at);
+  at.waiter = &answered_;
+  const auto until = within(core_.options.handler_deadline);
+  while (!at.value) {
+    const bool woken = co_await answered_.wait(until);
+    if (woken || std::chrono::steady_clock::now() < until) continue;
+    ++core_.counters.timeouts;
+    co_return false;
+  }
+  co_return true;
+}
+
+task<std::optional<response>> connection::refused(const request& head) {
+  const guard& asked = core_.routes.asked_first();
+  if (!asked) co_return std::nullopt;
+  auto verdict = std::make_shared<verdict_slot>();
+  try {
+    asked(head, [verdict](std::optional<response> r) { verdict->put(std::move(r)); });
+  } catch (const std::exception& e) {
+    core_.log.error("{}: a guard failed: {}", core_.options.name, e.what());
+    co_return response::failure(500, "the handler failed");
+  }
+  const bool came = co_await arrived(*verdict);
+  if (!came) co_return response::failure(503, "whether you may ask could not be found out in time");
+  co_return std::move(*verdict->value);
+}
+
 task<void> connection::answer_from(exchange& with, std::shared_ptr<answer_slot> slot) {
   try {
     auto word = std::make_shared<last_word>(slot);
     with.finish([word = std::move(word)](response r) { word->slot->put(std::move(r)); });
   } catch (const std::exception& e) {
     core_.log.error("{}: a handler failed: {}", core_.options.name, e.what());
-    slot->answer = response::failure(500, "the handler failed");
+    slot->value = response::failure(500, "the handler failed");
   }
-  if (slot->answer) co_return;
-  struct stops_waiting {
-    answer_slot& slot;
-    ~stops_waiting() { slot.waiter = nullptr; }
-  };
-  const stops_waiting guard{*slot};
-  slot->waiter = &answered_;
-  const auto until = within(core_.options.handler_deadline);
-  while (!slot->answer) {
-    const bool woken = co_await answered_.wait(until);
-    if (woken || std::chrono::steady_clock::now() < until) continue;
-    ++core_.counters.timeouts;
-    slot->answer = response::failure(503, "the handler did not answer in time");
-  }
+  const bool came = co_await arrived(*slot);
+  if (!came) slot->value = response::failure(503, "the handler did not answer in time");
 }
 
 task<bool> connection::refuse(request_parser& parser) {

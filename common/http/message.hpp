@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/error.hpp"
+#include "common/tls/chain.hpp"
 #include "common/tls/identity.hpp"
 
 #include <cstdint>
@@ -22,7 +23,8 @@ struct request {
   std::vector<std::string> path;  ///< segments, split first and percent-decoded after ("%2A" is "*")
   std::vector<std::pair<std::string, std::string>> query;    ///< form-decoded, in order
   std::vector<std::pair<std::string, std::string>> headers;  ///< names lower-cased
-  std::optional<tls::identity> peer;  ///< the verified client certificate, if there was one
+  std::optional<tls::identity> peer;              ///< the verified client certificate, if there was one
+  std::shared_ptr<const tls::shown_chain> shown;  ///< what the peer showed, verified or not; null: nothing
   std::string peer_address;
 
   /// First value of that header (lower-case name) or query parameter; null if absent.
@@ -68,6 +70,12 @@ class exchange {
 using simple_handler = std::function<response(const request&, std::string_view body)>;
 using exchange_factory = std::function<std::unique_ptr<exchange>(const request&)>;
 
+/// Asked before the handler of every path: may this request go on? It calls `then` once, on the loop, now or
+/// later, with what the caller is told instead, or with nothing. The request is its own only until it
+/// returns.
+using verdict = std::function<void(std::optional<response> refusal)>;
+using guard = std::function<void(const request&, verdict then)>;
+
 /// Finds the handler of a request: exact paths first, then the longest prefix. Unknown: 404; known path,
 /// other method: 405. Paths are compared segment by segment after percent-decoding, so that "/a%2Fb" never
 /// matches "/a/b".
@@ -80,6 +88,9 @@ class router {
   void add_prefix(std::string prefix, simple_handler handler, std::size_t body_limit = 1u << 20);
   /// What an unknown path or a wrong method is answered (default: one JSON sentence).
   void set_fallback(simple_handler handler);
+  /// A request that is refused by it reaches no handler (default: none, all do).
+  void set_guard(guard g) { guard_ = std::move(g); }
+  const guard& asked_first() const noexcept { return guard_; }
 
   /// Exactly one of the first three is there.
   struct match {
@@ -106,12 +117,19 @@ class router {
 
   std::vector<route> routes_;
   simple_handler fallback_;
+  guard guard_;
 };
 
 /// Fills target, path and query of `out` from a request target ("/a/b%2Ac?x=1+2" or "http://host/a"): split
 /// first, decoded after;
 /// "+" is a space in the query only. Errors: invalid_input (a malformed or NUL percent escape, neither form).
 result<void> parse_target(std::string_view target, request& out);
+
+/// `text` with ASCII letters in lower case, as header names are compared.
+std::string lowered(std::string_view text);
+
+/// RFC 3986 2.1. Errors: invalid_input (a malformed or NUL percent escape).
+result<std::string> percent_decoded(std::string_view text);
 
 /// `text` as one value of a query string.
 std::string query_escaped(std::string_view text);

@@ -128,6 +128,29 @@ inline constexpr family aggregator[] = {
      .unit = "",
      .help = "1 while all is well with the Kubernetes API; 0 while policies or statuses may be out of date.",
      .source = "aggregator"},
+    {.name = "binnacle_callers_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "Requests to the custom metrics API and the ops face, by what the API server says of the caller "
+             "(let_in, unauthorized, forbidden, unavailable: it could not be asked).",
+     .labels = aggregator_outcome,
+     .source = "aggregator"},
+    {.name = "binnacle_caller_reviews_total",
+     .unit = "",
+     .type = kind::counter,
+     .help =
+         "Questions about callers (TokenReview, SubjectAccessReview), by outcome (asked: calls to the API "
+         "server, remembered: answered without one).",
+     .labels = aggregator_outcome,
+     .source = "aggregator"},
+    {.name = "binnacle_agent_token_reviews_total",
+     .unit = "",
+     .type = kind::counter,
+     .help =
+         "Questions about agents' tokens, by outcome (asked: TokenReviews, remembered: answered without one, "
+         "vouched: by what was said before, the API server being away, failed, turned_away).",
+     .labels = aggregator_outcome,
+     .source = "aggregator"},
     {.name = "binnacle_http_connections_total",
      .unit = "",
      .type = kind::counter,

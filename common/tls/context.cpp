@@ -1,5 +1,7 @@
 #include "common/tls/context.hpp"
 
+#include "common/tls/chain.hpp"
+
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -105,24 +107,7 @@ result<void> use_certificate(SSL_CTX* context, const options& o) {
 result<void> trust_authority(SSL_CTX* context, const source& authority) {
   auto text = authority.read();
   if (text.has_error()) return text.error();
-  const bio_ptr bundle = bio_over(*text);
-  X509_STORE* store = SSL_CTX_get_cert_store(context);
-  int trusted = 0;
-  for (;;) {
-    const certificate_ptr ca(PEM_read_bio_X509(bundle.get(), nullptr, &no_passphrase, nullptr), &X509_free);
-    if (!ca) break;
-    if (X509_STORE_add_cert(store, ca.get()) == 1) ++trusted;
-  }
-  const bool clean_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-  if (trusted == 0 || !clean_end) {
-    return error{errc::invalid_input,
-                 fmt::format("authority {} holds {}: {}", authority.name,
-                             trusted == 0 ? "no PEM certificate" : "a broken PEM certificate", last_error())};
-  }
-  ERR_clear_error();
-  // A trusted intermediate is an anchor of its own, as in Go's verifier: cert-manager's ca.crt may be one.
-  X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
-  return {};
+  return add_authorities(SSL_CTX_get_cert_store(context), *text, authority.name);
 }
 
 // Verifies by the usual rules but lets the handshake go on: SSL_get_verify_result() keeps the reason, and

@@ -18,6 +18,7 @@ constexpr std::array<std::string_view, reason_count> names = {
     "wrong_cluster",
     "not_authorised",
     "reauthentication",
+    "unverified",
     "superseded",
     "catalogue_too_large",
     "bad_catalogue",
@@ -38,6 +39,7 @@ errc code_of(reason r) noexcept {
   switch (r) {
     case reason::hello_timeout:
     case reason::authorise_timeout:
+    case reason::unverified:
     case reason::idle: return errc::timeout;
     case reason::overloaded: return errc::overloaded;
     case reason::superseded:

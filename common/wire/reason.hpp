@@ -28,6 +28,7 @@ enum class reason : std::uint8_t {
   wrong_cluster,     ///< this aggregator serves another cluster
   not_authorised,    ///< no credential that counts
   reauthentication,  ///< the credential was not renewed in time
+  unverified,        ///< the credential could not be checked now: come back later
   superseded,        ///< a newer session of the same node took over
   // the catalogue and its batches
   catalogue_too_large,  ///< more series, groups, labels or text than allowed

@@ -23,7 +23,8 @@ NODES = {"certificates": {"nodes": ["node1", "node2"]}}
 EXISTING = {"certificates": {"mode": "existing", "existing": {
     "server": "my-server", "agent": "my-agent", "client": "my-client", "serverCA": "-----BEGIN CERTIFICATE-----\n"}}}
 CERT_MANAGER = {"certificates": {"mode": "certManager", "nodes": ["node1"], "certManager": {
-    "serverIssuer": {"name": "a"}, "agentIssuer": {"name": "b"}, "clientIssuer": {"name": "c"}, "trustSecret": "my-trust"}}}
+    "serverIssuer": {"name": "a"}, "agentIssuer": {"name": "b"}, "clientIssuer": {"name": "c"}, "trustSecret": "my-trust", "agentTrustSecret": "my-ca"}}}
+BY_CERTIFICATE = {"agent": {"identity": "certificate"}}
 MATRIX = {
     "defaults": NODES,
     "privileged": NODES | {"agent": {"mode": "privileged", "textfileDirectory": "/var/lib/metrics"}},
@@ -31,6 +32,9 @@ MATRIX = {
     "ipmi by a device plug-in": NODES | {"agent": {"ipmi": {"enabled": True, "access": "devicePlugin", "deviceResource": "example.com/ipmi"}}},
     "existing secrets": EXISTING,
     "cert-manager": CERT_MANAGER,
+    "agents by certificate": NODES | BY_CERTIFICATE,
+    "agents by a certificate of yours": EXISTING | BY_CERTIFICATE,
+    "agents by cert-manager's certificate": CERT_MANAGER | BY_CERTIFICATE,
     "everything optional": NODES | {"monitoring": {"monitors": True, "rules": True, "dashboards": True, "labels": {"release": "p"}},
                                     "openshift": {"enabled": True}, "image": {"pullSecrets": ["pull"], "digests": {"agent": DIGEST}}, "cluster": "edge", "descheduler": {"enabled": True}},
     "nothing optional": NODES | {"aggregator": {"replicas": 1}, "customMetrics": {"enabled": False}, "scheduler": {"enabled": False},
@@ -156,6 +160,21 @@ class Rendered(unittest.TestCase):
         self.for_each(check)
         hardened = [o.one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]["containers"][0]["securityContext"] for n, o in RENDERED]
         self.assertEqual([bool(c.get("privileged")) for c in hardened].count(True), 1)
+
+    def test_agents_speak_by_their_own_token_or_by_the_certificate_that_all_share(self):
+        def check(objects):
+            agent = yaml.safe_load(objects.one("ConfigMap", "binnacle-agent")["data"]["agent.yaml"])
+            aggregator = yaml.safe_load(objects.one("ConfigMap", "binnacle-aggregator")["data"]["aggregator.yaml"])
+            volumes = {v["name"]: v for v in objects.one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]["volumes"]}
+            self.assertEqual("token" in volumes, "token-file" in agent)
+            self.assertEqual("token-file" in agent, "cert" not in agent)
+            self.assertEqual("token-file" in agent, "agents-account" in aggregator)
+            if "token" in volumes:
+                self.assertEqual(volumes["token"]["projected"]["sources"], [{"serviceAccountToken": {"audience": "binnacle", "expirationSeconds": 3600, "path": "token"}}])
+                self.assertEqual(aggregator["agents-account"], "binnacle-agents/binnacle-agent")
+            else:
+                self.assertIn("agents-ca", aggregator)
+        self.for_each(check)
 
     def test_api_services_check_the_certificate(self):
         def check(objects):

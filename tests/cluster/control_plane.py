@@ -9,6 +9,7 @@ import base64
 import json
 import os
 import pathlib
+import socket
 import ssl
 import subprocess
 import sys
@@ -28,6 +29,13 @@ def program(module, name):
     """A built program, which is built first when it is not there."""
     done = subprocess.run([ROOT / "tests/cluster/build", f"{module}/{name}"], check=True, stdout=subprocess.PIPE, text=True)
     return pathlib.Path(done.stdout.strip()) / name
+
+
+def own_address():
+    """An address of this machine that is not loopback, which an EndpointSlice may not name. No packet is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))
+        return probe.getsockname()[0]
 
 
 class Certificates:
@@ -203,6 +211,26 @@ class ControlPlane(Processes):
         self.kubectl("apply", "-f", ROOT / "charts/binnacle/crds/taspolicy.yaml")
         self.kubectl("wait", "--for=condition=Established", "crd/taspolicies.telemetry.intel.com", "--timeout=30s")
 
+    def serve(self, name, namespace, port, port_name="metrics-api"):
+        """A service without pods: its one endpoint is what listens on `port` of this machine."""
+        for thing in ({"apiVersion": "v1", "kind": "Service", "spec": {"ports": [{"name": port_name, "port": 443, "targetPort": port}]}},
+                      {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+                       "endpoints": [{"addresses": [own_address()], "conditions": {"ready": True}}],
+                       "ports": [{"name": port_name, "port": port, "protocol": "TCP"}]}):
+            thing["metadata"] = {"name": name, "namespace": namespace, "labels": {"kubernetes.io/service-name": name}}
+            self.apply(thing)
+
+    def aggregators_kubeconfig(self):
+        """For a service account of namespace binnacle, which is made here, with the rights that the chart gives and no more."""
+        self.kubectl("create", "namespace", "binnacle")
+        self.kubectl("create", "serviceaccount", "aggregator", "-n", "binnacle")
+        self.kubectl("create", "clusterrole", "binnacle", "--verb=get,list,watch", "--resource=taspolicies.telemetry.intel.com,pods")
+        who = "--serviceaccount=binnacle:aggregator"
+        self.kubectl("create", "clusterrolebinding", "binnacle", "--clusterrole=binnacle", who)
+        self.kubectl("create", "clusterrolebinding", "binnacle-auth", "--clusterrole=system:auth-delegator", who)
+        self.kubectl("create", "rolebinding", "binnacle-auth", "-n", "kube-system", "--role=extension-apiserver-authentication-reader", who)
+        return self.write_kubeconfig("aggregator", token=self.token("aggregator", "binnacle"))
+
     # What its administrator asks
 
     def answers(self, port, path):
@@ -215,6 +243,12 @@ class ControlPlane(Processes):
                 return answer.read().decode()
         except OSError:
             return None
+
+    def token(self, name, namespace="default", *words):
+        return self.kubectl("create", "token", name, "-n", namespace, *words).strip()
+
+    def apply(self, *things):
+        self.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": things}))
 
     def request(self, method, path, body=None, content_type="application/json", timeout=10):
         """(status, text)"""

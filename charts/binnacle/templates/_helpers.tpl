@@ -78,6 +78,20 @@ seccompProfile: {type: RuntimeDefault}
 {{- if eq .Values.certificates.mode "existing" }}{{ required "certificates.existing.client: name the secret with a caller's certificate" .Values.certificates.existing.client }}{{ else }}{{ include "binnacle.name" . }}-client{{ end }}
 {{- end }}
 
+{{/* agentCertificates: "true" where the aggregator takes certificates of agents, too: always those of the chart's own authority. */}}
+{{- define "binnacle.agentCertificates" -}}
+{{- if or (eq .Values.agent.identity "certificate") (eq .Values.certificates.mode "generated") }}true{{ end }}
+{{- end }}
+
+{{/* agentTrust: the secret in the agents' namespace with the CA of servers. */}}
+{{- define "binnacle.agentTrust" -}}
+{{- if and (eq .Values.certificates.mode "certManager") (eq .Values.agent.identity "token") -}}
+{{ required "certificates.certManager.agentTrustSecret: name the secret with the CA of servers" .Values.certificates.certManager.agentTrustSecret }}
+{{- else -}}
+{{ include "binnacle.secret.agent" . }}
+{{- end }}
+{{- end }}
+
 {{- define "binnacle.host" -}}
 {{ include "binnacle.name" . }}.{{ .Release.Namespace }}.svc
 {{- end }}

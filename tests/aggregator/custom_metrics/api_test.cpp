@@ -192,8 +192,7 @@ TEST_SUITE("aggregator/custom_metrics/api") {
         {base1 + "/namespaces/ns/pods/bar", 404, unknown_path},
         {"/apis/unknown.k8s.io", 404, unknown_path},
         {"/api", 404, unknown_path},
-        {"/openapi/v2", 404, unknown_path},
-        {"/openapi/v3", 404, unknown_path},
+        {"/openapi/v4", 404, unknown_path},
         {base1 + "/nodes/*/rapl_power_watts?labelSelector=a+in", 400,
          refusal("unable to parse requirement: found end of text, expected: '('", "BadRequest", 400)},
         {base1 + "/nodes/*/rapl_power_watts?metricLabelSelector=a+in", 400,
@@ -210,6 +209,53 @@ TEST_SUITE("aggregator/custom_metrics/api") {
       CHECK(a.body[0] == r.body);
     }
     CHECK(get(base1 + "/nodes/n1/rapl_power_watts?fieldSelector=metadata.name%3Dn1").status == 200);
+  }
+
+  TEST_CASE_FIXTURE(fixture,
+                    "a pod has its node's value, chosen by the pods' labels, in the pods' namespace") {
+    const std::map<std::string, std::string, std::less<>> web{{"app", "web"}}, db{{"app", "db"}};
+    const std::vector<pod> all{{"ops", "a", "u1", "n1", web},
+                               {"ops", "b", "u2", "n2", db},
+                               {"ops", "c", "u3", "n2", web},
+                               {"ops", "d", "u4", "n3", web},
+                               {"ops", "e", "u5", "elsewhere", web}};
+    std::string because;
+    api_sources s = sources();
+    s.pods = pod_source{[&](std::string_view name_space, const std::function<void(const pod&)>& each) {
+                          for (const pod& p : all)
+                            if (p.name_space == name_space) each(p);
+                        },
+                        [&] { return because; }};
+    api with_pods(nodes, std::move(s));
+    const auto ask = [&](const std::string& target) {
+      http::request r;
+      r.method = "GET";
+      REQUIRE(http::parse_target(target, r).has_value());
+      r.peer = tls::identity{.common_name = "admin"};
+      return with_pods.answer(r);
+    };
+    const std::string in = base2 + "/namespaces/ops/pods/";
+    CHECK(
+        ask(in + "*/rapl_power_watts?labelSelector=app%3Dweb").body[0] ==
+        R"({"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2","metadata":{},"items":[)"
+        R"({"describedObject":{"kind":"Pod","namespace":"ops","name":"a","apiVersion":"/v1"},"metric":{"name":"rapl_power_watts","selector":null},)"
+        R"("timestamp":"2026-01-01T11:59:50Z","windowSeconds":1,"value":"100500m"},)"
+        R"({"describedObject":{"kind":"Pod","namespace":"ops","name":"c","apiVersion":"/v1"},"metric":{"name":"rapl_power_watts","selector":null},)"
+        R"("timestamp":"2026-01-01T11:59:50Z","windowSeconds":1,"value":"20"}]})"
+        "\n");
+    CHECK(ask(in + "b/rapl_power_watts").body[0].find(R"("name":"b")") != std::string::npos);
+    CHECK(ask(base1 + "/namespaces/other/pods/*/rapl_power_watts").body[0].find(R"("items":[])") !=
+          std::string::npos);
+    const auto stale = ask(in + "d/rapl_power_watts");
+    CHECK(stale.status == 404);
+    CHECK(stale.body[0].find("no value (stale: last read 15.0s ago) on node n3") != std::string::npos);
+    CHECK(ask(in + "e/rapl_power_watts").body[0].find("on node elsewhere") != std::string::npos);
+    CHECK(ask(in + "nope/rapl_power_watts").body[0].find("no such pod has a node") != std::string::npos);
+    CHECK(ask(in + "*/nope").status == 404);
+    CHECK(ask(base2).body[0].find(R"({"name":"pods/rapl_power_watts","singularName":"","namespaced":true)") !=
+          std::string::npos);
+    because = "not read yet";
+    CHECK(ask(in + "*/rapl_power_watts").status == 503);
   }
 
   TEST_CASE_FIXTURE(fixture, "a known metric that no node has a value of is an empty list, not a zero") {

@@ -41,7 +41,40 @@ TEST_SUITE("aggregator/ingest/authorise") {
     REQUIRE(refused.has_value());
     CHECK(refused->message.find("node-1") != std::string::npos);
     CHECK(refused->message.find("node-2") != std::string::npos);
-    CHECK(authorise({.node = "node-2"}, {}, "")->message.find("no node") != std::string::npos);
+    CHECK(authorise({.node = "node-2"}, tls::identity(), "")->message.find("no node") != std::string::npos);
+  }
+
+  TEST_CASE("a token speaks for the node of its pod, if it is the agents' own") {
+    const std::string agents = "system:serviceaccount:b:agent";
+    struct row {
+      token_holder who;
+      wire::reason why;
+      const char* said;
+    };
+    for (const row& r :
+         {row{{true, agents, "n1", "", {}}, wire::reason::none, ""},
+          row{{true, agents, "N1", "", {}}, wire::reason::none, ""},
+          row{{true, agents, "n2", "", {}}, wire::reason::wrong_node, "node n2, not on n1"},
+          row{{true, agents, "", "", {}}, wire::reason::wrong_node, "bound to no node"},
+          row{{true, "system:serviceaccount:b:other", "n1", "", {}},
+              wire::reason::not_authorised,
+              "b:other's"},
+          row{{true, "system:node:n1", "n1", "", {}}, wire::reason::not_authorised, "system:node:n1's"},
+          row{{false, agents, "n1", "token expired", {}}, wire::reason::not_authorised, "(token expired)"}}) {
+      CAPTURE(r.said);
+      const auto refused = authorise({.node = "n1"}, r.who, agents);
+      CHECK((refused ? refused->why : wire::reason::none) == r.why);
+      if (refused) CHECK(refused->message.find(r.said) != std::string::npos);
+    }
+  }
+
+  TEST_CASE("an agent says hello again well before its token ends, not all at one moment") {
+    CHECK(reauthenticate_after_s(1h, 0) == 2700);
+    CHECK(reauthenticate_after_s(1h, 1) == 3600);
+    CHECK(reauthenticate_after_s(1h, 0.5) == 3150);
+    CHECK(reauthenticate_after_s(1s, 0.5) == 30);
+    CHECK(reauthenticate_after_s(-1h, 0.5) == 30);
+    CHECK(reauthenticate_after_s(1000h, 7) == 86'400);
   }
 
   TEST_CASE("node names do not tell upper from lower case") {

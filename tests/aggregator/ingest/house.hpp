@@ -25,8 +25,9 @@ using async::within;
 
 struct house {
   explicit house(async::loop& on, ingest_options o = {}) : loop(on) {
-    tls::options server{tls::role::server, ca.issue_server(), tls::client_certificate::required, true,
-                        "binnacle/1"};
+    tls::options server{tls::role::server, ca.issue_server(),
+                        o.review ? tls::client_certificate::optional : tls::client_certificate::required,
+                        true, "binnacle/1"};
     o.address = "127.0.0.1";
     o.port = 0;
     o.tls = tls::context::load(server).value();
@@ -47,6 +48,13 @@ struct house {
     what.dns_names = {node};
     tls::options client{tls::role::client, ca.issue(node, what), tls::client_certificate::none, true,
                         "binnacle/1"};
+    return tls::context::load(client).value()->current();
+  }
+
+  /// An agent that has nothing but a token.
+  std::shared_ptr<SSL_CTX> no_certificate() {
+    tls::options client{tls::role::client, {}, tls::client_certificate::none, true, "binnacle/1"};
+    client.pem.authority = ca.certificate();
     return tls::context::load(client).value()->current();
   }
 
@@ -79,6 +87,7 @@ struct house {
 /// An agent by the book, and a way to send what no agent would.
 struct visitor {
   visitor(house& h, const std::string& certificate) : where(h), tls(h.certificate_of(certificate)) {}
+  explicit visitor(house& h) : where(h), tls(h.no_certificate()) {}
 
   task<bool> connect() {
     auto made = co_await async::connect("127.0.0.1", where.door->port(), tls, "localhost", within(5s));
@@ -96,6 +105,7 @@ struct visitor {
     h.cluster = std::move(cluster);
     h.node = std::move(node);
     h.boot_id = std::move(boot);
+    h.credential = credential;
     REQUIRE(session.start(std::move(h), boot_clock::now()).has_value());
     co_await send();
     co_await next();
@@ -168,6 +178,7 @@ struct visitor {
 
   house& where;
   std::shared_ptr<SSL_CTX> tls;
+  std::string credential;
   std::unique_ptr<async::stream> peer;
   wire::agent_session session{{}};
   wire::agent_session::event last = wire::agent_session::event::nothing;

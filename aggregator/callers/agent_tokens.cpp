@@ -1,0 +1,130 @@
+#include "aggregator/callers/agent_tokens.hpp"
+
+#include "aggregator/kube/base64.hpp"
+#include "aggregator/kube/json.hpp"
+#include "aggregator/kube/reviewer.hpp"
+#include "common/async/task_group.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+namespace binnacle::callers {
+
+using async::task;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// An agent's hello is given up after ten seconds.
+constexpr auto patience = 8s;
+constexpr std::size_t most_vouched = 20'000;
+
+}  // namespace
+
+duration time_left(std::string_view token, std::chrono::system_clock::time_point now) {
+  const auto head = token.find('.');
+  const auto tail = token.find('.', head + 1);
+  if (head == token.npos || tail == token.npos) return 10min;
+  const auto claims = kube::from_base64url(token.substr(head + 1, tail - head - 1));
+  if (claims.has_error()) return 10min;
+  const auto object = kube::parse_object(*claims);
+  if (object.has_error()) return 10min;
+  const auto exp = kube::integer_in(*object, "exp");
+  if (!exp) return 10min;
+  const auto today = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
+  constexpr std::int64_t least = 60, most = 86'400;
+  // A difference of two sane times; anything else is clamped before it could overflow.
+  const std::int64_t end = std::clamp(*exp, today, today + most);
+  return std::chrono::seconds(std::max(end - today, least));
+}
+
+struct agent_tokens::impl : std::enable_shared_from_this<agent_tokens::impl> {
+  impl(async::loop& on, std::shared_ptr<kube::client> api, std::string a, logger log)
+      : audience(std::move(a)), reviews(std::move(api)), running(on, std::move(log)) {}
+
+  struct question {
+    std::string token;
+    then tell;
+    async::deadline until;
+  };
+  struct voucher {
+    kube::token_verdict verdict;
+    instant ends;
+  };
+
+  static task<void> work(std::shared_ptr<impl> self);
+  task<result<answer>> find_out(std::string token, async::deadline until);
+  void vouch(const kube::verdict_key& key, const answer& said, instant now);
+
+  const std::string audience;
+  kube::reviewer reviews;
+  std::deque<question> waiting;
+  std::size_t working = 0;
+  std::map<kube::verdict_key, voucher> vouchers;  // of tokens that are not over
+  std::uint64_t vouched = 0, turned_away = 0;
+  async::task_group running;
+};
+
+void agent_tokens::impl::vouch(const kube::verdict_key& key, const answer& said, instant now) {
+  if (!said.verdict.authenticated) {
+    vouchers.erase(key);
+    return;
+  }
+  if (vouchers.size() >= most_vouched)
+    std::erase_if(vouchers, [now](const auto& v) { return now >= v.second.ends; });
+  if (vouchers.size() < most_vouched) vouchers.insert_or_assign(key, voucher{said.verdict, said.ends});
+}
+
+task<result<agent_tokens::answer>> agent_tokens::impl::find_out(std::string token, async::deadline until) {
+  const kube::verdict_key key = kube::key_of(token);
+  const duration left = time_left(token, std::chrono::system_clock::now());
+  std::vector<std::string> audiences{audience};
+  auto verdict = co_await reviews.token(std::move(token), std::move(audiences), until);
+  const instant now = boot_clock::now();
+  if (verdict.has_value()) {
+    answer out{std::move(*verdict), now + left};
+    vouch(key, out, now);
+    co_return out;
+  }
+  if (const auto at = vouchers.find(key); at != vouchers.end() && now < at->second.ends) {
+    ++vouched;
+    co_return answer{at->second.verdict, at->second.ends};
+  }
+  co_return error{verdict.error().code,
+                  "the agent's token cannot be checked now: " + verdict.error().message};
+}
+
+task<void> agent_tokens::impl::work(std::shared_ptr<impl> self) {
+  while (!self->waiting.empty()) {
+    question next = std::move(self->waiting.front());
+    self->waiting.pop_front();
+    auto said = co_await self->find_out(std::move(next.token), next.until);
+    next.tell(std::move(said));
+  }
+  --self->working;
+}
+
+agent_tokens::agent_tokens(async::loop& on, std::shared_ptr<kube::client> api, std::string audience,
+                           logger log)
+    : impl_(std::make_shared<impl>(on, std::move(api), std::move(audience), std::move(log))) {}
+agent_tokens::~agent_tokens() { impl_->running.cancel(); }
+
+void agent_tokens::ask(std::string token, then tell) {
+  impl& self = *impl_;
+  if (self.waiting.size() >= most_waiting) {
+    ++self.turned_away;
+    return tell(error{errc::overloaded, "too many agents' tokens wait to be checked: come back later"});
+  }
+  self.waiting.push_back({std::move(token), std::move(tell), async::within(patience)});
+  if (self.working >= most_at_once) return;
+  ++self.working;
+  self.running.spawn("agents' tokens", impl::work(impl_));
+}
+
+agent_tokens::counters agent_tokens::counted() const noexcept {
+  const kube::reviewer::counters& r = impl_->reviews.stats();
+  return {r.asked, r.remembered, impl_->vouched, r.failed, impl_->turned_away + r.turned_away};
+}
+
+}  // namespace binnacle::callers

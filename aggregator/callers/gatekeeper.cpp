@@ -1,0 +1,160 @@
+#include "aggregator/callers/gatekeeper.hpp"
+
+#include "aggregator/callers/attributes.hpp"
+#include "aggregator/callers/claim.hpp"
+#include "aggregator/kube/follow.hpp"
+#include "aggregator/kube/reviewer.hpp"
+#include "common/async/task_group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+namespace binnacle::callers {
+
+using async::task;
+
+namespace {
+
+/// What there is to say to somebody who may not go on.
+struct no {
+  unsigned status;
+  std::string_view reason;
+  std::string sentence;
+};
+
+bool is_master(const kube::user& who) {
+  return std::ranges::find(who.groups, "system:masters") != who.groups.end();
+}
+
+}  // namespace
+
+struct gatekeeper::impl : std::enable_shared_from_this<gatekeeper::impl> {
+  impl(async::loop& on, std::shared_ptr<kube::client> a, logger l, std::chrono::nanoseconds p)
+      : log(std::move(l)),
+        api(std::move(a)),
+        patience(p),
+        follower(layer_object::collection(), trusted, std::random_device{}()),
+        reviews(api),
+        running(on, log) {}
+
+  struct case_file {
+    claim from;
+    kube::access_question wanted;
+    bool discovery = false;
+  };
+  static task<void> follow_layer(std::shared_ptr<impl> self);
+  static task<void> decide(std::shared_ptr<impl> self, case_file file, refuse how, http::verdict then);
+  task<std::optional<no>> judge(case_file& file);
+  void look_at_layer();
+  void answer(const std::optional<no>& refused, const refuse& how, const http::verdict& then);
+
+  const logger log;
+  const std::shared_ptr<kube::client> api;
+  const std::chrono::nanoseconds patience;
+  layer_object trusted;
+  kube::reflector follower;
+  kube::reviewer reviews;
+  counters numbers;
+  std::string told;
+  async::task_group running;  // last: it ends before what its tasks use
+};
+
+void gatekeeper::impl::look_at_layer() {
+  const std::string& now = trusted.trouble().empty() ? follower.trouble() : trusted.trouble();
+  if (now == told) return;
+  told = now;
+  if (told.empty()) {
+    log.info("whom the API server trusts is up to date");
+  } else {
+    log.warning("{}", told);
+  }
+}
+
+task<void> gatekeeper::impl::follow_layer(std::shared_ptr<impl> self) {
+  std::function<void()> after = [it = self.get()] { it->look_at_layer(); };
+  co_await kube::follow(self->api, self->follower, std::move(after));
+}
+
+/// Brings the user's name into the file on its way.
+task<std::optional<no>> gatekeeper::impl::judge(case_file& file) {
+  const async::deadline until = async::within(patience);
+  if (file.from.how == claim::kind::token) {
+    std::vector<std::string> for_the_api_server;
+    auto holder = co_await reviews.token(std::move(file.from.token), std::move(for_the_api_server), until);
+    if (holder.has_error())
+      co_return no{503, "ServiceUnavailable",
+                   "whose token this is could not be found out: " + holder.error().message};
+    if (!holder->authenticated)
+      co_return no{401, "Unauthorized",
+                   "Unauthorized: the API server does not know this token" +
+                       (holder->why.empty() ? std::string() : " (" + holder->why + ")")};
+    file.from.who = std::move(holder->who);
+  }
+  if (file.discovery || is_master(file.from.who)) co_return std::nullopt;
+  file.wanted.who = file.from.who;
+  auto right = co_await reviews.access(file.wanted, until);
+  if (right.has_error())
+    co_return no{503, "ServiceUnavailable",
+                 "whether you may ask this could not be found out: " + right.error().message};
+  if (right->allowed) co_return std::nullopt;
+  co_return no{403, "Forbidden", forbidden(file.wanted)};
+}
+
+void gatekeeper::impl::answer(const std::optional<no>& refused, const refuse& how,
+                              const http::verdict& then) {
+  if (!refused) {
+    ++numbers.let_in;
+    return then(std::nullopt);
+  }
+  ++(refused->status == 401   ? numbers.unauthorized
+     : refused->status == 403 ? numbers.forbidden
+                              : numbers.unavailable);
+  http::response said = how(refused->status, refused->reason, refused->sentence);
+  if (refused->status == 503) said.headers.emplace_back("Retry-After", "1");
+  then(std::move(said));
+}
+
+task<void> gatekeeper::impl::decide(std::shared_ptr<impl> self, case_file file, refuse how,
+                                    http::verdict then) {
+  const std::optional<no> refused = co_await self->judge(file);
+  self->answer(refused, how, then);
+}
+
+gatekeeper::gatekeeper(async::loop& on, std::shared_ptr<kube::client> api, logger log,
+                       std::chrono::nanoseconds patience)
+    : impl_(std::make_shared<impl>(on, std::move(api), std::move(log), patience)) {}
+
+gatekeeper::~gatekeeper() { cancel(); }
+
+void gatekeeper::start() { impl_->running.spawn("whom the API server trusts", impl::follow_layer(impl_)); }
+
+void gatekeeper::cancel() { impl_->running.cancel(); }
+
+http::guard gatekeeper::guard(attributes wanted, refuse how) {
+  return [self = impl_.get(), wanted = std::move(wanted), how = std::move(how)](const http::request& r,
+                                                                                http::verdict then) {
+    if (open_to_all(r)) return then(std::nullopt);
+    impl::case_file file{who_asks(r, self->trusted.current()), wanted(r), open_to_known(r)};
+    if (file.from.how == claim::kind::nobody) {
+      const no refused{401, "Unauthorized", "Unauthorized: " + file.from.why};
+      return self->answer(refused, how, then);
+    }
+    if (file.from.how == claim::kind::ours) return self->answer(std::nullopt, how, then);
+    self->running.spawn("review",
+                        impl::decide(self->shared_from_this(), std::move(file), how, std::move(then)));
+  };
+}
+
+bool gatekeeper::informed() const noexcept { return impl_->trusted.current() != nullptr; }
+std::string gatekeeper::trouble() const { return impl_->told; }
+
+gatekeeper::counters gatekeeper::counted() const noexcept {
+  counters out = impl_->numbers;
+  out.asked = impl_->reviews.stats().asked;
+  out.remembered = impl_->reviews.stats().remembered;
+  return out;
+}
+
+}  // namespace binnacle::callers

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "common/error.hpp"
+#include "common/tls/identity.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+typedef struct ssl_st SSL;
+typedef struct x509_store_st X509_STORE;
+
+namespace binnacle::tls {
+
+/// Adds the PEM certificates in `text` to `store` as anchors. `name` is what messages call the text. Errors:
+/// invalid_input (none there, or a broken one).
+result<void> add_authorities(X509_STORE* store, const std::string& text, std::string_view name);
+
+/// The certificates that a peer showed, its own first. The handshake has proved that the peer has the key of
+/// the first; who signed it is not known yet.
+class shown_chain {
+ public:
+  /// Null when the peer showed none.
+  static std::shared_ptr<const shown_chain> of(SSL* connection);
+  ~shown_chain();
+  shown_chain(const shown_chain&) = delete;
+  shown_chain& operator=(const shown_chain&) = delete;
+
+ private:
+  friend class authorities;
+  struct impl;
+  explicit shown_chain(std::unique_ptr<impl> i);
+  std::unique_ptr<impl> impl_;
+};
+
+/// Authorities whose clients are told apart after the handshake: a server that serves several kinds of
+/// callers trusts each kind by another.
+class authorities {
+ public:
+  /// `name` is for messages. Errors: invalid_input.
+  static result<std::shared_ptr<const authorities>> read(const std::string& pem, std::string_view name);
+  ~authorities();
+  authorities(const authorities&) = delete;
+  authorities& operator=(const authorities&) = delete;
+
+  /// Who the peer is, when one of these signed its certificate for a client's use, directly or over the
+  /// others that it showed, and all of them are valid now. Errors: permission, with OpenSSL's reason. Costs a
+  /// signature's check for each certificate of the chain, about 0.1 ms.
+  result<identity> verify(const shown_chain& shown) const;
+
+ private:
+  struct impl;
+  explicit authorities(std::unique_ptr<impl> i);
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::tls

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "common/http/message.hpp"
+#include "tests/support/https_client.hpp"
+#include "tests/support/pki.hpp"
+#include "tests/support/served.hpp"
+
+#include <string>
+
+namespace binnacle::callers::test {
+
+/// A server that asks for certificates and takes any; what it last saw of a peer is `seen`.
+struct mirror {
+  support::temp_dir dir;
+  support::authority ours{dir, "ours"}, cluster{dir, "cluster"}, proxy{dir, "proxy"};
+  tls::files nobody{.certificate = {}, .key = {}, .authority = ours.certificate()};
+  http::request seen;
+  support::served server{routes(), options()};
+
+  http::router routes() {
+    http::router out;
+    out.set_fallback([this](const http::request& r, std::string_view) {
+      seen = r;
+      return http::response::json("{}");
+    });
+    return out;
+  }
+  http::server_options options() {
+    tls::options o;
+    o.pem = ours.issue_server();
+    o.clients = tls::client_certificate::optional;
+    http::server_options s;
+    s.tls = std::move(tls::context::load(std::move(o)).value());
+    return s;
+  }
+  /// A request as the server has it from the holder of this certificate.
+  http::request from(tls::files pem, const support::https_client::header_list& headers = {},
+                     const std::string& target = "/apis") {
+    support::https_client::options o;
+    o.port = server.port();
+    o.pem = std::move(pem);
+    o.pem.authority = ours.certificate();
+    support::https_client client(std::move(o));
+    if (client.get(target, headers).status != 200) throw std::runtime_error("the mirror did not answer");
+    return seen;
+  }
+};
+
+inline support::wanted for_client(std::string name, std::vector<std::string> groups = {}) {
+  support::wanted out;
+  out.common_name = std::move(name);
+  out.organizations = std::move(groups);
+  out.extended_key_usage = "clientAuth";
+  return out;
+}
+
+}  // namespace binnacle::callers::test

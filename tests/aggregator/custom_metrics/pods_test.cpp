@@ -1,0 +1,78 @@
+#include "aggregator/custom_metrics/pods.hpp"
+
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+
+using namespace binnacle;
+using namespace binnacle::custom_metrics;
+using store::at_s;
+
+namespace {
+
+/// A node whose agent counts for pods by their UIDs, and scrapes an exporter that names them.
+struct fixture {
+  store::node_view node;
+  const std::map<std::string, std::string, std::less<>> none{};
+
+  fixture() {
+    wire::catalog c;
+    c.groups.push_back({"pmu-pods", "", 10'000, 30'000});
+    const auto add = [&c](std::string family, metrics::label_set labels) {
+      wire::series_info s;
+      s.family = std::move(family);
+      s.labels = std::move(labels);
+      c.series.push_back(std::move(s));
+    };
+    add("pmu_pod_context_switches_per_second", {{"pod_uid", "u1"}});
+    add("pmu_pod_context_switches_per_second", {{"pod_uid", "u2"}});
+    add("requests", {{"namespace", "ops"}, {"pod", "web-1"}});
+    add("requests", {{"namespace", "dev"}, {"pod", "web-1"}});
+    add("queue", {});
+    node.name = "n1";
+    node.cells =
+        std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
+    auto cells = std::const_pointer_cast<store::row>(node.cells);
+    for (std::size_t i = 0; i < c.series.size(); ++i)
+      cells->set_value(i, static_cast<std::int64_t>(10 * (i + 1)));
+    cells->set_read(0, at_s(995));
+  }
+  std::optional<reading> of(const char* metric, const char* name_space, const char* name,
+                            const char* uid) const {
+    return own_reading(node, metric, pod{name_space, name, uid, "n1", none}, metrics::alias_table::built_in(),
+                       at_s(1000));
+  }
+};
+
+TEST_SUITE("aggregator/custom_metrics/pods") {
+  TEST_CASE_FIXTURE(fixture, "a pod's own series is found by its UID, or by its namespace and name") {
+    const auto second = of("pmu_pod_context_switches_per_second", "ops", "web-2", "u2");
+    REQUIRE(second.has_value());
+    CHECK(second->value.present(at_s(1000)));
+    CHECK(second->value.value == decimal{20, 0});
+    CHECK(second->value.read_at == at_s(995));
+    CHECK(second->span == std::chrono::seconds(10));
+    CHECK(of("requests", "ops", "web-1", "u1")->value.value == decimal{30, 0});
+    CHECK(of("requests", "dev", "web-1", "u9")->value.value == decimal{40, 0});
+  }
+
+  TEST_CASE_FIXTURE(fixture, "a pod that such a metric does not name has none, and not the node's sum") {
+    const auto other = of("pmu_pod_context_switches_per_second", "ops", "web-3", "u3");
+    REQUIRE(other.has_value());
+    CHECK_FALSE(other->value.present(at_s(1000)));
+    CHECK(other->value.reason == wire::absence::missing);
+    CHECK_FALSE(of("requests", "qa", "web-1", "u1")->value.present(at_s(1000)));
+  }
+
+  TEST_CASE_FIXTURE(fixture, "a metric that names no pods is the node's") {
+    CHECK_FALSE(of("queue", "ops", "web-1", "u1").has_value());
+    CHECK_FALSE(of("node_package_power_per_pod", "ops", "web-1", "u1").has_value());
+    CHECK_FALSE(own_reading(store::node_view(), "queue", pod{"ops", "a", "u", "n", none},
+                            metrics::alias_table::built_in(), at_s(1000))
+                    .has_value());
+  }
+}
+
+}  // namespace

@@ -1,0 +1,188 @@
+#include "common/async/task_group.hpp"
+#include "tests/aggregator/ingest/house.hpp"
+
+namespace binnacle::ingest::test {
+namespace {
+
+using event = wire::agent_session::event;
+
+/// What an API server would say of tokens written "ACCOUNT@NODE"; of "ill…" nothing.
+struct issuer {
+  std::vector<std::string> asked;
+  duration lives = 1h;
+  bool ill = false;
+
+  ingest_options options(async::loop& loop) {
+    ingest_options o;
+    o.agents_account = "agent";
+    o.review = [this, &loop](std::string token, std::function<void(result<token_holder>)> then) {
+      asked.push_back(token);
+      result<token_holder> said = error{errc::timeout, "the API server is away"};
+      if (!ill) {
+        const auto at = token.find('@');
+        said =
+            token_holder{at != token.npos, token.substr(0, at), at == token.npos ? "" : token.substr(at + 1),
+                         "unknown token", boot_clock::now() + lives};
+      }
+      async::post(loop, [said, then = std::move(then)] { then(said); });
+    };
+    return o;
+  }
+};
+
+task<void> greet(visitor& agent, std::string node, std::string token) {
+  agent.credential = std::move(token);
+  co_await agent.hello(std::move(node));
+}
+
+TEST_SUITE("aggregator/ingest/token") {
+  TEST_CASE("an agent without a certificate is welcomed by its token, and told when to come again") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      house h(loop, tokens.options(loop));
+      visitor agent(h);
+      agent.credential = "agent@n1";
+      co_await agent.settle("n1");
+      CHECK(tokens.asked == std::vector<std::string>{"agent@n1"});
+      CHECK(agent.session.greeting().reauthenticate_after_s >= 2690);
+      CHECK(agent.session.greeting().reauthenticate_after_s <= 3600);
+      CHECK(h.door->counters().open == 1);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("a token of another node, of another account, of nobody, and none at all are refused by name") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      house h(loop, tokens.options(loop));
+      struct row {
+        const char* token;
+        wire::reason why;
+      };
+      const std::vector<row> rows{{"agent@n2", wire::reason::wrong_node},
+                                  {"other@n1", wire::reason::not_authorised},
+                                  {"nonsense", wire::reason::not_authorised},
+                                  {"", wire::reason::not_authorised}};
+      for (const row& r : rows) {
+        CAPTURE(r.token);
+        visitor agent(h);
+        co_await greet(agent, "n1", r.token);
+        CHECK(agent.last == event::ended);
+        CHECK(agent.why() == r.why);
+        CHECK(agent.session.retry_after() == 1min);
+      }
+      CHECK(h.ended(wire::reason::not_authorised) == 3);
+      CHECK(h.ended(wire::reason::wrong_node) == 1);
+      CHECK(h.door->counters().welcomed == 0);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("a certificate that speaks for the node needs no token; one of another node may bring one") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      house h(loop, tokens.options(loop));
+      visitor own(h, "n1"), foreign(h, "n3"), without(h, "n4");
+      co_await greet(own, "n1", "agent@n9");
+      CHECK(own.last == event::welcomed);
+      CHECK(own.session.greeting().reauthenticate_after_s == 0);
+      CHECK(tokens.asked.empty());
+      co_await greet(foreign, "n2", "agent@n2");
+      CHECK(foreign.last == event::welcomed);
+      co_await greet(without, "n1", "");
+      CHECK(without.why() == wire::reason::wrong_node);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("a running session is renewed by a new token, and ended by one that does not count") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      house h(loop, tokens.options(loop));
+      visitor agent(h);
+      agent.credential = "agent@n1";
+      co_await agent.settle("n1");
+      REQUIRE(agent.session.renew("agent@n1", boot_clock::now()).has_value());
+      co_await agent.send();
+      co_await agent.next();
+      CHECK(agent.last == event::renewed);
+      co_await agent.report(0, 901);
+      auto arrived = [&] { return h.view.find("n1")->cells->load(0).value == decimal{901, -1}; };
+      co_await h.until(arrived);
+      REQUIRE(agent.session.renew("agent@n2", boot_clock::now()).has_value());
+      co_await agent.send();
+      co_await agent.next();
+      CHECK(agent.last == event::ended);
+      CHECK(agent.why() == wire::reason::wrong_node);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE(
+      "trouble of the API server ends no session whose token is good, and turns new ones away for a while") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      house h(loop, tokens.options(loop));
+      visitor agent(h), late(h);
+      agent.credential = "agent@n1";
+      co_await agent.settle("n1");
+      tokens.ill = true;
+      REQUIRE(agent.session.renew("agent@n1", boot_clock::now()).has_value());
+      co_await agent.send();
+      co_await agent.next();
+      CHECK(agent.last == event::renewed);
+      CHECK(agent.session.greeting().reauthenticate_after_s == 30);
+      co_await greet(late, "n2", "agent@n2");
+      CHECK(late.why() == wire::reason::unverified);
+      CHECK(late.session.retry_after() == 10s);
+      CHECK(h.ended(wire::reason::unverified) == 1);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("when the last good token is over, trouble of the API server ends the session") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      tokens.lives = -1s;
+      house h(loop, tokens.options(loop));
+      visitor agent(h);
+      agent.credential = "agent@n1";
+      co_await agent.settle("n1");
+      tokens.ill = true;
+      REQUIRE(agent.session.renew("agent@n1", boot_clock::now()).has_value());
+      co_await agent.send();
+      co_await agent.next();
+      CHECK(agent.why() == wire::reason::unverified);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("an agent that leaves while its token is looked at leaves nothing behind") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      std::function<void(result<token_holder>)> kept;
+      ingest_options o = tokens.options(loop);
+      o.review = [&kept](const std::string&, std::function<void(result<token_holder>)> then) {
+        kept = std::move(then);
+      };
+      house h(loop, std::move(o));
+      visitor agent(h);
+      const bool connected = co_await agent.connect();
+      REQUIRE(connected);
+      wire::hello hi{.node = "n1", .boot_id = "b", .credential = "agent@n1"};
+      REQUIRE(agent.session.start(std::move(hi), boot_clock::now()).has_value());
+      co_await agent.send();
+      auto asked = [&] { return kept != nullptr; };
+      co_await h.until(asked);
+      agent.peer->close();
+      auto gone = [&] { return h.door->counters().greeting == 0; };
+      co_await h.until(gone);
+      kept(token_holder{true, "agent", "n1", "", boot_clock::now() + 1h});
+      CHECK(h.door->counters().welcomed == 0);
+      co_await h.stop();
+    });
+  }
+}
+
+}  // namespace
+}  // namespace binnacle::ingest::test
