@@ -72,6 +72,7 @@ class Manifests(unittest.TestCase):
         for namespace in ("strict", "strict-agents"):
             PLANE.kubectl("create", "namespace", namespace)
             PLANE.kubectl("create", "serviceaccount", "default", "-n", namespace)  # a controller's work elsewhere
+        PLANE.kubectl("create", "serviceaccount", "binnacle-test-doctor", "-n", "strict")  # bare pods must find theirs
         PLANE.install_crd()
         for name, values in MATRIX.items():
             with self.subTest(name):
