@@ -110,9 +110,11 @@ class bench_bed {
   std::unique_ptr<process> aggregator_;
 };
 
-void wait_until_streaming(const fleet& f, std::uint32_t nodes, std::chrono::seconds limit) {
+/// All `nodes` stream, each welcomed again since the fleet had had `welcomes` (0: once).
+void wait_until_streaming(const fleet& f, std::uint32_t nodes, std::chrono::seconds limit,
+                          std::uint64_t welcomes = 0) {
   const auto until = clock::now() + limit;
-  while (f.counters().streaming < nodes) {
+  while (f.counters().streaming < nodes || f.counters().welcomed < welcomes + nodes) {
     if (clock::now() > until)
       throw std::runtime_error(
           fmt::format("only {} of {} agents are streaming", f.counters().streaming.load(), nodes));
@@ -215,9 +217,10 @@ void storm(report& out, bench_bed& bed, fleet& agents, const choices& c) {
   std::atomic<bool> stop{false};
   auto during = std::async(std::launch::async, [&] { return caller.calls_until(stop, "filter", body, 1ms); });
   const auto began = clock::now();
+  // A cut is noticed only when the fleet's thread comes to it: count welcomes, not who seems to stream.
+  const std::uint64_t welcomes = agents.counters().welcomed;
   agents.storm();
-  std::this_thread::sleep_for(200ms);
-  wait_until_streaming(agents, c.nodes, 180s);
+  wait_until_streaming(agents, c.nodes, 180s, welcomes);
   const double span = std::chrono::duration<double>(clock::now() - began).count();
   stop = true;
   auto stormy = during.get();
