@@ -9,6 +9,7 @@
 #include "aggregator/kube/policy_objects.hpp"
 #include "aggregator/kube/refusal.hpp"
 #include "aggregator/kube/send_events.hpp"
+#include "aggregator/label_keeper.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 
@@ -78,12 +79,14 @@ struct cluster::impl {
   kube::reflector pod_follower;
   kube::election candidate;
   kube::event_recorder events;
+  std::unique_ptr<label_keeper> labels;        // from start() on
   std::unique_ptr<async::event> news;          // of events
   std::unique_ptr<async::task_group> running;  // from start() on
   enforce::status_pace pace;
   kube::object_key last_looked_at;
   std::string policy_trouble, pod_trouble, lease_trouble, status_trouble;
   bool told_of_policies = false;
+  bool all_given = false;  // all policies, to the ingest loop
   bool led = false;
 };
 
@@ -111,7 +114,9 @@ void cluster::impl::pass_on(ingest_loop& writer) {
                                               : "there are no policies yet");
     }
   }
-  if (!changed.empty() || differs) writer.take_policies(std::move(changed), policy_trouble);
+  const bool complete = policy_follower.is_synced() && !std::exchange(all_given, policy_follower.is_synced());
+  if (!changed.empty() || differs || complete)
+    writer.take_policies(std::move(changed), policy_trouble, policy_follower.is_synced());
   if (policy_follower.is_synced() && !told_of_policies) {
     told_of_policies = true;
     log.info("{} TASPolicy objects read from {}", policy_follower.size(), api->where().url());
@@ -139,15 +144,16 @@ void cluster::impl::count_pods(extender::placements& placed) {
 void cluster::impl::look_at_lease() {
   if (lease_trouble != candidate.trouble()) {
     lease_trouble = candidate.trouble();
-    if (!lease_trouble.empty()) log.warning("{}; no status is written without it", lease_trouble);
+    if (!lease_trouble.empty())
+      log.warning("{}; no status and no label is written without it", lease_trouble);
   }
   const bool leads = candidate.leads(boot_clock::now());
   if (leads != led) {
-    log.info("{}", leads ? std::string("this replica writes statuses and events")
+    log.info("{}", leads ? std::string("this replica writes statuses, events and node labels")
                          : fmt::format("this replica writes nothing any more: {} holds the Lease",
                                        candidate.holder()));
   }
-  led = leads;
+  if (std::exchange(led, leads) != leads) labels->look_at_lease();
 }
 
 /// All in turn, by key.
@@ -165,15 +171,17 @@ task<void> cluster::impl::keep_statuses(sources from) {
   for (;;) {
     co_await async::sleep_for(look_at_statuses);
     const std::size_t looks = std::min(policies.objects().size(), statuses_a_look);
+    const auto foreign = labels->foreign();
     for (std::size_t i = 0; i < looks; ++i) {
       const instant now = boot_clock::now();
       const auto key = next_object();
       if (!key || !candidate.leads(now)) break;
       const kube::policy_objects::object& object = policies.objects().at(*key);
       const std::string name = kube::policy_objects::name_of(*key);
-      const enforce::policy_facts facts =
+      enforce::policy_facts facts =
           enforce::facts_of({key->name_space, key->name}, name, object.generation, from.nodes,
                             from.judged.problems, from.judged.conditions, now);
+      enforce::add_foreign(facts, key->name, foreign);
       boost::json::object wanted = enforce::status_of(facts, object.status, std::chrono::system_clock::now());
       const enforce::urgency how = enforce::difference(wanted, object.status);
       if (pace.may_write(name, how, now)) co_await write_status(*key, std::move(wanted), how);
@@ -201,13 +209,12 @@ task<void> cluster::impl::write_status(kube::object_key key, boost::json::object
   }
   status_trouble.clear();
   pace.wrote(name, how, now);
-  const std::string_view ready = enforce::condition_in(wanted, "Ready");
-  if (refused || ready == enforce::condition_in(before.status, "Ready") || ready == "Unknown") co_return;
-  const bool fine = ready == "True";
-  kube::note said{reference_of(key, before.uid), !fine, fine ? "PolicyAccepted" : "PolicyInvalid", "Read",
-                  fine ? "the policy is in force" : std::string(kube::text_in(wanted, "message"))};
-  events.record(std::move(said), now, std::chrono::system_clock::now());
-  news->notify();
+  if (refused) co_return;
+  for (const enforce::news& n : enforce::news_of(wanted, before.status)) {
+    kube::note said{reference_of(key, before.uid), n.warning, n.reason, n.action, n.text};
+    events.record(std::move(said), now, std::chrono::system_clock::now());
+    news->notify();
+  }
 }
 
 cluster::cluster(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
@@ -226,6 +233,10 @@ void cluster::start(async::loop& on, ingest_loop& writer, sources from) {
   impl* self = impl_.get();
   self->news = std::make_unique<async::event>(on);
   self->running = std::make_unique<async::task_group>(on, self->log);
+  label_keeper::parts parts{self->api, writer, from.nodes, from.decisions,
+                            [self] { return self->candidate.leads(boot_clock::now()); }};
+  self->labels = std::make_unique<label_keeper>(std::move(parts), on, self->log);
+  self->labels->start(*self->running);
   std::function<void()> after_policies = [self, &writer] { self->pass_on(writer); };
   std::function<void()> after_pods = [self, placed = &from.placed] { self->count_pods(*placed); };
   std::function<void()> after_lease = [self] { self->look_at_lease(); };
@@ -262,11 +273,20 @@ cluster::report cluster::state() const {
                                      &impl_->candidate.trouble(), &std::as_const(impl_->status_trouble)}) {
     if (!trouble->empty()) out.troubles.push_back(*trouble);
   }
+  if (impl_->labels) {
+    label_keeper::report labels = impl_->labels->state();
+    for (std::string& trouble : labels.troubles) out.troubles.push_back(std::move(trouble));
+    out.patches = labels.patches;
+    out.foreign_labels = labels.foreign;
+  }
   out.calls = c.calls;
   out.refused = c.refused;
   out.broken = c.broken;
   out.lists = r.lists;
   return out;
 }
+
+void cluster::take_wishes(std::vector<node_wishes> wishes) { impl_->labels->take_wishes(std::move(wishes)); }
+void cluster::take_claims(policy::label_claims claims) { impl_->labels->take_claims(std::move(claims)); }
 
 }  // namespace binnacle::aggregator

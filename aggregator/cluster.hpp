@@ -1,6 +1,8 @@
 #pragma once
 
 #include "aggregator/config.hpp"
+#include "aggregator/decision/ring.hpp"
+#include "aggregator/enforce/label_writer.hpp"
 #include "aggregator/extender/placements.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/kube/pod_objects.hpp"
@@ -21,8 +23,8 @@ class client;
 namespace binnacle::aggregator {
 
 /// The aggregator's business with the Kubernetes API, on the faces loop: policies from TASPolicy objects,
-/// and, in the one replica that holds the Lease, their status and events. Nothing of it is waited for by
-/// anybody: what an API server says late or never changes only what is known.
+/// and, in the one replica that holds the Lease, their status, events and nodes' labels. Nothing of it is
+/// waited for by anybody: what an API server says late or never changes only what is known.
 class cluster {
  public:
   struct report {
@@ -34,12 +36,15 @@ class cluster {
     bool leads = false;                 ///< this replica writes
     std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
     std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;
+    enforce::label_writer::counters patches;  ///< of nodes
+    std::size_t foreign_labels = 0;           ///< that are not written because somebody else has them
   };
-  /// What statuses are made of, and who is told where pods are; all on the faces loop.
+  /// What statuses and wakes are made of, and who is told where pods are; all on the faces loop.
   struct sources {
     const store::view& nodes;
     const ingest_report& judged;
     extender::placements& placed;
+    decision::ring& decisions;
   };
 
   /// Reads the kubeconfig or the service account's files. Errors: one sentence with the remedy.
@@ -55,6 +60,10 @@ class cluster {
   const kube::pod_objects& pods() const noexcept;
   /// For what else is asked of the API server.
   std::shared_ptr<kube::client> api() const;
+
+  // From the ingest loop, on the faces loop, after start().
+  void take_wishes(std::vector<node_wishes> wishes);
+  void take_claims(policy::label_claims claims);
 
  private:
   struct impl;

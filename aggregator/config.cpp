@@ -1,6 +1,7 @@
 #include "aggregator/config.hpp"
 
 #include "aggregator/policy/alias_yaml.hpp"
+#include "common/label_syntax.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -50,6 +51,8 @@ config_spec bind(settings& s) {
            "kubeconfig file (several: a:b) of the cluster whose TASPolicy objects are used instead of that "
            "folder, and which is asked about callers; in-cluster: the service account of this pod");
   spec.add("kube-context", s.kube_context, "context of the kubeconfig (default: its current one)");
+  spec.add("label-namespaces", s.label_namespaces,
+           "namespaces whose policies may label nodes, with deschedule and labeling (none: all)");
   spec.add("cluster", s.cluster, "name of the cluster; agents must say the same");
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
   spec.add("replicas", s.replicas, 1, 64,
@@ -97,6 +100,11 @@ result<void> validate(const settings& s) {
           errc::invalid_input,
           std::string("--") + n.key + " is missing: name a PEM file (scripts/pki makes a set for trials)"};
     }
+  }
+  for (const std::string& name : s.label_namespaces) {
+    if (!is_dns_subdomain(name) || name.find('.') != std::string::npos)
+      return error{errc::invalid_input,
+                   "--label-namespaces: " + name + " is no namespace: lower-case letters, digits and '-'"};
   }
   const auto slash = s.agents_account.find('/');
   if (!s.agents_account.empty() && (slash == 0 || slash >= s.agents_account.size() - 1 ||

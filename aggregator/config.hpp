@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace binnacle::aggregator {
 
@@ -29,9 +30,10 @@ struct settings {
   bool unsafe = false;     ///< the extender speaks plain HTTP
 
   std::string policies = "/etc/binnacle/policies";
-  std::string aliases;       ///< YAML file of names of the user's own; empty: none
-  std::string kube_config;   ///< a kubeconfig file, "in-cluster", or empty: standalone
-  std::string kube_context;  ///< of the kubeconfig; empty: its current one
+  std::string aliases;                        ///< YAML file of names of the user's own; empty: none
+  std::string kube_config;                    ///< a kubeconfig file, "in-cluster", or empty: standalone
+  std::string kube_context;                   ///< of the kubeconfig; empty: its current one
+  std::vector<std::string> label_namespaces;  ///< whose policies may label nodes; empty: all
   std::string cluster;
   std::string replica_id;  ///< default: host name
   std::int64_t replicas = 1;

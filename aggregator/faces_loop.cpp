@@ -268,6 +268,14 @@ faces_mail faces_loop::mail() {
     async::post(self->loop,
                 [self, id, name, labels = std::move(labels)] { self->nodes.node(id, name).labels = labels; });
   };
+  out.wishes = [self](std::vector<node_wishes> wishes) {
+    auto shared = std::make_shared<std::vector<node_wishes>>(std::move(wishes));
+    async::post(self->loop, [self, shared] { self->kubernetes->take_wishes(std::move(*shared)); });
+  };
+  out.claims = [self](policy::label_claims claims) {
+    auto shared = std::make_shared<policy::label_claims>(std::move(claims));
+    async::post(self->loop, [self, shared] { self->kubernetes->take_claims(std::move(*shared)); });
+  };
   out.forgotten = [self](std::vector<store::node_id> gone) {
     async::post(self->loop, [self, gone = std::move(gone)] { self->nodes.forget(gone); });
   };
@@ -327,7 +335,8 @@ result<void> faces_loop::start(ingest_loop& writer) {
     if (served.has_error()) return served.error();
   }
   if (self.kubernetes)
-    self.kubernetes->start(self.loop, writer, {self.nodes, self.ingest, self.extend.placed()});
+    self.kubernetes->start(self.loop, writer,
+                           {self.nodes, self.ingest, self.extend.placed(), self.decisions});
   if (self.gate) self.gate->start();
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,

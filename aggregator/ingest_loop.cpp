@@ -1,7 +1,6 @@
 #include "aggregator/ingest_loop.hpp"
 
 #include "aggregator/ingest/listener.hpp"
-#include "aggregator/label_book.hpp"
 #include "aggregator/policy/folder.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
@@ -36,8 +35,9 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
         tasks(loop, log),
         engine_due(loop),
         stock(limits_of(s), {}, names),
-        judge(*this, *this),
-        files(s.policies) {
+        judge(*this, *this, engine_options(s)),
+        files(s.policies),
+        labels(!s.kube_config.empty(), stock, judge, {mail.labels, mail.wishes}) {
     stock.set_sink([this](store::column_id column, store::node_id node, const store::sample& value) {
       judge.update(column, node, value, boot_clock::now());
       rearm();
@@ -49,11 +49,17 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
     out.nodes = static_cast<std::size_t>(s.max_nodes);
     return out;
   }
+  static policy::engine_options engine_options(const settings& s) {
+    policy::engine_options out;
+    out.label_namespaces = s.label_namespaces;
+    out.told_nodes_only = !s.kube_config.empty();
+    return out;
+  }
 
   result<void> load_certificates();
   result<void> open_port();
   void read_policies();
-  void take(const std::vector<policy_text>& changed, std::string trouble);
+  void take(const std::vector<policy_text>& changed, std::string trouble, bool all_read);
   void tell(const policy::problem& p, std::string_view kind) const;
   void policies_changed();
   void on_node(store::node_update u);
@@ -73,7 +79,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   // policy::sink
   void happened(const policy::event& e) override;
   void changed(const policy::condition& c) override;
-  void relabel(store::node_id node) override { to_relabel.push_back(node); }
+  void relabel(store::node_id node) override { labels.relabel(node); }
   void published(std::shared_ptr<const policy::policy_table> table) override {
     mail.policies(std::move(table));
   }
@@ -83,7 +89,6 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
     return std::min(judge.next_deadline().value_or(instant::max()), stock.next_deadline());
   }
   void after_engine();
-  void relabel_nodes();
 
   task<void> keep_deadlines();
   task<void> keep_policies();
@@ -105,8 +110,8 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   policy::engine judge;
   policy::folder files;
   policy::policy_set texts;
-  label_book labels;
-  std::vector<store::node_id> to_relabel;
+  label_desk labels;
+  bool policies_read = false;  // all that the API server has
   bool interest_changed = false;
   std::uint64_t interest_seen = 0;
   static constexpr std::size_t most_node_lines = 50;
@@ -157,7 +162,9 @@ result<void> ingest_loop::impl::open_port() {
 }
 
 void ingest_loop::impl::on_node(store::node_update u) {
-  judge.node_added(u.id, boot_clock::now());
+  const instant now = boot_clock::now();
+  labels.appeared(u.id, u.name, now);
+  judge.node_added(u.id, now);
   // The first node with a flat name's series, or a mean's counter, tells which families those are.
   const std::uint64_t interest = stock.interest_version();
   if (std::exchange(interest_seen, interest) != interest) interest_changed = true;
@@ -171,7 +178,7 @@ void ingest_loop::impl::read_policies() {
   policies_changed();
 }
 
-void ingest_loop::impl::take(const std::vector<policy_text>& changed, std::string trouble) {
+void ingest_loop::impl::take(const std::vector<policy_text>& changed, std::string trouble, bool all_read) {
   std::set<std::string> names;
   for (const policy_text& c : changed) {
     names.insert(c.name);
@@ -182,7 +189,8 @@ void ingest_loop::impl::take(const std::vector<policy_text>& changed, std::strin
     }
   }
   texts.set_trouble(std::move(trouble));
-  if (changed.empty()) return;
+  const bool complete = all_read && !std::exchange(policies_read, all_read);
+  if (changed.empty() && !complete) return;
   for (const policy::problem& p : texts.problems()) {
     if (names.contains(p.file)) tell(p, "");
   }
@@ -200,6 +208,8 @@ void ingest_loop::impl::tell(const policy::problem& p, std::string_view kind) co
 
 void ingest_loop::impl::policies_changed() {
   judge.set_policies(texts.policies(), boot_clock::now());
+  // Before the wishes that follow from it. While some policies may be unread no label is nobody's.
+  if (policies_read) mail.claims({judge.label_keys(), texts.wrong_ones()});
   after_engine();
 }
 
@@ -235,27 +245,12 @@ void ingest_loop::impl::after_engine() {
     interest_changed = false;
     door->set_interest(stock.interest());
   }
-  relabel_nodes();
-}
-
-// The engine names nodes while it works; asking it for their labels waits until it is done.
-void ingest_loop::impl::relabel_nodes() {
-  while (!to_relabel.empty()) {
-    std::vector<store::node_id> nodes;
-    nodes.swap(to_relabel);
-    std::sort(nodes.begin(), nodes.end());
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    for (const store::node_id node : nodes) {
-      if (!stock.known(node) || !labels.apply(node, judge.labels(node))) continue;
-      judge.set_node_labels(node, labels.of(node), boot_clock::now());
-      mail.labels(node, stock.name(node), labels.of(node));
-    }
-  }
+  labels.do_wishes(boot_clock::now());
 }
 
 // Wakes the timer when something became due sooner than it thinks, or labels wait for the engine to be done.
 void ingest_loop::impl::rearm() {
-  if (!to_relabel.empty() || next_deadline() < armed_for) engine_due.notify();
+  if (labels.has_work() || next_deadline() < armed_for) engine_due.notify();
 }
 
 // The one timer for what happens because nothing arrived.
@@ -265,7 +260,7 @@ task<void> ingest_loop::impl::keep_deadlines() {
     // The store first: what it still has a value for is not missing.
     stock.expire(now);
     judge.tick(now);
-    relabel_nodes();
+    labels.do_wishes(now);
     armed_for = next_deadline();
     const async::deadline until =
         armed_for == instant::max() ? async::never : within(std::max(armed_for - now, duration::zero()));
@@ -297,13 +292,10 @@ task<void> ingest_loop::impl::keep_forgetting() {
     const auto gone = stock.forget_idle(options.forget_after, now);
     if (gone.empty()) continue;
     std::vector<store::node_id> ids;
-    for (const auto& n : gone) {
-      judge.node_gone(n.id, now);
-      labels.forget(n.id);
-      ids.push_back(n.id);
-    }
-    after_engine();
+    for (const auto& n : gone) ids.push_back(n.id);
     mail.forgotten(std::move(ids));
+    labels.forgot(gone, now);
+    after_engine();
     log.info("{} nodes have not been connected for {} and are forgotten, with their values and labels: {}{}",
              gone.size(), human(options.forget_after), gone.front().name, gone.size() == 1 ? "" : "…");
   }
@@ -332,6 +324,7 @@ ingest_loop::~ingest_loop() = default;
 result<void> ingest_loop::start() {
   if (auto loaded = impl_->load_certificates(); loaded.has_error()) return loaded;
   const bool standalone = impl_->options.kube_config.empty();
+  if (!standalone) impl_->judge.set_writes_labels(false, boot_clock::now());
   if (standalone) impl_->read_policies();
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;
   impl_->tasks.spawn("deadlines", impl_->keep_deadlines());
@@ -373,9 +366,23 @@ void ingest_loop::unwatch(store::column_id id) {
   });
 }
 
-void ingest_loop::take_policies(std::vector<policy_text> changed, std::string trouble) {
-  async::post(impl_->loop, [this, changed = std::move(changed), trouble = std::move(trouble)] {
-    impl_->take(changed, trouble);
+void ingest_loop::take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read) {
+  async::post(impl_->loop, [this, changed = std::move(changed), trouble = std::move(trouble), all_read] {
+    impl_->take(changed, trouble, all_read);
+  });
+}
+
+void ingest_loop::take_node_labels(std::vector<node_labels> nodes) {
+  async::post(impl_->loop, [this, nodes = std::move(nodes)] {
+    impl_->labels.told(nodes, boot_clock::now());
+    impl_->after_engine();
+  });
+}
+
+void ingest_loop::set_writes_labels(bool writes) {
+  async::post(impl_->loop, [this, writes] {
+    impl_->judge.set_writes_labels(writes, boot_clock::now());
+    impl_->after_engine();
   });
 }
 

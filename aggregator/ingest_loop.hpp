@@ -3,6 +3,7 @@
 #include "aggregator/config.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
+#include "aggregator/label_desk.hpp"
 #include "aggregator/policy/engine.hpp"
 #include "aggregator/policy/problem.hpp"
 #include "aggregator/store/view.hpp"
@@ -36,6 +37,8 @@ struct ingest_report {
 struct faces_mail {
   std::function<void(store::node_update)> node;
   std::function<void(store::node_id, const std::string& name, std::map<std::string, std::string>)> labels;
+  std::function<void(std::vector<node_wishes>)> wishes;  ///< in a cluster
+  std::function<void(policy::label_claims)> claims;      ///< likewise, before the wishes that follow from it
   std::function<void(std::vector<store::node_id>)> forgotten;
   std::function<void(std::shared_ptr<const policy::policy_table>)> policies;
   std::function<void(ingest_report)> report;
@@ -51,8 +54,8 @@ struct policy_text {
 
 /// The single writer (ARCHITECTURE.md, Threads): agents' connections, the store, the policy engine and the
 /// policy files, on one event loop with one timer for everything that happens because nothing arrived.
-/// Threads: start() before run(); watch(), unwatch(), take_policies() and stop() from any thread; everything
-/// else on the thread of run().
+/// Threads: start() before run(); watch(), unwatch(), take_…(), set_writes_labels() and stop() from any
+/// thread; everything else on the thread of run().
 class ingest_loop {
  public:
   /// `names` must outlive this.
@@ -76,8 +79,12 @@ class ingest_loop {
   void unwatch(store::column_id id);
 
   /// Policies that changed, when they do not come from the folder. `trouble`: why more may have changed
-  /// unseen, in one sentence, or empty.
-  void take_policies(std::vector<policy_text> changed, std::string trouble);
+  /// unseen, in one sentence, or empty. `all_read`: all that are there have been given, once since the start.
+  void take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read);
+  /// What Node objects carry of our labels, whenever that changes.
+  void take_node_labels(std::vector<node_labels> nodes);
+  /// Whether this replica writes the labels; see policy::engine. In a cluster it does not at first.
+  void set_writes_labels(bool writes);
 
  private:
   struct impl;

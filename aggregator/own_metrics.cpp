@@ -1,7 +1,11 @@
 #include "aggregator/own_metrics.hpp"
 
+#include "aggregator/policy/judge.hpp"
+
 #include <cstdio>
+#include <map>
 #include <span>
+#include <string_view>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -107,12 +111,17 @@ void add_policies(collector& c, const own_numbers& n) {
   for (const auto& [key, policy] : n.nodes.policies()) {
     c.add("binnacle_policy_info", std::uint64_t{1}, {{"namespace", key.name_space}, {"policy", key.name}});
   }
+  std::map<std::string_view, std::uint64_t> conditions;
   for (const policy::strategy_status& s : n.ingest.strategies) {
-    c.add("binnacle_policy_violating_nodes", std::uint64_t{s.violating} + s.held,
-          {{"namespace", s.policy.name_space},
-           {"policy", s.policy.name},
-           {"strategy", std::string(policy::to_string(s.strategy))}});
+    const metrics::label_set labels{{"namespace", s.policy.name_space},
+                                    {"policy", s.policy.name},
+                                    {"strategy", std::string(policy::to_string(s.strategy))}};
+    c.add("binnacle_policy_violating_nodes", std::uint64_t{s.violating} + s.held, labels);
+    if (policy::freezes(s.strategy)) c.add("binnacle_policy_held_nodes", std::uint64_t{s.held}, labels);
   }
+  for (const policy::condition& held : n.ingest.conditions) ++conditions[policy::to_string(held.what)];
+  for (const auto& [name, count] : conditions)
+    c.add("binnacle_policy_conditions", count, {{"condition", std::string(name)}});
 }
 
 void add_kubernetes(collector& c, const cluster::report& k) {
@@ -123,6 +132,14 @@ void add_kubernetes(collector& c, const cluster::report& k) {
   calls("refused", k.refused);
   calls("broken", k.broken);
   c.add("binnacle_kubernetes_lists_total", k.lists);
+  const auto patches = [&c](const char* outcome, std::uint64_t n) {
+    c.add("binnacle_node_patches_total", n, {{"outcome", outcome}});
+  };
+  patches("written", k.patches.written);
+  patches("refused", k.patches.refused);
+  patches("broken", k.patches.broken);
+  c.add("binnacle_node_wakes_total", k.patches.woken);
+  c.add("binnacle_foreign_labels", static_cast<std::uint64_t>(k.foreign_labels));
   c.add("binnacle_kubernetes_leads", std::uint64_t{k.leads});
   c.add("binnacle_kubernetes_synced", std::uint64_t{k.policies_read && k.troubles.empty()});
 }

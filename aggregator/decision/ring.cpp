@@ -11,6 +11,7 @@ store::node_id node_names::find(std::string_view name) const noexcept {
 
 std::uint64_t ring::add(record r) {
   r.id = ++last_id_;
+  if (observer_) observer_(r);
   std::size_t size = r.bytes();
   if (size > 2 * record_limit() + sizeof(record)) {
     r.candidates = std::vector<candidate>();  // `= {}` would keep the memory

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,9 @@ class ring {
  public:
   explicit ring(ring_limits limits = {}) : limits_(limits) {}
 
+  /// Who is shown every decision when it is made, whole.
+  void set_observer(std::function<void(const record&)> seen) { observer_ = std::move(seen); }
+
   /// Keeps `r` and gives it its id. A record larger than twice record_limit() keeps its totals but loses its
   /// candidates.
   std::uint64_t add(record r);
@@ -82,6 +86,7 @@ class ring {
   bool matches(const record& r, const query& q, store::node_id node) const;
 
   ring_limits limits_;
+  std::function<void(const record&)> observer_;
   std::deque<record> records_;
   std::size_t bytes_ = 0;
   std::uint64_t last_id_ = 0;

@@ -2,6 +2,7 @@
 
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/times.hpp"
+#include "aggregator/policy/labels.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
@@ -44,6 +45,16 @@ void count_nodes(policy_facts& out, const policy::published_policy& p, const sto
   }
 }
 
+const json::object* whole_condition_in(const json::object& status, std::string_view type) {
+  const json::value* list = status.if_contains("conditions");
+  if (list == nullptr || !list->is_array()) return nullptr;
+  for (const json::value& item : list->get_array()) {
+    const json::object* c = item.if_object();
+    if (c != nullptr && kube::text_in(*c, "type") == type) return c;
+  }
+  return nullptr;
+}
+
 /// Conditions in the form of metav1.Condition.
 class conditions {
  public:
@@ -65,17 +76,10 @@ class conditions {
 
  private:
   std::string since(std::string_view type, std::string_view status) const {
-    const json::value* list = present_.if_contains("conditions");
-    if (list != nullptr && list->is_array()) {
-      for (const json::value& item : list->get_array()) {
-        const json::object* c = item.if_object();
-        if (c == nullptr || kube::text_in(*c, "type") != type || kube::text_in(*c, "status") != status)
-          continue;
-        if (const auto time = kube::text_in(*c, "lastTransitionTime"); !time.empty())
-          return std::string(time);
-      }
-    }
-    return rfc3339(clock_);
+    const json::object* c = whole_condition_in(present_, type);
+    const bool same = c != nullptr && kube::text_in(*c, "status") == status;
+    const std::string_view time = same ? kube::text_in(*c, "lastTransitionTime") : std::string_view();
+    return time.empty() ? rfc3339(clock_) : std::string(time);
   }
 
   const policy_facts& facts_;
@@ -159,6 +163,19 @@ policy_facts facts_of(const policy::policy_key& key, std::string_view object_nam
   return out;
 }
 
+void add_foreign(policy_facts& to, const std::string& policy,
+                 const std::map<std::string, std::set<std::string>>& foreign) {
+  for (const auto& [key, nodes] : foreign) {
+    if (policy::policy_of(key) != policy) continue;
+    add(to.conflict,
+        fmt::format("{} {} the label {} already, which is not ours and is left alone: remove it "
+                    "there or rename the policy",
+                    nodes.size() == 1 ? *nodes.begin()
+                                      : fmt::format("{} nodes ({}, …)", nodes.size(), *nodes.begin()),
+                    nodes.size() == 1 ? "has" : "have", key));
+  }
+}
+
 json::object status_of(const policy_facts& f, const json::object& present, wall clock) {
   json::object out;
   const bool known = f.in_force && f.nodes > 0 && (f.violating_nodes > 0 || f.unmeasured.empty());
@@ -177,13 +194,27 @@ json::object status_of(const policy_facts& f, const json::object& present, wall 
 }
 
 std::string_view condition_in(const json::object& status, std::string_view type) {
-  const json::value* list = status.if_contains("conditions");
-  if (list == nullptr || !list->is_array()) return {};
-  for (const json::value& item : list->get_array()) {
-    const json::object* c = item.if_object();
-    if (c != nullptr && kube::text_in(*c, "type") == type) return kube::text_in(*c, "status");
+  const json::object* c = whole_condition_in(status, type);
+  return c == nullptr ? std::string_view() : kube::text_in(*c, "status");
+}
+
+std::vector<news> news_of(const json::object& wanted, const json::object& present) {
+  std::vector<news> out;
+  const auto changed = [&](std::string_view type) {
+    return condition_in(wanted, type) != condition_in(present, type);
+  };
+  const auto message = [&](std::string_view type) {
+    return std::string(kube::text_in(*whole_condition_in(wanted, type), "message"));
+  };
+  const std::string_view ready = condition_in(wanted, "Ready");
+  if (changed("Ready") && ready == "True")
+    out.push_back({false, "PolicyAccepted", "Read", "the policy is in force"});
+  if (changed("Ready") && ready == "False") out.push_back({true, "PolicyInvalid", "Read", message("Ready")});
+  for (const char* type : {"Conflict", "Held"}) {
+    if (changed(type) && condition_in(wanted, type) == "True")
+      out.push_back({true, type, "Label", message(type)});
   }
-  return {};
+  return out;
 }
 
 urgency difference(const json::object& wanted, const json::object& present) {

@@ -9,7 +9,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +41,11 @@ policy_facts facts_of(const policy::policy_key& key, std::string_view object_nam
                       const store::view& nodes, const std::vector<policy::problem>& problems,
                       const std::vector<policy::condition>& conditions, instant now);
 
+/// Adds what keeps this policy's labels from nodes: `foreign` are keys that somebody else has set, with the
+/// names of the nodes.
+void add_foreign(policy_facts& to, const std::string& policy,
+                 const std::map<std::string, std::set<std::string>>& foreign);
+
 /// The status as the CRD has it. A condition whose status is as in `present` (the object's status now) keeps
 /// the time of its last transition.
 boost::json::object status_of(const policy_facts& facts, const boost::json::object& present, wall clock);
@@ -52,6 +59,13 @@ enum class urgency : std::uint8_t {
   change,   ///< something that a person looks at
 };
 urgency difference(const boost::json::object& wanted, const boost::json::object& present);
+
+/// What an event is to say when this status is written after that one.
+struct news {
+  bool warning = false;
+  std::string reason, action, text;
+};
+std::vector<news> news_of(const boost::json::object& wanted, const boost::json::object& present);
 
 /// As one JSON object for a merge patch: what `present` has and `wanted` has not is null.
 std::string patch_of(const boost::json::object& wanted, const boost::json::object& present);

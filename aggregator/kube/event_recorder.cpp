@@ -34,13 +34,8 @@ std::string collection(const object_reference& about) {
 
 }  // namespace
 
-event_recorder::event_recorder(settings s) : settings_(std::move(s)), tokens_(settings_.burst) {}
-
-double event_recorder::tokens_at(instant now) const {
-  if (now <= tokens_since_) return tokens_;
-  const double more = std::chrono::duration<double>(now - tokens_since_) / settings_.refill;
-  return std::min(settings_.burst, tokens_ + more);
-}
+event_recorder::event_recorder(settings s)
+    : settings_(std::move(s)), writes_(settings_.burst, settings_.refill) {}
 
 void event_recorder::record(note n, instant now, wall clock) {
   ++counters_.recorded;
@@ -85,10 +80,7 @@ void event_recorder::forget_quiet(instant now) {
 std::optional<http::call> event_recorder::next(instant now, wall clock) {
   if (under_way_ || now < paused_until_) return std::nullopt;
   forget_quiet(now);
-  const double tokens = tokens_at(now);
-  if (queue_.empty() || tokens < 1) return std::nullopt;
-  tokens_ = tokens - 1;
-  tokens_since_ = now;
+  if (queue_.empty() || !writes_.take(now)) return std::nullopt;
   under_way_ = std::move(queue_.front());
   queue_.pop_front();
   series& s = known_.at(*under_way_);
@@ -99,10 +91,7 @@ std::optional<http::call> event_recorder::next(instant now, wall clock) {
 
 std::optional<instant> event_recorder::wakes(instant now) const {
   if (under_way_ || queue_.empty()) return std::nullopt;
-  const double missing = 1 - tokens_at(now);
-  const instant refilled =
-      missing <= 0 ? now : now + std::chrono::duration_cast<duration>(missing * settings_.refill) + 1ms;
-  return std::max(refilled, paused_until_);
+  return std::max({now, writes_.next(), paused_until_});
 }
 
 http::call event_recorder::create(const note& n, series& s, wall clock) {

@@ -3,6 +3,7 @@
 #include "common/clock.hpp"
 #include "common/error.hpp"
 #include "common/http/client.hpp"
+#include "common/rate_limit.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -39,7 +40,7 @@ class event_recorder {
     std::string controller = "binnacle-aggregator";
     std::string instance;                       ///< of this process
     std::size_t most_waiting = 256;             ///< further ones are dropped
-    double burst = 25;                          ///< writes at once,
+    int burst = 25;                             ///< writes at once,
     duration refill = std::chrono::seconds(2);  ///< and one more after each of these
   };
   struct counters {
@@ -75,15 +76,13 @@ class event_recorder {
   void forget_quiet(instant now);
   http::call create(const note& n, series& s, wall clock);
   http::call count_up(const note& n, const series& s) const;
-  double tokens_at(instant now) const;
 
   const settings settings_;
   std::map<note, series> known_;
   std::list<note> queue_;
   std::optional<note> under_way_;
   std::uint64_t counting_ = 0;  // the count that is being written
-  double tokens_;
-  instant tokens_since_{};
+  rate_limit writes_;
   instant paused_until_{};
   counters counters_;
 };

@@ -15,6 +15,9 @@ namespace binnacle::policy {
 ///
 /// What is labelled stays labelled until its violation ends: when the known nodes become fewer, a share
 /// shrinks for those who ask after that only.
+///
+/// Closed, because another process writes the labels, it gives no place: only adopt() does, for a label that
+/// is seen.
 class label_budget {
  public:
   label_budget(std::optional<node_limit> most, duration cool_down) : most_(most), cool_down_(cool_down) {}
@@ -29,6 +32,11 @@ class label_budget {
   void stop_waiting(store::node_id node);
   /// A label found on the node (restart, edited policy): takes a place without waiting.
   void adopt(store::node_id node);
+  /// A label went on, whoever wrote it: the cool-down begins.
+  void given(instant now) noexcept { last_given_ = now; }
+
+  void set_open(bool open) noexcept { open_ = open; }
+  bool open() const noexcept { return open_; }
 
   bool has(store::node_id node) const noexcept;
   std::uint32_t used() const noexcept { return used_; }
@@ -53,6 +61,7 @@ class label_budget {
   bool cooled_down(instant now) const noexcept { return !last_given_ || now - *last_given_ >= cool_down_; }
   void take(place& p, instant now);
 
+  bool open_ = true;
   std::optional<node_limit> most_;
   duration cool_down_;
   std::vector<place> places_;                      // by node

@@ -7,7 +7,9 @@
 namespace binnacle::policy {
 
 engine::engine(column_source& columns, sink& out, engine_options options)
-    : columns_(columns), out_(out), options_(std::move(options)) {}
+    : columns_(columns), out_(out), options_(std::move(options)) {
+  context_.told_nodes_only = options_.told_nodes_only;
+}
 
 engine::~engine() {
   for (const auto& [spec, column] : watched_) columns_.release(column->from.id);
@@ -61,6 +63,8 @@ void engine::node_gone(store::node_id node, instant now) {
     for (const auto& [spec, column] : watched_) {
       for (const auto& i : column->inputs) i->forget(node);
     }
+    told_.erase(node);
+    context_.tell(node, false);
     for (auto& [id, e] : entries_) {
       e.run->forget(node, now, context_);
       check_conditions(id, e);
@@ -73,8 +77,21 @@ void engine::set_node_labels(store::node_id node, const std::map<std::string, st
                              instant now) {
   do_what_is_due(now);
   add_node(node, now);
+  const bool fresh = context_.tell(node, true);
+  told_[node] = labels;
   for (auto& [id, e] : entries_) {
     e.run->inherit(node, labels, now, context_);
+    if (fresh) e.run->judge(node, now, context_);  // it may take a place now
+    check_conditions(id, e);
+  }
+  flush();
+}
+
+void engine::set_writes_labels(bool writes, instant now) {
+  do_what_is_due(now);
+  writes_labels_ = writes;
+  for (auto& [id, e] : entries_) {
+    e.run->set_open(written_by_us(e), now, context_);
     check_conditions(id, e);
   }
   flush();
@@ -147,7 +164,8 @@ void engine::check_conditions_of(const input& i) {
 }
 
 void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
-  const bool held = e.run->count(state::held) > 0;
+  // Where another process writes the labels, a node whose label has not been heard of yet is not held.
+  const bool held = e.run->count(state::held) > 0 && e.run->open();
   if (all || held != e.said_held) {
     e.said_held = held;
     const strategy& s = e.run->definition();
@@ -201,6 +219,16 @@ label_wishes engine::wishes(store::node_id node, bool enforced) const {
   label_wishes out;
   for (const auto& [id, e] : entries_) {
     if (e.run->labels() && e.enforced == enforced && e.allowed) e.run->wishes(node, out);
+  }
+  return out;
+}
+
+std::set<std::string, std::less<>> engine::label_keys() const {
+  std::set<std::string, std::less<>> out;
+  for (const auto& [id, e] : entries_) {
+    if (!e.run->labels() || !e.enforced || !e.allowed) continue;
+    if (id.kind == strategy_kind::deschedule) out.insert(deschedule_key(id.policy));
+    for (const label_plan::key& k : e.run->plan().keys()) out.insert(labeling_key(id.policy, k.name));
   }
   return out;
 }

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct engine_options {
   duration patience = std::chrono::seconds(10);
   /// Namespaces whose policies may label nodes (deschedule, labeling); empty: all.
   std::vector<std::string> label_namespaces;
+  /// In a cluster: only nodes of which set_node_labels() has told can be labelled. Others take no place of
+  /// maxNodes.
+  bool told_nodes_only = false;
 };
 
 struct strategy_status {
@@ -64,6 +68,11 @@ class engine {
   /// still missing.
   void set_node_labels(store::node_id node, const std::map<std::string, std::string>& labels, instant now);
 
+  /// Whether this process writes the labels that it wishes for (it does from the beginning: standalone). One
+  /// that does not gives no place of maxNodes and coolDown by itself but follows the labels that it is told
+  /// of, so that it goes on from there when it is to write them.
+  void set_writes_labels(bool writes, instant now);
+
   /// Does what is due. Early and superfluous calls do no harm.
   void tick(instant now);
   /// When tick() is to be called next; changes with every other call.
@@ -75,6 +84,8 @@ class engine {
   label_wishes labels(store::node_id node) const;
   /// What the policies in DryRun would add to that.
   label_wishes would_be_labels(store::node_id node) const;
+  /// The keys of all labels that policies may give, to whatever node.
+  std::set<std::string, std::less<>> label_keys() const;
   /// The conditions that hold.
   std::vector<condition> conditions() const;
   std::vector<strategy_status> status() const;
@@ -129,6 +140,7 @@ class engine {
   void check_conditions(const strategy_id& id, entry& e, bool all = false);
   void check_conditions_of(const input& i);
   label_wishes wishes(store::node_id node, bool enforced) const;
+  bool written_by_us(const entry& e) const noexcept { return writes_labels_ || !e.enforced || !e.allowed; }
   void flush();
 
   column_source& columns_;
@@ -141,7 +153,9 @@ class engine {
   boost::unordered_flat_map<std::uint32_t, input*> inputs_;              // by serial
   boost::unordered_flat_map<std::uint32_t, entries::value_type*> runs_;  // by serial
   std::uint32_t next_serial_ = 1;
-  std::vector<bool> known_;  // by node
+  std::vector<bool> known_;                                            // by node
+  std::map<store::node_id, std::map<std::string, std::string>> told_;  // labels as last heard
+  bool writes_labels_ = true;
   run_context context_;
   std::map<policy_key, policy> policies_;
   std::shared_ptr<const policy_table> table_ = std::make_shared<policy_table>();

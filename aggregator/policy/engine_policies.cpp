@@ -38,6 +38,7 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       e.enforced = p.how == mode::enforce;
       e.allowed = may_label(key.name_space);
       e.run->set_dry_run(!e.enforced);
+      e.run->set_open(written_by_us(e), now, context_);
     }
   }
   for (auto& [id, e] : entries_) stop(e);
@@ -100,6 +101,9 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   const std::uint32_t serial = next_serial_++;
   fresh.run = std::make_unique<strategy_run>(p.key, definition, std::move(values), serial);
   fresh.run->set_dry_run(p.how == mode::dry_run);
+  fresh.enforced = p.how == mode::enforce;
+  fresh.allowed = may_label(p.key.name_space);
+  fresh.run->set_open(written_by_us(fresh), now, context_);
   for (std::size_t r = 0; r < fresh.inputs.size(); ++r) fresh.inputs[r]->attach(*fresh.run, r);
   if (before != nullptr) fresh.run->carry_over(*before->run, context_.known_nodes);
   const auto at = next.emplace(strategy_id{p.key, s.kind}, std::move(fresh)).first;
@@ -108,6 +112,9 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   duration patience{};
   for (const input* i : e.inputs) patience = std::max(patience, i->stale_after().value_or(options_.patience));
   e.run->set_patience(patience);
+  if (before == nullptr) {
+    for (const auto& [node, labels] : told_) e.run->inherit(node, labels, now, context_);
+  }
   for (std::uint32_t n = 0; n < known_.size(); ++n) {
     if (known_[n]) seed(e, store::node_id{n}, now);
   }

@@ -4,10 +4,24 @@
 
 namespace binnacle::policy {
 
+namespace {
+constexpr std::string_view labeling_prefix = "telemetry.aware.scheduling.";
+}
+
 std::string deschedule_key(const policy_key& key) { return key.name; }
 
 std::string labeling_key(const policy_key& key, std::string_view label) {
-  return "telemetry.aware.scheduling." + key.name + "/" + std::string(label);
+  return std::string(labeling_prefix) + key.name + "/" + std::string(label);
+}
+
+std::string_view policy_of(std::string_view label_key) noexcept {
+  if (!label_key.starts_with(labeling_prefix)) return label_key;
+  label_key.remove_prefix(labeling_prefix.size());
+  return label_key.substr(0, label_key.find('/'));
+}
+
+bool can_be_ours(std::string_view label_key, std::string_view value) noexcept {
+  return value == violating_value || label_key.starts_with(labeling_prefix);
 }
 
 void merge(label_wishes& into, const std::string& key, label_wish wish) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ constexpr std::string_view violating_value = "violating";
 std::string deschedule_key(const policy_key& key);
 /// labeling's key: "telemetry.aware.scheduling.<policy name>/<label key>".
 std::string labeling_key(const policy_key& key, std::string_view label);
+/// The name of the policy whose label this key would be.
+std::string_view policy_of(std::string_view label_key) noexcept;
+/// Whether a label of that key and value can be one that we wrote.
+bool can_be_ours(std::string_view label_key, std::string_view value) noexcept;
 
 /// What should become of one label of one node.
 struct label_wish {
@@ -31,8 +36,21 @@ struct label_wish {
   friend bool operator==(const label_wish&, const label_wish&) = default;
 };
 
-/// By label key. A key that is not in here and that we once wrote belongs to no policy any more: remove it.
+/// By label key. What is not in here is not wished for; whether it belongs to a policy at all, label_claims
+/// says.
 using label_wishes = std::map<std::string, label_wish>;
+
+/// Which labels belong to policies that are there. A label that we once wrote and that is not among them is
+/// to be removed, from whatever node.
+struct label_claims {
+  std::set<std::string, std::less<>> keys;    ///< that policies in force may give
+  std::set<std::string, std::less<>> unread;  ///< names of policies that are wrong in part: all of theirs
+
+  bool hold(std::string_view label_key) const {
+    return keys.contains(label_key) || unread.contains(policy_of(label_key));
+  }
+  friend bool operator==(const label_claims&, const label_claims&) = default;
+};
 
 /// Adds what one more policy wishes. Policies of one name in two namespaces share keys: the union holds; for
 /// two values the first that was added stays.

@@ -28,7 +28,9 @@ void policy_set::put(const std::string& file, std::string_view text) {
                      fmt::format("the last good version of {} {} stays in force", what, key.text()),
                      severity::note});
   };
+  s.wrong.clear();
   for (parsed_policy& p : fresh.policies) {
+    if (!p.usable || !p.refused.empty()) s.wrong.push_back(p.value.key.name);
     const auto old =
         std::ranges::find_if(s.policies, [&](const accepted& a) { return a.value.key == p.value.key; });
     const bool known = old != s.policies.end();
@@ -91,6 +93,12 @@ std::vector<policy> policy_set::policies() const {
   std::vector<policy> out;
   out.reserve(all.size());
   for (const auto& [key, p] : all) out.push_back(*p);
+  return out;
+}
+
+std::set<std::string, std::less<>> policy_set::wrong_ones() const {
+  std::set<std::string, std::less<>> out;
+  for (const auto& [file, s] : files_) out.insert(s.wrong.begin(), s.wrong.end());
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include "aggregator/policy/yaml.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@ class policy_set {
 
   /// By key. Of two files with one policy the first by name counts.
   std::vector<policy> policies() const;
+  /// Names of policies that are wrong, whole or in part, so that not all of what they mean is known.
+  std::set<std::string, std::less<>> wrong_ones() const;
   /// Everything that is wrong or strange now, by file and line.
   std::vector<problem> problems() const;
 
@@ -39,6 +42,7 @@ class policy_set {
   struct source {
     std::vector<accepted> policies;
     std::vector<problem> problems;
+    std::vector<std::string> wrong;  // names of policies
   };
   std::map<std::string, source> files_;
   std::string trouble_;

@@ -1,6 +1,7 @@
 #include "aggregator/policy/strategy_run.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace binnacle::policy {
 
@@ -99,12 +100,19 @@ void strategy_run::watch_knowledge(store::node_id node, const judgement& j, inst
   }
 }
 
-/// Whether the node carries the label: a violating node asks for a place, a frozen one keeps what it has.
+/// Whether the node is to carry the label: a violating node asks for a place, a frozen one keeps what it has.
+/// The place of a node that no longer violates is free when its label is off, not before: there are never
+/// more labels than places.
 bool strategy_run::place_for(store::node_id node, const judgement& j, instant now, run_context& out) {
-  const bool had = budget_.has(node);
-  bool has = had;
-  if (!j.found.violating) {
+  if (j.found.violating && budget_.limits() && !out.may_label(node)) {
     budget_.give_back(node);
+    return true;  // nobody can give it the label: it violates, and that is all
+  }
+  const bool had = labelled(node);
+  bool has = budget_.has(node);
+  if (!j.found.violating) {
+    budget_.stop_waiting(node);
+    if (!nodes_[index(node)].carries) budget_.give_back(node);
     has = false;
   } else if (j.found.what == state::frozen) {
     budget_.stop_waiting(node);
@@ -154,8 +162,9 @@ void strategy_run::inherit(store::node_id node, const std::map<std::string, std:
   };
   const bool descheduled =
       strategy_.kind == strategy_kind::deschedule && carries(deschedule_key(key_), violating_value);
-  at(node);
-  bool any = false;
+  node_cell& cell = at(node);
+  const bool carried = std::exchange(cell.carries, false);
+  bool decides = false;
   for (std::size_t r = 0; r < strategy_.rules.size(); ++r) {
     const auto& mine = strategy_.rules[r].labels;
     // A contested key holds the winner's value only, so one label that is this rule's is enough.
@@ -163,13 +172,37 @@ void strategy_run::inherit(store::node_id node, const std::map<std::string, std:
         strategy_.kind == strategy_kind::labeling && std::ranges::any_of(mine, [&](const auto& l) {
           return carries(labeling_key(key_, l.first), l.second);
         });
-    if (descheduled || labelled) any = binnacle::policy::inherit(rules(node)[r]) || any;
+    if (!descheduled && !labelled) continue;
+    cell.carries = true;
+    decides = binnacle::policy::inherit(rules(node)[r]) || decides;
   }
-  if (!any) return;
-  nodes_[index(node)].violating = true;
-  budget_.adopt(node);
-  out.relabel.push_back(node);
-  judge(node, now, out);
+  cell.violating = cell.violating || decides;
+  if (cell.carries && (decides || !budget_.open()) && !budget_.has(node)) {
+    budget_.adopt(node);
+    budget_.given(now);
+    out.relabel.push_back(node);
+  }
+  if (!cell.carries && !budget_.open()) budget_.give_back(node);
+  if (decides || cell.carries != carried) judge(node, now, out);
+}
+
+void strategy_run::set_open(bool open, instant now, run_context& out) {
+  open = open || !budget_.limits();
+  if (open == budget_.open()) return;
+  budget_.set_open(open);
+  if (open) return serve_waiting(now, out);
+  // From here on a place is a label that is there: what was to be written and is not must not be counted on.
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+    const store::node_id node{n};
+    if (!nodes_[n].alive) continue;
+    if (nodes_[n].carries) {
+      budget_.adopt(node);
+    } else {
+      budget_.give_back(node);
+    }
+    out.relabel.push_back(node);
+    judge(node, now, out);
+  }
 }
 
 void strategy_run::give_up(store::node_id node, instant now, run_context& out) {
@@ -214,6 +247,7 @@ void strategy_run::carry_over(const strategy_run& before, std::uint32_t known_no
     if (!before.nodes_[n].alive) continue;
     node_cell& cell = at(node);
     cell.violating = before.nodes_[n].violating;
+    cell.carries = before.nodes_[n].carries;
     for (std::size_t r = 0; r < old_rule.size(); ++r) {
       const std::size_t o = old_rule[r];
       if (o < taken.size())
@@ -224,7 +258,8 @@ void strategy_run::carry_over(const strategy_run& before, std::uint32_t known_no
       const auto now = std::ranges::find(old_rule, std::size_t{winner});
       if (now != old_rule.end()) winners(node)[k] = static_cast<std::uint16_t>(now - old_rule.begin());
     }
-    if (before.budget_.has(node) && budget_.used() < budget_.places(known_nodes)) budget_.adopt(node);
+    const bool room = !budget_.open() || budget_.used() < budget_.places(known_nodes);
+    if (before.budget_.has(node) && room) budget_.adopt(node);
   }
   budget_.remember(before.budget_);
 }
@@ -241,7 +276,7 @@ void strategy_run::wishes(store::node_id node, label_wishes& into) const {
   const node_cell& cell = nodes_[index(node)];
   using action = label_wish::action;
   if (strategy_.kind == strategy_kind::deschedule) {
-    const bool on = cell.touched && budget_.has(node);
+    const bool on = cell.touched && labelled(node);
     const action what = on ? action::set : !cell.touched || cell.blind ? action::keep : action::remove;
     merge(into, deschedule_key(key_), {what, on ? std::string(violating_value) : ""});
     return;

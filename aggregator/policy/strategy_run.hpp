@@ -26,6 +26,21 @@ struct run_context {
   std::vector<store::node_id> relabel;
   std::uint32_t known_nodes = 0;
   engine_counters counters;
+
+  bool told_nodes_only = false;  // engine_options
+  bool may_label(store::node_id node) const noexcept {
+    return !told_nodes_only || (index(node) < told_.size() && told_[index(node)]);
+  }
+  /// True if that is news.
+  bool tell(store::node_id node, bool is_told) {
+    if (index(node) >= told_.size()) told_.resize(index(node) + 1);
+    const bool before = told_[index(node)];
+    told_[index(node)] = is_told;
+    return before != is_told;
+  }
+
+ private:
+  std::vector<bool> told_;  // by node
 };
 
 /// One strategy of one policy on all nodes: rule states, verdicts, labels. Knows nothing of the store but the
@@ -55,7 +70,12 @@ class strategy_run {
   void lose(std::size_t rule, store::node_id node);
   void judge(store::node_id node, instant now, run_context& out);
 
-  /// The labels that the node carries: decides what values cannot (restart).
+  /// Whether this process writes the labels: see engine::set_writes_labels().
+  void set_open(bool open, instant now, run_context& out);
+  bool open() const noexcept { return budget_.open(); }
+
+  /// The labels that the node carries: decides what values cannot (restart), and where another process writes
+  /// them, who has a place.
   void inherit(store::node_id node, const std::map<std::string, std::string>& labels, instant now,
                run_context& out);
   /// The node is gone: its state, its place in the budget.
@@ -88,6 +108,7 @@ class strategy_run {
     bool touched = false;       // a value has been seen since the start: labels may be written
     bool blind = true;          // judgement::blind
     bool giving_up = false;     // due::give_up is under way
+    bool carries = false;       // a label of this strategy is on the node, as last heard
     std::uint16_t waiting = 0;  // rules without any value so far, not given up
     state last = state::pass;
   };
@@ -100,6 +121,9 @@ class strategy_run {
   std::span<std::uint16_t> winners(store::node_id node) noexcept;
   void settle(store::node_id node, const judgement& j, instant now, run_context& out);
   bool place_for(store::node_id node, const judgement& j, instant now, run_context& out);
+  bool labelled(store::node_id node) const noexcept {
+    return nodes_[index(node)].violating && budget_.has(node);
+  }
   void resolve_labels(store::node_id node, bool labelled, instant now, run_context& out);
   void say(store::node_id node, const verdict& v, run_context& out) const;
   std::uint16_t winner_of(store::node_id node, std::string_view label) const noexcept;

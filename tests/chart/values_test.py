@@ -40,6 +40,7 @@ WRONG = [
     ({"aggregator": {"replicas": "2"}}, "at '/aggregator/replicas': got string, want integer"),
     ({"aggregator": {"ingest": {"type": "ExternalName"}}}, "at '/aggregator/ingest/type'"),
     ({"aggregator": {"settings": {"kubeconfig": "x"}}}, "at '/aggregator/settings': additional properties 'kubeconfig' not allowed"),
+    ({"aggregator": {"settings": {"label-namespaces": ["Big"]}}}, "at '/aggregator/settings/label-namespaces/0'"),
     ({"certificates": {"mode": "none"}}, "at '/certificates/mode': value must be one of 'generated', 'existing', 'certManager'"),
     ({"certificates": {"generated": {"days": 0}}}, "at '/certificates/generated/days'"),
     ({"certificates": {"existing": {"serverCA": "/etc/ca.crt"}}}, "at '/certificates/existing/serverCA'"),

@@ -105,7 +105,7 @@ class Life(unittest.TestCase):
         with self.subTest("a rollback goes back"):
             helm("rollback", "binnacle", "1")
             self.assertEqual(there("deployment", "binnacle-aggregator", "binnacle")["spec"]["replicas"], 2)
-        with self.subTest("the aggregator's role lets it follow policies, write their status and lead"):
+        with self.subTest("the aggregator's role lets it follow policies, write their status, label nodes and lead"):
             self.aggregator_works_with_its_role()
         with self.subTest("the API server passes on what the chart's certificates let through"):
             self.custom_metrics_come_through_the_api_server()
@@ -165,10 +165,13 @@ class Life(unittest.TestCase):
         policy = {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": "p", "namespace": "default"},
                   "spec": {"strategies": {"dontschedule": {"rules": [{"metricname": "rapl_power_watts", "operator": "GreaterThan", "target": 1}]}}}}
         PLANE.kubectl("apply", "-f", "-", stdin=json.dumps(policy))
+        PLANE.kubectl("label", "node", "node1", "gone=violating")
+        PLANE.kubectl("annotate", "node", "node1", "binnacle/labels=gone")
         trial.wait_for("the policy", lambda: json.loads(trial.ask("ops", "/api/v1/policies")[1])["policies"])
         trial.wait_for("the policy's status", lambda: there("taspolicy", "p", "default").get("status", {}).get("conditions"), 60)
         trial.wait_for("an event about it", lambda: json.loads(PLANE.kubectl("get", "events.events.k8s.io", "-n", "default", "-o", "json"))["items"], 60)
         self.assertTrue(there("lease", "binnacle-aggregator", "binnacle"))
+        trial.wait_for("a label of ours that no policy gives to be taken off", lambda: "gone" not in there("node", "node1")["metadata"].get("labels", {}), 60)
         refused = [line for line in trial.log("aggregator").splitlines() if "forbidden" in line.lower() or " 403" in line]
         self.assertEqual(refused, [])
 

@@ -314,8 +314,13 @@ TEST_SUITE("aggregator/policy/labels") {
     CHECK(w.what('a', evict) == state::held);
     w.value('b', "temp", 90);
     CHECK(w.labels('b') == "p=violating");
-    w.value('b', "temp", 10);
-    CHECK_MESSAGE(w.labels('a') == "p=violating", "nothing was given before, so there is no cool-down");
+    w.value('b', "temp", 10, 2h);
+    w.value('a', "temp", 90, 2h);
+    CHECK_MESSAGE(w.labels('a') == "-p", "b's label is still there");
+    w.e.set_node_labels(world::id('b'), {}, w.now);
+    CHECK_MESSAGE(w.labels('a') == "-p", "it may have gone on just before the restart");
+    w.at(1h);
+    CHECK(w.labels('a') == "p=violating");
   }
 
   TEST_CASE("maxNodes for labeling counts nodes, not labels") {

@@ -1,0 +1,88 @@
+#include "aggregator/enforce/label_change.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cstdint>
+
+namespace binnacle::enforce {
+namespace {
+
+using action = policy::label_wish::action;
+using keys = std::set<std::string, std::less<>>;
+
+class comparison {
+ public:
+  explicit comparison(const kube::node_objects::node& node) : node_(node), ours_(node.ours) {}
+
+  void wish(const std::string& key, const policy::label_wish& w) {
+    if (w.what == action::set) set(key, w.value);
+    if (w.what == action::remove) remove(key);
+  }
+  /// Ours are removed, whatever else the annotation may list is only struck off.
+  void remove(const std::string& key) {
+    if (is_ours(key) && node_.labels.find(key)) out_.labels[key] = std::nullopt;
+    ours_.erase(key);
+  }
+  const keys& listed() const noexcept { return node_.ours; }
+
+  label_change take() {
+    if (ours_ != node_.ours) {
+      auto& list = out_.annotations[std::string(kube::node_objects::annotation)];
+      if (!ours_.empty()) list = fmt::format("{}", fmt::join(ours_, ","));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool is_ours(const std::string& key) const {
+    const auto value = node_.labels.find(key);
+    return node_.ours.contains(key) && (!value || policy::can_be_ours(key, *value));
+  }
+  void set(const std::string& key, const std::string& value) {
+    const auto present = node_.labels.find(key);
+    if (present && !is_ours(key)) {
+      ours_.erase(key);
+      out_.foreign.push_back(key);
+      return;
+    }
+    if (present != value) out_.labels[key] = value;
+    out_.takes = out_.takes || ours_.insert(key).second;
+  }
+
+  const kube::node_objects::node& node_;
+  keys ours_;
+  label_change out_;
+};
+
+}  // namespace
+
+label_change change_for(const kube::node_objects::node& node, const policy::label_wishes* wishes,
+                        const policy::label_claims& claims) {
+  comparison c(node);
+  if (wishes != nullptr) {
+    for (const auto& [key, wish] : *wishes) {
+      if (claims.hold(key)) c.wish(key, wish);
+    }
+  }
+  for (const std::string& key : c.listed()) {
+    if (!claims.hold(key)) c.remove(key);
+  }
+  return c.take();
+}
+
+void add_wake(const kube::node_objects::node& node, label_change& to) {
+  if (!to.labels.empty()) return;  // any label will do
+  std::uint32_t count = 0;
+  const auto last = node.labels.find(kube::node_objects::wake_label).value_or("");
+  std::from_chars(last.data(), last.data() + last.size(), count);
+  to.labels[std::string(kube::node_objects::wake_label)] = std::to_string(count + 1);
+}
+
+http::call patch_of(const std::string& name, const kube::node_objects::node& node,
+                    const label_change& change) {
+  return kube::node_patch(name, change.labels, change.annotations, change.takes ? node.version : "");
+}
+
+}  // namespace binnacle::enforce

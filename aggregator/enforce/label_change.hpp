@@ -1,0 +1,37 @@
+#pragma once
+
+#include "aggregator/kube/merge_patch.hpp"
+#include "aggregator/kube/node_objects.hpp"
+#include "aggregator/policy/labels.hpp"
+
+#include <string>
+#include <vector>
+
+namespace binnacle::enforce {
+
+/// What is to be changed of one node so that its labels are as they should be.
+struct label_change {
+  kube::key_changes labels;
+  kube::key_changes annotations;
+  /// A label that was not ours goes on: only if the node is as we know it, or one that a user gave it this
+  /// moment would be lost.
+  bool takes = false;
+  std::vector<std::string> foreign;  ///< keys that should be set and that somebody else has set
+
+  bool empty() const noexcept { return labels.empty() && annotations.empty(); }
+};
+
+/// Compares a node with what is wished for it (null: nothing is known of it yet) and with what belongs to
+/// policies at all. Touches what our annotation lists, and adds keys that nobody uses; nothing else.
+label_change change_for(const kube::node_objects::node& node, const policy::label_wishes* wishes,
+                        const policy::label_claims& claims);
+
+/// A change of our own label that makes the scheduler try the pods again which it could not place on this
+/// node.
+void add_wake(const kube::node_objects::node& node, label_change& to);
+
+/// As a merge patch, with the node's version if it takes a key.
+http::call patch_of(const std::string& name, const kube::node_objects::node& node,
+                    const label_change& change);
+
+}  // namespace binnacle::enforce

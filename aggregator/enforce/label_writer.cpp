@@ -1,0 +1,167 @@
+#include "aggregator/enforce/label_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::enforce {
+namespace {
+
+using namespace std::chrono_literals;
+using binnacle::duration;
+
+constexpr int most_looks = 256;      // of one next(), which runs on the extender's loop
+constexpr duration hopeless = 5min;  // for one node, when the server does not take its patch
+constexpr duration forbidden = 30s;  // for all, until somebody grants the right
+
+}  // namespace
+
+label_writer::label_writer(const kube::node_objects& nodes, settings s, std::uint64_t seed)
+    : nodes_(nodes),
+      settings_(s),
+      random_(seed),
+      patches_(s.burst, s.refill),
+      pauses_({400ms, 1600ms, 30s}) {}
+
+void label_writer::enqueue(const std::string& node, work& w, instant now) {
+  const instant at = std::max(now, w.not_before);
+  if (w.queued_for && *w.queued_for <= at) return;
+  if (w.queued_for) queue_.erase({*w.queued_for, node});
+  w.queued_for = at;
+  queue_.emplace(at, node);
+}
+
+void label_writer::enqueue_all(instant now) {
+  for (auto& [name, w] : work_) enqueue(name, w, now);
+}
+
+void label_writer::look_at(const std::string& node, instant now) {
+  if (nodes_.find(node) != nullptr) return enqueue(node, work_[node], now);
+  foreign_.erase(node);
+  const auto at = work_.find(node);
+  if (at == work_.end()) return;
+  if (at->second.queued_for) queue_.erase({*at->second.queued_for, node});
+  work_.erase(at);
+}
+
+void label_writer::wish(const std::string& node, policy::label_wishes wishes, instant now) {
+  work& w = work_[node];
+  w.wishes = std::move(wishes);
+  enqueue(node, w, now);
+}
+
+void label_writer::claim(policy::label_claims claims, instant now) {
+  if (claims_ == claims) return;
+  claims_ = std::move(claims);
+  enqueue_all(now);
+}
+
+void label_writer::wake(const std::string& node, instant now) {
+  if (nodes_.find(node) == nullptr) return;
+  work& w = work_[node];
+  w.wake = true;
+  enqueue(node, w, now);
+}
+
+void label_writer::set_leads(bool leads, instant now) {
+  if (std::exchange(leads_, leads) == leads || !leads) return;
+  enqueue_all(now);
+}
+
+label_change label_writer::change_of(const std::string& node, const work& w) {
+  label_change out;
+  const kube::node_objects::node* known = nodes_.find(node);
+  if (known == nullptr) return out;
+  if (leads_ && claims_) out = change_for(*known, w.wishes ? &*w.wishes : nullptr, *claims_);
+  if (out.foreign.empty()) {
+    foreign_.erase(node);
+  } else {
+    foreign_[node] = std::exchange(out.foreign, {});
+  }
+  if (w.wake) add_wake(*known, out);
+  return out;
+}
+
+std::optional<http::call> label_writer::next(instant now) {
+  if (!under_way_.empty() || now < paused_until_ || now < patches_.next()) return std::nullopt;
+  for (int looks = 0; looks < most_looks && !queue_.empty() && queue_.begin()->first <= now; ++looks) {
+    const std::string name = queue_.begin()->second;
+    queue_.erase(queue_.begin());
+    work& w = work_.at(name);
+    w.queued_for.reset();
+    const label_change change = change_of(name, w);
+    if (change.empty()) continue;
+    patches_.take(now);
+    under_way_ = name;
+    waking_ = std::exchange(w.wake, false);
+    w.not_before = now + settings_.between;
+    return patch_of(name, *nodes_.find(name), change);
+  }
+  return std::nullopt;
+}
+
+std::optional<instant> label_writer::wakes() const noexcept {
+  if (!under_way_.empty() || queue_.empty()) return std::nullopt;
+  return std::max({queue_.begin()->first, paused_until_, patches_.next()});
+}
+
+void label_writer::pause(std::string why, duration at_least, instant now) {
+  unanswered_ = false;
+  paused_until_ = now + pauses_.next(random_, at_least);
+  trouble_ = "node labels cannot be written: " + std::move(why);
+}
+
+void label_writer::answered(const http::answer& a, instant now) {
+  const std::string name = std::exchange(under_way_, {});
+  const auto refused = kube::refusal_of(a);
+  ++(refused ? counters_.refused : counters_.written);
+  if (!refused) {
+    trouble_.clear();
+    pauses_.reset();
+    if (waking_) ++counters_.woken;
+  }
+  const auto at = work_.find(name);
+  if (at == work_.end()) return;  // gone meanwhile
+  work& w = at->second;
+  if (refused && refused->status == 404) return;  // it will be told that the node is gone, or there again
+  if (refused) {
+    w.wake = w.wake || waking_;
+    const error why = refused->as_error("labelling the node " + name);
+    if (refused->status == 429 || refused->status >= 500) {
+      pause(why.message, refused->retry_after.value_or(duration::zero()), now);
+    } else if (refused->status == 401 || refused->status == 403) {
+      pause(why.message, forbidden, now);
+    } else if (refused->status != 409) {
+      w.not_before = now + hopeless;
+      trouble_ = why.message;
+    }
+  }
+  // Wishes may have changed while the patch was under way; after a conflict the watch brings what there is.
+  enqueue(name, w, now);
+}
+
+void label_writer::broke(const error& why, instant now) {
+  const std::string name = std::exchange(under_way_, {});
+  ++counters_.broken;
+  pause(why.message, duration::zero(), now);
+  unanswered_ = true;
+  const auto at = work_.find(name);
+  if (at == work_.end()) return;
+  at->second.wake = at->second.wake || waking_;
+  enqueue(name, at->second, now);
+}
+
+void label_writer::reachable(instant now) {
+  if (std::exchange(unanswered_, false)) paused_until_ = now;
+}
+
+std::map<std::string, std::set<std::string>> label_writer::foreign() const {
+  std::map<std::string, std::set<std::string>> out;
+  for (const auto& [node, keys] : foreign_) {
+    for (const std::string& key : keys) out[key].insert(node);
+  }
+  return out;
+}
+
+}  // namespace binnacle::enforce

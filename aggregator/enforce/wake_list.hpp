@@ -1,0 +1,55 @@
+#pragma once
+
+#include "aggregator/decision/ring.hpp"
+#include "aggregator/store/view.hpp"
+#include "common/clock.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace binnacle::enforce {
+
+/// Pods that a dontschedule strategy has kept from every node, and the nodes that have refused them: when one
+/// of these would take the pod now, it is named, so that a change of the node makes the scheduler try again
+/// (Kubernetes 1.30 and later; before its own retry after five minutes). Pure: time is given.
+class wake_list {
+ public:
+  static constexpr duration remembered = std::chrono::minutes(6);  ///< after its last refusal
+  static constexpr duration first_pause =
+      std::chrono::seconds(12);  ///< the scheduler's longest back-off, and some
+  static constexpr duration between = std::chrono::seconds(5);  ///< two wakes of one node
+  static constexpr std::size_t most_pods = 10'000;
+
+  /// Every answer to a filter call: a pod that some node may have waits no longer.
+  void answered(const decision::record& r, instant now);
+  /// Names of nodes that would not refuse pods any more, each good for all pods that it had refused. For a
+  /// pod of which nothing is heard after that another one is named, with longer and longer pauses.
+  std::vector<std::string> due(const store::view& nodes, const decision::node_names& names, instant now);
+
+  bool empty() const noexcept { return pods_.empty(); }
+  std::size_t size() const noexcept { return pods_.size(); }
+  std::uint64_t dropped() const noexcept { return dropped_; }  ///< pods that were too many
+
+ private:
+  using node_set = std::vector<std::uint64_t>;  // a bit for each node
+  struct pod {
+    policy::policy_key policy;
+    node_set nodes;  // that have refused it and have not been named for it
+    instant refused_at{};
+    instant not_before{};
+    duration pause = first_pause;
+  };
+
+  /// Who refuses whom now, asked for each node once.
+  class round;
+
+  void forget_old(instant now);
+
+  std::map<std::string, pod> pods_;  // by UID
+  std::map<store::node_id, instant> named_;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace binnacle::enforce

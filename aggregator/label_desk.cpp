@@ -1,0 +1,91 @@
+#include "aggregator/label_desk.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::aggregator {
+
+label_desk::label_desk(bool in_cluster, store::warehouse& nodes, policy::engine& engine, letters to)
+    : in_cluster_(in_cluster), nodes_(nodes), engine_(engine), to_(std::move(to)) {}
+
+void label_desk::do_wishes(instant now) {
+  while (!waiting_.empty()) {
+    std::vector<store::node_id> nodes = std::exchange(waiting_, {});
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    std::erase_if(nodes, [this](store::node_id n) { return !nodes_.known(n); });
+    if (in_cluster_) {
+      send_wishes(nodes);
+      continue;
+    }
+    for (const store::node_id node : nodes) {
+      if (!book_.apply(node, engine_.labels(node))) continue;
+      engine_.set_node_labels(node, book_.of(node), now);
+      to_.carried(node, nodes_.name(node), book_.of(node));
+    }
+  }
+}
+
+void label_desk::send_wishes(const std::vector<store::node_id>& nodes) {
+  std::vector<node_wishes> news;
+  for (const store::node_id node : nodes) {
+    const auto at = objects_.find(nodes_.name(node));
+    if (at == objects_.end()) continue;
+    policy::label_wishes wishes = engine_.labels(node);
+    if (at->second.sent == wishes) continue;
+    at->second.sent = wishes;
+    news.push_back({at->first, std::move(wishes)});
+  }
+  if (!news.empty()) to_.wishes(std::move(news));
+}
+
+void label_desk::appeared(store::node_id node, const std::string& name, instant now) {
+  const auto at = objects_.find(name);
+  if (at == objects_.end()) return;
+  engine_.set_node_labels(node, at->second.labels, now);
+  relabel(node);
+}
+
+void label_desk::forgot(const std::vector<store::warehouse::gone_node>& gone, instant now) {
+  for (const auto& n : gone) {
+    engine_.node_gone(n.id, now);
+    book_.forget(n.id);
+    // A label that is on a node counts, whether or not anything is heard from its agent.
+    const auto at = objects_.find(n.name);
+    if (at != objects_.end()) tell_engine(n.name, at->second.labels, now);
+  }
+}
+
+void label_desk::told(const std::vector<node_labels>& nodes, instant now) {
+  for (const node_labels& n : nodes) {
+    if (n.labels) {
+      objects_[n.node].labels = *n.labels;
+      tell_engine(n.node, *n.labels, now);
+      continue;
+    }
+    objects_.erase(n.node);
+    const auto id = nodes_.find(n.node);
+    if (!id) continue;
+    // It gives back its places. An agent that goes on makes it known again with its next value.
+    engine_.node_gone(*id, now);
+    to_.carried(*id, n.node, {});
+  }
+}
+
+/// A node that carries labels is known from then on, also before its agent comes, so that they count for
+/// maxNodes.
+void label_desk::tell_engine(const std::string& name, const label_book::labels& labels, instant now) {
+  auto id = nodes_.find(name);
+  if (!id && labels.empty()) return;
+  if (!id) {
+    const auto made = nodes_.node(name);
+    if (made.has_error()) return;  // too many nodes, which the ingest says
+    nodes_.set_linked(*made, false, now);
+    id = *made;
+  }
+  engine_.set_node_labels(*id, labels, now);
+  to_.carried(*id, name, labels);
+  relabel(*id);
+}
+
+}  // namespace binnacle::aggregator

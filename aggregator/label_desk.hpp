@@ -1,0 +1,68 @@
+#pragma once
+
+#include "aggregator/label_book.hpp"
+#include "aggregator/policy/engine.hpp"
+#include "aggregator/store/warehouse.hpp"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// The labels of ours that a Node object carries; none: there is no such object (any more).
+struct node_labels {
+  std::string node;
+  std::optional<label_book::labels> labels;
+};
+
+struct node_wishes {
+  std::string node;
+  policy::label_wishes wishes;
+};
+
+/// What becomes of the engine's wishes, on the ingest loop. Standalone they are done in a book. In a cluster
+/// they are sent to the faces loop, which writes, for nodes whose labels the engine has heard of: nothing is
+/// wished before that. Pure: time is given.
+class label_desk {
+ public:
+  struct letters {
+    std::function<void(store::node_id, const std::string& name, label_book::labels)> carried;
+    std::function<void(std::vector<node_wishes>)> wishes;
+  };
+
+  /// The references must outlive this.
+  label_desk(bool in_cluster, store::warehouse& nodes, policy::engine& engine, letters to);
+
+  /// The engine names a node while it works; do_wishes() is for when it is done.
+  void relabel(store::node_id node) { waiting_.push_back(node); }
+  bool has_work() const noexcept { return !waiting_.empty(); }
+  void do_wishes(instant now);
+
+  /// An agent's node is there, maybe under a new id.
+  void appeared(store::node_id node, const std::string& name, instant now);
+  /// The store has forgotten these.
+  void forgot(const std::vector<store::warehouse::gone_node>& gone, instant now);
+  /// What Node objects carry now.
+  void told(const std::vector<node_labels>& nodes, instant now);
+
+ private:
+  struct object {
+    label_book::labels labels;
+    std::optional<policy::label_wishes> sent;
+  };
+  void tell_engine(const std::string& name, const label_book::labels& labels, instant now);
+  void send_wishes(const std::vector<store::node_id>& nodes);
+
+  const bool in_cluster_;
+  store::warehouse& nodes_;
+  policy::engine& engine_;
+  const letters to_;
+  std::vector<store::node_id> waiting_;
+  label_book book_;
+  std::map<std::string, object> objects_;
+};
+
+}  // namespace binnacle::aggregator

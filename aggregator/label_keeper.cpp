@@ -1,0 +1,163 @@
+#include "aggregator/label_keeper.hpp"
+
+#include "aggregator/enforce/wake_list.hpp"
+#include "aggregator/kube/follow.hpp"
+#include "aggregator/kube/json.hpp"
+#include "aggregator/kube/node_objects.hpp"
+#include "common/async/timers.hpp"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace binnacle::aggregator {
+namespace {
+
+using async::task;
+using async::within;
+
+// Shorter than what is left of the Lease when its holder has to stop.
+constexpr auto patch_deadline = std::chrono::seconds(5);
+constexpr duration look_again = std::chrono::seconds(1);             // the Lease ends by time alone
+constexpr duration look_for_wakes = std::chrono::milliseconds(250);  // while pods wait
+
+}  // namespace
+
+struct label_keeper::impl {
+  impl(parts p, async::loop& on, logger l)
+      : with(std::move(p)),
+        log(std::move(l)),
+        follower(kube::node_objects::collection(), objects, std::random_device{}()),
+        labels(objects, {}, std::random_device{}()),
+        news(on) {}
+
+  void pass_on();
+  void lead(instant now);
+  void wake(instant now);
+  void say(std::string& told, const std::string& trouble, const char* over);
+  task<void> write();
+  void take_answer(const http::answer& a);
+
+  const parts with;
+  const logger log;
+  kube::node_objects objects;
+  kube::reflector follower;
+  enforce::label_writer labels;
+  enforce::wake_list waiting;
+  async::event news;
+  bool claims_known = false;
+  bool writes = false;  // as the ingest loop has been told
+  std::string follow_trouble, write_trouble;
+};
+
+void label_keeper::impl::say(std::string& told, const std::string& trouble, const char* over) {
+  if (told == trouble) return;
+  told = trouble;
+  if (trouble.empty()) {
+    log.info("{}", over);
+  } else {
+    log.warning("{}", trouble);
+  }
+}
+
+// After each step of the follower and each write: what nodes carry now goes to the ingest loop.
+void label_keeper::impl::pass_on() {
+  std::vector<node_labels> changed;
+  const instant now = boot_clock::now();
+  for (std::string& name : objects.take()) {
+    labels.look_at(name, now);
+    const kube::node_objects::node* node = objects.find(name);
+    changed.push_back({std::move(name), node == nullptr ? std::nullopt : std::optional(node->written())});
+  }
+  if (!changed.empty()) with.writer.take_node_labels(std::move(changed));
+  if (!follow_trouble.empty() && follower.trouble().empty()) labels.reachable(now);
+  say(follow_trouble, follower.trouble(), "Nodes are up to date again");
+  news.notify();
+}
+
+// With the Lease, and with everything read that says which labels are whose. The ingest loop has been told
+// all nodes' labels before, so that those that are there have their places.
+void label_keeper::impl::lead(instant now) {
+  const bool now_writes = with.leads() && follower.is_synced() && claims_known;
+  labels.set_leads(now_writes, now);
+  if (std::exchange(writes, now_writes) != now_writes) with.writer.set_writes_labels(now_writes);
+}
+
+void label_keeper::impl::wake(instant now) {
+  if (waiting.empty()) return;
+  for (const std::string& node : waiting.due(with.nodes, with.decisions.names(), now)) labels.wake(node, now);
+}
+
+task<void> label_keeper::impl::write() {
+  for (;;) {
+    const instant now = boot_clock::now();
+    lead(now);
+    wake(now);
+    auto due = labels.next(now);
+    if (!due) {
+      const duration pause = waiting.empty() ? look_again : look_for_wakes;
+      const duration next = labels.wakes().value_or(instant::max()) - now;
+      (void)co_await news.wait(within(std::clamp(next, duration::zero(), pause)));
+      continue;
+    }
+    auto got = co_await with.api->ask(std::move(*due), within(patch_deadline));
+    if (got.has_error()) {
+      labels.broke(got.error(), boot_clock::now());
+    } else {
+      take_answer(*got);
+      labels.answered(*got, boot_clock::now());
+    }
+    say(write_trouble, labels.trouble(), "node labels are written again");
+    pass_on();
+  }
+}
+
+// What was written is known at once, the watch tells it later.
+void label_keeper::impl::take_answer(const http::answer& a) {
+  if (a.status != 200) return;
+  const auto object = kube::parse_object(a.body);
+  if (object.has_value()) objects.patched(labels.under_way(), *object);
+}
+
+label_keeper::label_keeper(parts p, async::loop& on, logger log)
+    : impl_(std::make_unique<impl>(std::move(p), on, std::move(log))) {}
+label_keeper::~label_keeper() = default;
+
+void label_keeper::start(async::task_group& in) {
+  impl* self = impl_.get();
+  self->with.decisions.set_observer([self](const decision::record& r) {
+    self->waiting.answered(r, boot_clock::now());
+    if (self->waiting.size() == 1) self->news.notify();
+  });
+  std::function<void()> after = [self] { self->pass_on(); };
+  in.spawn("nodes of the API server", kube::follow(self->with.api, self->follower, std::move(after)));
+  in.spawn("node labels", self->write());
+}
+
+void label_keeper::look_at_lease() { impl_->news.notify(); }
+
+void label_keeper::take_wishes(std::vector<node_wishes> wishes) {
+  const instant now = boot_clock::now();
+  for (node_wishes& w : wishes) impl_->labels.wish(w.node, std::move(w.wishes), now);
+  impl_->news.notify();
+}
+
+void label_keeper::take_claims(policy::label_claims claims) {
+  impl_->labels.claim(std::move(claims), boot_clock::now());
+  impl_->claims_known = true;
+  impl_->news.notify();
+}
+
+std::map<std::string, std::set<std::string>> label_keeper::foreign() const { return impl_->labels.foreign(); }
+
+label_keeper::report label_keeper::state() const {
+  report out;
+  for (const std::string* trouble : {&impl_->follow_trouble, &impl_->write_trouble}) {
+    if (!trouble->empty()) out.troubles.push_back(*trouble);
+  }
+  out.patches = impl_->labels.stats();
+  for (const auto& [key, nodes] : impl_->labels.foreign()) out.foreign += nodes.size();
+  return out;
+}
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "aggregator/decision/ring.hpp"
+#include "aggregator/enforce/label_writer.hpp"
+#include "aggregator/ingest_loop.hpp"
+#include "aggregator/kube/client.hpp"
+#include "aggregator/store/view.hpp"
+#include "common/async/task_group.hpp"
+#include "common/log.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// Nodes' labels in a cluster, on the faces loop: follows the Node objects, tells the ingest loop what they
+/// carry of ours, and writes what the engine wishes while this replica has the Lease. Pods that were refused
+/// here are woken from here, with the Lease or without: no other replica knows of them, and a wake more does
+/// no harm. Include from .cpp files only.
+class label_keeper {
+ public:
+  struct parts {
+    std::shared_ptr<kube::client> api;
+    ingest_loop& writer;
+    const store::view& nodes;
+    decision::ring& decisions;
+    std::function<bool()> leads;  ///< asked before every write
+  };
+  struct report {
+    std::vector<std::string> troubles;  ///< sentences
+    enforce::label_writer::counters patches;
+    std::size_t foreign = 0;  ///< labels that are not written because somebody else has them
+  };
+
+  label_keeper(parts p, async::loop& on, logger log);
+  ~label_keeper();
+
+  void start(async::task_group& in);
+  /// The Lease came or went.
+  void look_at_lease();
+  void take_wishes(std::vector<node_wishes> wishes);
+  void take_claims(policy::label_claims claims);
+
+  /// Nodes that carry a label of somebody else's under a key of ours, by key.
+  std::map<std::string, std::set<std::string>> foreign() const;
+  report state() const;
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::aggregator

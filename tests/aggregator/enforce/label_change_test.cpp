@@ -1,0 +1,136 @@
+#include "aggregator/enforce/label_change.hpp"
+
+#include <boost/json/parse.hpp>
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+namespace {
+
+using namespace binnacle;
+using action = policy::label_wish::action;
+
+/// A node as the API server has it. `labels` as JSON members; `ours` as the annotation lists them.
+kube::node_objects::node node(const std::string& labels, const std::string& ours = "") {
+  const std::string annotations = ours.empty() ? "" : fmt::format(R"("binnacle/labels":"{}")", ours);
+  kube::node_objects seen;
+  seen.changed(
+      {"", "n1"},
+      boost::json::parse(
+          fmt::format(
+              R"({{"metadata":{{"name":"n1","uid":"u","resourceVersion":"7","labels":{{{}}},"annotations":{{{}}}}}}})",
+              labels, annotations))
+          .as_object());
+  return *seen.find("n1");
+}
+
+policy::label_wishes set(const std::string& key, const std::string& value) {
+  return {{key, {action::set, value}}};
+}
+policy::label_wishes off(const std::string& key) { return {{key, {action::remove, ""}}}; }
+
+const policy::label_claims power{{"power", "telemetry.aware.scheduling.power/heat"}, {}};
+const std::string heat = "telemetry.aware.scheduling.power/heat";
+
+/// The patch's body, or nothing.
+std::string patch(const kube::node_objects::node& n, const policy::label_wishes& wishes,
+                  const policy::label_claims& claims = power) {
+  const enforce::label_change c = enforce::change_for(n, &wishes, claims);
+  return c.empty() ? "" : enforce::patch_of("n1", n, c).body;
+}
+
+TEST_SUITE("aggregator/enforce/label_change") {
+  TEST_CASE(
+      "a label goes on together with the annotation that says it is ours, if the node is as we know it") {
+    CHECK(
+        patch(node(R"("zone":"a")"), set("power", "violating")) ==
+        R"({"metadata":{"resourceVersion":"7","labels":{"power":"violating"},"annotations":{"binnacle/labels":"power"}}})");
+    CHECK(patch(node(R"("power":"violating")", "power"), set("power", "violating")).empty());
+  }
+
+  TEST_CASE(
+      "a label goes off together with its entry in the annotation, and the last entry with the annotation") {
+    CHECK(patch(node(R"("power":"violating","zone":"a")", "power"), off("power")) ==
+          R"({"metadata":{"labels":{"power":null},"annotations":{"binnacle/labels":null}}})");
+    CHECK(
+        patch(node(R"("power":"violating")", "power," + heat), off("power")) ==
+        R"({"metadata":{"labels":{"power":null},"annotations":{"binnacle/labels":"telemetry.aware.scheduling.power/heat"}}})");
+  }
+
+  TEST_CASE("defect_9_a_changed_value_is_one_replace") {
+    CHECK(patch(node(R"("telemetry.aware.scheduling.power/heat":"low")", heat), set(heat, "high")) ==
+          R"({"metadata":{"labels":{"telemetry.aware.scheduling.power/heat":"high"}}})");
+  }
+
+  TEST_CASE("defect_17_a_users_label_of_the_same_key_is_never_touched") {
+    for (const char* value : {"violating", "no", ""}) {
+      CAPTURE(value);
+      const auto n = node(fmt::format(R"("power":"{}")", value));
+      const policy::label_wishes wishes = set("power", "violating");
+      const auto c = enforce::change_for(n, &wishes, power);
+      CHECK(c.empty());
+      CHECK(c.foreign == std::vector<std::string>{"power"});
+      CHECK(patch(n, off("power")).empty());
+      CHECK(patch(n, {}, {}).empty());
+    }
+    // Also after we wrote it: somebody else has given it another value.
+    const auto taken = node(R"("power":"always")", "power");
+    CHECK(patch(taken, set("power", "violating")) ==
+          R"({"metadata":{"annotations":{"binnacle/labels":null}}})");
+    CHECK(patch(taken, off("power")) == R"({"metadata":{"annotations":{"binnacle/labels":null}}})");
+  }
+
+  TEST_CASE("what is to be kept, and what nothing is known of yet, stays") {
+    const auto n = node(R"("power":"violating")", "power");
+    CHECK(patch(n, {{"power", {action::keep, ""}}}).empty());
+    CHECK(patch(n, {}).empty());
+    CHECK(enforce::change_for(n, nullptr, power).empty());
+  }
+
+  TEST_CASE("labels of policies that are not there any more go, from nodes of which nothing is known, too") {
+    const auto n = node(R"("power":"violating","telemetry.aware.scheduling.gone/x":"1")",
+                        "power,telemetry.aware.scheduling.gone/x");
+    CHECK(
+        enforce::patch_of("n1", n, enforce::change_for(n, nullptr, power)).body ==
+        R"({"metadata":{"labels":{"telemetry.aware.scheduling.gone/x":null},"annotations":{"binnacle/labels":"power"}}})");
+    // A wish that was made before the policy went is no reason to write it again.
+    CHECK(patch(node(""), set("power", "violating"), {}).empty());
+  }
+
+  TEST_CASE("a policy that is there but wrong keeps its labels") {
+    const auto n = node(R"("power":"violating","telemetry.aware.scheduling.power/x":"1")",
+                        "power,telemetry.aware.scheduling.power/x");
+    const policy::label_claims unread{{}, {"power"}};
+    CHECK(enforce::change_for(n, nullptr, unread).empty());
+    CHECK_FALSE(enforce::change_for(n, nullptr, {{}, {"powe"}}).empty());
+  }
+
+  TEST_CASE("whatever somebody writes into our annotation, no label goes that cannot be ours") {
+    const auto n = node(R"("kubernetes.io/hostname":"n1")", "kubernetes.io/hostname, ,not a key");
+    CHECK(patch(n, {}) == R"({"metadata":{"annotations":{"binnacle/labels":null}}})");
+  }
+
+  TEST_CASE("a label that somebody took off is put on again, and one that is to go need not be there") {
+    CHECK(patch(node("", "power"), set("power", "violating")) ==
+          R"({"metadata":{"labels":{"power":"violating"}}})");
+    CHECK(patch(node("", "power"), off("power")) ==
+          R"({"metadata":{"annotations":{"binnacle/labels":null}}})");
+  }
+
+  TEST_CASE("a wake is a label of our own that changes each time, or any other label that changes") {
+    enforce::label_change c;
+    enforce::add_wake(node(""), c);
+    CHECK(c.labels.at("binnacle/wake") == "1");
+    c = {};
+    enforce::add_wake(node(R"("binnacle/wake":"41")"), c);
+    CHECK(c.labels.at("binnacle/wake") == "42");
+    c = {};
+    enforce::add_wake(node(R"("binnacle/wake":"x")"), c);
+    CHECK(c.labels.at("binnacle/wake") == "1");
+    const policy::label_wishes wishes = off("power");
+    c = enforce::change_for(node(R"("power":"violating")", "power"), &wishes, power);
+    enforce::add_wake(node(""), c);
+    CHECK(c.labels.size() == 1);
+  }
+}
+
+}  // namespace

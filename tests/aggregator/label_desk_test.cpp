@@ -1,0 +1,154 @@
+#include "aggregator/label_desk.hpp"
+
+#include "tests/aggregator/policy/world.hpp"
+
+namespace {
+
+using namespace binnacle;
+using namespace binnacle::aggregator;
+using namespace std::chrono_literals;
+using policy::test::world;
+
+const label_book::labels violating{{"p", "violating"}};
+
+/// The desk with an engine, the store's names, and what it has sent. Policy p labels one node at most.
+struct house {
+  explicit house(bool in_cluster)
+      : w({.told_nodes_only = in_cluster}),
+        desk(in_cluster, stock, w.e,
+             {[this](store::node_id, const std::string& name, label_book::labels labels) {
+                carried[name] = std::move(labels);
+              },
+              [this](std::vector<node_wishes> news) {
+                for (node_wishes& n : news) wishes[n.node] = world::text(n.wishes);
+                ++letters;
+              }}) {
+    w.apply(policy::test::manifest(
+        {{"deschedule", "maxNodes: 1, rules: [{metricname: temp, operator: GreaterThan, target: 80}]"}}));
+  }
+  /// An agent of that node comes; its name is its letter.
+  void agent(char node) {
+    const std::string name(1, node);
+    const auto id = stock.node(name);
+    REQUIRE(id.has_value());
+    desk.appeared(*id, name, w.now);
+    w.e.node_added(*id, w.now);
+    work();
+  }
+  void value(char node, double v) {
+    w.value(node, "temp", v, 10h);
+    work();
+  }
+  void tell(char node, std::optional<label_book::labels> labels) {
+    desk.told({{std::string(1, node), std::move(labels)}}, w.now);
+    work();
+  }
+  void work() {
+    for (const store::node_id n : std::exchange(w.out.relabelled, {})) desk.relabel(n);
+    while (desk.has_work()) {
+      desk.do_wishes(w.now);
+      for (const store::node_id n : std::exchange(w.out.relabelled, {})) desk.relabel(n);
+    }
+  }
+
+  world w;
+  store::warehouse stock;
+  std::map<std::string, label_book::labels> carried;
+  std::map<std::string, std::string> wishes;
+  int letters = 0;
+  label_desk desk;
+};
+
+TEST_SUITE("aggregator/label_desk") {
+  TEST_CASE("standalone: wishes are done in a book, and shown") {
+    house h(false);
+    h.agent('a');
+    h.agent('b');
+    h.value('a', 90);
+    h.value('b', 90);
+    CHECK(h.carried["a"] == violating);
+    CHECK(h.carried["b"].empty());
+    h.value('a', 10);
+    CHECK(h.carried["a"].empty());
+    CHECK(h.carried["b"] == violating);
+    CHECK(h.letters == 0);
+  }
+
+  TEST_CASE("cluster: nothing is sent of a node before its labels are known, then each change once") {
+    house h(true);
+    h.agent('a');
+    h.value('a', 90);
+    CHECK(h.letters == 0);
+    h.tell('a', label_book::labels{});
+    CHECK(h.wishes["a"] == "p=violating");
+    CHECK(h.letters == 1);
+    h.value('a', 91);
+    CHECK(h.letters == 1);
+    h.tell('a', violating);
+    CHECK(h.carried["a"] == violating);
+    h.value('a', 10);
+    CHECK(h.wishes["a"] == "-p");
+    CHECK(h.letters == 2);
+  }
+
+  TEST_CASE("it does not matter whether the Node object or its agent comes first") {
+    house h(true);
+    h.tell('a', label_book::labels{});
+    h.agent('a');
+    h.value('a', 90);
+    CHECK(h.wishes["a"] == "p=violating");
+  }
+
+  TEST_CASE("a label counts before its node's agent has come") {
+    house h(true);
+    h.tell('a', violating);
+    CHECK(h.stock.find("a").has_value());
+    CHECK(h.carried["a"] == violating);
+    h.agent('b');
+    h.tell('b', label_book::labels{});
+    h.value('b', 90);
+    CHECK(h.wishes["b"] == "-p");
+    h.agent('a');
+    h.value('a', 10);
+    h.tell('a', label_book::labels{});
+    CHECK(h.wishes["b"] == "p=violating");
+    // A node without labels of ours is no business of the store's.
+    h.tell('c', label_book::labels{});
+    CHECK_FALSE(h.stock.find("c").has_value());
+  }
+
+  TEST_CASE("a label counts after the store has forgotten its node, whose agent was away for too long") {
+    house h(true);
+    h.tell('a', violating);
+    h.w.at(24h);
+    h.desk.forgot(h.stock.forget_idle(24h, h.w.now), h.w.now);
+    h.work();
+    h.agent('c');
+    h.tell('c', label_book::labels{});
+    h.w.value('c', "temp", 90, 10h);
+    h.work();
+    CHECK(h.wishes["c"] == "-p");
+    CHECK(h.wishes["a"] == "~p");
+  }
+
+  TEST_CASE("a node that is deleted gives its place back, also while its agent goes on") {
+    house h(true);
+    for (const char n : {'a', 'b'}) {
+      h.agent(n);
+      h.tell(n, label_book::labels{});
+      h.value(n, 90);
+    }
+    CHECK(h.wishes["a"] == "p=violating");
+    h.tell('a', violating);
+    h.tell('a', std::nullopt);
+    CHECK(h.carried["a"].empty());
+    h.value('a', 90);
+    CHECK(h.wishes["b"] == "p=violating");
+    // Made anew: its wishes are sent again, even if they are as before.
+    h.wishes.clear();
+    h.tell('a', label_book::labels{});
+    CHECK(h.wishes["a"] == "-p");
+  }
+}
+
+}  // namespace

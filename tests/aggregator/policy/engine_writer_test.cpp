@@ -1,0 +1,218 @@
+#include "aggregator/policy/policy_set.hpp"
+#include "world.hpp"
+
+using namespace binnacle;
+using namespace binnacle::policy;
+using namespace binnacle::policy::test;
+
+// Who writes the labels that the engine wishes: this process, or another replica that has the Lease.
+
+namespace {
+
+constexpr auto evict = strategy_kind::deschedule;
+
+std::string hot(const std::string& strategy, int target = 80) {
+  return manifest(
+      {{"deschedule",
+        strategy + (strategy.empty() ? "" : ", ") +
+            fmt::format("rules: [{{metricname: temp, operator: GreaterThan, target: {}}}]", target)}});
+}
+
+const std::map<std::string, std::string> violating{{"p", "violating"}};
+
+/// A process that does not write, with nodes a, b, c that all violate.
+struct standby : world {
+  explicit standby(const std::string& strategy) {
+    e.set_writes_labels(false, now);
+    apply(hot(strategy));
+    for (const char n : {'a', 'b', 'c'}) value(n, "temp", 90, 10h);
+  }
+  void carries(char node, bool on = true) {
+    e.set_node_labels(id(node), on ? violating : std::map<std::string, std::string>{}, now);
+  }
+  std::string all() const { return labels('a') + " " + labels('b') + " " + labels('c'); }
+};
+
+TEST_SUITE("aggregator/policy/writer") {
+  TEST_CASE("maxNodes: who does not write gives no place, but follows the labels that are there") {
+    standby s("maxNodes: 1");
+    CHECK(s.all() == "-p -p -p");
+    CHECK_FALSE_MESSAGE(s.holds(condition_kind::held), "its label may be on its way");
+    s.carries('b');
+    CHECK(s.all() == "-p p=violating -p");
+    SUBCASE("and goes on from there when it writes") {
+      s.e.set_writes_labels(true, s.now);
+      CHECK(s.all() == "-p p=violating -p");
+      CHECK(s.holds(condition_kind::held));
+      s.value('b', "temp", 10, 10h);
+      s.carries('b', false);
+      CHECK(s.all() == "p=violating -p -p");
+    }
+    SUBCASE("also when the other one moves it") {
+      s.carries('b', false);
+      s.carries('c');
+      CHECK(s.all() == "-p -p p=violating");
+      s.e.set_writes_labels(true, s.now);
+      CHECK(s.all() == "-p -p p=violating");
+    }
+    SUBCASE("also when by its own data that node does not violate") {
+      s.value('b', "temp", 10, 10h);
+      CHECK(s.all() == "-p -p -p");
+      s.e.set_writes_labels(true, s.now);
+      CHECK_MESSAGE(s.all() == "-p -p -p", "first b's label has to go");
+      s.carries('b', false);
+      CHECK(s.all() == "p=violating -p -p");
+    }
+    SUBCASE("also when that node violates only after its label was seen") {
+      s.value('b', "temp", 10, 10h);
+      s.value('b', "temp", 90, 10h);
+      CHECK(s.all() == "-p p=violating -p");
+    }
+  }
+
+  TEST_CASE("without a limit both wish the same") {
+    standby s("");
+    CHECK(s.all() == "p=violating p=violating p=violating");
+    s.e.set_writes_labels(true, s.now);
+    CHECK(s.all() == "p=violating p=violating p=violating");
+  }
+
+  TEST_CASE("coolDown goes on across a change of the writer") {
+    standby s("coolDown: 1h");
+    s.carries('a');
+    s.at(30min);
+    s.e.set_writes_labels(true, s.now);
+    CHECK(s.all() == "p=violating -p -p");
+    s.at(1h - 1ms);
+    CHECK(s.all() == "p=violating -p -p");
+    s.at(1h);
+    CHECK(s.all() == "p=violating p=violating -p");
+  }
+
+  TEST_CASE("who loses the Lease counts no more on what it was going to write") {
+    standby s("maxNodes: 1");
+    s.e.set_writes_labels(true, s.now);
+    CHECK(s.all() == "p=violating -p -p");
+    s.e.set_writes_labels(false, s.now);
+    CHECK(s.all() == "-p -p -p");
+    s.carries('c');
+    s.e.set_writes_labels(true, s.now);
+    CHECK(s.all() == "-p -p p=violating");
+  }
+
+  TEST_CASE("a place is free when the label is off, so that there are never more labels than places") {
+    world w;
+    w.apply(hot("maxNodes: 1"));
+    w.value('a', "temp", 90, 1h);
+    w.value('b', "temp", 90, 1h);
+    w.e.set_node_labels(world::id('a'), violating, w.now);
+    w.value('a', "temp", 10, 1h);
+    CHECK(w.labels('a') == "-p");
+    CHECK(w.labels('b') == "-p");
+    SUBCASE("it is taken off") {
+      w.e.set_node_labels(world::id('a'), {}, w.now);
+      CHECK(w.labels('b') == "p=violating");
+    }
+    SUBCASE("the node is gone") {
+      w.e.node_gone(world::id('a'), w.now);
+      CHECK(w.labels('b') == "p=violating");
+    }
+    SUBCASE("it violates again before that: it has its place") {
+      w.value('a', "temp", 90, 1h);
+      CHECK(w.labels('a') == "p=violating");
+      CHECK(w.labels('b') == "-p");
+    }
+  }
+
+  TEST_CASE("a smaller maxNodes takes labels off, and their echo does not put them on again") {
+    world w;
+    w.apply(hot("maxNodes: 2"));
+    for (const char n : {'a', 'b'}) {
+      w.value(n, "temp", 90, 1h);
+      w.e.set_node_labels(world::id(n), violating, w.now);
+    }
+    w.apply(hot("maxNodes: 1"));
+    CHECK(w.labels('a') == "p=violating");
+    CHECK(w.labels('b') == "-p");
+    w.e.set_node_labels(world::id('b'), violating, w.now);
+    CHECK(w.labels('b') == "-p");
+  }
+
+  TEST_CASE("a policy that comes after the labels were heard of begins with them") {
+    world w;
+    w.e.set_writes_labels(false, w.now);
+    w.e.set_node_labels(world::id('b'), violating, w.now);
+    w.apply(hot("maxNodes: 1"));
+    w.e.set_writes_labels(true, w.now);
+    w.value('a', "temp", 90, 1h);
+    CHECK_MESSAGE(w.what('a', evict) == state::held, "b's label counts, though nothing is known of b");
+    CHECK(w.labels('b') == "~p");
+  }
+
+  TEST_CASE("a node that cannot be labelled takes no place of those that can") {
+    world w({.told_nodes_only = true});
+    w.apply(hot("maxNodes: 1"));
+    w.value('a', "temp", 90, 1h);
+    CHECK(w.what('a', evict) == state::violating);
+    CHECK_FALSE(w.holds(condition_kind::held));
+    w.e.set_node_labels(world::id('b'), {}, w.now);
+    w.value('b', "temp", 90, 1h);
+    CHECK(w.labels('b') == "p=violating");
+    w.e.set_node_labels(world::id('a'), {}, w.now);
+    CHECK(w.what('a', evict) == state::held);
+    w.e.node_gone(world::id('b'), w.now);
+    CHECK(w.labels('a') == "p=violating");
+    w.value('b', "temp", 90, 1h);  // its agent goes on
+    CHECK(w.what('b', evict) == state::violating);
+    w.value('a', "temp", 10, 1h);
+    w.e.set_node_labels(world::id('b'), {}, w.now);
+    CHECK(w.labels('b') == "p=violating");
+  }
+
+  TEST_CASE("a dry run is not written by anybody, so it is judged as if it were ours") {
+    world w;
+    w.e.set_writes_labels(false, w.now);
+    w.apply(manifest(
+        {{"deschedule", "maxNodes: 1, rules: [{metricname: temp, operator: GreaterThan, target: 80}]"}}, "p",
+        "default", "DryRun"));
+    w.value('a', "temp", 90);
+    w.value('b', "temp", 90);
+    CHECK(w.would_be('a') == "p=violating");
+    CHECK(w.what('b', evict) == state::held);
+    CHECK(w.holds(condition_kind::held));
+  }
+
+  TEST_CASE("keys belong to policies that label nodes: enforced, and of a namespace that may") {
+    const std::string rules = "rules: [{metricname: temp, operator: GreaterThan, target: 80";
+    const auto both = [&](const std::string& name, const std::string& space, const std::string& mode) {
+      return manifest({{"deschedule", rules + "}]"}, {"labeling", rules + ", labels: [heat=high, x=y]}]"}},
+                      name, space, mode) +
+             "---\n";
+    };
+    world w({.label_namespaces = {"default"}});
+    w.apply(both("a", "default", "Enforce") + both("b", "default", "DryRun") + both("c", "other", "Enforce"));
+    CHECK(w.e.label_keys() == std::set<std::string, std::less<>>{"a", "telemetry.aware.scheduling.a/heat",
+                                                                 "telemetry.aware.scheduling.a/x"});
+  }
+
+  TEST_CASE("whose a label is") {
+    CHECK(policy_of("power") == "power");
+    CHECK(policy_of("telemetry.aware.scheduling.my.power/heat") == "my.power");
+    CHECK(can_be_ours("power", "violating"));
+    CHECK_FALSE(can_be_ours("power", "no"));
+    CHECK(can_be_ours("telemetry.aware.scheduling.power/heat", "no"));
+  }
+
+  TEST_CASE("policies that are wrong, whole or in part, are named") {
+    policy_set set;
+    set.put("a.yaml", hot(""));
+    CHECK(set.wrong_ones().empty());
+    set.put("b.yaml",
+            manifest({{"deschedule", "rules: [{metricname: temp, operator: Above, target: 80}]"}}, "b"));
+    CHECK(set.wrong_ones() == std::set<std::string, std::less<>>{"b"});
+    set.remove("b.yaml");
+    CHECK(set.wrong_ones().empty());
+  }
+}
+
+}  // namespace
