@@ -157,9 +157,10 @@ class Trial(Processes):
 
     # The parts
 
-    def make_certificates(self, nodes, server_names=()):
-        subprocess.run([ROOT / "scripts/pki", self.pki, "--days", "1", "--server", ",".join(["aggregator", *server_names]), "--client", "scheduler", "--client", "cli",
-                        *[word for node in nodes for word in ("--node", node)]], check=True, stdout=subprocess.DEVNULL)
+    def make_certificates(self, nodes, server_names=(), more=()):
+        """For these nodes; the aggregator's also has `server_names`. More flags are scripts/pki's."""
+        subprocess.run([ROOT / "scripts/pki", self.pki, "--days", "1", "--server", ",".join(["aggregator", *server_names]), "--client", "scheduler",
+                        "--client", "cli", *[word for node in nodes for word in ("--node", node)], *more], check=True, stdout=subprocess.DEVNULL)
 
     def write_policy(self, text, name="policy.yaml"):
         (self.policies / name).write_text(text)

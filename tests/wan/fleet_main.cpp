@@ -1,0 +1,74 @@
+// binnacle-fleet: many agents' sessions in one process, for tests of what a crowd does.
+#include "common/log.hpp"
+#include "tests/bench/scale/fleet.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+#include <signal.h>
+#include <string>
+#include <time.h>
+
+namespace {
+
+using namespace binnacle;
+
+/// True when SIGTERM or SIGINT came within a tenth of a second.
+bool asked_to_stop(const sigset_t& signals) {
+  const timespec limit{0, 100'000'000};
+  return ::sigtimedwait(&signals, nullptr, &limit) > 0;
+}
+
+int run(std::uint16_t port, const std::string& pki, std::uint32_t nodes) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT}) sigaddset(&signals, number);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+
+  bench::fleet_options options;
+  options.port = port;
+  options.nodes = nodes;
+  options.certificate = [&pki](std::uint32_t i) {
+    const std::string file = fmt::format("{}/fleet-sim-{}", pki, i / 50);  // scripts/pki --fleet sim:N
+    return tls::files{file + ".crt", file + ".key", pki + "/server-ca.crt"};
+  };
+  bench::fleet all(options, logger("fleet", log_level::warning));
+  all.start();
+  std::uint32_t streaming = nodes + 1;
+  std::uint64_t failed = 0;
+  do {
+    const auto& now = all.counters();
+    if (now.streaming == streaming && now.failed == failed) continue;
+    streaming = now.streaming;
+    failed = now.failed;
+    fmt::print("streaming={} welcomed={} failed={}\n", streaming, now.welcomed.load(), failed);
+    std::fflush(stdout);
+  } while (!asked_to_stop(signals));
+  all.stop();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::uint16_t port = 0;
+  std::string pki;
+  std::uint32_t nodes = 500;
+  CLI::App app{
+      "N agents' sessions with an aggregator on localhost, nodes sim-0, sim-1, …, until SIGTERM. Prints how "
+      "many "
+      "stream whenever that changes."};
+  app.add_option("--port", port, "the aggregator's port for agents")->required();
+  app.add_option("--pki", pki, "folder of scripts/pki --fleet sim:N")->required();
+  app.add_option("--nodes", nodes, "N")->capture_default_str()->check(CLI::Range(1, 9000));
+  app.footer("Example: binnacle-fleet --port 9110 --pki pki --nodes 500");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(port, pki, nodes);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "binnacle-fleet: {}\n", e.what());
+    return 1;
+  }
+}
