@@ -268,6 +268,7 @@ cluster::report cluster::state() const {
   out.policies = impl_->policy_follower.size();
   out.pods_read = impl_->pod_follower.is_synced();
   out.pods = impl_->pods.objects().size();
+  out.pods_left_out = impl_->pods.left_out();
   out.leads = impl_->candidate.leads(boot_clock::now());
   for (const std::string* trouble : {&impl_->policy_follower.trouble(), &impl_->pod_follower.trouble(),
                                      &impl_->candidate.trouble(), &std::as_const(impl_->status_trouble)}) {

@@ -33,6 +33,7 @@ class cluster {
     std::size_t policies = 0;
     bool pods_read = false;             ///< likewise
     std::size_t pods = 0;               ///< that have a node
+    std::uint64_t pods_left_out = 0;    ///< beyond the bound
     bool leads = false;                 ///< this replica writes
     std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
     std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;

@@ -178,8 +178,8 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
     const auto api = kubernetes ? std::optional(kubernetes->state()) : std::nullopt;
     const auto callers = gate ? std::optional(gate->counted()) : std::nullopt;
     const auto tokens = agents ? std::optional(agents->counted()) : std::nullopt;
-    return aggregator::own_metrics(
-        {ingest, extend.stats(), open, files, nodes, api, callers, tokens, decisions.dropped()});
+    return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, api, callers, tokens,
+                                    decisions.dropped(), extend.placed().dropped()});
   };
   ops_sources.about_policies = [this] { return about_policies(); };
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };

@@ -85,6 +85,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_wire_bytes_total", s.bytes);
   c.add("binnacle_dropped_total", s.turned_away, {{"buffer", "handshake_queue"}});
   c.add("binnacle_dropped_total", n.decisions_dropped, {{"buffer", "decisions"}});
+  c.add("binnacle_dropped_total", n.placements_dropped, {{"buffer", "placements"}});
 }
 
 void add_extender(collector& c, const extender::counters& x) {
@@ -140,6 +141,7 @@ void add_kubernetes(collector& c, const cluster::report& k) {
   patches("broken", k.patches.broken);
   c.add("binnacle_node_wakes_total", k.patches.woken);
   c.add("binnacle_foreign_labels", static_cast<std::uint64_t>(k.foreign_labels));
+  c.add("binnacle_dropped_total", k.pods_left_out, {{"buffer", "pods"}});
   c.add("binnacle_kubernetes_leads", std::uint64_t{k.leads});
   c.add("binnacle_kubernetes_synced", std::uint64_t{k.policies_read && k.troubles.empty()});
 }

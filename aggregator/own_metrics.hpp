@@ -24,6 +24,7 @@ struct own_numbers {
   const std::optional<callers::gatekeeper::counters>& callers;
   const std::optional<callers::agent_tokens::counters>& tokens;
   std::uint64_t decisions_dropped = 0;
+  std::uint64_t placements_dropped = 0;
 };
 
 /// The binnacle_ metrics of the catalogue, for the ops face. Reads /proc/self for CPU and memory.

@@ -21,10 +21,11 @@ void placements::bound(const std::string& uid, std::string_view node, instant no
 void placements::ready(const std::string& uid, bool is, instant now) {
   const auto at = pods_.find(uid);
   if (at == pods_.end()) return;
+  resident& pod = *std::ranges::find(nodes_.find(at->second.node)->second, uid, &resident::uid);
   if (!is) {
-    at->second.ready.reset();
-  } else if (!at->second.ready) {
-    at->second.ready = now;
+    pod.ready.reset();
+  } else if (!pod.ready) {
+    pod.ready = now;
   }
 }
 
@@ -44,10 +45,10 @@ void placements::put(const std::string& uid, std::string_view node, instant now,
     gone(by_age_.front().second);
     ++dropped_;
   }
-  pods_.emplace(uid, pod{std::string(node), now, confirmed, std::nullopt});
+  pods_.emplace(uid, pod{std::string(node), now, confirmed});
   auto on = nodes_.find(node);
-  if (on == nodes_.end()) on = nodes_.emplace(std::string(node), std::vector<std::string>()).first;
-  on->second.push_back(uid);
+  if (on == nodes_.end()) on = nodes_.emplace(std::string(node), std::vector<resident>()).first;
+  on->second.push_back({uid, std::nullopt});
   by_age_.emplace_back(now, uid);
   if (!confirmed) expected_.emplace_back(now, uid);
 }
@@ -60,7 +61,7 @@ const placements::pod* placements::still(const std::pair<instant, std::string>& 
 
 void placements::take_from_node(const std::string& uid, const std::string& node) {
   const auto on = nodes_.find(node);
-  std::erase(on->second, uid);
+  std::erase_if(on->second, [&uid](const resident& r) { return r.uid == uid; });
   if (on->second.empty()) nodes_.erase(on);
 }
 
@@ -79,16 +80,15 @@ std::vector<std::string_view> placements::nodes(instant now) {
   expire(now);
   std::vector<std::string_view> out;
   out.reserve(nodes_.size());
-  for (const auto& [node, uids] : nodes_) out.push_back(node);
+  for (const auto& [node, residents] : nodes_) out.push_back(node);
   return out;
 }
 
 std::uint32_t placements::counting(std::string_view node, instant read_at, duration window) const {
   const auto on = nodes_.find(node);
   if (on == nodes_.end()) return 0;
-  const auto unseen = [&](const std::string& uid) {
-    const pod& p = pods_.at(uid);
-    return !p.ready || read_at < *p.ready + settings_.settle + window;
+  const auto unseen = [&](const resident& r) {
+    return !r.ready || read_at < *r.ready + settings_.settle + window;
   };
   return static_cast<std::uint32_t>(std::ranges::count_if(on->second, unseen));
 }

@@ -60,6 +60,10 @@ class placements {
     std::string node;
     instant since{};  // expected or bound
     bool confirmed = false;
+  };
+  /// A pod on its node: what every prioritize looks through.
+  struct resident {
+    std::string uid;
     std::optional<instant> ready;
   };
   using pods = std::unordered_map<std::string, pod>;
@@ -71,8 +75,8 @@ class placements {
 
   settings settings_{};
   bool followed_ = false;
-  pods pods_;                                                           // by uid
-  std::map<std::string, std::vector<std::string>, std::less<>> nodes_;  // their uids
+  pods pods_;  // by uid
+  std::map<std::string, std::vector<resident>, std::less<>> nodes_;
   using queue = std::deque<std::pair<instant, std::string>>;  // when each was put; some have gone since
   queue by_age_, expected_;
   std::uint64_t dropped_ = 0;
