@@ -33,16 +33,22 @@ def rule(metric, operator, target=0):
     return {"metricname": metric, "operator": operator, "target": target}
 
 
-def pod_template(policy, scheduler):
-    """What TAS asks of a pod: label, limit, affinity, schedulerName."""
+# One round of the descheduler, as TAS's demos have it.
+EVICT = {"profiles": [{"name": "violating", "plugins": {"deschedule": {"enabled": ["RemovePodsViolatingNodeAffinity"]}}, "pluginConfig": [
+    {"name": "DefaultEvictor", "args": {"evictLocalStoragePods": True}},
+    {"name": "RemovePodsViolatingNodeAffinity", "args": {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]}}]}]}
+
+
+def pod_template(policy, scheduler, avoids):
+    """What TAS asks of a pod: label, limit, affinity, schedulerName. The limit is 0: see aggregator/extender/README.md, "The marker resource"."""
     return {
         "metadata": {"labels": {"app": policy, "telemetry-policy": policy}},
         "spec": {
             "schedulerName": scheduler,
             "terminationGracePeriodSeconds": 0,
-            "containers": [{"name": "app", "image": "app", "resources": {"limits": {"telemetry/scheduling": "1"}}}],
+            "containers": [{"name": "app", "image": "app", "resources": {"limits": {"telemetry/scheduling": "0"}}}],
             "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-                {"matchExpressions": [{"key": policy, "operator": "NotIn", "values": ["violating"]}]}]}}},
+                {"matchExpressions": [{"key": key, "operator": "NotIn", "values": [value]} for key, value in avoids.items()]}]}}},
         },
     }
 
@@ -103,9 +109,19 @@ class Scheduling(unittest.TestCase):
         self.trial.wait_for("the policy", lambda: any(
             p["name"] == name and p["namespace"] == self.space for p in json.loads(self.trial.ask("ops", "/api/v1/policies")[1])["policies"]))
 
-    def deploy(self, name, replicas, scheduler="binnacle-scheduler"):
+    def deploy(self, name, replicas, scheduler="binnacle-scheduler", avoids=None):
         self.apply("Deployment", name, "apps/v1", spec={"replicas": replicas, "selector": {"matchLabels": {"app": name}},
-                                                        "template": pod_template(name, scheduler)})
+                                                        "template": pod_template(name, scheduler, avoids or {name: "violating"})})
+
+    def scale(self, name, replicas):
+        PLANE.kubectl("scale", "deployment", name, f"--replicas={replicas}", "-n", self.space)
+
+    def labels(self, node):
+        return json.loads(PLANE.request("GET", f"/api/v1/nodes/{node}")[1])["metadata"]["labels"]
+
+    def until_label(self, node, key, value):
+        """None: until it is gone."""
+        PLANE.wait_for(f"{key}={value} on {node}", lambda: self.labels(node).get(key) == value, 60)
 
     def pods(self):
         return self.get("pods")["items"]
@@ -148,7 +164,7 @@ class Scheduling(unittest.TestCase):
             self.assertIn("collectd_package_0_power_power GreaterThan 30", said.stdout, said.stderr)
         with self.subTest("kubectl describe shows policy and rule when no node passes"):
             self.heat(cold=80)
-            PLANE.kubectl("scale", "deployment", "power-policy", "--replicas=2", "-n", self.space)
+            self.scale("power-policy", 2)
             text = f"policy {self.space}/power-policy: collectd_package_0_power_power GreaterThan 30 (dontschedule)"
 
             def event():
@@ -156,8 +172,60 @@ class Scheduling(unittest.TestCase):
                 return waiting and text in PLANE.kubectl("describe", "pod", waiting[0], "-n", self.space)
             PLANE.wait_for("the FailedScheduling event", event, 60)
 
+    def test_demo_1_goes_on_the_node_is_heated_the_descheduler_evicts_and_the_pod_moves(self):
+        self.policy("hot-policy", dontschedule=[rule("collectd_package_0_power_power", "GreaterThan", 30)],
+                    deschedule=[rule("collectd_package_0_power_power", "GreaterThan", 30)])
+        self.addCleanup(self.heat, cold=10, cool=10, warm=10)
+        self.heat(cold=10, cool=80, warm=90)
+        self.deploy("hot-policy", 1)
+        self.assertEqual(self.until_placed(1), {"cold": 1})
+        self.until_label("cool", "hot-policy", "violating")
+        self.assertNotIn("hot-policy", self.labels("cold"))
+        self.heat(cold=80, cool=10)
+        self.until_label("cold", "hot-policy", "violating")
+        self.until_label("cool", "hot-policy", None)
+        self.assertIn("Evicted pod", PLANE.deschedule(EVICT))
+        PLANE.wait_for("the pod to move", lambda: self.places() == {"cool": 1}, 60)
+
+    def test_pods_that_were_refused_are_woken_when_a_node_recovers(self):
+        self.policy("wake-policy", dontschedule=[rule("health_metric", "Equals", 1)])
+        self.addCleanup(lambda: [self.numbers(node, health_metric=0) for node in NODES])
+        for node in NODES:
+            self.numbers(node, health_metric=1)
+        self.until_value("health_metric", cold=1, cool=1, warm=1)
+        self.deploy("wake-policy", 3)
+        PLANE.wait_for("the refusals", lambda: len([p for p in self.pods() for c in p["status"].get("conditions", [])
+                                                   if c.get("reason") == "Unschedulable"]) == 3, 60)
+        self.numbers("cool", health_metric=0)
+        # Unwoken, they would wait for kube-scheduler's five minutes.
+        self.assertEqual(self.until_placed(3, 120), {"cool": 3})
+
+    def test_the_labeling_demo(self):
+        def cards(**both):
+            for node, (card0, card1) in both.items():
+                self.numbers(node, health_metric=0, metric_card0=card0, metric_card1=card1)
+            for i in (0, 1):
+                self.until_value(f"metric_card{i}", **{node: values[i] for node, values in both.items()})
+        self.addCleanup(lambda: [self.numbers(node, health_metric=0) for node in NODES])
+        prefix = "telemetry.aware.scheduling.labeling-policy"
+        self.policy("labeling-policy", labeling=[dict(rule("metric_card0", "GreaterThan", 100), labels=["card0=true"]),
+                                                 dict(rule("metric_card1", "GreaterThan", 200), labels=["card1=true"])])
+        cards(cold=(200, 0), cool=(0, 90), warm=(900, 900))
+        self.until_label("cold", f"{prefix}/card0", "true")
+        self.until_label("warm", f"{prefix}/card1", "true")
+        self.deploy("labeling-policy", 5, avoids={f"{prefix}/card{i}": "true" for i in (0, 1)})
+        self.assertEqual(self.until_placed(5), {"cool": 5})
+        cards(cold=(100, 0))  # not above: strictly compared
+        self.until_label("cold", f"{prefix}/card0", None)
+        cards(cool=(0, 900))
+        self.until_label("cool", f"{prefix}/card1", "true")
+        self.scale("labeling-policy", 8)
+        self.assertEqual(self.until_placed(8), {"cool": 5, "cold": 3})
+        PLANE.deschedule(EVICT)
+        PLANE.wait_for("all pods to move", lambda: self.places() == {"cold": 8}, 60)
+
     def test_the_health_metric_demo(self):
-        self.policy("demo-policy", dontschedule=[rule("health_metric", "Equals", 1), rule("health_metric", "Equals", 2)],
+        self.policy("demo-policy", deschedule=[rule("health_metric", "Equals", 2)], dontschedule=[rule("health_metric", "Equals", 1), rule("health_metric", "Equals", 2)],
                     scheduleonmetric=[rule("health_metric", "LessThan")])
         self.addCleanup(lambda: [self.numbers(node, health_metric=0) for node in NODES])
         self.deploy("demo-policy", 1)
@@ -165,13 +233,21 @@ class Scheduling(unittest.TestCase):
         sick, other = [n for n in NODES if n != first]
         self.numbers(sick, health_metric=1)
         self.until_value("health_metric", **{sick: 1})
-        PLANE.kubectl("scale", "deployment", "demo-policy", "--replicas=6", "-n", self.space)
+        self.scale("demo-policy", 6)
         self.assertNotIn(sick, self.until_placed(6))
         self.numbers(other, health_metric=2)
         self.until_value("health_metric", **{other: 2})
-        PLANE.kubectl("scale", "deployment", "demo-policy", "--replicas=12", "-n", self.space)
+        self.scale("demo-policy", 12)
         before = self.places()[other]
         self.assertEqual(self.until_placed(12)[other], before)
+        with self.subTest("the descheduler empties the node at 2, which gets pods again at 0"):
+            self.until_label(other, "demo-policy", "violating")
+            PLANE.deschedule(EVICT)
+            PLANE.wait_for("all pods to move", lambda: self.places() == {first: 12}, 60)
+            self.numbers(other, health_metric=0)
+            self.until_label(other, "demo-policy", None)
+            self.scale("demo-policy", 30)
+            self.assertGreater(self.until_placed(30)[other], 0)
 
     def test_the_preferred_node_wins_though_everything_else_speaks_for_another(self):
         # platform-aware-scheduling 111: "warm" is better by one point of ten, and full.
