@@ -249,7 +249,7 @@ class Programs(unittest.TestCase):
         self.assertIs(extender["nodeCacheCapable"], True)
 
     def test_a_generated_certificate_is_for_its_names_and_by_its_authority(self):
-        objects = dict(RENDERED)["defaults"]
+        objects = dict(RENDERED)["agents by certificate"]
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             for which in ("server", "agent", "client"):
