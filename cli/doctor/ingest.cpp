@@ -65,8 +65,10 @@ finding look_at(const std::string& address, const agent_settings& s, std::shared
                                got->kept.error().message),
                    "see its log");
   }
-  return ok(fmt::format(
-      "the aggregator at {} takes the agent's certificate, and has a name that the agent expects", shown));
+  return ok(fmt::format("the aggregator at {} {}, and has a name that the agent expects", shown,
+                        s.pem.certificate.empty()
+                            ? "can be reached (it judges the agent's token at its hello)"
+                            : "takes the agent's certificate"));
 }
 
 }  // namespace
