@@ -77,6 +77,10 @@ class Agents(unittest.TestCase):
         self.trial.wait_for(f"the agent's log to say {words}", lambda: words in self.trial.log("n1"), 60)
         self.assertEqual(self.connected(), [])
 
+    def is_known(self, token):
+        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token, "audiences": ["binnacle"]}}
+        return json.loads(PLANE.request("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)[1])["status"].get("authenticated", False)
+
     def test_an_agent_is_welcomed_by_its_pod_s_token_beside_one_with_a_certificate(self):
         self.start_agent("n1", pod_token("agent-n1"))
         self.start_agent("n2", None)
@@ -106,9 +110,12 @@ class Agents(unittest.TestCase):
 
     def test_a_token_of_a_pod_that_was_deleted_is_refused_and_the_next_one_read(self):
         make_pod("agent-gone", "agent", "n1")
-        self.start_agent("n1", pod_token("agent-gone"))
+        token = pod_token("agent-gone")
+        self.start_agent("n1", token)
         self.until_connected("n1")
         PLANE.kubectl("delete", "pod", "agent-gone", "-n", "agents", "--grace-period=0", "--wait=false", "--force")
+        # The API server remembers tokens for some seconds, too.
+        self.trial.wait_for("the API server to know the token no longer", lambda: not self.is_known(token), 60)
         self.trial.end("aggregator")
         self.start_aggregator()
         self.trial.wait_for("the refusal", lambda: self.refused("not_authorised"), 60)

@@ -221,10 +221,10 @@ class ControlPlane(Processes):
             self.apply(thing)
 
     def aggregators_kubeconfig(self):
-        """For a service account of namespace binnacle, which is made here, with the rights that the chart gives and no more."""
+        """For a service account of namespace binnacle, which is made here, with the rights to read and to ask that the chart gives, and to write nothing."""
         self.kubectl("create", "namespace", "binnacle")
         self.kubectl("create", "serviceaccount", "aggregator", "-n", "binnacle")
-        self.kubectl("create", "clusterrole", "binnacle", "--verb=get,list,watch", "--resource=taspolicies.telemetry.intel.com,pods")
+        self.kubectl("create", "clusterrole", "binnacle", "--verb=get,list,watch", "--resource=taspolicies.telemetry.intel.com,pods,nodes")
         who = "--serviceaccount=binnacle:aggregator"
         self.kubectl("create", "clusterrolebinding", "binnacle", "--clusterrole=binnacle", who)
         self.kubectl("create", "clusterrolebinding", "binnacle-auth", "--clusterrole=system:auth-delegator", who)
