@@ -25,8 +25,13 @@ import time
 from control_plane import ROOT, ControlPlane, Failure
 from trial import Trial
 
-RULES = {"dontschedule": {"rules": [{"metricname": "rapl_power_watts", "operator": "GreaterThan", "target": 150}]},
-         "scheduleonmetric": {"rules": [{"metricname": "rapl_power_watts", "operator": "LessThan"}]}}
+
+def policy(name, target):
+    """The simulated nodes have 76 to 170 W: above 200 there is none."""
+    rules = {"dontschedule": {"rules": [{"metricname": "rapl_power_watts", "operator": "GreaterThan", "target": target}]},
+             "scheduleonmetric": {"rules": [{"metricname": "rapl_power_watts", "operator": "LessThan"}]}}
+    return json.dumps({"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": name, "namespace": "default"},
+                       "spec": {"strategies": rules}})
 
 
 class Crowd:
@@ -116,9 +121,9 @@ class Bench:
         self.trial.start("fleet", o.build / "tests/wan/binnacle-fleet", "--pki", self.trial.pki, "--nodes", o.nodes, "--port",
                          self.trial.ports["ingest"])
         self.trial.wait_for("all agents", lambda: f"streaming={o.nodes} " in self.trial.log("fleet"), 600)
-        for name in ["power"] + [f"other-{i}" for i in range(19)]:
-            self.plane.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {
-                "name": name, "namespace": "default"}, "spec": {"strategies": RULES}}))
+        self.plane.kubectl("apply", "-f", "-", stdin=policy("power", 150))
+        for i in range(19):
+            self.plane.kubectl("apply", "-f", "-", stdin=policy(f"other-{i}", 200))
         self.trial.wait_for("the values", lambda: len(self.trial.metric("rapl_power_watts")) == o.nodes, 120)
 
     def configuration(self, extender):
@@ -155,12 +160,18 @@ class Bench:
               f"{quantile(text, cycle, 0.5) * 1000:6.2f} ms, p99 {quantile(text, cycle, 0.99) * 1000:6.2f} ms", flush=True)
         self.plane.end("measured")
         after = self.trial.ask("ops", "/metrics")[1]
-        self.plane.request("DELETE", "/api/v1/namespaces/default/pods?gracePeriodSeconds=0", timeout=300)
-        self.plane.wait_for("the pods' end", lambda: '"items":[]' in self.plane.request("GET", "/api/v1/pods?limit=1")[1].replace(" ", ""), 300)
+        self.plane.wait_for("the pods' end", self.delete_pods, 600)
         return mean, before, after
+
+    def delete_pods(self):
+        """The server ends such a request after a minute, wherever it is. True when none is left."""
+        path = "/api/v1/namespaces/default/pods"
+        self.plane.request("DELETE", f"{path}?gracePeriodSeconds=0", timeout=120)
+        return not json.loads(self.plane.request("GET", f"{path}?limit=1", timeout=60)[1])["items"]
 
     def steady(self):
         seconds = self.options.steady
+        self.plane.kubectl("apply", "-f", "-", stdin=policy("power", 200))  # where verdicts change, there is something to write
         time.sleep(15)  # statuses of what has just happened
         before = self.calls()
         time.sleep(seconds)
