@@ -2,9 +2,29 @@
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/scheduler_view.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace binnacle::cli::doctor {
+
+namespace {
+
+/// What is in it is the aggregator's to judge: the check ingest shows whether it is taken.
+finding of_token(const std::string& file) {
+  const auto token = last_bytes(file, 64u << 10);
+  const std::string name = fmt::format("the agent's token file {}", file);
+  constexpr const char* remedy = "project a token of its service account with the audience binnacle there";
+  if (token.has_error() && token.error().code == errc::permission)
+    return unchecked(fmt::format("{} cannot be read: {}", name, token.error().message),
+                     "run this as the agent's user");
+  if (token.has_error())
+    return failure(fmt::format("{} cannot be read: {}", name, token.error().message), remedy);
+  if (token->find_first_not_of(" \t\r\n") == token->npos) return failure(name + " is empty", remedy);
+  return ok(name + " holds a token");
+}
+
+}  // namespace
 
 findings check_certificates(const place& p) {
   findings out;
@@ -12,6 +32,7 @@ findings check_certificates(const place& p) {
   if (p.agent.has_value() && !p.agent->settings.aggregators.empty()) {
     const agent_settings& s = p.agent->settings;
     add(look_at({"the agent's", s.pem, s.node_name.empty() ? p.host : s.node_name}, p.now));
+    if (!s.token_file.empty()) out.push_back(of_token(s.token_file));
   }
   if (!p.scheduler_config.empty()) {
     if (const auto text = last_bytes(p.scheduler_config, 1u << 20); text.has_value()) {

@@ -98,6 +98,7 @@ result<agent_settings> parse_agent_settings(const std::string& yaml) {
       out.aggregators = top["aggregator"].as<std::vector<std::string>>(std::vector<std::string>());
     out.server_name = text("server-name");
     out.pem = {text("cert"), text("key"), text("ca")};
+    out.token_file = text("token-file");
     out.listen = text("listen");
     out.listen_cert = text("listen-cert");
     out.listen_ca = text("listen-ca");

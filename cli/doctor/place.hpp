@@ -18,7 +18,8 @@ struct agent_settings {
   std::string node_name;  ///< empty: the lower-cased host name
   std::vector<std::string> aggregators;
   std::string server_name;
-  tls::files pem;  ///< of the link; `authority` verifies the aggregator
+  tls::files pem;          ///< of the link; `authority` verifies the aggregator
+  std::string token_file;  ///< a token that speaks for the node
   std::string listen, listen_cert, listen_ca;
   std::string sys_root = "/sys";
 };

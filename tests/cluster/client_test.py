@@ -67,6 +67,34 @@ class Client(unittest.TestCase):
                 if who != "admin":
                     self.assertIn("system:serviceaccount:ops:robot", secrets)
 
+    def test_the_doctor_tells_what_the_cluster_lacks(self):
+        def look():
+            done = subprocess.run([BUILD / "cli/binnacle", "doctor", "kubernetes", "clocks", "--kube-config", PLANE.kubeconfig, "--timeout", "60", "-o", "json"],
+                                  capture_output=True, text=True, timeout=300, check=False)
+            return done.returncode, [(f["grade"], f["sentence"]) for f in json.loads(done.stdout)["findings"]]
+
+        def found(grade, part, all_of_them):
+            self.assertTrue(any(g == grade and part in s for g, s in all_of_them), (grade, part, all_of_them))
+        PLANE.kubectl("delete", "crd", "taspolicies.telemetry.intel.com", "--ignore-not-found")
+        status, said = look()
+        self.assertEqual(status, 1)
+        found("ok", "answers, Kubernetes v1.", said)
+        found("ok", "agrees with ours", said)
+        found("failure", "CRD is not installed", said)
+        found("warning", "v1beta2.custom.metrics.k8s.io is not registered", said)
+        PLANE.install_crd()
+        # An APIService whose Service does not exist.
+        PLANE.kubectl("apply", "-f", "-", stdin=json.dumps({
+            "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1beta2.custom.metrics.k8s.io"},
+            "spec": {"group": "custom.metrics.k8s.io", "version": "v1beta2", "groupPriorityMinimum": 100, "versionPriority": 100,
+                     "insecureSkipTLSVerify": True, "service": {"namespace": "ops", "name": "binnacle"}}}))
+        PLANE.wait_for("the API server's verdict", lambda: any("is not available" in s for _, s in look()[1]), 60)
+        status, said = look()
+        self.assertEqual(status, 1)
+        found("ok", "the CRD of TASPolicy is established", said)
+        found("failure", "v1beta2.custom.metrics.k8s.io is not available: ServiceNotFound", said)
+        PLANE.kubectl("delete", "apiservice", "v1beta2.custom.metrics.k8s.io")
+
     def test_a_server_whose_certificate_is_another_s_is_refused(self):
         config = json.loads(PLANE.kubeconfig.read_text())
         config["clusters"][0]["cluster"]["tls-server-name"] = "elsewhere.example"

@@ -178,6 +178,14 @@ class Doctor(unittest.TestCase):
         self.assert_finds("failure", "ended on", "certificates", agent=wrong)
         self.assert_finds("failure", "has expired", "ingest", agent=wrong)
 
+    def test_the_agents_token_is_missing_or_empty(self):
+        token = self.trial.folder / "token"
+        self.assert_finds("failure", "token file", "certificates", agent=self.settings("no-token", token_file=token))
+        token.write_text("\n")
+        self.assert_finds("failure", "is empty", "certificates", agent=self.settings("empty-token", token_file=token))
+        token.write_text("abc\n")
+        self.assertEqual(self.doctor("certificates", agent=self.settings("token", token_file=token))[0], 0)
+
     def test_an_agent_that_does_not_run_or_refuses_its_settings(self):
         self.assert_finds("failure", "does not run", "agent", agent=self.settings("idle"))
         self.assert_finds("failure", "refuses its settings", "agent", agent=self.settings("odd", period="never"))
