@@ -26,9 +26,10 @@ struct manifest {
 /// invalid_input, with file, line and what is wrong.
 result<std::vector<manifest>> read_manifests(const std::string& file, const std::string& text);
 
-/// The scalar below `path` ("spec.template.spec"), keys separated by dots; empty if there is none. The keys
-/// of a Node are looked up without making them.
+/// What stands below `path` ("spec.template.spec"), keys separated by dots, so that none may have a dot of
+/// its own; a null node if there is none. Nothing is made by looking.
 YAML::Node below(YAML::Node from, std::string_view path);
+/// The scalar there; empty if there is none.
 std::string text_of(const YAML::Node& from, std::string_view path);
 
 }  // namespace binnacle::cli::migrate

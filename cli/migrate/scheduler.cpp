@@ -42,8 +42,7 @@ void take_extender(const YAML::Node& extender, const std::string& whose, migrati
 }  // namespace
 
 bool migrate_scheduler(const manifest& m, migration& out) {
-  if (m.kind != "KubeSchedulerConfiguration")
-    return m.kind == "ConfigMap" && below(m.body, "data.scheduler-extender-config.yaml").IsScalar();
+  if (m.kind != "KubeSchedulerConfiguration") return false;
   const auto extenders = below(m.body, "extenders");
   bool ours = false;
   if (extenders.IsSequence()) {
@@ -64,12 +63,11 @@ bool migrate_scheduler(const manifest& m, migration& out) {
     out.values["scheduler"]["name"] = name;
     out.carried(m.title() + ", profile " + name, "scheduler.name: pods go on asking for that scheduler");
   } else if (ours) {
-    out.yours(m.title(),
-              "TAS's extender is in the cluster's own scheduler. Take it out again (the file's backup, or "
-              "delete its "
-              "entry in extenders) and let pods ask for schedulerName: binnacle-scheduler; or keep the "
-              "scheduler and "
-              "give it Binnacle's entry instead: binnacle scheduler-config --patch FILE");
+    out.yours(
+        m.title(),
+        "TAS's extender is in the cluster's own scheduler. Take it out again (the file's backup, or "
+        "delete its entry in extenders) and let pods ask for schedulerName: binnacle-scheduler; or "
+        "keep the scheduler and give it Binnacle's entry instead: binnacle scheduler-config --patch FILE");
   }
   return true;
 }

@@ -86,12 +86,14 @@ void take_deployment(const manifest& m, migration& out) {
 }
 
 std::string pem_of(const manifest& m, const char* key) {
-  const auto coded = text_of(m.body, std::string("stringData.") + key);
-  if (!coded.empty()) return coded;
-  const auto& data = m.body["data"];
-  if (!data || !data.IsMap()) return {};
-  const YAML::Node& map = data;
-  const auto bytes = YAML::DecodeBase64(map[key] && map[key].IsScalar() ? map[key].Scalar() : std::string());
+  // Not below(): the key has a dot in it.
+  const auto entry = [&](const char* map) {
+    const YAML::Node in = below(m.body, map);
+    const YAML::Node value = in.IsMap() ? in[key] : YAML::Node();
+    return value && value.IsScalar() ? value.Scalar() : std::string();
+  };
+  if (auto plain = entry("stringData"); !plain.empty()) return plain;
+  const auto bytes = YAML::DecodeBase64(entry("data"));
   return {bytes.begin(), bytes.end()};
 }
 

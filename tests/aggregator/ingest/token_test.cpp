@@ -35,6 +35,13 @@ task<void> greet(visitor& agent, std::string node, std::string token) {
   co_await agent.hello(std::move(node));
 }
 
+/// Says hello again in the running session, and waits for the answer.
+task<void> renew(visitor& agent, std::string token) {
+  REQUIRE(agent.session.renew(std::move(token), boot_clock::now()).has_value());
+  co_await agent.send();
+  co_await agent.next();
+}
+
 TEST_SUITE("aggregator/ingest/token") {
   TEST_CASE("an agent without a certificate is welcomed by its token, and told when to come again") {
     support::run([](async::loop& loop) -> task<void> {
@@ -102,16 +109,12 @@ TEST_SUITE("aggregator/ingest/token") {
       visitor agent(h);
       agent.credential = "agent@n1";
       co_await agent.settle("n1");
-      REQUIRE(agent.session.renew("agent@n1", boot_clock::now()).has_value());
-      co_await agent.send();
-      co_await agent.next();
+      co_await renew(agent, "agent@n1");
       CHECK(agent.last == event::renewed);
       co_await agent.report(0, 901);
       auto arrived = [&] { return h.view.find("n1")->cells->load(0).value == decimal{901, -1}; };
       co_await h.until(arrived);
-      REQUIRE(agent.session.renew("agent@n2", boot_clock::now()).has_value());
-      co_await agent.send();
-      co_await agent.next();
+      co_await renew(agent, "agent@n2");
       CHECK(agent.last == event::ended);
       CHECK(agent.why() == wire::reason::wrong_node);
       co_await h.stop();
@@ -127,9 +130,7 @@ TEST_SUITE("aggregator/ingest/token") {
       agent.credential = "agent@n1";
       co_await agent.settle("n1");
       tokens.ill = true;
-      REQUIRE(agent.session.renew("agent@n1", boot_clock::now()).has_value());
-      co_await agent.send();
-      co_await agent.next();
+      co_await renew(agent, "agent@n1");
       CHECK(agent.last == event::renewed);
       CHECK(agent.session.greeting().reauthenticate_after_s == 30);
       co_await greet(late, "n2", "agent@n2");
@@ -149,9 +150,7 @@ TEST_SUITE("aggregator/ingest/token") {
       agent.credential = "agent@n1";
       co_await agent.settle("n1");
       tokens.ill = true;
-      REQUIRE(agent.session.renew("agent@n1", boot_clock::now()).has_value());
-      co_await agent.send();
-      co_await agent.next();
+      co_await renew(agent, "agent@n1");
       CHECK(agent.why() == wire::reason::unverified);
       co_await h.stop();
     });

@@ -178,6 +178,14 @@ spec:
     CHECK(about(m, "DaemonSet collectd").what == note::fate::yours);
   }
 
+  TEST_CASE("a secret is judged by its certificate, in base64 or plain") {
+    const std::string subject = "Secret extender-secret";
+    const std::string head = "kind: Secret\nmetadata: {name: extender-secret}\n";
+    CHECK(
+        about(of(head + "stringData: {tls.crt: words}"), subject).sentence.starts_with("its tls.crt cannot"));
+    CHECK(about(of(head + "data: {tls.crt: d29yZHM=}"), subject).sentence.starts_with("its tls.crt cannot"));
+  }
+
   TEST_CASE("what carried the values is named, what nobody knows, too") {
     const auto m = of(R"(
 kind: APIService
