@@ -3,6 +3,7 @@
 #include "cli/doctor/doctor.hpp"
 #include "cli/doctor/place.hpp"
 #include "cli/doctor/scheduler_view.hpp"
+#include "cli/extender_entry.hpp"
 #include "common/clock.hpp"
 #include "common/json_writer.hpp"
 
@@ -118,12 +119,7 @@ std::string scalar(const YAML::Node& map, const char* key) {
 }
 
 bool is_ours(const YAML::Node& extender, const scheduler_wiring& w) {
-  if (scalar(extender, "urlPrefix") == w.url) return true;
-  const YAML::Node resources = extender.IsMap() ? extender["managedResources"] : YAML::Node();
-  for (const auto& r : resources) {
-    if (scalar(r, "name") == "telemetry/scheduling") return true;
-  }
-  return false;
+  return scalar(extender, "urlPrefix") == w.url || telemetry_resource(extender).IsDefined();
 }
 
 /// Profiles that leave out resources of their own: ignoredByScheduler takes the place of that.

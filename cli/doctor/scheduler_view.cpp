@@ -1,5 +1,7 @@
 #include "cli/doctor/scheduler_view.hpp"
 
+#include "cli/extender_entry.hpp"
+
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -14,14 +16,6 @@ std::string text(const YAML::Node& map, const char* key) {
 }
 bool yes(const YAML::Node& map, const char* key) { return text(map, key) == "true"; }
 
-/// Its entry for telemetry/scheduling among managedResources; undefined without.
-YAML::Node telemetry_resource(const YAML::Node& extender) {
-  const YAML::Node resources = extender["managedResources"];
-  for (std::size_t i = 0; resources && resources.IsSequence() && i < resources.size(); ++i) {
-    if (text(resources[i], "name") == "telemetry/scheduling") return resources[i];
-  }
-  return YAML::Node(YAML::NodeType::Undefined);
-}
 bool manages_telemetry(const YAML::Node& extender) { return telemetry_resource(extender).IsDefined(); }
 
 /// Which pods ask, and whether they can be placed then.

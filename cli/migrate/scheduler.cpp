@@ -1,4 +1,5 @@
 // How kube-scheduler reached TAS.
+#include "cli/extender_entry.hpp"
 #include "cli/migrate/migration.hpp"
 
 #include <fmt/format.h>
@@ -7,13 +8,7 @@ namespace binnacle::cli::migrate {
 namespace {
 
 bool is_ours(const YAML::Node& extender) {
-  const auto resources = below(extender, "managedResources");
-  if (resources.IsSequence()) {
-    for (const auto& r : resources) {
-      if (text_of(r, "name") == "telemetry/scheduling") return true;
-    }
-  }
-  return text_of(extender, "filterVerb") == "scheduler/filter";
+  return telemetry_resource(extender).IsDefined() || text_of(extender, "filterVerb") == "scheduler/filter";
 }
 
 void take_extender(const YAML::Node& extender, const std::string& whose, migration& out) {
