@@ -11,10 +11,13 @@ namespace {
 constexpr duration between_looks = std::chrono::seconds(5);
 constexpr std::array<std::string_view, 4> units{"watts", "celsius", "rpm", "amperes"};
 
-/// A quantity that something physical moves; limits are settings, composites are seen by their parts.
+/// A quantity that something physical moves; limits are settings, composites are seen by their parts, and
+/// what a BMC says of a day hardly moves.
 bool is_sensor(const metrics::family& f) {
   return f.type == metrics::kind::gauge && std::ranges::find(units, f.unit) != units.end() &&
-         f.source != "host" && f.name.find("_limit_") == f.name.npos && f.name.find("_tdp_") == f.name.npos;
+         f.source != "host" && f.name.find("_limit_") == f.name.npos && f.name.find("_tdp_") == f.name.npos &&
+         f.name.find("_minimum_") == f.name.npos && f.name.find("_average_") == f.name.npos &&
+         f.name.find("_maximum_") == f.name.npos;
 }
 
 /// Zones of one family have little to do with one another: an idle GPU's is calm while the memory's moves.

@@ -18,6 +18,11 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 std::string value_text(const listed& l) {
+  if (l.got.value && l.got.over) {
+    return fmt::format("{:.6g} {} ({:.6g} to {:.6g}, mean {:.6g}, over {:.6g} s)", *l.got.value, l.about.unit,
+                       l.got.over->minimum, l.got.over->maximum, l.got.over->average,
+                       l.got.over->window_ms / 1e3);
+  }
   if (l.got.value) return fmt::format("{:.6g} {}", *l.got.value, l.about.unit);
   if (l.got.state) return joined(l.got.words);
   return fmt::format("- ({})", wire::to_string(l.got.reason));

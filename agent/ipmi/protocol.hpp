@@ -113,6 +113,13 @@ struct plan {
   std::map<std::string, std::uint32_t> period_ms;  ///< by key
 };
 
+/// What a meter of the BMC's own saw over a span of time, in the sensor's unit.
+struct statistics {
+  double minimum = 0, average = 0, maximum = 0;
+  std::uint32_t window_ms = 0;  ///< never 0
+  friend bool operator==(const statistics&, const statistics&) = default;
+};
+
 /// One try to read one sensor.
 struct reading {
   std::string key;
@@ -120,9 +127,9 @@ struct reading {
   std::optional<double> value;                 ///< in the sensor's unit
   std::optional<std::uint32_t> state;          ///< bit n: the sensor's state n is asserted (state sensors)
   std::vector<std::string> words;              ///< what the asserted bits mean
-  std::int64_t read_at_ns = 0;   ///< CLOCK_BOOTTIME of this machine, when the answer (or its absence) came
-  std::uint32_t took_us = 0;     ///< from the request to then
-  std::uint32_t average_ms = 0;  ///< the value is the BMC's mean over this time; 0: it does not say
+  std::optional<statistics> over;              ///< beside the value, where the BMC keeps them
+  std::int64_t read_at_ns = 0;  ///< CLOCK_BOOTTIME of this machine, when the answer (or its absence) came
+  std::uint32_t took_us = 0;    ///< from the request to then
 };
 
 /// How the link to the BMC is: sent when it changes.

@@ -47,11 +47,6 @@ class fields {
     const auto* v = need(name);
     return v == nullptr ? Integer{} : integer_of<Integer>(name, *v);
   }
-  template <class Integer>
-  Integer integer_or(std::string_view name, Integer otherwise) {
-    const auto* v = from_.if_contains(name);
-    return v == nullptr ? otherwise : integer_of<Integer>(name, *v);
-  }
   std::optional<double> number(std::string_view name) {
     const auto* v = from_.if_contains(name);
     if (v == nullptr) return std::nullopt;
@@ -195,7 +190,15 @@ reading read_reading(fields& f, const json::object& from) {
   if (from.contains("reason")) m.reason = wire::absence_of(f.text("reason"));
   m.read_at_ns = f.integer<std::int64_t>("read_at_ns");
   m.took_us = f.integer<std::uint32_t>("took_us");
-  m.average_ms = f.integer_or<std::uint32_t>("average_ms", 0);
+  if (from.contains("window_ms")) {
+    const auto minimum = f.number("minimum"), average = f.number("average"), maximum = f.number("maximum");
+    const auto window_ms = f.integer<std::uint32_t>("window_ms");
+    if (!minimum || !average || !maximum || window_ms == 0) {
+      f.fail("window_ms", "is there without minimum, average and maximum, or is 0");
+    } else {
+      m.over = statistics{*minimum, *average, *maximum, window_ms};
+    }
+  }
   if ((m.reason == wire::absence::none) != (m.value || m.state)) {
     f.fail("reason", "is needed exactly where there is neither value nor state");
   }

@@ -112,8 +112,11 @@ std::string encode_one(const reading& m) {
     l.number("value", m.value);
     if (m.state) l.field("state", *m.state).texts("words", m.words, max_words);
   }
+  if (m.over) {
+    l.number("minimum", m.over->minimum).number("average", m.over->average);
+    l.number("maximum", m.over->maximum).field("window_ms", m.over->window_ms);
+  }
   l.field("read_at_ns", m.read_at_ns).field("took_us", m.took_us);
-  if (m.average_ms != 0) l.field("average_ms", m.average_ms);
   return l.end();
 }
 

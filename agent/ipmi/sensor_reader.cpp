@@ -76,6 +76,19 @@ double dcmi_celsius(std::uint8_t byte) {
   return (byte & 0x80u) != 0 ? -static_cast<double>(byte & 0x7fu) : byte;
 }
 
+// Nothing where the BMC keeps none: no span of time, or numbers that cannot be of one (some fill in zeros).
+// Source: DCMI 1.5, table 6-16 (16-bit watts, milliseconds).
+std::optional<statistics> statistics_of(const answer& a) {
+  const auto least = a.field("minimum_power_over_sampling_duration");
+  const auto mean = a.field("average_power_over_sampling_duration");
+  const auto most = a.field("maximum_power_over_sampling_duration");
+  const auto window_ms = a.field("statistics_reporting_time_period").value_or(0);
+  if (!least || !mean || !most || window_ms == 0) return std::nullopt;
+  if (*most == 0 || *least > *mean || *mean > *most) return std::nullopt;
+  return statistics{static_cast<double>(*least), static_cast<double>(*mean), static_cast<double>(*most),
+                    static_cast<std::uint32_t>(window_ms)};
+}
+
 // One instance at a time: FreeIPMI's form of the answer has no room for eight pairs of reading and instance.
 int ask_temperature(ipmi_ctx_t context, std::uint8_t entity, std::uint32_t instance, answer& into) {
   return ::ipmi_cmd_dcmi_get_temperature_reading(context, temperature, entity,
@@ -157,7 +170,7 @@ outcome sensor_reader::read_dcmi_power() {
   if (*active == 0) return absent(wire::absence::no_data);
   outcome o;
   o.got.value = static_cast<double>(*watts);
-  o.got.average_ms = static_cast<std::uint32_t>(a.field("statistics_reporting_time_period").value_or(0));
+  o.got.over = statistics_of(a);
   return o;
 }
 

@@ -1,6 +1,8 @@
 // A module for OpenIPMI's ipmi_sim (`loadlib`, ipmi_lan(5)) that adds what it lacks: the DCMI commands a
 // monitor uses. Options: the folder of values; dcmi_watts there holds the power, dcmi_inlet and dcmi_cpu
-// (optional) the temperatures in °C. Without a number in dcmi_watts the power measurement is inactive.
+// (optional) the temperatures in °C, dcmi_statistics (optional) least, mean and most watts and the
+// milliseconds they are of, instead of those since the start. Without a number in dcmi_watts the power
+// measurement is inactive.
 // Source: DCMI specification 1.5, 6.1.1 (capabilities), 6.6.1 (power reading), 6.7.3 (temperature reading).
 #include <OpenIPMI/lanserv.h>
 #include <algorithm>
@@ -76,12 +78,16 @@ void power(answer& to) {
     sum += watts;
     ++count;
   }
+  unsigned least_said = now ? least : 0, mean = count == 0 ? 0 : static_cast<unsigned>(sum / count);
+  unsigned most_said = most;
+  std::uint32_t window_ms = 1000;
+  std::ifstream(folder + "/dcmi_statistics") >> least_said >> mean >> most_said >> window_ms;
   to.add16(watts);
-  to.add16(now ? least : 0);
-  to.add16(most);
-  to.add16(count == 0 ? 0 : static_cast<unsigned>(sum / count));
+  to.add16(least_said);
+  to.add16(most_said);
+  to.add16(mean);
   to.add32(static_cast<std::uint32_t>(std::time(nullptr)));
-  to.add32(1000);  // milliseconds of the statistics
+  to.add32(window_ms);
   to.add({now ? 0x40u : 0u});
 }
 

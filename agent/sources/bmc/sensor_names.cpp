@@ -22,6 +22,7 @@ bool gives(const ipmi::sensor& s, std::string_view family) {
   if (family == "bmc_temperature_margin_celsius") {
     return s.kind == sensor_kind::temperature && has_upper_threshold(s);
   }
+  if (family.starts_with("bmc_dcmi_")) return s.key == "dcmi.power";
   if (family == "bmc_chassis_cooling_fault" || family == "bmc_chassis_drive_fault") {
     return s.key == "chassis.power";
   }

@@ -69,6 +69,7 @@ void sensor_series::announce(const bmc_view& from, board& out) {
         fresh = make(*at->second, names.at(key), period_ms, counting.contains(key), out);
       } else {
         fresh.states = std::move(e.states);
+        fresh.statistics = e.statistics;
       }
       e = std::move(fresh);
       continue;
@@ -139,10 +140,13 @@ void sensor_series::show(const ipmi::reading& r, instant now, board& out) {
     for (const auto s : all) out.set_absent(s, r.reason);
     for (const auto& m : e.margins) out.set_absent(m.series, r.reason);
     for (const auto& [word, s] : e.states) out.set_absent(s, r.reason);
+    const auto& over = e.statistics;
+    for (const auto s : {over.minimum, over.average, over.maximum, over.window}) out.set_absent(s, r.reason);
     return;
   }
   if (e.value != board::no_series) {
     if (r.value) show_value(e, *r.value, out);
+    if (e.about.key == "dcmi.power") show_statistics(e, r.over, out);
   } else {
     show_states(e, r.words, out);
   }
@@ -156,6 +160,25 @@ void sensor_series::show_value(entry& e, double value, board& out) {
     out.set(e.severity, std::int64_t{severity_of(e.about.limits, value)});
   }
   for (const auto& m : e.margins) out.set(m.series, m.threshold - value);
+}
+
+void sensor_series::show_statistics(entry& e, const std::optional<ipmi::statistics>& over, board& out) {
+  auto& s = e.statistics;
+  if (!over) {
+    for (const auto one : {s.minimum, s.average, s.maximum, s.window})
+      out.set_absent(one, wire::absence::no_data);
+    return;
+  }
+  if (s.window == board::no_series) {
+    s.minimum = out.add_series(e.group, "bmc_dcmi_minimum_power_watts", {});
+    s.average = out.add_series(e.group, "bmc_dcmi_average_power_watts", {});
+    s.maximum = out.add_series(e.group, "bmc_dcmi_maximum_power_watts", {});
+    s.window = out.add_series(e.group, "bmc_dcmi_window_seconds", {});
+  }
+  out.set(s.minimum, over->minimum);
+  out.set(s.average, over->average);
+  out.set(s.maximum, over->maximum);
+  out.set(s.window, over->window_ms / 1e3);
 }
 
 void sensor_series::show_states(entry& e, const std::vector<std::string>& words, board& out) {

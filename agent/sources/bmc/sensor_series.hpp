@@ -30,6 +30,11 @@ class sensor_series {
     double threshold = 0;
     board::series_ref series = board::no_series;
   };
+  /// What the BMC says of a span of time; announced when it is first said.
+  struct over {
+    board::series_ref minimum = board::no_series, average = board::no_series, maximum = board::no_series;
+    board::series_ref window = board::no_series;
+  };
   struct entry {
     ipmi::sensor about;
     sensor_name name;
@@ -40,6 +45,7 @@ class sensor_series {
     board::series_ref severity = board::no_series;
     std::vector<margin> margins;
     std::map<std::string, board::series_ref> states;  // seen so far
+    over statistics;
 
     bool same_series(const entry& other) const {
       return value == other.value && role == other.role && severity == other.severity &&
@@ -50,6 +56,7 @@ class sensor_series {
 
   entry make(const ipmi::sensor& s, sensor_name name, std::uint32_t period_ms, bool counts, board& out);
   void show_value(entry& e, double value, board& out);
+  void show_statistics(entry& e, const std::optional<ipmi::statistics>& over, board& out);
   void show_states(entry& e, const std::vector<std::string>& words, board& out);
 
   std::map<std::string, entry> sensors_;  // by key

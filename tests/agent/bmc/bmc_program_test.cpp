@@ -109,6 +109,8 @@ TEST_CASE("a BMC's values arrive under their names, and follow") {
   CHECK(a.until("bmc_fan_rpm{sensor=\"Fan1 Speed\"", "9000"));
   CHECK(a.until("bmc_power_watts{sensor=\"Sys Power\"", "405.0"));
   CHECK(a.until("bmc_dcmi_power_watts", "417.0"));
+  CHECK(a.until("bmc_dcmi_average_power_watts", "417.0"));
+  CHECK(a.until("bmc_dcmi_window_seconds", "1.000"));
   CHECK(a.until("bmc_chassis_power_on", "0"));  // a simulated board is off
   CHECK(a.value("bmc_voltage_volts").empty());  // not on the default list
   const auto metrics = a.client->get("/metrics").body;

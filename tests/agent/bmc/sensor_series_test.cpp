@@ -96,6 +96,39 @@ TEST_CASE("a reading that failed is an absence with its reason, and refreshes no
   CHECK(b.out.groups()[group].read_at == read_at);
 }
 
+TEST_CASE("what the BMC says of a span of time has series once it says so, and never without a span") {
+  board_under_test b;
+  tell(b.view, {sensor_of("dcmi.power", "DCMI Power", sensor_kind::power, "watts")});
+  b.announce();
+  b.show(reading_of("dcmi.power", 417));
+  CHECK(shown(b.out, "bmc_dcmi_power_watts") == "417.0");
+  CHECK(shown(b.out, "bmc_dcmi_average_power_watts") == "no such series");
+
+  auto r = reading_of("dcmi.power", 420);
+  r.over = ipmi::statistics{380, 402, 450, 60'000};
+  b.show(r);
+  CHECK(shown(b.out, "bmc_dcmi_minimum_power_watts") == "380.0");
+  CHECK(shown(b.out, "bmc_dcmi_average_power_watts") == "402.0");
+  CHECK(shown(b.out, "bmc_dcmi_maximum_power_watts") == "450.0");
+  CHECK(shown(b.out, "bmc_dcmi_window_seconds") == "60.000");
+
+  b.show(reading_of("dcmi.power", 421));  // it lost its window
+  CHECK(shown(b.out, "bmc_dcmi_power_watts") == "421.0");
+  CHECK(shown(b.out, "bmc_dcmi_average_power_watts") == "no_data");
+
+  b.show(r);
+  b.show(agent::test::absence_of("dcmi.power", wire::absence::timeout));
+  CHECK(shown(b.out, "bmc_dcmi_average_power_watts") == "timeout");
+
+  // The same board again, as after a restart of the helper: nothing is announced anew.
+  b.show(r);
+  tell(b.view, {sensor_of("dcmi.power", "DCMI Power", sensor_kind::power, "watts")});
+  const auto series = b.out.live_series();
+  b.announce();
+  b.show(r);
+  CHECK(b.out.live_series() == series);
+}
+
 TEST_CASE("the helper's instants are taken, but never one from the future") {
   board_under_test b;
   tell(b.view, {sensor_of("20.0.1", "T")});

@@ -114,6 +114,32 @@ TEST_CASE("a BMC without DCMI has one sensor less, and one whose SDR has no inle
   }
 }
 
+TEST_CASE("DCMI power brings what the BMC saw over its window, where it has one and measures") {
+  bmc_sim bmc;
+  bmc.write("values/dcmi_statistics", "380 402 450 60000");
+  helper_process helper({"--cache-folder", bmc.folder() + "/cache"}, bmc.shim_environment());
+  helper.say(every(100));
+  const auto until = [&](const auto& fits) {
+    return helper.until([&](const auto& m) {
+      const auto* r = std::get_if<reading>(&m);
+      return r != nullptr && r->key == "dcmi.power" && fits(*r);
+    });
+  };
+  CHECK(until([](const reading& r) {
+    return r.value == 417 && r.over == statistics{380, 402, 450, 60'000};
+  }));
+  // No span of time, or numbers that cannot be of one.
+  for (const char* none : {"380 402 450 0", "0 0 0 60000", "410 402 450 60000"}) {
+    CAPTURE(none);
+    bmc.write("values/dcmi_statistics", none);
+    CHECK(until([](const reading& r) { return r.value == 417 && !r.over; }));
+    bmc.write("values/dcmi_statistics", "1 2 3 1000");
+    CHECK(until([](const reading& r) { return r.over == statistics{1, 2, 3, 1'000}; }));
+  }
+  bmc.write("values/dcmi_watts", "off");
+  CHECK(until([](const reading& r) { return r.reason == wire::absence::no_data && !r.value && !r.over; }));
+}
+
 TEST_CASE("in-band without a device: one sentence with the remedy, and no end of the program") {
   temp_folder folder;
   helper_process helper({"--device", folder / "ipmi0", "--cache-folder", folder / "cache"});

@@ -92,13 +92,13 @@ TEST_CASE("every message of the helper reads back as it was written") {
 
   reading value{.key = "dcmi.power",
                 .value = 417.25,
+                .over = statistics{380.5, 400, 450, 60'000},
                 .read_at_ns = 1'234'567'890'123,
-                .took_us = 44,
-                .average_ms = 1000};
+                .took_us = 44};
   const auto v = there_and_back(value);
   CHECK(v.value == 417.25);
   CHECK(v.read_at_ns == 1'234'567'890'123);
-  CHECK(v.average_ms == 1000);
+  CHECK(v.over == value.over);
   CHECK_FALSE(v.state);
 
   reading state{.key = "20.0.b", .state = 0x80000003, .words = {"Presence detected"}};
@@ -214,6 +214,10 @@ TEST_CASE("a wrong line is refused in one sentence that names message and field"
         "message \"status\": field \"ok\" is neither true nor false");
   CHECK(refused(R"({"type":"reading","key":"A B","value":1,"read_at_ns":1,"took_us":1})") ==
         "message \"reading\": field \"key\" is none");
+  CHECK(
+      refused(
+          R"({"type":"reading","key":"a","value":1,"minimum":1,"maximum":2,"window_ms":5,"read_at_ns":1,"took_us":1})") ==
+      "message \"reading\": field \"window_ms\" is there without minimum, average and maximum, or is 0");
   CHECK(refused(R"({"type":"plan","period_ms":{"a":-1}})") ==
         "message \"plan\": field \"period_ms\" is no number of its range");
   CHECK(refused(R"({"type":"plan","period_ms":[]})") == "message \"plan\": field \"period_ms\" is no object");
