@@ -123,6 +123,10 @@ config_spec bind(settings& s) {
   spec.add("os-drive-period", s.os_drive_period, std::chrono::seconds(1), hours(24),
            "the same for drives' temperatures, each of which is a command to the drive");
   spec.add("os-per-cpu", s.os_per_cpu, "also a series for each CPU and core (time, frequency, temperature)");
+  spec.add("inlet-sensors", s.inlet_sensors,
+           "hwmon sensors (LABEL or CHIP/LABEL) and thermal zones (TYPE) that count as air inlet where no "
+           "BMC gives "
+           "one: names with * and ?");
   spec.add("textfile-period", s.textfile_period, milliseconds(0), hours(1),
            "the same for textfile; 0s: period");
   spec.add("rdt-period", s.rdt_period, milliseconds(0), hours(1), "the same for rdt; 0s: period");

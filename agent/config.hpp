@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/sources/host/host.hpp"
 #include "agent/sources/path/peer.hpp"
 #include "agent/sources/scrape/target.hpp"
 #include "common/config.hpp"
@@ -31,6 +32,7 @@ struct settings {
   duration os_sensor_period = std::chrono::seconds(10), os_drive_period = std::chrono::minutes(1);
   bool os_per_cpu = false;
   std::int64_t rdt_groups = 64;
+  std::vector<std::string> inlet_sensors = usual_inlets;
   bool virtual_interfaces = false;
   std::string pmu_preset = "default";
   std::vector<std::string> pmu_events;

@@ -253,7 +253,8 @@ result<void> serve(const settings& s, const logger& log) {
     });
     p.reader->add(std::move(one));
   }
-  p.reader->add(std::make_unique<host_source>(s.period));  // after those it is made of
+  p.reader->add(
+      std::make_unique<host_source>(host_options{s.period, s.inlet_sensors}));  // after those it is made of
   const auto slow = std::max<duration>(s.period, std::chrono::seconds(5));
   self_source::origins about{[&p] { return p.reader->report(); }, [&p] { return p.up->report(); }};
   p.reader->add(std::make_unique<self_source>(std::move(about), slow));

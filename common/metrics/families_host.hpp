@@ -20,7 +20,8 @@ inline constexpr family host[] = {
     {.name = "host_inlet_temperature_celsius",
      .unit = "celsius",
      .exponent = -1,
-     .help = "Temperature of the air that comes in, the warmest of the BMC's inlet sensors.",
+     .help = "Temperature of the air that comes in, the warmest inlet sensor: bmc, else hwmon, else "
+             "thermal_zone (those named in inlet-sensors). The label says which.",
      .labels = host_origin,
      .source = "host",
      .privilege = "that of the source"},

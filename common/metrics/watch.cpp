@@ -9,7 +9,8 @@ using std::chrono::milliseconds;
 
 constexpr std::string_view power_parts[] = {"bmc_dcmi_power_watts", "bmc_power_watts",
                                             "rapl_zone_power_watts", "rapl_power_watts"};
-constexpr std::string_view inlet_parts[] = {"bmc_inlet_temperature_celsius"};
+constexpr std::string_view inlet_parts[] = {"bmc_inlet_temperature_celsius", "os_hwmon_temperature_celsius",
+                                            "os_thermal_zone_temperature_celsius"};
 
 struct entry {
   std::string_view family;

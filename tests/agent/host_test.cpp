@@ -17,7 +17,7 @@ namespace {
 struct bench {
   fake_clock clock;
   board out;
-  host_source host{1s, clock.source()};
+  host_source host{host_options{.period = 1s}, clock.source()};
   board::group_ref rapl = out.add_group("rapl", "", 1s, 10s);
   board::group_ref bmc = out.add_group("bmc", "sensors", 5s, 15s);
 
@@ -138,6 +138,58 @@ TEST_CASE("the warmest inlet that has a value is the node's") {
   b.out.set_absent(right, wire::absence::no_data);
   b.pass(1, {b.bmc});
   CHECK(inlet() == "24.0");
+}
+
+TEST_CASE("without an inlet of the BMC, what is named as one is taken, and nothing else") {
+  bench b;
+  const auto chips = b.out.add_group("os", "chips", 10s, 30s);
+  const auto add = [&](const char* label, double celsius) {
+    b.out.set(b.add(chips, "os_hwmon_temperature_celsius", {{"chip", "nct6798-isa-0290"}, {"sensor", label}}),
+              celsius);
+  };
+  const auto inlet = [&](const char* source) {
+    return shown(b.out, "host_inlet_temperature_celsius", {{"source", source}});
+  };
+  for (const char* other : {"SYSTIN", "temp1", "Outlet Temp", "Composite"}) add(other, 50);
+  SUBCASE("no name is honest") {
+    b.pass(1, {chips});
+    CHECK(b.out.live_series() == 4);
+  }
+  SUBCASE("the warmest chip that is") {
+    add("Inlet Temp", 23.5);
+    add("ambient-port", 25);
+    b.pass(1, {chips});
+    CHECK(inlet("hwmon") == "25.0");
+  }
+  SUBCASE("a chip goes before a zone") {
+    const auto zones = b.out.add_group("os", "zones", 10s, 30s);
+    b.out.set(b.add(zones, "os_thermal_zone_temperature_celsius", {{"zone", "0"}, {"type", "acpitz"}}), 60.0);
+    b.out.set(b.add(zones, "os_thermal_zone_temperature_celsius", {{"zone", "1"}, {"type", "ambient"}}),
+              26.0);
+    b.pass(1, {chips, zones});
+    CHECK(inlet("thermal_zone") == "26.0");
+    add("Inlet", 22);
+    b.pass(31, {chips, zones});
+    CHECK(inlet("hwmon") == "22.0");
+    CHECK(inlet("thermal_zone") == "no such series");
+  }
+  SUBCASE("a BMC that is there goes before both") {
+    add("Inlet Temp", 23.5);
+    b.out.set(b.add(b.bmc, "bmc_inlet_temperature_celsius", {{"sensor", "Inlet"}}), 21.0);
+    b.pass(1, {chips, b.bmc});
+    CHECK(inlet("bmc") == "21.0");
+    CHECK(inlet("hwmon") == "no such series");
+  }
+  SUBCASE("a person knows what SYSTIN is on this board, and says so") {
+    std::vector<std::string> names{"systin"};
+    SUBCASE("by its label") {}
+    SUBCASE("by chip and label") { names = {"nct6798-*/SYSTIN"}; }
+    host_source told(host_options{1s, names}, b.clock.source());
+    b.clock.now += 1s;
+    b.out.mark_read(chips, b.clock.now);
+    REQUIRE(told.read(b.out).has_value());
+    CHECK(inlet("hwmon") == "50.0");
+  }
 }
 
 TEST_CASE("a figure that stays the same keeps its series, and its catalogue") {

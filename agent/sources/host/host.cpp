@@ -1,5 +1,9 @@
 #include "agent/sources/host/host.hpp"
 
+#include "agent/ipmi/protocol.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -14,6 +18,7 @@ struct way {
   std::string_view source;  // the label's value
   std::span<const member> parts;
   bool sum = true;
+  bool named = false;  // only parts that are named as inlets
 };
 
 struct composite {
@@ -28,9 +33,12 @@ constexpr member psys[] = {{"rapl_zone_power_watts", "zone", "psys"}};
 // Dram has a meter of its own; core and uncore are inside the package.
 constexpr member rapl[] = {{"rapl_power_watts"}, {"rapl_zone_power_watts", "zone", "dram"}};
 constexpr member inlet[] = {{"bmc_inlet_temperature_celsius"}};
+constexpr member chips[] = {{"os_hwmon_temperature_celsius"}};
+constexpr member zones[] = {{"os_thermal_zone_temperature_celsius"}};
 
 constexpr way power_ways[] = {{"dcmi", dcmi}, {"bmc", bmc_power}, {"psys", psys}, {"rapl", rapl}};
-constexpr way inlet_ways[] = {{"bmc", inlet, false}};
+constexpr way inlet_ways[] = {
+    {"bmc", inlet, false}, {"hwmon", chips, false, true}, {"thermal_zone", zones, false, true}};
 
 constexpr std::array composites{
     composite{"host_power_watts", "power", power_ways},
@@ -41,6 +49,20 @@ bool is(const wire::series_info& s, const member& m) {
   return s.family == m.family && (m.label.empty() || std::ranges::any_of(s.labels, [&](const auto& l) {
                                     return l.first == m.label && l.second == m.value;
                                   }));
+}
+
+std::string_view label_of(const wire::series_info& s, std::string_view name) {
+  const auto at = std::ranges::find(s.labels, name, [](const auto& l) { return std::string_view(l.first); });
+  return at == s.labels.end() ? std::string_view() : std::string_view(at->second);
+}
+
+bool is_named(const wire::series_info& s, std::span<const std::string> patterns) {
+  const auto label = label_of(s, "sensor"), type = label_of(s, "type");
+  const auto chip_and_label = fmt::format("{}/{}", label_of(s, "chip"), label);
+  return std::ranges::any_of(patterns, [&](const std::string& p) {
+    return label.empty() ? ipmi::matches(p, type)
+                         : ipmi::matches(p, label) || ipmi::matches(p, chip_and_label);
+  });
 }
 
 contender look(const way& w, std::span<const board::series_ref> parts, const board& from, instant now) {
@@ -72,7 +94,8 @@ contender look(const way& w, std::span<const board::series_ref> parts, const boa
 
 }  // namespace
 
-host_source::host_source(duration period, clocks time) : period_(period), time_(std::move(time)) {
+host_source::host_source(host_options options, clocks time)
+    : options_(std::move(options)), time_(std::move(time)) {
   for (std::size_t i = 0; i < composites.size(); ++i) {
     figure f;
     f.which = i;
@@ -101,7 +124,7 @@ void host_source::find_parts(figure& f, const board& from) const {
       const auto& e = from.series()[s];
       if (e.removed) continue;
       for (const auto& m : ways[w].parts) {
-        if (!is(e.info, m)) continue;
+        if (!is(e.info, m) || (ways[w].named && !is_named(e.info, options_.inlets))) continue;
         f.parts[w].push_back(s);
         found_first = found_first || &m == ways[w].parts.data();
       }
@@ -115,7 +138,7 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
   if (f.announced == way && f.stale_after == stale_after) return;
   const auto& what = composites[f.which];
   if (f.announced) out.remove_group(f.group);
-  f.group = out.add_group("host", std::string(what.group), period_, stale_after);
+  f.group = out.add_group("host", std::string(what.group), options_.period, stale_after);
   f.series =
       out.add_series(f.group, std::string(what.family), {{"source", std::string(what.ways[way].source)}});
   f.announced = way;
@@ -141,7 +164,7 @@ void host_source::update(figure& f, instant now, board& out) const {
     if (out.groups()[f.group].read_at != c.read_at) out.mark_read(f.group, c.read_at);
   } else if (!best && first_there) {
     // A node that can know the figure does not know it now; which way it went last stays shown.
-    if (!f.announced) show(f, *first_there, metrics::stale_after(period_), out);
+    if (!f.announced) show(f, *first_there, metrics::stale_after(options_.period), out);
     out.set_absent(f.series, all[f.announced.value_or(*first_there)].why);
   } else if (!best && f.announced) {
     out.remove_group(f.group);

@@ -4,24 +4,37 @@
 #include "agent/source.hpp"
 #include "agent/sources/host/best_of.hpp"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 namespace binnacle::agent {
 
+/// Names of sensors that are honest about the air that comes in: "Inlet Temp", "ambient-port". Chips that
+/// only say "temp1" or "SYSTIN" measure some spot of the board.
+inline const std::vector<std::string> usual_inlets{"*inlet*", "*ambient*"};
+
+struct host_options {
+  duration period = std::chrono::seconds(1);
+  /// What counts as inlet where no BMC gives one, as ipmi::matches() has it: tried against a hwmon sensor's
+  /// label, its chip and label ("nct6798-isa-0290/SYSTIN"), and a thermal zone's type.
+  std::vector<std::string> inlets = usual_inlets;
+};
+
 /// The node's best figures, so that one policy fits a mixed fleet: host_power_watts from DCMI, else the BMC's
-/// power sensors, else psys, else RAPL; host_inlet_temperature_celsius from the BMC. The label `source` says
-/// which. They are made of what the other sources have put on the board, so this one is read after them; a
-/// value is as old as the oldest of its parts, and goes with them.
+/// power sensors, else psys, else RAPL; host_inlet_temperature_celsius from the BMC, else from a sensor of
+/// hwmon, else from a thermal zone that are named as inlets. The label `source` says which. They are made of
+/// what the other sources have put on the board, so this one is read after them; a value is as old as the
+/// oldest of its parts, and goes with them.
 class host_source final : public source {
  public:
-  explicit host_source(duration period, clocks time = {});
+  explicit host_source(host_options options, clocks time = {});
 
   std::string_view name() const noexcept override { return "host"; }
-  duration period() const noexcept override { return period_; }
+  duration period() const noexcept override { return options_.period; }
   /// It reads nothing but the board.
   duration least_period() const noexcept override {
-    return std::min<duration>(period_, std::chrono::milliseconds(200));
+    return std::min<duration>(options_.period, std::chrono::milliseconds(200));
   }
   std::vector<finding> probe() override { return {}; }
   result<void> discover(board& out) override;
@@ -43,7 +56,7 @@ class host_source final : public source {
   void show(figure& f, std::size_t way, duration stale_after, board& out) const;
   void update(figure& f, instant now, board& out) const;
 
-  duration period_;
+  host_options options_;
   clocks time_;
   std::vector<figure> figures_;
   std::uint32_t found_in_ = 0;  // version of the board in which the parts were looked for
