@@ -81,7 +81,8 @@ void bind_bmc(config_spec& spec, settings& s) {
 
 result<bmc_options> make_bmc_options(const settings& s) {
   bmc_options o;
-  o.period = s.period;
+  // What nobody waits for goes to the board at these ticks: no later than the sensor's next turn.
+  o.period = std::min(s.period, s.bmc_period);
   o.sys_root = s.sys_root;
   o.socket = s.ipmi_socket;
   o.helper = s.ipmi_helper.empty() ? helper_beside_us() : s.ipmi_helper;

@@ -19,6 +19,7 @@
 #include "agent/sources/scrape/scrape_source.hpp"
 #include "agent/sources/textfile/textfile.hpp"
 #include "agent/standard_descriptors.hpp"
+#include "agent/startup_memory.hpp"
 #include "agent/uplink.hpp"
 #include "common/async/task_group.hpp"
 #include "common/http/server.hpp"
@@ -224,6 +225,12 @@ async::task<void> stop_when_asked(parts* p, async::task_group* tasks, logger log
   p->loop.stop();
 }
 
+// By then everything has been found, read and sent once.
+async::task<void> shrink_after_the_start() {
+  co_await async::sleep_for(std::chrono::seconds(10));
+  give_back_startup_memory();
+}
+
 // Before anything is opened or started, so that what does not work without a capability says so at once.
 result<privileges> drop_privileges(const settings& s) {
   auto kept = needed_privileges(s);
@@ -273,6 +280,7 @@ result<void> serve(const settings& s, const logger& log) {
   p.reader->start(boot_clock::now());
   p.up->start();
   tasks.spawn("sampling", sample_loop(p.reader.get(), look_again, [&p] { p.up->changed(); }));
+  tasks.spawn("shrinking", shrink_after_the_start());
   tasks.spawn("stopping", stop_when_asked(&p, &tasks, log));
   log.info("binnacle-agent {} runs as node {}", BINNACLE_VERSION, s.node_name);
   async::run(p.loop, log);

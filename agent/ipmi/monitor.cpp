@@ -1,6 +1,7 @@
 #include "agent/ipmi/monitor.hpp"
 
 #include "agent/ipmi/sensor_choice.hpp"
+#include "agent/startup_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -114,7 +115,7 @@ void monitor::serve(peer& agent) {
   said_ = {false, "the BMC has not been asked yet", false};
   while (!agent.gone()) {
     const auto now = boot_clock::now();
-    hear();
+    take_what_came();
     work(now);
     agent.wait(std::min(next_work(boot_clock::now()), boot_clock::now() + stats_period));
     if (!agent.connected()) part();
@@ -125,6 +126,10 @@ void monitor::serve(peer& agent) {
 void monitor::hear() {
   if (agent_ == nullptr) return;
   agent_->wait(instant{});  // what is there already
+  take_what_came();
+}
+
+void monitor::take_what_came() {
   if (agent_->arrived()) greet();
   while (const auto message = agent_->next()) take(*message);
 }
@@ -184,8 +189,8 @@ void monitor::tell_plan() {
 }
 
 void monitor::tell_inventory() {
-  agent_->send(found_.who);
-  for (const auto& s : found_.sensors) agent_->send(s.about);
+  agent_->send_soon(found_.who);
+  for (const auto& s : found_.sensors) agent_->send_soon(s.about);
   agent_->send(inventory_end{static_cast<std::uint32_t>(found_.sensors.size())});
 }
 
@@ -239,6 +244,7 @@ void monitor::try_open(instant now) {
   tell_inventory();
   tell_status(true, {}, false);
   replan(now);
+  agent::give_back_startup_memory();
 }
 
 void monitor::close(error why, instant now) {
@@ -262,7 +268,13 @@ void monitor::read_next(const std::string& key) {
   const auto known = by_key_.find(key);
   if (known == by_key_.end()) return schedule_.done(key, boot_clock::now(), boot_clock::now(), false);
   const auto tried = read(*known->second);
-  if (tried.got) agent_->send(*tried.got);
+  if (tried.got) {
+    if (waited_for_.period_ms.contains(key)) {
+      agent_->send(*tried.got);
+    } else {
+      agent_->send_soon(*tried.got);
+    }
+  }
   if (tried.lost) {
     return close({errc::timeout, fmt::format("{} stopped answering: {}; the link is opened anew",
                                              found_.who.address, link_->last_message())},

@@ -50,6 +50,7 @@ class monitor {
   void part();
   void take(const from_agent& message);
   void hear();
+  void take_what_came();
   void work(instant now);
   instant next_work(instant now) const;
   void try_open(instant now);

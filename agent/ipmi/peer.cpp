@@ -92,6 +92,7 @@ peer::~peer() {
 }
 
 void peer::wait(instant until) {
+  if (!unsent_.empty() && until > unsent_since_ + gathering) flush();
   std::array<pollfd, 2> on{{{in_, POLLIN, 0}, {listener_, POLLIN, 0}}};  // a negative descriptor is left out
   if (::poll(on.data(), on.size(), poll_ms(until)) <= 0) return;
   if (on[0].revents != 0) read_some();
@@ -135,10 +136,21 @@ std::optional<from_agent> peer::next() {
 }
 
 void peer::send(const from_helper& message) {
+  send_soon(message);
+  flush();
+}
+
+void peer::send_soon(const from_helper& message) {
   if (out_ < 0) return;
-  const auto line = encode(message);
+  if (unsent_.empty()) unsent_since_ = boot_clock::now();
+  unsent_ += encode(message);
+}
+
+void peer::flush() {
+  if (unsent_.empty()) return;
+  const auto going = std::exchange(unsent_, {});
   const auto limit = boot_clock::now() + patience;
-  for (std::string_view left = line; !left.empty();) {
+  for (std::string_view left = going; !left.empty();) {
     const auto n = ::write(out_, left.data(), left.size());
     if (n > 0) {
       left.remove_prefix(static_cast<std::size_t>(n));
@@ -156,6 +168,7 @@ void peer::hang_up(std::string why) {
   if (in_ >= 0) ::close(in_);
   if (out_ >= 0 && out_ != in_) ::close(out_);
   in_ = out_ = -1;
+  unsent_.clear();
   why_ = std::move(why);
 }
 

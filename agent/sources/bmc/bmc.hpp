@@ -18,11 +18,12 @@ namespace binnacle::agent {
 class helper_link;
 
 struct bmc_options {
-  duration period = std::chrono::seconds(1);  ///< of what is said about the BMC itself
-  std::string helper;                         ///< the program binnacle-ipmi
-  std::string socket;                         ///< of a sidecar that runs it; empty: it is our child
-  std::vector<std::string> arguments;         ///< of the child
-  std::string device;                         ///< "/dev/ipmi0"; empty: a BMC over the network
+  /// Of what is said about the BMC itself, and of taking over readings that nobody waits for.
+  duration period = std::chrono::seconds(1);
+  std::string helper;                  ///< the program binnacle-ipmi
+  std::string socket;                  ///< of a sidecar that runs it; empty: it is our child
+  std::vector<std::string> arguments;  ///< of the child
+  std::string device;                  ///< "/dev/ipmi0"; empty: a BMC over the network
   std::string sys_root = "/sys";
   std::string credentials_file;
   ipmi::selection select;

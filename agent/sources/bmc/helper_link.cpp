@@ -56,7 +56,11 @@ struct helper_link::coroutines {
       link->reap();
       link->act();
       const auto now = boot_clock::now();
-      const auto next = link->minder_.deadline();
+      if (now >= link->tell_at_) {
+        link->tell_at_ = instant::max();
+        if (link->arrived_) link->arrived_();
+      }
+      const auto next = std::min(link->minder_.deadline(), link->tell_at_);
       auto until = next == instant::max() ? async::never : async::within(std::max(next - now, duration{}));
       if (link->child_ && !link->present_) {
         const bool dies = now < link->kill_at_ + stubborn;
@@ -156,7 +160,7 @@ void helper_link::act() {
       case supervisor::action::ping: say(ipmi::ping{minder_.ping()}); break;
       case supervisor::action::end:
         close();
-        if (arrived_) arrived_();
+        tell_by({});
         break;
     }
   }
@@ -219,7 +223,13 @@ void helper_link::reap() {
   minder_.gone(*how, now);
   // The source's status, which the sampler logs when it changes, says why.
   log_.debug("the helper ended with {}", *how);
-  if (arrived_) arrived_();
+  tell_by({});
+}
+
+void helper_link::tell_by(instant when) {
+  if (when >= tell_at_) return;
+  tell_at_ = when;
+  wake();
 }
 
 void helper_link::say(const ipmi::from_agent& message) {
@@ -242,7 +252,6 @@ result<void> helper_link::hear(ipmi::line_buffer& lines, std::string_view bytes)
     if (!message) return message.error();
     if (auto taken = hear_one(*message); !taken) return taken;
   }
-  if (arrived_) arrived_();
   return {};
 }
 
@@ -260,11 +269,13 @@ result<void> helper_link::hear_one(const ipmi::from_helper& message) {
   if (auto taken = view_.take(message); !taken) return taken;
   if (const auto* status = std::get_if<ipmi::status>(&message)) {
     minder_.status(status->ok, status->permanent, status->message, now);
+    tell_by(now);
   } else if (const auto* pong = std::get_if<ipmi::pong>(&message)) {
     minder_.pong(pong->number, now);
   } else if (std::holds_alternative<ipmi::inventory_end>(message)) {
     minder_.status(true, false, {}, now);
     if (inventory_) inventory_();
+    tell_by(now);
   } else if (std::holds_alternative<ipmi::plan>(message)) {
     std::optional<duration> shortest;
     for (const auto& [key, ms] : view_.plan()) {
@@ -272,8 +283,9 @@ result<void> helper_link::hear_one(const ipmi::from_helper& message) {
       if (!shortest || period < *shortest) shortest = period;
     }
     minder_.planned(shortest, now);
-  } else if (std::holds_alternative<ipmi::reading>(message)) {
+  } else if (const auto* reading = std::get_if<ipmi::reading>(&message)) {
     minder_.reading(now);
+    if (interest_.period_ms.contains(reading->key)) tell_by(now + gathering);
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include "common/clock.hpp"
 #include "common/log.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -34,11 +35,16 @@ struct link_options {
 /// lines, as the supervisor decides. Nothing in here waits for the BMC. Threads: the agent's loop.
 class helper_link : public std::enable_shared_from_this<helper_link> {
  public:
+  /// A reading that somebody waits for is told of this long after it came, with those that came meanwhile: a
+  /// round of a BMC's sensors takes milliseconds, and each telling costs a batch on every link. What nobody
+  /// waits for is told of with the next that is, and stays in the view until somebody looks.
+  static constexpr duration gathering = std::chrono::milliseconds(20);
+
   helper_link(link_options o, logger log);
   ~helper_link();
 
   /// Begins to live in `tasks`, which outlive the loop's run. `arrived` is called when there is something to
-  /// take, `inventory` when the sensors are others than before.
+  /// take that should not wait (see gathering), `inventory` when the sensors are others than before.
   void start(async::task_group& tasks, std::function<void()> arrived, std::function<void()> inventory);
   /// Calls neither any more.
   void forget();
@@ -61,6 +67,7 @@ class helper_link : public std::enable_shared_from_this<helper_link> {
   void adopt(descriptor channel);
   result<void> hear(ipmi::line_buffer& lines, std::string_view bytes);
   result<void> hear_one(const ipmi::from_helper& message);
+  void tell_by(instant when);
   void ended();
   void wake();
 
@@ -74,7 +81,8 @@ class helper_link : public std::enable_shared_from_this<helper_link> {
   std::shared_ptr<async::event> wake_;
   std::optional<helper_process> child_;
   std::shared_ptr<connection> present_;
-  instant kill_at_{};  // of a child without a connection
+  instant kill_at_{};                 // of a child without a connection
+  instant tell_at_ = instant::max();  // arrived_ is to be called then
 };
 
 }  // namespace binnacle::agent

@@ -37,7 +37,7 @@ struct linked {
     o.supervision.pause = {10ms, 20ms, 50ms};
     link = std::make_shared<helper_link>(std::move(o), log);
     link->start(
-        tasks, [] {}, [this] { ++inventories; });
+        tasks, [this] { ++tellings; }, [this] { ++inventories; });
     link->allow();
   }
   ~linked() { tasks.cancel(); }
@@ -53,7 +53,7 @@ struct linked {
   std::vector<std::string> said;
   logger log;
   async::task_group tasks{loop, log};
-  int inventories = 0;
+  int inventories = 0, tellings = 0;
   std::shared_ptr<helper_link> link;
 };
 
@@ -71,6 +71,31 @@ TEST_CASE("one that says hello and answers is told what to read, and lives") {
   CHECK(l.counted().starts == 1);
   CHECK(l.counted().ended == 0);
   CHECK(l.counted().hung == 0);
+}
+
+TEST_CASE("readings that somebody waits for are told of together, the others when somebody looks") {
+  const auto reading = [](const char* key) {
+    return std::string(R"({"type":"reading","key":")") + key + R"(","value":1,"read_at_ns":1,"took_us":1}\n)";
+  };
+  std::string said;
+  int told = 0;
+  SUBCASE("one is waited for") {
+    said = reading("20.0.2") + reading("20.0.1") + reading("20.0.2") + reading("20.0.1");
+    told = 1;
+  }
+  SUBCASE("none is") { said = reading("20.0.2") + reading("20.0.2"); }
+  linked l(
+      std::string(hello) + board +
+      R"(echo '{"type":"plan","period_ms":{"20.0.1":1000,"20.0.2":1000}}'; read select; read interest; printf ')" +
+      said + "'; while read line; do :; done");
+  REQUIRE(l.until([&] { return l.inventories == 1 && l.tellings > 0; }));
+  l.loop.poll();
+  const int before = l.tellings;
+  l.link->set_interest({{"20.0.1", 1000}});
+  REQUIRE(l.until([&] { return l.link->view().has_readings() && l.tellings >= before + told; }));
+  l.loop.run_for(3 * helper_link::gathering);
+  CHECK(l.tellings == before + told);
+  CHECK(l.link->view().take_readings().size() == (told > 0 ? 2 : 1));
 }
 
 TEST_CASE("one that stops answering is killed and started again") {

@@ -92,6 +92,26 @@ TEST_CASE("over two descriptors: what is said arrives, and the end of input is t
   p->send(pong{3});  // to nobody: no harm
 }
 
+TEST_CASE("what may wait goes with what may not, or before a longer wait, in order") {
+  std::array<int, 2> ends{};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) == 0);
+  agent_end agent(ends[0]);
+  const auto p = peer::over(ends[1], ends[1]);
+  const auto line = [](std::uint64_t n) { return encode(from_helper(pong{n})); };
+  p->send_soon(pong{1});
+  p->send_soon(pong{2});
+  p->wait(instant{});  // a look at what has come keeps nothing back for long
+  SUBCASE("with another") {
+    p->send(pong{3});
+    CHECK(agent.hear() == line(1) + line(2) + line(3));
+  }
+  SUBCASE("before a wait") {
+    agent.say("\n");  // so that the wait is short
+    p->wait(soon());
+    CHECK(agent.hear() == line(1) + line(2));
+  }
+}
+
 TEST_CASE("at a socket: one agent at a time, one after the other, closed to others") {
   support::temp_folder folder;
   const auto path = folder / "ipmi.sock";
