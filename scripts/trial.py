@@ -194,8 +194,9 @@ class Trial(Processes):
     def heat(self, node, watts):
         (self.sysroot(node) / "watts").write_text(f"{watts}\n")
 
-    def start_bmc(self, node):
-        """A simulated BMC (OpenIPMI's ipmi_sim); the flags that make an agent read it. warm() changes a sensor."""
+    def start_bmc(self, node, in_band=False):
+        """A simulated BMC (OpenIPMI's ipmi_sim); the flags that make an agent read it, over the network or as the BMC of its own machine. warm()
+        changes a sensor."""
         folder = self.folder / node / "bmc"
         folder.mkdir(parents=True, exist_ok=True)
         self.start(f"bmc-{node}", self.build / "tests/support/binnacle-sim-bmc", "--root", folder)
@@ -203,6 +204,12 @@ class Trial(Processes):
         settings = folder / "ipmi.yaml"
         # ipmi_sim lets only administrators use DCMI, and wants the workaround.
         settings.write_text(f"privilege: admin\nworkarounds: [opensesspriv]\ncache-folder: {folder / 'cache'}\n")
+        if in_band:
+            # The agent gives its helper nothing of its own environment, so what makes a file the device comes in between.
+            helper = folder / "binnacle-ipmi"
+            helper.write_text(f'#!/bin/sh\nexec env $(cat {folder}/in-band.env) {self.build.absolute()}/agent/ipmi/binnacle-ipmi "$@"\n')
+            helper.chmod(0o755)
+            return ["--bmc-device", folder / "ipmi0", "--ipmi-helper", helper, "--ipmi-config", settings]
         return ["--bmc-host", address, "--bmc-credentials-file", folder / "bmc", "--ipmi-config", settings]
 
     def warm(self, node, sensor, value):

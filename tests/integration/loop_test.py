@@ -161,6 +161,20 @@ class Loop(unittest.TestCase):
             self.trial.warm("cool", "cpu0_temp", 61)
         self.assertEqual([i["value"] for i in self.trial.metric("bmc_temperature_celsius_inlet_temp")], ["23"])
 
+    def test_the_bmc_of_the_agents_own_machine_decides(self):
+        if not (BUILD / "tests/support/binnacle-sim-bmc").exists():
+            self.skipTest("built without FreeIPMI or OpenIPMI")
+        self.trial.write_policy(policy(rule("dontschedule", 30, metric="host_inlet_temperature_celsius")))
+        self.trial.start_aggregator()
+        self.trial.start_agent("cool", "--sources", "bmc", *self.trial.start_bmc("cool", in_band=True))
+        self.trial.wait_for("the temperature", lambda: [i["value"] for i in self.trial.metric("host_inlet_temperature_celsius")] == ["23"])
+        self.assertEqual(self.ask("filter", ["cool"])["NodeNames"], ["cool"])
+        self.trial.warm("cool", "inlet_temp", 44)
+        self.trial.wait_for("the refusal", lambda: self.ask("filter", ["cool"])["NodeNames"] == [])
+        self.trial.warm("cool", "inlet_temp", 23)
+        self.trial.wait_for("the pass", lambda: self.ask("filter", ["cool"])["NodeNames"] == ["cool"])
+        self.assertEqual(self.trial.metric("bmc_dcmi_average_power_watts")[0]["value"], "417")
+
     def test_a_policy_that_watches_rapl_makes_agents_read_it_five_times_a_second(self):
         def periods():
             items = self.trial.metric("binnacle_agent_source_period_seconds_rapl")

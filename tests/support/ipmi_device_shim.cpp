@@ -1,7 +1,7 @@
 // Preloaded (LD_PRELOAD) into a program, this stands where the kernel's OpenIPMI driver does: what the
-// program sends to /dev/ipmi0 goes to the system interface of a simulated BMC (ipmi_sim, `serial 15 … codec
-// VM`), so that the whole in-band way runs without a kernel driver. BINNACLE_IPMI_SHIM names a file of lines,
-// read again for each command:
+// program sends to /dev/ipmi0, or to a file of that name anywhere, goes to the system interface of a
+// simulated BMC (ipmi_sim, `serial 15 … codec VM`), so that the whole in-band way runs without a kernel
+// driver. BINNACLE_IPMI_SHIM names a file of lines, read again for each command:
 //   port 9003            TCP, on 127.0.0.1
 //   delay_ms 20          each answer comes this much later
 //   fail 45 192          commands of this number get this completion code instead (0xc0 node busy)
@@ -29,8 +29,13 @@
 
 namespace {
 
-constexpr const char* device = "/dev/ipmi0";
 constexpr unsigned char end_of_message = 0xa0, end_of_command = 0xa1, escape = 0xaa;
+
+// A program that looks first whether there is a device, without the shim, is given a file to find.
+bool is_device(const char* path) {
+  const char* name = std::strrchr(path, '/');
+  return name != nullptr && std::strcmp(name, "/ipmi0") == 0;
+}
 
 struct control {
   int port = 0;
@@ -165,7 +170,7 @@ int take_answer(ipmi_recv& into) {
 
 extern "C" {
 __attribute__((visibility("default"))) int open(const char* path, int flags, ...) {
-  if (std::strcmp(path, device) == 0) return connect_bmc();
+  if (is_device(path)) return connect_bmc();
   va_list rest;
   va_start(rest, flags);
   const int mode = va_arg(rest, int);
@@ -173,7 +178,7 @@ __attribute__((visibility("default"))) int open(const char* path, int flags, ...
   return next<int(const char*, int, ...)>("open")(path, flags, mode);
 }
 __attribute__((visibility("default"))) int open64(const char* path, int flags, ...) {
-  if (std::strcmp(path, device) == 0) return connect_bmc();
+  if (is_device(path)) return connect_bmc();
   va_list rest;
   va_start(rest, flags);
   const int mode = va_arg(rest, int);
@@ -181,7 +186,7 @@ __attribute__((visibility("default"))) int open64(const char* path, int flags, .
   return next<int(const char*, int, ...)>("open64")(path, flags, mode);
 }
 __attribute__((visibility("default"))) int access(const char* path, int mode) noexcept {
-  return std::strcmp(path, device) == 0 ? 0 : next<int(const char*, int)>("access")(path, mode);
+  return is_device(path) ? 0 : next<int(const char*, int)>("access")(path, mode);
 }
 __attribute__((visibility("default"))) int ioctl(int fd, unsigned long request, ...) noexcept {
   va_list rest;

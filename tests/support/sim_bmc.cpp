@@ -19,7 +19,8 @@ int main(int argc, char** argv) {
       "Prints \"ready HOST:PORT\", and in ROOT/ makes:\n"
       "  bmc            credentials-file for binnacle-ipmi (an administrator; ipmi_sim gives DCMI to nobody "
       "else)\n"
-      "  in-band.env    variables for a program whose /dev/ipmi0 shall be this BMC\n"
+      "  in-band.env    variables for a program whose /dev/ipmi0 shall be this BMC, or whose ROOT/ipmi0\n"
+      "  ipmi0          an empty file, for programs that look whether the device is there\n"
       "  values/        a file for each sensor: echo 44 > ROOT/values/inlet_temp",
       "binnacle-sim-bmc"};
   app.footer(
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
     std::string variables;
     for (const auto& v : sim.shim_environment()) variables += v + "\n";
     sim.write("in-band.env", variables);
+    sim.write("ipmi0", "");
     std::printf("ready %s\n", sim.address().c_str());
     std::fflush(stdout);
     int came = 0;
