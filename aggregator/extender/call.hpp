@@ -21,7 +21,9 @@ class call : public http::exchange, protected args_sink {
 
  protected:
   void on_pod() override { judge_.choose(args_.pod()); }
-  /// The body of the answer to a complete and sound request.
+  /// The body of the answer to a complete and sound request. It ends where its JSON does: kube-scheduler
+  /// reads no further, and Go gives up a connection on which anything is left over (a line's end is, for one
+  /// length in 2,500).
   virtual std::vector<std::string> body() = 0;
   /// The candidates: Nodes' items, or NodeNames where there are none. No scheduler sends both; what reads a
   /// full reply sent Nodes.

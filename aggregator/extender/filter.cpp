@@ -24,9 +24,7 @@ class filter_call final : public call {
   std::vector<std::string> names_body();
   void refuse(const name_list& names, std::size_t i, std::size_t k);
   std::string tail() const {
-    return fmt::format(R"("FailedNodes":{{}},"FailedAndUnresolvableNodes":{{{}}},"Error":""}})"
-                       "\n",
-                       refused_);
+    return fmt::format(R"("FailedNodes":{{}},"FailedAndUnresolvableNodes":{{{}}},"Error":""}})", refused_);
   }
 
   kept_items kept_{std::string(nodes_head)};

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <unordered_map>
 
 namespace binnacle::extender {
 namespace {
@@ -19,8 +18,9 @@ using decision::verdict;
 /// Unknown nodes are remembered by name; a request may hold 100,000 of them.
 constexpr std::size_t most_strangers = 256;
 
-decision::cell cell_of(const store::sample& s, instant now) noexcept {
-  decision::cell c;
+/// Written where it stays: g++ copies the 15 bytes of a cell made elsewhere as two overlapping words, which
+/// have to wait for the narrower writes just before.
+void write_cell(const store::sample& s, instant now, decision::cell& c) noexcept {
   c.mantissa = s.value.mantissa;
   c.exponent = s.value.exponent;
   c.reason = s.absent_because(now);
@@ -30,7 +30,6 @@ decision::cell cell_of(const store::sample& s, instant now) noexcept {
     c.age_ms =
         static_cast<std::int32_t>(std::clamp<std::int64_t>(ms, 0, std::numeric_limits<std::int32_t>::max()));
   }
-  return c;
 }
 
 }  // namespace
@@ -69,34 +68,29 @@ void judge::look_up(const name_list& names, std::size_t from) {
   for (std::size_t i = 0; i < ids_.size(); ++i) batch_[i] = {.id = ids_[i]};
 }
 
-/// Rule `rule`'s value at the first `listed` candidates of the batch, each read once, into the record from
-/// candidate `first` on.
-void judge::read(std::size_t rule, instant now, std::size_t first, std::size_t listed) {
-  const policy::published_rule& source = by_.strategy->rules[rule];
-  const std::size_t stride = record_.rules();
-  constexpr std::size_t ahead = 16;  // enough to hide a fetch from memory behind the work on those before it
-  for (std::size_t i = 0; i < listed; ++i) {
-    if (i + ahead < listed) source.values->prefetch(batch_[i + ahead].id);
-    if (batch_[i].id == decision::no_node) continue;
-    const decision::cell seen = cell_of(source.load(batch_[i].id), now);
-    if (seen.present()) oldest_ms_ = std::max(oldest_ms_, seen.age_ms);
-    record_.cells[(first + i) * stride + rule] = seen;
-  }
-}
-
-/// Puts the batch into the record, as far as it may list it; how many candidates it took.
+/// Puts the batch's names and values, each read once, into the record, as far as it may list them; how many
+/// candidates it took.
 std::size_t judge::list(const name_list& names, std::size_t from, instant now) {
-  const std::size_t first = record_.candidates.size();
-  const std::size_t listed = std::min(batch_.size(), most_listed_ - first);
-  record_.cells.resize((first + listed) * record_.rules());
-  for (std::size_t k = 0; k < record_.rules(); ++k) read(k, now, first, listed);
+  const auto& rules = by_.strategy->rules;
+  const std::size_t listed = std::min(batch_.size(), most_listed_ - record_.candidates.size());
+  if (record_.cells.empty()) record_.cells.reserve(listed * rules.size());
+  constexpr std::size_t ahead = 16;  // enough to hide a fetch from memory behind the work on those before it
   for (std::size_t i = 0; i < batch_.size(); ++i) {
-    if (batch_[i].id != decision::no_node) {
-      shared_.decisions.names().learn(batch_[i].id, names[from + i]);
-    } else {
+    const store::node_id id = batch_[i].id;
+    if (id == decision::no_node) {
       ++record_.unknown;
-      if (i < listed && record_.strangers.size() < most_strangers)
-        record_.strangers.emplace_back(names[from + i]);
+      if (i >= listed) continue;
+      record_.cells.resize(record_.cells.size() + rules.size());
+      if (record_.strangers.size() < most_strangers) record_.strangers.emplace_back(names[from + i]);
+      continue;
+    }
+    shared_.decisions.names().learn(id, names[from + i]);
+    if (i >= listed) continue;
+    for (const policy::published_rule& rule : rules) {
+      if (i + ahead < listed) rule.values->prefetch(batch_[i + ahead].id);
+      decision::cell& seen = record_.cells.emplace_back();
+      write_cell(rule.load(id), now, seen);
+      if (seen.present()) oldest_ms_ = std::max(oldest_ms_, seen.age_ms);
     }
   }
   return listed;
@@ -166,22 +160,30 @@ std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
 void judge::damp(std::vector<std::uint8_t>& scores, instant now) {
   shared_.placed.gone(record_.pod.uid);  // whom a scheduler asks about is nowhere yet
   const policy::published_rule& rule = by_.strategy->rules.front();
-  std::vector<std::uint32_t> crowds(scores.size());
-  std::unordered_map<std::uint32_t, std::uint32_t> by_node;
-  for (const std::string_view node : shared_.placed.nodes(now)) {
-    const store::node_id id = shared_.data.ids().find(node);
-    if (id == decision::no_node) continue;
-    by_node[index(id)] = shared_.placed.counting(node, rule.load(id).read_at, rule.definition.window);
+  const auto crowds = shared_.placed.crowds(now);
+  if (crowds.empty()) return;
+  std::vector<store::node_id> ids(crowds.size());
+  shared_.data.ids().find_all(
+      ids.size(), [&](std::size_t i) { return crowds[i].node; }, ids.data());
+  std::vector<std::uint32_t> unseen;  // pods by node: ids are dense
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] == decision::no_node) continue;
+    if (index(ids[i]) >= unseen.size()) unseen.resize(index(ids[i]) + 1);
+    unseen[index(ids[i])] =
+        shared_.placed.counting(crowds[i], rule.load(ids[i]).read_at, rule.definition.window);
   }
-  if (by_node.empty()) return;
+  const auto pods_at = [&](std::size_t i) {
+    const std::size_t at = index(batch_[i].id);
+    return at < unseen.size() ? unseen[at] : 0;
+  };
   std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (const auto at = by_node.find(index(batch_[i].id)); at != by_node.end()) crowds[i] = at->second;
-    if (batch_[i].what == verdict::scored) least = std::min(least, crowds[i]);
+    if (batch_[i].what == verdict::scored) least = std::min(least, pods_at(i));
   }
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (batch_[i].what != verdict::scored) continue;
-    const auto off = static_cast<std::uint8_t>(std::min<std::uint32_t>(crowds[i] - least, policy::top_score));
+    const auto off =
+        static_cast<std::uint8_t>(std::min<std::uint32_t>(pods_at(i) - least, policy::top_score));
     batch_[i].crowd = off;
     scores[i] -= std::min(scores[i], off);
   }

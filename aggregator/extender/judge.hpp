@@ -11,7 +11,7 @@ namespace binnacle::extender {
 
 /// Makes one decision: takes the candidates of a request, says what becomes of each, and writes the record.
 /// Reads each value once; nothing is allocated per candidate. Candidates may come one by one (full nodes) or
-/// all at once: many are taken column by column, so that the memory behind them is fetched for several at a
+/// all at once: many are taken together, so that the memory behind them is fetched for several at a
 /// time.
 class judge {
  public:
@@ -50,7 +50,6 @@ class judge {
     return v == decision::verdict::refused || v == decision::verdict::refused_missing;
   }
   void look_up(const name_list& names, std::size_t from);
-  void read(std::size_t rule, instant now, std::size_t first, std::size_t listed);
   std::size_t list(const name_list& names, std::size_t from, instant now);
   void damp(std::vector<std::uint8_t>& scores, instant now);
   void expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now);

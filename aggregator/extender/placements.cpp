@@ -76,21 +76,19 @@ void placements::expire(instant now) {
   }
 }
 
-std::vector<std::string_view> placements::nodes(instant now) {
+std::vector<placements::crowd> placements::crowds(instant now) {
   expire(now);
-  std::vector<std::string_view> out;
+  std::vector<crowd> out;
   out.reserve(nodes_.size());
-  for (const auto& [node, residents] : nodes_) out.push_back(node);
+  for (const auto& [node, residents] : nodes_) out.push_back({node, residents});
   return out;
 }
 
-std::uint32_t placements::counting(std::string_view node, instant read_at, duration window) const {
-  const auto on = nodes_.find(node);
-  if (on == nodes_.end()) return 0;
+std::uint32_t placements::counting(const crowd& on, instant read_at, duration window) const {
   const auto unseen = [&](const resident& r) {
     return !r.ready || read_at < *r.ready + settings_.settle + window;
   };
-  return static_cast<std::uint32_t>(std::ranges::count_if(on->second, unseen));
+  return static_cast<std::uint32_t>(std::ranges::count_if(on.pods, unseen));
 }
 
 }  // namespace binnacle::extender

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -46,11 +47,20 @@ class placements {
   void ready(const std::string& uid, bool is, instant now);
   void gone(const std::string& uid);
 
-  /// Nodes that have such pods.
-  std::vector<std::string_view> nodes(instant now);
-  /// How many pods of `node` a value does not show yet that was read at `read_at` and is made of the
+  /// A pod on its node: what every prioritize looks through.
+  struct resident {
+    std::string uid;
+    std::optional<instant> ready;
+  };
+  struct crowd {
+    std::string_view node;
+    std::span<const resident> pods;
+  };
+  /// Nodes that have such pods, by name; valid until the next change.
+  std::vector<crowd> crowds(instant now);
+  /// How many of a node's pods a value does not show yet that was read at `read_at` and is made of the
   /// `window` before it: those not Ready at the window's beginning, and for `settle` before that.
-  std::uint32_t counting(std::string_view node, instant read_at, duration window) const;
+  std::uint32_t counting(const crowd& on, instant read_at, duration window) const;
 
   std::size_t size() const noexcept { return pods_.size(); }
   std::uint64_t dropped() const noexcept { return dropped_; }
@@ -60,11 +70,6 @@ class placements {
     std::string node;
     instant since{};  // expected or bound
     bool confirmed = false;
-  };
-  /// A pod on its node: what every prioritize looks through.
-  struct resident {
-    std::string uid;
-    std::optional<instant> ready;
   };
   using pods = std::unordered_map<std::string, pod>;
 

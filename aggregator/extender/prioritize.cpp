@@ -35,7 +35,7 @@ std::vector<std::string> prioritize_call::body() {
     }
     if (out.back() == ',') out.pop_back();
   }
-  out += "]\n";
+  out += ']';
   std::vector<std::string> pieces;
   pieces.push_back(std::move(out));
   return pieces;

@@ -43,16 +43,20 @@ void append_clean(std::string& out, std::string_view text) {
 
 bool has_no_body(unsigned status) { return status == 204 || status == 304; }
 
+std::size_t length_of(const response& answer) {
+  std::size_t length = 0;
+  for (const auto& piece : answer.body) length += piece.size();
+  return length;
+}
+
 }  // namespace
 
 std::string head_of(const response& answer, bool keep_alive, bool http10) {
-  std::size_t length = 0;
-  for (const auto& piece : answer.body) length += piece.size();
   std::string out = fmt::format("HTTP/1.1 {} {}\r\n", answer.status, reason_of(answer.status));
   if (!has_no_body(answer.status)) {
     out += "Content-Type: ";
     append_clean(out, answer.content_type);
-    out += fmt::format("\r\nContent-Length: {}\r\n", length);
+    out += fmt::format("\r\nContent-Length: {}\r\n", length_of(answer));
   }
   out += "X-Content-Type-Options: nosniff\r\n";
   for (const auto& [name, value] : answer.headers) {
@@ -70,6 +74,7 @@ std::string head_of(const response& answer, bool keep_alive, bool http10) {
 answer_slices::answer_slices(const response& answer, std::string head, bool with_body)
     : answer_(answer), gathered_(std::move(head)) {
   if (!with_body || has_no_body(answer.status)) piece_ = answer.body.size();
+  if (gathered_.size() + length_of(answer) <= largest) gather_ = largest;
 }
 
 std::string_view answer_slices::rest() {
@@ -88,15 +93,15 @@ std::string_view answer_slices::next() {
   for (;;) {
     const std::string_view left = rest();
     if (left.empty()) return gathered_;
-    if (gathered_.empty() && left.size() >= record) {
+    if (gathered_.empty() && left.size() >= gather_) {
       // Whole records only, so that the odd end is gathered with what follows.
       const auto whole = std::min(left.size() - left.size() % record, largest);
       offset_ += whole;
       return left.substr(0, whole);
     }
-    if (gathered_.size() >= record) return gathered_;
-    const auto taken = left.substr(0, record - gathered_.size());
-    gathered_.reserve(std::min(record, gathered_.size() + left.size()));
+    if (gathered_.size() >= gather_) return gathered_;
+    const auto taken = left.substr(0, gather_ - gathered_.size());
+    gathered_.reserve(std::min(gather_, gathered_.size() + left.size()));
     gathered_ += taken;
     offset_ += taken.size();
   }

@@ -11,8 +11,9 @@ namespace binnacle::http {
 /// that no handler can be talked into sending a header of the client's making.
 std::string head_of(const response& answer, bool keep_alive, bool http10);
 
-/// Cuts an answer into what one write takes: the head and the beginning of the body share a TLS record, small
-/// pieces are gathered into records, and large ones go uncopied, at most 64 KiB at once.
+/// Cuts an answer into what one write takes: an answer of up to 64 KiB is one piece, so that its reader wakes
+/// once; of a larger one the head and the beginning of the body share a TLS record, small pieces are gathered
+/// into records, and large ones go uncopied, at most 64 KiB at once.
 class answer_slices {
  public:
   static constexpr std::size_t record = 16u << 10;
@@ -28,7 +29,8 @@ class answer_slices {
 
   const response& answer_;
   std::string gathered_;
-  bool given_ = false;  // gathered_ was handed out: begin anew
+  std::size_t gather_ = record;  // how much to gather at once
+  bool given_ = false;           // gathered_ was handed out: begin anew
   std::size_t piece_ = 0;
   std::size_t offset_ = 0;
 };

@@ -152,7 +152,7 @@ class ControlPlane(Processes):
         self.wait_for("the default service account", lambda: self.request("GET", "/api/v1/namespaces/default/serviceaccounts/default")[0] == 200, 120)
         return port
 
-    def start_scheduler(self, configuration=None, name="kube-scheduler"):
+    def start_scheduler(self, configuration=None, name="kube-scheduler", *more):
         """A scheduler with a KubeSchedulerConfiguration (without it, one without extenders), whose connection and election are filled in."""
         self.authority.issue(name, "/CN=system:kube-scheduler", "clientAuth")
         access = str(self.write_kubeconfig(name))
@@ -162,7 +162,7 @@ class ControlPlane(Processes):
         file, port = self.folder / f"{name}.json", free_port()
         file.write_text(json.dumps(configuration))
         self.start(name, program("kubernetes", "kube-scheduler"), f"--config={file}", f"--authentication-kubeconfig={access}",
-                   f"--authorization-kubeconfig={access}", "--bind-address=127.0.0.1", f"--secure-port={port}", f"--cert-dir={self.folder}/{name}")
+                   f"--authorization-kubeconfig={access}", "--bind-address=127.0.0.1", f"--secure-port={port}", f"--cert-dir={self.folder}/{name}", *more)
         self.wait_for(name, lambda: self.answers(port, "/readyz"), 120)
         return port
 

@@ -48,9 +48,7 @@ TEST_SUITE("aggregator/extender/filter") {
     CHECK(
         answer.body ==
         R"({"Nodes":null,"NodeNames":["node-a","node-c"],"FailedNodes":{},"FailedAndUnresolvableNodes":{"node-b":")" +
-            power_refusal +
-            R"("},"Error":""})"
-            "\n");
+            power_refusal + R"("},"Error":""})");
     CHECK(answer.outcome == "decided");
   }
 
@@ -73,11 +71,9 @@ TEST_SUITE("aggregator/extender/filter") {
     const std::string a = node_json("node-a"), b = node_json("node-b"), c = node_json("node-c");
     const auto answer = f.filter(nodes_args(pod_json("web-1", "power"), {a, b, c}));
     CHECK(answer.status == 200);
-    CHECK(answer.body == R"({"Nodes":{"metadata":{},"items":[)" + a + "," + c +
-                             R"(]},"NodeNames":null,"FailedNodes":{},)" +
-                             R"("FailedAndUnresolvableNodes":{"node-b":")" + power_refusal +
-                             R"("},"Error":""})"
-                             "\n");
+    CHECK(answer.body ==
+          R"({"Nodes":{"metadata":{},"items":[)" + a + "," + c + R"(]},"NodeNames":null,"FailedNodes":{},)" +
+              R"("FailedAndUnresolvableNodes":{"node-b":")" + power_refusal + R"("},"Error":""})");
   }
 
   TEST_CASE("full form with the Pod behind the nodes gives the same answer") {
@@ -127,8 +123,7 @@ TEST_SUITE("aggregator/extender/filter") {
       CHECK(answer.status == 200);
       CHECK(
           answer.body ==
-          R"({"Nodes":null,"NodeNames":["node-a","node-b","node-c"],"FailedNodes":{},"FailedAndUnresolvableNodes":{},"Error":""})"
-          "\n");
+          R"({"Nodes":null,"NodeNames":["node-a","node-b","node-c"],"FailedNodes":{},"FailedAndUnresolvableNodes":{},"Error":""})");
       CHECK(answer.outcome == row.outcome);
       const auto full = f.filter(nodes_args(pod_json("p", row.policy), {node_json("node-b")}));
       CHECK(full.body.find(node_json("node-b")) != std::string::npos);

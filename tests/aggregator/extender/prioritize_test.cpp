@@ -35,8 +35,7 @@ TEST_SUITE("aggregator/extender/prioritize") {
   TEST_CASE("scores follow the values, in the order of the request, both forms alike") {
     demo_fleet f;
     const std::string scores =
-        R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":10},{"Host":"node-c","Score":7}])"
-        "\n";
+        R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":10},{"Host":"node-c","Score":7}])";
     const auto answer = f.prioritize(body_for("power"));
     CHECK(answer.status == 200);
     CHECK(answer.body == scores);
@@ -51,8 +50,7 @@ TEST_SUITE("aggregator/extender/prioritize") {
     demo_fleet f;
     f.settings.scores = extender::score_mode::rank;
     CHECK(f.prioritize(body_for("power")).body ==
-          R"([{"Host":"node-a","Score":8},{"Host":"node-b","Score":10},{"Host":"node-c","Score":9}])"
-          "\n");
+          R"([{"Host":"node-a","Score":8},{"Host":"node-b","Score":10},{"Host":"node-c","Score":9}])");
   }
 
   TEST_CASE("a candidate without a fresh value is listed with 0") {
@@ -60,8 +58,7 @@ TEST_SUITE("aggregator/extender/prioritize") {
     f.value("node-c", "package_power_avg", {1, 0}, std::chrono::seconds(11));
     CHECK(
         f.prioritize(body_for("power", {"node-a", "node-b", "node-c", "node-d", "stranger"})).body ==
-        R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":10},{"Host":"node-c","Score":0},{"Host":"node-d","Score":0},{"Host":"stranger","Score":0}])"
-        "\n");
+        R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":10},{"Host":"node-c","Score":0},{"Host":"node-d","Score":0},{"Host":"stranger","Score":0}])");
     const auto* r = f.decisions.find({}).at(0);
     CHECK(r->what == decision::verb::prioritize);
     CHECK(r->candidates[1].score == 10);
@@ -80,8 +77,7 @@ TEST_SUITE("aggregator/extender/prioritize") {
     f.publish(p);
     f.value("node-a", "package_power_avg", {72133, -3}, std::chrono::milliseconds(50));
     CHECK(f.prioritize(body_for("strict")).body ==
-          R"([{"Host":"node-a","Score":10},{"Host":"node-b","Score":0},{"Host":"node-c","Score":0}])"
-          "\n");
+          R"([{"Host":"node-a","Score":10},{"Host":"node-b","Score":0},{"Host":"node-c","Score":0}])");
   }
 
   TEST_CASE("nothing to score by: an empty list and the reason") {
@@ -98,15 +94,15 @@ TEST_SUITE("aggregator/extender/prioritize") {
       CAPTURE(row.policy);
       const auto answer = f.prioritize(body_for(row.policy));
       CHECK(answer.status == 200);
-      CHECK(answer.body == "[]\n");
+      CHECK(answer.body == "[]");
       CHECK(answer.outcome == row.outcome);
     }
-    CHECK(f.prioritize(body_for("power", {})).body == "[]\n");
+    CHECK(f.prioritize(body_for("power", {})).body == "[]");
   }
 
   TEST_CASE("DryRun gives no score and records those it would have given") {
     demo_fleet f(policy::mode::dry_run);
-    CHECK(f.prioritize(body_for("power")).body == "[]\n");
+    CHECK(f.prioritize(body_for("power")).body == "[]");
     CHECK(f.decisions.find({}).at(0)->candidates.at(1).score == 10);
   }
 
@@ -116,7 +112,6 @@ TEST_SUITE("aggregator/extender/prioritize") {
     const auto answer = f.prioritize(body_for("power"));
     CHECK(answer.outcome == "no_data");
     CHECK(answer.body ==
-          R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":0},{"Host":"node-c","Score":0}])"
-          "\n");
+          R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":0},{"Host":"node-c","Score":0}])");
   }
 }

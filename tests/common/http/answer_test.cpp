@@ -65,6 +65,17 @@ TEST_SUITE("common/http/answer") {
     }
   }
 
+  TEST_CASE("an answer of up to 64 KiB is one slice, its head included") {
+    http::response r;
+    r.body = {std::string(20'000, 'a'), std::string(slices::largest - 20'004, 'b')};
+    slices whole(r, "HEAD", true);
+    CHECK(whole.next().size() == slices::largest);
+    CHECK(whole.next().empty());
+    r.body.back() += 'c';
+    slices cut(r, "HEAD", true);
+    CHECK(cut.next().size() == slices::record);
+  }
+
   TEST_CASE("an answer to HEAD has no body") {
     const auto r = http::response::text("hello");
     slices s(r, "HEAD", false);
