@@ -62,7 +62,8 @@ struct cluster::impl {
         policy_follower(kube::policy_objects::collection(), policies, std::random_device{}()),
         pod_follower(kube::pod_objects::collection(), pods, std::random_device{}()),
         candidate(election_of(s, api->where())),
-        events({"binnacle-aggregator", s.replica_id}) {}
+        events({"binnacle-aggregator", s.replica_id}),
+        pace(std::random_device{}()) {}
 
   void pass_on(ingest_loop& writer);
   void count_pods(extender::placements& placed);
@@ -200,7 +201,11 @@ task<void> cluster::impl::write_status(kube::object_key key, boost::json::object
   const instant now = boot_clock::now();
   const auto refused = got.has_error() ? std::nullopt : kube::refusal_of(*got);
   if (got.has_error() || (refused && refused->status != 404)) {
-    pace.failed(name, now);
+    if (refused && refused->status != 429 && refused->status < 500) {
+      pace.refused(name, now);
+    } else {
+      pace.pause(refused ? refused->retry_after.value_or(duration::zero()) : duration::zero(), now);
+    }
     std::string trouble = got.has_error() ? "statuses cannot be written: " + got.error().message
                                           : refused->as_error("writing the status of a TASPolicy").message;
     if (trouble != status_trouble) log.warning("{}", trouble);
@@ -256,6 +261,9 @@ async::task<void> cluster::stop(async::deadline until) {
   co_await kube::resign(self->api, self->candidate, until);
 }
 
+std::vector<std::string> cluster::nodes_without_object() const {
+  return impl_->labels ? impl_->labels->without_object() : std::vector<std::string>();
+}
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
 std::shared_ptr<kube::client> cluster::api() const { return impl_->api; }
 

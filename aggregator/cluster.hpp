@@ -58,6 +58,8 @@ class cluster {
   async::task<void> stop(async::deadline until);
   report state() const;
   /// Every pod that has a node, as far as it could be read.
+  /// Connected nodes that the API server does not know. Looks at all of them.
+  std::vector<std::string> nodes_without_object() const;
   const kube::pod_objects& pods() const noexcept;
   /// For what else is asked of the API server.
   std::shared_ptr<kube::client> api() const;

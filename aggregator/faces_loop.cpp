@@ -9,6 +9,7 @@
 #include "aggregator/custom_metrics/store_question.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/face.hpp"
+#include "aggregator/node_warnings.hpp"
 #include "aggregator/ops/api.hpp"
 #include "aggregator/own_metrics.hpp"
 #include "common/async/follow_files.hpp"
@@ -178,8 +179,9 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
     const auto api = kubernetes ? std::optional(kubernetes->state()) : std::nullopt;
     const auto callers = gate ? std::optional(gate->counted()) : std::nullopt;
     const auto tokens = agents ? std::optional(agents->counted()) : std::nullopt;
+    const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
     return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, api, callers, tokens,
-                                    decisions.dropped(), extend.placed().dropped()});
+                                    decisions.dropped(), extend.placed().dropped(), strange.size()});
   };
   ops_sources.about_policies = [this] { return about_policies(); };
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
@@ -229,6 +231,8 @@ ops::self_report faces_loop::impl::self() const {
     for (std::string& trouble : kubernetes->state().troubles) out.warnings.push_back(std::move(trouble));
     if (std::string trouble = gate->trouble(); !trouble.empty()) out.warnings.push_back(std::move(trouble));
   }
+  const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
+  for (std::string& said : node_warnings(ingest.contests, strange)) out.warnings.push_back(std::move(said));
   return out;
 }
 

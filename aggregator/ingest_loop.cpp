@@ -304,6 +304,7 @@ task<void> ingest_loop::impl::keep_forgetting() {
 ingest_report ingest_loop::impl::report() const {
   ingest_report out;
   out.sessions = door->counters();
+  out.contests = door->contests(boot_clock::now());
   out.store = stock.counters();
   out.engine = judge.counters();
   out.nodes = stock.node_count();

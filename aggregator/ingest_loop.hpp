@@ -24,6 +24,7 @@ namespace binnacle::aggregator {
 /// What the ingest loop says of itself, once a second; a plain copy for the other thread.
 struct ingest_report {
   ingest::ingest_counters sessions;
+  std::vector<ingest::contest> contests;
   store::warehouse_counters store;
   policy::engine_counters engine;
   std::size_t nodes = 0, series = 0, columns = 0, shapes = 0;

@@ -150,6 +150,15 @@ void label_keeper::take_claims(policy::label_claims claims) {
 
 std::map<std::string, std::set<std::string>> label_keeper::foreign() const { return impl_->labels.foreign(); }
 
+std::vector<std::string> label_keeper::without_object() const {
+  std::vector<std::string> out;
+  if (!impl_->follower.is_synced()) return out;
+  for (const auto& [name, node] : impl_->with.nodes.nodes()) {
+    if (node->connected && impl_->objects.find(name) == nullptr) out.push_back(name);
+  }
+  return out;
+}
+
 label_keeper::report label_keeper::state() const {
   report out;
   for (const std::string* trouble : {&impl_->follow_trouble, &impl_->write_trouble}) {

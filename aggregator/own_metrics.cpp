@@ -70,6 +70,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_nodes", static_cast<std::uint64_t>(n.nodes.nodes().size()) - connected,
         {{"state", "disconnected"}});
   c.add("binnacle_forgotten_nodes_total", n.ingest.store.forgotten);
+  c.add("binnacle_contested_nodes", static_cast<std::uint64_t>(n.ingest.contests.size()));
 
   const ingest::ingest_counters& s = n.ingest.sessions;
   c.add("binnacle_sessions", s.open);
@@ -191,6 +192,7 @@ std::vector<ops::own_sample> own_metrics(const own_numbers& n) {
   add_extender(c, n.extender);
   add_policies(c, n);
   if (n.kubernetes) add_kubernetes(c, *n.kubernetes);
+  if (n.kubernetes) c.add("binnacle_unregistered_nodes", static_cast<std::uint64_t>(n.without_object));
   if (n.callers) add_callers(c, *n.callers);
   if (n.tokens) add_tokens(c, *n.tokens);
   add_servers(c, n);

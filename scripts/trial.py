@@ -4,6 +4,7 @@ The demo and the integration tests stand on it. Only the Python standard library
 removes its folder.
 """
 
+import atexit
 import http.client
 import json
 import os
@@ -15,6 +16,7 @@ import socket
 import ssl
 import subprocess
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -89,18 +91,33 @@ class Scheduler(Caller):
         return json.loads(text), took
 
 
-class Processes:
-    """Programs that were started together, with their logs, below one folder. stop() ends them by their ids."""
+def terminated(number, _):
+    """Ends a script as Ctrl-C does: unittest takes no other exception for the end of everything."""
+    raise KeyboardInterrupt(f"signal {number}")
 
-    def __init__(self, folder):
+
+class Processes:
+    """Programs that were started together, with their logs, below one folder. stop() ends them by their ids; so does the end of the script,
+    whatever ends it, unless they are to outlive it."""
+
+    def __init__(self, folder, outlive=False):
         self.folder = folder
         self.logs = folder / "logs"
         self.logs.mkdir(exist_ok=True)
         self.processes = {}
+        self.outlive = outlive
+        if outlive:
+            return
+        atexit.register(self.stop)
+        if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, terminated)
 
     def start(self, name, *command):
+        # A session of its own: Ctrl-C is for the script, which then ends them in order. And the kernel ends them if the script is killed.
+        tied = [] if self.outlive else ["setpriv", "--pdeathsig", "KILL", "--"]
         with open(self.logs / f"{name}.log", "ab") as log:
-            process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+            process = subprocess.Popen([*tied, *[str(word) for word in command]], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                       start_new_session=True)
         self.processes[name] = process
         return process
 
@@ -144,6 +161,7 @@ class Processes:
                 process.kill()
                 process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+        atexit.unregister(self.stop)
 
 
 class Trial(Processes):
@@ -165,8 +183,9 @@ class Trial(Processes):
     def write_policy(self, text, name="policy.yaml"):
         (self.policies / name).write_text(text)
 
-    def start_aggregator(self, *more, address="127.0.0.1"):
-        self.start("aggregator", self.build / "aggregator/binnacle-aggregator", "--address", address,
+    def start_aggregator(self, *more, address="127.0.0.1", under=()):
+        """`under`: a command that runs it, ["env", "NAME=value"]."""
+        self.start("aggregator", *under, self.build / "aggregator/binnacle-aggregator", "--address", address,
                    "--policies", self.policies, "--policy-poll", "200ms", "--cert", self.pki / "aggregator.crt",
                    "--key", self.pki / "aggregator.key", "--agents-ca", self.pki / "agents-ca.crt", "--clients-ca", self.pki / "clients-ca.crt",
                    *[word for face, port in self.ports.items() for word in (f"--{face}-port", port)], *more)
@@ -215,10 +234,10 @@ class Trial(Processes):
     def warm(self, node, sensor, value):
         (self.folder / node / "bmc" / "values" / sensor).write_text(f"{value}\n")
 
-    def start_agent(self, node, *more, certificate=None, token_file=None, scrape=0):
+    def start_agent(self, node, *more, certificate=None, token_file=None, scrape=0, name=None):
         who = certificate or node
         identity = ["--token-file", token_file] if token_file else ["--cert", self.pki / f"node-{who}.crt", "--key", self.pki / f"node-{who}.key"]
-        self.start(node, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"localhost:{self.ports['ingest']}",
+        self.start(name or node, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"localhost:{self.ports['ingest']}",
                    *identity, "--ca", self.pki / "server-ca.crt",
                    "--listen", f"127.0.0.1:{scrape or free_port()}", *more)
 

@@ -17,9 +17,9 @@
 
 namespace binnacle::callers {
 
-/// How long a service account's token still lasts by its own `exp`, from one minute to a day; ten minutes
-/// when it does not say. Worth something only for a token that the API server has vouched for. Pure. Source:
-/// RFC 7519 4.1.4.
+/// How long a service account's token still lasts by its own `exp`, from one minute to a day, and never
+/// longer than from its `iat`; ten minutes when it does not say. Worth something only for a token that the
+/// API server has vouched for. Pure. Source: RFC 7519 4.1.4.
 duration time_left(std::string_view token, std::chrono::system_clock::time_point now);
 
 /// Asks the API server whose the agents' tokens are: a few at a time, however many agents come at once, the

@@ -1,10 +1,13 @@
 #pragma once
 
 #include "aggregator/enforce/policy_status.hpp"
+#include "common/backoff.hpp"
 #include "common/clock.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 
@@ -17,11 +20,16 @@ class status_pace {
  public:
   static constexpr duration between_changes = std::chrono::seconds(5);      ///< of one policy
   static constexpr duration between_ages = std::chrono::seconds(20);        ///< of any two
-  static constexpr duration after_failure = std::chrono::seconds(30);       ///< of one policy
+  static constexpr duration after_refusal = std::chrono::seconds(30);       ///< of one policy
   static constexpr duration first_change = std::chrono::milliseconds(100);  ///< between any two
 
+  explicit status_pace(std::uint64_t seed)
+      : random_(seed),
+        pauses_({std::chrono::milliseconds(400), std::chrono::milliseconds(1600), std::chrono::seconds(30)}) {
+  }
+
   bool may_write(const std::string& policy, urgency how, instant now) const {
-    if (how == urgency::none) return false;
+    if (how == urgency::none || now < paused_until_) return false;
     const auto at = not_before_.find(policy);
     if (at != not_before_.end() && now < at->second) return false;
     if (!last_) return true;
@@ -32,9 +40,16 @@ class status_pace {
     not_before_[policy] = now + between_changes;
     last_ = now;
     if (how == urgency::refresh) last_age_ = now;
+    pauses_.reset();
   }
-  void failed(const std::string& policy, instant now) {
-    not_before_[policy] = now + after_failure;
+  /// This one was not taken for what it is; others may be.
+  void refused(const std::string& policy, instant now) {
+    not_before_[policy] = now + after_refusal;
+    last_ = now;
+  }
+  /// The API server is away, in trouble, or wants to be left alone for so long: none of any policy meanwhile.
+  void pause(duration at_least, instant now) {
+    paused_until_ = now + pauses_.next(random_, at_least);
     last_ = now;
   }
   /// Nothing of it before then: what is known of it is not whole yet.
@@ -44,6 +59,9 @@ class status_pace {
  private:
   std::map<std::string, instant> not_before_;
   std::optional<instant> last_, last_age_;
+  std::mt19937_64 random_;
+  backoff pauses_;
+  instant paused_until_{};
 };
 
 }  // namespace binnacle::enforce

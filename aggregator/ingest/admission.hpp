@@ -31,11 +31,13 @@ class handshake_budget {
   instant free_at_;
 };
 
-/// Tells when a node's sessions replace one another too often: two agents with one certificate, or one that
-/// cannot keep its link. Pure.
+/// Tells when a node's sessions replace one another too often: two agents with one identity, or one that
+/// cannot keep its link. Who finds that two machines claim the node says so; it is contested then, until
+/// nobody has come to take it for a while. Pure.
 class swap_watch {
  public:
   static constexpr int many = 3;
+  static constexpr duration remembered = std::chrono::minutes(5);
 
   /// A session was replaced. True at the third within a minute, then not again before the minute is over.
   bool swapped(instant now) noexcept {
@@ -45,9 +47,12 @@ class swap_watch {
     }
     return ++count_ == many;
   }
+  /// Another machine claims the node.
+  void claimed(instant now) noexcept { contested_until_ = now + remembered; }
+  bool contested(instant now) const noexcept { return now < contested_until_; }
 
  private:
-  instant since_{};
+  instant since_{}, contested_until_{};
   int count_ = 0;
 };
 

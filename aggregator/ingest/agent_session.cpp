@@ -203,15 +203,17 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
 
   node_link& link = c.link_of(*id);
   if (const auto older = link.current.lock()) {
-    ++c.counters.superseded;
-    older->close(wire::reason::superseded, "a newer session of this node came from " + peer_.peer_address());
-    if (link.swaps.swapped(now)) {
-      ++c.counters.frequent_swaps;
-      c.log.warning(
-          "{}: its sessions replace one another (now from {}): two agents with one certificate, or a link "
-          "that keeps breaking",
-          name, peer_.peer_address());
+    if (is_kept_from(*older, link, now)) {
+      return machine_.refuse(
+          wire::reason::contested,
+          fmt::format("the agent at {} has the node {} and stays: give each machine a node "
+                      "name and a certificate or token of its own",
+                      older->address(), name),
+          come_back_later);
     }
+    ++c.counters.superseded;
+    older->close(wire::reason::superseded, "a newer session of this node came from " + address());
+    replaced(*older, *id, name, now);
   }
   node_ = *id;
   name_ = std::move(name);
@@ -230,6 +232,39 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   c.log.info("{} connected, agent {}", who(), said.agent_version);
   machine_.accept(std::move(w), now);
   if (!c.interest.wishes.empty()) (void)machine_.want(c.interest);
+}
+
+// An agent looks for replicas behind one address with further links, and comes back when a link breaks: that
+// is the same machine. Two agents on one machine read the same, so that no verdict depends on which is heard.
+bool agent_session::is_another_machine(const agent_session& older) const {
+  return machine_.greeting().boot_id != older.machine_.greeting().boot_id;
+}
+
+// The newest wins: a machine that was started anew must not wait for its half-open twin. But two machines
+// that both go on would take the node from each other for ever, and its verdicts would flap; when that is
+// seen, the one that is there and is heard stays.
+bool agent_session::is_kept_from(const agent_session& older, node_link& link, instant now) const {
+  if (!is_another_machine(older) || !link.swaps.contested(now) || !older.machine_.is_heard(now)) return false;
+  link.swaps.claimed(now);
+  link.other = address();
+  return true;
+}
+
+void agent_session::replaced(const agent_session& older, store::node_id id, const std::string& name,
+                             instant now) {
+  core& c = *core_;
+  node_link& link = c.link_of(id);
+  link.other = older.address();
+  if (!link.swaps.swapped(now)) return;
+  ++c.counters.frequent_swaps;
+  const bool two = is_another_machine(older);
+  c.log.warning("{}: its sessions replace one another (now from {}, before from {}): {}", name, address(),
+                link.other,
+                two ? "two machines claim it; from now on the one that is heard stays"
+                    : "two agents with one identity, or a link that keeps breaking");
+  if (!two) return;
+  link.swaps.claimed(now);
+  c.contested[name] = id;
 }
 
 void agent_session::on_catalog(instant now) {

@@ -28,6 +28,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void send_interest();
 
   bool welcomed() const noexcept { return node_.has_value(); }
+  std::string address() const { return peer_.peer_address(); }
 
  private:
   async::task<bool> greet();
@@ -40,6 +41,9 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void ask_about_token();
   void reviewed(const result<token_holder>& holder, instant now);
   void welcome(std::uint32_t reauthenticate_after_s, instant now);
+  bool is_another_machine(const agent_session& older) const;
+  bool is_kept_from(const agent_session& older, node_link& link, instant now) const;
+  void replaced(const agent_session& older, store::node_id id, const std::string& name, instant now);
   void on_catalog(instant now);
   void on_batch(instant now);
   void on_end(instant now);

@@ -6,6 +6,7 @@
 #include "common/wire/link_offset.hpp"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -21,6 +22,7 @@ struct node_link {
   std::weak_ptr<agent_session> current;  ///< the newest session that was welcomed
   wire::link_offset clock;
   swap_watch swaps;
+  std::string other;  ///< the address of the agent that was replaced or turned away last
 };
 
 /// One warning for many events of one kind: at most one every ten seconds, with how many were left out.
@@ -60,8 +62,9 @@ struct core {
   ingest_counters counters;
   wire::interest interest;
   std::unordered_set<std::shared_ptr<agent_session>> sessions;
-  std::vector<node_link> links;  ///< by node id
-  bool closed = false;           ///< the listener has gone: store and events may have gone too
+  std::vector<node_link> links;                     ///< by node id
+  std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, by name
+  bool closed = false;  ///< the listener has gone: store and events may have gone too
   rare_warning handshake_warning, overload_warning;
   std::minstd_rand random{std::random_device{}()};
   std::array<rare_warning, wire::reason_count> end_warnings;  ///< by reason

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace binnacle::ingest {
 
@@ -16,9 +17,8 @@ struct ingest_counters {
   std::uint64_t handshake_failures = 0;  ///< no TLS 1.3, no certificate of ours, or too slow
   // Sessions.
   std::uint64_t welcomed = 0;
-  std::uint64_t superseded = 0;  ///< ended because a newer session of the node came
-  std::uint64_t frequent_swaps =
-      0;  ///< times a node's sessions replaced one another three times within a minute
+  std::uint64_t superseded = 0;      ///< ended because a newer session of the node came
+  std::uint64_t frequent_swaps = 0;  ///< times a node's agents replaced one another thrice within a minute
   std::array<std::uint64_t, wire::reason_count> ended{};  ///< refused or ended, by wire::reason
   // What came through them, sums over all sessions.
   std::uint64_t bytes = 0;  ///< inside TLS
@@ -33,6 +33,13 @@ struct ingest_counters {
   std::uint64_t open = 0;      ///< sessions that were welcomed
 
   std::uint64_t of(wire::reason r) const noexcept { return ended[static_cast<std::size_t>(r)]; }
+};
+
+/// A node that two agents claim.
+struct contest {
+  std::string node;
+  std::string stays;  ///< the address of the one whose session goes on; empty: it has left
+  std::string other;  ///< of the one that it replaced, or that was refused
 };
 
 }  // namespace binnacle::ingest

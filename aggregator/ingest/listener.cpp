@@ -169,6 +169,18 @@ result<void> listener::start() {
 std::uint16_t listener::port() const noexcept { return impl_->port; }
 const ingest_counters& listener::counters() const noexcept { return impl_->shared->counters; }
 
+std::vector<contest> listener::contests(instant now) const {
+  std::vector<contest> out;
+  core& c = *impl_->shared;
+  std::erase_if(c.contested, [&](const auto& at) { return !c.link_of(at.second).swaps.contested(now); });
+  for (const auto& [name, id] : c.contested) {
+    const node_link& link = c.link_of(id);
+    const auto stays = link.current.lock();
+    out.push_back({name, stays ? stays->address() : std::string(), link.other});
+  }
+  return out;
+}
+
 void listener::set_interest(wire::interest wanted) {
   wire::interest& now = impl_->shared->interest;
   const auto same = [](const auto& a, const auto& b) {

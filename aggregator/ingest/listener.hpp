@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 /// The door for agents (design 6): TLS, sessions, and what they bring into the store.
 namespace binnacle::ingest {
@@ -66,6 +67,8 @@ class listener {
   void set_interest(wire::interest wanted);
 
   const ingest_counters& counters() const noexcept;
+  /// Nodes that are claimed by two agents now, in name order.
+  std::vector<contest> contests(instant now) const;
 
   /// Stops accepting, says goodbye to every agent; what is still open after `grace` is cut. `done` is called
   /// on the loop.

@@ -73,7 +73,7 @@ std::string election::body(step how, wall clock) const {
 
 void election::look_at(const http::answer& a, instant now) {
   const auto object = parse_object(a.body);
-  if (object.has_error()) return lost(object.error().message, now);
+  if (object.has_error()) return lost(object.error().message, {}, now);
   const auto* meta = object_in(*object, "metadata");
   const auto* spec = object_in(*object, "spec");
   record r;
@@ -105,7 +105,8 @@ void election::answered(const http::answer& a, instant now) {
       due_ = now + 200ms;
       return;
     }
-    return lost(r->as_error("the Lease " + settings_.name).message, now);
+    return lost(r->as_error("the Lease " + settings_.name).message, r->retry_after.value_or(duration::zero()),
+                now);
   }
   look_at(a, now);
   if (!trouble_.empty()) return;
@@ -125,12 +126,12 @@ void election::broke(const error& why, instant now) {
   // Whether a write arrived nobody knows: look before the next one.
   step_ = step::look;
   look_first_ = true;
-  lost(why.message, now);
+  lost(why.message, {}, now);
 }
 
-void election::lost(std::string why, instant now) {
+void election::lost(std::string why, duration at_least, instant now) {
   trouble_ = fmt::format("the Lease {}/{} cannot be kept: {}", settings_.name_space, settings_.name, why);
-  due_ = now + (leads(now) ? duration(1s) : settings_.look);
+  due_ = now + std::max(at_least, leads(now) ? duration(1s) : settings_.look);
 }
 
 std::optional<http::call> election::release(instant now, wall clock) {

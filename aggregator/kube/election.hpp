@@ -66,7 +66,7 @@ class election {
   http::call write(step how, wall clock);
   std::string body(step how, wall clock) const;
   void look_at(const http::answer& a, instant now);
-  void lost(std::string why, instant now);
+  void lost(std::string why, duration at_least, instant now);
   bool expired(instant now) const noexcept;
 
   const settings settings_;

@@ -165,7 +165,7 @@ void event_recorder::answered(const http::answer& a, instant now) {
   if (r->status == 429 || r->status >= 500) {
     if (!was_there) s.event_name.clear();
     enqueue(n, s);
-    paused_until_ = now + r->retry_after.value_or(pause);
+    paused_until_ = now + std::max(pause, r->retry_after.value_or(duration::zero()));
     return;
   }
   // A namespace that is going away, a missing right: the same again would be refused again.

@@ -1,6 +1,9 @@
 #include "aggregator/kube/reviewer.hpp"
 
+#include "aggregator/kube/refusal.hpp"
 #include "common/async/timers.hpp"
+
+#include <algorithm>
 
 namespace binnacle::kube {
 
@@ -10,7 +13,7 @@ using async::task;
 namespace {
 
 constexpr int most_tries = 5;
-constexpr std::chrono::milliseconds first_pause(500);
+constexpr duration first_pause = std::chrono::milliseconds(500);
 constexpr auto one_try = std::chrono::seconds(10);
 constexpr std::size_t longest_remembered = 10'000;  // bytes of a question
 
@@ -52,7 +55,7 @@ task<result<Verdict>> reviewer::impl::ask(verdict_cache<Verdict>& known, http::c
     co_return error{errc::overloaded, "too many questions to the API server are under way: try again"};
   }
   const under_way counted(busy);
-  auto pause = first_pause;
+  duration pause = first_pause;
   for (int tries = 1;; ++tries) {
     ++numbers.asked;
     http::call again = what;
@@ -62,6 +65,8 @@ task<result<Verdict>> reviewer::impl::ask(verdict_cache<Verdict>& known, http::c
       if (what.body.size() <= longest_remembered) known.put(key, *verdict, boot_clock::now());
       co_return verdict;
     }
+    if (const auto r = got.has_error() ? std::nullopt : refusal_of(*got))
+      pause = std::max(pause, r->retry_after.value_or(duration::zero()));
     const bool late = async::within(pause) >= until;
     if (!may_pass(verdict.error().code) || tries == most_tries || late) {
       ++numbers.failed;

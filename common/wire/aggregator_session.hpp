@@ -55,6 +55,10 @@ class aggregator_session : public session {
   void close(reason why, std::string sentence);
 
   state now_in() const noexcept { return state_; }
+  /// While streaming: something came within half the time after which the session counts as dead.
+  bool is_heard(instant now) const noexcept {
+    return state_ == state::streaming && now < deadline_ - silence_ / 2;
+  }
 
  private:
   event end(fault why, duration retry_after = {});

@@ -6,33 +6,13 @@ namespace binnacle::wire {
 namespace {
 
 constexpr std::array<std::string_view, reason_count> names = {
-    "none",
-    "bad_frame",
-    "oversized",
-    "bad_message",
-    "wrong_version",
-    "not_hello",
-    "unexpected_message",
-    "bad_hello",
-    "wrong_node",
-    "wrong_cluster",
-    "not_authorised",
-    "reauthentication",
-    "unverified",
-    "superseded",
-    "catalogue_too_large",
-    "bad_catalogue",
-    "unknown_catalogue",
-    "unknown_series",
-    "not_full",
-    "sequence_gap",
-    "clock_backwards",
-    "hello_timeout",
-    "authorise_timeout",
-    "idle",
-    "overloaded",
-    "shutting_down",
-    "closed_by_peer",
+    "none",          "bad_frame",         "oversized",          "bad_message",
+    "wrong_version", "not_hello",         "unexpected_message", "bad_hello",
+    "wrong_node",    "wrong_cluster",     "not_authorised",     "reauthentication",
+    "unverified",    "superseded",        "contested",          "catalogue_too_large",
+    "bad_catalogue", "unknown_catalogue", "unknown_series",     "not_full",
+    "sequence_gap",  "clock_backwards",   "hello_timeout",      "authorise_timeout",
+    "idle",          "overloaded",        "shutting_down",      "closed_by_peer",
 };
 
 errc code_of(reason r) noexcept {
@@ -48,6 +28,7 @@ errc code_of(reason r) noexcept {
     case reason::wrong_node:
     case reason::wrong_cluster:
     case reason::not_authorised:
+    case reason::contested:
     case reason::reauthentication: return errc::permission;
     default: return errc::protocol;
   }

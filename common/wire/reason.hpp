@@ -30,6 +30,7 @@ enum class reason : std::uint8_t {
   reauthentication,  ///< the credential was not renewed in time
   unverified,        ///< the credential could not be checked now: come back later
   superseded,        ///< a newer session of the same node took over
+  contested,         ///< two agents claim the node, and the one that is there stays
   // the catalogue and its batches
   catalogue_too_large,  ///< more series, groups, labels or text than allowed
   bad_catalogue,        ///< an index out of range, a name that is none, text that is not UTF-8

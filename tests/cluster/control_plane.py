@@ -67,8 +67,8 @@ class ControlPlane(Processes):
     """begin() gives an API server that answers; kubectl() and request() speak to it as its administrator. start_…() adds what a test needs
     besides; what is not there yet is built first."""
 
-    def __init__(self, folder=None):
-        super().__init__(pathlib.Path(folder or tempfile.mkdtemp(prefix="binnacle-cluster-")))
+    def __init__(self, folder=None, outlive=False):
+        super().__init__(pathlib.Path(folder or tempfile.mkdtemp(prefix="binnacle-cluster-")), outlive)
         self.pki = self.folder / "pki"
         self.pki.mkdir(mode=0o700, exist_ok=True)
         self.programs = {name: program(module, name) for module, name in PROGRAMS}
@@ -201,6 +201,12 @@ class ControlPlane(Processes):
             raise Failure(f"the descheduler ended with {done.returncode}:\n{done.stdout[-3000:]}")
         return done.stdout
 
+    def compact(self):
+        """etcd forgets all that was before now."""
+        newest = json.loads(self.request("GET", "/api/v1/namespaces")[1])["metadata"]["resourceVersion"]
+        wish = json.dumps({"revision": newest, "physical": True}).encode()
+        urllib.request.urlopen(f"http://127.0.0.1:{self.etcd_port}/v3/kv/compaction", wish, timeout=30).close()
+
     def is_ready(self):
         try:
             return self.request("GET", "/readyz")[0] == 200
@@ -220,8 +226,9 @@ class ControlPlane(Processes):
             thing["metadata"] = {"name": name, "namespace": namespace, "labels": {"kubernetes.io/service-name": name}}
             self.apply(thing)
 
-    def aggregators_kubeconfig(self):
-        """For a service account of namespace binnacle, which is made here, with the rights to read and to ask that the chart gives, and to write nothing."""
+    def aggregators_kubeconfig(self, writes=False, path=None, **fields):
+        """For a service account of namespace binnacle, which is made here, with the rights to read and to ask that the chart gives, and to write
+        nothing, unless `writes`. Other fields of the user may be given instead of a token."""
         self.kubectl("create", "namespace", "binnacle")
         self.kubectl("create", "serviceaccount", "aggregator", "-n", "binnacle")
         self.kubectl("create", "clusterrole", "binnacle", "--verb=get,list,watch", "--resource=taspolicies.telemetry.intel.com,pods,nodes")
@@ -229,7 +236,12 @@ class ControlPlane(Processes):
         self.kubectl("create", "clusterrolebinding", "binnacle", "--clusterrole=binnacle", who)
         self.kubectl("create", "clusterrolebinding", "binnacle-auth", "--clusterrole=system:auth-delegator", who)
         self.kubectl("create", "rolebinding", "binnacle-auth", "-n", "kube-system", "--role=extension-apiserver-authentication-reader", who)
-        return self.write_kubeconfig("aggregator", token=self.token("aggregator", "binnacle"))
+        if writes:
+            for right, verbs, what in (("nodes", "patch", "nodes"), ("statuses", "patch", "taspolicies.telemetry.intel.com/status"),
+                                       ("leases", "get,create,update", "leases.coordination.k8s.io"), ("events", "create,patch", "events.events.k8s.io")):
+                self.kubectl("create", "clusterrole", f"binnacle-{right}", f"--verb={verbs}", f"--resource={what}")
+                self.kubectl("create", "clusterrolebinding", f"binnacle-{right}", f"--clusterrole=binnacle-{right}", who)
+        return self.write_kubeconfig("aggregator", path, inline=not fields, **(fields or {"token": self.token("aggregator", "binnacle")}))
 
     # What its administrator asks
 
@@ -250,12 +262,16 @@ class ControlPlane(Processes):
     def apply(self, *things):
         self.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": things}))
 
-    def request(self, method, path, body=None, content_type="application/json", timeout=10):
-        """(status, text)"""
+    def request(self, method, path, body=None, content_type="application/json", timeout=10, token=None):
+        """(status, text); as the holder of a token if one is given."""
         context = ssl.create_default_context(cafile=str(self.pki / "ca.crt"))
-        context.load_cert_chain(self.pki / "admin.crt", self.pki / "admin.key")
+        headers = {"Content-Type": content_type}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        else:
+            context.load_cert_chain(self.pki / "admin.crt", self.pki / "admin.key")
         data = None if body is None else (body if isinstance(body, str) else json.dumps(body)).encode()
-        asked = urllib.request.Request(f"https://127.0.0.1:{self.port}{path}", data, {"Content-Type": content_type}, method=method)
+        asked = urllib.request.Request(f"https://127.0.0.1:{self.port}{path}", data, headers, method=method)
         try:
             with urllib.request.urlopen(asked, context=context, timeout=timeout) as answer:
                 return answer.status, answer.read().decode()

@@ -3,161 +3,24 @@
 Run by scripts/test --cluster, or by hand: python3 tests/cluster/labels_test.py --build build [TestName]
 """
 
-import argparse
 import json
-import pathlib
 import signal
 import sys
 import time
-import unittest
 
-from control_plane import ROOT, ControlPlane
-from trial import Failure, Trial, free_port, pod
+import heated
+from heated import HeatedNodes, Watch, apply, ask, delete_policy, hot, policy
+from trial import pod
 
-BUILD = ROOT / "build"
 PLANE = None
-POLICIES = "/apis/telemetry.intel.com/v1alpha1/namespaces/{}/taspolicies"
-SPACES = ("default", "allowed")
-
-
-def policy(strategies, name="power-policy", namespace="default", **spec):
-    return {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": name, "namespace": namespace},
-            "spec": dict(spec, strategies=strategies)}
-
-
-def hot(target, **strategy):
-    return dict(strategy, rules=[{"metricname": "heat", "operator": "GreaterThan", "target": target}])
 
 
 def setUpModule():
     global PLANE
-    PLANE = ControlPlane()
-    unittest.addModuleCleanup(PLANE.stop)
-    PLANE.begin()
-    PLANE.install_crd()
-    PLANE.kubectl("create", "namespace", "allowed")
+    PLANE = heated.begin_plane()
 
 
-def ask(method, path, body=None, content_type="application/json"):
-    """The API server's answer as an object; kubectl takes a second of CPU each time, and there is much to ask."""
-    code, text = PLANE.request(method, path, body, content_type, timeout=60)
-    if code >= 400:
-        raise Failure(f"{method} {path} was answered {code}: {text}")
-    return json.loads(text)
-
-
-def apply(thing):
-    meta, collection = thing["metadata"], "/api/v1/nodes"
-    if thing["kind"] == "TASPolicy":
-        collection = POLICIES.format(meta["namespace"])
-    ask("PATCH", f"{collection}/{meta['name']}?fieldManager=labels-test&force=true", thing, "application/apply-patch+yaml")
-
-
-def delete_policy(name, namespace="default"):
-    ask("DELETE", f"{POLICIES.format(namespace)}/{name}")
-
-
-class Watch:
-    """Every state of one label of one node since the watch began, as the API server tells it: labels that come and go are seen."""
-
-    def __init__(self, label):
-        self.label = label
-        self.version = ask("GET", "/api/v1/nodes")["metadata"]["resourceVersion"]
-
-    def values(self, node):
-        """The values that the label took on, None for absent, repeats left out."""
-        path = f"/api/v1/nodes?watch=1&resourceVersion={self.version}&timeoutSeconds=3&fieldSelector=metadata.name={node}"
-        seen = []
-        for line in PLANE.request("GET", path, timeout=30)[1].splitlines():
-            value = json.loads(line)["object"]["metadata"].get("labels", {}).get(self.label)
-            if not seen or seen[-1] != value:
-                seen.append(value)
-        return seen
-
-
-class Labels(unittest.TestCase):
-    """Nodes with an agent each, which reads the node's heat from a file: 40 is cool and 60 is warm, but where a test says otherwise."""
-
-    def setUp(self):
-        for collection in (*map(POLICIES.format, SPACES), "/api/v1/nodes", "/apis/coordination.k8s.io/v1/namespaces/default/leases",
-                           "/apis/events.k8s.io/v1/namespaces/default/events"):
-            ask("DELETE", collection)
-        self.trial = Trial(BUILD)
-        self.addCleanup(self.trial.stop)
-
-    def begin(self, nodes, *more):
-        """Node objects, agents and an aggregator; `nodes` by name with their heat."""
-        self.nodes = list(nodes)
-        self.trial.make_certificates(self.nodes)
-        for name in self.nodes:
-            self.add_node(name)
-        self.start_aggregator(*more)
-        for name, heat in nodes.items():
-            self.heat(name, heat)
-            self.start_agent(name)
-        self.trial.wait_for("the heat of all nodes", lambda: len(self.trial.metric("heat")) == len(nodes), 60)
-
-    def start_aggregator(self, *more):
-        self.trial.start_aggregator("--kube-config", PLANE.kubeconfig, *more)
-
-    def start_agent(self, name, *more):
-        self.trial.start_agent(name, "--sources", "textfile", "--textfile-directory", self.trial.folder / name, *more)
-
-    def heat(self, node, value):
-        folder = self.trial.folder / node
-        folder.mkdir(exist_ok=True)
-        (folder / "heat.new").write_text(f"# TYPE heat gauge\nheat {value}\n")
-        (folder / "heat.new").rename(folder / "heat.prom")
-
-    def add_node(self, name, **labels):
-        apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}})
-
-    def label(self, node, **labels):
-        """As a user does it."""
-        ask("PATCH", f"/api/v1/nodes/{node}", {"metadata": {"labels": labels}}, "application/merge-patch+json")
-
-    def metadata(self, node):
-        return ask("GET", f"/api/v1/nodes/{node}")["metadata"]
-
-    def labels(self, node):
-        """Those of ours and of the test: the API server adds none by itself."""
-        return self.metadata(node).get("labels", {})
-
-    def listed(self, node):
-        """What our annotation says."""
-        return self.metadata(node).get("annotations", {}).get("binnacle/labels")
-
-    def violating(self, name="power-policy"):
-        return sorted(item["metadata"]["name"] for item in ask("GET", f"/api/v1/nodes?labelSelector={name}%3Dviolating")["items"])
-
-    def until(self, what, ready, seconds=60.0):
-        def quietly():
-            time.sleep(0.1)
-            try:
-                return ready()
-            except (OSError, Failure):  # an API server that is away, or not quite there yet
-                return None
-        return self.trial.wait_for(what, quietly, seconds)
-
-    def until_violating(self, nodes, seconds=60.0):
-        self.until(f"{nodes} labelled", lambda: self.violating() == nodes, seconds)
-
-    def condition(self, kind, name="power-policy", namespace="default"):
-        status = ask("GET", f"{POLICIES.format(namespace)}/{name}").get("status", {})
-        return next(((c["status"], c["message"]) for c in status.get("conditions", []) if c["type"] == kind), ("", ""))
-
-    def events(self, name="power-policy"):
-        """The reasons of the policy's events."""
-        items = ask("GET", "/apis/events.k8s.io/v1/namespaces/default/events")["items"]
-        return {item["reason"] for item in items if item.get("regarding", {}).get("name") == name}
-
-    def warnings(self):
-        return json.loads(self.trial.ask("ops", "/api/v1/status")[1]).get("warnings", [])
-
-    def number(self, metric):
-        lines = self.trial.ask("ops", "/metrics")[1].splitlines()
-        return next((float(line.split()[-1]) for line in lines if line.startswith(metric)), None)
-
+class Labels(HeatedNodes):
     def test_a_label_comes_and_goes_with_the_violation(self):
         self.begin({"cool": 40, "warm": 40})
         apply(policy({"deschedule": hot(50), "labeling": {"rules": [
@@ -202,19 +65,12 @@ class Labels(unittest.TestCase):
         watch = Watch("power-policy")
         self.trial.end("aggregator")
         self.start_aggregator()
-        self.until("the Lease", lambda: self.number("binnacle_kubernetes_leads") == 1)
+        self.until_led()
         self.until("fresh values", lambda: len(self.trial.metric("heat")) == 2)
         self.label("warm", proof="1")  # something that the watch must show
         self.until("labels of another policy, written after all that", lambda: self.written_through())
         self.assertEqual(watch.values("warm"), ["violating"])
         self.assertEqual(self.violating(), ["warm"])
-
-    def written_through(self):
-        """A policy applied now has its labels on all nodes: what was to be written before is written."""
-        if not getattr(self, "marker", None):
-            self.marker = "marker"
-            apply(policy({"deschedule": hot(0)}, self.marker))
-        return self.violating(self.marker) == sorted(self.nodes)
 
     def test_labels_of_a_policy_that_vanished_while_nobody_was_there_go(self):
         self.begin({"cool": 40, "warm": 60})
@@ -244,13 +100,13 @@ class Labels(unittest.TestCase):
         first = self.violating()
         self.trial.end("aggregator")
         self.start_aggregator()
-        self.until("the Lease", lambda: self.number("binnacle_kubernetes_leads") == 1)
+        self.until_led()
         self.until("six violating nodes", lambda: self.number("binnacle_policy_violating_nodes") == 6)
         self.until("the same answer", lambda: self.number("binnacle_policy_held_nodes") == 4)
         self.assertEqual(self.violating(), first, "a restart keeps whom it has")
         self.heat(first[0], 40)
         self.until("the next in its place", lambda: len(self.violating()) == 2 and first[0] not in self.violating())
-#The API server's own history: at no moment were there three.
+        # The API server's own history: at no moment were there three.
         path = f"/api/v1/nodes?watch=1&resourceVersion={watches.version}&timeoutSeconds=3"
         labelled, most = set(), 0
         for line in PLANE.request("GET", path, timeout=30)[1].splitlines():
@@ -301,19 +157,13 @@ class Labels(unittest.TestCase):
 
     def test_the_leader_dies_and_the_standby_goes_on_where_it_stopped(self):
         nodes = {f"n{i}": 60 for i in range(3)}
-        ports = {"ingest": free_port(), "ops": free_port(), "health": free_port(), "extender": free_port(), "metrics": free_port()}
         self.nodes = list(nodes)
         self.trial.make_certificates(self.nodes)
         for name in nodes:
             self.add_node(name)
         self.start_aggregator("--replica-id", "first", "--replicas", "2")
         self.until("the first to lead", lambda: self.number("binnacle_kubernetes_leads") == 1)
-        pki = self.trial.pki
-        self.trial.start("standby", BUILD / "aggregator/binnacle-aggregator", "--address", "127.0.0.1", "--replica-id", "second", "--replicas", "2",
-                         "--kube-config", PLANE.kubeconfig, "--cert", pki / "aggregator.crt", "--key", pki / "aggregator.key",
-                         "--agents-ca", pki / "agents-ca.crt", "--clients-ca", pki / "clients-ca.crt",
-                         *[word for face, port in ports.items() for word in (f"--{face}-port", port)])
-        self.trial.wait_for("the standby", lambda: "takes agents" in self.trial.log("standby"))
+        ports = self.start_standby()
         apply(policy({"deschedule": hot(50, maxNodes=1)}))
         for name, heat in nodes.items():
             self.heat(name, heat)
@@ -398,8 +248,4 @@ class Labels(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build.resolve()
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    heated.run()

@@ -10,13 +10,11 @@ import signal
 import sys
 import time
 import unittest
-import urllib.request
 
 from control_plane import ROOT, ControlPlane
 from trial import Trial, pod
 
 BUILD = ROOT / "build"
-COLLECTION = "/apis/telemetry.intel.com/v1alpha1/taspolicies"
 PLANE = None
 
 
@@ -49,6 +47,7 @@ class Policies(unittest.TestCase):
     def begin(self, kubeconfig=None):
         self.trial.start_aggregator("--kube-config", kubeconfig or PLANE.kubeconfig)
         for node, watts in (("cool", 40), ("warm", 60)):
+            PLANE.add_node(node)
             self.trial.start_package(node, watts)
             self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node))
         self.trial.wait_for("watts of both nodes", lambda: len(self.trial.metric("rapl_power_watts")) == 2)
@@ -169,10 +168,7 @@ class Policies(unittest.TestCase):
         PLANE.kubectl("delete", "tasp", "power-policy")
         for i in range(20):
             self.apply(policy({"dontschedule": hot(500 + i)}, "other"))
-        newest = json.loads(PLANE.request("GET", COLLECTION)[1])["metadata"]["resourceVersion"]
-        compact = urllib.request.Request(f"http://127.0.0.1:{PLANE.etcd_port}/v3/kv/compaction",
-                                         json.dumps({"revision": newest, "physical": True}).encode(), method="POST")
-        urllib.request.urlopen(compact, timeout=10).close()
+        PLANE.compact()
         PLANE.end("kube-apiserver", signal.SIGKILL)
         PLANE.start_api_server()  # its watch cache begins behind what the aggregator saw
         self.trial.processes["aggregator"].send_signal(signal.SIGCONT)

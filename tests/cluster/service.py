@@ -9,12 +9,21 @@ class Service:
     def __init__(self, *ports):
         self.endpoints = itertools.cycle(ports)
         self.count = len(ports)
+        self.carried = set()  # sockets of the connections that it carries
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
 
     def stop(self):
         self.listener.close()
+
+    def cut(self):
+        """Ends all connections; new ones are taken."""
+        for end in list(self.carried):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
 
     def accept(self):
         while True:
@@ -33,10 +42,12 @@ class Service:
                     continue
                 endpoint.settimeout(None)
                 with endpoint:
+                    self.carried |= {caller, endpoint}
                     back = threading.Thread(target=self.carry, args=[endpoint, caller], daemon=True)
                     back.start()
                     self.carry(caller, endpoint)
                     back.join()
+                    self.carried -= {caller, endpoint}
                 return
 
     @staticmethod

@@ -159,7 +159,7 @@ TEST_SUITE("aggregator/enforce/policy_status") {
 
 TEST_SUITE("aggregator/enforce/status_pace") {
   TEST_CASE("a change is written soon, the next of that policy not for five seconds") {
-    enforce::status_pace p;
+    enforce::status_pace p(1);
     CHECK_FALSE(p.may_write("a", urgency::none, now));
     CHECK(p.may_write("a", urgency::change, now));
     p.wrote("a", urgency::change, now);
@@ -169,7 +169,7 @@ TEST_SUITE("aggregator/enforce/status_pace") {
   }
 
   TEST_CASE("twenty policies whose data only ages cost three writes a minute") {
-    enforce::status_pace p;
+    enforce::status_pace p(1);
     int writes = 0;
     for (duration t{}; t < 10min; t += 1s) {
       for (int i = 0; i < 20; ++i) {
@@ -182,15 +182,34 @@ TEST_SUITE("aggregator/enforce/status_pace") {
     CHECK(writes == 30);
   }
 
-  TEST_CASE("a failure makes a pause") {
-    enforce::status_pace p;
-    p.failed("a", now);
+  TEST_CASE("a status that is refused waits, and others do not wait for it") {
+    enforce::status_pace p(1);
+    p.refused("a", now);
     CHECK_FALSE(p.may_write("a", urgency::change, now + 29s));
+    CHECK(p.may_write("b", urgency::change, now + 1s));
     CHECK(p.may_write("a", urgency::change, now + 30s));
   }
 
+  TEST_CASE("an API server that wants to be left alone is, by all policies, and ever longer") {
+    enforce::status_pace p(1);
+    int writes = 0;
+    for (duration t{}; t < 10min; t += 1s) {
+      for (int i = 0; i < 200; ++i) {
+        if (!p.may_write(std::to_string(i), urgency::change, now + t)) continue;
+        p.pause(5s, now + t);
+        ++writes;
+      }
+    }
+    CHECK(writes > 10);
+    CHECK(writes < 60);
+    p.wrote("a", urgency::change, now + 20min);
+    p.pause(5s, now + 20min);
+    CHECK_FALSE(p.may_write("b", urgency::change, now + 20min + 5s));
+    CHECK(p.may_write("b", urgency::change, now + 20min + 7s));
+  }
+
   TEST_CASE("a policy that has just changed is not spoken of until it is judged") {
-    enforce::status_pace p;
+    enforce::status_pace p(1);
     p.hold("a", now + 3s);
     CHECK_FALSE(p.may_write("a", urgency::change, now + 2s));
     CHECK(p.may_write("b", urgency::change, now + 2s));

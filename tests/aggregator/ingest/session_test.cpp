@@ -129,6 +129,44 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
+  TEST_CASE("of two machines that claim one node the one that is heard stays, once that is seen") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      std::vector<std::unique_ptr<visitor>> twins;
+      for (int i = 0; i < 4; ++i) {
+        twins.push_back(std::make_unique<visitor>(h, "node-1"));
+        co_await twins.back()->hello("node-1", "", i % 2 == 0 ? "boot-1" : "boot-2");
+        CHECK(twins.back()->last == event::welcomed);
+      }
+      visitor refused(h, "node-1");
+      co_await refused.hello("node-1", "", "boot-1");
+      CHECK(refused.last == event::ended);
+      CHECK(refused.why() == wire::reason::contested);
+      CHECK(refused.told().find("has the node node-1 and stays") != std::string::npos);
+      CHECK(h.door->counters().superseded == 3);
+      CHECK(h.ended(wire::reason::contested) == 1);
+      const std::vector<contest> all = h.door->contests(boot_clock::now());
+      REQUIRE(all.size() == 1);
+      CHECK(all[0].node == "node-1");
+      CHECK(all[0].stays == h.view.find("node-1")->peer_address);
+      CHECK(h.door->contests(boot_clock::now() + 6min).empty());
+
+      // Its own machine's next link is welcome; so is the other when nobody is there any more.
+      visitor again(h, "node-1");
+      co_await again.hello("node-1", "", "boot-2");
+      CHECK(again.last == event::welcomed);
+      again.peer->close();
+      twins.clear();
+      auto nobody = [&] { return h.door->counters().open == 0; };
+      co_await h.until(nobody);
+      visitor next(h, "node-1");
+      co_await next.hello("node-1", "", "boot-1");
+      CHECK(next.last == event::welcomed);
+      next.peer->close();
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("stopping says goodbye to every agent and then calls back") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);

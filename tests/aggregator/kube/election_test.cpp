@@ -207,6 +207,18 @@ TEST_SUITE("aggregator/kube/election") {
     CHECK_FALSE(a.machine.leads(start + 4s));
   }
 
+  TEST_CASE("a server that wants to be left alone is, by the holder, too") {
+    lease_server s;
+    candidate a("a", s);
+    CHECK(a.turn(start) == "GET POST ");
+    auto renewal = a.machine.next(start + 5s, {});
+    CHECK(renewal.call->method == "PUT");
+    a.machine.answered({429, {{"retry-after", "3"}}, "{}"}, start + 5s);
+    CHECK(a.machine.next(start + 5s, {}).within == 3s);
+    CHECK(a.turn(start + 8s) == "GET PUT ");
+    CHECK(a.machine.leads(start + 8s));
+  }
+
   TEST_CASE("a lease that makes no sense is no lease of anybody's") {
     for (const char* body :
          {"{}", R"({"metadata":{"resourceVersion":"7"},"spec":{}})",

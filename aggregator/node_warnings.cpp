@@ -1,0 +1,44 @@
+#include "aggregator/node_warnings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace binnacle::aggregator {
+namespace {
+
+constexpr std::size_t most_named = 5;
+
+std::string sentence_of(const ingest::contest& c) {
+  if (c.stays.empty())
+    return fmt::format("node {}: two agents claimed it, and neither is connected now (last from {})", c.node,
+                       c.other);
+  return fmt::format(
+      "node {}: two agents claim it; the one at {} stays, the one at {} is refused: give each machine a node "
+      "name and a certificate or token of its own",
+      c.node, c.stays, c.other);
+}
+
+}  // namespace
+
+std::vector<std::string> node_warnings(const std::vector<ingest::contest>& contests,
+                                       const std::vector<std::string>& without_object) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < std::min(contests.size(), most_named); ++i)
+    out.push_back(sentence_of(contests[i]));
+  if (contests.size() > most_named)
+    out.push_back(fmt::format("{} more nodes are claimed by two agents each", contests.size() - most_named));
+  if (!without_object.empty()) {
+    const auto shown = std::min(without_object.size(), most_named);
+    out.push_back(fmt::format(
+        "{} connected agents are of nodes that the API server does not know ({}{}): their values are shown, "
+        "but they get no label; end these agents, or let the nodes join under the agents' names",
+        without_object.size(),
+        fmt::join(without_object.begin(), without_object.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+        shown < without_object.size() ? "…" : ""));
+  }
+  return out;
+}
+
+}  // namespace binnacle::aggregator

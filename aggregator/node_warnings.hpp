@@ -1,0 +1,16 @@
+#pragma once
+
+#include "aggregator/ingest/counters.hpp"
+
+#include <string>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// Sentences for a person about nodes that are not as they should be, with the remedy: the first few, and how
+/// many more there are. `without_object`: names of nodes whose agent is connected and that the API server
+/// does not know. Pure.
+std::vector<std::string> node_warnings(const std::vector<ingest::contest>& contests,
+                                       const std::vector<std::string>& without_object);
+
+}  // namespace binnacle::aggregator
