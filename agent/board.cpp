@@ -30,7 +30,7 @@ std::string key_of(board::group_ref group, const std::string& family, const metr
   return key;
 }
 
-std::uint32_t milliseconds(duration d) {
+std::uint32_t in_ms(duration d) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
   return static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(ms, 1, std::numeric_limits<std::uint32_t>::max()));
@@ -59,7 +59,7 @@ board::group_ref board::add_group(std::string source, std::string name, duration
     const auto& g = groups_[i];
     if (!g.removed && g.info.source == source && g.info.name == name) return static_cast<group_ref>(i);
   }
-  wire::group_info info{std::move(source), std::move(name), milliseconds(period), milliseconds(stale_after)};
+  wire::group_info info{std::move(source), std::move(name), in_ms(period), in_ms(stale_after)};
   if (const auto fine = wire::check(info); fine.has_error()) {
     refuse("invalid", fine.error().message);
     return no_group;
@@ -84,9 +84,9 @@ board::group_ref board::add_group(std::string source, std::string name, duration
 void board::set_period(group_ref g, duration period, duration stale_after) {
   if (g >= groups_.size() || groups_[g].removed) return;
   auto& info = groups_[g].info;
-  if (info.period_ms == milliseconds(period) && info.stale_after_ms == milliseconds(stale_after)) return;
-  info.period_ms = milliseconds(period);
-  info.stale_after_ms = milliseconds(stale_after);
+  if (info.period_ms == in_ms(period) && info.stale_after_ms == in_ms(stale_after)) return;
+  info.period_ms = in_ms(period);
+  info.stale_after_ms = in_ms(stale_after);
   ++version_;
 }
 

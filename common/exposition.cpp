@@ -1,5 +1,6 @@
 #include "common/exposition.hpp"
 
+#include "common/ascii.hpp"
 #include "common/utf8.hpp"
 
 #include <fmt/format.h>
@@ -20,8 +21,6 @@ constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 constexpr bool is_letter(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
 void skip_blanks(std::string_view& line) noexcept {
   while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
 }

@@ -1,5 +1,7 @@
 #include "common/quantity.hpp"
 
+#include "common/ascii.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -14,8 +16,6 @@ using wide = __int128;
 constexpr wide nano_per_unit = 1'000'000'000;
 constexpr wide most_binary_nano = wide(std::numeric_limits<std::int64_t>::max()) * nano_per_unit;
 constexpr wide most_nano = std::numeric_limits<wide>::max();
-
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// What a suffix multiplies with: 10^ten × 2^two.
 struct scale {

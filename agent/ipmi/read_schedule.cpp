@@ -10,7 +10,7 @@ constexpr double newest_weight = 0.2;    // of the moving mean of costs
 constexpr double outlier = 10;           // times the mean: more than that counts as that
 constexpr double assumed_cost_ns = 5e6;  // before the first reading; BMCs take 1 to 50 ms
 constexpr double kept_for_the_rest = 0.25;
-constexpr int patience = 3;  // readings without a value
+constexpr int most_without_value = 3;  // readings without a value
 constexpr auto least_absent_period = std::chrono::seconds(10);
 
 duration rounded_up(double ns) {
@@ -43,7 +43,8 @@ void read_schedule::set(const std::vector<wish>& wishes, double budget_ratio, in
 
 void read_schedule::stretch() {
   const auto wanted = [](const item& i) {
-    return i.without_value < patience ? i.wanted : std::max<duration>(i.wanted, least_absent_period);
+    return i.without_value < most_without_value ? i.wanted
+                                                : std::max<duration>(i.wanted, least_absent_period);
   };
   double waited_for = 0, rest = 0;  // loads: share of the BMC's time
   for (const auto& [key, i] : items_) {
@@ -77,7 +78,7 @@ void read_schedule::done(const std::string& key, instant started, instant ended,
   const auto counted = std::min(took, std::max(outlier * i.cost_ns.value_or(took), last_took_ns_));
   last_took_ns_ = took;
   i.cost_ns = i.cost_ns ? *i.cost_ns + newest_weight * (counted - *i.cost_ns) : took;
-  i.without_value = has_value ? 0 : std::min(i.without_value + 1, patience);
+  i.without_value = has_value ? 0 : std::min(i.without_value + 1, most_without_value);
   stretch();
   // On the multiples of its period; turns that went by are left out.
   i.due += i.period;

@@ -11,7 +11,6 @@ namespace binnacle::custom_metrics {
 namespace {
 
 // Most preferred first.
-constexpr std::array<version, 2> versions{version::v1beta2, version::v1beta1};
 
 std::string group_version(version v) { return fmt::format("{}/{}", group, to_string(v)); }
 

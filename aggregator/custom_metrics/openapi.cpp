@@ -9,8 +9,6 @@
 namespace binnacle::custom_metrics {
 namespace {
 
-constexpr std::array<version, 2> versions{version::v1beta1, version::v1beta2};
-
 /// What differs between Swagger 2.0 and OpenAPI 3.
 enum class edition : unsigned char { v2, v3 };
 

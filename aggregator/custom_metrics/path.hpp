@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,8 @@ enum class version : unsigned char { v1beta1, v1beta2 };
 constexpr std::string_view to_string(version v) noexcept {
   return v == version::v1beta1 ? "v1beta1" : "v1beta2";
 }
+/// The preferred one first.
+constexpr std::array<version, 2> versions{version::v1beta2, version::v1beta1};
 
 struct path {
   enum class what : unsigned char {

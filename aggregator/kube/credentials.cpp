@@ -26,7 +26,7 @@ constexpr duration leeway = std::chrono::seconds(10);  // before a credential's 
 constexpr duration least_freshness =
     std::chrono::seconds(10);  // a plug-in costs a process, often a call abroad
 
-result<std::string> read_file(const std::string& path) {
+result<std::string> read_secret(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -79,7 +79,7 @@ result<void> credentials::impl::build_tls() {
 
 // Opened by its path every time: Kubernetes swaps a link when it rotates the token.
 result<void> credentials::impl::read_token() {
-  auto text = read_file(to.token_file);
+  auto text = read_secret(to.token_file);
   if (text.has_error()) return text.error();
   return fresh.took(std::move(*text), boot_clock::now() + token_cache::file_freshness);
 }
@@ -88,7 +88,7 @@ task<result<void>> credentials::impl::run_plugin(deadline until) {
   const exec_plugin& plugin = *to.plugin;
   std::string authority = to.tls.text.authority;
   if (authority.empty() && !to.tls.pem.authority.empty()) {
-    if (auto text = read_file(to.tls.pem.authority); text.has_value()) authority = std::move(*text);
+    if (auto text = read_secret(to.tls.pem.authority); text.has_value()) authority = std::move(*text);
   }
   async::program what{plugin.command, plugin.arguments, plugin.environment};
   what.environment.emplace_back("KUBERNETES_EXEC_INFO", exec_info(to, authority));

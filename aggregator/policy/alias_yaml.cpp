@@ -1,5 +1,6 @@
 #include "aggregator/policy/alias_yaml.hpp"
 
+#include "aggregator/policy/yaml.hpp"
 #include "aggregator/policy/yaml_map.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,6 @@ namespace {
 
 using metrics::node_rule;
 
-constexpr std::size_t most_text_bytes = std::size_t{1024} * 1024;
 constexpr std::size_t most_aliases = 1'000;
 
 bool is_name(std::string_view name, std::string_view more) {

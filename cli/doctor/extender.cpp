@@ -11,7 +11,7 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-constexpr const char* what_listens = "the aggregator's extender port (9001)";
+constexpr const char* extender_port = "the aggregator's extender port (9001)";
 
 /// One filter call as kube-scheduler makes it, about a pod without a policy: no node is refused, nothing is
 /// counted against any.
@@ -49,8 +49,8 @@ findings call(const scheduler_view& v, std::string_view as_whom) {
     out.push_back(failure(fmt::format("{} gives kube-scheduler no answer: {}", v.at.url, e.message),
                           e.code == errc::timeout
                               ? fmt::format("it waits {} (httpTimeout); {}", human(v.timeout),
-                                            unreachable_remedy(e.code, what_listens))
-                              : unreachable_remedy(e.code, what_listens)));
+                                            unreachable_remedy(e.code, extender_port))
+                              : unreachable_remedy(e.code, extender_port)));
     return out;
   }
   out.push_back(

@@ -10,7 +10,7 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-constexpr const char* what_listens = "the aggregator's port for agents (9110)";
+constexpr const char* agents_port = "the aggregator's port for agents (9110)";
 constexpr std::string_view link_protocol = "binnacle/1";
 
 /// What became of a handshake that says nothing after it: a hello would take the running agent's place.
@@ -45,7 +45,7 @@ finding look_at(const std::string& address, const agent_settings& s, std::shared
   const auto got = blocking(greet(*at, std::move(tls), s.server_name, async::within(patience)));
   const std::string shown = at->url.substr(at->url.find("://") + 3);
   if (got.has_error()) {
-    std::string remedy = unreachable_remedy(got.error().code, what_listens);
+    std::string remedy = unreachable_remedy(got.error().code, agents_port);
     if (got.error().code == errc::permission)
       remedy += "; server-name tells the agent another name than the one dialled";
     return failure(fmt::format("the agent cannot reach {}: {}", shown, got.error().message), remedy);
@@ -58,7 +58,7 @@ finding look_at(const std::string& address, const agent_settings& s, std::shared
   if (!got->speaks) {
     return failure(
         fmt::format("what answers at {} does not speak {}", shown, link_protocol),
-        fmt::format("is that {}, and does everything in between pass TLS through unopened?", what_listens));
+        fmt::format("is that {}, and does everything in between pass TLS through unopened?", agents_port));
   }
   if (got->kept.has_error() && got->kept.error().code != errc::disconnected) {
     return warning(fmt::format("the aggregator at {} took the handshake and then said nothing: {}", shown,

@@ -1,5 +1,6 @@
 #include "common/metrics/alias_table.hpp"
 
+#include "common/ascii.hpp"
 #include "common/metrics/aliases.hpp"
 #include "common/metrics/aliases_pmu.hpp"
 
@@ -35,8 +36,6 @@ constexpr auto sorted_aliases = [] {
   std::ranges::sort(all, {}, &alias::name);
   return all;
 }();
-
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// The digits that "<N>" and "<M>" stood for in a name.
 struct captured {

@@ -1,5 +1,6 @@
 #include "common/metrics/catalog.hpp"
 
+#include "common/ascii.hpp"
 #include "common/metrics/families_agent.hpp"
 #include "common/metrics/families_aggregator.hpp"
 #include "common/metrics/families_bmc.hpp"
@@ -53,8 +54,6 @@ constexpr auto sorted_families = [] {
   std::ranges::sort(all, {}, &family::name);
   return all;
 }();
-
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// Lower case, runs of other characters than [a-z0-9] as one "_", none at the ends.
 std::string flattened(std::string_view value) {

@@ -31,7 +31,7 @@ constexpr entry table[] = {
     {"rapl_zone_power_watts", energy},
 };
 
-const entry* find(std::string_view family) noexcept {
+const entry* entry_of(std::string_view family) noexcept {
   const auto at = std::ranges::find(table, family, &entry::family);
   return at == std::ranges::end(table) ? nullptr : at;
 }
@@ -39,12 +39,12 @@ const entry* find(std::string_view family) noexcept {
 }  // namespace
 
 milliseconds watched_period(std::string_view family) noexcept {
-  const entry* e = find(family);
+  const entry* e = entry_of(family);
   return e != nullptr ? e->period : milliseconds(1000);
 }
 
 std::span<const std::string_view> made_of(std::string_view family) noexcept {
-  const entry* e = find(family);
+  const entry* e = entry_of(family);
   return e != nullptr ? e->parts : std::span<const std::string_view>();
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/tls/certificate.hpp"
 #include "common/tls/context.hpp"
+#include "common/tls/pem.hpp"
 
 #include <fmt/format.h>
 #include <openssl/err.h>
@@ -14,9 +15,6 @@ namespace {
 
 using certificate_ptr = std::unique_ptr<X509, decltype(&X509_free)>;
 using bio_ptr = std::unique_ptr<BIO, decltype(&BIO_free)>;
-
-// Without a callback OpenSSL would ask for the passphrase on the terminal of a daemon.
-int no_passphrase(char*, int, int, void*) { return 0; }
 
 void free_chain(STACK_OF(X509) * chain) { sk_X509_pop_free(chain, X509_free); }
 

@@ -1,6 +1,7 @@
 #include "common/tls/context.hpp"
 
 #include "common/tls/chain.hpp"
+#include "common/tls/pem.hpp"
 
 #include <fmt/format.h>
 #include <openssl/err.h>
@@ -58,9 +59,6 @@ struct source {
 bio_ptr bio_over(const std::string& text) {
   return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), &BIO_free};
 }
-
-// Without a callback OpenSSL would ask for the passphrase on the terminal of a daemon.
-int no_passphrase(char*, int, int, void*) { return 0; }
 
 result<void> use_certificate(SSL_CTX* context, const options& o) {
   const source certificate(o.text.certificate, o.pem.certificate, "certificate");

@@ -9,11 +9,6 @@ using std::chrono::seconds;
 
 fault not_streaming() { return {reason::unexpected_message, "the session is not streaming"}; }
 
-void forget(std::string& secret) {
-  std::fill(secret.begin(), secret.end(), '\0');
-  secret.clear();
-}
-
 }  // namespace
 
 agent_session::agent_session(const settings& s) : session(max_frame_payload), settings_(s) {}

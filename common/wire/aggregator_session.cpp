@@ -17,11 +17,6 @@ duration longest(const catalog& c) {
   return std::min(most, longest_period);
 }
 
-void forget(std::string& secret) {
-  std::fill(secret.begin(), secret.end(), '\0');
-  secret.clear();
-}
-
 }  // namespace
 
 aggregator_session::aggregator_session(const settings& s, instant now)

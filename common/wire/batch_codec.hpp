@@ -8,6 +8,8 @@
 
 namespace binnacle::wire {
 
+inline constexpr std::int64_t ns_per_us = 1'000;
+
 /// What both ends remember from batch to batch: the same on both as long as every batch arrives.
 struct delta_memory {
   std::vector<std::int64_t> last;  ///< the last mantissa sent of each series of the catalogue; 0 if none

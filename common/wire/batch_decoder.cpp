@@ -11,14 +11,11 @@
 namespace binnacle::wire {
 namespace {
 
-constexpr std::int64_t ns_per_us = 1'000;
 using reader = schema::Batch::Reader;
 
-std::string number(std::uint64_t n) { return std::to_string(n); }
-
 fault no_such(std::string_view what, std::uint64_t i, std::size_t of) {
-  return {reason::unknown_series,
-          std::string(what) + " " + number(i) + " in a batch; the catalogue has " + number(of)};
+  return {reason::unknown_series, std::string(what) + " " + std::to_string(i) +
+                                      " in a batch; the catalogue has " + std::to_string(of)};
 }
 fault misfit(std::string sentence) { return {reason::bad_message, std::move(sentence)}; }
 
@@ -40,20 +37,20 @@ outcome<void> read_header(reader in, const delta_memory& memory, bool any, batch
   b.catalog_version = in.getCatalogVersion();
   b.full = in.getFull();
   if (b.catalog_version != memory.version)
-    return fault{reason::unknown_catalogue, "a batch for catalogue " + number(b.catalog_version) +
-                                                "; the last one sent was " + number(memory.version)};
+    return fault{reason::unknown_catalogue, "a batch for catalogue " + std::to_string(b.catalog_version) +
+                                                "; the last one sent was " + std::to_string(memory.version)};
   if (memory.needs_full && !b.full)
     return fault{reason::not_full, "the first batch after a catalogue must be full"};
   if (any && (b.full ? b.sequence <= memory.sequence : b.sequence != memory.sequence + 1))
     return fault{reason::sequence_gap,
-                 "batch " + number(b.sequence) + " came after " + number(memory.sequence)};
+                 "batch " + std::to_string(b.sequence) + " came after " + std::to_string(memory.sequence)};
   const std::uint64_t sent = in.getSentAtUs();
   if (sent > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() / ns_per_us))
     return misfit("sentAtUs is beyond any clock");
   if (static_cast<std::int64_t>(sent) < memory.sent_at_us)
     return fault{reason::clock_backwards, "sentAtUs went back from " +
-                                              number(static_cast<std::uint64_t>(memory.sent_at_us)) + " to " +
-                                              number(sent)};
+                                              std::to_string(static_cast<std::uint64_t>(memory.sent_at_us)) +
+                                              " to " + std::to_string(sent)};
   b.sent_at_ns = static_cast<std::int64_t>(sent) * ns_per_us;
   return {};
 }
@@ -71,7 +68,8 @@ outcome<void> read_reads(reader in, const delta_memory& memory, batch& b) {
     if (group >= memory.groups) return no_such("group", group, memory.groups);
     if (i > 0 && group <= b.reads[i - 1].group) return misfit("readGroups is not ascending");
     if (age > static_cast<std::uint64_t>(b.sent_at_ns / ns_per_us))
-      return fault{reason::clock_backwards, "group " + number(group) + " was read before the node's boot"};
+      return fault{reason::clock_backwards,
+                   "group " + std::to_string(group) + " was read before the node's boot"};
     b.reads[i] = {group, b.sent_at_ns - static_cast<std::int64_t>(age) * ns_per_us};
   }
   return {};
@@ -107,7 +105,8 @@ outcome<void> read_values(reader in, capnp::Data::Reader map, delta_memory& memo
     for_each_bit(map, [&](std::size_t i) { ++bits, highest = i; });
     if (bits != 0 && highest >= last.size()) return no_such("series", highest, last.size());
     if (bits != count)
-      return misfit("a bitmap with " + number(bits) + " bits for " + number(count) + " deltas");
+      return misfit("a bitmap with " + std::to_string(bits) + " bits for " + std::to_string(count) +
+                    " deltas");
     for_each_bit(map, take);
   }
   if (at_wide != wide.size()) return misfit("column wide does not fit column deltas");
@@ -127,7 +126,8 @@ outcome<void> read_absences(reader in, capnp::Data::Reader map, const delta_memo
     const std::uint16_t s = series[i];
     if (s >= known) return no_such("series", s, known);
     if (i > 0 && s <= b.absences[i - 1].series) return misfit("absentSeries is not ascending");
-    if (all_changed || bit(map, s)) return misfit("series " + number(s) + " has a value and is absent");
+    if (all_changed || bit(map, s))
+      return misfit("series " + std::to_string(s) + " has a value and is absent");
     b.absences[i] = {s, detail::from_schema(reasons[i])};
   }
   if (b.full && b.values.size() + b.absences.size() != known)

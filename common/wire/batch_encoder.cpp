@@ -9,10 +9,6 @@
 namespace binnacle::wire {
 namespace {
 
-constexpr std::int64_t ns_per_us = 1'000;
-
-std::string number(std::uint64_t n) { return std::to_string(n); }
-
 template <class Item>
 bool ascending(const std::vector<Item>& items) noexcept {
   return std::adjacent_find(items.begin(), items.end(),
@@ -100,23 +96,25 @@ outcome<void> batch_encoder::check(const batch& b) const {
     return fault{reason::bad_message, "series are not ascending"};
   if ((!b.values.empty() && b.values.back().series >= memory_.last.size()) ||
       (!b.absences.empty() && b.absences.back().series >= memory_.last.size()))
-    return fault{reason::unknown_series, "a series beyond the catalogue's " + number(memory_.last.size())};
+    return fault{reason::unknown_series,
+                 "a series beyond the catalogue's " + std::to_string(memory_.last.size())};
   auto value = b.values.begin();
   for (const series_absence& a : b.absences) {
     while (value != b.values.end() && value->series < a.series) ++value;
     if (value != b.values.end() && value->series == a.series)
-      return fault{reason::bad_message, "series " + number(a.series) + " has a value and is absent"};
+      return fault{reason::bad_message, "series " + std::to_string(a.series) + " has a value and is absent"};
   }
   if (b.full && b.values.size() + b.absences.size() != memory_.last.size())
     return fault{reason::bad_message, "a full batch that leaves out series"};
   std::size_t next_group = 0;
   for (const group_read& r : b.reads) {
     if (r.group >= memory_.groups)
-      return fault{reason::unknown_series, "a group beyond the catalogue's " + number(memory_.groups)};
+      return fault{reason::unknown_series,
+                   "a group beyond the catalogue's " + std::to_string(memory_.groups)};
     if (r.group < next_group) return fault{reason::bad_message, "groups are not ascending"};
     if (r.read_at_ns > b.sent_at_ns || r.read_at_ns < 0)
       return fault{reason::clock_backwards,
-                   "group " + number(r.group) + " was read after the batch was sent"};
+                   "group " + std::to_string(r.group) + " was read after the batch was sent"};
     next_group = r.group + std::size_t{1};
   }
   return {};

@@ -10,4 +10,7 @@ namespace binnacle::wire {
 outcome<void> check(const series_info& s);
 outcome<void> check(const group_info& g);
 
+/// bad_catalogue, with the sentence that says why.
+fault bad_catalogue(std::string sentence);
+
 }  // namespace binnacle::wire

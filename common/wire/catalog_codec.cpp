@@ -11,12 +11,10 @@
 namespace binnacle::wire {
 namespace {
 
-std::string number(std::size_t n) { return std::to_string(n); }
 fault too_large(std::size_t n, std::string_view what, std::size_t limit) {
-  return {reason::catalogue_too_large, "a catalogue with " + number(n) + " " + std::string(what) +
-                                           "; at most " + number(limit) + " are allowed"};
+  return {reason::catalogue_too_large, "a catalogue with " + std::to_string(n) + " " + std::string(what) +
+                                           "; at most " + std::to_string(limit) + " are allowed"};
 }
-fault bad(std::string sentence) { return {reason::bad_catalogue, std::move(sentence)}; }
 
 }  // namespace
 
@@ -28,8 +26,8 @@ outcome<void> check(const catalog& c) {
   for (const series_info& s : c.series) {
     if (auto fine = check(s); fine.has_error()) return fine;
     if (s.group >= c.groups.size())
-      return bad("a series of " + s.family + " in group " + number(s.group) + " of " +
-                 number(c.groups.size()));
+      return bad_catalogue("a series of " + s.family + " in group " + std::to_string(s.group) + " of " +
+                           std::to_string(c.groups.size()));
   }
   return {};
 }
@@ -134,7 +132,7 @@ outcome<catalog> read(schema::Catalog::Reader from) {
   for (const auto f : families) {
     family_views.emplace_back(view(f.getName()), view(f.getHelp()));
     if (family_views.back().second.size() > max_text || !valid_utf8(family_views.back().second))
-      return bad("the help of a family is longer than 1 KiB or not UTF-8");
+      return bad_catalogue("the help of a family is longer than 1 KiB or not UTF-8");
   }
 
   // A short message may point to one long text from everywhere, so what it becomes is counted too.
@@ -142,7 +140,8 @@ outcome<catalog> read(schema::Catalog::Reader from) {
   c.series.reserve(series.size());
   for (const auto s : series) {
     if (s.getFamily() >= family_views.size())
-      return bad("a series of family " + number(s.getFamily()) + " of " + number(family_views.size()));
+      return bad_catalogue("a series of family " + std::to_string(s.getFamily()) + " of " +
+                           std::to_string(family_views.size()));
     const auto& [family, help] = family_views[s.getFamily()];
     const auto labels = s.getLabels();
     if (labels.size() % 2 != 0 || labels.size() / 2 > max_labels)
@@ -153,7 +152,7 @@ outcome<catalog> read(schema::Catalog::Reader from) {
     for (unsigned k = 0; k < labels.size(); k += 2) {
       const std::uint32_t name = labels[k], value = labels[k + 1];
       if (name >= text_views.size() || value >= text_views.size())
-        return bad("a label that points beyond the catalogue's texts");
+        return bad_catalogue("a label that points beyond the catalogue's texts");
       total += text_views[name].size() + text_views[value].size();
       if (total > max_catalogue_text) break;
       to.labels.emplace_back(text_views[name], text_views[value]);

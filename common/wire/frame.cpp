@@ -12,8 +12,6 @@ namespace {
 // sessions wait idle.
 constexpr std::size_t resting_capacity = std::size_t{16} << 10;
 
-std::string number(std::size_t n) { return std::to_string(n); }
-
 }  // namespace
 
 std::span<std::byte> frame_reader::prepare(std::size_t wish) {
@@ -43,14 +41,14 @@ outcome<std::optional<frame_view>> frame_reader::next() {
   const auto* head = reinterpret_cast<const unsigned char*>(buffer_.data() + begin_);
   const std::size_t length = boost::endian::load_little_u32(head);
   if (length > max_payload_) {
-    broken_ = fault{reason::oversized, "a frame of " + number(length) + " bytes; at most " +
-                                           number(max_payload_) + " are allowed here"};
+    broken_ = fault{reason::oversized, "a frame of " + std::to_string(length) + " bytes; at most " +
+                                           std::to_string(max_payload_) + " are allowed here"};
     return *broken_;
   }
   if (head[4] == 0 || (head[6] & ~known_flags) != 0 || head[7] != 0) {
-    broken_ = fault{reason::bad_frame, "a frame header with kind " + number(head[4]) + ", flags " +
-                                           number(head[6]) + " and reserved byte " + number(head[7]) +
-                                           ": the peer does not speak binnacle/1"};
+    broken_ = fault{reason::bad_frame, "a frame header with kind " + std::to_string(head[4]) + ", flags " +
+                                           std::to_string(head[6]) + " and reserved byte " +
+                                           std::to_string(head[7]) + ": the peer does not speak binnacle/1"};
     return *broken_;
   }
   if (buffered() < frame_header_size + length) return std::nullopt;

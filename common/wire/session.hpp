@@ -3,8 +3,10 @@
 #include "common/clock.hpp"
 #include "common/wire/codec.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 /// What both session machines share. A machine is pure: the shell gives it bytes and the time, calls next()
@@ -19,6 +21,12 @@ struct session_counters {
   std::uint64_t unknown_kinds = 0;  ///< frames of a newer minor version, skipped
   std::uint64_t frames_out = 0;
 };
+
+/// Overwrites a credential before its memory goes to somebody else.
+inline void forget(std::string& secret) {
+  std::fill(secret.begin(), secret.end(), '\0');
+  secret.clear();
+}
 
 class session {
  public:
