@@ -9,6 +9,7 @@ namespace {
 constexpr double newest_weight = 0.2;    // of the moving mean of costs
 constexpr double outlier = 10;           // times the mean: more than that counts as that
 constexpr double assumed_cost_ns = 5e6;  // before the first reading; BMCs take 1 to 50 ms
+constexpr double longest_run_ns = 10e6;  // of short readings without a pause
 constexpr double kept_for_the_rest = 0.25;
 constexpr int most_without_value = 3;  // readings without a value
 constexpr auto least_absent_period = std::chrono::seconds(10);
@@ -95,8 +96,11 @@ void read_schedule::charge(instant started, instant ended, double pause_for_ns) 
   credit -= static_cast<double>(took.count());
   credit_ns_ = credit;
   credited_at_ = started;  // the time of the reading itself counts, too
-  const double pause = std::max(pause_for_ns * (1 / rate() - 1), credit < 0 ? -credit / rate() : 0);
-  free_at_ = std::max(free_at_, ended + duration(static_cast<std::int64_t>(pause)));
+  const auto rest_for = [&](double ns) { return duration(static_cast<std::int64_t>(ns * (1 / rate() - 1))); };
+  rested_at_ = std::max(rested_at_, ended) + rest_for(pause_for_ns);
+  if (rested_at_ - ended >= rest_for(longest_run_ns)) free_at_ = std::max(free_at_, rested_at_);
+  if (credit < 0)
+    free_at_ = std::max(free_at_, ended + duration(static_cast<std::int64_t>(-credit / rate())));
 
   if (!first_) {
     first_ = started;

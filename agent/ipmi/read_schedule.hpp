@@ -17,9 +17,10 @@ namespace binnacle::ipmi {
 /// Each sensor's cost is how long its readings took, as a moving mean. When the wanted periods cost more than
 /// the budget they are stretched: sensors that somebody waits for share what the others leave, and those keep
 /// a quarter of it, so that nothing starves. After each reading the BMC is left alone for a while, so that
-/// its work is spread; and what it spent is kept in account: over any minute it is never more than the budget
-/// and one reading, also while readings suddenly take seconds. A single slow one (this machine may just have
-/// been busy) costs no pause.
+/// its work is spread; short readings follow each other at once, up to ten milliseconds of its time, so that
+/// neither it nor we wake for each. And what it spent is kept in account: over any minute it is never more
+/// than the budget and one reading, also while readings suddenly take seconds. A single slow one (this
+/// machine may just have been busy) costs no pause.
 class read_schedule {
  public:
   struct wish {
@@ -71,6 +72,7 @@ class read_schedule {
   std::map<std::string, item> items_;
   double budget_ = 0.05;
   instant free_at_{};                // the BMC is left alone until then
+  instant rested_at_{};              // by then it will have rested for all it did
   std::optional<double> credit_ns_;  // of its time; below zero: overdrawn
   instant credited_at_{};
   double last_took_ns_ = 0;  // the reading before, of whatever sensor

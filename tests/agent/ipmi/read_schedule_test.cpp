@@ -61,6 +61,34 @@ TEST_CASE("a fast BMC is read at the wanted periods") {
   CHECK(s.periods_ms().at("s7") == 1000);
 }
 
+TEST_CASE(
+    "short readings follow each other at once, up to ten milliseconds of the BMC's time, then it rests for "
+    "all") {
+  read_schedule s;
+  s.set(sensors(12, 1s), 0.05, at(0s));
+  auto now = at(0s);
+  const auto read = [&](duration took) {
+    const auto turn = s.next().value();
+    now = std::max(now, turn.at);
+    s.done(turn.key, now, now + took, true);
+    now += took;
+    return s.next()->at - now;  // how long the next one has to wait
+  };
+  SUBCASE("short ones") {
+    duration run = 2ms;
+    for (; read(2ms) <= 0ns; run += 2ms) REQUIRE(run <= 12ms);
+    CHECK(run >= 10ms);
+    // A sixth of the budget is kept back: 1/24 of the time is the BMC's.
+    const auto rest = s.next()->at - now;
+    CHECK(rest > 23 * run - run);
+    CHECK(rest <= 23 * run);
+  }
+  SUBCASE("long ones") {
+    CHECK(read(30ms) == 23 * 30ms);
+    CHECK(read(30ms) == 23 * 30ms);
+  }
+}
+
 TEST_CASE("a slow BMC never spends more than the budget, and every sensor still has its turn") {
   for (const double budget : {0.05, 0.01, 0.2}) {
     CAPTURE(budget);
