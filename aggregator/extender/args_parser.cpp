@@ -60,8 +60,8 @@ std::string_view kind_of(char first) noexcept {
 
 }  // namespace
 
-args_parser::args_parser(args_sink& sink, args_limits limits)
-    : sink_(sink), limits_(limits), document_(document_options(limits)) {}
+args_parser::args_parser(args_sink& sink, args_limits limits, std::size_t announced)
+    : sink_(sink), limits_(limits), announced_(announced), document_(document_options(limits)) {}
 
 bool args_parser::consume(std::string_view piece) {
   if (failed()) return false;
@@ -147,6 +147,7 @@ const char* args_parser::begin_value(const char* p, const char* end) {
       if (null) break;
       if (*p != '[') return wrong_kind(p, "an array or null");
       (slot_ == slot::names ? has_names_ : has_nodes_) = true;
+      if (slot_ == slot::names) names_.reserve(announced_);
       enter(slot_ == slot::names ? level::names : level::items, expect::value_or_end);
       return p + 1;
     case slot::name:

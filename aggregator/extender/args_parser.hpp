@@ -43,7 +43,8 @@ class args_sink {
 /// Source: reference "Kubernetes contracts" 1.3.
 class args_parser {
  public:
-  args_parser(args_sink& sink, args_limits limits);
+  /// `announced`: the body's length, if it was said, as far as it is worth reserving for.
+  args_parser(args_sink& sink, args_limits limits, std::size_t announced = 0);
 
   /// The next piece. False: the request is wrong, see problem(); further pieces are ignored.
   bool consume(std::string_view piece);
@@ -86,6 +87,7 @@ class args_parser {
 
   args_sink& sink_;
   args_limits limits_;
+  std::size_t announced_;
   boost::json::basic_parser<object_handler> document_;
   std::size_t before_ = 0;       // bytes of earlier pieces
   const char* piece_ = nullptr;  // the piece being read

@@ -9,8 +9,8 @@ namespace binnacle::extender {
 /// comes.
 class call : public http::exchange, protected args_sink {
  public:
-  call(context& shared, decision::verb verb)
-      : shared_(shared), verb_(verb), args_(*this, shared.settings.limits), judge_(shared, verb) {}
+  call(context& shared, decision::verb verb, std::size_t announced)
+      : shared_(shared), verb_(verb), args_(*this, shared.settings.limits, announced), judge_(shared, verb) {}
 
   bool consume(std::string_view piece) final {
     now_ = shared_.clock();

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 namespace binnacle::extender {
 namespace {
 
@@ -25,6 +28,15 @@ std::string unreadable(const http::request& r) {
   return {};
 }
 
+/// The length that the body is said to have, as far as it is worth reserving for: the names of 20,000 nodes.
+std::size_t announced(const http::request& r) {
+  constexpr std::size_t most = 1u << 20;
+  std::size_t length = 0;
+  if (const std::string* text = r.header("content-length"))
+    std::from_chars(text->data(), text->data() + text->size(), length);
+  return std::min(length, most);
+}
+
 }  // namespace
 
 face::face(const store::view& data, decision::ring& decisions, options settings,
@@ -42,14 +54,14 @@ void face::routes(http::router& to) {
 
 std::unique_ptr<http::exchange> face::filter(const http::request& r) {
   std::string problem = unreadable(r);
-  if (problem.empty()) return make_filter(shared_);
+  if (problem.empty()) return make_filter(shared_, announced(r));
   ++shared_.counted.filter.bad_request;
   return refuse(decision::verb::filter, 415, std::move(problem));
 }
 
 std::unique_ptr<http::exchange> face::prioritize(const http::request& r) {
   std::string problem = unreadable(r);
-  if (problem.empty()) return make_prioritize(shared_);
+  if (problem.empty()) return make_prioritize(shared_, announced(r));
   ++shared_.counted.prioritize.bad_request;
   return refuse(decision::verb::prioritize, 415, std::move(problem));
 }

@@ -13,7 +13,7 @@ constexpr std::string_view nodes_head = R"({"Nodes":{"metadata":{},"items":[)";
 
 class filter_call final : public call {
  public:
-  explicit filter_call(context& shared) : call(shared, decision::verb::filter) {}
+  filter_call(context& shared, std::size_t announced) : call(shared, decision::verb::filter, announced) {}
 
  private:
   void on_pod() override;
@@ -119,6 +119,8 @@ std::vector<std::string> filter_call::names_body() {
 
 }  // namespace
 
-std::unique_ptr<http::exchange> make_filter(context& shared) { return std::make_unique<filter_call>(shared); }
+std::unique_ptr<http::exchange> make_filter(context& shared, std::size_t announced) {
+  return std::make_unique<filter_call>(shared, announced);
+}
 
 }  // namespace binnacle::extender

@@ -14,6 +14,7 @@ namespace binnacle::extender {
 /// Refusals:    in FailedAndUnresolvableNodes, since FailedNodes would start a preemption that cannot help
 /// (reference
 ///              "Kubernetes contracts" 0.2).
-std::unique_ptr<http::exchange> make_filter(context& shared);
+/// `announced`:  see args_parser.
+std::unique_ptr<http::exchange> make_filter(context& shared, std::size_t announced);
 
 }  // namespace binnacle::extender

@@ -12,6 +12,9 @@ namespace binnacle::extender {
 /// at most 100,000 names: 32-bit offsets do.
 class name_list {
  public:
+  /// For names of so many bytes in all: growing with each piece would copy them twice.
+  void reserve(std::size_t bytes) { text_.reserve(bytes); }
+
   /// A name that was taken out of its JSON.
   void add(std::string_view name) {
     refs_.push_back(

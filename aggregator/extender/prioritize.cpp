@@ -8,7 +8,8 @@ namespace {
 
 class prioritize_call final : public call {
  public:
-  explicit prioritize_call(context& shared) : call(shared, decision::verb::prioritize) {}
+  prioritize_call(context& shared, std::size_t announced)
+      : call(shared, decision::verb::prioritize, announced) {}
 
  private:
   void on_item_bytes(std::string_view) override {}
@@ -43,8 +44,8 @@ std::vector<std::string> prioritize_call::body() {
 
 }  // namespace
 
-std::unique_ptr<http::exchange> make_prioritize(context& shared) {
-  return std::make_unique<prioritize_call>(shared);
+std::unique_ptr<http::exchange> make_prioritize(context& shared, std::size_t announced) {
+  return std::make_unique<prioritize_call>(shared, announced);
 }
 
 }  // namespace binnacle::extender

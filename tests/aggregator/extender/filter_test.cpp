@@ -52,6 +52,16 @@ TEST_SUITE("aggregator/extender/filter") {
     CHECK(answer.outcome == "decided");
   }
 
+  TEST_CASE("an announced length that is not true changes nothing") {
+    power_fleet f;
+    const std::string expected = f.filter(names_for("power")).body;
+    for (const char* length : {"0", "1", "4000000000", "99999999999999999999999", "x"}) {
+      CAPTURE(length);
+      f.request.headers = {{"content-length", length}};
+      CHECK(f.filter(names_for("power")).body == expected);
+    }
+  }
+
   TEST_CASE("the answer is the same wherever the body is cut") {
     power_fleet f;
     const std::string names = names_for("power");
