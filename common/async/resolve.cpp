@@ -2,41 +2,162 @@
 
 #include "common/async/timeout.hpp"
 
-#include <boost/asio/ip/basic_resolver.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
 
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <fcntl.h>
+#include <memory>
+#include <mutex>
+#include <netdb.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace binnacle::async {
 
 namespace asio = boost::asio;
 using endpoints = std::vector<tcp::endpoint>;
+using descriptor = asio::posix::basic_stream_descriptor<executor>;
 
 namespace {
 
-task<result<endpoints>> look_up(std::string host, std::uint16_t port) {
-  boost::system::error_code ec;
-  const auto numeric = asio::ip::make_address(host, ec);
-  if (!ec) co_return endpoints(1, tcp::endpoint(numeric, port));
-  const auto ex = co_await asio::this_coro::executor;
-  asio::ip::basic_resolver<tcp, executor> resolver(ex);
-  auto [failed, found] = co_await resolver.async_resolve(host, std::to_string(port), use_task);
-  if (failed)
-    co_return error{errc::not_found,
-                    fmt::format("the name {} can not be resolved: {}", host, failed.message())};
-  endpoints out;
-  for (const auto& entry : found) out.push_back(entry.endpoint());
-  if (out.empty()) co_return error{errc::not_found, fmt::format("the name {} has no address", host)};
-  co_return out;
+// getaddrinfo(3) cannot be called off, and Asio's resolver waits for it at the end of the program and lets
+// all others queue behind it. So look-ups have threads that nobody waits for, which tell through an eventfd;
+// one that was abandoned goes with its thread, when the resolver gives up.
+struct look_up {
+  look_up(std::string h, std::uint16_t p)
+      : host(std::move(h)), port(p), told(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ~look_up() {
+    if (told >= 0) ::close(told);
+  }
+  look_up(const look_up&) = delete;
+  look_up& operator=(const look_up&) = delete;
+
+  const std::string host;
+  const std::uint16_t port;
+  const int told;
+  // The thread's until `done`, the coroutine's then.
+  std::string why;
+  endpoints found;
+  std::atomic<bool> done{false};
+};
+
+void fill(look_up& it) {
+  addrinfo wanted{};
+  wanted.ai_flags = AI_ADDRCONFIG;
+  wanted.ai_family = AF_UNSPEC;
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  if (const int failed = ::getaddrinfo(it.host.c_str(), nullptr, &wanted, &list); failed != 0) {
+    it.why = failed == EAI_SYSTEM ? std::generic_category().message(errno) : gai_strerror(failed);
+    return;
+  }
+  for (const addrinfo* at = list; at != nullptr; at = at->ai_next) {
+    tcp::endpoint one;
+    if (at->ai_addrlen > one.capacity()) continue;
+    one.resize(at->ai_addrlen);
+    std::memcpy(one.data(), at->ai_addr, at->ai_addrlen);
+    one.port(it.port);
+    it.found.push_back(one);
+  }
+  ::freeaddrinfo(list);
+}
+
+/// The threads and what waits for one. A look-up that is abandoned meanwhile is gone from the queue.
+struct desk {
+  static constexpr int most_threads = 8;
+  std::mutex mutex;
+  int threads = 0;
+  std::deque<std::weak_ptr<look_up>> queue;
+
+  // Never destroyed: threads may outlive main().
+  static desk& of_this_process() {
+    static desk& it = *new desk;
+    return it;
+  }
+
+  void push(const std::shared_ptr<look_up>& it) {
+    const std::lock_guard lock(mutex);
+    std::erase_if(queue, [](const auto& waiting) { return waiting.expired(); });
+    queue.push_back(it);
+    if (threads < most_threads && start_thread()) ++threads;
+  }
+
+  bool start_thread() {
+    // Signals are for the program's own threads.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = true;
+    try {
+      std::thread([this] { work(); }).detach();
+    } catch (const std::system_error&) {
+      started = false;  // it waits for a thread that is there, or until its deadline
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started;
+  }
+
+  std::shared_ptr<look_up> next() {
+    const std::lock_guard lock(mutex);
+    while (!queue.empty()) {
+      auto it = queue.front().lock();
+      queue.pop_front();
+      if (it) return it;
+    }
+    --threads;
+    return nullptr;
+  }
+
+  void work() {
+    while (const auto it = next()) {
+      fill(*it);
+      it->done.store(true, std::memory_order_release);
+      const std::uint64_t one = 1;
+      [[maybe_unused]] const auto written = ::write(it->told, &one, sizeof one);
+    }
+  }
+};
+
+task<result<void>> answered(descriptor& told) {
+  auto [ec] = co_await told.async_wait(descriptor::wait_read, use_task);
+  if (ec) co_return error{errc::io, ec.message()};
+  co_return result<void>();
 }
 
 }  // namespace
 
 task<result<endpoints>> resolve(std::string host, std::uint16_t port, deadline until) {
-  auto what = "the look-up of " + host;
-  auto asked = look_up(std::move(host), port);
-  co_return co_await with_timeout(std::move(asked), until, std::move(what));
+  boost::system::error_code ec;
+  const auto numeric = asio::ip::make_address(host, ec);
+  if (!ec) co_return endpoints(1, tcp::endpoint(numeric, port));
+
+  const auto it = std::make_shared<look_up>(std::move(host), port);
+  const int handle = ::fcntl(it->told, F_DUPFD_CLOEXEC, 0);
+  if (handle < 0)
+    co_return error{errc::io, fmt::format("the name {} is not looked up: no file descriptor", it->host)};
+  const auto ex = co_await asio::this_coro::executor;
+  descriptor told(ex, handle);
+  desk::of_this_process().push(it);
+  auto waited = co_await with_timeout(answered(told), until, "the look-up of " + it->host);
+  if (waited.has_error()) co_return waited.error();
+  if (!it->done.load(std::memory_order_acquire))
+    co_return error{errc::io, fmt::format("the look-up of {} was broken off", it->host)};
+  if (!it->why.empty())
+    co_return error{errc::not_found, fmt::format("the name {} can not be resolved: {}", it->host, it->why)};
+  if (it->found.empty())
+    co_return error{errc::not_found, fmt::format("the name {} has no address", it->host)};
+  co_return std::move(it->found);
 }
 
 }  // namespace binnacle::async

@@ -76,9 +76,8 @@ class stream {
 };
 
 /// Resolves `host`, connects to its addresses in turn until one answers, and shakes hands. `server_name`
-/// empty: `host`. Errors: as above, each naming host and port; not_found when the name has no address. A name
-/// look-up that hangs is abandoned at the deadline, but holds up the end of the program until the resolver
-/// gives up.
+/// empty: `host`. Errors: as above, each naming host and port; not_found when the name has no address; those
+/// of resolve().
 task<result<stream>> connect(std::string host, std::uint16_t port, std::shared_ptr<SSL_CTX> tls,
                              std::string server_name, deadline until);
 

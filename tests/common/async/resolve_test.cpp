@@ -1,0 +1,122 @@
+#include "common/async/resolve.hpp"
+
+#include "tests/support/run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <condition_variable>
+#include <dlfcn.h>
+#include <mutex>
+#include <netdb.h>
+#include <string_view>
+
+namespace {
+
+/// Where look-ups of "….hangs.test" wait, as with a name server that does not answer.
+class gate {
+ public:
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+    --waiting_;
+    changed_.notify_all();
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+  }
+  /// Returns when nobody waits any more.
+  void open() {
+    std::unique_lock lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return waiting_ == 0; });
+  }
+  int waiting() {
+    const std::lock_guard lock(mutex_);
+    return waiting_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = true;
+  int waiting_ = 0;
+};
+
+gate& name_server() {
+  static gate& it = *new gate;  // threads may wait there at the end
+  return it;
+}
+
+}  // namespace
+
+// In place of libc's, for this program.
+extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** out) {
+  if (host != nullptr && std::string_view(host).ends_with(".hangs.test")) {
+    name_server().pass();
+    return EAI_AGAIN;
+  }
+  using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
+  static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
+  return real(host, service, hints, out);
+}
+
+namespace {
+
+using namespace binnacle;
+using namespace std::chrono_literals;
+using async::task;
+using async::within;
+
+TEST_SUITE("common/async/resolve") {
+  TEST_CASE("a name, and an address that is its own") {
+    support::run([](async::loop&) -> task<void> {
+      auto found = co_await async::resolve("localhost", 80, within(15s));
+      REQUIRE(found.has_value());
+      CHECK(found->front().address().is_loopback());
+      CHECK(found->front().port() == 80);
+      found = co_await async::resolve("192.0.2.7", 443, within(15s));
+      REQUIRE(found.has_value());
+      REQUIRE(found->size() == 1);
+      CHECK(found->front() == async::tcp::endpoint(boost::asio::ip::make_address("192.0.2.7"), 443));
+    });
+  }
+
+  // The gate opens only after the loop has ended: what waits for the hanging look-up never comes this far.
+  TEST_CASE("a look-up that hangs is abandoned at its deadline, and holds up neither others nor the end") {
+    name_server().close();
+    support::run([](async::loop&) -> task<void> {
+      while (name_server().waiting() == 0) {  // its thread may be slower than the deadline
+        auto found = co_await async::resolve("one.hangs.test", 80, within(20ms));
+        REQUIRE(found.has_error());
+        CHECK(found.error().code == errc::timeout);
+        CHECK(found.error().message == "the look-up of one.hangs.test took too long");
+      }
+      auto found = co_await async::resolve("localhost", 80, within(15s));
+      CHECK(found.has_value());
+    });
+    CHECK(name_server().waiting() >= 1);
+    name_server().open();
+  }
+
+  TEST_CASE("when all look-ups hang, the next wait in a queue, and are asked when the others give up") {
+    name_server().close();
+    support::run([](async::loop&) -> task<void> {
+      while (name_server().waiting() < 8) {
+        auto found = co_await async::resolve("one.hangs.test", 80, within(20ms));
+        REQUIRE(found.has_error());
+      }
+      auto found = co_await async::resolve("localhost", 80, within(20ms));
+      REQUIRE(found.has_error());
+      CHECK(found.error().code == errc::timeout);
+      name_server().open();
+      found = co_await async::resolve("localhost", 80, within(15s));
+      CHECK(found.has_value());
+    });
+  }
+}
+
+}  // namespace
