@@ -97,6 +97,8 @@ result<pid_t> start(const program& what, int output, int errors) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, 1);
   posix_spawn_file_actions_adddup2(&actions, errors, 2);
+  // Asio's sockets are not close-on-exec. Source: posix_spawn_file_actions_addclosefrom_np(3), glibc 2.34.
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none, usual;

@@ -3,10 +3,13 @@
 #include "tests/support/run.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace {
 
@@ -43,6 +46,14 @@ TEST_SUITE("common/async/run_program") {
     CHECK(outcome_of(what)->output == "ours given new\n");
     std::signal(SIGPIPE, SIG_IGN);
     CHECK(outcome_of(shell("kill -PIPE $$; echo alive"))->output == "");
+  }
+
+  TEST_CASE("it inherits no socket, also none that is not close-on-exec") {
+    const int ours = ::socket(AF_INET, SOCK_STREAM, 0);
+    REQUIRE(ours > 2);
+    const auto there = fmt::format("test -e /proc/self/fd/{} && echo inherited || echo closed", ours);
+    CHECK(outcome_of(shell(there))->output == "closed\n");
+    ::close(ours);
   }
 
   TEST_CASE("one that complains a lot is not held up, and its complaints are cut") {
