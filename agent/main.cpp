@@ -20,13 +20,14 @@
 #include "agent/sources/textfile/textfile.hpp"
 #include "agent/standard_descriptors.hpp"
 #include "agent/startup_memory.hpp"
+#include "agent/token_file.hpp"
 #include "agent/uplink.hpp"
+#include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/http/server.hpp"
 
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <signal.h>
@@ -137,10 +138,19 @@ result<std::shared_ptr<tls::context>> load(tls::options o) {
   return std::shared_ptr<tls::context>(std::move(*loaded));
 }
 
+/// The same, followed as its files are renewed, by a coroutine of `tasks`.
+result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* what,
+                                                    async::task_group& tasks, const logger& log) {
+  auto context = load(std::move(o));
+  if (context) tasks.spawn("certificates", async::follow_files(*context, what, log));
+  return context;
+}
+
 /// `reader` is told what the aggregators want; `look_again` wakes what reads.
 result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop, const board& from,
                                             const logger& log, sampler& reader,
-                                            std::shared_ptr<async::event> look_again) {
+                                            std::shared_ptr<async::event> look_again,
+                                            async::task_group& tasks) {
   uplink_options o;
   for (const auto& text : s.aggregator) o.aggregators.push_back(parse_endpoint(text).value());
   if (!o.aggregators.empty()) {
@@ -149,7 +159,7 @@ result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop
     t.pem = {s.cert, s.key, s.ca};
     t.tls13_only = true;
     t.alpn = "binnacle/1";
-    auto context = load(std::move(t));
+    auto context = load_followed(std::move(t), "certificate for the aggregators", tasks, log);
     if (!context) return context.error();
     o.tls = *std::move(context);
   }
@@ -161,9 +171,9 @@ result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop
   o.hello.boot_id = read_line(s.proc_root + "/sys/kernel/random/boot_id").value_or("unknown");
   if (!s.token_file.empty()) {
     o.credential = [file = s.token_file]() -> result<std::string> {
-      std::ifstream in(file);
-      if (std::string token; in >> token) return token;
-      return error{errc::not_found, "the token " + file + " cannot be read, or is empty: check --token-file"};
+      auto token = read_token(file);
+      if (!token) return error{token.error().code, token.error().message + ": check --token-file"};
+      return token;
     };
   }
   o.on_interest = [&reader, look_again](std::size_t link, const wire::interest& wanted) {
@@ -178,7 +188,7 @@ result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop
 }
 
 result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop& loop, http::router routes,
-                                                  const logger& log) {
+                                                  const logger& log, async::task_group& tasks) {
   const auto at = parse_listen(s.listen);
   if (!at) return at.error();
   http::server_options o;
@@ -190,7 +200,7 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
     tls::options t;
     t.pem = {s.listen_cert, s.listen_key, s.listen_ca};
     t.clients = s.listen_ca.empty() ? tls::client_certificate::none : tls::client_certificate::required;
-    auto context = load(std::move(t));
+    auto context = load_followed(std::move(t), "certificate of the scrape endpoint", tasks, log);
     if (!context) return context.error();
     o.tls = *std::move(context);
   }
@@ -249,7 +259,7 @@ result<void> serve(const settings& s, const logger& log) {
       p.readings, log.part("sampler"), clocks{},
       sampler_options{s.read_budget / 100, s.frozen == "absent" ? on_frozen::absent : on_frozen::flag});
   auto look_again = std::make_shared<async::event>(p.loop);
-  auto up = make_uplink(s, p.loop, p.readings, log, *p.reader, look_again);
+  auto up = make_uplink(s, p.loop, p.readings, log, *p.reader, look_again, tasks);
   if (!up) return up.error();
   p.up = *std::move(up);
   const auto named = found.size() + 2;  // with the composites and ourselves
@@ -270,7 +280,7 @@ result<void> serve(const settings& s, const logger& log) {
     http::router routes;
     mount_scrape(
         routes, p.readings, [&p, named] { return p.readings.statuses().size() >= named; }, boot_clock::now);
-    auto server = make_server(s, p.loop, std::move(routes), log);
+    auto server = make_server(s, p.loop, std::move(routes), log, tasks);
     if (!server) return server.error();
     p.server = *std::move(server);
   }

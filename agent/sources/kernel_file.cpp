@@ -172,7 +172,9 @@ std::optional<std::string> read_line(const std::string& path) {
   const auto n = ::pread(fd.get(), text.data(), text.size(), 0);
   if (n <= 0) return std::nullopt;
   const std::string_view all(text.data(), static_cast<std::size_t>(n));
-  return std::string(trimmed(all.substr(0, all.find('\n'))));
+  const auto end = all.find('\n');
+  if (end == all.npos && all.size() == text.size()) return std::nullopt;  // half a line is no value
+  return std::string(trimmed(all.substr(0, end)));
 }
 
 }  // namespace binnacle::agent

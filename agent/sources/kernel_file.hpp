@@ -93,7 +93,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 /// `text` without blanks and line ends at its ends.
 std::string_view trimmed(std::string_view text) noexcept;
 
-/// The first line of a small file (a name), trimmed; nothing if it cannot be read. Not kept open.
+/// The first line of a small file, trimmed; nothing if it cannot be read or has more than 511 bytes.
 std::optional<std::string> read_line(const std::string& path);
 
 }  // namespace binnacle::agent

@@ -7,6 +7,7 @@ namespace binnacle::async {
 task<void> follow_files(std::shared_ptr<tls::context> context, std::string what, logger log,
                         std::chrono::seconds period) {
   bool warned = false;
+  std::string said;  // each trouble once, while it lasts
   for (;;) {
     if (context->ends_soon() && !warned) {
       const long hours = context->seconds_left() / 3600;
@@ -17,8 +18,12 @@ task<void> follow_files(std::shared_ptr<tls::context> context, std::string what,
     co_await sleep_for(period);
     const auto reloaded = context->reload_if_changed();
     if (reloaded.has_error()) {
-      log.error("{}: {}", what, reloaded.error().message);
-    } else if (*reloaded) {
+      if (reloaded.error().message != said) log.error("{}: {}", what, reloaded.error().message);
+      said = reloaded.error().message;
+      continue;
+    }
+    said.clear();
+    if (*reloaded) {
       log.info("{}: taken over from changed files, {} hours left", what, context->seconds_left() / 3600);
       warned = false;
     }

@@ -1,6 +1,6 @@
 #include "common/tls/certificate.hpp"
 
-#include "common/tls/context.hpp"
+#include "common/tls/pem.hpp"
 
 #include <fmt/format.h>
 #include <openssl/err.h>
@@ -16,7 +16,6 @@
 namespace binnacle::tls {
 namespace {
 
-using certificate_ptr = std::unique_ptr<X509, decltype(&X509_free)>;
 using names_ptr = std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)>;
 
 std::string utf8(const ASN1_STRING* text) {
@@ -120,21 +119,10 @@ certificate_facts facts_of(X509* certificate) {
 }
 
 result<std::vector<certificate_ptr>> parsed(const std::string& pem, const std::string& name) {
-  ERR_clear_error();
-  const std::unique_ptr<BIO, decltype(&BIO_free)> text(
-      BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &BIO_free);
-  std::vector<certificate_ptr> out;
-  while (X509* next = PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr))
-    out.emplace_back(next, &X509_free);
-  const bool clean_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-  if (out.empty() || !clean_end) {
-    return error{errc::invalid_input,
-                 fmt::format("{} holds {}: {}", name,
-                             out.empty() ? "no PEM certificate" : "a PEM certificate that cannot be read",
-                             last_error())};
-  }
-  ERR_clear_error();
-  return out;
+  auto found = certificates_in(pem);
+  if (found.has_error())
+    return error{errc::invalid_input, fmt::format("{} holds {}", name, found.error().message)};
+  return found;
 }
 
 }  // namespace

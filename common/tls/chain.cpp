@@ -13,28 +13,18 @@
 namespace binnacle::tls {
 namespace {
 
-using certificate_ptr = std::unique_ptr<X509, decltype(&X509_free)>;
-using bio_ptr = std::unique_ptr<BIO, decltype(&BIO_free)>;
-
 void free_chain(STACK_OF(X509) * chain) { sk_X509_pop_free(chain, X509_free); }
 
 }  // namespace
 
 result<void> add_authorities(X509_STORE* store, const std::string& text, std::string_view name) {
-  const bio_ptr bundle(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), &BIO_free);
-  int trusted = 0;
-  for (;;) {
-    const certificate_ptr ca(PEM_read_bio_X509(bundle.get(), nullptr, &no_passphrase, nullptr), &X509_free);
-    if (!ca) break;
-    if (X509_STORE_add_cert(store, ca.get()) == 1) ++trusted;
+  auto found = certificates_in(text);
+  if (found.has_error())
+    return error{errc::invalid_input, fmt::format("authority {} holds {}", name, found.error().message)};
+  for (const auto& ca : *found) {
+    if (X509_STORE_add_cert(store, ca.get()) != 1)
+      return error{errc::invalid_input, fmt::format("authority {} can not be used: {}", name, last_error())};
   }
-  const bool clean_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-  if (trusted == 0 || !clean_end) {
-    return error{errc::invalid_input,
-                 fmt::format("authority {} holds {}: {}", name,
-                             trusted == 0 ? "no PEM certificate" : "a broken PEM certificate", last_error())};
-  }
-  ERR_clear_error();
   // A trusted intermediate is an anchor of its own, as in Go's verifier: cert-manager's ca.crt may be one.
   X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
   return {};

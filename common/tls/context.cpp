@@ -18,9 +18,7 @@
 namespace binnacle::tls {
 namespace {
 
-using certificate_ptr = std::unique_ptr<X509, decltype(&X509_free)>;
 using key_ptr = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
-using bio_ptr = std::unique_ptr<BIO, decltype(&BIO_free)>;
 
 result<std::string> read_pem(const std::string& path, std::string_view what) {
   errno = 0;
@@ -56,25 +54,25 @@ struct source {
   std::string name;
 };
 
-bio_ptr bio_over(const std::string& text) {
-  return {BIO_new_mem_buf(text.data(), static_cast<int>(text.size())), &BIO_free};
-}
-
 result<void> use_certificate(SSL_CTX* context, const options& o) {
   const source certificate(o.text.certificate, o.pem.certificate, "certificate");
   const source key_source(o.text.key, o.pem.key, "key");
   auto chain_text = certificate.read();
   if (chain_text.has_error()) return chain_text.error();
-  const bio_ptr chain = bio_over(*chain_text);
-  const certificate_ptr own(PEM_read_bio_X509_AUX(chain.get(), nullptr, &no_passphrase, nullptr), &X509_free);
-  if (!own || SSL_CTX_use_certificate(context, own.get()) != 1) {
-    return error{errc::invalid_input, fmt::format("certificate {} holds no usable PEM certificate: {}",
-                                                  certificate.name, last_error())};
-  }
+  auto chain = certificates_in(*chain_text);
+  if (chain.has_error())
+    return error{errc::invalid_input,
+                 fmt::format("certificate {} holds {}", certificate.name, chain.error().message)};
+  X509* const own = chain->front().get();
+  const auto refused = [&] {
+    return error{errc::invalid_input,
+                 fmt::format("certificate {} can not be used: {}", certificate.name, last_error())};
+  };
+  if (SSL_CTX_use_certificate(context, own) != 1) return refused();
   SSL_CTX_clear_chain_certs(context);
-  while (X509* next = PEM_read_bio_X509(chain.get(), nullptr, &no_passphrase, nullptr))
-    SSL_CTX_add0_chain_cert(context, next);
-  ERR_clear_error();  // the end of the file is no error
+  for (std::size_t i = 1; i < chain->size(); ++i) {
+    if (SSL_CTX_add1_chain_cert(context, (*chain)[i].get()) != 1) return refused();
+  }
 
   auto key_text = key_source.read();
   if (key_text.has_error()) return key_text.error();
@@ -86,7 +84,7 @@ result<void> use_certificate(SSL_CTX* context, const options& o) {
                  fmt::format("key {} holds no usable PEM private key without a passphrase: {}",
                              key_source.name, last_error())};
   }
-  if (X509_check_private_key(own.get(), key.get()) != 1) {
+  if (X509_check_private_key(own, key.get()) != 1) {
     ERR_clear_error();
     return error{
         errc::invalid_input,
@@ -257,9 +255,10 @@ result<std::unique_ptr<context>> context::load(options o) {
 result<bool> context::reload_if_changed() {
   std::string now = stamp_of(options_.pem);
   if (now == stamp_) return false;
-  // Remembered even if what is there is broken: it is reported once, and looked at again when it changes.
-  stamp_ = std::move(now);
   auto built = build(options_);
+  // Remembered even if what is there is broken: it is reported once, and looked at again when it changes. If
+  // it could not be read (no file descriptor is left), nobody knows what is there.
+  if (built.has_value() || built.error().code != errc::io) stamp_ = std::move(now);
   if (built.has_error()) {
     return error{built.error().code,
                  built.error().message + "; the certificate loaded before stays in force"};

@@ -44,8 +44,8 @@ struct options {
 
 /// A TLS context that follows its files: reload_if_changed() looks at them (by path, so Kubernetes' symlink
 /// swaps are seen) and builds a new SSL_CTX when any changed; connections made before keep theirs. A broken
-/// new file is reported once and the last good context stays. Threads: one loop; current() may be kept by
-/// connections.
+/// new file is reported once, one that cannot be read now is tried again; the last good context stays.
+/// Threads: one loop; current() may be kept by connections.
 class context {
  public:
   /// Errors: invalid_input (not PEM, key does not fit the certificate), not_found, permission; each names the

@@ -37,6 +37,18 @@ TEST_CASE("a text beyond the limit is refused") {
   CHECK(read.error().code == errc::overloaded);
 }
 
+TEST_CASE("a first line that is cut off is no line") {
+  temp_folder folder;
+  folder.write("name", "short\nmore");
+  CHECK(read_line(folder / "name") == "short");
+  folder.write("name", std::string(511, 'x'));
+  CHECK(read_line(folder / "name") == std::string(511, 'x'));
+  folder.write("name", std::string(511, 'x') + "\n" + "more");
+  CHECK(read_line(folder / "name") == std::string(511, 'x'));
+  folder.write("name", std::string(600, 'x') + "\n");
+  CHECK(!read_line(folder / "name"));
+}
+
 TEST_CASE("a whole number, or why there is none") {
   temp_folder folder;
   kernel_file file(folder / "number");

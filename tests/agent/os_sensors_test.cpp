@@ -266,6 +266,17 @@ TEST_CASE("frequency is the least, the mean and the most over the CPUs online") 
   CHECK(shown(m.out, "os_cpu_frequency_hertz") == "no such series");
 }
 
+TEST_CASE("a policy of more CPUs than a short line holds counts them all") {
+  machine m(sensor_trees::xeon);
+  std::string cpus;
+  for (int i = 1000; i < 1300; ++i) cpus += std::to_string(i) + " ";
+  cpus.pop_back();
+  m.set("devices/system/cpu/cpufreq/policy3/affected_cpus", cpus);
+  m.os.emplace(m.o);
+  REQUIRE(m.os->discover(m.out));
+  CHECK(shown(m.out, "os_cpu_governor_cpus", {{"governor", "performance"}}) == "303");
+}
+
 TEST_CASE("throttling is counted once for each package and core") {
   machine m(sensor_trees::xeon);
   const metrics::label_set package{{"package", "1"}};

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <signal.h>
 #include <string>
+#include <string_view>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -92,9 +93,10 @@ class program {
 
 /// The port of an agent's scrape endpoint, from its log.
 inline std::uint16_t port_in(const std::string& log) {
-  const auto at = log.find("http://127.0.0.1:");
+  constexpr std::string_view host = "://127.0.0.1:";
+  const auto at = log.find(host);
   REQUIRE(at != log.npos);
-  return static_cast<std::uint16_t>(std::stoi(log.substr(at + 17)));
+  return static_cast<std::uint16_t>(std::stoi(log.substr(at + host.size())));
 }
 
 }  // namespace binnacle::support

@@ -66,16 +66,19 @@ class cpufreq_part final : public os_part {
   result<std::vector<policy>> find() const {
     std::error_code bad;
     std::vector<policy> found;
+    std::vector<char> buffer;
     fs::directory_iterator it(folder_, bad);
     if (bad) return error{errc_of(bad.value()), folder_ + ": " + describe(bad.value())};
     for (const fs::directory_iterator end; !bad && it != end; it.increment(bad)) {
       const auto path = it->path().string();
       if (!it->path().filename().string().starts_with("policy")) continue;
       policy p{path, {}, read_line(path + "/scaling_governor").value_or("unknown")};
-      const auto online = read_line(path + "/affected_cpus").value_or("");
+      // Of a socket with hundreds of CPUs this line is longer than a name.
+      const auto line = kernel_file(path + "/affected_cpus").read(buffer);
+      const std::string_view online = line ? *line : std::string_view();
       for (std::size_t at = 0; at < online.size();) {
-        const auto end_of = std::min(online.find(' ', at), online.size());
-        if (end_of > at) p.cpus.push_back(online.substr(at, end_of - at));
+        const auto end_of = std::min(online.find_first_of(" \n", at), online.size());
+        if (end_of > at) p.cpus.emplace_back(online.substr(at, end_of - at));
         at = end_of + 1;
       }
       if (!p.cpus.empty()) found.push_back(std::move(p));

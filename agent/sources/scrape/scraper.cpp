@@ -1,6 +1,6 @@
 #include "agent/sources/scrape/scraper.hpp"
 
-#include "agent/sources/kernel_file.hpp"
+#include "agent/token_file.hpp"
 
 #include <fmt/format.h>
 
@@ -72,12 +72,13 @@ result<http::call> scraper::request() {
     if (!loaded) return loaded.error();
     tls_ = std::move(*loaded);
   } else if (const auto renewed = tls_->reload_if_changed(); !renewed) {
-    return renewed.error();
+    stale_ = renewed.error().message;  // the one before does it still
+  } else if (*renewed) {
+    stale_.clear();
   }
   if (!wanted_.token_file.empty()) {
-    const auto token = read_line(wanted_.token_file);
-    if (!token || token->empty())
-      return error{errc::permission, fmt::format("{}: no token can be read", wanted_.token_file)};
+    const auto token = read_token(wanted_.token_file);
+    if (!token) return error{errc::permission, "no token: " + token.error().message};
     get.headers.emplace_back("Authorization", "Bearer " + *token);
   }
   return get;
@@ -132,6 +133,7 @@ task<result<void>> scraper::read(scrape_outcome& out, async::deadline until) {
   }
   out.at = time_.now();
   out.reading = picked_.finish(out.at);
+  if (out.reading->note.empty()) out.reading->note = stale_;
   co_return result<void>();
 }
 

@@ -43,6 +43,7 @@ class scraper {
   clocks time_;
   selection picked_;
   std::shared_ptr<tls::context> tls_;  // https: from the first scrape on that finds the files
+  std::string stale_;                  // why its newer files are not in force
   http::client client_;
 };
 

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace {
@@ -152,6 +153,45 @@ TEST_SUITE("common/tls/context") {
     fs::remove(pem.certificate);
     CHECK(context->reload_if_changed().has_error());
     CHECK(context->seconds_left() > 0);
+  }
+
+  TEST_CASE("a chain whose second certificate is damaged is refused") {
+    support::temp_dir dir;
+    support::authority ca(dir, "ca");
+    const auto pem = ca.issue_server();
+    const std::string own = text_of(pem.certificate);
+    std::string damaged = text_of(ca.certificate());
+    support::write_file(pem.certificate, own + damaged);
+    CHECK(tls::context::load(server_of(pem)).has_value());
+    damaged.replace(damaged.size() / 2, 8, "!!!!!!!!");
+    support::write_file(pem.certificate, own + damaged);
+    const auto refused = tls::context::load(server_of(pem));
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().code == errc::invalid_input);
+    CHECK(refused.error().message.find(pem.certificate + " holds a PEM certificate that cannot be read") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("new files that cannot be read for want of descriptors are tried again") {
+    support::temp_dir dir;
+    support::authority ca(dir, "ca");
+    const auto pem = ca.issue_server();
+    const auto context = tls::context::load(server_of(pem)).value();
+    ca.issue_server();
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    rlimit none = before;
+    none.rlim_cur = 0;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    const auto first = context->reload_if_changed();
+    const auto second = context->reload_if_changed();
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    REQUIRE(first.has_error());
+    CHECK(first.error().code == errc::io);
+    REQUIRE(second.has_error());
+    CHECK(second.error().message == first.error().message);
+    CHECK(context->reload_if_changed().value() == true);
+    CHECK(context->reload_if_changed().value() == false);
   }
 
   TEST_CASE("an expired new certificate does not replace one that is still good") {
