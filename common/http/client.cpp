@@ -15,6 +15,7 @@ using async::task;
 namespace {
 
 constexpr std::size_t most_idle = 4;
+constexpr std::size_t most_unparsed = 64u << 10;  // of a body
 // Servers close idle connections after a minute or more (Go: never, or as configured); ours go first.
 constexpr auto longest_idle = std::chrono::seconds(45);
 
@@ -97,6 +98,9 @@ task<result<std::string_view>> answer_stream::impl::next(deadline until) {
     auto parsed = parse(piece);
     if (parsed.has_error()) co_return parsed.error();
     if (!piece.empty() || parser->now() == phase::done) co_return std::string_view(piece);
+    // The parser wants these whole; it takes all else as it comes.
+    if (pending.size() >= most_unparsed)
+      co_return error{errc::protocol, "a chunk header or trailer is too long"};
     auto read = co_await read_more(until);
     if (read.has_error()) co_return read.error();
   }

@@ -1,5 +1,7 @@
 #include "common/http/message.hpp"
 
+#include "common/json_writer.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,16 +63,9 @@ std::string request::decoded_path() const {
 }
 
 response response::failure(unsigned status, std::string_view sentence) {
-  std::string text = "{\"error\":\"";
-  for (const char c : sentence) {
-    if (c == '"' || c == '\\') text.push_back('\\');
-    if (static_cast<unsigned char>(c) < 0x20) {
-      text += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    } else {
-      text.push_back(c);
-    }
-  }
-  text += "\"}\n";
+  std::string text = "{\"error\":";
+  append_json_string(text, sentence);
+  text += "}\n";
   return json(std::move(text), status);
 }
 

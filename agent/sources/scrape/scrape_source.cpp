@@ -58,9 +58,7 @@ struct scrape_source::watched {
   board::group_ref group = board::no_group;
   board::series_ref up = board::no_series, seconds = board::no_series, bytes = board::no_series,
                     series = board::no_series;
-  bool asked = false;   // an outcome has come
-  bool good = false;    // the last one was a reading
-  std::string problem;  // why it was not, or what of it was not taken
+  std::string problem;  // why the last outcome was no reading, or what of it was not taken
   std::uint64_t readings = 0;
 };
 
@@ -96,24 +94,21 @@ result<void> scrape_source::discover(board& out) {
 }
 
 result<void> scrape_source::read(board& out) {
-  std::size_t down = 0;
   for (const auto& w : targets_) {
     if (w->in->newest) take(*w, out);
-    if (w->asked && !w->good) ++down;
   }
+  // Also when all targets are down: an error would make what says so absent, too.
   out.mark_read(group_, time_.now());
-  if (down == targets_.size() && down > 0) return error{errc::disconnected, limitation()};
   return {};
 }
 
 void scrape_source::take(watched& w, board& out) {
   const auto got = *std::exchange(w.in->newest, std::nullopt);
-  w.asked = true;
-  w.good = got.reading.has_value();
-  out.set(w.up, std::int64_t{w.good ? 1 : 0});
+  const bool good = got.reading.has_value();
+  out.set(w.up, std::int64_t{good ? 1 : 0});
   out.set(w.seconds, std::chrono::duration<double>(got.took).count());
   out.set(w.bytes, static_cast<std::int64_t>(got.bytes));
-  if (!w.good) {
+  if (!good) {
     w.problem = fmt::format("{}: {}: {}", w.wanted.name, got.why.message, got.remedy);
     w.held.lose(absence_for(got.why.code), out);
     out.set(w.series, std::int64_t{0});

@@ -118,7 +118,8 @@ TEST_SUITE("common/http/router") {
   TEST_CASE("a failure is valid JSON whatever the sentence holds") {
     const auto r = http::response::failure(400, "a \"quote\", a \\ and a \n");
     CHECK(r.status == 400);
-    CHECK(r.body.front() == "{\"error\":\"a \\\"quote\\\", a \\\\ and a \\u000a\"}\n");
+    CHECK(r.body.front() == "{\"error\":\"a \\\"quote\\\", a \\\\ and a \\n\"}\n");
+    CHECK(http::response::failure(400, "\xff").body.front() == "{\"error\":\"\xef\xbf\xbd\"}\n");
   }
 
   TEST_CASE("query values are escaped") {
