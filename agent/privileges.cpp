@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <linux/capability.h>
+#include <sys/stat.h>
 
 namespace binnacle::agent {
 namespace {
@@ -23,8 +24,9 @@ constexpr std::uint16_t first_free_port = 1024;
 // What the settings name and the agent opens again and again while it runs.
 std::vector<std::string> files_named(const settings& s) {
   std::vector<std::string> files;
-  for (const auto* one : {&s.cert, &s.key, &s.ca, &s.token_file, &s.bmc_credentials_file, &s.listen_cert,
-                          &s.listen_key, &s.listen_ca}) {
+  // bmc-credentials-file is not among them: the helper reads it, without any capability.
+  for (const auto* one :
+       {&s.cert, &s.key, &s.ca, &s.token_file, &s.listen_cert, &s.listen_key, &s.listen_ca}) {
     if (!one->empty()) files.push_back(*one);
   }
   for (const auto& t : s.scrape_targets) {
@@ -37,7 +39,10 @@ std::vector<std::string> files_named(const settings& s) {
     std::error_code bad;
     for (fs::directory_iterator it(s.textfile_directory, bad), end;
          !bad && it != end && files.size() < most_files_tried; it.increment(bad)) {
-      if (it->path().extension() == ".prom") files.push_back(it->path());
+      // What a user's link leads to is no reason: it could be any file of the node.
+      struct ::stat entry {};
+      if (it->path().extension() != ".prom" || ::lstat(it->path().c_str(), &entry) != 0) continue;
+      if (S_ISREG(entry.st_mode) || entry.st_uid == 0) files.push_back(it->path());
     }
   }
   return files;

@@ -66,11 +66,6 @@ TEST_CASE(
     lock(folder / "node.key");
     s.key = folder / "node.key";
   }
-  SUBCASE("the BMC's password, which the helper reads with what it inherits") {
-    folder.write("bmc", "secret");
-    lock(folder / "bmc");
-    s.bmc_credentials_file = folder / "bmc";
-  }
   SUBCASE("a user's metrics") {
     folder.write("disk.prom", "x 1\n");
     lock(folder / "disk.prom");
@@ -82,6 +77,31 @@ TEST_CASE(
   CHECK(found.needed == (has_it ? read_search : 0));
   CHECK(found.reasons.size() == (has_it ? 1 : 0));
   CHECK(effective_capabilities() == before);
+}
+
+TEST_CASE("the BMC's password is no reason to keep a capability: the helper that reads it has none") {
+  temp_folder folder;
+  folder.write("bmc", "secret");
+  lock(folder / "bmc");
+  auto s = quiet();
+  s.bmc_credentials_file = folder / "bmc";
+  CHECK(needed_privileges(s).needed == 0);
+}
+
+TEST_CASE("what a user's link among the metrics leads to is no reason to keep a capability") {
+  temp_folder folder, elsewhere;
+  elsewhere.write("secret", "x 1\n");
+  lock(elsewhere / "secret");
+  std::filesystem::create_symlink(elsewhere / "secret", folder / "a.prom");
+  auto s = quiet();
+  s.sources = {"textfile"};
+  s.textfile_directory = folder.path();
+  const bool has_it = (effective_capabilities() & read_search) != 0;
+  if (::geteuid() == 0) {
+    CHECK(needed_privileges(s).needed == (has_it ? read_search : 0));  // root's own link
+    REQUIRE(::lchown((folder / "a.prom").c_str(), 65'534, 65'534) == 0);
+  }
+  CHECK(needed_privileges(s).needed == 0);
 }
 
 TEST_CASE("counters of the CPU need CAP_PERFMON, a port below 1024 CAP_NET_BIND_SERVICE") {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace binnacle;
 using namespace binnacle::agent;
@@ -274,6 +275,24 @@ TEST_CASE("what is no file of ours is left alone, what is none at all does not h
   CHECK(shown(f.out, "textfile_read_success", {{"file", "pipe.prom"}}) == "0");
   CHECK(shown(f.out, "textfile_read_success", {{"file", "folder.prom"}}) == "0");
   CHECK(shown(f.out, "textfile_read_success", {{"file", "link.prom"}}) == "0");
+}
+
+TEST_CASE("a user's link to another user's file is not followed, and nothing of it is quoted") {
+  folder f;
+  std::filesystem::create_symlink("/etc/passwd", f.path / "a.prom");  // root's, and readable
+  if (::geteuid() == 0) REQUIRE(::lchown((f.path / "a.prom").c_str(), 65'534, 65'534) == 0);
+  f.look();
+  CHECK(shown(f.out, "textfile_read_success", {{"file", "a.prom"}}) == "0");
+  CHECK(f.source.limitation().find("a.prom: a link to another user's file") != std::string::npos);
+  CHECK(f.source.limitation().find("root:") == std::string::npos);
+}
+
+TEST_CASE("a link within the folder, as in a mounted ConfigMap, is followed") {
+  folder f;
+  f.settled("..data/a.prom", "a 1\n");
+  std::filesystem::create_symlink("..data/a.prom", f.path / "a.prom");
+  f.look();
+  CHECK(to_double(entry_of(f.out, "a")->value) == 1);
 }
 
 TEST_CASE("without its folder the source fails with a remedy, and works when it is there") {

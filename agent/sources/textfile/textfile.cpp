@@ -133,11 +133,21 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
     lose(f, reason, out);
   };
 
-  const auto fd = open_readonly(options_.folder + "/" + name);
-  struct ::stat s {};
-  if (!fd || ::fstat(fd.get(), &s) != 0) {
+  const auto path = options_.folder + "/" + name;
+  const auto fd = open_readonly(path);
+  struct ::stat s {
+  }, entry{};
+  if (!fd || ::fstat(fd.get(), &s) != 0 || ::lstat(path.c_str(), &entry) != 0) {
     f.stamp.reset();
     return fail(absence_of(errno), describe(errno));
+  }
+  // We may be allowed to read what the user who made the link is not. Root's links (a mounted ConfigMap's)
+  // are followed.
+  if (entry.st_uid != 0 && entry.st_uid != s.st_uid) {
+    f.stamp.reset();
+    return fail(wire::absence::permission,
+                "a link to another user's file, which is not followed: copy the file, or make root the "
+                "link's owner");
   }
   const auto stamp = file_stamp::of(s);
   out.set(f.mtime, std::int64_t{s.st_mtim.tv_sec});

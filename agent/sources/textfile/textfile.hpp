@@ -26,7 +26,7 @@ struct textfile_options {
 
 /// The *.prom files of one folder, as node_exporter's textfile collector: how a user brings any other number.
 /// Series keep the users' names; a name of ours is refused. A file that is broken takes only its own series
-/// with it.
+/// with it. A user's link to another user's file is not followed; root's links are.
 ///
 /// The folder is listed and each file looked at every period; a file is parsed when it changed. Write files
 /// with a rename; one that is empty or ends within a line and has just been written is taken for half
