@@ -22,10 +22,9 @@ struct program_outcome {
   std::string errors;  ///< of standard error, its first 4 KiB
 };
 
-/// Runs it to its end, without a terminal, with nothing on standard input and no descriptor of ours. When
-/// `until` comes first, or it says more than `most_output` bytes, it and what it started are killed. Errors:
-/// not_found (no such program), permission, timeout, overloaded (it says too much), io. Include from .cpp
-/// files only.
+/// Runs it to its end, without a terminal, input or any descriptor of ours. When `until` comes first, or it
+/// says more than `most_output` bytes, it and what it started are killed. Errors: not_found (no such
+/// program), permission, timeout, overloaded (it says too much), io. Include from .cpp files only.
 task<result<program_outcome>> run_program(program what, deadline until, std::size_t most_output = 1u << 20);
 
 }  // namespace binnacle::async

@@ -20,7 +20,7 @@ class turnstile;
 /// One coroutine may read while another writes. A read that timed out may be tried again; after any other
 /// error, and after a write that timed out, the connection is good for nothing but close(). An operation that
 /// finds its data ready does not suspend; after 64 KiB without a wait it lets the rest of the loop run first,
-/// so that one fast peer does not hold up the others.
+/// so that one fast peer does not hold up the others, and a read looks at its deadline.
 /// The stream must outlive its operations: own it in the coroutine that reads, or cancel and await its
 /// coroutines first. Errors: timeout; disconnected; permission (a certificate was refused, by either side);
 /// protocol (no TLS, broken TLS).
@@ -76,8 +76,9 @@ class stream {
 };
 
 /// Resolves `host`, connects to its addresses in turn until one answers, and shakes hands. `server_name`
-/// empty: `host`. Errors: as above, each naming host and port; not_found when the name has no address; those
-/// of resolve().
+/// empty: `host`. Errors: as above, each naming host and port; not_found when the name has no address. A name
+/// look-up that hangs is abandoned at the deadline, and holds up nothing else, the end of the program
+/// included.
 task<result<stream>> connect(std::string host, std::uint16_t port, std::shared_ptr<SSL_CTX> tls,
                              std::string server_name, deadline until);
 

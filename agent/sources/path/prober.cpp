@@ -1,5 +1,6 @@
 #include "agent/sources/path/prober.hpp"
 
+#include "agent/sources/kernel_file.hpp"
 #include "common/async/resolve.hpp"
 #include "common/async/stream.hpp"
 #include "common/async/timeout.hpp"
@@ -8,6 +9,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <fcntl.h>
 
 namespace binnacle::agent {
@@ -93,7 +95,13 @@ result<void> prober::open_echo(const async::tcp::endpoint& to, async::executor o
   if (!opened) return opened.error();
   echo_ = std::move(*opened);
   echo_to_ = to;
-  readable_.emplace(on, ::fcntl(echo_->fd(), F_DUPFD_CLOEXEC, 0));
+  const int handle = ::fcntl(echo_->fd(), F_DUPFD_CLOEXEC, 0);
+  if (handle < 0) {
+    const int why = errno;
+    echo_.reset();
+    return error{errc::io, "no descriptor to wait for the echo with: " + describe(why)};
+  }
+  readable_.emplace(on, handle);
   return {};
 }
 

@@ -73,7 +73,34 @@ task<void> send_all(async::stream& to, std::string text) {
   CHECK(sent.has_value());
 }
 
+/// Keeps the socket full until the peer goes.
+task<void> pour(async::listener& door) {
+  auto socket = co_await door.accept();
+  async::stream peer(std::move(*socket), nullptr, tls::role::server);
+  const std::string piece(256u << 10, 'x');
+  for (result<void> sent; sent;) sent = co_await peer.write(piece, within(15s));
+}
+
 TEST_SUITE("common/async/stream") {
+  TEST_CASE("a peer that always has more ready does not keep a reader beyond its deadline") {
+    support::run([&](async::loop& loop) -> task<void> {
+      auto door = async::listener::open(loop, "127.0.0.1", 0, quiet).value();
+      async::task_group group(loop, quiet);
+      group.spawn("pour", pour(door));
+      auto peer = co_await async::connect("127.0.0.1", door.port(), nullptr, {}, within(15s));
+      REQUIRE(peer.has_value());
+      std::string room(64u << 10, '\0');
+      const auto until = within(50ms);
+      result<std::size_t> got = 1;
+      while (got && *got > 0) got = co_await peer->read_some(room, until);  // for ever, if it never looks
+      REQUIRE(got.has_error());
+      CHECK(got.error().code == errc::timeout);
+      peer->close();
+      const bool ended = co_await group.wait(within(15s));
+      CHECK(ended);
+    });
+  }
+
   TEST_CASE("bytes go both ways at once, in order, plain and under TLS") {
     for (const bool tls : {false, true}) {
       CAPTURE(tls);
