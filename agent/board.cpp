@@ -1,5 +1,6 @@
 #include "agent/board.hpp"
 
+#include "agent/series_key.hpp"
 #include "common/utf8.hpp"
 #include "common/wire/catalog_check.hpp"
 #include "common/wire/limits.hpp"
@@ -15,19 +16,8 @@
 namespace binnacle::agent {
 namespace {
 
-constexpr char separator = '\x1f';  // no label value of a source or a parsed file holds it unescaped
-
 std::string key_of(board::group_ref group, const std::string& family, const metrics::label_set& labels) {
-  std::string key = std::to_string(group);
-  key += separator;
-  key += family;
-  for (const auto& [name, value] : labels) {
-    key += separator;
-    key += name;
-    key += '=';
-    key += value;
-  }
-  return key;
+  return std::to_string(group) + ' ' + series_key(family, labels);
 }
 
 std::uint32_t in_ms(duration d) {
@@ -246,6 +236,9 @@ void board::set_without_value(group_ref g, wire::absence reason) {
 
 void board::mark_read(group_ref g, instant when) {
   if (g >= groups_.size() || groups_[g].removed) return;
+  if (when < instant{}) {  // the wire would refuse every batch with it
+    return refuse("invalid", groups_[g].info.source + ": a reading from before this machine's start");
+  }
   groups_[g].read_at = when;
   groups_[g].changed = ++change_;
 }

@@ -189,6 +189,7 @@ reading read_reading(fields& f, const json::object& from) {
   }
   if (from.contains("reason")) m.reason = wire::absence_of(f.text("reason"));
   m.read_at_ns = f.integer<std::int64_t>("read_at_ns");
+  if (m.read_at_ns < 0) f.fail("read_at_ns", "is before this machine's start");
   m.took_us = f.integer<std::uint32_t>("took_us");
   if (from.contains("window_ms")) {
     const auto minimum = f.number("minimum"), average = f.number("average"), maximum = f.number("maximum");

@@ -1,5 +1,6 @@
 #include "agent/sources/foreign_series.hpp"
 
+#include "agent/series_key.hpp"
 #include "common/utf8.hpp"
 
 #include <fmt/format.h>
@@ -27,14 +28,7 @@ foreign_series foreign_series::from(const exposition::sample& s) {
 std::string foreign_series::key() const {
   auto sorted = labels;
   std::sort(sorted.begin(), sorted.end());
-  std::string key = name;
-  for (const auto& [label, value] : sorted) {
-    key += '\x1f';
-    key += label;
-    key += '=';
-    key += value;
-  }
-  return key;
+  return series_key(name, sorted);
 }
 
 std::optional<foreign_names::refusal> foreign_names::against(const std::string& key,

@@ -1,6 +1,7 @@
 #include "agent/board.hpp"
 
 #include "agent/feed.hpp"
+#include "agent/sources/foreign_series.hpp"
 #include "common/wire/codec.hpp"
 #include "tests/agent/support.hpp"
 
@@ -38,6 +39,27 @@ TEST_CASE("a family of the catalogue brings its resolution, whatever the source 
   CHECK(b.series()[s].info.help.empty());
   b.set(s, 123.456);
   CHECK(shown(b, "rapl_power_watts", {{"package", "0"}}) == "123.5");
+}
+
+TEST_CASE("series whose labels hold what separates labels elsewhere are told apart") {
+  board b;
+  const auto g = b.add_group("textfile", "a.prom", 1s, 10s);
+  const auto one = b.add_series(g, "a", {{"x", "1\x1fy=2"}});
+  const auto two = b.add_series(g, "a", {{"x", "1"}, {"y", "2"}});
+  REQUIRE(one != board::no_series);
+  CHECK(one != two);
+  CHECK(foreign_series{"a", {{"x", "1\x1fy=2"}}}.key() !=
+        foreign_series{"a", {{"x", "1"}, {"y", "2"}}}.key());
+}
+
+TEST_CASE("a reading from before the machine's start is not taken, and counted") {
+  board b;
+  const auto g = b.add_group("bmc", "", 1s, 10s);
+  b.mark_read(g, from_ns(5));
+  b.mark_read(g, from_ns(-1));
+  CHECK(b.groups()[g].read_at == from_ns(5));
+  REQUIRE(b.refused().size() == 1);
+  CHECK(b.refused()[0].reason == "invalid");
 }
 
 TEST_CASE("a change number moves only when value or reason moves") {

@@ -218,6 +218,8 @@ TEST_CASE("a wrong line is refused in one sentence that names message and field"
       refused(
           R"({"type":"reading","key":"a","value":1,"minimum":1,"maximum":2,"window_ms":5,"read_at_ns":1,"took_us":1})") ==
       "message \"reading\": field \"window_ms\" is there without minimum, average and maximum, or is 0");
+  CHECK(refused(R"({"type":"reading","key":"a","value":1,"read_at_ns":-1,"took_us":1})") ==
+        "message \"reading\": field \"read_at_ns\" is before this machine's start");
   CHECK(refused(R"({"type":"plan","period_ms":{"a":-1}})") ==
         "message \"plan\": field \"period_ms\" is no number of its range");
   CHECK(refused(R"({"type":"plan","period_ms":[]})") == "message \"plan\": field \"period_ms\" is no object");
