@@ -14,4 +14,9 @@ void open_standard_descriptors() noexcept {
   }
 }
 
+void close_from(int first) noexcept {
+  if (::close_range(static_cast<unsigned>(first), ~0U, 0) == 0) return;
+  for (int fd = first; fd < 4096; ++fd) ::close(fd);
+}
+
 }  // namespace binnacle::agent

@@ -7,4 +7,8 @@ namespace binnacle::agent {
 /// where log lines go.
 void open_standard_descriptors() noexcept;
 
+/// Closes `first` and all descriptors above it: with close_range(2), before Linux 5.9 those below 4096.
+/// Async-signal-safe.
+void close_from(int first) noexcept;
+
 }  // namespace binnacle::agent

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <optional>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +31,13 @@ std::string_view unquoted(std::string_view text) {
   const bool quoted =
       text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.front() == text.back();
   return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+// As a person knows it; the number where nobody has named it.
+std::string own_name() {
+  const auto id = ::geteuid();
+  const auto* entry = ::getpwuid(id);
+  return entry != nullptr ? entry->pw_name : std::to_string(id);
 }
 
 std::optional<std::string> key_bytes(std::string_view text) {
@@ -94,13 +103,12 @@ result<credentials> load_credentials(const std::string& path) {
       return error{errc::not_found,
                    "credentials-file " + path + " does not exist: write one with user and password"};
     }
-    return error{
-        why == EACCES ? errc::permission : errc::io,
-        fmt::format("credentials-file {} cannot be read (error {}): make this program's user its owner", path,
-                    why)};
+    return error{why == EACCES ? errc::permission : errc::io,
+                 fmt::format("credentials-file {} cannot be read: {}: make user {} its owner", path,
+                             std::strerror(why), own_name())};
   }
   struct ::stat about {};
-  std::string text(most_file, '\0');
+  std::string text(most_file + 1, '\0');
   const bool known = ::fstat(fd, &about) == 0;
   const auto n = ::read(fd, text.data(), text.size());
   ::close(fd);
@@ -113,6 +121,9 @@ result<credentials> load_credentials(const std::string& path) {
                              about.st_mode & 07777u)};
   }
   text.resize(static_cast<std::size_t>(n));
+  if (text.size() > most_file)
+    return wrong(fmt::format("credentials-file {} is longer than {} bytes: it needs three lines at most",
+                             path, most_file));
   auto parsed = parse_credentials(text);
   if (!parsed) return wrong(fmt::format("credentials-file {}: {}", path, parsed.error().message));
   return parsed;

@@ -43,13 +43,17 @@ result<void> remove_stale(const std::string& path) {
     return error{errc::invalid_input,
                  "socket " + path + " is there and is no socket: remove it or name another path"};
   }
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  // Not blocking: one that serves but takes nobody (its queue is full) answers EAGAIN.
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return error{errc::io, "socket " + path + " cannot be made: " + describe(errno)};
   const auto at = address_of(path);
-  const bool alive = ::connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
+  const bool refused =
+      ::connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 && errno == ECONNREFUSED;
   ::close(fd);
-  if (alive)
+  if (!refused)
     return error{errc::invalid_input,
-                 "socket " + path + ": another binnacle-ipmi serves it: end that one first"};
+                 "socket " + path +
+                     ": another binnacle-ipmi seems to serve it: end that one first, or remove the socket"};
   ::unlink(path.c_str());
   return {};
 }

@@ -1,6 +1,7 @@
 #include "agent/ipmi/privileges.hpp"
 
 #include "agent/capabilities.hpp"
+#include "agent/standard_descriptors.hpp"
 
 #include <cerrno>
 #include <string>
@@ -14,7 +15,7 @@ result<void> drop_privileges() {
     return error{errc::io, std::string("cannot give up ") + what + " (error " + std::to_string(errno) + ")"};
   };
   // An agent opens its sockets so that they are closed here anyway; this holds for any parent.
-  if (::close_range(3, ~0u, 0) != 0) return failed("the parent's descriptors");
+  agent::close_from(3);
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return failed("core dumps");
   return agent::keep_only(0);
 }

@@ -258,6 +258,13 @@ result<void> helper_link::hear(ipmi::line_buffer& lines, std::string_view bytes)
 result<void> helper_link::hear_one(const ipmi::from_helper& message) {
   const auto now = boot_clock::now();
   if (const auto* hello = std::get_if<ipmi::hello>(&message)) {
+    if (hello->protocol != ipmi::protocol_version) {
+      return error{
+          errc::protocol,
+          fmt::format("binnacle-ipmi {} speaks version {} of the protocol, this agent {}: install both "
+                      "of one release",
+                      hello->version, hello->protocol, ipmi::protocol_version)};
+    }
     log_.info("binnacle-ipmi {} is there", hello->version);
     minder_.hello(std::chrono::milliseconds(hello->quiet_ms), now);
     say(options_.select);

@@ -1,5 +1,7 @@
 #include "agent/sources/bmc/helper_process.hpp"
 
+#include "agent/standard_descriptors.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -20,11 +22,6 @@ namespace {
 
 // Nothing of our environment: it may hold secrets, and the libraries of the helper listen to some of it.
 constexpr std::array bare_environment{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
-
-void close_from(int first) noexcept {
-  if (::close_range(static_cast<unsigned>(first), ~0U, 0) == 0) return;
-  for (int fd = first; fd < 4096; ++fd) ::close(fd);  // before Linux 5.9
-}
 
 // In the child, between fork and exec: nothing but what is async-signal-safe.
 [[noreturn]] void become(int channel, pid_t parent, char* const* argv, char* const* environment) noexcept {

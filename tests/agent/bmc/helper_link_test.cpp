@@ -130,6 +130,14 @@ TEST_CASE("one that breaks the protocol is ended") {
   REQUIRE(l.until([&] { return l.counted().broke >= 1; }));
 }
 
+TEST_CASE("one of another release is ended, and both versions are named") {
+  linked l(R"(echo '{"type":"hello","protocol":9,"version":"8.0","quiet_ms":100}'; exec sleep 1000)");
+  REQUIRE(l.until([&] { return l.counted().broke >= 1; }));
+  REQUIRE(l.link->minder().trouble().has_value());
+  CHECK(l.link->minder().trouble()->message.find("speaks version 9 of the protocol, this agent 1") !=
+        std::string::npos);
+}
+
 TEST_CASE("one that does not read what it is told is ended, and costs no more memory than the bound") {
   linked l(std::string(hello) + board + "exec sleep 1000");
   REQUIRE(l.until([&] { return l.inventories == 1; }));

@@ -58,4 +58,14 @@ TEST_CASE("a file that everybody can read is refused") {
   CHECK(load_credentials(folder.path()).error().code == errc::io);
 }
 
+TEST_CASE("a file that is too long is refused, not cut") {
+  support::temp_folder folder;
+  folder.write("bmc", "user: a\npassword: b\n# " + std::string(4096, 'x') + "\nk_g: k\n");
+  const auto file = folder / "bmc";
+  ::chmod(file.c_str(), 0600);
+  const auto c = load_credentials(file);
+  REQUIRE(c.has_error());
+  CHECK(c.error().message.find(file + " is longer than 4096 bytes") != std::string::npos);
+}
+
 TEST_SUITE_END();

@@ -7,11 +7,13 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace binnacle;
 using namespace binnacle::ipmi;
@@ -173,6 +175,28 @@ TEST_CASE("a socket that a dead helper left is replaced, anything else is not") 
   CHECK(peer::listen(path, 0600).error().message.find("is no socket") != std::string::npos);
   CHECK(peer::listen(folder / "none/x.sock", 0600).error().message.find("its folder must be there") !=
         std::string::npos);
+}
+
+TEST_CASE("a live helper that takes nobody now keeps its socket") {
+  support::temp_folder folder;
+  const auto path = folder / "ipmi.sock";
+  const int live = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  path.copy(at.sun_path, sizeof at.sun_path - 1);
+  REQUIRE(::bind(live, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
+  REQUIRE(::listen(live, 0) == 0);
+  std::vector<int> waiting;  // its queue is full at the last one
+  for (bool room = true; room;) {
+    waiting.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    room = ::connect(waiting.back(), reinterpret_cast<sockaddr*>(&at), sizeof at) == 0;
+  }
+  const auto p = peer::listen(path, 0660);
+  REQUIRE(p.has_error());
+  CHECK(p.error().message.find("another binnacle-ipmi seems to serve it") != std::string::npos);
+  CHECK(std::filesystem::exists(path));
+  for (const int fd : waiting) ::close(fd);
+  ::close(live);
 }
 
 TEST_CASE("an agent that takes nothing is hung up on, and does not hold the helper for ever") {
