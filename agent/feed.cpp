@@ -2,7 +2,18 @@
 
 #include "common/metrics/catalog.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace binnacle::agent {
+namespace {
+
+std::uint32_t in_ms(duration d) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(ms, std::numeric_limits<std::uint32_t>::max()));
+}
+
+}  // namespace
 
 wire::catalog feed::announce() {
   wire::catalog out;
@@ -37,9 +48,8 @@ wire::catalog feed::announce() {
     wire::group_info& info = out.groups[place];
     const duration longer = std::chrono::milliseconds(std::uint64_t{info.period_ms} << doublings);
     groups_[place].wait = longer;
-    info.period_ms <<= doublings;
-    const auto stale = std::chrono::duration_cast<std::chrono::milliseconds>(metrics::stale_after(longer));
-    info.stale_after_ms = std::max(info.stale_after_ms, static_cast<std::uint32_t>(stale.count()));
+    info.period_ms = in_ms(longer);
+    info.stale_after_ms = std::max(info.stale_after_ms, in_ms(metrics::stale_after(longer)));
   }
   return out;
 }

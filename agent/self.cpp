@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
@@ -63,16 +62,11 @@ void self_source::read_sources(board& out) {
 void self_source::read_links(board& out) {
   const auto report = from_.links();
   if (report.links.empty()) return;
-  // Several links may have met one replica, one after another.
-  std::map<std::string, link_report> by_replica;
-  for (const auto& l : report.links) {
-    auto& sum = by_replica[l.aggregator];
-    sum.connected = sum.connected || l.connected;
-    sum.batches += l.batches;
-    sum.bytes += l.bytes;
-  }
+  const auto told = [&](const std::string& replica) {
+    return std::ranges::find(report.links, replica, &link_report::aggregator) != report.links.end();
+  };
   std::erase_if(replicas_, [&](const std::string& known) {
-    if (by_replica.contains(known)) return false;
+    if (told(known)) return false;
     // An address whose replica is known by its id now.
     for (const auto* family :
          {"binnacle_agent_connected", "binnacle_agent_batches_total", "binnacle_agent_sent_bytes_total"}) {
@@ -80,7 +74,8 @@ void self_source::read_links(board& out) {
     }
     return true;
   });
-  for (const auto& [replica, link] : by_replica) {
+  for (const auto& link : report.links) {
+    const auto& replica = link.aggregator;
     if (std::find(replicas_.begin(), replicas_.end(), replica) == replicas_.end())
       replicas_.push_back(replica);
     out.set(labelled(out, "binnacle_agent_connected", "aggregator", replica),

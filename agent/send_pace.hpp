@@ -1,10 +1,10 @@
 #pragma once
 
+#include "agent/interest.hpp"
 #include "agent/send_budget.hpp"
 #include "common/wire/messages.hpp"
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,24 +17,22 @@ class send_pace {
  public:
   explicit send_pace(double bytes_per_second = 0) : budget_(bytes_per_second) {}
 
-  /// What the aggregator behind `link` watches; replaces what it did before. A lost link's wishes stay until
-  /// it is back.
+  /// What the aggregator behind `link` watches; replaces what it did before.
   void set_interest(std::size_t link, const wire::interest& wanted) {
-    auto& own = by_link_[link];
-    own.clear();
-    for (const auto& w : wanted.wishes) own.insert(w.family);
-    if (budget_.others_wait() > 0) ++version_;
+    wishes_.set(link, wanted);
+    wishes_changed();
   }
-  bool watched(std::string_view family) const {
-    return std::ranges::any_of(by_link_, [&](const auto& link) { return link.second.contains(family); });
-  }
+  /// Its wishes stay for interest_book::grace, as those of the sources do.
+  void lost(std::size_t link, instant now) { wishes_.lost(link, now); }
+  bool watched(std::string_view family) const { return watched_.contains(family); }
 
   void sent(std::size_t watched, std::size_t others) noexcept { budget_.sent(watched, others); }
   /// True if version() was raised.
-  bool review(instant now) noexcept {
-    if (!budget_.review(now)) return false;
-    ++version_;
-    return true;
+  bool review(instant now) {
+    const auto before = version_;
+    if (wishes_.expire(now)) wishes_changed();
+    if (budget_.review(now)) ++version_;
+    return version_ != before;
   }
 
   int doublings(bool of_watched) const noexcept {
@@ -45,8 +43,15 @@ class send_pace {
   std::uint32_t version() const noexcept { return version_; }
 
  private:
+  void wishes_changed() {
+    watched_.clear();
+    for (const auto& w : wishes_.wanted().wishes) watched_.insert(w.family);
+    if (budget_.others_wait() > 0) ++version_;
+  }
+
   send_budget budget_;
-  std::map<std::size_t, std::set<std::string, std::less<>>> by_link_;
+  interest_book wishes_;
+  std::set<std::string, std::less<>> watched_;
   std::uint32_t version_ = 0;
 };
 

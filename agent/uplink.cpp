@@ -5,6 +5,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include <algorithm>
+#include <utility>
+
 namespace binnacle::agent {
 
 result<endpoint> parse_endpoint(std::string_view text) {
@@ -55,8 +58,16 @@ uplink_report uplink::report() const {
   out.watched_wait = 1 << impl_->core->pace.doublings(true);
   out.others_wait = 1 << impl_->core->pace.doublings(false);
   for (const auto& link : impl_->core->links) {
-    out.links.push_back(link->report());
     out.conflated += link->conflated();
+    // Several links may have met one replica, one after another.
+    auto at = std::ranges::find(out.links, link->leads_to(), &link_report::aggregator);
+    if (at == out.links.end()) {
+      const auto sent = impl_->core->sent.find(link->leads_to());
+      const auto counts = sent == impl_->core->sent.end() ? uplink_core::counts{} : sent->second;
+      link_report fresh{link->leads_to(), false, counts.batches, counts.bytes};
+      at = out.links.insert(at, std::move(fresh));
+    }
+    at->connected = at->connected || link->connected();
   }
   return out;
 }

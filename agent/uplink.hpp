@@ -38,8 +38,9 @@ struct uplink_options {
   std::chrono::seconds write_deadline{30};
 };
 
+/// What goes to one replica, by whichever link.
 struct link_report {
-  std::string aggregator;  ///< the id of the replica it has or had last, before that the address
+  std::string aggregator;  ///< its id; before that is known, the address
   bool connected = false;
   std::uint64_t batches = 0;
   std::uint64_t bytes = 0;  ///< on the wire, estimated (on_the_wire())
@@ -56,7 +57,8 @@ struct uplink_report {
 /// Sends the board to every aggregator replica (design 6): one link per replica id, also when several stand
 /// behind one address: it dials until it has them all (link_plan). At most one batch of a link is on its way;
 /// what changes meanwhile goes with the next. A lost link is dialled again with jittered back-off, at most 30
-/// s apart; certificates are looked at again before each dial. Threads: the agent's loop.
+/// s apart, or as long as the aggregator asks for (10 min at most); certificates are looked at again before
+/// each dial. Threads: the agent's loop.
 class uplink {
  public:
   uplink(boost::asio::io_context& loop, uplink_options options, const board& from, logger log);

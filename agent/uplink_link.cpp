@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -43,10 +44,6 @@ uplink_link::uplink_link(std::shared_ptr<uplink_core> shared, std::size_t slot)
 std::uint64_t uplink_link::conflated() const {
   const auto s = present_.lock();
   return s ? s->content.conflated() : 0;
-}
-
-link_report uplink_link::report() const {
-  return {replica_.empty() ? address_ : replica_, connected_, batches_, bytes_};
 }
 
 void uplink_link::let_go() {
@@ -124,6 +121,7 @@ task<result<void>> uplink_link::live() {
   if (connected_) {
     connected_ = false;
     if (options.on_lost) options.on_lost(slot_);
+    core_->pace.lost(slot_, boot_clock::now());
     core_->plan.lost(slot_);
     core_->plan_changed();
   }
@@ -183,6 +181,9 @@ void uplink_link::drain_events(session& s, instant now) {
 void uplink_link::welcomed(session& s) {
   const wire::welcome& greeting = s.machine.greeting();
   replica_ = greeting.replica_id;
+  std::erase_if(core_->sent, [&](const auto& known) {
+    return std::ranges::none_of(core_->links, [&](const auto& l) { return l->leads_to() == known.first; });
+  });
   connected_ = true;
   pauses_.welcomed(boot_clock::now());
   core_->log.info("connected to replica {} at {}", replica_, address_);
@@ -209,7 +210,7 @@ result<void> uplink_link::put_what_is_due(session& s, instant now) {
     const std::size_t before = s.machine.output_size();
     if (auto put = s.machine.send(s.batch, now); put.has_error())
       return error{errc::internal, put.error().message};
-    ++batches_;
+    ++core_->sent[leads_to()].batches;
     if (!full) {
       const std::size_t bytes = on_the_wire(s.machine.output_size() - before);
       const std::size_t watched = bytes * s.content.watched_share() / 1000;
@@ -235,7 +236,7 @@ task<void> uplink_link::write(std::shared_ptr<session> s) {
       const std::string_view text(reinterpret_cast<const char*>(s->out.data()), s->out.size());
       auto sent = co_await s->stream.write(text, within(core_->options.write_deadline));
       if (sent.has_error()) break;
-      bytes_ += on_the_wire(text.size());
+      core_->sent[leads_to()].bytes += on_the_wire(text.size());
       continue;
     }
     if (s->over || s->machine.ended() || s->said_goodbye) break;

@@ -11,6 +11,7 @@
 #include "common/backoff.hpp"
 #include "common/wire/agent_session.hpp"
 
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -45,6 +46,10 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
   async::task_group tasks;
   std::mt19937_64 random;
   std::vector<std::shared_ptr<uplink_link>> links;  ///< by slot of the plan
+  struct counts {
+    std::uint64_t batches = 0, bytes = 0;
+  };
+  std::map<std::string, counts> sent;  ///< by replica, as long as a link leads to it
   std::uint64_t reconnects = 0, conflated = 0;
   bool stopping = false;
 };
@@ -60,7 +65,9 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   void wake() { due_.notify(); }
   /// Another link has reached this one's replica, where the newest session wins.
   void let_go();
-  link_report report() const;
+  /// The replica's id, before it is known the address.
+  const std::string& leads_to() const noexcept { return replica_.empty() ? address_ : replica_; }
+  bool connected() const noexcept { return connected_; }
   std::uint64_t conflated() const;  ///< in the present session
 
  private:
@@ -86,7 +93,6 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   bool connected_ = false;
   bool let_go_ = false;  // the session ended by let_go()
   std::string said_;     // the last trouble that was logged: said once, not at every attempt
-  std::uint64_t batches_ = 0, bytes_ = 0;
 };
 
 }  // namespace binnacle::agent

@@ -54,7 +54,7 @@ auto agent_session::receive(const frame_view& frame, instant now) -> event {
                      : decode(frame, scratch_);
   if (decoded.has_error()) return end(decoded.error());
   if (auto* r = std::get_if<refused>(&*decoded)) {
-    retry_after_ = std::chrono::milliseconds(r->retry_after_ms);
+    retry_after_ = std::min<duration>(std::chrono::milliseconds(r->retry_after_ms), longest_stay_away);
     state_ = state::ended;
     ended_ = fault{reason_of(r->reason), "refused by the aggregator: " + r->reason};
     return event::ended;

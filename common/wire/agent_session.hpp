@@ -23,6 +23,7 @@ class agent_session : public session {
     credential_due,  ///< call renew() with a fresh credential
     ended,           ///< see ended(), and retry_after() when refused; given once, and again whenever asked
   };
+  static constexpr duration longest_stay_away = std::chrono::minutes(10);
   struct settings {
     duration welcome_timeout = std::chrono::seconds(20);
     duration keep_alive = std::chrono::seconds(10);
@@ -39,7 +40,8 @@ class agent_session : public session {
 
   const welcome& greeting() const noexcept { return welcome_; }
   const interest& last_interest() const noexcept { return interest_; }
-  /// How long to stay away after `ended`; zero: the agent's own back-off.
+  /// How long to stay away after `ended`, whatever the aggregator asks for at most longest_stay_away; zero:
+  /// the agent's own back-off.
   duration retry_after() const noexcept { return retry_after_; }
 
   /// Each only while streaming; a fault means that nothing was put out and the session goes on. send(batch)

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 using namespace binnacle;
 using agent::board;
 
@@ -138,6 +140,28 @@ TEST_SUITE("agent/feed") {
     pace.set_interest(0, {});
     CHECK(sent.catalog_due());
     CHECK(sent.announce().groups[0].period_ms == 2000);
+  }
+
+  TEST_CASE_FIXTURE(tight,
+                    "a period that would be too long for the wire is announced as the longest there is") {
+    b.add_series(b.add_group("textfile", "", std::chrono::hours(1000), std::chrono::hours(1000)), "x", {});
+    const auto c = sent.announce();
+    REQUIRE(c.groups.size() == 3);
+    CHECK(c.groups[2].period_ms == std::numeric_limits<std::uint32_t>::max());
+    CHECK(c.groups[2].stale_after_ms == std::numeric_limits<std::uint32_t>::max());
+  }
+
+  TEST_CASE("what a lost link watched stays watched for as long as the sources keep its wishes") {
+    agent::send_pace pace;
+    wire::interest wanted;
+    wanted.wishes = {{"a", 200}};
+    pace.set_interest(0, wanted);
+    const instant lost = from_ns(1'000'000'000);
+    pace.lost(0, lost);
+    pace.review(lost + agent::interest_book::grace - std::chrono::seconds(1));
+    CHECK(pace.watched("a"));
+    pace.review(lost + agent::interest_book::grace);
+    CHECK_FALSE(pace.watched("a"));
   }
 
   TEST_CASE_FIXTURE(tight, "watched groups go with every reading, the others with every second one") {

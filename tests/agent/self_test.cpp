@@ -41,7 +41,7 @@ TEST_CASE("the agent tells of its sources, links and cost") {
   CHECK(entry_of(out, "binnacle_agent_cpu_seconds_total")->reason == wire::absence::none);
 
   SUBCASE("once its replica is known, an address is told of by the replica's id") {
-    links.links = {{"r1", true, 7}, {"r1", false, 3}, {"r2", true, 1}};
+    links.links = {{"r1", true, 10}, {"r2", true, 1}};
     links.reconnects = 4;
     links.conflated = 9;
     REQUIRE(self.read(out));

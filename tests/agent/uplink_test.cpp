@@ -244,6 +244,12 @@ TEST_SUITE("agent/uplink") {
       while ((co_await first->next()) != event::ended) {
       }
       first.reset();
+      // What went to the replica by either link is told of once.
+      const auto told = up.report().links;
+      REQUIRE(told.size() == 1);
+      CHECK(told[0].aggregator == "r1");
+      CHECK(told[0].connected);
+      CHECK(told[0].batches >= 2);
       // The first rests: nothing dials while the second is up.
       co_await async::sleep_for(3s);
       b.set(watts, 3.0);

@@ -89,6 +89,15 @@ TEST_SUITE("common/wire/session") {
     CHECK(d.agent.retry_after() == 3s);
   }
 
+  TEST_CASE("an agent that is sent away for years comes back in ten minutes") {
+    dialogue d;
+    REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
+    REQUIRE(d.aggregator_next() == aggregator_event::hello);
+    d.aggregator.refuse(reason::overloaded, "not now", std::chrono::hours(1000));
+    CHECK(d.agent_next() == agent_event::ended);
+    CHECK(d.agent.retry_after() == std::chrono::minutes(10));
+  }
+
   TEST_CASE("the machines say when they need to be called again") {
     dialogue d;
     CHECK(d.aggregator.next_deadline() == start + 10s);
