@@ -104,8 +104,11 @@ config_spec bind(settings& s) {
   spec.group("What is read");
   spec.add("sources", s.sources, "what to read: " + joined_sources());
   spec.add("period", s.period, milliseconds(20), hours(1), "time between two reads of a source");
+  spec.add("os-period", s.os_period, milliseconds(0), hours(1), "time between two reads of os; 0s: period");
+  spec.add("pmu-period", s.pmu_period, milliseconds(0), hours(1),
+           "time between two reads of pmu; 0s: period");
   spec.add("rapl-period", s.rapl_period, milliseconds(0), std::chrono::minutes(1),
-           "the same for rapl; 0s: period");
+           "time between two reads of rapl; 0s: period");
   spec.add("rapl-least-period", s.rapl_least_period, milliseconds(50), std::chrono::minutes(1),
            "shortest period an aggregator may ask of rapl");
   spec.add_choice(
@@ -115,23 +118,23 @@ config_spec bind(settings& s) {
   spec.add("read-budget", s.read_budget, 0.01, 100,
            "percent of one core that reading a source more often than its period, because policies watch it, "
            "may take");
-  spec.add("os-period", s.os_period, milliseconds(0), hours(1), "the same for os; 0s: period");
-  spec.add("pmu-period", s.pmu_period, milliseconds(0), hours(1), "the same for pmu; 0s: period");
   spec.add(
       "os-sensor-period", s.os_sensor_period, milliseconds(100), hours(1),
       "time between two reads of what hardware may keep waiting: sensor chips, thermal zones, CPU frequency");
   spec.add("os-drive-period", s.os_drive_period, std::chrono::seconds(1), hours(24),
-           "the same for drives' temperatures, each of which is a command to the drive");
+           "time between two reads of drives' temperatures, each of which is a command to the drive");
   spec.add("os-per-cpu", s.os_per_cpu, "also a series for each CPU and core (time, frequency, temperature)");
   spec.add("inlet-sensors", s.inlet_sensors,
            "hwmon sensors (LABEL or CHIP/LABEL) and thermal zones (TYPE) that count as air inlet where no "
            "BMC gives "
            "one: names with * and ?");
   spec.add("textfile-period", s.textfile_period, milliseconds(0), hours(1),
-           "the same for textfile; 0s: period");
-  spec.add("rdt-period", s.rdt_period, milliseconds(0), hours(1), "the same for rdt; 0s: period");
+           "time between two reads of textfile; 0s: period");
+  spec.add("rdt-period", s.rdt_period, milliseconds(0), hours(1),
+           "time between two reads of rdt; 0s: period");
   spec.add("rdt-groups", s.rdt_groups, 1, 1024, "groups of resctrl that are read at most");
-  spec.add("scrape-period", s.scrape_period, milliseconds(0), hours(1), "the same for scrape; 0s: period");
+  spec.add("scrape-period", s.scrape_period, milliseconds(0), hours(1),
+           "time between two reads of scrape; 0s: period");
   spec.add("path-period", s.path_period, milliseconds(0), hours(1),
            "time between two probes of one peer, at least 100ms; 0s: period");
   spec.add("rapl-tdp", s.rapl_tdp, 0, 10'000,

@@ -83,7 +83,7 @@ perf_refusal why_refused(int error_number, const std::string& proc_root) {
       return {errc::invalid_input, "the PMU does not know this event", "check the event's name and bits"};
     default:
       return {errc::io, fmt::format("perf_event_open: {}", describe(error_number)),
-              "tell Binnacle's developers"};
+              "look at the kernel's log (dmesg), or leave this event out"};
   }
 }
 

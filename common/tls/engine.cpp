@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
+#include <utility>
 
 namespace binnacle::tls {
 
@@ -68,7 +69,12 @@ engine::engine(std::shared_ptr<SSL_CTX> context, role side, int socket, std::str
     return;  // an address: no SNI (RFC 6066)
   ERR_clear_error();
   X509_VERIFY_PARAM_set_hostflags(check, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  X509_VERIFY_PARAM_set1_host(check, server_name_.data(), server_name_.size());
+  // Without it a certificate for any name would do.
+  if (X509_VERIFY_PARAM_set1_host(check, server_name_.data(), server_name_.size()) != 1) {
+    SSL_free(std::exchange(ssl_, nullptr));
+    throw failure(
+        {errc::internal, "the name that a server's certificate must have cannot be set: " + last_error()});
+  }
   SSL_ctrl(ssl_, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, server_name_.data());
 }
 
