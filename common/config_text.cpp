@@ -1,28 +1,13 @@
 #include "common/config.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
 namespace binnacle {
 namespace {
-
-/// Insertions, deletions and replacements that make one word of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
 
 constexpr std::size_t longest_name = 64;  // nobody misspells more: keeps the distance cheap
 
@@ -32,7 +17,7 @@ std::string config_spec::nearest(std::string_view name, bool flags) const {
   std::string best;
   std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
   const auto consider = [&](std::string_view candidate) {
-    if (const std::size_t d = distance(name, candidate); d < least) {
+    if (const std::size_t d = edit_distance(name, candidate); d < least) {
       least = d;
       best = candidate;
     }

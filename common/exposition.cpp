@@ -1,6 +1,7 @@
 #include "common/exposition.hpp"
 
 #include "common/ascii.hpp"
+#include "common/text.hpp"
 #include "common/utf8.hpp"
 
 #include <fmt/format.h>
@@ -44,13 +45,6 @@ std::string_view take_name(std::string_view& line, bool colon) noexcept {
   const std::string_view name = line.substr(0, length);
   line.remove_prefix(length);
   return name;
-}
-
-std::string quoted(std::string_view text) {
-  constexpr std::size_t most = 40;
-  std::string out = "\"";
-  for (char c : text.substr(0, most)) out += c >= ' ' && c <= '~' ? c : '?';
-  return out + (text.size() > most ? "...\"" : "\"");
 }
 
 /// Go's ParseFloat as far as an exposition uses it: decimal, +Inf, -Inf, NaN.

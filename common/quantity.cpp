@@ -1,6 +1,7 @@
 #include "common/quantity.hpp"
 
 #include "common/ascii.hpp"
+#include "common/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -133,15 +134,6 @@ fault read_quantity(std::string_view text, quantity& out) noexcept {
   }
   out.nano = negative ? -nano : nano;
   return fault::none;
-}
-
-/// `text` in quotes, shortened, without control characters: it may come from anywhere.
-std::string quoted(std::string_view text) {
-  constexpr std::size_t most = 40;
-  std::string out = "\"";
-  for (char c : text.substr(0, most)) out += c >= ' ' && c <= '~' ? c : '?';
-  if (text.size() > most) out += "...";
-  return out + "\"";
 }
 
 }  // namespace

@@ -1,16 +1,14 @@
 #include "aggregator/policy/problem.hpp"
 
+#include "common/text.hpp"
 #include "common/utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace binnacle::policy {
 namespace {
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// Names and texts come from files: nothing of them may move a terminal's cursor or end a log line.
 void make_harmless(std::string& text) {
@@ -18,22 +16,6 @@ void make_harmless(std::string& text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) c = '?';
   }
-}
-
-/// Levenshtein's distance, case apart; a change of two neighbours counts as two.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (lower(a[i]) == lower(b[j]) ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
 }
 
 }  // namespace
@@ -92,8 +74,9 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   std::string_view best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   if (word.empty() || word.size() > longest) return {};
+  const std::string meant = lowered(word);
   for (const std::string_view candidate : known) {
-    const std::size_t d = distance(word, candidate);
+    const std::size_t d = edit_distance(meant, lowered(candidate));
     if (d < least && d < candidate.size()) {
       least = d;
       best = candidate;

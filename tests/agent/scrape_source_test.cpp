@@ -273,7 +273,7 @@ TEST_SUITE("agent/scrape/source") {
         {answer("<a b=c>\n"), "malformed", "line 1:", "the path of its metrics"},
         {answer("a 1\nb \xff\xfe 1\n"), "malformed", "line 2: a byte that is no UTF-8",
          "the path of its metrics"},
-        {answer("x", "Content-Encoding: gzip\r\n"), "malformed", "packed (gzip)", "is that the port"},
+        {answer("x", "Content-Encoding: gzip\r\n"), "malformed", "packed (\"gzip\")", "is that the port"},
         {"SSH-2.0-OpenSSH_9.2\r\n", "malformed", "does not speak HTTP", "is that the port"},
         {"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\na 1\n", "missing", "in the middle",
          "start the exporter"},

@@ -2,6 +2,7 @@
 
 #include "agent/sources/pmu/named_events.hpp"
 #include "agent/sources/pmu/pfm_events.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,13 +16,6 @@ namespace binnacle::agent {
 namespace {
 
 constexpr std::size_t longest_name = 200;
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
 
 // "r01c2": hexadecimal, as perf-record(1) has it.
 std::optional<std::uint64_t> raw_number(std::string_view name) {
@@ -46,21 +40,6 @@ bool is_box_of(std::string_view device, std::string_view wanted) {
          std::ranges::all_of(device.substr(1), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const auto above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row.back();
-}
-
 event_place place_of(const pmu_device& device, perf_encoding encoding) {
   return {encoding, device.type(), device.box_cpus() ? device.box_cpus() : device.core_cpus()};
 }
@@ -69,15 +48,15 @@ event_place place_of(const pmu_device& device, perf_encoding encoding) {
 
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& names,
                                        std::size_t most) {
-  const auto wanted = lower(name);
+  const auto wanted = lowered(name);
   std::vector<std::pair<std::size_t, const std::string*>> close;
   for (const auto& candidate : names) {
-    const auto text = lower(candidate);
+    const auto text = lowered(candidate);
     const auto colons = text.find("::");
     // A PMU's name in front is often left out.
     const auto bare =
         colons == text.npos ? std::string_view(text) : std::string_view(text).substr(colons + 2);
-    auto away = std::min(distance(wanted, text), distance(wanted, bare));
+    auto away = std::min(edit_distance(wanted, text), edit_distance(wanted, bare));
     if (wanted.size() >= 4 && text.find(wanted) != text.npos) away = std::min<std::size_t>(away, 1);
     if (away <= std::max<std::size_t>(1, wanted.size() / 3)) close.emplace_back(away, &candidate);
   }

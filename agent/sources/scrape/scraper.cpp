@@ -1,6 +1,7 @@
 #include "agent/sources/scrape/scraper.hpp"
 
 #include "agent/token_file.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 
@@ -26,13 +27,6 @@ std::string remedy(errc code) {
     case errc::invalid_input: return "is that the path of its metrics?";
     default: return "look at the exporter's log";
   }
-}
-
-// What somebody else wrote, fit for a message.
-std::string quoted(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 80)) out += c >= ' ' && c <= '~' ? c : '?';
-  return out;
 }
 
 }  // namespace
@@ -87,8 +81,9 @@ result<http::call> scraper::request() {
 result<void> scraper::check(const http::answer& head) const {
   if (head.status >= 300 && head.status < 400) {
     const auto* to = head.header("location");
-    return error{errc::unsupported, fmt::format("answered {} and leads to \"{}\", which is not followed",
-                                                head.status, to == nullptr ? "" : quoted(*to))};
+    return error{errc::unsupported,
+                 fmt::format("answered {} and leads to {}, which is not followed", head.status,
+                             quoted(to == nullptr ? std::string_view() : *to, 80))};
   }
   if (head.status != 200) {
     const auto code = head.status == 401 || head.status == 403 ? errc::permission
@@ -99,7 +94,7 @@ result<void> scraper::check(const http::answer& head) const {
   const auto* encoding = head.header("content-encoding");
   if (encoding != nullptr && *encoding != "identity")
     return error{errc::protocol,
-                 fmt::format("the answer is packed ({}), which was not asked for", quoted(*encoding))};
+                 fmt::format("the answer is packed ({}), which was not asked for", quoted(*encoding, 80))};
   const auto* type = head.header("content-type");
   if (type != nullptr && type->find("html") != type->npos)
     return error{errc::invalid_input, "answered a web page, no metrics"};

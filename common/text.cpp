@@ -1,0 +1,35 @@
+#include "common/text.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace binnacle {
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = lowered(c);
+  return out;
+}
+
+std::string quoted(std::string_view text, std::size_t most) {
+  std::string out = "\"";
+  for (const char c : text.substr(0, most)) out += c >= ' ' && c <= '~' ? c : '?';
+  return out + (text.size() > most ? "...\"" : "\"");
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace binnacle

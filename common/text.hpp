@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace binnacle {
+
+/// ASCII letters in lower case, all else as it is.
+constexpr char lowered(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+std::string lowered(std::string_view text);
+
+/// In double quotes, cut at `most` bytes, '?' for what is no printable ASCII: for a message about a text that
+/// may come from anywhere.
+std::string quoted(std::string_view text, std::size_t most = 40);
+
+/// Insertions, deletions and replacements that make one word of the other (Levenshtein). Costs a.size() times
+/// b.size(): bound them.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+}  // namespace binnacle
