@@ -1,6 +1,5 @@
 #include "common/exposition.hpp"
 
-#include "common/ascii.hpp"
 #include "common/text.hpp"
 #include "common/utf8.hpp"
 

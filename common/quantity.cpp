@@ -1,6 +1,5 @@
 #include "common/quantity.hpp"
 
-#include "common/ascii.hpp"
 #include "common/text.hpp"
 
 #include <algorithm>

@@ -6,6 +6,9 @@
 
 namespace binnacle {
 
+/// Unlike std::isdigit: no locale, and any char is a valid argument.
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
 /// ASCII letters in lower case, all else as it is.
 constexpr char lowered(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 std::string lowered(std::string_view text);

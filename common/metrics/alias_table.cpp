@@ -1,8 +1,8 @@
 #include "common/metrics/alias_table.hpp"
 
-#include "common/ascii.hpp"
 #include "common/metrics/aliases.hpp"
 #include "common/metrics/aliases_pmu.hpp"
+#include "common/text.hpp"
 
 #include <algorithm>
 #include <array>

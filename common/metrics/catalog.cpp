@@ -1,6 +1,5 @@
 #include "common/metrics/catalog.hpp"
 
-#include "common/ascii.hpp"
 #include "common/metrics/families_agent.hpp"
 #include "common/metrics/families_aggregator.hpp"
 #include "common/metrics/families_bmc.hpp"
@@ -13,6 +12,7 @@
 #include "common/metrics/families_rdt.hpp"
 #include "common/metrics/families_sensors.hpp"
 #include "common/metrics/families_textfile.hpp"
+#include "common/text.hpp"
 
 #include <algorithm>
 #include <array>
