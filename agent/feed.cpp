@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace binnacle::agent {
 namespace {
@@ -23,6 +24,8 @@ wire::catalog feed::announce() {
   group_of_series_.clear();
   groups_.clear();
   sent_changes_.clear();
+  next_ = 0;
+  left_out_ = false;
 
   std::vector<std::uint16_t> place_of_group(board_.groups().size());
   for (std::size_t g = 0; g < board_.groups().size(); ++g) {
@@ -60,11 +63,45 @@ std::vector<wire::source_status> feed::take_statuses() {
   return board_.statuses();
 }
 
+bool feed::choose(bool full, instant now) {
+  std::size_t taken = 0;
+  for (group_state& g : groups_) {
+    g.its_turn = full || g.wait == duration::zero() || now >= g.due;
+    g.pending = 0;
+  }
+  for (std::size_t place = 0; place < series_.size(); ++place) {
+    group_state& g = groups_[group_of_series_[place]];
+    if (board_.series()[series_[place]].changed > g.sent) ++g.pending;
+  }
+  if (full) return true;
+  for (const group_state& g : groups_) {
+    if (g.watched && g.its_turn) taken += g.pending;
+  }
+  // Who was left out is first now, whatever its size: what is watched must not keep it waiting for ever.
+  bool room = true, first = std::exchange(left_out_, false);
+  for (std::size_t i = 0, from = next_; i < groups_.size(); ++i) {
+    const std::size_t place = (from + i) % groups_.size();
+    group_state& g = groups_[place];
+    if (g.watched || !g.its_turn || g.pending == 0) continue;
+    room = room && (first || taken == 0 || taken + g.pending <= most_at_once);
+    first = false;
+    if (room) {
+      taken += g.pending;
+      continue;
+    }
+    g.its_turn = false;
+    if (!left_out_) next_ = place;
+    left_out_ = true;
+  }
+  return !left_out_;
+}
+
 bool feed::fill(wire::batch& out, bool full, instant now) {
   out.full = full;
   out.reads.clear();
   out.values.clear();
   out.absences.clear();
+  const bool all_taken = choose(full, now);
   std::size_t all = 0, watched = 0;
   const auto count = [&](const group_state& g) {
     ++all;
@@ -73,7 +110,6 @@ bool feed::fill(wire::batch& out, bool full, instant now) {
   for (std::size_t place = 0; place < groups_.size(); ++place) {
     group_state& state = groups_[place];
     const board::group_entry& g = board_.groups()[state.of];
-    state.its_turn = full || state.wait == duration::zero() || now >= state.due;
     if (!state.its_turn || g.read_at == instant{} || (!full && g.changed <= state.sent)) continue;
     out.reads.push_back({static_cast<std::uint16_t>(place), to_ns(g.read_at)});
     // Half a period early is the same reading: ticks are not exact.
@@ -95,10 +131,10 @@ bool feed::fill(wire::batch& out, bool full, instant now) {
     sent_changes_[place] = e.changes;
     count(state);
   }
-  seen_ = board_.change();
   for (group_state& g : groups_) {
-    if (g.its_turn) g.sent = seen_;
+    if (g.its_turn) g.sent = board_.change();
   }
+  if (all_taken) seen_ = board_.change();
   watched_share_ = all == 0 ? 0 : watched * 1000 / all;
   return full || all > 0;
 }

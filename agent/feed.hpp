@@ -10,9 +10,11 @@
 namespace binnacle::agent {
 
 /// One link's place in the board: what it has announced and sent, and what comes next. What changed twice
-/// before it could be sent goes once, as its newest value (design 6, conflation). With a budget, groups of
-/// which no series is watched wait for several of their periods, and are announced with that period. Pure;
-/// the board and the pace must outlive it.
+/// before it could be sent goes once, as its newest value (design 6, conflation). A batch takes what is
+/// watched and as many other groups as make it no more than about a kilobyte; the next one goes on with those
+/// that it left, so that on a thin line what is watched waits for one such batch at most. With a budget,
+/// groups of which no series is watched wait for several of their periods, and are announced with that
+/// period. Pure; the board and the pace must outlive it.
 class feed {
  public:
   explicit feed(const board& from, const send_pace& pace) : board_(from), pace_(pace) {}
@@ -30,8 +32,9 @@ class feed {
 
   /// Something was read or changed since the last fill().
   bool batch_due() const noexcept { return board_.change() != seen_; }
-  /// What changed since it was last sent, as far as it is its turn; everything when `full`. False: nothing,
-  /// so there is nothing to send. Only after announce(), and while catalog_due() is false.
+  /// What changed since it was last sent, as far as it is its turn and there is room; everything when `full`.
+  /// batch_due() stays true while something was left. False: nothing, so there is nothing to send. Only after
+  /// announce(), and while catalog_due() is false.
   bool fill(wire::batch& out, bool full, instant now);
 
   /// What of the last fill() is of groups that are watched, in thousandths.
@@ -43,11 +46,17 @@ class feed {
   struct group_state {
     board::group_ref of = 0;
     bool watched = false;
-    duration wait{};         // between two sends, when it is more than its period
-    instant due{};           // the next send, then
-    std::uint64_t sent = 0;  // change number of the board when it was last sent
-    bool its_turn = false;   // in the fill() that is running
+    duration wait{};          // between two sends, when it is more than its period
+    instant due{};            // the next send, then
+    std::uint64_t sent = 0;   // change number of the board when it was last sent
+    bool its_turn = false;    // in the fill() that is running
+    std::size_t pending = 0;  // series that changed since, likewise
   };
+  /// Series in a batch beyond which no further group that is not watched comes along.
+  static constexpr std::size_t most_at_once = 256;
+
+  /// Says of each group whether it is its turn. True: whatever could go now does.
+  bool choose(bool full, instant now);
   /// Both numbers only rise, and a catalogue of ours is told from the one before by its number alone.
   std::uint32_t current_version() const noexcept { return board_.version() + pace_.version(); }
 
@@ -61,6 +70,8 @@ class feed {
   std::vector<std::uint16_t> group_of_series_;  // likewise
   std::vector<group_state> groups_;             // by place in the catalogue
   std::vector<std::uint32_t> sent_changes_;     // by place: entry::changes when it was last sent
+  std::size_t next_ = 0;   // place of the group that the next batch begins with, after those that are watched
+  bool left_out_ = false;  // the last batch had no room for it
   std::size_t watched_share_ = 0;
   std::uint64_t conflated_ = 0;
 };

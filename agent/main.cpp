@@ -150,7 +150,7 @@ result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* 
 result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop, const board& from,
                                             const logger& log, sampler& reader,
                                             std::shared_ptr<async::event> look_again,
-                                            async::task_group& tasks) {
+                                            async::task_group& tasks, std::function<bool()> complete) {
   uplink_options o;
   for (const auto& text : s.aggregator) o.aggregators.push_back(parse_endpoint(text).value());
   if (!o.aggregators.empty()) {
@@ -165,6 +165,7 @@ result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop
   }
   o.server_name = s.server_name;
   o.budget = s.uplink_budget;
+  o.complete = std::move(complete);
   o.hello.agent_version = BINNACLE_VERSION;
   o.hello.cluster = s.cluster;
   o.hello.node = s.node_name;
@@ -259,10 +260,11 @@ result<void> serve(const settings& s, const logger& log) {
       p.readings, log.part("sampler"), clocks{},
       sampler_options{s.read_budget / 100, s.frozen == "absent" ? on_frozen::absent : on_frozen::flag});
   auto look_again = std::make_shared<async::event>(p.loop);
-  auto up = make_uplink(s, p.loop, p.readings, log, *p.reader, look_again, tasks);
+  const auto named = found.size() + 2;  // with the composites and ourselves
+  const auto complete = [&p, named] { return p.readings.statuses().size() >= named; };
+  auto up = make_uplink(s, p.loop, p.readings, log, *p.reader, look_again, tasks, complete);
   if (!up) return up.error();
   p.up = *std::move(up);
-  const auto named = found.size() + 2;  // with the composites and ourselves
   for (auto& one : found) {
     one->start(tasks, [&p, look_again, name = std::string(one->name())] {
       p.reader->arrived(name);
@@ -278,8 +280,7 @@ result<void> serve(const settings& s, const logger& log) {
 
   if (!s.listen.empty()) {
     http::router routes;
-    mount_scrape(
-        routes, p.readings, [&p, named] { return p.readings.statuses().size() >= named; }, boot_clock::now);
+    mount_scrape(routes, p.readings, complete, boot_clock::now);
     auto server = make_server(s, p.loop, std::move(routes), log, tasks);
     if (!server) return server.error();
     p.server = *std::move(server);

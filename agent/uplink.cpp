@@ -43,6 +43,7 @@ void uplink_core::plan_changed() {
 }
 
 void uplink::start() {
+  impl_->core->announce_by = boot_clock::now() + impl_->core->options.announce_patience;
   if (!impl_->core->options.aggregators.empty()) impl_->core->plan_changed();
 }
 

@@ -197,6 +197,7 @@ result<void> uplink_link::put_what_is_due(session& s, instant now) {
   if (core_->pace.review(now)) {
     for (const auto& link : core_->links) link->wake();
   }
+  if (core_->board_grows(now)) return {};
   if (s.content.catalog_due()) {
     if (auto put = s.machine.send(s.content.announce(), now); put.has_error())
       return error{errc::invalid_input, put.error().message};
@@ -240,7 +241,9 @@ task<void> uplink_link::write(std::shared_ptr<session> s) {
       continue;
     }
     if (s->over || s->machine.ended() || s->said_goodbye) break;
-    co_await due_.wait();
+    const instant now = boot_clock::now();
+    const async::deadline until = core_->board_grows(now) ? within(core_->announce_by - now) : async::never;
+    co_await due_.wait(until);
   }
   s->stream.end_writing();
   if (!s->over) s->stream.close();  // wakes the reader

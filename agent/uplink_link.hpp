@@ -35,6 +35,10 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
 
   /// The plan changed: starts the links that are new in it, and lets the others look whether they may dial.
   void plan_changed();
+  /// Whether there is reason to wait before the board is announced.
+  bool board_grows(instant now) const {
+    return !stopping && now < announce_by && options.complete && !options.complete();
+  }
 
   async::loop& loop;
   const uplink_options options;
@@ -51,6 +55,7 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
   };
   std::map<std::string, counts> sent;  ///< by replica, as long as a link leads to it
   std::uint64_t reconnects = 0, conflated = 0;
+  instant announce_by{};
   bool stopping = false;
 };
 

@@ -130,6 +130,7 @@ void agent_session::drain_events(instant now) {
       case machine_event::hello: on_hello(now); break;
       case machine_event::catalog: on_catalog(now); break;
       case machine_event::batch: on_batch(now); break;
+      case machine_event::clock: on_clock(now); break;
       case machine_event::statuses:
         core_->tell({.id = *node_, .name = name_, .at = now, .sources = machine_.take_statuses()});
         break;
@@ -285,6 +286,12 @@ void agent_session::on_batch(instant now) {
   if (applied.has_error()) return machine_.close(wire::reason::unknown_series, applied.error().message);
   ++core_->counters.batches;
   core_->counters.samples += b.values.size();
+}
+
+void agent_session::on_clock(instant now) {
+  constexpr std::int64_t ns_per_us = 1'000;
+  const wire::clock_reading& c = machine_.last_clock();
+  core_->link_of(*node_).clock.heard(from_ns(c.aggregator_us * ns_per_us), c.agent_us * ns_per_us, now);
 }
 
 void agent_session::on_end(instant now) {

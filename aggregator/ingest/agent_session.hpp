@@ -46,6 +46,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void replaced(const agent_session& older, store::node_id id, const std::string& name, instant now);
   void on_catalog(instant now);
   void on_batch(instant now);
+  void on_clock(instant now);
   void on_end(instant now);
   void send();
   void leave(instant now);

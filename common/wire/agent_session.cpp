@@ -29,6 +29,10 @@ outcome<void> agent_session::start(hello h, instant now) {
 auto agent_session::next(instant now) -> event {
   if (state_ == state::ended) return event::ended;
   auto frame = next_frame();
+  while (frame.has_value() && frame->has_value() && (*frame)->kind == frame_kind::clock) {
+    if (auto answered = tell_time(**frame, now); answered.has_error()) return end(answered.error());
+    frame = next_frame();
+  }
   if (frame.has_error()) return end(frame.error());
   if (frame->has_value()) return receive(**frame, now);
   if (now >= welcome_by_)
@@ -70,6 +74,15 @@ auto agent_session::receive(const frame_view& frame, instant now) -> event {
     return event::interest;
   }
   return end({reason::unexpected_message, "a message that has no place here"});
+}
+
+outcome<void> agent_session::tell_time(const frame_view& question, instant now) {
+  if (state_ != state::streaming) return fault{reason::unexpected_message, "a clock before the welcome"};
+  auto decoded = decode(question, scratch_);
+  if (decoded.has_error()) return decoded.error();
+  auto& both = std::get<clock_reading>(*decoded);
+  both.agent_us = to_ns(now) / 1'000;
+  return put(both);
 }
 
 auto agent_session::take_welcome(welcome w, instant now) -> event {

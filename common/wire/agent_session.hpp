@@ -10,8 +10,8 @@ namespace binnacle::wire {
 ///   start() --> awaiting_welcome --welcome--> streaming --> ended
 ///                    |  20 s, refused             |  goodbye, refused (credential), a fault
 ///
-/// While streaming nothing is ever silent for longer than 10 s: an empty batch is put out when the shell
-/// sends none.
+/// The aggregator's questions for our clock are answered in here. While streaming nothing is ever silent for
+/// longer than 10 s: an empty batch is put out when the shell sends none.
 class agent_session : public session {
  public:
   enum class state : std::uint8_t { idle, awaiting_welcome, streaming, ended };
@@ -63,6 +63,7 @@ class agent_session : public session {
   event end(fault why);
   event receive(const frame_view& frame, instant now);
   event take_welcome(welcome w, instant now);
+  outcome<void> tell_time(const frame_view& question, instant now);
   void keep_alive(instant now);
 
   const settings settings_;

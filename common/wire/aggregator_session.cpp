@@ -10,6 +10,9 @@ using std::chrono::milliseconds;
 
 // A catalogue may announce any period; a dead link is found within three hours at the latest.
 constexpr duration longest_period = hours(1);
+// Some of the answers in link_offset::window find the way there empty.
+constexpr duration longest_ask_pause = std::chrono::seconds(64);
+constexpr std::int64_t ns_per_us = 1'000;
 
 duration longest(const catalog& c) {
   duration most{};
@@ -48,6 +51,7 @@ auto aggregator_session::receive(const frame_view& frame, instant now) -> event 
       return end({reason::unexpected_message, "a batch before the catalogue"});
     if (auto done = decoder_.decode(frame, scratch_, batch_); done.has_error()) return end(done.error());
     deadline_ = now + silence_;
+    if (!asking_ && now >= ask_at_) ask_for_clock(now);
     return event::batch;
   }
   if (state_ == state::awaiting_hello && frame.kind != frame_kind::hello)
@@ -75,7 +79,23 @@ auto aggregator_session::receive(const frame_view& frame, instant now) -> event 
     deadline_ = now + silence_;
     return event::statuses;
   }
+  if (const auto* c = std::get_if<clock_reading>(&*decoded)) return take_clock(*c, now);
   return end({reason::unexpected_message, "a message that only an aggregator sends"});
+}
+
+void aggregator_session::ask_for_clock(instant now) {
+  clock_.aggregator_us = to_ns(now) / ns_per_us;
+  asking_ = put(clock_reading{clock_.aggregator_us, 0}).has_value();
+}
+
+auto aggregator_session::take_clock(const clock_reading& c, instant now) -> event {
+  if (!asking_ || c.aggregator_us != clock_.aggregator_us)
+    return end({reason::unexpected_message, "a clock that nobody asked for"});
+  asking_ = false;
+  clock_ = c;
+  ask_at_ = now + ask_pause_;
+  ask_pause_ = std::min(2 * ask_pause_, longest_ask_pause);
+  return event::clock;
 }
 
 auto aggregator_session::take_hello(hello h, instant now) -> event {
@@ -105,10 +125,15 @@ void aggregator_session::accept(welcome w, instant now) {
   reauthenticate_by_ =
       w.reauthenticate_after_s == 0 ? instant::max() : now + std::chrono::seconds(w.reauthenticate_after_s);
   if (state_ == state::authorising) deadline_ = now + silence_;
+  const bool begins = state_ == state::authorising;
   state_ = state::streaming;
   renewing_ = false;
   reader_.limit(max_frame_payload);
-  if (auto done = put(w); done.has_error()) end(done.error());
+  if (auto done = put(w); done.has_error()) {
+    end(done.error());
+  } else if (begins) {
+    ask_for_clock(now);
+  }
 }
 
 void aggregator_session::refuse(reason why, std::string sentence, duration retry_after) {

@@ -21,6 +21,7 @@ class aggregator_session : public session {
     catalog,   ///< take_catalog()
     batch,     ///< last_batch()
     statuses,  ///< take_statuses()
+    clock,     ///< last_clock()
     ended,     ///< see ended(); given once, and again whenever asked
   };
   struct settings {
@@ -43,6 +44,9 @@ class aggregator_session : public session {
   std::vector<source_status> take_statuses() { return std::move(statuses_); }
   /// Valid until next() is called again.
   const batch& last_batch() const noexcept { return batch_; }
+  /// What the agent's clock showed when ours was asked for it; the session asks after the welcome, then every
+  /// minute or so. An agent of version 1.0 never answers.
+  const clock_reading& last_clock() const noexcept { return clock_; }
 
   /// Answers a hello. `w`'s protocol version is filled in; reauthenticate_after_s counts from `now`.
   void accept(welcome w, instant now);
@@ -64,6 +68,8 @@ class aggregator_session : public session {
   event end(fault why, duration retry_after = {});
   event receive(const frame_view& frame, instant now);
   event take_hello(hello h, instant now);
+  void ask_for_clock(instant now);
+  event take_clock(const clock_reading& c, instant now);
 
   const settings settings_;
   state state_ = state::awaiting_hello;
@@ -72,11 +78,15 @@ class aggregator_session : public session {
   duration silence_;
   bool renewing_ = false;  // a hello in a running session waits for its answer
   bool has_catalog_ = false;
+  bool asking_ = false;                           // for the agent's clock
+  instant ask_at_{};                              // again, when it was answered
+  duration ask_pause_ = std::chrono::seconds(1);  // doubles: the first answers come from agents that are busy
 
   hello greeting_;
   catalog catalog_;
   std::vector<source_status> statuses_;
   batch batch_;
+  clock_reading clock_;
   batch_decoder decoder_;
 };
 

@@ -7,6 +7,7 @@
 #include "common/wire/text.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace binnacle::wire {
 namespace {
@@ -64,6 +65,14 @@ outcome<message> read(schema::Refused::Reader in) {
 }
 outcome<message> read(schema::Goodbye::Reader in) {
   return message(goodbye{for_people(view(in.getReason()))});
+}
+
+outcome<message> read(schema::Clock::Reader in) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 1000;
+  if (in.getAggregatorUs() > most || in.getAgentUs() > most)
+    return fault{reason::bad_message, "a clock of more than 292 years"};
+  return message(clock_reading{static_cast<std::int64_t>(in.getAggregatorUs()),
+                               static_cast<std::int64_t>(in.getAgentUs())});
 }
 
 outcome<message> read(schema::Catalog::Reader in) {
@@ -149,6 +158,13 @@ outcome<void> append(bytes& out, const goodbye& m) {
   });
 }
 
+outcome<void> append(bytes& out, const clock_reading& m) {
+  return append_root<schema::Clock>(out, frame_kind::clock, [&](schema::Clock::Builder to) {
+    to.setAggregatorUs(static_cast<std::uint64_t>(m.aggregator_us));
+    to.setAgentUs(static_cast<std::uint64_t>(m.agent_us));
+  });
+}
+
 outcome<void> append(bytes& out, const catalog& m) {
   if (auto fine = check(m); fine.has_error()) return fine;
   return append_root<schema::Catalog>(out, frame_kind::catalog,
@@ -187,6 +203,7 @@ outcome<message> decode(const frame_view& frame, scratch& space) {
     case frame_kind::status: return decode_as<schema::StatusReport>(frame, space);
     case frame_kind::interest: return decode_as<schema::Interest>(frame, space);
     case frame_kind::goodbye: return decode_as<schema::Goodbye>(frame, space);
+    case frame_kind::clock: return decode_as<schema::Clock>(frame, space);
     default:
       return fault{
           reason::unexpected_message,

@@ -19,6 +19,7 @@ outcome<void> append(bytes& out, const catalog& m);
 outcome<void> append(bytes& out, const std::vector<source_status>& m);
 outcome<void> append(bytes& out, const interest& m);
 outcome<void> append(bytes& out, const goodbye& m);
+outcome<void> append(bytes& out, const clock_reading& m);
 
 /// The message in `frame`, every bound of limits.hpp checked. Only for kinds listed in frame_kind and not for
 /// batches. Errors: oversized, bad_message, bad_hello, bad_catalogue, catalogue_too_large; unexpected_message

@@ -25,6 +25,7 @@ enum class frame_kind : std::uint8_t {
   status = 6,
   interest = 7,
   goodbye = 8,
+  clock = 9,  ///< since 1.1
 };
 
 inline constexpr std::size_t frame_header_size = 8;

@@ -123,7 +123,13 @@ struct goodbye {
   std::string reason;
 };
 
-using message =
-    std::variant<hello, welcome, refused, catalog, batch, std::vector<source_status>, interest, goodbye>;
+/// What the two clocks show (CLOCK_BOOTTIME): the aggregator asks with its own, the agent answers with both.
+struct clock_reading {
+  std::int64_t aggregator_us = 0;
+  std::int64_t agent_us = 0;  ///< when the question came; 0 in it
+};
+
+using message = std::variant<hello, welcome, refused, catalog, batch, std::vector<source_status>, interest,
+                             goodbye, clock_reading>;
 
 }  // namespace binnacle::wire

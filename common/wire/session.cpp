@@ -13,7 +13,7 @@ outcome<std::optional<frame_view>> session::next_frame() {
     if (f.version != protocol_major && f.kind != frame_kind::refused)
       return fault{reason::wrong_version, "the peer speaks version " + std::to_string(f.version) +
                                               " of the protocol, we speak " + std::to_string(protocol_major)};
-    if (f.kind <= frame_kind::goodbye) return frame;
+    if (f.kind <= frame_kind::clock) return frame;
     ++counters_.unknown_kinds;
   }
 }

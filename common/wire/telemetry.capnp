@@ -12,6 +12,8 @@
 #   Batch (full), Batch, Batch, …   ->                                   the first batch after each Catalog is full
 #   StatusReport                    ->                                   once after Welcome and whenever a source's health changes
 #                                   <-   Interest                        whenever the policies in force change
+#                                   <-   Clock                           once after Welcome, then seldom
+#   Clock                           ->                                   at once, for each that came
 #   Hello (new credential)          ->                                   before Welcome.reauthenticateAfterS has passed
 #                                   <-   Welcome, or Refused and the end
 #   Goodbye                        <->                                   the sender closes after it
@@ -29,7 +31,7 @@
 # no longer wanted is renamed obsoleteX and stays. The layout of Hello and Refused stays through all major versions, so that
 # two peers that cannot work together can say so.
 #
-# Units are in the names. Times are the agent's CLOCK_BOOTTIME.
+# Units are in the names. Times are the agent's CLOCK_BOOTTIME, unless they say otherwise.
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("binnacle::wire::schema");
@@ -240,4 +242,16 @@ struct Wish {
 struct Goodbye {
   reason @0 :Text;
   # As in Refused.
+}
+
+struct Clock {
+  # What two clocks show. The aggregator sends its own; the agent sends the same message back with its own beside it. The agent's
+  # time is later than the aggregator's by the way there, however long the answer waits behind batches on a full line. Since 1.1;
+  # an agent of 1.0 skips it.
+
+  aggregatorUs @0 :UInt64;
+  # Microseconds of the aggregator's CLOCK_BOOTTIME.
+
+  agentUs @1 :UInt64;
+  # Microseconds of the agent's CLOCK_BOOTTIME when the message came; 0 on the way there.
 }

@@ -210,6 +210,85 @@ TEST_SUITE("agent/feed") {
     CHECK(sent.watched_share() == 600);  // of two reads and three values, one and two
   }
 
+  struct crowd : fixture {
+    std::vector<board::group_ref> files;
+    std::vector<board::series_ref> numbers;
+
+    // Watts are watched; three files of 200 numbers are not.
+    crowd() {
+      wire::interest wanted;
+      wanted.wishes = {{"rapl_power_watts", 200}};
+      pace.set_interest(0, wanted);
+      for (int f = 0; f < 3; ++f) {
+        files.push_back(
+            b.add_group("textfile", std::to_string(f), std::chrono::seconds(1), std::chrono::seconds(10)));
+        for (int i = 0; i < 200; ++i)
+          numbers.push_back(
+              b.add_series(files.back(), "number", {{"f", std::to_string(f)}, {"i", std::to_string(i)}}));
+      }
+      sent.announce();
+      sent.fill(batch, true, from_ns(1));
+    }
+    void read_files() {
+      ++value;
+      for (const auto n : numbers) b.set(n, value);
+      for (const auto f : files) b.mark_read(f, from_ns(value));
+    }
+    // The groups of the next batch, in words; empty: nothing was due.
+    std::string next() {
+      std::string out;
+      if (!sent.batch_due() || !sent.fill(batch, false, from_ns(value))) return out;
+      for (const auto& r : batch.reads) out += static_cast<char>(r.group == 0 ? 'w' : '0' + r.group);
+      return out;
+    }
+    void read_watts() {
+      b.set(watts, std::int64_t{++value});
+      b.mark_read(rapl, from_ns(value));
+    }
+    std::int64_t value = 1;
+  };
+
+  TEST_CASE_FIXTURE(crowd,
+                    "what does not fit into one batch goes group by group, and what is watched with each") {
+    read_files();
+    read_watts();
+    CHECK(next() == "w1");
+    CHECK(batch.values.size() == 201);
+    CHECK(next() == "2");
+    read_watts();
+    CHECK(next() == "w3");
+    CHECK(next() == "");
+  }
+
+  TEST_CASE_FIXTURE(crowd, "on a line that is always full every group has its turn") {
+    std::string all;
+    for (int i = 0; i < 6; ++i) {
+      read_files();
+      read_watts();
+      all += next();
+    }
+    CHECK(all == "w1w2w3w1w2w3");
+    CHECK(sent.conflated() > 0);
+  }
+
+  TEST_CASE_FIXTURE(
+      crowd,
+      "what is watched goes before a group that is larger than a batch, which goes next all the same") {
+    const auto large = b.add_group("textfile", "large", std::chrono::seconds(1), std::chrono::seconds(10));
+    std::vector<board::series_ref> many;
+    for (int i = 0; i < 1000; ++i) many.push_back(b.add_series(large, "many", {{"i", std::to_string(i)}}));
+    sent.announce();
+    sent.fill(batch, true, from_ns(1));
+    for (const auto m : many) b.set(m, std::int64_t{7});
+    b.mark_read(large, from_ns(7));
+    read_watts();
+    CHECK(next() == "w");
+    read_watts();
+    CHECK(next() == "w4");
+    CHECK(batch.values.size() == 1001);
+    CHECK(next() == "");
+  }
+
   TEST_CASE_FIXTURE(fixture, "what it fills is what the wire takes, through a whole conversation") {
     const instant start = from_ns(3'600'000'000'000);
     wire::agent_session node({});

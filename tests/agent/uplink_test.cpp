@@ -57,7 +57,7 @@ TEST_SUITE("agent/uplink") {
       co_return std::make_unique<peer>(std::move(stream), std::move(replica), replicas);
     }
 
-    /// The next thing the session machine reports, answering hellos.
+    /// The next thing the session machine reports, answering hellos and passing over clocks.
     task<wire::aggregator_session::event> next() {
       using event = wire::aggregator_session::event;
       for (;;) {
@@ -75,6 +75,7 @@ TEST_SUITE("agent/uplink") {
           const std::string_view text(reinterpret_cast<const char*>(out.data()), out.size());
           co_await stream_.write(text, within(5s));
         }
+        if (e == event::clock) continue;
         if (e != event::nothing) co_return e;
         const auto room = machine_.prepare();
         const std::span<char> to(reinterpret_cast<char*>(room.data()), room.size());
@@ -167,6 +168,55 @@ TEST_SUITE("agent/uplink") {
       CHECK(p->machine().last_batch().values.at(0).mantissa == 520);
       CHECK((co_await p->next()) == event::ended);
       CHECK(p->machine().ended()->why == wire::reason::closed_by_peer);
+      p.reset();
+      while (!stopped) co_await async::sleep_for(5ms);
+    });
+  }
+
+  TEST_CASE_FIXTURE(fixture,
+                    "a board that still grows is announced once, when every source has had its say") {
+    support::run([this](async::loop& loop) -> task<void> {
+      auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
+      auto o = options(at.port());
+      bool complete = false;
+      o.complete = [&complete] { return complete; };
+      o.announce_patience = 1h;
+      agent::uplink up(loop, o, b, logger("test", log_level::off));
+      up.start();
+      auto p = co_await peer::accept(at, server->current(), "r1");
+      co_await p->until(event::hello);
+      for (int turn = 0; turn < 2000 && !up.report().links.at(0).connected; ++turn) {
+        up.changed();
+        co_await async::sleep_for(5ms);
+      }
+      REQUIRE(up.report().links.at(0).connected);
+      CHECK(up.report().links.at(0).batches == 0);
+      b.add_series(group, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}});
+      complete = true;
+      up.changed();
+      co_await p->until(event::catalog);
+      CHECK(p->machine().take_catalog().series.size() == 2);
+      co_await p->until(event::batch);
+      CHECK(p->machine().last_batch().full);
+      bool stopped = false;
+      up.stop(1s, [&stopped] { stopped = true; });
+      p.reset();
+      while (!stopped) co_await async::sleep_for(5ms);
+    });
+  }
+
+  TEST_CASE_FIXTURE(fixture, "it is announced as it is when a source takes too long") {
+    support::run([this](async::loop& loop) -> task<void> {
+      auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
+      auto o = options(at.port());
+      o.complete = [] { return false; };
+      o.announce_patience = 1s;
+      agent::uplink up(loop, o, b, logger("test", log_level::off));
+      up.start();
+      auto p = co_await peer::accept(at, server->current(), "r1");
+      co_await p->until(event::batch);  // though nothing on the board changed
+      bool stopped = false;
+      up.stop(1s, [&stopped] { stopped = true; });
       p.reset();
       while (!stopped) co_await async::sleep_for(5ms);
     });

@@ -27,13 +27,14 @@ from trial import ROOT, Trial, pod  # noqa: E402
 BUILD = ROOT / "build"
 CUT = float(os.environ.get("BINNACLE_WAN_CUT", "15"))  # seconds; values are stale after ten
 PATIENCE = 180  # seconds: a wait that fails is a fault, not a slow machine
+READING = 1  # seconds that an agent's reading of a file may take
 SLACK = 5  # seconds between a change at the source and its read, on a machine that is busy
 # Watts of a node: its packages run at 600 W then, else at 40 W. A simulator that a busy machine let wait gives all it owes in one reading: far from this.
 HOT = 1000
 
 
 class Textfile:
-    """A users' file of numbers that no compressor makes small, new every second; `wan_tick` counts them."""
+    """A users' file of numbers that no compressor makes small, new every second; `wan_tick` counts them, `ticks` has when each was there."""
 
     def __init__(self, folder, series):
         self.folder, self.series, self.ticks = folder, series, []
@@ -44,10 +45,10 @@ class Textfile:
         self._thread.start()
 
     def _write(self):
-        self.ticks.append(time.monotonic())
-        text = f"wan_tick {len(self.ticks)}\n" + "".join(f'wan_noise{{n="{i}"}} {random.getrandbits(40)}\n' for i in range(self.series))
+        text = f"wan_tick {len(self.ticks) + 1}\n" + "".join(f'wan_noise{{n="{i}"}} {random.getrandbits(40)}\n' for i in range(self.series))
         (self.folder / "noise.part").write_text(text)
         (self.folder / "noise.part").rename(self.folder / "noise.prom")
+        self.ticks.append(time.monotonic())
 
     def _run(self):
         while not self._stop.wait(1):
@@ -223,9 +224,13 @@ class Wan(unittest.TestCase):
 
         def looked():
             self.assert_near_undisturbed()
-            tick, _ = self.read("far", "wan_tick")
+            asked = time.monotonic()
+            tick, age = self.read("far", "wan_tick")
             if tick is not None:
                 seen.append(tick)
+                # It was read before the next one was there: so long ago at least, though batches always wait on the line.
+                if tick < len(noise.ticks):
+                    self.assertGreater(age + READING, asked - noise.ticks[int(tick)], f"tick {tick} of {len(noise.ticks)} is said to be {age} s old")
             return len(noise.ticks) > begun + 60 and self.own("binnacle_agent_conflated_values_total") > 0
         self.wait_for("values to be conflated", looked)
         self.assertEqual(seen, sorted(seen))

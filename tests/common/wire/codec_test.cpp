@@ -66,6 +66,9 @@ TEST_SUITE("common/wire/codec") {
     CHECK(r.reason == "overloaded: later");
     CHECK(r.retry_after_ms == 500);
     CHECK(over_the_wire(goodbye{"shutting_down"}).reason == "shutting_down");
+    const clock_reading c = over_the_wire(clock_reading{86'400'000'000, 3'600'000'001});
+    CHECK(c.aggregator_us == 86'400'000'000);
+    CHECK(c.agent_us == 3'600'000'001);
 
     const std::vector<source_status> s = {{"rapl", false, "energy_uj is root-only: give CAP_DAC_READ_SEARCH"},
                                           {"os", true, ""}};

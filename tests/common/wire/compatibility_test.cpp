@@ -150,7 +150,7 @@ TEST_SUITE("common/wire/compatibility") {
     // A kind of frame that does not exist yet, then what does.
     bytes unknown;
     REQUIRE(
-        detail::append_root<next::Budget>(unknown, static_cast<frame_kind>(9), [](next::Budget::Builder to) {
+        detail::append_root<next::Budget>(unknown, static_cast<frame_kind>(78), [](next::Budget::Builder to) {
           to.setJoules(5);
         }).has_value());
     aggregator.feed(unknown);
@@ -231,7 +231,8 @@ TEST_SUITE("common/wire/compatibility") {
                                      capnp::Schema(capnp::Schema::from<schema::Batch>()),
                                      capnp::Schema(capnp::Schema::from<schema::StatusReport>()),
                                      capnp::Schema(capnp::Schema::from<schema::Interest>()),
-                                     capnp::Schema(capnp::Schema::from<schema::Goodbye>())})
+                                     capnp::Schema(capnp::Schema::from<schema::Goodbye>()),
+                                     capnp::Schema(capnp::Schema::from<schema::Clock>())})
       describe(root, now);
 
     std::set<std::string> kept;

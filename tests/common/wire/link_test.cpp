@@ -75,6 +75,42 @@ TEST_SUITE("common/wire/link_offset") {
     }
   }
 
+  TEST_CASE("on a line that is always full ages are honest: the way there counts, which is empty") {
+    link_offset link;
+    link.begin("boot-a");
+    // Three seconds of batches always wait on the way back, which takes 200 ms when it is empty, as the way
+    // there.
+    for (instant now = start; now < start + 30min; now += 1s) {
+      link.add(agent_ns(now - 3s), now);
+      if ((now - start) % 64s == 0s) link.heard(now - 3s - 200ms, agent_ns(now - 3s), now);
+      REQUIRE(link.offset() == truth - 200ms);
+    }
+    const instant read = start + 30min;
+    CHECK(read + 3s - link.translate(agent_ns(read), read + 3s) == 3s + 200ms);
+  }
+
+  TEST_CASE("the question that came there fastest counts for ten minutes") {
+    link_offset link;
+    link.begin("boot-a");
+    link.add(agent_ns(start), start + 1s);
+    link.heard(start, agent_ns(start + 5ms), start + 1s);
+    CHECK(link.offset() == truth - 5ms);
+    link.heard(start + 64s, agent_ns(start + 64s + 80ms), start + 65s);
+    CHECK(link.offset() == truth - 5ms);
+    link.heard(start + 11min, agent_ns(start + 11min + 80ms), start + 11min + 1s);
+    CHECK(link.offset() == truth - 80ms);
+  }
+
+  TEST_CASE("an agent that claims to have heard what was not sent yet makes no reading younger") {
+    link_offset link;
+    link.begin("boot-a");
+    link.add(agent_ns(start), start + 2ms);
+    link.heard(start, agent_ns(start - 1h), start + 2ms);
+    CHECK(link.offset() == truth + 2ms);
+    link.heard(start, std::numeric_limits<std::int64_t>::max(), start + 2ms);
+    CHECK(link.translate(agent_ns(start), start + 1s) <= start + 1s);
+  }
+
   TEST_CASE("a new boot id starts again, the same one goes on") {
     link_offset link;
     link.begin("boot-a");
@@ -83,6 +119,7 @@ TEST_SUITE("common/wire/link_offset") {
     CHECK(link.known());
     link.begin("boot-b");
     CHECK_FALSE(link.known());
+    CHECK(link.entries() == 0);
     link.add(5'000'000, start + 1min);
     CHECK(link.offset() == start + 1min - from_ns(5'000'000));
   }

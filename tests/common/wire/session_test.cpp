@@ -15,6 +15,7 @@ struct dialogue {
   agent_session agent{agent_session::settings{}};
   aggregator_session aggregator{aggregator_session::settings{}, start};
   instant now = start;
+  std::vector<std::pair<instant, clock_reading>> told;
 
   /// Carries what one side has put out to the other.
   void to_aggregator() {
@@ -27,9 +28,14 @@ struct dialogue {
     aggregator.take_output(sent);
     agent.feed(sent);
   }
+  /// Clocks, which come in between, are kept in `told`.
   aggregator_event aggregator_next() {
     to_aggregator();
-    return aggregator.next(now);
+    for (;;) {
+      const auto e = aggregator.next(now);
+      if (e != aggregator_event::clock) return e;
+      told.emplace_back(now, aggregator.last_clock());
+    }
   }
   agent_event agent_next() {
     to_agent();
@@ -255,6 +261,51 @@ TEST_SUITE("common/wire/session") {
     REQUIRE(d.agent.send(s, d.now).has_value());
     REQUIRE(d.aggregator_next() == aggregator_event::statuses);
     CHECK(d.aggregator.take_statuses() == s);
+  }
+
+  TEST_CASE("the aggregator asks for the agent's clock after the welcome, then ever more seldom") {
+    dialogue d;
+    d.welcome_agent();
+    d.now += 200ms;
+    CHECK(d.agent.next(d.now) == agent_event::nothing);  // answers
+    d.now += 3s;
+    d.announce(test::plain_catalog(1));
+    // The answer went out before the catalogue, and says when the question came.
+    REQUIRE(d.told.size() == 1);
+    CHECK(d.told[0].second.aggregator_us == to_ns(start) / 1'000);
+    CHECK(d.told[0].second.agent_us == to_ns(start + 200ms) / 1'000);
+    const instant begun = d.now;
+    batch b;
+    b.full = true;
+    b.values = {{0, 1}};
+    for (d.now += 1s; d.now < begun + 300s; d.now += 1s) {
+      REQUIRE(d.agent.send(b, d.now).has_value());
+      REQUIRE(d.aggregator_next() == aggregator_event::batch);
+      REQUIRE(d.aggregator_next() == aggregator_event::nothing);
+      REQUIRE(d.agent_next() == agent_event::nothing);
+    }
+    std::vector<std::int64_t> at;
+    for (const auto& [when, clock] : d.told) at.push_back((when - begun) / 1s);
+    // Each with the batch that comes first after its pause, answered with the next.
+    CHECK(at == std::vector<std::int64_t>{0, 2, 5, 10, 19, 36, 69, 134, 199, 264});
+  }
+
+  TEST_CASE("a clock that nobody asked for, and one before the welcome, end the session") {
+    dialogue d;
+    bytes wrong;
+    REQUIRE(append(wrong, clock_reading{1, 1}).has_value());
+    SUBCASE("to the aggregator") {
+      d.welcome_agent();
+      d.aggregator.feed(wrong);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::unexpected_message);
+    }
+    SUBCASE("to an agent that is not welcomed") {
+      REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
+      d.agent.feed(wrong);
+      CHECK(d.agent.next(d.now) == agent_event::ended);
+      CHECK(d.agent.ended()->why == reason::unexpected_message);
+    }
   }
 
   TEST_CASE("a new catalogue in a running session wants a full batch") {

@@ -20,7 +20,8 @@ namespace binnacle::wire {
 inline std::ostream& operator<<(std::ostream& out, reason r) { return out << to_string(r); }
 inline std::ostream& operator<<(std::ostream& out, absence a) { return out << to_string(a); }
 inline std::ostream& operator<<(std::ostream& out, aggregator_session::event e) {
-  static constexpr const char* names[] = {"nothing", "hello", "catalog", "batch", "statuses", "ended"};
+  static constexpr const char* names[] = {"nothing",  "hello", "catalog", "batch",
+                                          "statuses", "clock", "ended"};
   return out << names[static_cast<int>(e)];
 }
 inline std::ostream& operator<<(std::ostream& out, agent_session::event e) {
