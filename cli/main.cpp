@@ -210,6 +210,10 @@ void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
       ->type_name("FILE");
   doctor->add_option("--kube-context", a.doctor.kube_context, "context of it (default: its current one)")
       ->type_name("NAME");
+  doctor
+      ->add_option("--aggregator-account", a.doctor.account,
+                   "the aggregator's service account (binnacle/binnacle-aggregator)")
+      ->type_name("NAMESPACE/NAME");
   doctor->add_option("--timeout", a.doctor.timeout_s, "seconds to wait for each peer (5)")
       ->check(CLI::Range(1, 300))
       ->type_name("N");

@@ -63,9 +63,13 @@ finding judge_api_service(const json::value& service, const std::string& name) {
     return failure(
         fmt::format("{} is not available: {}: {}", name, text(available, "reason"),
                     text(available, "message")),
-        fmt::format("can the API server reach Service {}, and does its certificate fit spec.caBundle? "
-                    "kubectl describe apiservice {}",
-                    of, name));
+        text(available, "reason") == "ServiceNotFound"
+            ? fmt::format(
+                  "is Service {} still to come? If Binnacle was removed: kubectl delete apiservice {}", of,
+                  name)
+            : fmt::format("can the API server reach Service {}, and does its certificate fit spec.caBundle? "
+                          "kubectl describe apiservice {}",
+                          of, name));
   }
   if (flag(spec, "insecureSkipTLSVerify")) {
     return warning(fmt::format("{} trusts whoever answers for Service {} (insecureSkipTLSVerify)", name, of),
@@ -77,6 +81,76 @@ finding judge_api_service(const json::value& service, const std::string& name) {
         "one server per cluster can have it: take the other adapter out, or customMetrics.enabled: false");
   }
   return ok(fmt::format("{} is available, served by Service {}", name, of));
+}
+
+std::string right::words() const {
+  const auto& q = question;
+  return fmt::format("{} {}{}{}", q.verb, q.resource, q.subresource.empty() ? "" : "/" + q.subresource,
+                     q.name_space.empty() ? "" : " in namespace " + q.name_space);
+}
+
+std::vector<right> rights_of_aggregator(std::string_view name_space, std::string_view name) {
+  const kube::user who{fmt::format("system:serviceaccount:{}:{}", name_space, name),
+                       {},
+                       {"system:serviceaccounts", fmt::format("system:serviceaccounts:{}", name_space),
+                        "system:authenticated"}};
+  std::vector<right> out;
+  const auto needs = [&](std::string_view verb, std::string_view group, std::string_view resource,
+                         std::string_view without) -> kube::access_question& {
+    const auto slash = std::min(resource.find('/'), resource.size());
+    kube::access_question q{who, std::string(verb)};
+    q.group = group;
+    q.resource = resource.substr(0, slash);
+    if (slash < resource.size()) q.subresource = resource.substr(slash + 1);
+    out.push_back({std::move(q), without});
+    return out.back().question;
+  };
+  const std::string_view policies = "it follows no policy", pods = "it does not know where pods are";
+  for (const char* verb : {"list", "watch"}) {
+    needs(verb, "telemetry.intel.com", "taspolicies", policies);
+    needs(verb, "", "nodes", "it knows no node's labels");
+    needs(verb, "", "pods", pods);
+  }
+  needs("patch", "telemetry.intel.com", "taspolicies/status", "policies have no status");
+  needs("patch", "", "nodes", "deschedule and labeling label no node, and refused pods are not woken");
+  needs("create", "events.k8s.io", "events", "nobody is told by events");
+  const std::string_view leases = "no replica leads, so that nothing is written at all";
+  const std::string lease_group = "coordination.k8s.io";
+  needs("create", lease_group, "leases", leases).name_space = name_space;
+  for (const char* verb : {"get", "update"}) {
+    auto& q = needs(verb, lease_group, "leases", leases);
+    q.name_space = name_space;
+    q.name = "binnacle-aggregator";
+  }
+  const std::string_view strangers = "tokens of agents and callers are refused";
+  needs("create", "authentication.k8s.io", "tokenreviews", strangers);
+  needs("create", "authorization.k8s.io", "subjectaccessreviews", "nobody may read metrics by RBAC");
+  return out;
+}
+
+findings judge_rights(std::span<const right> asked, std::span<const right> missing) {
+  if (asked.empty()) return {};
+  const std::string& who = asked.front().question.who.name;
+  if (missing.empty()) return {ok(fmt::format("{} may do all that it must", who))};
+  if (missing.size() == asked.size()) {
+    return {failure(
+        fmt::format("{} may do nothing of what an aggregator must", who),
+        "name the aggregator's service account: --aggregator-account NAMESPACE/NAME; the chart makes it "
+        "with its roles")};
+  }
+  findings out;
+  for (const right& r : missing) {
+    const auto& q = r.question;
+    out.push_back(failure(
+        fmt::format("{} may not {}: {}", who, r.words(), r.without),
+        fmt::format(
+            "helm upgrade brings the chart's roles back; kubectl auth can-i {} {}{} --as={}{} must say yes",
+            q.verb, q.resource,
+            fmt::format("{}{}", q.group.empty() ? "" : "." + q.group,
+                        q.subresource.empty() ? "" : " --subresource=" + q.subresource),
+            who, q.name_space.empty() ? "" : " -n " + q.name_space)));
+  }
+  return out;
 }
 
 }  // namespace binnacle::cli::doctor

@@ -1,9 +1,13 @@
 #pragma once
 
+#include "aggregator/kube/reviews.hpp"
 #include "cli/doctor/finding.hpp"
 #include "cli/json.hpp"
 
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 /// What objects of an API server mean for us; null: there is no such object. Pure.
 namespace binnacle::cli::doctor {
@@ -14,5 +18,16 @@ finding judge_version(const json::value& version, unsigned status, const std::st
 finding judge_crd(const json::value& crd);
 /// Of an APIService of custom.metrics.k8s.io.
 finding judge_api_service(const json::value& service, const std::string& name);
+
+/// One right that the aggregator needs, as the API server's authorizer is asked for it.
+struct right {
+  kube::access_question question;
+  std::string_view without;  ///< what does not work without it
+  std::string words() const;
+};
+/// All that the service account `name` in `name_space` needs: what the chart's roles give it.
+std::vector<right> rights_of_aggregator(std::string_view name_space, std::string_view name);
+/// Of those asked for, the ones that it does not have: a finding each, or one when it has none or all.
+findings judge_rights(std::span<const right> asked, std::span<const right> missing);
 
 }  // namespace binnacle::cli::doctor

@@ -15,22 +15,6 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-constexpr check all_checks[] = {
-    {"kernel", "version, perf_event_paranoid", check_kernel},
-    {"masks", "what a container's runtime hides below /sys", check_masks},
-    {"capabilities", "of the agent that runs here, else of this command", check_capabilities},
-    {"devices", "RAPL, /dev/ipmi0, resctrl", check_devices},
-    {"selinux", "denials of our programs in the audit log", check_selinux},
-    {"agent", "runs, is ready, has its links", check_agent},
-    {"sensors", "what binnacle-agent --probe finds", check_sensors},
-    {"certificates", "the agent's, the scheduler's and your TLS files", check_certificates},
-    {"ingest", "the aggregators as the agent sees them", check_ingest},
-    {"extender", "a filter call as kube-scheduler makes it", check_extender},
-    {"aggregator", "its status; does it hear this node", check_aggregator},
-    {"kubernetes", "API server, CRD, APIServices", check_kubernetes},
-    {"clocks", "of aggregators and API server against ours", check_clocks},
-};
-
 /// The host names nodes in Kubernetes and in certificates in lower case.
 std::string host_name() {
   std::string name(256, '\0');
@@ -56,11 +40,9 @@ std::vector<std::string> extenders_of(const connection& to, const std::vector<st
 
 }  // namespace
 
-std::span<const check> checks() noexcept { return all_checks; }
-
 int doctor_command(const connection& to, const doctor_arguments& what, const terminal& on) {
   for (const std::string& name : what.only) {
-    if (std::ranges::find(all_checks, name, &check::name) != std::ranges::end(all_checks)) continue;
+    if (std::ranges::find(checks(), name, &check::name) != checks().end()) continue;
     on.err << fmt::format("binnacle: there is no check '{}'; see binnacle doctor --help\n", name);
     return exit_usage;
   }
@@ -71,13 +53,14 @@ int doctor_command(const connection& to, const doctor_arguments& what, const ter
   p.extenders = extenders_of(to, what.extenders);
   p.kube_config = what.kube_config;
   p.kube_context = what.kube_context;
+  p.account = what.account;
   p.variables = [](const char* name) { return std::getenv(name); };
   p.now = std::chrono::system_clock::now();
   p.patience = std::chrono::seconds(what.timeout_s);
   p.agent = find_agent({}, what.agent_config, p.patience);
 
   std::vector<chapter> all;
-  for (const check& c : all_checks) {
+  for (const check& c : checks()) {
     const bool wanted = what.only.empty() || std::ranges::find(what.only, c.name) != what.only.end();
     if (wanted) all.push_back({std::string(c.name), c.look(p)});
   }

@@ -11,7 +11,8 @@ struct doctor_arguments {
   std::vector<std::string> only;  ///< names of checks; empty: all
   std::string agent_config, scheduler_config, kube_config, kube_context;
   std::vector<std::string> extenders;
-  int timeout_s = 5;  ///< of each peer
+  std::string account = "binnacle/binnacle-aggregator";  ///< the aggregator's: namespace/name
+  int timeout_s = 5;                                     ///< of each peer
 };
 
 /// Looks at what it can from here, and prints each finding with its remedy. exit_problem if one is a failure;

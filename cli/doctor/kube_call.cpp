@@ -8,12 +8,10 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-async::task<result<http::answer>> called(kube::access to, std::string target, async::deadline until) {
+async::task<result<http::answer>> called(kube::access to, http::call what, async::deadline until) {
   auto api = kube::client::open(std::move(to), logger("kube", log_level::off));
   if (api.has_error()) co_return api.error();
-  http::call what;
-  what.target = std::move(target);
-  what.headers = {{"Accept", "application/json"}, {"Connection", "close"}};
+  what.headers.emplace_back("Connection", "close");
   co_return co_await (*api)->ask(std::move(what), until);
 }
 
@@ -27,9 +25,16 @@ std::optional<result<kube::access>> kube_access(const place& p) {
   return kube::load_kubeconfig(paths, p.kube_context);
 }
 
+result<http::answer> kube_ask(const kube::access& to, http::call what, std::chrono::milliseconds patience) {
+  return blocking(called(to, std::move(what), async::within(patience)));
+}
+
 result<http::answer> kube_get(const kube::access& to, std::string target,
                               std::chrono::milliseconds patience) {
-  return blocking(called(to, std::move(target), async::within(patience)));
+  http::call what;
+  what.target = std::move(target);
+  what.headers = {{"Accept", "application/json"}};
+  return kube_ask(to, std::move(what), patience);
 }
 
 }  // namespace binnacle::cli::doctor

@@ -2,7 +2,7 @@
 
 #include "aggregator/kube/access.hpp"
 #include "cli/doctor/place.hpp"
-#include "common/http/response_parser.hpp"
+#include "common/http/client.hpp"
 
 #include <optional>
 #include <string>
@@ -13,7 +13,8 @@ namespace binnacle::cli::doctor {
 /// KUBECONFIG; nothing without either.
 std::optional<result<kube::access>> kube_access(const place& p);
 
-/// One GET with those credentials. Blocks until `patience` at most.
+/// One call with those credentials. Blocks until `patience` at most.
+result<http::answer> kube_ask(const kube::access& to, http::call what, std::chrono::milliseconds patience);
 result<http::answer> kube_get(const kube::access& to, std::string target, std::chrono::milliseconds patience);
 
 }  // namespace binnacle::cli::doctor

@@ -41,6 +41,7 @@ struct place {
   std::string scheduler_config = {};        ///< file; empty: `extenders` are called as `to`
   std::vector<std::string> extenders = {};  ///< URLs
   std::string kube_config = {}, kube_context = {};
+  std::string account = {};  ///< the aggregator's service account, namespace/name
   std::function<const char*(const char*)> variables = [](const char*) { return nullptr; };
   result<agent_here> agent = error{errc::not_found, "no binnacle-agent is set up here"};
   std::chrono::milliseconds patience = std::chrono::seconds(5);  ///< with each peer

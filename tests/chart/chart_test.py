@@ -185,6 +185,27 @@ class Rendered(unittest.TestCase):
                 self.assertEqual(o["metadata"]["name"], o["spec"]["version"] + "." + o["spec"]["group"])
         self.for_each(check)
 
+    def test_replaced_certificates_reach_pods_that_run(self):
+        def check(objects):
+            for name, _, _, spec in objects.pods():
+                secrets = {v["name"] for v in spec.get("volumes", []) if "secret" in v}
+                for c in spec["containers"]:
+                    # The kubelet renews a folder, and never a file that was mounted by subPath.
+                    self.assertEqual([m for m in c["volumeMounts"] if m["name"] in secrets and "subPath" in m], [], name)
+        self.for_each(check)
+
+        def templates():
+            """Without a cluster to look into the chart makes new certificates each time."""
+            made = HELM.template(NODES)
+            return made.secret("binnacle-server"), [o["spec"]["template"] for o in made.of("Deployment") + made.of("DaemonSet")]
+        (one, before), (other, after) = templates(), templates()
+        self.assertNotEqual(one, other)
+        self.assertEqual(before, after)
+
+    def test_secrets_of_others_are_not_the_chart_s_to_write(self):
+        for name in ("existing secrets", "cert-manager", "agents by a certificate of yours", "agents by cert-manager's certificate"):
+            self.assertEqual([o["metadata"]["name"] for o in dict(RENDERED)[name].of("Secret")], [], name)
+
     def test_a_digest_wins_over_the_tag(self):
         images = {c["image"] for _, _, _, spec in dict(RENDERED)["everything optional"].pods() for c in spec["containers"]}
         self.assertIn("localhost/binnacle/binnacle-agent@" + DIGEST, images)

@@ -13,6 +13,7 @@ import unittest
 
 import yaml
 from rendered import CHART, ROOT, Helm, Refused
+from settings_forms import OWN, schema_of, settings_schema
 from values_md import table
 
 HELM = None
@@ -56,20 +57,34 @@ WRONG = [
     ({"monitoring": {"interval": "30"}}, "at '/monitoring/interval'"),
     ({"networkPolicy": False}, "at '/networkPolicy': got boolean, want object"),
     ({"openshift": {"scc": True}}, "at '/openshift': additional properties 'scc' not allowed"),
+    ({"agent": {"settings": {"period": 5}}}, "at '/agent/settings/period': got number, want string"),
+    ({"agent": {"settings": {"period": "5"}}}, "at '/agent/settings/period': '5' does not match pattern"),
+    ({"agent": {"settings": {"uplink-budget": "500"}}}, "at '/agent/settings/uplink-budget': got string, want number"),
+    ({"agent": {"settings": {"uplink-budget": -1}}}, "at '/agent/settings/uplink-budget': minimum: got -1"),
+    ({"agent": {"settings": {"sources": ["rapl", "rappl"]}}}, "at '/agent/settings/sources/1': value must be one of 'rapl'"),
+    ({"agent": {"settings": {"log-level": "verbose"}}}, "at '/agent/settings/log-level': value must be one of 'debug'"),
+    ({"agent": {"aggregators": ["a:99999"]}}, "at '/agent/aggregators/0'"),
+    ({"agent": {"serverName": "a b"}}, "at '/agent/serverName'"),
+    ({"agent": {"maxUnavailable": "110%"}}, "at '/agent/maxUnavailable'"),
+    ({"agent": {"ipmi": {"deviceResource": "ipmi"}}}, "at '/agent/ipmi/deviceResource'"),
+    ({"agent": {"ipmi": None}}, "at '/agent': missing property 'ipmi'"),
+    ({"agent": None}, "missing property 'agent'"),
+    ({"agent": {"seccomp": {"type": "Localhost", "localhostProfile": "/abs.json"}}}, "at '/agent/seccomp/localhostProfile'"),
+    ({"aggregator": {"extraNames": ["https://x"]}}, "at '/aggregator/extraNames/0'"),
+    ({"aggregator": {"settings": {"score": "random"}}}, "at '/aggregator/settings/score': value must be one of 'value', 'rank'"),
+    ({"certificates": {"nodes": ["Node1"]}}, "at '/certificates/nodes/0'"),
+    ({"clusterDomain": "cluster local"}, "at '/clusterDomain'"),
+    ({"image": {"tag": "a:b"}}, "at '/image/tag'"),
+    ({"image": {"registry": "https://registry.example.com"}}, "at '/image/registry'"),
+    ({"scheduler": {"name": "My Scheduler"}}, "at '/scheduler/name'"),
+    ({"monitoring": {"interval": "0s"}}, "at '/monitoring/interval'"),
     # What only the templates can know.
+    ({"scheduler": {"name": "default-scheduler"}}, "scheduler.name: default-scheduler is the cluster's own"),
     ({"certificates": {"mode": "existing"}}, "certificates.existing."),
     ({"certificates": {"mode": "certManager"}}, "certificates.certManager.trustSecret: name the secret"),
     ({"agent": {"ipmi": {"enabled": True, "access": "devicePlugin"}}}, "agent.ipmi.deviceResource: name the device plug-in's resource"),
     ({"agent": {"seccomp": {"type": "Localhost"}}}, "agent.seccomp.localhostProfile: name the file"),
 ]
-# Settings that the chart gives the programs itself, by other values or because its mounts, ports and probes hang on them.
-OWN = {
-    "agent": {"node-name", "cluster", "aggregator", "server-name", "cert", "key", "ca", "sys-root", "proc-root", "textfile-directory", "listen",
-              "listen-cert", "listen-key", "listen-ca", "token-file", "probe", "output", "ipmi-socket", "ipmi-helper", "ipmi-config",
-              "bmc-device", "bmc-host", "bmc-protocol", "bmc-credentials-file", "scrape-file"},
-    "aggregator": {"address", "ingest-port", "extender-port", "metrics-port", "ops-port", "health-port", "cert", "key", "agents-ca", "agents-account", "agents-audience", "clients-ca",
-                   "unsafe", "policies", "aliases", "policy-poll", "kube-config", "kube-context", "cluster", "replica-id", "replicas"},
-}
 
 
 class Schema(unittest.TestCase):
@@ -92,12 +107,20 @@ class Schema(unittest.TestCase):
                     walk(values[key], inner, f"{path}.{key}")
         walk(VALUES, SCHEMA, "values")
 
-    def test_settings_are_those_of_the_programs(self):
+    def test_settings_are_those_of_the_programs_in_the_form_that_they_print(self):
         for name in ("agent", "aggregator"):
-            printed = subprocess.run([BUILD / name / f"binnacle-{name}", "--print-config"], capture_output=True, text=True, timeout=20).stdout
-            known = set(SCHEMA["properties"][name]["properties"]["settings"]["properties"])
-            self.assertEqual(known | OWN[name], set(re.findall(r"^([a-z0-9-]+):", printed, re.M)))
-            self.assertFalse(known & OWN[name])
+            self.assertEqual(SCHEMA["properties"][name]["properties"]["settings"]["properties"], settings_schema(BUILD, name),
+                             f"python3 tests/chart/settings_forms.py build {name} prints them")
+
+    def test_settings_that_the_chart_gives_itself_are_the_programs(self):
+        for name, own in OWN.items():
+            printed = subprocess.run([BUILD / name / f"binnacle-{name}", "--print-config"], capture_output=True, text=True, timeout=60, check=True).stdout
+            self.assertLessEqual(own, set(re.findall(r"^([a-z0-9-]+):", printed, re.M)))
+
+    def test_the_forms_of_settings_are_all_known(self):
+        self.assertEqual(schema_of("an integer from 1 to 64"), {"type": "integer", "minimum": 1, "maximum": 64})
+        with self.assertRaises(KeyError):
+            schema_of("a colour")
 
 
 class Readme(unittest.TestCase):

@@ -10,7 +10,10 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
+
+import yaml
 
 from control_plane import ROOT, ControlPlane, own_address, program
 from trial import Trial, free_port
@@ -41,9 +44,9 @@ def add_node(name):
     PLANE.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
 
 
-def helm(*words):
-    said = subprocess.run([HELM.program, *map(str, words), "--kubeconfig", str(PLANE.kubeconfig), "--namespace", "binnacle"],
-                          capture_output=True, text=True, timeout=180)
+def helm(*words, namespace="binnacle"):
+    said = subprocess.run([HELM.program, *map(str, words), "--kubeconfig", str(PLANE.kubeconfig), "--namespace", namespace],
+                          capture_output=True, text=True, timeout=600)
     if said.returncode:
         raise AssertionError(f"helm {words[0]}: {said.stderr}")
     return said.stdout
@@ -83,6 +86,64 @@ class Manifests(unittest.TestCase):
                 PLANE.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=text)
 
 
+def everything_of(release):
+    """Objects of a release that nobody is deleting. Without a controller manager nothing finishes a namespace's end, and what was in it."""
+    kinds = PLANE.kubectl("api-resources", "--verbs=list", "-o", "name").split()
+    kinds = [k for k in kinds if k != "customresourcedefinitions.apiextensions.k8s.io" and not k.startswith("events")]
+    said = PLANE.kubectl("get", ",".join(kinds), "--all-namespaces", "-l", f"app.kubernetes.io/part-of=binnacle,app.kubernetes.io/instance={release}", "-o", "json")
+    items = json.loads(said[said.index("\n{") if said.startswith("Warning") else 0:])["items"]  # some kinds come with a warning
+    return [f"{o['kind']} {o['metadata']['name']}" for o in items if "deletionTimestamp" not in o["metadata"]]
+
+
+def older_chart(folder):
+    """The oldest chart in git's history that can be had here, unpacked: of a shallow clone that is its first commit's."""
+    git = ["git", "-C", ROOT, "-c", f"safe.directory={ROOT}"]
+    added = subprocess.run([*git, "log", "--diff-filter=A", "--format=%H", "--", "charts/binnacle/Chart.yaml"], capture_output=True, text=True, timeout=60)
+    if added.returncode or not added.stdout.split():
+        raise unittest.SkipTest("no git history here, so no older chart")
+    archive = subprocess.run([*git, "archive", added.stdout.split()[-1], "charts/binnacle"], capture_output=True, timeout=60, check=True)
+    subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, timeout=60, check=True)
+    return pathlib.Path(folder) / "charts" / "binnacle"
+
+
+class FromAnOlderChart(unittest.TestCase):
+    def test_an_upgrade_goes_through_keeps_the_certificates_and_leaves_nothing_old(self):
+        place = {"namespace": "binnacle-old"}
+        with tempfile.TemporaryDirectory() as folder:
+            self.addCleanup(subprocess.run, [HELM.program, "uninstall", "binnacle-old", "--ignore-not-found", "--kubeconfig", str(PLANE.kubeconfig), "-n", "binnacle-old"],
+                            capture_output=True, timeout=600, check=False)
+            helm("install", "binnacle-old", older_chart(folder), "--create-namespace", "--set", "aggregator.replicas=3", **place)
+        before = there("secret", "binnacle-old-server", "binnacle-old")["data"]
+        PLANE.install_crd()  # as README.md says: helm never touches one that is there
+        helm("upgrade", "binnacle-old", CHART, "--reset-then-reuse-values", **place)
+        self.assertEqual(there("secret", "binnacle-old-server", "binnacle-old")["data"]["tls.crt"], before["tls.crt"])
+        self.assertEqual(there("deployment", "binnacle-old-aggregator", "binnacle-old")["spec"]["replicas"], 3)
+        now = {f"{o['kind']} {o['metadata']['name']}" for o in yaml.safe_load_all(helm("get", "manifest", "binnacle-old", **place)) if o}
+        # What a service's controller makes, and what a trial's certificates are kept in, is in no manifest.
+        left = [o for o in everything_of("binnacle-old") if o not in now and not o.startswith("EndpointSlice ") and "trial" not in o]
+        self.assertEqual(left, [])
+        helm("rollback", "binnacle-old", "1", **place)
+        helm("uninstall", "binnacle-old", **place)
+        self.assertEqual(everything_of("binnacle-old"), [])
+
+
+class WrongOrder(unittest.TestCase):
+    def test_an_uninstall_after_the_programs_are_gone_leaves_no_api_service(self):
+        place = {"namespace": "binnacle-odd"}
+        helm("install", "binnacle-odd", CHART, "--create-namespace", **place)
+        self.assertTrue(there("apiservice", "v1beta2.custom.metrics.k8s.io"))
+        for kind in ("deployment", "service", "secret", "serviceaccount"):
+            PLANE.kubectl("delete", kind, "-n", "binnacle-odd", "-l", "app.kubernetes.io/part-of=binnacle")
+        PLANE.kubectl("delete", "crd", "taspolicies.telemetry.intel.com")
+        PLANE.wait_for("the APIService to be unavailable", lambda: "False" in PLANE.kubectl(
+            "get", "apiservice", "v1beta2.custom.metrics.k8s.io", "-o", 'jsonpath={.status.conditions[?(@.type=="Available")].status}'), 120)
+        helm("uninstall", "binnacle-odd", **place)
+        self.assertEqual(everything_of("binnacle-odd"), [])
+        for version in ("v1beta1", "v1beta2"):
+            self.assertFalse(there("apiservice", f"{version}.custom.metrics.k8s.io"))
+        PLANE.install_crd()
+
+
 class Life(unittest.TestCase):
     def test_install_upgrade_rollback_uninstall(self):
         helm("install", "binnacle", CHART, "--create-namespace", *BY_CERTIFICATE)
@@ -107,15 +168,15 @@ class Life(unittest.TestCase):
             self.assertEqual(there("deployment", "binnacle-aggregator", "binnacle")["spec"]["replicas"], 2)
         with self.subTest("the aggregator's role lets it follow policies, write their status, label nodes and lead"):
             self.aggregator_works_with_its_role()
+        with self.subTest("the doctor finds a right that is missing, and says what does not work without it"):
+            self.doctor_looks_at_rights()
         with self.subTest("the API server passes on what the chart's certificates let through"):
             self.custom_metrics_come_through_the_api_server()
         with self.subTest("nothing but the CRD stays"):
             helm("uninstall", "binnacle")
             self.assertTrue(there("crd", "taspolicies.telemetry.intel.com"))
             self.assertFalse(there("apiservice", "v1beta1.custom.metrics.k8s.io"))
-            left = self.everything_of_ours()
-            # Without a controller manager nothing finishes the namespace's end, and what was in it.
-            self.assertEqual([o for o in left if "deletionTimestamp" not in o["metadata"]], [])
+            self.assertEqual(everything_of("binnacle"), [])
 
     def custom_metrics_come_through_the_api_server(self):
         """The real programs with the chart's secrets, as the endpoint of the chart's service: what NOTES.txt tells to try."""
@@ -146,11 +207,22 @@ class Life(unittest.TestCase):
                                        'jsonpath={.status.conditions[?(@.type=="Available")].status}').strip(), "True")
         PLANE.kubectl("delete", "endpointslice", "binnacle-by-hand", "-n", "binnacle")
 
-    def everything_of_ours(self):
-        kinds = PLANE.kubectl("api-resources", "--verbs=list", "-o", "name").split()
-        kinds = [k for k in kinds if k != "customresourcedefinitions.apiextensions.k8s.io" and not k.startswith("events")]
-        said = PLANE.kubectl("get", ",".join(kinds), "--all-namespaces", "-l", "app.kubernetes.io/part-of=binnacle", "-o", "json")
-        return json.loads(said[said.index("\n{") if said.startswith("Warning") else 0:])["items"]  # some kinds come with a warning
+    def doctor_looks_at_rights(self):
+        def look(*more):
+            done = subprocess.run([BUILD / "cli/binnacle", "doctor", "rights", "--kube-config", PLANE.kubeconfig, "--timeout", "60", "-o", "json", *more],
+                                  capture_output=True, text=True, timeout=300, check=False)
+            return done.returncode, [(f["grade"], f["sentence"]) for f in json.loads(done.stdout)["findings"]]
+        account = "system:serviceaccount:binnacle:binnacle-aggregator"
+        self.assertEqual(look(), (0, [("ok", f"{account} may do all that it must")]))
+        role = there("clusterrole", "binnacle-aggregator")
+        without = role | {"rules": [r | {"verbs": [v for v in r["verbs"] if v != "patch" or r["resources"] != ["nodes"]]} for r in role["rules"]]}
+        PLANE.kubectl("replace", "-f", "-", stdin=json.dumps(without))
+        missing = (1, [("failure", f"{account} may not patch nodes: deschedule and labeling label no node, and refused pods are not woken")])
+        PLANE.wait_for("the authorizer to notice", lambda: look() == missing, 60)
+        without["metadata"].pop("resourceVersion")
+        PLANE.kubectl("replace", "-f", "-", stdin=json.dumps(without | {"rules": role["rules"]}))
+        PLANE.wait_for("the role to be whole again", lambda: look()[0] == 0, 60)
+        self.assertEqual(look("--aggregator-account", "binnacle/nobody"), (1, [("failure", "system:serviceaccount:binnacle:nobody may do nothing of what an aggregator must")]))
 
     def aggregator_works_with_its_role(self):
         token = PLANE.kubectl("create", "token", "binnacle-aggregator", "-n", "binnacle").strip()

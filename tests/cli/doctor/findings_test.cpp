@@ -213,6 +213,30 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(judge_version(nullptr, 200, "u").how == grade::failure);
   }
 
+  TEST_CASE("a right that the aggregator lacks is named with what does not work without it") {
+    const auto asked = rights_of_aggregator("ops", "eyes-binnacle-aggregator");
+    for (const right& r : asked) {
+      CHECK(r.question.who.name == "system:serviceaccount:ops:eyes-binnacle-aggregator");
+      CHECK_FALSE(r.without.empty());
+    }
+    CHECK(judge_rights(asked, {}).at(0).how == grade::ok);
+    std::vector<right> missing;
+    for (const right& r : asked) {
+      if (r.question.verb == "patch" || r.question.resource == "leases") missing.push_back(r);
+    }
+    const auto found = judge_rights(asked, missing);
+    CHECK(found.size() == 5);
+    CHECK(any_says(found, grade::failure, "may not patch nodes: deschedule and labeling"));
+    CHECK(any_says(found, grade::failure, "may not patch taspolicies/status"));
+    CHECK(any_says(found, grade::failure, "may not create leases in namespace ops"));
+    CHECK(
+        found[0].remedy.find("kubectl auth can-i patch taspolicies.telemetry.intel.com --subresource=status "
+                             "--as=system:serviceaccount:ops:eyes-binnacle-aggregator") != std::string::npos);
+    const auto nobody = judge_rights(asked, asked);
+    REQUIRE(nobody.size() == 1);
+    CHECK(nobody[0].remedy.find("--aggregator-account") != std::string::npos);
+  }
+
   TEST_CASE("the agent's own print of its settings is understood") {
     const auto s = parse_agent_settings(
         "node-name: \"n1\"\naggregator: [\"a:9110\", \"b\"]\nserver-name: \"x\"\ncert: \"c\"\nkey: "
