@@ -3,18 +3,9 @@
 #include "common/metrics/catalog.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace binnacle::agent {
-namespace {
-
-std::uint32_t in_ms(duration d) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(ms, std::numeric_limits<std::uint32_t>::max()));
-}
-
-}  // namespace
 
 wire::catalog feed::announce() {
   wire::catalog out;
