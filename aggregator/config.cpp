@@ -66,7 +66,8 @@ config_spec bind(settings& s) {
            "a node that has not been connected for this long is forgotten; 0s: never");
   spec.add("decision-memory-mib", s.decision_memory_mib, 1, 4096, "memory for decision records, MiB");
   spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5),
-           "time running requests get at SIGTERM");
+           "at SIGTERM: how long everything is served on while /readyz fails, so that callers find another "
+           "replica; then running requests get as long again. A second signal ends it");
   spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"},
                   "the least level that is logged");
 

@@ -14,6 +14,7 @@
 #include "aggregator/own_metrics.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
+#include "common/async/timeout.hpp"
 #include "common/async/timers.hpp"
 #include "common/http/health.hpp"
 #include "common/http/server.hpp"
@@ -98,7 +99,7 @@ struct faces_loop::impl {
   ops::policy_report about_policies() const;
 
   task<void> wait_for_signal(std::function<void()> on_signal);
-  void stop_servers();
+  void stop_servers(std::chrono::milliseconds grace);
 
   // Constant after construction.
   const settings options;
@@ -238,21 +239,30 @@ ops::self_report faces_loop::impl::self() const {
 
 ops::policy_report faces_loop::impl::about_policies() const { return {ingest.problems, ingest.conditions}; }
 
-// SIGTERM: not ready, no new connections, running requests end, then everything.
+// SIGTERM: not ready, but served on until callers know (a scheduler that is refused places pods without us);
+// then no new connections, running requests end, then everything.
 task<void> faces_loop::impl::wait_for_signal(std::function<void()> on_signal) {
+  using namespace boost::asio::experimental::awaitable_operators;
   const int number = co_await async::stop_signal();
-  log.info("signal {}: stopping", number);
+  const auto grace = std::chrono::duration_cast<std::chrono::milliseconds>(options.drain);
+  log.info("signal {}: stopping; not ready, and served on for {} ms (a second signal ends that)", number,
+           grace.count());
   stopping = true;
+  for (face_server& s : servers) s.server->retire();
+  const auto over = co_await (async::stop_signal() || async::wait_until(async::within(grace)));
+  const bool hurried = over.index() == 0;
   on_signal();
   if (kubernetes) co_await kubernetes->stop(async::within(std::chrono::seconds(1)));
-  stop_servers();
+  stop_servers(hurried ? std::chrono::milliseconds(0) : grace);
 }
 
-void faces_loop::impl::stop_servers() {
-  servers_open = servers.size();
-  for (face_server& s : servers) {
-    s.server->stop(std::chrono::duration_cast<std::chrono::milliseconds>(options.drain), [this] {
-      if (--servers_open == 0) loop.stop();
+// Health, the last that was opened, closes after the others: until then it says that we are not ready.
+void faces_loop::impl::stop_servers(std::chrono::milliseconds grace) {
+  servers_open = servers.size() - 1;
+  for (std::size_t i = 0; i + 1 < servers.size(); ++i) {
+    servers[i].server->stop(grace, [this] {
+      if (--servers_open == 0)
+        servers.back().server->stop(std::chrono::milliseconds(0), [this] { loop.stop(); });
     });
   }
 }

@@ -35,8 +35,9 @@ class faces_loop {
   /// one sentence with the remedy.
   result<void> start(ingest_loop& writer);
 
-  /// Runs until SIGTERM or SIGINT came and running requests have ended (or settings::drain is over).
-  /// `on_signal` is called when the signal comes.
+  /// Runs until SIGTERM or SIGINT came, settings::drain was over, during which everything is served and
+  /// /readyz fails, and running requests have ended (or it was over once more). `on_signal` is called in
+  /// between, when the ports close.
   void run(std::function<void()> on_signal);
 
  private:

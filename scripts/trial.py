@@ -183,10 +183,10 @@ class Trial(Processes):
     def write_policy(self, text, name="policy.yaml"):
         (self.policies / name).write_text(text)
 
-    def start_aggregator(self, *more, address="127.0.0.1", under=()):
+    def start_aggregator(self, *more, address="127.0.0.1", under=(), drain="100ms"):
         """`under`: a command that runs it, ["env", "NAME=value"]."""
         self.start("aggregator", *under, self.build / "aggregator/binnacle-aggregator", "--address", address,
-                   "--policies", self.policies, "--policy-poll", "200ms", "--cert", self.pki / "aggregator.crt",
+                   "--policies", self.policies, "--policy-poll", "200ms", "--drain", drain, "--cert", self.pki / "aggregator.crt",
                    "--key", self.pki / "aggregator.key", "--agents-ca", self.pki / "agents-ca.crt", "--clients-ca", self.pki / "clients-ca.crt",
                    *[word for face, port in self.ports.items() for word in (f"--{face}-port", port)], *more)
         self.wait_for("the aggregator", self.aggregator_lives)

@@ -2,20 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
-#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace binnacle::policy {
 namespace {
-
-constexpr std::size_t most_files = 1'000;
 
 std::int64_t ns(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
 
@@ -42,6 +40,15 @@ class descriptor {
 };
 
 std::string why(std::string_view what) { return fmt::format("{}: {}", what, std::strerror(errno)); }
+
+/// The first few of the names of files, and how many more.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most_named = 3;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i)
+    out += (i == 0 ? "" : ", ") + quoted(names[i]);
+  return names.size() > most_named ? fmt::format("{} and {} more", out, names.size() - most_named) : out;
+}
 
 /// Up to `most` + 1 bytes, so that a file that is too long shows as such.
 bool read_all(int fd, std::size_t most, std::string& out) {
@@ -73,10 +80,11 @@ bool folder::refresh(policy_set& set) {
     names.insert(entry->d_name);
   }
   if (names.size() > most_files) {
-    trouble =
-        fmt::format("the policy folder {} has {} files, the first {} by name are read: put policies together",
-                    path_, names.size(), most_files);
-    names.erase(std::next(names.begin(), most_files), names.end());
+    const auto left_out = leave_out(names);
+    trouble = fmt::format(
+        "the policy folder {} has {} files, at most {} are read: {} are left out; put policies together, "
+        "several in a file",
+        path_, names.size() + left_out.size(), most_files, listed(left_out));
   }
   bool changed = trouble != trouble_;
   trouble_ = trouble;
@@ -94,6 +102,24 @@ bool folder::refresh(policy_set& set) {
     changed = true;
   }
   return changed;
+}
+
+std::vector<std::string> folder::leave_out(std::set<std::string>& names) const {
+  const auto is_known = [this](const std::string& name) { return files_.contains(name); };
+  std::size_t room = most_files - static_cast<std::size_t>(std::ranges::count_if(names, is_known));
+  std::vector<std::string> out;
+  for (auto at = names.begin(); at != names.end();) {
+    if (is_known(*at)) {
+      ++at;
+    } else if (room > 0) {
+      --room;
+      ++at;
+    } else {
+      out.push_back(*at);
+      at = names.erase(at);
+    }
+  }
+  return out;
 }
 
 bool folder::read(const std::string& name, seen& s, policy_set& set) const {

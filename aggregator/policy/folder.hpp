@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace binnacle::policy {
 
@@ -13,9 +15,13 @@ namespace binnacle::policy {
 ///
 /// Changes are found by stat(2) through links: size, times, inode. So an editor's rename, a write in place
 /// and the swapped links of a mounted ConfigMap are all seen. A file that changed within the last two seconds
-/// is read again, since two writes may share one time stamp.
+/// is read again, since two writes may share one time stamp. An editor that empties a file before it writes
+/// it takes nothing out of force.
 class folder {
  public:
+  /// More are left out and named: the new ones, the last by name first; what was read before stays.
+  static constexpr std::size_t most_files = 1'000;
+
   explicit folder(std::string path) : path_(std::move(path)) {}
 
   /// Brings `set` up to date; call it from a timer. True if something changed: ask for policies() and
@@ -35,6 +41,8 @@ class folder {
     std::string text;      // while not settled: what was read
     std::string trouble;   // why it could not be read
   };
+  /// Takes names out until most_files are left; which.
+  std::vector<std::string> leave_out(std::set<std::string>& names) const;
   bool read(const std::string& name, seen& s, policy_set& set) const;
 
   std::string path_;

@@ -17,6 +17,9 @@ bool labels_nodes(const policy& p) {
 }  // namespace
 
 void policy_set::put(const std::string& file, std::string_view text) {
+  // An editor empties a file before it writes it.
+  if (text.find_first_not_of(" \t\r\n") == text.npos && !files_[file].policies.empty())
+    return unreadable(file, "the file is empty now: remove it if its policies are to go");
   parsed_text fresh = parse_policies(file, text);
   source& s = files_[file];
   std::vector<accepted> next;

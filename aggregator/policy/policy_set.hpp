@@ -15,7 +15,7 @@ namespace binnacle::policy {
 /// read at all stays whole. Pure: the texts are given.
 class policy_set {
  public:
-  /// `file` has this text now.
+  /// `file` has this text now. One that has become empty counts as unreadable.
   void put(const std::string& file, std::string_view text);
   /// The same for one object of an API server, as JSON: `name` is how messages call it, and they name no
   /// lines.

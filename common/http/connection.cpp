@@ -103,6 +103,11 @@ class connection {
   template <class T>
   task<bool> arrived(slot<T>& at);
   task<bool> send(const response& answer, const request_parser& parser, bool keep_alive);
+  /// A body that nobody read is not worth reading.
+  bool may_be_kept(const request_parser& parser) const {
+    return parser.now() == request_parser::phase::done && parser.keep_alive() && !core_.stopping &&
+           !core_.retiring;
+  }
   task<bool> refuse(request_parser& parser);
   task<result<std::size_t>> fill(async::deadline until);
   std::unique_ptr<exchange> make_exchange(const router::match& found, const request& head,
@@ -190,9 +195,7 @@ task<bool> connection::one_request() {
   std::optional<response> refusal = co_await refused(head);
   if (!refusal) refusal = found.refusal;
   if (refusal) {
-    // A body that nobody reads is not worth reading.
-    const bool keep = parser.now() == request_parser::phase::done && parser.keep_alive() && !core_.stopping;
-    co_return co_await send(*refusal, parser, keep);
+    co_return co_await send(*refusal, parser, may_be_kept(parser));
   }
   parser.limit_body(found.body_limit);
   if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
@@ -206,8 +209,7 @@ task<bool> connection::one_request() {
     slot->put(response::failure(500, "the handler failed"));
   }
   const response& answer = *slot->value;
-  const bool whole = parser.now() == request_parser::phase::done;
-  co_return co_await send(answer, parser, whole && parser.keep_alive() && !answer.close && !core_.stopping);
+  co_return co_await send(answer, parser, may_be_kept(parser) && !answer.close);
 }
 
 std::unique_ptr<exchange> connection::make_exchange(const router::match& found, const request& head,

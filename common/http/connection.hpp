@@ -32,6 +32,7 @@ struct server_core {
   server_counters counters;
   std::list<connection*> open;
   bool stopping = false;
+  bool retiring = false;  // answers go on, the last on each connection
   async::turnstile handshakes;
   async::deadline next_tls_warning{};  // one warning in ten seconds, whoever knocks
   async::task_group group;             // the accept loop and the connections

@@ -62,6 +62,8 @@ result<void> server::start() {
 std::uint16_t server::port() const noexcept { return impl_->door ? impl_->door->port() : 0; }
 const server_counters& server::counters() const noexcept { return impl_->counters; }
 
+void server::retire() noexcept { impl_->retiring = true; }
+
 void server::stop(std::chrono::milliseconds grace, std::function<void()> done) {
   impl_->stopping = true;
   if (impl_->door) impl_->door->close();

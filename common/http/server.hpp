@@ -53,6 +53,9 @@ class server {
   std::uint16_t port() const noexcept;
   const server_counters& counters() const noexcept;
 
+  /// Goes on serving, and asks clients with every answer to close: they come back elsewhere.
+  void retire() noexcept;
+
   /// Stops accepting, lets running requests end, closes idle connections; connections still open after
   /// `grace` are cut. `done` is called on the loop.
   void stop(std::chrono::milliseconds grace, std::function<void()> done);

@@ -206,6 +206,13 @@ class Rendered(unittest.TestCase):
         for name in ("existing secrets", "cert-manager", "agents by a certificate of yours", "agents by cert-manager's certificate"):
             self.assertEqual([o["metadata"]["name"] for o in dict(RENDERED)[name].of("Secret")], [], name)
 
+    def test_an_aggregator_may_take_the_time_to_drain_twice(self):
+        for drain, seconds in ((None, 15), ("0s", 5), ("500ms", 7), ("30s", 65), ("1m30s", 185)):
+            with self.subTest(drain):
+                settings = {"aggregator": {"settings": {"drain": drain}}} if drain else {}
+                pod = HELM.template(NODES | settings).one("Deployment", "binnacle-aggregator")["spec"]["template"]["spec"]
+                self.assertEqual(pod["terminationGracePeriodSeconds"], seconds)
+
     def test_a_digest_wins_over_the_tag(self):
         images = {c["image"] for _, _, _, spec in dict(RENDERED)["everything optional"].pods() for c in spec["containers"]}
         self.assertIn("localhost/binnacle/binnacle-agent@" + DIGEST, images)

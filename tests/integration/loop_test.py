@@ -4,6 +4,7 @@ Run by meson (suite integration), or by hand: python3 tests/integration/loop_tes
 """
 
 import argparse
+import http.client
 import json
 import pathlib
 import signal
@@ -203,6 +204,23 @@ class Loop(unittest.TestCase):
         self.trial.start_agent("warm", "--sys-root", self.trial.sysroot("warm"))
         self.trial.wait_for("the node to be back", lambda: len(self.trial.metric(METRIC)) == 2)
         self.until_passing(["cool", "warm"])
+
+    def test_an_aggregator_that_stops_is_not_ready_first_and_serves_on(self):
+        self.trial.write_policy(policy(rule("dontschedule", 250)))
+        self.trial.start_aggregator(drain="5m")
+        self.assertEqual(self.health("/readyz"), 200)
+        self.trial.processes["aggregator"].send_signal(signal.SIGTERM)
+        self.trial.wait_for("the aggregator not to be ready", lambda: self.health("/readyz") == 500)
+        self.assertEqual(self.health("/livez"), 200)
+        self.assertEqual(self.ask("filter", ["cool", "warm"])["NodeNames"], ["cool", "warm"])
+        self.assertEqual(self.trial.ask("ops", "/api/v1/status")[0], 200)
+        self.assertEqual(self.trial.end("aggregator", seconds=60), 0)  # the second signal
+
+    def health(self, path):
+        connection = http.client.HTTPConnection("127.0.0.1", self.trial.ports["health"], timeout=5)
+        self.addCleanup(connection.close)
+        connection.request("GET", path)
+        return connection.getresponse().status
 
     def test_programs_end_with_status_0_on_sigterm(self):
         self.begin(policy(rule("dontschedule", 250)))

@@ -6,6 +6,16 @@
 {{ default (printf "%s-agents" .Release.Namespace) .Values.agent.namespace.name }}
 {{- end }}
 
+{{/* grace: seconds an aggregator may take to end: it serves on for `drain`, running requests get as long again, and some. */}}
+{{- define "binnacle.grace" -}}
+{{- $drain := 0 -}}
+{{- range regexFindAll "[0-9]+(ms|s|m)" (default "5s" .Values.aggregator.settings.drain | toString) -1 -}}
+{{- $n := regexFind "^[0-9]+" . | int -}}
+{{- $drain = add $drain (hasSuffix "ms" . | ternary 1 (hasSuffix "m" . | ternary (mul 60 $n) $n)) -}}
+{{- end -}}
+{{ add (mul 2 $drain) 5 }}
+{{- end }}
+
 {{/* labels: of every object. Called with (list . "component"). */}}
 {{- define "binnacle.labels" -}}
 {{- $top := index . 0 -}}

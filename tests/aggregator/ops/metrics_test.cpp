@@ -44,6 +44,21 @@ TEST_SUITE("aggregator/ops/metrics") {
           "inlet_celsius{node=\"node-b\",rack=\"A 7\"} 21.5\n");
   }
 
+  TEST_CASE_FIXTURE(house,
+                    "labels that clash with the node's or are Prometheus' own are renamed as it does") {
+    store::catalog_builder c;
+    c.group("textfile")
+        .series("feed_watts", {{"node", "feed-a"}, {"__name__", "x"}}, 0)
+        .series("feed_watts", {{"exported_node", "old"}, {"node", "feed-b"}}, 0);
+    auto d = add("node-d", c);
+    for (std::size_t i = 0; i < 2; ++i) d->set_value(i, 100 + static_cast<std::int64_t>(i));
+    d->set_read(0, store::at_s(100));
+    CHECK(joined(done(*fleet_exposition(nodes, {"feed_watts"}, store::at_s(101)))) ==
+          "# TYPE feed_watts gauge\n"
+          "feed_watts{node=\"node-d\",exported_node=\"feed-a\",exported___name__=\"x\"} 100\n"
+          "feed_watts{node=\"node-d\",exported_node=\"old\",exported_exported_node=\"feed-b\"} 101\n");
+  }
+
   TEST_CASE_FIXTURE(house, "without a choice all families are there, each once") {
     const std::string text = joined(done(*fleet_exposition(nodes, {}, store::at_s(101))));
     for (const char* family :

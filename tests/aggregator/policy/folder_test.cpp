@@ -77,6 +77,50 @@ TEST_SUITE("aggregator/policy/folder") {
     CHECK_FALSE(f.refresh(set));
   }
 
+  TEST_CASE("a file that an editor empties before it writes it takes nothing out of force") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    dir.write("a.yaml", policy_at(10));
+    f.refresh(set);
+    for (const char* nothing : {"", "\n \n"}) {
+      dir.write("a.yaml", nothing);
+      f.refresh(set);
+      CHECK(targets(set) == "10 ");
+      REQUIRE(set.problems().size() == 2);
+      CHECK(set.problems()[0].message == "the file is empty now: remove it if its policies are to go");
+      CHECK(set.problems()[0].level == severity::error);
+    }
+    dir.write("a.yaml", policy_at(20));
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "20 ");
+    CHECK(set.problems().empty());
+    fs::remove(dir.path / "a.yaml");
+    f.refresh(set);
+    CHECK(set.policies().empty());
+  }
+
+  TEST_CASE("too many files: new ones are left out and named, what is in force stays") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    dir.write("z.yaml", policy_at(10));
+    f.refresh(set);
+    for (std::size_t i = 0; i < folder::most_files + 1; ++i)
+      dir.write(fmt::format("b{:04}.yaml", i), "# nothing\n");
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "10 ");
+    REQUIRE_FALSE(set.problems().empty());
+    CHECK(set.problems()[0].message.find(
+              "has 1002 files, at most 1000 are read: 'b0999.yaml', 'b1000.yaml' are "
+              "left out") != std::string::npos);
+    CHECK_FALSE(f.refresh(set));
+    // A file that goes makes room.
+    fs::remove(dir.path / "b0000.yaml");
+    CHECK(f.refresh(set));
+    CHECK(set.problems()[0].message.find(": 'b1000.yaml' are left out") != std::string::npos);
+  }
+
   TEST_CASE("an editor's rename over the file is seen") {
     scratch dir;
     policy_set set;

@@ -130,6 +130,18 @@ TEST_SUITE("common/http/server") {
     CHECK(client.get("/who").status == 200);
   }
 
+  TEST_CASE("a server that retires serves on and asks every client to go elsewhere") {
+    served s(test_routes());
+    auto client = plain_client(s);
+    CHECK(client.get("/who").headers.count("connection") == 0);
+    s.on_loop([&] { s.server().retire(); });
+    CHECK(client.get("/who").headers.at("connection") == "close");
+    CHECK(client.ended_by_peer());
+    client.connect();
+    CHECK(client.get("/who").status == 200);
+    CHECK(client.ended_by_peer());
+  }
+
   TEST_CASE("a handler that has seen enough, or fails within a body, answers at once and closes") {
     std::atomic<int> alive{0};
     served s(test_routes(&alive));
