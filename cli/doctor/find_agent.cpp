@@ -8,6 +8,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <pwd.h>
+#include <set>
+#include <sstream>
+#include <unistd.h>
 
 namespace binnacle::cli::doctor {
 namespace {
@@ -30,31 +35,69 @@ std::vector<std::string> words_of(const std::string& file) {
   return out;
 }
 
-std::vector<agent_here> running(const std::string& root) {
-  std::vector<agent_here> out;
-  std::error_code ec;
-  for (const auto& entry : fs::directory_iterator(root + "/proc", ec)) {
-    const std::string pid = entry.path().filename();
-    if (pid.find_first_not_of("0123456789") != pid.npos) continue;
-    auto words = words_of(entry.path() / "cmdline");
-    if (words.empty() || fs::path(words.front()).filename() != name) continue;
-    if (std::ranges::find(words, "--probe") != words.end()) continue;
-    agent_here one;
-    one.pid = std::stoi(pid);
-    one.program = words.front();
-    one.arguments.assign(words.begin() + 1, words.end());
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
 std::string beside_us() {
   std::error_code ec;
   const auto candidate = fs::read_symlink("/proc/self/exe", ec).parent_path() / name;
   return !ec && fs::exists(candidate, ec) ? candidate.string() : name;
 }
 
-result<agent_here> candidate(const std::string& root, const std::string& config_file) {
+/// The users whose word is taken for how the agent is run: what it was told is told to a program that runs
+/// as us. The account is the systemd unit's.
+std::set<uid_t> trusted_users() {
+  std::set<uid_t> out{0, ::geteuid()};
+  if (const passwd* unit = ::getpwnam(name)) out.insert(unit->pw_uid);
+  return out;
+}
+
+/// All four ids of the process, by its status: /proc/PID itself belongs to root as soon as a process asks for
+/// it (PR_SET_DUMPABLE), and a set-user-ID program keeps its caller as the real one.
+bool belongs_to(const std::set<uid_t>& users, const std::string& status_file) {
+  std::ifstream in(status_file);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("Uid:")) continue;
+    std::istringstream ids(line.substr(4));
+    std::size_t count = 0;
+    for (uid_t id = 0; ids >> id; ++count) {
+      if (!users.contains(id)) return false;
+    }
+    return count == 4;
+  }
+  return false;
+}
+
+/// By the file that the kernel runs; argv[0] is whatever the caller of exec() wrote.
+bool is_the_agent(const fs::path& process) {
+  std::error_code ec;
+  std::string exe = fs::read_symlink(process / "exe", ec).filename();
+  constexpr std::string_view replaced = " (deleted)";  // by an upgrade, since it was started
+  if (exe.ends_with(replaced)) exe.resize(exe.size() - replaced.size());
+  return !ec && exe == name;
+}
+
+std::vector<agent_here> running(const std::string& root) {
+  std::vector<agent_here> out;
+  const auto users = trusted_users();
+  std::error_code ec;
+  for (const auto& entry : fs::directory_iterator(root + "/proc", ec)) {
+    const std::string pid = entry.path().filename();
+    if (pid.find_first_not_of("0123456789") != pid.npos) continue;
+    auto words = words_of(entry.path() / "cmdline");
+    if (words.empty() || !is_the_agent(entry.path()) || !belongs_to(users, entry.path() / "status")) continue;
+    if (std::ranges::find(words, "--probe") != words.end()) continue;
+    agent_here one;
+    one.pid = std::stoi(pid);
+    one.program = beside_us();
+    one.arguments.assign(words.begin() + 1, words.end());
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+std::string first_sentence(const std::string& said) { return said.substr(0, said.find('\n')); }
+
+}  // namespace
+
+result<agent_here> agent_to_ask(const std::string& root, const std::string& config_file) {
   auto found = running(root);
   if (!config_file.empty()) {
     // The one that runs with it, if any.
@@ -80,10 +123,6 @@ result<agent_here> candidate(const std::string& root, const std::string& config_
   usual.arguments = {"--config", usual_config};
   return usual;
 }
-
-std::string first_sentence(const std::string& said) { return said.substr(0, said.find('\n')); }
-
-}  // namespace
 
 result<agent_settings> parse_agent_settings(const std::string& yaml) {
   try {
@@ -111,7 +150,7 @@ result<agent_settings> parse_agent_settings(const std::string& yaml) {
 
 result<agent_here> find_agent(const std::string& root, const std::string& config_file,
                               std::chrono::milliseconds patience) {
-  auto here = candidate(root, config_file);
+  auto here = agent_to_ask(root, config_file);
   if (here.has_error()) return here.error();
   async::program print{here->program, here->arguments};
   print.arguments.emplace_back("--print-config");

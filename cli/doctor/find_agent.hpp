@@ -6,10 +6,15 @@
 
 namespace binnacle::cli::doctor {
 
-/// The agent of this machine and its settings: of `config_file` if one is named, else of the binnacle-agent
-/// that runs (with its own arguments), else of /etc/binnacle/agent.yaml. The program is the running one's,
-/// else that beside this command, else PATH's. Blocks: asks it for its settings. Errors: not_found (no agent
-/// here, or several run), invalid_input (it refuses its settings: its sentence).
+/// How this machine's agent is run: with `config_file` if one is named, else with the arguments of the
+/// binnacle-agent that runs, else with /etc/binnacle/agent.yaml. The program is the one beside this command,
+/// else PATH's, never a path that a process gives of itself; and only a process of root, of ours or of the
+/// unit's user whose executable is binnacle-agent is listened to. Errors: not_found (no agent here, or
+/// several run).
+result<agent_here> agent_to_ask(const std::string& root, const std::string& config_file);
+
+/// That agent with its settings. Blocks: asks it for them. Errors: also invalid_input (it refuses its
+/// settings: its sentence).
 result<agent_here> find_agent(const std::string& root, const std::string& config_file,
                               std::chrono::milliseconds patience);
 
