@@ -45,6 +45,7 @@ void observe(rule_state& s, const rule& r, const store::sample& value) noexcept 
     s.pending = false;
     s.on = true;
     s.settled = true;
+    s.explains = true;
   }
 }
 
@@ -60,6 +61,8 @@ bool inherit(rule_state& s) noexcept {
   s.pending = false;
   return true;
 }
+
+void see_no_label(rule_state& s) noexcept { s.explains = s.explains && s.on; }
 
 bool give_up(rule_state& s) noexcept {
   if (s.ever_known || s.given_up) return false;

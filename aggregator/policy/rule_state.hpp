@@ -19,6 +19,7 @@ struct rule_state {
   bool known = false;       ///< there is a value now
   bool ever_known = false;  ///< there was one since this state began
   bool settled = false;     ///< has been decided by values; a label found on the node no longer matters
+  bool explains = false;    ///< values turned it on: a label of its that the node carries may be its doing
   bool given_up = false;    ///< never known, and we have stopped waiting for it: counts as off
 };
 
@@ -36,6 +37,10 @@ void lose(rule_state& s, bool freezes) noexcept;
 /// first one, inside the band, and while pending (a restart must not take a label away and put it back).
 /// Returns true if that turned the rule on.
 bool inherit(rule_state& s) noexcept;
+
+/// The node does not carry the label that this rule gives: one that appears later is not the doing of a rule
+/// that is off.
+void see_no_label(rule_state& s) noexcept;
 
 /// No value came within the grace: a label from before the start no longer counts. Returns true if that
 /// changed anything.

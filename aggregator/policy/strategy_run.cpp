@@ -153,6 +153,16 @@ void strategy_run::resolve_labels(store::node_id node, bool labelled, instant no
     out.relabel.push_back(node);
 }
 
+bool strategy_run::explained(store::node_id node, std::size_t rule, const rule_label* label) const noexcept {
+  if (strategy_.op == logic::all_of) return false;  // then a label says of every rule that it was true
+  const auto states = rules(node);
+  for (std::size_t other = 0; other < states.size(); ++other) {
+    if (other == rule || !states[other].explains) continue;
+    if (label == nullptr || std::ranges::count(strategy_.rules[other].labels, *label) > 0) return true;
+  }
+  return false;
+}
+
 void strategy_run::inherit(store::node_id node, const std::map<std::string, std::string>& labels, instant now,
                            run_context& out) {
   if (!this->labels()) return;
@@ -166,15 +176,19 @@ void strategy_run::inherit(store::node_id node, const std::map<std::string, std:
   const bool carried = std::exchange(cell.carries, false);
   bool decides = false;
   for (std::size_t r = 0; r < strategy_.rules.size(); ++r) {
-    const auto& mine = strategy_.rules[r].labels;
-    // A contested key holds the winner's value only, so one label that is this rule's is enough.
-    const bool labelled =
-        strategy_.kind == strategy_kind::labeling && std::ranges::any_of(mine, [&](const auto& l) {
-          return carries(labeling_key(key_, l.first), l.second);
-        });
-    if (!descheduled && !labelled) continue;
-    cell.carries = true;
-    decides = binnacle::policy::inherit(rules(node)[r]) || decides;
+    rule_state& state = rules(node)[r];
+    bool told = descheduled, unexplained = descheduled && !explained(node, r, nullptr);
+    if (strategy_.kind == strategy_kind::labeling) {
+      // A contested key holds the winner's value only, so one label that is this rule's is enough.
+      for (const auto& l : strategy_.rules[r].labels) {
+        if (!carries(labeling_key(key_, l.first), l.second)) continue;
+        told = true;
+        unexplained = unexplained || !explained(node, r, &l);
+      }
+    }
+    cell.carries = cell.carries || told;
+    if (!told) binnacle::policy::see_no_label(state);
+    if (unexplained) decides = binnacle::policy::inherit(state) || decides;
   }
   cell.violating = cell.violating || decides;
   if (cell.carries && (decides || !budget_.open()) && !budget_.has(node)) {

@@ -126,6 +126,10 @@ class strategy_run {
   }
   void resolve_labels(store::node_id node, bool labelled, instant now, run_context& out);
   void say(store::node_id node, const verdict& v, run_context& out) const;
+  using rule_label = decltype(rule::labels)::value_type;
+  /// Whether another rule's values have given that label (null: deschedule's): then it says nothing of
+  /// `rule`.
+  bool explained(store::node_id node, std::size_t rule, const rule_label* label) const noexcept;
   std::uint16_t winner_of(store::node_id node, std::string_view label) const noexcept;
   std::string rules_text(const verdict& v) const;
 

@@ -168,6 +168,53 @@ TEST_SUITE("aggregator/policy/labels") {
     CHECK(w.labels('a') == "-labeling-policy/card0 labeling-policy/card1=true");
   }
 
+  TEST_CASE("a label that one rule's values explain says nothing of another rule") {
+    const std::map<std::string, std::string> xs{{"telemetry.aware.scheduling.p/x", "1"}};
+    struct {
+      const char* what;
+      std::string policy;
+      double undecided;
+      std::map<std::string, std::string> written;
+      std::string on, off;
+    } const cases[] = {
+        {"whose `for` is not over",
+         one("deschedule", low + ", {metricname: temp, operator: GreaterThan, target: 80, for: 10m}"), 90,
+         violating, "p=violating", "-p"},
+        {"that is inside its band",
+         one("deschedule", low + ", {metricname: temp, operator: GreaterThan, target: 80, clearBelow: 70}"),
+         75, violating, "p=violating", "-p"},
+        {"of the same label",
+         one("labeling",
+             "{metricname: ram, operator: LessThan, target: 200, labels: [x=1]},"
+             "{metricname: temp, operator: GreaterThan, target: 80, for: 10m, labels: [x=1]}"),
+         90, xs, "p/x=1", "-p/x"},
+    };
+    for (const auto& c : cases) {
+      CAPTURE(c.what);
+      const auto violate = [&](world& w) {
+        w.apply(c.policy);
+        w.value('a', "temp", c.undecided, 1h);
+        w.value('a', "ram", 100, 1h);
+        CHECK(w.labels('a') == c.on);
+      };
+      world w;
+      violate(w);
+      w.e.set_node_labels(world::id('a'), c.written, w.now);  // told back
+      CHECK(w.labels('a') == c.on);
+      w.value('a', "ram", 300, 1h);
+      CHECK(w.labels('a') == c.off);
+
+      world late;
+      violate(late);
+      late.value('a', "ram", 300, 1h);
+      late.e.set_node_labels(world::id('a'), c.written, late.now);
+      CHECK_MESSAGE(late.labels('a') == c.off, "told back after the value has fallen");
+      late.e.set_node_labels(world::id('a'), {}, late.now);
+      late.e.set_node_labels(world::id('a'), c.written, late.now);
+      CHECK_MESSAGE(late.labels('a') == c.on, "gone and there again: another process has its reasons");
+    }
+  }
+
   TEST_CASE("defect_11_a_restart_takes_no_label_away") {
     world w;
     SUBCASE("before the data is there") {
