@@ -29,6 +29,7 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       const strategy_id id{key, s.kind};
       if (s.rules.empty() || next.contains(id)) continue;
       const auto before = entries_.find(id);
+      const bool was_dry = before != entries_.end() && !before->second.enforced;
       if (before != entries_.end() && before->second.run->definition() == effective(s)) {
         next.insert(entries_.extract(before));  // the very same map node: runs_ points at it
       } else {
@@ -38,6 +39,8 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       e.enforced = p.how == mode::enforce;
       e.allowed = may_label(key.name_space);
       e.run->set_dry_run(!e.enforced);
+      // Nobody wrote what the dry run gave: only labels that are there keep their places.
+      if (was_dry && e.enforced) e.run->set_open(false, now, context_);
       e.run->set_open(written_by_us(e), now, context_);
     }
   }

@@ -182,6 +182,29 @@ TEST_SUITE("aggregator/policy/writer") {
     CHECK(w.holds(condition_kind::held));
   }
 
+  TEST_CASE("a dry run that becomes serious labels one node after another, as if nothing had been given") {
+    const auto as = [](const std::string& mode, int target) {
+      return manifest(
+          {{"deschedule", fmt::format("coolDown: 1h, rules: [{{metricname: temp, operator: GreaterThan, "
+                                      "target: {}}}]",
+                                      target)}},
+          "p", "default", mode);
+    };
+    for (const int target : {80, 70}) {  // the same strategy, and an edited one
+      CAPTURE(target);
+      world w;
+      w.apply(as("DryRun", 80));
+      for (const char n : {'a', 'b', 'c'}) w.value(n, "temp", 90, 10h);
+      w.at(3h);
+      CHECK(w.would_be('a') + w.would_be('b') + w.would_be('c') == "p=violatingp=violatingp=violating");
+      w.apply(as("Enforce", target));
+      const auto all = [&w] { return w.labels('a') + ' ' + w.labels('b') + ' ' + w.labels('c'); };
+      CHECK(all() == "p=violating -p -p");
+      w.at(4h);
+      CHECK(all() == "p=violating p=violating -p");
+    }
+  }
+
   TEST_CASE("keys belong to policies that label nodes: enforced, and of a namespace that may") {
     const std::string rules = "rules: [{metricname: temp, operator: GreaterThan, target: 80";
     const auto both = [&](const std::string& name, const std::string& space, const std::string& mode) {
