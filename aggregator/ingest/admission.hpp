@@ -2,6 +2,7 @@
 
 #include "common/clock.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,21 @@ class handshake_budget {
  private:
   std::int64_t cost_ns_;
   instant free_at_;
+};
+
+/// How soon an agent may go on after a catalogue: one a second, five at once. An agent announces a new one
+/// when its sources' series change; thousands of series cost the loop milliseconds. Pure.
+class catalog_pace {
+ public:
+  /// A catalogue came. When what follows it may be looked at: now or earlier, or up to a second later.
+  instant took(instant now) noexcept {
+    constexpr duration each = std::chrono::seconds(1);
+    free_at_ = std::max(free_at_, now - 5 * each) + each;
+    return free_at_;
+  }
+
+ private:
+  instant free_at_{};
 };
 
 /// Tells when a node's sessions replace one another too often: two agents with one identity, or one that

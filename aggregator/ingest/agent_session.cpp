@@ -119,6 +119,11 @@ task<void> agent_session::serve() {
     machine_.received(got);
     core_->counters.bytes += got;
     drain_events(boot_clock::now());
+    while (!machine_.ended() && waits_until_ > boot_clock::now()) {
+      co_await async::sleep_for(waits_until_ - boot_clock::now());
+      if (core_->closed) co_return;
+      drain_events(boot_clock::now());
+    }
   }
 }
 
@@ -128,7 +133,10 @@ void agent_session::drain_events(instant now) {
     switch (machine_.next(now)) {
       case machine_event::nothing: more = false; break;
       case machine_event::hello: on_hello(now); break;
-      case machine_event::catalog: on_catalog(now); break;
+      case machine_event::catalog:
+        on_catalog(now);
+        more = waits_until_ <= now;
+        break;
       case machine_event::batch: on_batch(now); break;
       case machine_event::clock: on_clock(now); break;
       case machine_event::statuses:
@@ -276,6 +284,13 @@ void agent_session::on_catalog(instant now) {
   }
   for (const std::string& sentence : outcome->refusals) core_->log.warning("{}: {}", name_, sentence);
   if (outcome->changed) core_->tell({.id = *node_, .name = name_, .at = now, .cells = outcome->cells});
+  waits_until_ = pace_.took(now);
+  if (waits_until_ <= now) return;
+  ++core_->counters.slowed_catalogs;
+  core_->catalog_warning.say(core_->log, now,
+                             fmt::format("{} announces a new catalogue more than once a second and is read "
+                                         "more slowly: see which of its sources change their series",
+                                         who()));
 }
 
 void agent_session::on_batch(instant now) {

@@ -65,7 +65,7 @@ struct core {
   std::vector<node_link> links;                     ///< by node id
   std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, by name
   bool closed = false;  ///< the listener has gone: store and events may have gone too
-  rare_warning handshake_warning, overload_warning;
+  rare_warning handshake_warning, overload_warning, catalog_warning;
   std::minstd_rand random{std::random_device{}()};
   std::array<rare_warning, wire::reason_count> end_warnings;  ///< by reason
 

@@ -26,7 +26,8 @@ struct ingest_counters {
   std::uint64_t unknown_kinds = 0;  ///< frames of a newer minor version, skipped
   std::uint64_t batches = 0;
   std::uint64_t samples = 0;
-  std::uint64_t clock_resets = 0;  ///< an agent's clock went back: its link's offset was forgotten
+  std::uint64_t slowed_catalogs = 0;  ///< catalogues after which an agent had to wait: see catalog_pace
+  std::uint64_t clock_resets = 0;     ///< an agent's clock went back: its link's offset was forgotten
   // Now.
   std::uint64_t queued = 0;    ///< connections that wait for their handshake
   std::uint64_t greeting = 0;  ///< connections in the handshake or before the welcome

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace binnacle::store {
 
@@ -42,10 +45,12 @@ indexes select(const shape& s, std::string_view family, const selection& wanted)
 /// The series that `members` name and the selection keeps.
 indexes select(const shape& s, std::span<const metrics::member> members, const selection& wanted) {
   indexes out;
+  std::vector<bool> chosen(s.all.size());
   for (const metrics::member& m : members) {
     for (const std::uint32_t i : select(s, m.family, wanted)) {
-      if (has_label(s.all[i], m.label, m.value) && std::find(out.begin(), out.end(), i) == out.end())
-        out.push_back(i);
+      if (chosen[i] || !has_label(s.all[i], m.label, m.value)) continue;
+      chosen[i] = true;
+      out.push_back(i);
     }
   }
   return out;
@@ -67,23 +72,42 @@ std::vector<plan::term> terms_of(const shape& s, const indexes& chosen, std::int
   return out;
 }
 
-bool equal_labels(const metrics::label_set& a, metrics::label_set b) {
-  return a.size() == b.size() && std::is_permutation(a.begin(), a.end(), b.begin());
-}
+/// A family's series by their labels, in whatever order those stand.
+class family_index {
+ public:
+  family_index(const shape& s, std::string_view family) : shape_(s), family_(family) {
+    for (const std::uint32_t i : s.of_family(family))
+      by_hash_.emplace(series_hash(family, s.all[i].labels), i);
+  }
+  std::string_view family() const noexcept { return family_; }
+  const std::uint32_t* find(const metrics::label_set& labels) const {
+    for (auto [at, end] = by_hash_.equal_range(series_hash(family_, labels)); at != end; ++at) {
+      const metrics::label_set& has = shape_.all[at->second].labels;
+      if (has.size() == labels.size() && std::is_permutation(has.begin(), has.end(), labels.begin()))
+        return &at->second;
+    }
+    return nullptr;
+  }
+
+ private:
+  const shape& shape_;
+  std::string_view family_;
+  std::unordered_multimap<std::size_t, std::uint32_t> by_hash_;
+};
 
 /// The counter behind each of the series; nothing unless every one has its own and one read gives them all,
 /// since a mean needs the counters and the time at one instant.
 indexes integrals_of(const shape& s, const indexes& chosen) {
   indexes out;
+  std::optional<family_index> counters;  // of the family before: series of one follow one another
   for (const std::uint32_t i : chosen) {
     const metrics::family* f = metrics::find(s.all[i].family);
     if (f == nullptr || f->integral.family.empty()) return {};
     metrics::label_set labels = s.all[i].labels;
     if (!f->integral.label.empty()) labels.emplace_back(f->integral.label, f->integral.value);
-    const auto counters = s.of_family(f->integral.family);
-    const auto at = std::find_if(counters.begin(), counters.end(),
-                                 [&](auto c) { return equal_labels(s.all[c].labels, labels); });
-    if (at == counters.end() || s.group_of[*at] != s.group_of[chosen.front()] ||
+    if (!counters || counters->family() != f->integral.family) counters.emplace(s, f->integral.family);
+    const std::uint32_t* at = counters->find(labels);
+    if (at == nullptr || s.group_of[*at] != s.group_of[chosen.front()] ||
         s.group_of[i] != s.group_of[chosen.front()])
       return {};
     out.push_back(*at);

@@ -54,8 +54,9 @@ class row {
   void set_linked(bool linked) noexcept { linked_.store(linked, std::memory_order_relaxed); }
 
   /// Takes over the values and read times of what both rows have (same family, labels and group), so that a
-  /// catalogue announced again leaves no hole. A value that does not fit the new exponent is left out.
-  void carry_over(const row& old) noexcept;
+  /// catalogue announced again leaves no hole. A value that does not fit the new exponent is left out. Cost:
+  /// linear in the series of both.
+  void carry_over(const row& old);
 
  private:
   struct cell {

@@ -185,11 +185,7 @@ void mix(std::size_t& h, std::string_view text) noexcept { mix(h, std::hash<std:
 std::size_t hash_of(const shape& s) noexcept {
   std::size_t h = s.announced;
   for (const shape::series& one : s.all) {
-    mix(h, one.family);
-    for (const auto& [name, value] : one.labels) {
-      mix(h, name);
-      mix(h, value);
-    }
+    mix(h, series_hash(one.family, one.labels));
     mix(h, std::size_t{one.group} << 8 | static_cast<std::uint8_t>(one.exponent));
   }
   for (const wire::group_info& g : s.groups) {
@@ -209,6 +205,18 @@ bool same_groups(const shape& a, const shape& b) {
 }
 
 }  // namespace
+
+std::size_t series_hash(std::string_view family, const metrics::label_set& labels) noexcept {
+  std::size_t sum = 0;
+  for (const auto& [name, value] : labels) {
+    std::size_t one = 0;
+    mix(one, name);
+    mix(one, value);
+    sum += one;
+  }
+  mix(sum, family);
+  return sum;
+}
 
 std::span<const std::uint32_t> shape::of_family(std::string_view family) const noexcept {
   const auto first = std::partition_point(by_family.begin(), by_family.end(),

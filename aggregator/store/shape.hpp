@@ -49,6 +49,9 @@ struct shape {
   std::vector<std::int64_t> stale_after_ns;
 };
 
+/// Of a family and its labels, in whatever order they stand: for indexes of series.
+std::size_t series_hash(std::string_view family, const metrics::label_set& labels) noexcept;
+
 /// How much one node may make us hold. The length and form of names is the wire's business
 /// (common/wire/limits.hpp).
 struct catalog_limits {

@@ -41,9 +41,8 @@ struct node_update {
   std::optional<bool> connected;
   std::optional<std::string> agent_version;
   std::optional<std::string> peer_address;
-  std::shared_ptr<const row> cells;  ///< null: unchanged
-  std::optional<std::vector<wire::source_status>>
-      sources;  ///< by source: replaces the status of those it names
+  std::shared_ptr<const row> cells;                         ///< null: unchanged
+  std::optional<std::vector<wire::source_status>> sources;  ///< all of them: replaces the previous report
 };
 
 struct text_hash {
@@ -87,17 +86,7 @@ class view {
     if (u.agent_version) n.agent_version = std::move(*u.agent_version);
     if (u.peer_address) n.peer_address = std::move(*u.peer_address);
     if (u.cells) n.cells = std::move(u.cells);
-    if (u.sources) {
-      for (wire::source_status& status : *u.sources) {
-        const auto at = std::find_if(n.sources.begin(), n.sources.end(),
-                                     [&](const auto& s) { return s.source == status.source; });
-        if (at == n.sources.end()) {
-          n.sources.push_back(std::move(status));
-        } else {
-          *at = std::move(status);
-        }
-      }
-    }
+    if (u.sources) n.sources = std::move(*u.sources);
     return n;
   }
   /// These nodes are no longer known. Their node_view is gone, their ids mean nothing.

@@ -96,6 +96,15 @@ TEST_SUITE("aggregator/ingest/admission") {
     CHECK(b.next() <= start + 10s + 5ms);
   }
 
+  TEST_CASE("five catalogues at once go by, then one a second") {
+    catalog_pace pace;
+    const instant now(100s);
+    for (int i = 0; i < 5; ++i) CHECK(pace.took(now) <= now);
+    CHECK(pace.took(now) == now + 1s);
+    CHECK(pace.took(now + 1s) == now + 2s);
+    CHECK(pace.took(now + 10s) <= now + 10s);
+  }
+
   TEST_CASE("three swaps within a minute are told once") {
     swap_watch w;
     const instant t(1h);

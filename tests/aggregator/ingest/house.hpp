@@ -58,11 +58,11 @@ struct house {
     return tls::context::load(client).value()->current();
   }
 
-  /// Lets the loop run until `condition` holds; a failure when it does not within five seconds.
+  /// Lets the loop run until `condition` holds; a failure when it does not within half a minute.
   template <class Condition>
   task<void> until(Condition condition, int line = __builtin_LINE()) {
     CAPTURE(line);
-    const async::deadline end = within(5s);
+    const async::deadline end = within(30s);
     while (!condition() && std::chrono::steady_clock::now() < end) co_await async::sleep_for(1ms);
     CHECK(condition());
   }

@@ -44,6 +44,27 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
+  TEST_CASE("an agent that announces catalogue after catalogue is read more slowly, and loses nothing") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      visitor agent(h, "node-1");
+      co_await agent.settle("node-1");
+      const auto told = h.updates;
+      for (int i = 0; i < 6; ++i) {
+        agent.catalog.version += 1;
+        agent.catalog.series.pop_back();
+        REQUIRE(agent.session.send(agent.catalog, boot_clock::now()).has_value());
+      }
+      co_await agent.send();
+      auto all_seen = [&] { return h.updates == told + 6; };
+      co_await h.until(all_seen);
+      CHECK(h.door->counters().slowed_catalogs >= 1);
+      CHECK(h.view.find("node-1")->cells->series().all.size() == agent.catalog.series.size());
+      CHECK(h.door->counters().open == 1);
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("the health of sources reaches the view") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
