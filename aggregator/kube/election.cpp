@@ -37,8 +37,8 @@ election::action election::next(instant now, wall clock) {
   } else if (step_ != step::create) {
     step_ = step::look;
   }
-  // A renewal that is late helps nobody: its deadline is the end of our time.
-  const duration left = renewed_ ? *renewed_ + settings_.renew - now : call_deadline;
+  // A renewal that is late helps nobody: its deadline is the end of our time. Who leads no more has time.
+  const duration left = leads(now) ? *renewed_ + settings_.renew - now : call_deadline;
   return {write(step_, clock), std::clamp<duration>(left, 500ms, call_deadline)};
 }
 

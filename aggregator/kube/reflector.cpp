@@ -40,6 +40,7 @@ reflector::reflector(settings s, watcher& tell, std::uint64_t seed)
     : settings_(std::move(s)), tell_(tell), random_(seed), pauses_({400ms, 1600ms, 30s}) {}
 
 reflector::action reflector::next(instant) {
+  opened_ = false;
   if (pause_) return {step::wait, {}, {}, *std::exchange(pause_, std::nullopt)};
   if (!watching_) {
     ++counters_.lists;
@@ -125,6 +126,7 @@ bool reflector::opened(const http::answer& a, instant now) {
     return false;
   }
   stream_.emplace();
+  opened_ = true;
   watch_began_ = now;
   events_at_begin_ = counters_.events;
   trouble_.clear();
@@ -184,8 +186,9 @@ void reflector::ended(instant now) {
 }
 
 void reflector::broke(const error& why, instant now) {
-  // A silent watch is begun anew at once: it is most likely the connection.
-  if (watching_ && why.code == errc::timeout && now - watch_began_ >= longest_silence) return;
+  // A silent watch is begun anew at once: it is most likely the connection. One that was never answered is a
+  // server that does not speak.
+  if (opened_ && why.code == errc::timeout && now - watch_began_ >= longest_silence) return;
   if (!watching_) relist(list_from_);
   fail(why, std::nullopt, now);
 }
@@ -198,6 +201,7 @@ void reflector::relist(from where) {
 }
 
 void reflector::refused(const refusal& r, instant now) {
+  if (r.status != 404) unknown_since_.reset();
   if (r.expired() || r.from_the_future()) {
     ++counters_.expired;
     // Once at once; a server that says so of the newest list, too, gets a pause.
@@ -230,6 +234,7 @@ void reflector::unknown(const refusal& r, instant now) {
 
 void reflector::fail(const error& why, std::optional<duration> retry_after, instant now) {
   ++counters_.failures;
+  unknown_since_.reset();  // only one 404 after another adds up: an API server that starts says this and that
   if (now - last_failure_ > calm) pauses_.reset();
   last_failure_ = now;
   pause_ = pauses_.next(random_, retry_after.value_or(duration::zero()));

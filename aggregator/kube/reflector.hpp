@@ -120,6 +120,7 @@ class reflector {
   std::optional<instant> unknown_since_;
 
   std::optional<object_stream> stream_;  // of the watch that is open
+  bool opened_ = false;                  // the watch asked for last was answered
   instant watch_began_{};
   std::uint64_t events_at_begin_ = 0;
 

@@ -135,6 +135,23 @@ TEST_SUITE("aggregator/kube/election") {
     CHECK(a.machine.trouble().empty());
   }
 
+  TEST_CASE("a former holder's calls have as much time as anybody's") {
+    lease_server s;
+    candidate a("a", s);
+    a.turn(start);
+    REQUIRE(a.machine.leads(start));
+    a.reachable = false;
+    instant now = start;
+    while (a.machine.leads(now)) {
+      now = std::max(now + 100ms, a.wakes);
+      a.turn(now);
+    }
+    now = std::max(now + 1h, a.wakes);
+    const auto next = a.machine.next(now, {});
+    REQUIRE(next.call);
+    CHECK(next.within == 5s);
+  }
+
   TEST_CASE("a short outage costs nothing: the holder goes on") {
     lease_server s;
     candidate a("a", s);

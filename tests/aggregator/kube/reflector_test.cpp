@@ -234,6 +234,20 @@ TEST_SUITE("aggregator/kube/reflector") {
     CHECK(t.machine.next(t.now).what == step::watch);
   }
 
+  TEST_CASE("a server that swallows every question is reported, however long the watch had stood before") {
+    talk t;
+    t.settle();
+    t.now += 10min;
+    t.machine.broke({errc::timeout, "silence"}, t.now);  // the connection, as it seems
+    CHECK(t.machine.trouble().empty());
+    REQUIRE(t.machine.next(t.now).what == step::watch);
+    t.now += 150s;
+    t.machine.broke({errc::timeout, "no answer"}, t.now);
+    CHECK(t.machine.trouble().find("no answer") != std::string::npos);
+    CHECK(t.machine.next(t.now).what == step::wait);
+    CHECK(t.machine.size() == 2);
+  }
+
   TEST_CASE("a collection that does not exist is looked for slowly, and says what to do") {
     talk t;
     for (int i = 0; i < 10; ++i) {
@@ -269,6 +283,28 @@ TEST_SUITE("aggregator/kube/reflector") {
     CHECK(t.news() == "-a/x -a/y synced ");
     t.list(thing("a/x", "3"), "50");
     CHECK(t.news() == "+a/x@3 synced ");
+  }
+
+  TEST_CASE("two words of no such collection with other trouble in between remove nothing") {
+    talk t;
+    t.settle();
+    t.machine.ended(t.now + 5min);
+    t.now += 5min;
+    REQUIRE(t.next().what == step::watch);
+    t.machine.opened({404, {}, status(404, "NotFound")}, t.now);
+    for (int i = 0; i < 10; ++i) {
+      REQUIRE(t.next().what == step::list);
+      if (i % 2 == 0) {
+        t.machine.broke({errc::disconnected, "connection refused"}, t.now);
+      } else {
+        t.machine.listed({503, {}, status(503, "ServiceUnavailable")}, t.now);
+      }
+      t.now += 20s;
+    }
+    REQUIRE(t.next().what == step::list);
+    t.machine.listed({404, {}, status(404, "NotFound")}, t.now);
+    CHECK(t.news() == "");
+    CHECK(t.machine.size() == 2);
   }
 
   TEST_CASE("a refused right is named, and what was read before stays") {
