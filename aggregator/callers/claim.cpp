@@ -38,9 +38,13 @@ kube::user named_in_headers(const http::request& r, const layer& known) {
   return out;
 }
 
+/// As the API server does it: everybody is of the one group or of the other.
 claim user(kube::user who) {
-  constexpr std::string_view known = "system:authenticated";
-  if (std::ranges::find(who.groups, known) == who.groups.end()) who.groups.emplace_back(known);
+  constexpr std::string_view known = "system:authenticated", unknown = "system:unauthenticated";
+  const auto in = [&who](std::string_view group) {
+    return std::ranges::find(who.groups, group) != who.groups.end();
+  };
+  if (who.name != "system:anonymous" && !in(unknown) && !in(known)) who.groups.emplace_back(known);
   return {claim::kind::user, std::move(who)};
 }
 

@@ -48,6 +48,16 @@ TEST_SUITE("aggregator/callers/claim") {
     CHECK(c.who.extra.at("acme.com/project") == std::vector<std::string>{"one", "two"});
   }
 
+  TEST_CASE_FIXTURE(fixture, "an anonymous user that the API server passes on stays one") {
+    const tls::files pem = proxy.issue("fp", test::for_client("front-proxy-client"));
+    const claim named = who_asks(from(pem, {{"X-Remote-User", "system:anonymous"}}), &known);
+    CHECK(named.how == kind::user);
+    CHECK(named.who.groups.empty());
+    const claim grouped =
+        who_asks(from(pem, {{"X-Remote-User", "x"}, {"X-Remote-Group", "system:unauthenticated"}}), &known);
+    CHECK(grouped.who.groups == std::vector<std::string>{"system:unauthenticated"});
+  }
+
   TEST_CASE_FIXTURE(fixture, "the headers alone are nobody's word") {
     for (const tls::files& pem :
          {nobody, ours.issue("c", test::for_client("cli")),
