@@ -30,13 +30,22 @@ std::uint64_t ring::add(record r) {
   return last_id_;
 }
 
+namespace {
+
+/// With a '/' the query begins with the whole namespace: "default/web" is not of "my-default".
+bool is_of(const pod_ref& p, std::string_view wanted) {
+  if (p.uid == wanted) return true;
+  const std::string name = p.name_space + '/' + p.name;
+  const bool from_the_start = wanted.find('/') != wanted.npos;
+  return from_the_start ? name.starts_with(wanted) : name.find(wanted) != name.npos;
+}
+
+}  // namespace
+
 bool ring::matches(const record& r, const query& q, store::node_id node) const {
   if (q.id != 0 && r.id != q.id) return false;
   if (!q.verb.empty() && q.verb != to_string(r.what)) return false;
-  if (!q.pod.empty() && r.pod.uid != q.pod &&
-      (r.pod.name_space + '/' + r.pod.name).find(q.pod) == std::string::npos) {
-    return false;
-  }
+  if (!q.pod.empty() && !is_of(r.pod, q.pod)) return false;
   if (!q.policy.empty() && q.policy != r.wanted && q.policy != r.pod.name_space + '/' + r.wanted)
     return false;
   if (q.node.empty()) return true;

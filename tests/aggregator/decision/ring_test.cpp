@@ -49,6 +49,8 @@ TEST_SUITE("aggregator/decision/ring") {
       list found;
     } const table[] = {{{.pod = "web"}, {1}},
                        {{.pod = "default/web-1"}, {1}},
+                       {{.pod = "fault/web-1"}, {}},
+                       {{.pod = "default/w"}, {1}},
                        {{.pod = "u-2"}, {2}},
                        {{.pod = "u-"}, {}},
                        {{.pod = "prod/"}, {2}},
