@@ -62,9 +62,11 @@ void pod_objects::changed(const object_key& key, const json::object& given) {
   auto at = objects_.find(key);
   if (at == objects_.end()) {
     if (objects_.size() >= most_pods) {
-      ++left_out_;
+      const std::size_t hash = std::hash<std::string>{}(key.text());
+      if (without_room_.size() < most_pods && without_room_.insert(hash).second) ++left_out_;
       return;
     }
+    if (!without_room_.empty()) without_room_.erase(std::hash<std::string>{}(key.text()));
     at = objects_.emplace(key, pod()).first;
   }
   pod& known = at->second;
@@ -78,7 +80,10 @@ void pod_objects::changed(const object_key& key, const json::object& given) {
 
 void pod_objects::gone(const object_key& key) {
   const auto at = objects_.find(key);
-  if (at == objects_.end()) return;
+  if (at == objects_.end()) {
+    if (!without_room_.empty()) without_room_.erase(std::hash<std::string>{}(key.text()));
+    return;
+  }
   tell(event::gone, at->second);
   objects_.erase(at);
 }

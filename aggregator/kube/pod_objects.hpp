@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace binnacle::kube {
@@ -44,6 +45,7 @@ class pod_objects final : public watcher {
   /// What happened since the last call, in order. Left alone, at most most_pods are kept.
   std::vector<change> take();
 
+  /// Pods that found no room, each counted once (beyond most_pods of them: at least so many).
   std::size_t left_out() const noexcept { return left_out_; }
 
   void changed(const object_key& key, const boost::json::object& object) override;
@@ -56,6 +58,7 @@ class pod_objects final : public watcher {
   std::map<object_key, pod> objects_;
   std::vector<change> changes_;
   std::size_t left_out_ = 0;
+  std::unordered_set<std::size_t> without_room_;  // hashes of keys; bound: most_pods
   bool synced_ = false;
 };
 
