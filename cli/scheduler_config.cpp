@@ -1,9 +1,10 @@
 #include "cli/scheduler_config.hpp"
 
 #include "cli/doctor/doctor.hpp"
-#include "cli/doctor/place.hpp"
 #include "cli/doctor/scheduler_view.hpp"
 #include "cli/extender_entry.hpp"
+#include "cli/input_file.hpp"
+#include "cli/yaml_text.hpp"
 #include "common/clock.hpp"
 #include "common/json_writer.hpp"
 
@@ -88,12 +89,11 @@ void write_json(json_writer& out, const YAML::Node& n) {
   } else if (n.IsNull()) {
     out.null();
   } else {
-    // A plain scalar's tag is "?", a quoted one's "!": only a plain one may be a number or a boolean.
     const std::string& text = n.Scalar();
     double number = 0;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool is_number = failed == std::errc{} && end == text.data() + text.size();
-    if (n.Tag() != "!" && (text == "true" || text == "false" || is_number)) {
+    if (!is_quoted(n) && (text == "true" || text == "false" || is_number)) {
       out.raw(text);
     } else {
       out.value(text);
@@ -108,9 +108,7 @@ std::string text_of(const YAML::Node& config, bool json) {
     write_json(w, config);
     return pretty_json(out) + '\n';
   }
-  YAML::Emitter emitter;
-  emitter << config;
-  return std::string(emitter.c_str()) + '\n';
+  return yaml_text(config);
 }
 
 std::string scalar(const YAML::Node& map, const char* key) {
@@ -224,9 +222,10 @@ int scheduler_config_command(const connection& to, const scheduler_config_argume
   if (what.patch.empty()) {
     made = second_scheduler(what.wiring, on.json);
   } else {
-    const auto before = doctor::last_bytes(what.patch, 1u << 20);
-    made = before.has_error() ? result<made_config>(before.error())
-                              : patched_scheduler(what.wiring, *before, what.patch, on.json);
+    const auto before = input_file(what.patch);
+    const std::string name = what.patch == "-" ? "<stdin>" : what.patch;
+    made = before ? patched_scheduler(what.wiring, *before, name, on.json)
+                  : wrong(name + " cannot be read: does it exist, and may you read it?");
   }
   if (made.has_error()) {
     on.err << "binnacle: " << made.error().message << '\n';

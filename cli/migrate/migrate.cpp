@@ -1,6 +1,7 @@
 #include "cli/migrate/migrate.hpp"
 
 #include "cli/input_file.hpp"
+#include "cli/yaml_text.hpp"
 #include "common/json_writer.hpp"
 #include "common/wrapped.hpp"
 
@@ -34,9 +35,7 @@ std::string values_text(const migration& m) {
       "# Values for the chart binnacle, made by `binnacle migrate` from the manifests of Intel TAS and "
       "its collectors.\n# Only what differs from the chart's defaults.\n";
   if (m.values.size() == 0) return out + "{}\n";
-  YAML::Emitter yaml;
-  yaml << m.values;
-  return out + yaml.c_str() + '\n';
+  return out + yaml_text(m.values);
 }
 
 std::string report_text(const migration& m, const paint& with, std::size_t width) {

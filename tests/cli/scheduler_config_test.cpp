@@ -111,6 +111,40 @@ extenders:
     }
   }
 
+  TEST_CASE("what was quoted stays a string, in YAML as in JSON: kube-scheduler reads strictly") {
+    const std::string selector = R"(apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: "1"
+  pluginConfig:
+  - name: NodeAffinity
+    args:
+      addedAffinity: {values: ["true", '1', plain, !!str 2], flag: true, weight: 1}
+      "on": |
+        two
+        lines
+)";
+    const auto yaml = patched_scheduler({}, selector, "s.yaml", false);
+    REQUIRE(yaml.has_value());
+    CAPTURE(yaml->text);
+    CHECK(has(yaml->text, R"(schedulerName: "1")"));
+    CHECK(has(yaml->text, R"({values: ["true", "1", plain, "2"], flag: true, weight: 1})"));
+    CHECK(has(yaml->text, R"("on": "two\nlines\n")"));
+    CHECK(has(yaml->text, "nodeCacheCapable: true\n"));
+    const auto json = boost::json::parse(patched_scheduler({}, selector, "s.yaml", true)->text);
+    const auto& args = json.at("profiles").at(0).at("pluginConfig").at(0).at("args");
+    CHECK(args.at("addedAffinity").at("values").at(3).is_string());
+    CHECK(args.at("addedAffinity").at("weight").is_int64());
+  }
+
+  TEST_CASE("a list inside itself is refused, not followed for ever") {
+    const auto made = patched_scheduler({},
+                                        "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                        "kind: KubeSchedulerConfiguration\nprofiles: &a [*a]\n",
+                                        "s.yaml", false);
+    CHECK(made.has_error());
+  }
+
   TEST_CASE("a file that kube-scheduler would not take is not patched") {
     const auto says = [](const std::string& text) {
       const auto made = patched_scheduler({}, text, "s.yaml", false);
