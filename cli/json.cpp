@@ -1,6 +1,7 @@
 #include "cli/json.hpp"
 
 #include "common/json_writer.hpp"
+#include "common/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ const json::object& object(const json::value& v, std::string_view key) noexcept 
 std::string text(const json::value& v, std::string_view key) {
   const json::value* m = member(v, key);
   const json::string* s = m == nullptr ? nullptr : m->if_string();
-  return s == nullptr ? std::string() : std::string(*s);
+  return s == nullptr ? std::string() : printable(*s);
 }
 
 std::optional<double> number(const json::value& v, std::string_view key) noexcept {

@@ -64,6 +64,22 @@ std::string_view clip(std::string_view text, std::size_t limit) noexcept {
   return text.substr(0, limit);
 }
 
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const auto next = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0u;
+    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F
+      out += '?';
+      ++at;
+    } else {
+      out += byte < ' ' || byte == 0x7f ? '?' : text[at];
+    }
+  }
+  return out;
+}
+
 std::string clean_utf8(std::string_view text) {
   std::string clean(text);
   for (std::size_t at = 0; at < clean.size();) {

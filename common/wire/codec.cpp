@@ -17,11 +17,11 @@ using detail::text;
 using detail::view;
 using detail::with_root;
 
-/// For people only: never worth refusing a message, so what is too long is cut and what is not UTF-8 is left
-/// out.
+/// For people only: never worth refusing a message, so what is too long is cut, what is not UTF-8 is left
+/// out, and what a terminal would obey is a question mark.
 std::string for_people(std::string_view s) {
   const std::string_view cut = clip(s, max_text);
-  return valid_utf8(cut) ? std::string(cut) : std::string("(not UTF-8)");
+  return valid_utf8(cut) ? printable(cut) : std::string("(not UTF-8)");
 }
 
 bool short_and_clean(std::string_view s, std::size_t limit) { return s.size() <= limit && valid_utf8(s); }

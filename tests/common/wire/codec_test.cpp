@@ -215,6 +215,7 @@ TEST_SUITE("common/wire/codec") {
   TEST_CASE("texts for people are cut and cleaned") {
     CHECK(over_the_wire(refused{std::string(5'000, 'r'), 0}).reason.size() == max_text);
     CHECK(over_the_wire(goodbye{"\xff"}).reason == "(not UTF-8)");
+    CHECK(over_the_wire(goodbye{"a\x1b[2Jb\nü\xc2\x9b"}).reason == "a?[2Jb?ü?");
     const std::vector<source_status> many(max_statuses + 10, source_status{"s", true, ""});
     CHECK(over_the_wire(many).size() == max_statuses);
   }
