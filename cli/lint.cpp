@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 using policy::problem;
 using policy::severity;
 
-/// The files named, a folder standing for the policy files in it, as the aggregator reads them.
-std::vector<std::string> expanded(const std::vector<std::string>& names) {
+/// The files named, a folder standing for the policy files in it, as the aggregator reads them. A folder
+/// without any is most likely the wrong one.
+std::vector<std::string> expanded(const std::vector<std::string>& names, std::vector<problem>& problems) {
   std::vector<std::string> files;
   for (const std::string& name : names) {
     std::error_code ec;
@@ -33,6 +34,9 @@ std::vector<std::string> expanded(const std::vector<std::string>& names) {
       if (!hidden && (ending == ".yaml" || ending == ".yml")) files.push_back(entry.path());
     }
     std::sort(files.begin() + first, files.end());
+    if (ec) problems.push_back({name, 0, "", "cannot be read: " + ec.message(), severity::error});
+    if (!ec && files.size() == static_cast<std::size_t>(first))
+      problems.push_back({name, 0, "", "no *.yaml or *.yml in this folder", severity::error});
   }
   return files;
 }
@@ -66,8 +70,8 @@ std::string as_json(const std::vector<problem>& problems, std::size_t files, std
 }  // namespace
 
 int lint_command(const std::vector<std::string>& names, const terminal& on) {
-  const auto files = expanded(names);
   std::vector<problem> problems;
+  const auto files = expanded(names, problems);
   for (const std::string& file : files) {
     const auto text = input_file(file);
     if (!text) {
@@ -91,7 +95,7 @@ int lint_command(const std::vector<std::string>& names, const terminal& on) {
     if (warnings > 0) verdict += ", " + counted(warnings, "warning");
     on.out << on.with(errors > 0 ? colour::red : colour::green, verdict) << '\n';
   }
-  return errors > 0 || files.empty() ? exit_problem : exit_ok;
+  return errors > 0 ? exit_problem : exit_ok;
 }
 
 }  // namespace binnacle::cli

@@ -42,8 +42,13 @@ result<connection> read_settings(const std::string& named) {
 /// Which action was chosen, to be run after everything was parsed.
 using action = std::function<int(const connection&, const terminal&)>;
 
+/// What a command makes of the settings file: whom it is to ask. One that asks nobody does not read it, and
+/// the doctor is there to be asked when something is wrong.
+enum class settings_file_is { needed, wanted, nothing_to_it };
+
 /// What the command line says, bound by set_up().
 struct arguments {
+  settings_file_is use = settings_file_is::needed;
   connection flags;
   std::string settings_file;
   std::string output = "text";
@@ -126,11 +131,13 @@ void set_up(CLI::App& app, arguments& a, action& chosen) {
   policy->footer("Example: binnacle policy lint policies/power.yaml");
   auto* lint = policy->add_subcommand(
       "lint", "checks policy files without an aggregator: file:line: field: what is wrong");
-  lint->add_option("files", a.policy_files, "YAML files with TASPolicy objects")
+  lint->add_option("files", a.policy_files,
+                   "YAML files with TASPolicy objects, or folders of them; - is standard input")
       ->required()
       ->type_name("FILE");
   lint->footer("Example: binnacle policy lint policies/*.yaml");
   lint->callback([&] {
+    a.use = settings_file_is::nothing_to_it;
     chosen = [&](const connection&, const terminal& t) { return lint_command(a.policy_files, t); };
   });
   auto* in_force = policy->add_subcommand(
@@ -153,10 +160,12 @@ void set_up(CLI::App& app, arguments& a, action& chosen) {
       "binnacle "
       "migrate - > values.yaml");
   migrate->callback([&] {
+    a.use = settings_file_is::nothing_to_it;
     chosen = [&](const connection&, const terminal& t) { return migrate_command(a.manifests, t); };
   });
 
   app.add_subcommand("version", "the version of this command")->callback([&] {
+    a.use = settings_file_is::nothing_to_it;
     chosen = [](const connection&, const terminal& t) {
       t.out << (t.json ? "{\"version\":\"" BINNACLE_VERSION "\"}\n" : "binnacle " BINNACLE_VERSION "\n");
       return static_cast<int>(exit_ok);
@@ -166,6 +175,7 @@ void set_up(CLI::App& app, arguments& a, action& chosen) {
   help->add_option("subcommand", a.help_about);
   help->footer("Example: binnacle help why");
   help->callback([&] {
+    a.use = settings_file_is::nothing_to_it;
     chosen = [&](const connection&, const terminal& t) {
       CLI::App* about = &app;
       std::string before;
@@ -223,6 +233,7 @@ void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
       "here is said, and is no failure.\n"
       "Example: binnacle doctor --kube-config ~/.kube/config");
   doctor->callback([&] {
+    a.use = settings_file_is::wanted;
     chosen = [&](const connection& c, const terminal& t) { return doctor::doctor_command(c, a.doctor, t); };
   });
 }
@@ -243,8 +254,10 @@ void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
   add("--weight", w.weight, "of our scores against the scheduler's own plug-ins", "N");
   add("--timeout", w.timeout, "how long the scheduler waits for an answer", "DURATION");
   config->add_flag("--required", w.required, "place no pod while no aggregator answers");
-  auto* patch = config->add_option("--patch", a.scheduler.patch,
-                                   "print this KubeSchedulerConfiguration with our extender in it");
+  auto* patch =
+      config->add_option("--patch", a.scheduler.patch,
+                         "print this KubeSchedulerConfiguration with our extender in it; - is standard "
+                         "input");
   patch->type_name("FILE");
   config
       ->add_option(
@@ -255,6 +268,7 @@ void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
       ->excludes(patch);
   config->footer("Example: binnacle scheduler-config --kubernetes 1.34 > scheduler.yaml");
   config->callback([&] {
+    if (a.scheduler.verify.empty()) a.use = settings_file_is::nothing_to_it;
     chosen = [&](const connection& c, const terminal& t) {
       return scheduler_config_command(c, a.scheduler, t);
     };
@@ -291,10 +305,11 @@ int run(int argc, char** argv) {
     return exit_usage;
   }
 
-  const auto file = read_settings(a.settings_file);
+  auto file = a.use == settings_file_is::nothing_to_it ? connection{} : read_settings(a.settings_file);
   if (file.has_error()) {
     std::cerr << "binnacle: " << file.error().message << '\n';
-    return exit_usage;
+    if (a.use == settings_file_is::needed) return exit_usage;
+    file = connection{};
   }
   const connection to = merged(
       a.flags, [](const char* variable) { return std::getenv(variable); }, *file);
