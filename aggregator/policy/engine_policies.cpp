@@ -23,12 +23,14 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
   std::map<policy_key, policy> wanted;
   for (const policy& p : policies) wanted.emplace(p.key, p);
 
+  bool labels_change = false;  // the keys that belong to policies, or who gives them
   entries next;
   for (const auto& [key, p] : wanted) {
     for (const strategy& s : p.strategies) {
       const strategy_id id{key, s.kind};
       if (s.rules.empty() || next.contains(id)) continue;
       const auto before = entries_.find(id);
+      const std::uint32_t serial_before = before == entries_.end() ? 0 : before->second.run->serial();
       const bool was_dry = before != entries_.end() && !before->second.enforced;
       if (before != entries_.end() && before->second.run->definition() == effective(s)) {
         next.insert(entries_.extract(before));  // the very same map node: runs_ points at it
@@ -36,7 +38,10 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
         start(next, p, s, before == entries_.end() ? nullptr : &before->second, now);
       }
       entry& e = next.at(id);
-      e.enforced = p.how == mode::enforce;
+      const bool enforced = p.how == mode::enforce;
+      const bool as_before = e.run->serial() == serial_before && e.enforced == enforced;
+      labels_change = labels_change || (e.run->labels() && !as_before);
+      e.enforced = enforced;
       e.allowed = may_label(key.name_space);
       e.run->set_dry_run(!e.enforced);
       // Nobody wrote what the dry run gave: only labels that are there keep their places.
@@ -44,7 +49,10 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       e.run->set_open(written_by_us(e), now, context_);
     }
   }
-  for (auto& [id, e] : entries_) stop(e);
+  for (auto& [id, e] : entries_) {
+    labels_change = labels_change || e.run->labels();
+    stop(e);
+  }
   entries_ = std::move(next);
   drop_unused();
   context_.due.prune([this](const deadline& d) { return !awaited(d); });
@@ -85,7 +93,7 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
   find_conflicts();
   for (auto& [id, e] : entries_) check_conditions(id, e, true);
   // Which keys belong to which policy may have changed anywhere.
-  for (std::uint32_t n = 0; n < known_.size(); ++n) {
+  for (std::uint32_t n = 0; labels_change && n < known_.size(); ++n) {
     if (known_[n]) context_.relabel.push_back(store::node_id{n});
   }
   flush();

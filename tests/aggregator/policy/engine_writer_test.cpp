@@ -205,6 +205,29 @@ TEST_SUITE("aggregator/policy/writer") {
     }
   }
 
+  TEST_CASE("an edit that touches no label looks at no node's labels anew") {
+    const auto filter = [](int target) {
+      return "---\n" + manifest({{"dontschedule", fmt::format("rules: [{{metricname: temp, operator: "
+                                                              "GreaterThan, target: {}}}]",
+                                                              target)}},
+                                "q");
+    };
+    world w;
+    w.apply(hot("") + filter(10));
+    w.value('a', "temp", 90);
+    w.value('b', "temp", 10);
+    const auto relabelled = [&w](const std::string& policies) {
+      w.out.relabelled.clear();
+      w.apply(policies);
+      return w.out.relabelled.size();
+    };
+    CHECK(relabelled(hot("") + filter(20)) == 0);
+    CHECK(relabelled(hot("")) == 0);
+    CHECK(relabelled(hot("") + filter(20)) == 0);
+    CHECK(relabelled(hot("", 70) + filter(20)) == 2);
+    CHECK(relabelled(filter(20)) == 2);
+  }
+
   TEST_CASE("keys belong to policies that label nodes: enforced, and of a namespace that may") {
     const std::string rules = "rules: [{metricname: temp, operator: GreaterThan, target: 80";
     const auto both = [&](const std::string& name, const std::string& space, const std::string& mode) {
