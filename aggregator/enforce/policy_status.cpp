@@ -3,6 +3,7 @@
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/times.hpp"
 #include "aggregator/policy/labels.hpp"
+#include "common/utf8.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
@@ -16,6 +17,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t most_names = 100;
+constexpr std::size_t most_text = 2000;  // bytes of a sentence
 constexpr auto age_refresh = std::chrono::minutes(5);
 
 void add(std::string& to, const std::string& sentence) {
@@ -29,8 +31,9 @@ void count_nodes(policy_facts& out, const policy::published_policy& p, const sto
     bool violating = false;
     for (const policy::published_strategy& s : p.strategies) {
       if (s.verdicts) {
-        const policy::state what = s.verdicts->load(node->id).what;
-        violating = violating || what == policy::state::violating || what == policy::state::held;
+        // Frozen nodes, too, that were violating when they were last known.
+        const policy::verdict v = s.verdicts->load(node->id);
+        violating = violating || v.violating || v.what == policy::state::held;
       }
       for (const policy::published_rule& r : s.rules) {
         const store::sample value = r.load(node->id);
@@ -67,7 +70,7 @@ class conditions {
     c["type"] = type;
     c["status"] = status;
     c["reason"] = reason;
-    c["message"] = message.substr(0, 2000);
+    c["message"] = clip(message, most_text);
     c["observedGeneration"] = facts_.generation;
     c["lastTransitionTime"] = since(type, status);
     all_.push_back(std::move(c));
@@ -180,7 +183,7 @@ json::object status_of(const policy_facts& f, const json::object& present, wall 
   json::object out;
   const bool known = f.in_force && f.nodes > 0 && (f.violating_nodes > 0 || f.unmeasured.empty());
   out["compliance"] = !known ? "Unknown" : f.violating_nodes > 0 ? "Violated" : "Compliant";
-  out["message"] = sentence_of(f);
+  out["message"] = clip(sentence_of(f), most_text);
   out["observedGeneration"] = f.generation;
   out["strategies"] = fmt::format("{}", fmt::join(f.strategies, ","));
   out["violatingNodes"] = static_cast<std::int64_t>(f.violating_nodes);

@@ -105,9 +105,9 @@ void api::sliced_page(http::router& routes, const std::string& path, slicer make
 
 void api::mount(http::router& routes) {
   page(routes, "/api/v1/status", &api::status);
-  page(routes, "/api/v1/policies", &api::policies);
   page(routes, "/api/v1/labels", &api::labels);
   page(routes, "/metrics", &api::own_metrics);
+  sliced_page(routes, "/api/v1/policies", &api::policies);
   sliced_page(routes, "/api/v1/nodes", &api::node_list);
   sliced_page(routes, "/api/v1/decisions", &api::decisions);
   sliced_page(routes, "/metrics/nodes", &api::node_metrics);
@@ -128,8 +128,8 @@ http::response api::status(const http::request&) {
       status_json(nodes_, sources_.self(), sources_.about_policies(), totals, now, time_of(now)));
 }
 
-http::response api::policies(const http::request&) {
-  return http::response::json(policies_json(nodes_, sources_.about_policies(), most_names));
+std::unique_ptr<slices> api::policies(const http::request&) {
+  return policy_list(nodes_, sources_.about_policies(), most_names);
 }
 
 http::response api::labels(const http::request&) { return http::response::json(labels_json(nodes_)); }

@@ -48,9 +48,9 @@ class api {
 
   http::response status(const http::request& r);
   http::response one_node(const http::request& r);
-  http::response policies(const http::request& r);
   http::response labels(const http::request& r);
   http::response own_metrics(const http::request& r);
+  std::unique_ptr<slices> policies(const http::request& r);
   std::unique_ptr<slices> decisions(const http::request& r);
   std::unique_ptr<slices> node_list(const http::request& r);
   std::unique_ptr<slices> node_metrics(const http::request& r);

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-/// What the aggregator tells the ops face about itself. Plain structs: aggregator.cpp fills them when it is
+/// What the aggregator tells the ops face about itself. Plain structs: faces_loop.cpp fills them when it is
 /// asked.
 namespace binnacle::ops {
 
@@ -56,6 +56,7 @@ struct self_report {
 struct policy_report {
   std::vector<policy::problem> problems;
   std::vector<policy::condition> conditions;
+  std::vector<policy::strategy_status> strategies;
 };
 
 }  // namespace binnacle::ops

@@ -2,6 +2,9 @@
 
 #include "common/json_writer.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace binnacle::ops {
 namespace {
 
@@ -114,19 +117,68 @@ void write_policies(json_writer& out, const store::view& nodes, const policy_rep
   for (const auto& [key, p] : nodes.policies()) dry += p->how == policy::mode::dry_run ? 1 : 0;
   out.key("policies").begin_object().field("inForce", nodes.policies().size()).field("dryRun", dry);
   out.field("problems", errors).key("strategies").begin_array();
-  for (const auto& [key, p] : nodes.policies()) {
-    for (const auto& s : p->strategies) {
-      if (s.verdicts == nullptr) continue;  // scheduleonmetric ranks nodes, it judges none
-      const tally t = count_verdicts(nodes, s, 0);
-      out.begin_object().field("policy", key.text()).field("strategy", policy::to_string(s.kind));
-      out.field("mode", policy::to_string(p->how))
-          .field("violating", t.violating.count)
-          .field("held", t.held.count);
-      out.field("missing", t.missing.count).field("frozen", t.frozen.count).end_object();
-    }
+  for (const policy::strategy_status& s : about.strategies) {
+    if (s.strategy == policy::strategy_kind::scheduleonmetric) continue;  // it ranks nodes, it judges none
+    out.begin_object().field("policy", s.policy.text()).field("strategy", policy::to_string(s.strategy));
+    out.field("mode", policy::to_string(s.how)).field("violating", s.violating).field("held", s.held);
+    out.field("missing", s.missing).field("frozen", s.frozen).end_object();
   }
   out.end_array().end_object();
 }
+
+void write_policy(json_writer& out, const store::view& nodes, const policy::published_policy& p,
+                  std::size_t most_nodes) {
+  out.begin_object().field("namespace", p.key.name_space).field("name", p.key.name);
+  out.field("revision", p.revision).field("mode", policy::to_string(p.how)).key("strategies").begin_array();
+  for (const auto& s : p.strategies) {
+    out.begin_object()
+        .field("strategy", policy::to_string(s.kind))
+        .field("logicalOperator", policy::to_string(s.op));
+    if (s.kind == policy::strategy_kind::dontschedule)
+      out.field("onMissing", policy::to_string(s.on_missing));
+    out.key("rules").begin_array();
+    for (const auto& r : s.rules) out.value(r.text);
+    out.end_array();
+    const tally t = count_verdicts(nodes, s, most_nodes);
+    write_concerned(out, "violating", t.violating);
+    write_concerned(out, "held", t.held);
+    write_concerned(out, "missing", t.missing);
+    write_concerned(out, "frozen", t.frozen);
+    out.end_object();
+  }
+  out.end_array().end_object();
+}
+
+class policies_in_slices final : public slices {
+ public:
+  policies_in_slices(const store::view& nodes, policy_report about, std::size_t most_nodes)
+      : nodes_(nodes), about_(std::move(about)), most_nodes_(most_nodes), out_(text_) {
+    for (const auto& [key, p] : nodes.policies()) policies_.push_back(p);
+    out_.begin_object().key("policies").begin_array();
+  }
+  bool step() override {
+    if (at_ == policies_.size()) return false;
+    write_policy(out_, nodes_, *policies_[at_++], most_nodes_);
+    return true;
+  }
+  http::response take() override {
+    out_.end_array();
+    write_conditions(out_, about_.conditions);
+    write_problems(out_, about_.problems);
+    out_.end_object();
+    text_ += '\n';
+    return http::response::json(std::move(text_));
+  }
+
+ private:
+  const store::view& nodes_;
+  const policy_report about_;
+  const std::size_t most_nodes_;
+  std::vector<std::shared_ptr<const policy::published_policy>> policies_;  // as they were in the beginning
+  std::size_t at_ = 0;
+  std::string text_;
+  json_writer out_;
+};
 
 }  // namespace
 
@@ -155,39 +207,8 @@ std::string status_json(const store::view& nodes, const self_report& self, const
   return text += '\n';
 }
 
-std::string policies_json(const store::view& nodes, const policy_report& about, std::size_t most_nodes) {
-  std::string text;
-  json_writer out(text);
-  out.begin_object().key("policies").begin_array();
-  for (const auto& [key, p] : nodes.policies()) {
-    out.begin_object()
-        .field("namespace", key.name_space)
-        .field("name", key.name)
-        .field("revision", p->revision);
-    out.field("mode", policy::to_string(p->how)).key("strategies").begin_array();
-    for (const auto& s : p->strategies) {
-      out.begin_object()
-          .field("strategy", policy::to_string(s.kind))
-          .field("logicalOperator", policy::to_string(s.op));
-      if (s.kind == policy::strategy_kind::dontschedule)
-        out.field("onMissing", policy::to_string(s.on_missing));
-      out.key("rules").begin_array();
-      for (const auto& r : s.rules) out.value(r.text);
-      out.end_array();
-      const tally t = count_verdicts(nodes, s, most_nodes);
-      write_concerned(out, "violating", t.violating);
-      write_concerned(out, "held", t.held);
-      write_concerned(out, "missing", t.missing);
-      write_concerned(out, "frozen", t.frozen);
-      out.end_object();
-    }
-    out.end_array().end_object();
-  }
-  out.end_array();
-  write_conditions(out, about.conditions);
-  write_problems(out, about.problems);
-  out.end_object();
-  return text += '\n';
+std::unique_ptr<slices> policy_list(const store::view& nodes, policy_report about, std::size_t most_nodes) {
+  return std::make_unique<policies_in_slices>(nodes, std::move(about), most_nodes);
 }
 
 std::string labels_json(const store::view& nodes) {

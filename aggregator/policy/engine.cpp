@@ -250,7 +250,7 @@ std::vector<strategy_status> engine::status() const {
     const strategy_run& r = *e.run;
     out.push_back({id.policy, id.kind, e.enforced ? mode::enforce : mode::dry_run, r.count(state::pass),
                    r.count(state::violating), r.count(state::missing), r.count(state::held),
-                   r.count(state::frozen)});
+                   r.count(state::frozen), r.violated_by()});
   }
   return out;
 }

@@ -25,13 +25,6 @@ struct engine_options {
   bool told_nodes_only = false;
 };
 
-struct strategy_status {
-  policy_key policy;
-  strategy_kind strategy = strategy_kind::dontschedule;
-  mode how = mode::enforce;
-  std::uint32_t pass = 0, violating = 0, missing = 0, held = 0, frozen = 0;  ///< nodes, by state
-};
-
 /// The policy engine (design 2 and 7): samples in, verdicts and wished labels out. Pure: no clock, no socket;
 /// whoever owns it calls it from one thread and keeps one timer for next_deadline(). `now` never goes back
 /// from one call to the next.

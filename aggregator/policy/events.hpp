@@ -72,4 +72,13 @@ class column_source {
   virtual void release(store::column_id id) = 0;
 };
 
+/// How the nodes stand with one strategy.
+struct strategy_status {
+  policy_key policy;
+  strategy_kind strategy = strategy_kind::dontschedule;
+  mode how = mode::enforce;
+  std::uint32_t pass = 0, violating = 0, missing = 0, held = 0, frozen = 0;  ///< nodes, by state
+  std::uint32_t violated_by = 0;  ///< nodes: violating, held, and frozen ones that were
+};
+
 }  // namespace binnacle::policy

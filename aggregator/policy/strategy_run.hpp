@@ -6,6 +6,7 @@
 #include "aggregator/policy/judge.hpp"
 #include "aggregator/policy/labels.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
@@ -96,6 +97,10 @@ class strategy_run {
   void wishes(store::node_id node, label_wishes& into) const;
   /// Nodes in each state, by `state`.
   std::uint32_t count(state s) const noexcept { return counts_[static_cast<std::size_t>(s)]; }
+  /// Nodes that violate it, whatever state they show. Cost: linear in the nodes.
+  std::uint32_t violated_by() const noexcept {
+    return static_cast<std::uint32_t>(std::ranges::count_if(nodes_, &node_cell::violating));
+  }
   const label_budget& budget() const noexcept { return budget_; }
   const label_plan& plan() const noexcept { return plan_; }
   /// How long to wait for values that never came; the engine sets it from the columns' stale-after.

@@ -1,6 +1,7 @@
 #include "aggregator/enforce/policy_status.hpp"
 
 #include "aggregator/enforce/status_pace.hpp"
+#include "common/utf8.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -134,6 +135,29 @@ TEST_SUITE("aggregator/enforce/policy_status") {
     CHECK(enforce::difference(wanted, present) == urgency::refresh);
     CHECK(enforce::patch_of(wanted, present).find(R"("oldestData":null)") != std::string::npos);
     CHECK(enforce::difference(present, {}) == urgency::change);
+  }
+
+  TEST_CASE("a node whose data is missing still violates if it did, and does not if it did not") {
+    house h;
+    h.verdicts->store(store::node_id{0}, {policy::state::frozen, true, 0, 1});
+    h.verdicts->store(store::node_id{1}, {policy::state::frozen, false, 0, 1});
+    const auto s = h.status();
+    CHECK(s.at("violatingNodes") == 1);
+    CHECK(boost::json::serialize(s.at("violating")) == R"(["n0"])");
+    CHECK(s.at("compliance") == "Violated");
+  }
+
+  TEST_CASE("long sentences are cut between characters") {
+    house h;
+    std::string text = "x";
+    while (text.size() < 3000) text += "ü";
+    h.problems = {{"TASPolicy ops/power", 0, "", text, policy::severity::error}};
+    const auto s = h.status();
+    for (const auto& cut :
+         {s.at("message").as_string(), s.at("conditions").at(0).at("message").as_string()}) {
+      CHECK(cut.size() == 1999);
+      CHECK(find_invalid_utf8(std::string_view(cut)) == std::string_view::npos);
+    }
   }
 
   TEST_CASE("at most a hundred names") {

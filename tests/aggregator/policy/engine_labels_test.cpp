@@ -67,6 +67,8 @@ TEST_SUITE("aggregator/policy/labels") {
     w.value('b', "temp", 10);
     w.at(10s);
     CHECK(w.what('a', evict) == state::frozen);
+    CHECK(w.e.status()[0].frozen == 2);
+    CHECK(w.e.status()[0].violated_by == 1);
     CHECK(w.labels('a') == "p=violating");
     CHECK(w.labels('b') == "-p");
     CHECK(w.holds(condition_kind::frozen));
