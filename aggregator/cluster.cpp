@@ -174,6 +174,7 @@ task<void> cluster::impl::keep_statuses(sources from) {
     const std::size_t looks = std::min(policies.objects().size(), statuses_a_look);
     const auto foreign = labels->foreign();
     for (std::size_t i = 0; i < looks; ++i) {
+      if (i > 0) co_await async::sleep_for({});  // each walks over all nodes: the scheduler's calls first
       const instant now = boot_clock::now();
       const auto key = next_object();
       if (!key || !candidate.leads(now)) break;
@@ -277,6 +278,7 @@ cluster::report cluster::state() const {
   out.pods_read = impl_->pod_follower.is_synced();
   out.pods = impl_->pods.objects().size();
   out.pods_left_out = impl_->pods.left_out();
+  out.events_dropped = impl_->events.stats().dropped;
   out.leads = impl_->candidate.leads(boot_clock::now());
   for (const std::string* trouble : {&impl_->policy_follower.trouble(), &impl_->pod_follower.trouble(),
                                      &impl_->candidate.trouble(), &std::as_const(impl_->status_trouble)}) {
@@ -287,6 +289,7 @@ cluster::report cluster::state() const {
     for (std::string& trouble : labels.troubles) out.troubles.push_back(std::move(trouble));
     out.patches = labels.patches;
     out.foreign_labels = labels.foreign;
+    out.wakes_dropped = labels.wakes_dropped;
   }
   out.calls = c.calls;
   out.refused = c.refused;

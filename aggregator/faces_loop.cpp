@@ -182,7 +182,8 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
     const auto tokens = agents ? std::optional(agents->counted()) : std::nullopt;
     const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
     return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, api, callers, tokens,
-                                    decisions.dropped(), extend.placed().dropped(), strange.size()});
+                                    decisions.dropped(), decisions.trimmed(), extend.placed().dropped(),
+                                    strange.size()});
   };
   ops_sources.about_policies = [this] { return about_policies(); };
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
@@ -237,7 +238,9 @@ ops::self_report faces_loop::impl::self() const {
   return out;
 }
 
-ops::policy_report faces_loop::impl::about_policies() const { return {ingest.problems, ingest.conditions}; }
+ops::policy_report faces_loop::impl::about_policies() const {
+  return {ingest.problems, ingest.conditions, ingest.strategies};
+}
 
 // SIGTERM: not ready, but served on until callers know (a scheduler that is refused places pods without us);
 // then no new connections, running requests end, then everything.

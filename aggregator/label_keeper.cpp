@@ -165,6 +165,7 @@ label_keeper::report label_keeper::state() const {
     if (!trouble->empty()) out.troubles.push_back(*trouble);
   }
   out.patches = impl_->labels.stats();
+  out.wakes_dropped = impl_->waiting.dropped();
   for (const auto& [key, nodes] : impl_->labels.foreign()) out.foreign += nodes.size();
   return out;
 }

@@ -33,7 +33,8 @@ class label_keeper {
   struct report {
     std::vector<std::string> troubles;  ///< sentences
     enforce::label_writer::counters patches;
-    std::size_t foreign = 0;  ///< labels that are not written because somebody else has them
+    std::size_t foreign = 0;          ///< labels that are not written because somebody else has them
+    std::uint64_t wakes_dropped = 0;  ///< pods that nobody wakes, being too many
   };
 
   label_keeper(parts p, async::loop& on, logger log);

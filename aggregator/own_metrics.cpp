@@ -86,6 +86,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_wire_bytes_total", s.bytes);
   c.add("binnacle_dropped_total", s.turned_away, {{"buffer", "handshake_queue"}});
   c.add("binnacle_dropped_total", n.decisions_dropped, {{"buffer", "decisions"}});
+  c.add("binnacle_dropped_total", n.decisions_trimmed, {{"buffer", "decision_candidates"}});
   c.add("binnacle_dropped_total", n.placements_dropped, {{"buffer", "placements"}});
 }
 
@@ -118,7 +119,7 @@ void add_policies(collector& c, const own_numbers& n) {
     const metrics::label_set labels{{"namespace", s.policy.name_space},
                                     {"policy", s.policy.name},
                                     {"strategy", std::string(policy::to_string(s.strategy))}};
-    c.add("binnacle_policy_violating_nodes", std::uint64_t{s.violating} + s.held, labels);
+    c.add("binnacle_policy_violating_nodes", std::uint64_t{s.violated_by}, labels);
     if (policy::freezes(s.strategy)) c.add("binnacle_policy_held_nodes", std::uint64_t{s.held}, labels);
   }
   for (const policy::condition& held : n.ingest.conditions) ++conditions[policy::to_string(held.what)];
@@ -143,6 +144,8 @@ void add_kubernetes(collector& c, const cluster::report& k) {
   c.add("binnacle_node_wakes_total", k.patches.woken);
   c.add("binnacle_foreign_labels", static_cast<std::uint64_t>(k.foreign_labels));
   c.add("binnacle_dropped_total", k.pods_left_out, {{"buffer", "pods"}});
+  c.add("binnacle_dropped_total", k.events_dropped, {{"buffer", "events"}});
+  c.add("binnacle_dropped_total", k.wakes_dropped, {{"buffer", "wakes"}});
   c.add("binnacle_kubernetes_leads", std::uint64_t{k.leads});
   c.add("binnacle_kubernetes_synced", std::uint64_t{k.policies_read && k.troubles.empty()});
 }

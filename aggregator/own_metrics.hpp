@@ -24,6 +24,7 @@ struct own_numbers {
   const std::optional<callers::gatekeeper::counters>& callers;
   const std::optional<callers::agent_tokens::counters>& tokens;
   std::uint64_t decisions_dropped = 0;
+  std::uint64_t decisions_trimmed = 0;
   std::uint64_t placements_dropped = 0;
   std::size_t without_object = 0;  ///< connected nodes, that the API server does not know
 };
