@@ -1,7 +1,5 @@
 #include "cli/yaml_text.hpp"
 
-#include <yaml-cpp/yaml.h>
-
 namespace binnacle::cli {
 namespace {
 

@@ -59,6 +59,16 @@ TEST_SUITE("cli/lint") {
     CHECK(o.out.ends_with("1 file: 1 error\n"));
   }
 
+  TEST_CASE("a folder without policy files is most likely the wrong one") {
+    support::temp_dir dir;
+    support::write_file(dir / "notes.txt", right);
+    const auto o = lint({dir / "."});
+    CAPTURE(o.out);
+    CHECK(o.status == exit_problem);
+    CHECK(o.out.find("no *.yaml or *.yml in this folder") != std::string::npos);
+    CHECK(o.out.ends_with("0 files: 1 error\n"));
+  }
+
   TEST_CASE("a folder stands for its policy files; a missing file is an error") {
     support::temp_dir dir;
     support::write_file(dir / "b.yml", right);

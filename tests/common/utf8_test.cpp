@@ -41,6 +41,13 @@ TEST_SUITE("common/utf8") {
     }
   }
 
+  TEST_CASE("what a terminal would obey is a question mark, characters are not") {
+    CHECK(binnacle::printable("a\x1b[2J\n\t\x7f"
+                              "b") == "a?[2J???b");
+    CHECK(binnacle::printable("\xc2\x80\xc2\x9f\xc2\xa0\xc3\x9c") == "??\xc2\xa0\xc3\x9c");
+    CHECK(binnacle::printable("\xc2").size() == 1);
+  }
+
   TEST_CASE("text is cut between two characters") {
     CHECK(binnacle::clip("aé", 2) == "a");
     CHECK(binnacle::clip("aé", 3) == "aé");

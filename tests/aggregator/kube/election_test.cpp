@@ -148,7 +148,7 @@ TEST_SUITE("aggregator/kube/election") {
     }
     now = std::max(now + 1h, a.wakes);
     const auto next = a.machine.next(now, {});
-    REQUIRE(next.call);
+    REQUIRE(next.call.has_value());
     CHECK(next.within == 5s);
   }
 

@@ -33,6 +33,21 @@ struct pods {
 };
 
 TEST_SUITE("aggregator/kube/pod_objects") {
+  TEST_CASE("pods beyond the bound are counted once each, whatever happens to them") {
+    pods p;
+    const boost::json::object nothing;
+    for (std::size_t i = 0; i < pod_objects::most_pods; ++i)
+      p.seen.changed({"ops", std::to_string(i)}, nothing);
+    CHECK(p.seen.left_out() == 0);
+    for (int i = 0; i < 3; ++i) p.put("late", "u1", "n1");
+    CHECK(p.seen.left_out() == 1);
+    p.put("later", "u2", "n1");
+    CHECK(p.seen.left_out() == 2);
+    p.seen.gone({"ops", "late"});
+    p.put("late", "u3", "n1");  // another pod of that name
+    CHECK(p.seen.left_out() == 3);
+  }
+
   TEST_CASE("only pods that have a node and have not finished are asked for, by small pages") {
     const auto wanted = pod_objects::collection();
     CHECK(wanted.field_selector == "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed");
