@@ -23,6 +23,8 @@ constexpr duration come_back_later = 1min;
 constexpr duration come_back_soon = 10s;
 /// Until a credential that could not be checked is asked for again, in a running session.
 constexpr std::uint32_t ask_again_s = 30;
+/// After that a certificate is looked at again, however long it is good for.
+constexpr duration longest_trust = 24h;
 /// How long a peer may take to read why its session ended.
 constexpr duration last_words = 2s;
 
@@ -158,7 +160,7 @@ void agent_session::on_hello(instant now) {
   const core& c = *core_;
   const wire::hello& said = machine_.greeting();
   auto refused = authorise(said, identity_, c.options.cluster);
-  if (!refused) return welcome(0, now);
+  if (!refused) return certified(now);
   if (refused->why != wire::reason::wrong_cluster && c.options.review) {
     if (!said.credential.empty()) return ask_about_token();
     if (identity_.fingerprint.empty())
@@ -166,6 +168,18 @@ void agent_session::on_hello(instant now) {
                             "the agent has neither certificate nor token: set token-file, or cert and key"};
   }
   machine_.refuse(refused->why, std::move(refused->message), come_back_later);
+}
+
+// The handshake has verified the certificate once; a session may last longer than it.
+void agent_session::certified(instant now) {
+  const auto left = std::chrono::duration_cast<duration>(identity_.ends - std::chrono::system_clock::now());
+  if (left <= duration::zero()) {
+    return machine_.refuse(wire::reason::reauthentication,
+                           "the certificate of this session has ended: connect with the one that followed it",
+                           duration::zero());
+  }
+  const double spread = std::uniform_real_distribution<>(0, 1)(core_->random);
+  welcome(reauthenticate_after_s(std::min<duration>(left, longest_trust), spread), now);
 }
 
 void agent_session::ask_about_token() {

@@ -38,6 +38,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
 
   void drain_events(instant now);
   void on_hello(instant now);
+  void certified(instant now);
   void ask_about_token();
   void reviewed(const result<token_holder>& holder, instant now);
   void welcome(std::uint32_t reauthenticate_after_s, instant now);

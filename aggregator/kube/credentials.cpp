@@ -42,7 +42,7 @@ struct credentials::impl {
 
   result<void> build_tls();
   result<void> read_token();
-  task<result<void>> run_plugin(deadline until);
+  task<result<void>> run_plugin();
   result<void> take(exec_credential given);
   void tell(const result<void>& outcome, const std::string& what);
 
@@ -68,6 +68,18 @@ struct credentials::waiter {
   std::unique_ptr<async::event> done;
 };
 
+// Whatever ends the coroutine that runs the plug-in, also an exception, lets the others go on.
+struct credentials::plugin_run {
+  explicit plugin_run(credentials::impl& in) : room(in) { room.plugin_runs = true; }
+  ~plugin_run() {
+    room.plugin_runs = false;
+    for (async::event* e : room.waiting) e->notify();
+  }
+  plugin_run(const plugin_run&) = delete;
+  plugin_run& operator=(const plugin_run&) = delete;
+  credentials::impl& room;
+};
+
 result<void> credentials::impl::build_tls() {
   if (!to.secure) return {};
   auto loaded = tls::context::load(to.tls);
@@ -84,7 +96,7 @@ result<void> credentials::impl::read_token() {
   return fresh.took(std::move(*text), boot_clock::now() + token_cache::file_freshness);
 }
 
-task<result<void>> credentials::impl::run_plugin(deadline until) {
+task<result<void>> credentials::impl::run_plugin() {
   const exec_plugin& plugin = *to.plugin;
   std::string authority = to.tls.text.authority;
   if (authority.empty() && !to.tls.pem.authority.empty()) {
@@ -92,7 +104,7 @@ task<result<void>> credentials::impl::run_plugin(deadline until) {
   }
   async::program what{plugin.command, plugin.arguments, plugin.environment};
   what.environment.emplace_back("KUBERNETES_EXEC_INFO", exec_info(to, authority));
-  auto ended = co_await async::run_program(std::move(what), std::min(until, async::within(plugin_deadline)));
+  auto ended = co_await async::run_program(std::move(what), async::within(plugin_deadline));
   if (ended.has_error()) {
     const bool missing = ended.error().code == errc::not_found && !plugin.install_hint.empty();
     co_return error{ended.error().code, ended.error().message + (missing ? "; " + plugin.install_hint : "")};
@@ -152,12 +164,10 @@ task<void> credentials::refresh(deadline until) {
     const waiter in_line(self, co_await boost::asio::this_coro::executor);
     (void)co_await in_line.done->wait(until);
   } else if (self.to.plugin) {
-    self.plugin_runs = true;
+    const plugin_run until_it_ends(self);
     self.plugin_ran = now;
-    auto outcome = co_await self.run_plugin(until);
-    self.plugin_runs = false;
+    auto outcome = co_await self.run_plugin();
     self.tell(outcome, "the credentials plug-in");
-    for (async::event* e : self.waiting) e->notify();
   }
 }
 

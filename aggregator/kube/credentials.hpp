@@ -19,7 +19,9 @@ class credentials {
   ~credentials();
 
   /// Brings them up to date: reads the file, or runs the plug-in, when what is there may be over. What goes
-  /// wrong is logged once; what was there stays in use.
+  /// wrong is logged once; what was there stays in use. `until` bounds the waiting for another's run of the
+  /// plug-in; who runs it waits for its end, 30 s at most: cut off after a caller's few seconds it would
+  /// never give anything.
   async::task<void> refresh(async::deadline until);
   /// The server answered 401. True: another try may end better.
   bool refused();
@@ -32,6 +34,7 @@ class credentials {
  private:
   struct impl;
   struct waiter;
+  struct plugin_run;
   explicit credentials(std::unique_ptr<impl> i);
   std::unique_ptr<impl> impl_;
 };

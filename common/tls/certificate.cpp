@@ -135,6 +135,7 @@ identity identity_of(X509* certificate) {
   out.organizations = entries(subject, NID_organizationName);
   read_alternative_names(certificate, out);
   out.fingerprint = fingerprint_of(certificate);
+  out.ends = time_of(X509_get0_notAfter(certificate));
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,8 +12,9 @@ struct identity {
   std::string common_name;
   std::vector<std::string> organizations;
   std::vector<std::string> dns_names;
-  std::vector<std::string> uris;  ///< SPIFFE IDs among them
-  std::string fingerprint;        ///< SHA-256 of the certificate, lower-case hex
+  std::vector<std::string> uris;                 ///< SPIFFE IDs among them
+  std::string fingerprint;                       ///< SHA-256 of the certificate, lower-case hex
+  std::chrono::system_clock::time_point ends{};  ///< notAfter
 
   /// Whether it may speak for `node`: a DNS name equal to it (ASCII case-insensitive, no wildcards), or a
   /// SPIFFE ID whose last path segment is the node name (design 6, Identity).

@@ -122,6 +122,26 @@ TEST_SUITE("aggregator/kube/client") {
     CHECK(std::filesystem::file_size(folder / "runs") == 8);  // not once a call
   }
 
+  TEST_CASE("an exec plug-in that takes longer than a caller has is not begun again for the next one") {
+    api a;
+    support::temp_folder folder;
+    folder.write("plugin", "#!/bin/sh\necho run >> " + folder / "runs" +
+                               "\nsleep 0.3\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+                               "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"good\"}}'\n");
+    std::filesystem::permissions(folder / "plugin", std::filesystem::perms::owner_all);
+    kube::access to = a.where();
+    to.plugin = kube::exec_plugin{"client.authentication.k8s.io/v1", folder / "plugin", {}, {}};
+    support::run([&](async::loop&) -> task<void> {
+      auto c = kube::client::open(to, quiet).value();
+      http::call hurried = nodes();
+      const auto late = co_await c->ask(std::move(hurried), within(10ms));
+      CHECK(late.has_error());
+      const unsigned status = co_await status_of(*c);
+      CHECK(status == 200);
+    });
+    CHECK(std::filesystem::file_size(folder / "runs") == 4);
+  }
+
   TEST_CASE("a verdict is asked for again while the server has trouble, and remembered") {
     api a;
     a.failures = 1;
