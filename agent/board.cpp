@@ -32,12 +32,33 @@ std::size_t text_of(const wire::series_info& s) {
   return bytes;
 }
 
+// A foreign series may be announced anew this often at once, and then once for so many values. The last one
+// is kept for a value that does not fit.
+constexpr std::uint8_t most_refits = 8;
+constexpr std::uint8_t values_for_a_refit = 32;
+
 // The finest exponent at which `magnitude` still fits an int64 with one digit to spare, so that a value that
 // grows slowly does not announce itself anew at each step.
 std::int8_t finest_exponent(double magnitude) {
   if (magnitude < 1e-9) return -18;
   return static_cast<std::int8_t>(
       std::clamp(static_cast<int>(std::ceil(std::log10(magnitude))) - 17, -18, 18));
+}
+
+constexpr std::int8_t finest = -18;
+
+// Whether nine digits of `value` are left at 10^exponent, or all that any exponent leaves.
+bool holds(double value, std::int8_t exponent) {
+  const auto rounded = from_double(value, exponent);
+  if (!rounded) return false;
+  return std::abs(to_double(*rounded) - value) <= 6e-9 * std::abs(value) ||
+         (exponent == finest && rounded->mantissa != 0);
+}
+
+// The exponent for `value` alone.
+std::int8_t own_exponent(double value) {
+  const auto natural = natural_exponent(value).value_or(0);
+  return holds(value, natural) ? natural : finest;  // that one stops at 10^-9
 }
 
 }  // namespace
@@ -168,26 +189,37 @@ void board::set(series_ref s, double value) {
   if (s >= series_.size() || series_[s].removed) return;
   auto& e = series_[s];
   if (e.foreign && std::isfinite(value)) refit(e, value);
-  if (const auto rounded = from_double(value, e.info.exponent)) {
-    store(e, *rounded);
-  } else {
+  const auto rounded = from_double(value, e.info.exponent);
+  // Of a number of ours 0 is what its resolution makes of a small one; a foreign one has no resolution, and 0
+  // would be a wrong verdict.
+  if (!rounded || (e.foreign && rounded->mantissa == 0 && value != 0)) {
     set_absent(s, wire::absence::out_of_range);
+  } else {
+    store(e, *rounded);
   }
 }
 
-// The exponent is changed only when the value does not fit, or would lose digits that an exponent could keep
-// which also holds the largest value seen; so a series that jumps between large and small settles instead of
-// announcing itself at every tick.
+// The exponent follows the value of the moment: nine digits of it are kept, whatever came before. What is
+// bounded is how often, since each change announces the whole catalogue: an exponent that also fits the
+// largest seen is taken where there is one, and a series that jumps further than that, again and again, stays
+// at the finest that fits its large values.
 void board::refit(entry& e, double value) {
-  const double magnitude = std::abs(value);
-  e.largest = std::max(e.largest, magnitude);
-  if (value == 0) return;
-  const auto natural = natural_exponent(value);
-  if (!natural) return;
+  if (e.refits_used > 0 && ++e.values_since == values_for_a_refit) {
+    e.values_since = 0;
+    --e.refits_used;
+  }
+  e.largest = std::max(e.largest, std::abs(value));
+  if (holds(value, e.info.exponent)) return;
   const bool fits = from_double(value, e.info.exponent).has_value();
-  const std::int8_t wanted = std::max(*natural, finest_exponent(e.largest));
-  if (fits && wanted >= e.info.exponent) return;
-  if (wanted == e.info.exponent) return;
+  if (e.refits_used >= (fits ? most_refits - 1 : most_refits)) return;
+  auto wanted = finest_exponent(e.largest);
+  if (fits || e.refits_used == 0) wanted = std::max(wanted, own_exponent(value));
+  if (!holds(value, wanted)) {  // what was so large costs this value its digits: it is forgotten
+    e.largest = std::abs(value);
+    wanted = own_exponent(value);
+  }
+  if (wanted == e.info.exponent || !holds(value, wanted)) return;
+  ++e.refits_used;
   e.info.exponent = wanted;
   ++version_;
 }

@@ -58,8 +58,8 @@ class board {
   void remove_series(series_ref s);
 
   /// Stores `value`, rounded to the series' resolution; NaN, infinite and too large become absent
-  /// (out_of_range). A foreign series whose exponent no longer fits gets another one, which raises version()
-  /// (design 5).
+  /// (out_of_range). A foreign series whose exponent leaves fewer than nine digits of `value` gets another
+  /// one, which raises version() (design 5). One that would be rounded to 0 is absent (out_of_range).
   void set(series_ref s, double value);
   /// Stores a mantissa that already is at the series' resolution.
   void set(series_ref s, std::int64_t mantissa);
@@ -87,7 +87,10 @@ class board {
     std::optional<decimal> behind;  ///< the value set while withheld
     std::uint32_t changes = 0;      ///< how often value or reason changed; wraps
     std::uint64_t changed = 0;      ///< change number of the last change of value or reason
-    double largest = 0;             ///< magnitude seen; foreign series only
+    // Foreign series only:
+    double largest = 0;             ///< magnitude that the exponent leaves room for
+    std::uint8_t refits_used = 0;   ///< of the changes of exponent that a series has at once
+    std::uint8_t values_since = 0;  ///< until one of them is given back
   };
   struct group_entry {
     wire::group_info info;

@@ -125,6 +125,69 @@ TEST_CASE("a foreign series that outgrows its exponent is announced anew and set
   CHECK(to_double(b.series()[s].value) == 0.125);
 }
 
+// `rack_watts 18446744073709551615`, once, made every later reading 0.
+TEST_CASE("a foreign series keeps nine digits of what it is now, whatever it was") {
+  for (const double absurd : {18446744073709551615.0, -1e30, 1e-12}) {
+    for (const double value : {120.0, 123456789.5, 0.00123456789, 1.5, 0.0}) {
+      CAPTURE(absurd);
+      CAPTURE(value);
+      board b;
+      const auto g = b.add_group("textfile", "rack.prom", 1s, 10s);
+      const auto s = b.add_series(g, "rack_watts", {});
+      b.set(s, absurd);
+      b.set(s, value);
+      REQUIRE(b.series()[s].reason == wire::absence::none);
+      CHECK(to_double(b.series()[s].value) == doctest::Approx(value).epsilon(6e-9));
+    }
+  }
+}
+
+TEST_CASE("a foreign value that no exponent holds is absent, never 0") {
+  board b;
+  const auto g = b.add_group("textfile", "a.prom", 1s, 10s);
+  const auto s = b.add_series(g, "my_value", {});
+  for (const double beyond : {1e-30, -1e-30, 1e40}) {
+    CAPTURE(beyond);
+    b.set(s, 1.0);
+    b.set(s, beyond);
+    CHECK(b.series()[s].reason == wire::absence::out_of_range);
+  }
+  b.set(s, 0.0);
+  CHECK(b.series()[s].reason == wire::absence::none);
+}
+
+TEST_CASE(
+    "a foreign series that jumps further than any exponent is wide is announced a bounded number of times") {
+  board b;
+  const auto g = b.add_group("textfile", "a.prom", 1s, 10s);
+  const auto s = b.add_series(g, "my_value", {});
+  const auto version = b.version();
+  constexpr int jumps = 1000;
+  for (int i = 0; i < jumps; ++i) {
+    b.set(s, 1e18);
+    CHECK(to_double(b.series()[s].value) == 1e18);
+    b.set(s, 0.5);
+    const auto& e = b.series()[s];
+    CHECK((e.reason == wire::absence::out_of_range || to_double(e.value) == 0.5));
+  }
+  CHECK(b.version() - version < jumps / 10);
+  for (int i = 0; i < 100; ++i) b.set(s, 0.5);
+  CHECK(to_double(b.series()[s].value) == 0.5);
+}
+
+// What is left when one double is taken from another is far smaller than either, and no 0.
+TEST_CASE("a foreign series between its size and the rest of a subtraction always has a value") {
+  board b;
+  const auto g = b.add_group("textfile", "a.prom", 1s, 10s);
+  const auto s = b.add_series(g, "my_value", {});
+  for (int i = 0; i < 1000; ++i) {
+    b.set(s, 50.3);
+    CHECK(to_double(b.series()[s].value) == 50.3);
+    b.set(s, 7.1e-15);
+    CHECK(b.series()[s].reason == wire::absence::none);
+  }
+}
+
 TEST_CASE("our own series never change their exponent") {
   board b;
   const auto g = b.add_group("rapl", "", 1s, 10s);
