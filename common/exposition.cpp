@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <unordered_map>
 
@@ -52,7 +53,11 @@ bool read_value(std::string_view text, double& out) noexcept {
     text.remove_prefix(1);
     if (text.starts_with('-')) return false;
   }
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
+  auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (fault == std::errc::result_out_of_range) {
+    out = std::strtod(std::string(text).c_str(), nullptr);  // tells 1e-400, which is 0, from 1e400
+    if (std::fabs(out) < 1) fault = {};
+  }
   return fault == std::errc{} && end == text.data() + text.size() && text.back() != ')';  // nan(...) is C's
 }
 

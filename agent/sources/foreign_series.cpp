@@ -49,16 +49,21 @@ std::optional<foreign_names::refusal> foreign_names::against(const std::string& 
   return std::nullopt;
 }
 
-void foreign_names::take(std::string_view key, const foreign_series& s) {
+void foreign_names::take(std::string_view key, const foreign_series& s, foreign_origin& holder) {
   const auto cost = cost_of(s);
-  if (taken_.emplace(key, cost).second) bytes_ += cost;
+  if (taken_.emplace(key, taken{cost, &holder}).second) bytes_ += cost;
 }
 
 void foreign_names::release(std::string_view key) {
   const auto it = taken_.find(key);
   if (it == taken_.end()) return;
-  bytes_ -= it->second;
+  bytes_ -= it->second.cost;
   taken_.erase(it);
+  ++freed_;
+}
+
+void foreign_names::ask_for(const std::string& key, board& out) {
+  if (const auto it = taken_.find(key); it != taken_.end()) it->second.holder->yield(key, out);
 }
 
 foreign_origin::~foreign_origin() { clear(); }
@@ -66,6 +71,8 @@ foreign_origin::~foreign_origin() { clear(); }
 std::string foreign_origin::apply(board::group_ref group, const std::vector<foreign_series>& found,
                                   instant now, board& out) {
   ++round_;
+  freed_before_ = names_->freed();
+  refused_ = false;
   std::string problem;
   const auto refuse = [&](std::string_view reason, std::string sentence) {
     out.count_refused(reason);
@@ -75,7 +82,9 @@ std::string foreign_origin::apply(board::group_ref group, const std::vector<fore
     auto key = s.key();
     auto held = held_.find(key);
     if (held == held_.end()) {
+      names_->ask_for(key, out);
       if (auto no = names_->against(key, s)) {
+        refused_ = true;
         refuse(no->reason, std::move(no->sentence));
         continue;
       }
@@ -86,7 +95,7 @@ std::string foreign_origin::apply(board::group_ref group, const std::vector<fore
         continue;
       }
       held = held_.emplace(std::move(key), series{ref, 0, {}}).first;
-      names_->take(held->first, s);
+      names_->take(held->first, s, *this);
     } else if (held->second.round == round_) {
       refuse("duplicate", fmt::format("{} is there twice with the same labels: the first counts", s.name));
       continue;
@@ -102,10 +111,21 @@ std::string foreign_origin::apply(board::group_ref group, const std::vector<fore
   }
   for (auto& [key, h] : held_) {
     if (h.round == round_) continue;
-    if (!h.gone_at) h.gone_at = now;
+    if (!h.gone_at) {
+      h.gone_at = now;
+      names_->gone();
+    }
     out.set_absent(h.ref, wire::absence::missing);
   }
   return problem;
+}
+
+void foreign_origin::yield(std::string_view key, board& out) {
+  const auto it = held_.find(std::string(key));
+  if (it == held_.end() || !it->second.gone_at) return;
+  out.remove_series(it->second.ref);
+  names_->release(it->first);
+  held_.erase(it);
 }
 
 void foreign_origin::lose(wire::absence reason, board& out) {

@@ -30,6 +30,8 @@ struct foreign_series {
   std::string key() const;
 };
 
+class foreign_origin;
+
 /// The names of all foreign series on this node. Sources that bring such series share one, so that a series
 /// counts once, whoever brings it, and all of them together fit into a catalogue. Threads: the agent's loop.
 class foreign_names {
@@ -47,18 +49,30 @@ class foreign_names {
   };
   /// What stands against one series more; nothing if it may be taken.
   std::optional<refusal> against(const std::string& key, const foreign_series& s) const;
-  /// `key` must stay where it is until release().
-  void take(std::string_view key, const foreign_series& s);
+  /// `key` and `holder` must stay where they are until release().
+  void take(std::string_view key, const foreign_series& s, foreign_origin& holder);
   void release(std::string_view key);
+  /// Whoever has this name but no longer the series gives it up.
+  void ask_for(const std::string& key, board& out);
+  /// A series is gone, so that ask_for() will find its name free.
+  void gone() noexcept { ++freed_; }
+  /// Raised when a name became free: what was refused may be taken now.
+  std::uint64_t freed() const noexcept { return freed_; }
 
  private:
+  struct taken {
+    std::size_t cost;  // in a catalogue
+    foreign_origin* holder;
+  };
   bounds most_;
-  std::unordered_map<std::string_view, std::size_t> taken_;  // and what each costs in a catalogue
+  std::unordered_map<std::string_view, taken> taken_;
   std::size_t bytes_ = 0;
+  std::uint64_t freed_ = 0;
 };
 
 /// The series of one file or exporter on the board. What a new reading no longer has is `missing` for ten
-/// minutes, so that policies see an absence rather than a node that never had it, then forgotten.
+/// minutes, so that policies see an absence rather than a node that never had it, then forgotten; at once if
+/// another origin has it now (a file was renamed, a metric moved).
 class foreign_origin {
  public:
   explicit foreign_origin(std::shared_ptr<foreign_names> names) : names_(std::move(names)) {}
@@ -70,6 +84,10 @@ class foreign_origin {
   /// about a series that was refused, or nothing; each refused one is counted by the board.
   std::string apply(board::group_ref group, const std::vector<foreign_series>& found, instant now,
                     board& out);
+  /// What apply() refused may be taken now: names became free since.
+  bool may_take_more() const noexcept { return refused_ && names_->freed() != freed_before_; }
+  /// Gives a series up that is gone.
+  void yield(std::string_view key, board& out);
   /// No reading: all are absent.
   void lose(wire::absence reason, board& out);
   /// Forgets those that have been missing for long. Cheap enough for once a minute.
@@ -87,6 +105,8 @@ class foreign_origin {
   std::shared_ptr<foreign_names> names_;
   std::unordered_map<std::string, series> held_;
   std::uint64_t round_ = 0;
+  bool refused_ = false;            // something of the last reading
+  std::uint64_t freed_before_ = 0;  // names_->freed() then
 };
 
 /// How long what was there stays announced as missing.

@@ -146,6 +146,37 @@ TEST_CASE("a series that leaves its file is missing, then forgotten") {
   CHECK(to_double(entry_of(f.out, "a")->value) == 1);
 }
 
+TEST_CASE("a renamed file keeps its series") {
+  folder f;
+  f.settled("m.prom", "a 1\n");
+  f.look();
+  std::string name;
+  SUBCASE("to one that is looked at before") { name = "a.prom"; }
+  SUBCASE("to one that is looked at after") { name = "z.prom"; }
+  std::filesystem::rename(f.path / "m.prom", f.path / name);
+  f.look();
+  CHECK(to_double(entry_of(f.out, "a")->value) == 1);
+  CHECK(f.source.limitation().empty());
+  CHECK(f.refused("duplicate") == 0);
+}
+
+TEST_CASE("a metric that moves to another file is there at the second look") {
+  folder f;
+  f.settled("m.prom", "a 1\nb 2\n");
+  f.settled("c.prom", "c 3\n");
+  f.settled("z.prom", "z 3\n");
+  f.look();
+  std::string name;
+  SUBCASE("to one that is looked at before") { name = "c.prom"; }
+  SUBCASE("to one that is looked at after") { name = "z.prom"; }
+  f.settled(name, "a 9\n");
+  f.settled("m.prom", "b 2\n");
+  f.look();
+  f.look();
+  CHECK(to_double(entry_of(f.out, "a")->value) == 9);
+  CHECK(f.source.limitation().empty());
+}
+
 TEST_CASE("a file caught half written leaves the values before it") {
   folder f;
   f.settled("a.prom", "a 1\nb 2\n");
@@ -194,6 +225,15 @@ TEST_CASE("timestamps are ignored and said so") {
   f.look();
   CHECK(to_double(entry_of(f.out, "a")->value) == 1);
   CHECK(f.source.limitation().find("timestamp") != std::string::npos);
+}
+
+TEST_CASE("a number smaller than any double is 0, as Go reads it") {
+  folder f;
+  f.settled("a.prom", "a 1e-400\nb -1e-400\nc 1\n");
+  f.look();
+  CHECK(to_double(entry_of(f.out, "a")->value) == 0);
+  CHECK(to_double(entry_of(f.out, "b")->value) == 0);
+  CHECK(to_double(entry_of(f.out, "c")->value) == 1);
 }
 
 TEST_CASE("NaN and infinities are absent") {

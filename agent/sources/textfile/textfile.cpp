@@ -85,24 +85,10 @@ result<void> textfile_source::read(board& out) {
   }
   const auto now = time_.now();
   ++round_;
-  files_left_out_ = 0;
-  for (const auto& name : *names) {
-    if (!files_.contains(name) && files_.size() >= options_.files) {
-      ++files_left_out_;
-      continue;
-    }
-    look_at(name, now, out);
-  }
+  // What is gone first, so that a file under another name can have its series.
   for (auto it = files_.begin(); it != files_.end();) {
     auto& f = it->second;
-    if (f.seen != round_ && !f.gone_at) {
-      f.gone_at = now;
-      f.stamp.reset();
-      f.problem.clear();
-      lose(f, wire::absence::missing, out);
-      out.set_absent(f.mtime, wire::absence::missing);
-      out.set_absent(f.success, wire::absence::missing);
-    }
+    if (!f.gone_at && !std::binary_search(names->begin(), names->end(), it->first)) vanish(f, now, out);
     if (f.gone_at && now - *f.gone_at > foreign_remembered) {
       forget(f, out);
       it = files_.erase(it);
@@ -112,6 +98,14 @@ result<void> textfile_source::read(board& out) {
       f.held.sweep(now, out);
     }
     ++it;
+  }
+  files_left_out_ = 0;
+  for (const auto& name : *names) {
+    if (!files_.contains(name) && files_.size() >= options_.files) {
+      ++files_left_out_;
+      continue;
+    }
+    look_at(name, now, out);
   }
   out.mark_read(group_, time_.now());
   return {};
@@ -124,7 +118,6 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
     f.mtime = out.add_series(group_, "textfile_mtime_seconds", {{"file", name}});
     f.success = out.add_series(group_, "textfile_read_success", {{"file", name}});
   }
-  f.seen = round_;
   f.gone_at.reset();
   const auto fail = [&](wire::absence reason, std::string why) {
     f.good = false;
@@ -151,7 +144,7 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   }
   const auto stamp = file_stamp::of(s);
   out.set(f.mtime, std::int64_t{s.st_mtim.tv_sec});
-  if (f.stamp == stamp) {
+  if (f.stamp == stamp && !(f.good && f.held.may_take_more())) {
     if (f.good) out.mark_read(f.group, time_.now());
     return;
   }
@@ -180,6 +173,16 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
 void textfile_source::lose(file& f, wire::absence reason, board& out) {
   f.good = false;
   f.held.lose(reason, out);
+}
+
+void textfile_source::vanish(file& f, instant now, board& out) {
+  f.gone_at = now;
+  f.stamp.reset();
+  f.problem.clear();
+  f.good = false;
+  f.held.apply(f.group, {}, now, out);
+  out.set_absent(f.mtime, wire::absence::missing);
+  out.set_absent(f.success, wire::absence::missing);
 }
 
 void textfile_source::forget(file& f, board& out) {

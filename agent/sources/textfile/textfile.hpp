@@ -32,7 +32,8 @@ struct textfile_options {
 /// with a rename; one that is empty or ends within a line and has just been written is taken for half
 /// written, and the values before it stand. The age of a series counts from the last time its file was there
 /// and right. A file (or a series of it) that goes is `missing` for ten minutes, so that policies see an
-/// absence rather than a node that never had it, then forgotten.
+/// absence rather than a node that never had it, then forgotten; one that another file has now moves there at
+/// once.
 class textfile_source final : public source {
  public:
   explicit textfile_source(textfile_options options, clocks time = {});
@@ -54,12 +55,12 @@ class textfile_source final : public source {
     bool good = false;
     std::string problem;  // why it is not, or what of it was refused
     std::optional<instant> gone_at;
-    std::uint64_t seen = 0;
     foreign_origin held;
   };
 
   void look_at(const std::string& name, instant now, board& out);
   void lose(file& f, wire::absence reason, board& out);
+  void vanish(file& f, instant now, board& out);
   void forget(file& f, board& out);
 
   textfile_options options_;
