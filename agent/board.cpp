@@ -20,12 +20,6 @@ std::string key_of(board::group_ref group, const std::string& family, const metr
   return std::to_string(group) + ' ' + series_key(family, labels);
 }
 
-std::uint32_t in_ms(duration d) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(ms, 1, std::numeric_limits<std::uint32_t>::max()));
-}
-
 std::size_t text_of(const wire::series_info& s) {
   std::size_t bytes = s.family.size() + s.help.size();
   for (const auto& [name, value] : s.labels) bytes += name.size() + value.size();
@@ -62,6 +56,12 @@ std::int8_t own_exponent(double value) {
 }
 
 }  // namespace
+
+std::uint32_t in_ms(duration d) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(ms, 1, std::numeric_limits<std::uint32_t>::max()));
+}
 
 board::group_ref board::add_group(std::string source, std::string name, duration period,
                                   duration stale_after) {

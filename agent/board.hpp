@@ -14,6 +14,10 @@
 
 namespace binnacle::agent {
 
+/// A period or staleness as a group announces it: whole milliseconds, at least one, at most what 32 bits hold
+/// (49 days).
+std::uint32_t in_ms(duration d);
+
 /// The newest value of every series of this node: what sources write, and what the uplink and the scrape
 /// endpoint read. A new value replaces the old one, so when the socket is full the newest wins and nothing
 /// queues (design 6, conflation). Threads: the agent's loop only.
