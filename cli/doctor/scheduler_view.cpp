@@ -10,11 +10,11 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-std::string text(const YAML::Node& map, const char* key) {
+std::string scalar(const YAML::Node& map, const char* key) {
   const YAML::Node value = map[key];
   return value && value.IsScalar() ? value.Scalar() : std::string();
 }
-bool yes(const YAML::Node& map, const char* key) { return text(map, key) == "true"; }
+bool yes(const YAML::Node& map, const char* key) { return scalar(map, key) == "true"; }
 
 bool manages_telemetry(const YAML::Node& extender) { return telemetry_resource(extender).IsDefined(); }
 
@@ -38,8 +38,8 @@ findings judge_resource(const YAML::Node& extender, const std::string& name) {
 
 /// Whether the node that we prefer wins.
 findings judge_weight(const YAML::Node& extender, const std::string& name) {
-  if (text(extender, "prioritizeVerb").empty()) return {};
-  const std::string weight = text(extender, "weight");
+  if (scalar(extender, "prioritizeVerb").empty()) return {};
+  const std::string weight = scalar(extender, "weight");
   if (weight.empty()) {
     return {failure(fmt::format("{} has a prioritizeVerb without a weight: kube-scheduler refuses it", name),
                     "add weight: 100")};
@@ -57,7 +57,7 @@ result<scheduler_view> view_of(const YAML::Node& extender, const std::string& na
   const auto wrong = [&](std::string what) {
     return error{errc::invalid_input, fmt::format("{}: {}", name, std::move(what))};
   };
-  std::string url = text(extender, "urlPrefix");
+  std::string url = scalar(extender, "urlPrefix");
   if (url.empty()) return wrong("the extender has no urlPrefix");
   const auto scheme = url.find("://");
   const auto slash = url.find('/', scheme == url.npos ? 0 : scheme + 3);
@@ -71,15 +71,15 @@ result<scheduler_view> view_of(const YAML::Node& extender, const std::string& na
   if (at.has_error()) return wrong(at.error().message);
   out.at = *std::move(at);
   if (yes(extender, "enableHTTPS")) out.at.secure = true;  // as kube-scheduler has it
-  const std::string verb = text(extender, "filterVerb");
+  const std::string verb = scalar(extender, "filterVerb");
   if (verb.empty()) return wrong("the extender has no filterVerb: write scheduler/filter");
   out.path += '/' + verb;
-  if (const auto t = text(extender, "httpTimeout"); !t.empty() && !parse_duration(t, out.timeout))
+  if (const auto t = scalar(extender, "httpTimeout"); !t.empty() && !parse_duration(t, out.timeout))
     return wrong(fmt::format("httpTimeout {} is no duration such as 500ms", t));
   out.by_names = yes(extender, "nodeCacheCapable");
   if (const YAML::Node tls = extender["tlsConfig"]; tls && tls.IsMap()) {
-    out.pem = {text(tls, "certFile"), text(tls, "keyFile"), text(tls, "caFile")};
-    out.server_name = text(tls, "serverName");
+    out.pem = {scalar(tls, "certFile"), scalar(tls, "keyFile"), scalar(tls, "caFile")};
+    out.server_name = scalar(tls, "serverName");
     if (yes(tls, "insecure")) {
       out.remarks.push_back(
           failure(fmt::format("{} has tlsConfig.insecure: anybody can answer for the aggregator", name),
