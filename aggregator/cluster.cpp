@@ -265,6 +265,7 @@ async::task<void> cluster::stop(async::deadline until) {
 std::vector<std::string> cluster::nodes_without_object() const {
   return impl_->labels ? impl_->labels->without_object() : std::vector<std::string>();
 }
+bool cluster::policies_read() const noexcept { return impl_->policy_follower.is_synced(); }
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
 std::shared_ptr<kube::client> cluster::api() const { return impl_->api; }
 
@@ -273,7 +274,7 @@ cluster::report cluster::state() const {
   const kube::reflector::counters& r = impl_->policy_follower.stats();
   report out;
   out.url = impl_->api->where().url();
-  out.policies_read = impl_->policy_follower.is_synced();
+  out.policies_read = policies_read();
   out.policies = impl_->policy_follower.size();
   out.pods_read = impl_->pod_follower.is_synced();
   out.pods = impl_->pods.objects().size();

@@ -58,6 +58,8 @@ class cluster {
   /// Ends all that, and lets the next replica write at once.
   async::task<void> stop(async::deadline until);
   report state() const;
+  /// As report::policies_read: for those who ask often.
+  bool policies_read() const noexcept;
   /// Every pod that has a node, as far as it could be read.
   /// Connected nodes that the API server does not know. Looks at all of them.
   std::vector<std::string> nodes_without_object() const;

@@ -145,7 +145,7 @@ http::health faces_loop::impl::health() const {
   // A fresh replica that knows no policy yet would pass every node; an API server in trouble must not keep it
   // away for good.
   out.add_ready("policies", [this] {
-    return !kubernetes || kubernetes->state().policies_read || boot_clock::now() - started > patience;
+    return !kubernetes || kubernetes->policies_read() || boot_clock::now() - started > patience;
   });
   // Nor one that would refuse the API server's own calls.
   out.add_ready("authentication",

@@ -89,6 +89,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
     return std::min(judge.next_deadline().value_or(instant::max()), stock.next_deadline());
   }
   void after_engine();
+  void count_left_out_lines(instant now);
 
   task<void> keep_deadlines();
   task<void> keep_policies();
@@ -213,6 +214,13 @@ void ingest_loop::impl::policies_changed() {
   after_engine();
 }
 
+void ingest_loop::impl::count_left_out_lines(instant now) {
+  if (now < node_lines_until) return;
+  if (node_lines > most_node_lines)
+    log.info("{} more changes of verdicts in the last ten seconds", node_lines - most_node_lines);
+  node_lines = 0;
+}
+
 // A heat wave must not become a flood of lines: of what happens to nodes, the first fifty in ten seconds.
 void ingest_loop::impl::happened(const policy::event& e) {
   const std::string who = e.policy.name_space + "/" + e.policy.name;
@@ -222,12 +230,8 @@ void ingest_loop::impl::happened(const policy::event& e) {
   }
   if (!stock.known(*e.node)) return;  // forgotten: one line says so for all
   const instant now = boot_clock::now();
-  if (now >= node_lines_until) {
-    if (node_lines > most_node_lines)
-      log.info("{} more changes of verdicts in the last ten seconds", node_lines - most_node_lines);
-    node_lines = 0;
-    node_lines_until = now + std::chrono::seconds(10);
-  }
+  count_left_out_lines(now);
+  if (node_lines == 0) node_lines_until = now + std::chrono::seconds(10);
   if (++node_lines > most_node_lines) return;
   log.info("policy {} on {}{}: {}", who, stock.name(*e.node), e.dry_run ? " (DryRun)" : "", e.message);
 }
@@ -278,6 +282,7 @@ task<void> ingest_loop::impl::keep_policies() {
 task<void> ingest_loop::impl::keep_reporting() {
   for (;;) {
     mail.report(report());
+    count_left_out_lines(boot_clock::now());  // though nothing happens after them
     co_await async::sleep_for(std::chrono::seconds(1));
   }
 }

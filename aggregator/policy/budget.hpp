@@ -40,7 +40,6 @@ class label_budget {
 
   bool has(store::node_id node) const noexcept;
   std::uint32_t used() const noexcept { return used_; }
-  std::uint32_t waiting() const noexcept { return static_cast<std::uint32_t>(queue_.size()); }
   std::uint32_t places(std::uint32_t known_nodes) const noexcept;
 
   /// Gives the longest waiting node a place, if there is one and the cool-down is over.
