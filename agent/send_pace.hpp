@@ -45,7 +45,8 @@ class send_pace {
  private:
   void wishes_changed() {
     watched_.clear();
-    for (const auto& w : wishes_.wanted().wishes) watched_.insert(w.family);
+    const auto all = wishes_.wanted();
+    for (const auto& w : all.wishes) watched_.insert(w.family);
     if (budget_.others_wait() > 0) ++version_;
   }
 

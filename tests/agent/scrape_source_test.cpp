@@ -174,8 +174,8 @@ TEST_SUITE("agent/scrape/source") {
       e.says = answer("# TYPE jobs_total counter\njobs_total{q=\"a\"} 20\nload 0.5\n");
       co_await b.next();
       CHECK(to_double(agent::test::entry_of(b.out, "jobs_per_second", {{"q", "a"}})->value) > 10);
-      const auto own =
-          std::ranges::find(b.out.groups(), "exporter", [](const auto& g) { return g.info.name; });
+      const auto own = std::ranges::find(b.out.groups(), std::string("exporter"),
+                                         [](const auto& g) { return g.info.name; });
       REQUIRE(own != b.out.groups().end());
       CHECK(own->read_at >= before);
       CHECK(e.asked.find("GET /metrics HTTP/1.1\r\n") == 0);

@@ -91,7 +91,7 @@ TEST_SUITE("common/async/stream") {
       REQUIRE(peer.has_value());
       std::string room(64u << 10, '\0');
       const auto until = within(50ms);
-      result<std::size_t> got = 1;
+      result<std::size_t> got = std::size_t{1};
       while (got && *got > 0) got = co_await peer->read_some(room, until);  // for ever, if it never looks
       REQUIRE(got.has_error());
       CHECK(got.error().code == errc::timeout);
