@@ -68,15 +68,29 @@ struct body_parser : boost::beast::http::basic_parser<IsRequest> {
     return piece.size();
   }
 
+  /// Whether a chunk's header may begin so: the end of the chunk before, then hex digits. Beast says so only
+  /// when the line is complete and something follows it.
+  static bool may_begin_chunk(std::string_view bytes) noexcept {
+    if (bytes.starts_with('\r')) bytes.remove_prefix(bytes.starts_with("\r\n") ? 2 : 1);
+    const auto digits = bytes.find_first_not_of("0123456789abcdefABCDEF");
+    return bytes.empty() || digits == bytes.npos ||
+           (digits > 0 && std::string_view("; \t\r").find(bytes[digits]) != std::string_view::npos);
+  }
+
   /// See request_parser::feed().
   std::size_t feed(std::string_view bytes, const sink& pieces_to) {
     const bool in_head = now == phase::head;
     to = &pieces_to;
     std::size_t used = 0;
     while (used < bytes.size() && (now == phase::body || now == phase::head)) {
+      const bool at_chunk = now == phase::body && chunked && chunk_left == 0;
+      if (at_chunk && !may_begin_chunk(bytes.substr(used))) {
+        fail(400, "the chunked body is malformed");
+        break;
+      }
       // Beast 1.81 asserts that the last chunk's header does not come in less than "0\r\n\r\n"; nothing
       // shorter can follow here.
-      if (now == phase::body && chunked && chunk_left == 0 && bytes.size() - used < 5) break;
+      if (at_chunk && bytes.size() - used < 5) break;
       error_code ec;
       const auto n = this->put(boost::asio::const_buffer(bytes.data() + used, bytes.size() - used), ec);
       used += n;

@@ -162,6 +162,29 @@ TEST_SUITE("common/http/request_parser") {
     }
   }
 
+  TEST_CASE("a malformed chunk size is refused as soon as it is seen, though nothing follows") {
+    const std::string head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (const std::string size : {"zz\r\n", "z", "-1\r\n", "\n", "1\r\na\r\nzz\r\n", "1g"}) {
+      for (const std::size_t step : {std::size_t{1}, std::size_t{100}}) {
+        CAPTURE(size);
+        CAPTURE(step);
+        http::request_parser p(1024);
+        collected got;
+        feed(p, head + size, step, got.sink);
+        REQUIRE(p.now() == phase::refused);
+        CHECK(p.status() == 400);
+        CHECK(p.why() == "the chunked body is malformed");
+      }
+    }
+    for (const std::string size : {"a", "A;name=value", "0", "1\r\na\r", "1\r\na\r\n"}) {
+      CAPTURE(size);
+      http::request_parser p(1024);
+      collected got;
+      feed(p, head + size, 1, got.sink);
+      CHECK(p.now() == phase::body);
+    }
+  }
+
   TEST_CASE("a sink that has enough ends the reading") {
     http::request_parser p(1024);
     std::size_t seen = 0;
