@@ -37,7 +37,8 @@ duration time_left(std::string_view token, std::chrono::system_clock::time_point
   // A difference of two sane times; anything else is clamped before it could overflow.
   const std::int64_t end = std::clamp(*exp, today, today + most);
   // A clock of ours that is behind must not stretch it beyond the time that it was given.
-  const std::int64_t issued = std::clamp(kube::integer_in(*object, "iat").value_or(0), end - most, end);
+  const std::int64_t issued =
+      std::clamp(kube::integer_in(*object, "iat").value_or(end - most), end - most, end);
   return std::chrono::seconds(std::max(std::min(end - today, end - issued), least));
 }
 

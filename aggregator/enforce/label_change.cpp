@@ -48,7 +48,7 @@ class comparison {
       return;
     }
     if (present != value) out_.labels[key] = value;
-    out_.takes = out_.takes || ours_.insert(key).second;
+    ours_.insert(key);
   }
 
   const kube::node_objects::node& node_;
@@ -82,7 +82,8 @@ void add_wake(const kube::node_objects::node& node, label_change& to) {
 
 http::call patch_of(const std::string& name, const kube::node_objects::node& node,
                     const label_change& change) {
-  return kube::node_patch(name, change.labels, change.annotations, change.takes ? node.version : "");
+  return kube::node_patch(name, change.labels, change.annotations,
+                          change.annotations.empty() ? "" : node.version);
 }
 
 }  // namespace binnacle::enforce

@@ -13,9 +13,6 @@ namespace binnacle::enforce {
 struct label_change {
   kube::key_changes labels;
   kube::key_changes annotations;
-  /// A label that was not ours goes on: only if the node is as we know it, or one that a user gave it this
-  /// moment would be lost.
-  bool takes = false;
   std::vector<std::string> foreign;  ///< keys that should be set and that somebody else has set
 
   bool empty() const noexcept { return labels.empty() && annotations.empty(); }
@@ -30,7 +27,9 @@ label_change change_for(const kube::node_objects::node& node, const policy::labe
 /// node.
 void add_wake(const kube::node_objects::node& node, label_change& to);
 
-/// As a merge patch, with the node's version if it takes a key.
+/// As a merge patch. One that changes what our annotation lists carries the version that it was made from,
+/// and is refused (409) when the node is another by now: a label that a user gave it this moment would be
+/// lost, or one of ours would be on it and in no list.
 http::call patch_of(const std::string& name, const kube::node_objects::node& node,
                     const label_change& change);
 

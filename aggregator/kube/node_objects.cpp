@@ -22,6 +22,16 @@ std::set<std::string, std::less<>> keys_in(std::string_view list) {
   return out;
 }
 
+/// Of two versions of one object. Source: Kubernetes API concepts, "Resource versions": decimal numbers that
+/// may be compared (KEP-5504); with a server that has others no version is older.
+bool is_older(std::string_view version, std::string_view than) {
+  const auto number = [](std::string_view v) {
+    return !v.empty() && v.find_first_not_of("0123456789") == v.npos;
+  };
+  if (!number(version) || !number(than)) return false;
+  return version.size() != than.size() ? version.size() < than.size() : version < than;
+}
+
 }  // namespace
 
 packed_labels::packed_labels(const json::object* from) {
@@ -75,7 +85,9 @@ const node_objects::node* node_objects::find(std::string_view name) const noexce
 void node_objects::patched(const std::string& name, const json::object& object) {
   const node* known = find(name);
   const json::object* meta = object_in(object, "metadata");
-  if (known != nullptr && meta != nullptr && text_in(*meta, "uid") == known->uid) changed({{}, name}, object);
+  if (known == nullptr || meta == nullptr || text_in(*meta, "uid") != known->uid) return;
+  changed({{}, name}, object);
+  nodes_.find(name)->second.patched = text_in(*meta, "resourceVersion");
 }
 
 std::vector<std::string> node_objects::take() {
@@ -93,9 +105,12 @@ void node_objects::changed(const object_key& key, const json::object& object) {
 
   const auto [at, fresh] = nodes_.try_emplace(key.name);
   node& known = at->second;
-  known.version = text_in(*meta, "resourceVersion");
   // A node of the same name that was made anew has none of our labels, even if it looks the same.
   const bool another = known.uid != text_in(*meta, "uid");
+  // A watch that is behind still tells of times before our patch, whose answer came sooner.
+  if (!another && is_older(text_in(*meta, "resourceVersion"), known.patched)) return;
+  known.patched.clear();
+  known.version = text_in(*meta, "resourceVersion");
   if (!fresh && !another && labels == known.labels && ours == known.ours) return;
   known.uid = text_in(*meta, "uid");
   known.labels = std::move(labels);

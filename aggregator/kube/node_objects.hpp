@@ -44,6 +44,7 @@ class node_objects final : public watcher {
     std::string version;
     packed_labels labels;
     std::set<std::string, std::less<>> ours;  ///< keys, by our annotation; the labels may be gone
+    std::string patched;  ///< the version of our own last patch, until the watch has come so far
 
     /// The labels that we wrote and that are there.
     std::map<std::string, std::string> written() const;

@@ -49,11 +49,12 @@ TEST_SUITE("aggregator/enforce/label_change") {
 
   TEST_CASE(
       "a label goes off together with its entry in the annotation, and the last entry with the annotation") {
-    CHECK(patch(node(R"("power":"violating","zone":"a")", "power"), off("power")) ==
-          R"({"metadata":{"labels":{"power":null},"annotations":{"binnacle/labels":null}}})");
+    CHECK(
+        patch(node(R"("power":"violating","zone":"a")", "power"), off("power")) ==
+        R"({"metadata":{"resourceVersion":"7","labels":{"power":null},"annotations":{"binnacle/labels":null}}})");
     CHECK(
         patch(node(R"("power":"violating")", "power," + heat), off("power")) ==
-        R"({"metadata":{"labels":{"power":null},"annotations":{"binnacle/labels":"telemetry.aware.scheduling.power/heat"}}})");
+        R"({"metadata":{"resourceVersion":"7","labels":{"power":null},"annotations":{"binnacle/labels":"telemetry.aware.scheduling.power/heat"}}})");
   }
 
   TEST_CASE("defect_9_a_changed_value_is_one_replace") {
@@ -75,8 +76,9 @@ TEST_SUITE("aggregator/enforce/label_change") {
     // Also after we wrote it: somebody else has given it another value.
     const auto taken = node(R"("power":"always")", "power");
     CHECK(patch(taken, set("power", "violating")) ==
-          R"({"metadata":{"annotations":{"binnacle/labels":null}}})");
-    CHECK(patch(taken, off("power")) == R"({"metadata":{"annotations":{"binnacle/labels":null}}})");
+          R"({"metadata":{"resourceVersion":"7","annotations":{"binnacle/labels":null}}})");
+    CHECK(patch(taken, off("power")) ==
+          R"({"metadata":{"resourceVersion":"7","annotations":{"binnacle/labels":null}}})");
   }
 
   TEST_CASE("what is to be kept, and what nothing is known of yet, stays") {
@@ -91,7 +93,7 @@ TEST_SUITE("aggregator/enforce/label_change") {
                         "power,telemetry.aware.scheduling.gone/x");
     CHECK(
         enforce::patch_of("n1", n, enforce::change_for(n, nullptr, power)).body ==
-        R"({"metadata":{"labels":{"telemetry.aware.scheduling.gone/x":null},"annotations":{"binnacle/labels":"power"}}})");
+        R"({"metadata":{"resourceVersion":"7","labels":{"telemetry.aware.scheduling.gone/x":null},"annotations":{"binnacle/labels":"power"}}})");
     // A wish that was made before the policy went is no reason to write it again.
     CHECK(patch(node(""), set("power", "violating"), {}).empty());
   }
@@ -106,14 +108,14 @@ TEST_SUITE("aggregator/enforce/label_change") {
 
   TEST_CASE("whatever somebody writes into our annotation, no label goes that cannot be ours") {
     const auto n = node(R"("kubernetes.io/hostname":"n1")", "kubernetes.io/hostname, ,not a key");
-    CHECK(patch(n, {}) == R"({"metadata":{"annotations":{"binnacle/labels":null}}})");
+    CHECK(patch(n, {}) == R"({"metadata":{"resourceVersion":"7","annotations":{"binnacle/labels":null}}})");
   }
 
   TEST_CASE("a label that somebody took off is put on again, and one that is to go need not be there") {
     CHECK(patch(node("", "power"), set("power", "violating")) ==
           R"({"metadata":{"labels":{"power":"violating"}}})");
     CHECK(patch(node("", "power"), off("power")) ==
-          R"({"metadata":{"annotations":{"binnacle/labels":null}}})");
+          R"({"metadata":{"resourceVersion":"7","annotations":{"binnacle/labels":null}}})");
   }
 
   TEST_CASE("a wake is a label of our own that changes each time, or any other label that changes") {

@@ -81,6 +81,31 @@ TEST_SUITE("aggregator/kube/node_objects") {
     CHECK(c.seen.take().empty());
   }
 
+  TEST_CASE("a watch that is behind does not undo what the answer to a patch has told") {
+    cluster c;
+    c.put("n1", "{}", "");
+    const auto before = c.object("n1", R"({"a":"1"})", "a", "u1");  // version 2: our first patch
+    const auto patch = c.object("n1", R"({"a":"1","b":"1"})", "a,b", "u1");
+    c.seen.patched("n1", before);
+    c.seen.patched("n1", patch);
+    c.seen.changed({"", "n1"}, before);
+    CHECK(c.seen.find("n1")->written().size() == 2);
+    CHECK(c.seen.find("n1")->version == "3");
+    c.seen.changed({"", "n1"}, patch);
+    c.version = 9;
+    c.put("n1", R"({"b":"1"})", "b");
+    CHECK(c.seen.find("n1")->written() == std::map<std::string, std::string>{{"b", "1"}});
+    CHECK(c.seen.find("n1")->version == "10");
+    // Another node of that name has versions of its own; and a server that was set back is believed again.
+    c.seen.patched("n1", c.object("n1", R"({"b":"1"})", "b", "u1"));
+    c.version = 4;
+    c.put("n1", "{}", "", "u2");
+    CHECK(c.seen.find("n1")->version == "5");
+    c.version = 2;
+    c.put("n1", R"({"b":"1"})", "b", "u2");
+    CHECK(c.seen.find("n1")->version == "3");
+  }
+
   TEST_CASE("only metadata is asked for, in pages") {
     const auto what = kube::node_objects::collection();
     CHECK(what.path == "/api/v1/nodes");
