@@ -113,8 +113,9 @@ class Processes:
             signal.signal(signal.SIGTERM, terminated)
 
     def start(self, name, *command):
-        # A session of its own: Ctrl-C is for the script, which then ends them in order. And the kernel ends them if the script is killed.
-        tied = [] if self.outlive else ["setpriv", "--pdeathsig", "KILL", "--"]
+        # A session of its own: Ctrl-C is for the script, which then ends them in order. And the kernel ends them if the script is killed; if that
+        # was before the kernel was asked for it, the program does not begin.
+        tied = [] if self.outlive else ["setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"', str(os.getpid())]
         with open(self.logs / f"{name}.log", "ab") as log:
             process = subprocess.Popen([*tied, *[str(word) for word in command]], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                                        start_new_session=True)
