@@ -1,5 +1,7 @@
 #include "common/wire/aggregator_session.hpp"
 
+#include "common/wire/batch_codec.hpp"
+
 #include <algorithm>
 
 namespace binnacle::wire {
@@ -12,7 +14,6 @@ using std::chrono::milliseconds;
 constexpr duration longest_period = hours(1);
 // Some of the answers in link_offset::window find the way there empty.
 constexpr duration longest_ask_pause = std::chrono::seconds(64);
-constexpr std::int64_t ns_per_us = 1'000;
 
 duration longest(const catalog& c) {
   duration most{};

@@ -184,24 +184,6 @@ TEST_SUITE("agent/scrape/source") {
     });
   }
 
-  TEST_CASE("a token as long as a service account's is sent whole, and none is a reason") {
-    with_exporter([](async::loop& on, exporter& e) -> task<void> {
-      const support::temp_folder folder;
-      const std::string token(2048, 't');
-      folder.write("token", token + "\n");
-      e.says = answer("a 1\n");
-      auto t = e.target();
-      t.token_file = folder / "token";
-      bench b(on, {t});
-      co_await b.next();
-      CHECK(b.up() == "1");
-      CHECK(e.asked.find("\r\nAuthorization: Bearer " + token + "\r\n") != std::string::npos);
-      folder.remove("token");
-      while (b.up() != "0") co_await b.next();
-      CHECK(b.source->limitation().find("no token: " + (folder / "token")) != std::string::npos);
-    });
-  }
-
   TEST_CASE("that a target is down is told also when no other is up") {
     run([](async::loop& on) -> task<void> {
       board out;
@@ -533,6 +515,36 @@ TEST_SUITE("agent/scrape/source") {
       co_await wrong.next();
       CHECK(wrong.up() == "0");
       CHECK(wrong.source->limitation().find("check ca") != std::string::npos);
+    };
+    with_exporter(body, context->current());
+  }
+
+  TEST_CASE("a token as long as a service account's is sent whole over TLS, and none is a reason") {
+    const support::temp_dir folder;
+    support::authority ours(folder, "ours");
+    tls::options o;
+    o.pem = ours.issue_server();
+    o.clients = tls::client_certificate::none;
+    const auto context = tls::context::load(std::move(o)).value();
+    const support::temp_folder with_token;
+    const std::string token(2048, 't');
+    const auto body = [&](async::loop& on, exporter& e) -> task<void> {
+      with_token.write("token", token + "\n");
+      e.says = answer("a 1\n");
+      auto t = e.target();
+      t.secure = true;
+      t.server_name = "localhost";
+      t.pem.authority = ours.certificate();
+      t.token_file = with_token / "token";
+      bench b(on, {t});
+      co_await b.next();
+      CHECK_MESSAGE(b.up() == "1", b.source->limitation());
+      CHECK(e.asked.find("\r\nAuthorization: Bearer " + token + "\r\n") != std::string::npos);
+      with_token.remove("token");
+      bench without(on, {t});
+      co_await without.next();
+      CHECK(without.up() == "0");
+      CHECK(without.source->limitation().find("no token: " + (with_token / "token")) != std::string::npos);
     };
     with_exporter(body, context->current());
   }

@@ -91,7 +91,7 @@ TEST_SUITE("aggregator/policy/policy_set") {
     CHECK(set.problems().empty());
   }
 
-  TEST_CASE("files: unreadable ones keep their policies, removed ones do not, an empty one has none") {
+  TEST_CASE("files: unreadable and emptied ones keep their policies, removed ones do not") {
     policy_set set;
     set.put("a.yaml", manifest({{"dontschedule", temp(80)}}));
     set.unreadable("a.yaml", "the file cannot be read: Permission denied");
@@ -99,7 +99,8 @@ TEST_SUITE("aggregator/policy/policy_set") {
     CHECK(says(set, "a.yaml: error: the file cannot be read: Permission denied"));
     CHECK(says(set, "its 1 policies stay in force"));
     set.put("a.yaml", "");
-    CHECK(in_force(set).empty());
+    CHECK(in_force(set) == "default/p: dontschedule temp GreaterThan 80;");
+    CHECK(says(set, "the file is empty now: remove it if its policies are to go"));
     set.put("a.yaml", manifest({{"dontschedule", temp(80)}}));
     set.remove("a.yaml");
     CHECK(in_force(set).empty());
