@@ -84,8 +84,10 @@ config_spec bind(settings& s) {
       "binnacle-agent --aggregator aggregator.binnacle:9110 --cert pki/node7.crt --key pki/node7.key "
       "--ca pki/server-ca.crt");
   spec.group("Who and where to");
-  spec.add("node-name", s.node_name,
-           "this node's name, also in its certificate (default: the lower-cased host name)");
+  spec.add(
+      "node-name", s.node_name,
+      "this node's name, also in its certificate; the aggregator takes it in lower case, as Kubernetes does "
+      "(default: the lower-cased host name)");
   spec.add("cluster", s.cluster, "name of the cluster; the aggregator must say the same");
   spec.add("aggregator", s.aggregator, "aggregators, host:port each; none: only the scrape endpoint");
   spec.add("server-name", s.server_name,

@@ -2,9 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <arpa/inet.h>
+#include <array>
 #include <charconv>
 
 namespace binnacle::agent {
+namespace {
+
+// What has a colon is an IPv6 address, perhaps with a zone ("fe80::1%eth0"), or a mistake (":::").
+bool possible_host(std::string_view host) {
+  if (host.empty()) return false;
+  if (host.find(':') == host.npos) return true;
+  std::array<unsigned char, 16> address{};
+  return ::inet_pton(AF_INET6, std::string(host.substr(0, host.find('%'))).c_str(), address.data()) == 1;
+}
+
+}  // namespace
 
 std::optional<endpoint> read_endpoint(std::string_view text, std::uint16_t default_port) {
   endpoint out{{}, default_port};
@@ -22,7 +35,7 @@ std::optional<endpoint> read_endpoint(std::string_view text, std::uint16_t defau
     out.host = has_port ? text.substr(0, colon) : text;
     port = has_port ? text.substr(colon) : std::string_view();
   }
-  if (out.host.empty()) return std::nullopt;
+  if (!possible_host(out.host)) return std::nullopt;
   if (!port.empty()) {
     port.remove_prefix(1);
     const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), out.port);

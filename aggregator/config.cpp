@@ -3,9 +3,13 @@
 #include "aggregator/policy/alias_yaml.hpp"
 #include "common/label_syntax.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace binnacle::aggregator {
 
@@ -88,6 +92,27 @@ config_spec bind(settings& s) {
   return spec;
 }
 
+namespace {
+
+/// One port cannot do two things; the kernel would only say that it is in use.
+result<void> check_ports(const settings& s) {
+  const std::array<std::pair<const char*, std::int64_t>, 5> ports{{{"ingest-port", s.ingest_port},
+                                                                   {"extender-port", s.extender_port},
+                                                                   {"metrics-port", s.metrics_port},
+                                                                   {"ops-port", s.ops_port},
+                                                                   {"health-port", s.health_port}}};
+  for (auto one = ports.begin(); one != ports.end(); ++one) {
+    for (auto other = ports.begin(); other != one; ++other) {
+      if (one->second == 0 || one->second != other->second) continue;
+      return error{errc::invalid_input, fmt::format("--{} and --{} are both {}: give each its own port",
+                                                    other->first, one->first, one->second)};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 result<void> validate(const settings& s) {
   struct needed {
     const char* key;
@@ -107,6 +132,7 @@ result<void> validate(const settings& s) {
       return error{errc::invalid_input,
                    "--label-namespaces: " + name + " is no namespace: lower-case letters, digits and '-'"};
   }
+  if (auto distinct = check_ports(s); distinct.has_error()) return distinct;
   const auto slash = s.agents_account.find('/');
   if (!s.agents_account.empty() && (slash == 0 || slash >= s.agents_account.size() - 1 ||
                                     s.agents_account.find('/', slash + 1) != s.agents_account.npos)) {

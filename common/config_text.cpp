@@ -9,6 +9,16 @@
 namespace binnacle {
 namespace {
 
+/// Each line of `text` as a comment of YAML.
+std::string commented(std::string_view text) {
+  std::string out = "# ";
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += "# ";
+  }
+  return out + '\n';
+}
+
 constexpr std::size_t longest_name = 64;  // nobody misspells more: keeps the distance cheap
 
 }  // namespace
@@ -65,14 +75,14 @@ std::string config_spec::help_text() const {
 }
 
 std::string config_spec::commented_defaults() const {
-  std::string out = fmt::format(
-      "# {}: {}\n# Every key is also a flag (--key value); flags win over this file.\n", program_, summary_);
+  std::string out = commented(fmt::format(
+      "{}: {}\nEvery key is also a flag (--key value); flags win over this file.", program_, summary_));
   const auto to = std::back_inserter(out);
   std::string title;
   for (const setting& s : settings_) {
     if (s.title != title) fmt::format_to(to, "\n# ---- {} ----\n", s.title);
     title = s.title;
-    fmt::format_to(to, "\n# {}\n# {}\n{}: {}\n", s.help, s.form, s.key, s.yaml());
+    fmt::format_to(to, "\n{}{}{}: {}\n", commented(s.help), commented(s.form), s.key, s.yaml());
   }
   return out;
 }

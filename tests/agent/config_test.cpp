@@ -59,6 +59,18 @@ TEST_CASE("a file and flags") {
   CHECK(s.rapl_tdp == 250);
 }
 
+TEST_CASE("the printed file is one that --config takes") {
+  settings s;
+  support::temp_folder folder;
+  folder.write("printed.yaml", bind(s).commented_defaults());
+  const auto file = folder / "printed.yaml";
+  CHECK(refusal({"--config", file.c_str()}) == "accepted");
+}
+
+TEST_CASE("an aggregator's address that is none is refused with a sentence") {
+  CHECK(refusal({"--aggregator", ":::"}).find("\":::\" is no address: use HOST:PORT") != std::string::npos);
+}
+
 TEST_CASE("what the PMU counts") {
   CHECK(parsed({}).value().pmu_preset == "default");
   const auto s = parsed({"--pmu-preset", "collectd", "--pmu-events", "instructions,r01c2", "--pmu-period",

@@ -318,6 +318,19 @@ TEST_SUITE("common/config/file") {
     CHECK(folder.message == "cannot read configuration file /tmp: Is a directory");
   }
 
+  // binnacle-ipmi's printed file was refused for the second line of its summary.
+  TEST_CASE("in the printed file a summary of several lines is a comment of several lines") {
+    std::string name = "x";
+    binnacle::config_spec spec("p", "First: line.\nSecond: line.", "");
+    spec.add("name", name, "whose");
+    const auto printed = spec.commented_defaults();
+    CHECK(printed.starts_with("# p: First: line.\n# Second: line.\n# Every key is also"));
+    const temporary_file file(printed);
+    std::ostringstream out;
+    const char* const flags[] = {"p", "--config", file.path().c_str()};
+    CHECK_MESSAGE(spec.parse(3, flags, out).has_value(), printed);
+  }
+
   TEST_CASE("the printed file reads back to the same settings") {
     fixture f;
     const auto done = f.parse({"--address=a\"b\\c\nd", "--period=1m1.5s", "--sources=x,y", "--unsafe",

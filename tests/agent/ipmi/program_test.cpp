@@ -1,6 +1,7 @@
 // The program itself: its command line, its socket, its rights.
 #include "tests/agent/ipmi/helper_process.hpp"
 #include "tests/support/bmc_sim.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -72,6 +73,15 @@ TEST_CASE("the command line explains itself, names the licence, and refuses in o
   CHECK(output_of("--workarounds spells").find("IPMI 2.0 has no \"spells\": use authcap") !=
         std::string::npos);
   CHECK(output_of("--socket /nonexistent/x.sock").find("its folder must be there and writable") !=
+        std::string::npos);
+}
+
+TEST_CASE("the file that --print-config prints is one that --config takes") {
+  const temp_folder folder;
+  const auto file = folder / "ipmi.yaml";
+  CHECK(output_of("--print-config > " + file) == "exit 0");
+  CHECK(output_of("--config " + file + " --help").find("exit 0") != std::string::npos);
+  CHECK(output_of("--config " + file + " --socket /nonexistent/x.sock").find("its folder must be there") !=
         std::string::npos);
 }
 
