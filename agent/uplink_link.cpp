@@ -1,8 +1,11 @@
 #include "agent/uplink_link.hpp"
 
+#include "common/tls/own_certificate.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +18,9 @@ constexpr std::string_view link_protocol = "binnacle/1";
 // fails.
 constexpr backoff::settings search_pauses{std::chrono::milliseconds(500), std::chrono::seconds(2),
                                           std::chrono::seconds(60)};
+
+// How long a connection that takes no more may go on giving.
+constexpr std::chrono::seconds read_on_for(1);
 
 }  // namespace
 
@@ -29,7 +35,8 @@ struct uplink_link::session {
   feed content;
   wire::batch batch;
   wire::bytes out;
-  bool over = false;  // nothing more is to be read; the writer sends what is left and closes
+  std::optional<error> refusal;  // of our certificate, which TLS 1.3 tells after the handshake
+  bool over = false;             // nothing more is to be read; the writer sends what is left and closes
   bool said_goodbye = false;
 };
 
@@ -126,7 +133,14 @@ task<result<void>> uplink_link::live() {
     core_->plan_changed();
   }
   if (const auto& why = s->machine.ended()) co_return error{errc::disconnected, why->message};
-  co_return error{errc::disconnected, "the connection was lost"};
+  error lost{errc::disconnected, "the connection was lost"};
+  co_return with_our_dates(s->refusal.value_or(std::move(lost)));
+}
+
+// Our certificate may be out of date by our own clock, too, which says more than the peer does.
+error uplink_link::with_our_dates(const error& why) const {
+  const auto wrong = tls::out_of_date(core_->options.tls->current().get());
+  return {why.code, wrong.empty() ? why.message : fmt::format("{} ({})", why.message, wrong)};
 }
 
 // Until the session ends or the connection does.
@@ -146,6 +160,7 @@ task<void> uplink_link::read(std::shared_ptr<session> s) {
     const auto room = s->machine.prepare(512);
     const std::span<char> to(reinterpret_cast<char*>(room.data()), room.size());
     auto got = co_await s->stream.read_some(to, within(core_->options.write_deadline));
+    if (got.has_error() && got.error().code == errc::permission) s->refusal = got.error();
     if (got.has_error() || got.value() == 0) co_return;
     s->machine.received(got.value());
   }
@@ -227,6 +242,7 @@ result<void> uplink_link::put_what_is_due(session& s, instant now) {
 
 // One write at a time: what changes while it lasts waits on the board, and the newest value goes.
 task<void> uplink_link::write(std::shared_ptr<session> s) {
+  bool broken = false;
   for (;;) {
     if (auto put = put_what_is_due(*s, boot_clock::now()); put.has_error()) {
       core_->log.error("{}: {}", address_, put.error().message);
@@ -236,7 +252,8 @@ task<void> uplink_link::write(std::shared_ptr<session> s) {
       s->machine.take_output(s->out);
       const std::string_view text(reinterpret_cast<const char*>(s->out.data()), s->out.size());
       auto sent = co_await s->stream.write(text, within(core_->options.write_deadline));
-      if (sent.has_error()) break;
+      broken = sent.has_error();
+      if (broken) break;
       core_->sent[leads_to()].bytes += on_the_wire(text.size());
       continue;
     }
@@ -246,6 +263,10 @@ task<void> uplink_link::write(std::shared_ptr<session> s) {
     co_await due_.wait(until);
   }
   s->stream.end_writing();
+  // A peer that refuses our certificate says so and closes: what it said is still to be read.
+  const async::deadline until = within(read_on_for);
+  while (broken && !s->over && co_await due_.wait(until)) {
+  }
   if (!s->over) s->stream.close();  // wakes the reader
 }
 

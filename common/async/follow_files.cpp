@@ -1,20 +1,25 @@
 #include "common/async/follow_files.hpp"
 
 #include "common/async/timers.hpp"
+#include "common/tls/own_certificate.hpp"
 
 namespace binnacle::async {
 
 task<void> follow_files(std::shared_ptr<tls::context> context, std::string what, logger log,
                         std::chrono::seconds period) {
-  bool warned = false;
+  bool told_soon = false, told_wrong = false;
   std::string said;  // each trouble once, while it lasts
   for (;;) {
-    if (context->ends_soon() && !warned) {
-      const long hours = context->seconds_left() / 3600;
+    const std::string wrong = tls::out_of_date(context->current().get());
+    const bool soon = context->ends_soon();
+    if (!wrong.empty() && !told_wrong) {
+      log.error("{}: {}", what, wrong);
+    } else if (wrong.empty() && soon && !told_soon) {
       log.warning("{}: less than a tenth of its time is left ({} hours); renew it before it ends", what,
-                  hours);
-      warned = true;
+                  context->seconds_left() / 3600);
     }
+    told_wrong = !wrong.empty();
+    told_soon = soon;
     co_await sleep_for(period);
     const auto reloaded = context->reload_if_changed();
     if (reloaded.has_error()) {
@@ -25,7 +30,7 @@ task<void> follow_files(std::shared_ptr<tls::context> context, std::string what,
     said.clear();
     if (*reloaded) {
       log.info("{}: taken over from changed files, {} hours left", what, context->seconds_left() / 3600);
-      warned = false;
+      told_soon = told_wrong = false;
     }
   }
 }

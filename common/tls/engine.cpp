@@ -167,11 +167,16 @@ std::string_view certificate_alert(int reason) {
   switch (reason) {
     case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
     case SSL_R_SSLV3_ALERT_NO_CERTIFICATE: return "it requires a client certificate and we gave none";
-    case SSL_R_TLSV1_ALERT_UNKNOWN_CA: return "our certificate is not signed by a CA that it trusts";
-    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED: return "our certificate has expired, or the clocks differ";
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+      return "our certificate is not signed by a CA that it trusts: have it issued by that CA";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+      return "our certificate has expired by its clock: renew it, or compare the clocks";
     case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
     case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
-    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE: return "it does not accept our certificate";
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+      return "it does not accept our certificate (one that is not valid yet, or not for clients): compare "
+             "its "
+             "dates with the clocks, and look at its extended key usage";
     case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED: return "our certificate is revoked";
     case SSL_R_TLSV1_ALERT_ACCESS_DENIED: return "it denied access";
     default: return {};

@@ -24,16 +24,17 @@ TEST_SUITE("agent/uplink") {
       const char* host;
       int port;
     };
-    for (const row& r :
-         {row{"a.b:1234", "a.b", 1234}, row{"a.b", "a.b", 9110}, row{"[fd00::5]:77", "fd00::5", 77},
-          row{"[::1]", "::1", 9110}, row{"fd00::5", "fd00::5", 9110}}) {
+    for (const row& r : {row{"a.b:1234", "a.b", 1234}, row{"a.b", "a.b", 9110},
+                         row{"[fd00::5]:77", "fd00::5", 77}, row{"[::1]", "::1", 9110},
+                         row{"fd00::5", "fd00::5", 9110}, row{"fe80::1%eth0", "fe80::1%eth0", 9110}}) {
       CAPTURE(r.text);
       const auto parsed = agent::parse_endpoint(r.text);
       REQUIRE(parsed.has_value());
       CHECK(parsed->host == r.host);
       CHECK(parsed->port == r.port);
     }
-    for (const char* text : {"", ":9110", "a:", "a:b", "a:0", "a:70000", "[::1", "[::1]x"}) {
+    for (const char* text :
+         {"", ":9110", "a:", "a:b", "a:0", "a:70000", "[::1", "[::1]x", ":::", "1:2:3", "[:::]:9110"}) {
       CAPTURE(text);
       CHECK(agent::parse_endpoint(text).has_error());
     }
@@ -243,6 +244,53 @@ TEST_SUITE("agent/uplink") {
       second.reset();
       while (!stopped) co_await async::sleep_for(5ms);
     });
+  }
+
+  // TLS 1.3 refuses a client's certificate after the client's handshake: it was "the connection was lost".
+  TEST_CASE_FIXTURE(fixture, "a certificate that the aggregator refuses is named with the remedy") {
+    support::authority strangers{dir, "strangers"};
+    support::wanted node;
+    node.dns_names = {"n1"};
+    support::authority* by = &agents;
+    std::vector<std::string> says;
+    SUBCASE("that has ended") {
+      node.valid_from = -7200;
+      node.valid_to = -3600;
+      says = {"refused us: our certificate has expired", "ended on 20", "issue a new one"};
+    }
+    SUBCASE("that is not valid yet") {
+      node.valid_from = 3600;
+      node.valid_to = 7200;
+      says = {"refused us: it does not accept our certificate", "begins only on 20", "clock"};
+    }
+    SUBCASE("of another CA") {
+      by = &strangers;
+      says = {"refused us: our certificate is not signed by a CA that it trusts: have it issued by that CA;"};
+    }
+    tls::options o;
+    o.tls13_only = true;
+    o.alpn = "binnacle/1";
+    o.side = tls::role::client;
+    o.pem = by->issue("n1", node);
+    o.pem.authority = servers.certificate();
+    client = tls::context::load(o).value();
+    std::string said;
+    const logger log("test", log_level::warning, [&said](std::string_view line) { said += line; });
+    support::run([&](async::loop& loop) -> task<void> {
+      auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
+      agent::uplink up(loop, options(at.port()), b, log);
+      up.start();
+      auto socket = co_await at.accept();
+      async::stream stream(std::move(socket.value()), server->current(), tls::role::server);
+      auto shaken = co_await stream.handshake(within(15s));
+      CHECK(shaken.has_error());
+      stream.close();
+      while (said.empty()) co_await async::sleep_for(5ms);
+      bool stopped = false;
+      up.stop(1s, [&stopped] { stopped = true; });
+      while (!stopped) co_await async::sleep_for(5ms);
+    });
+    for (const auto& part : says) CHECK_MESSAGE(said.find(part) != said.npos, said);
   }
 
   TEST_CASE_FIXTURE(fixture, "behind one address it finds every replica, and keeps one link to each") {

@@ -1,5 +1,6 @@
 #include "common/tls/context.hpp"
 
+#include "common/tls/own_certificate.hpp"
 #include "tests/support/pki.hpp"
 
 #include <doctest/doctest.h>
@@ -99,6 +100,35 @@ TEST_SUITE("common/tls/context") {
     CHECK(ended->seconds_left() < 0);
     CHECK(ended->ends_soon());
     CHECK_FALSE(lasting->ends_soon());
+  }
+
+  TEST_CASE("a certificate that is not valid now is named with its date") {
+    support::temp_dir dir;
+    support::authority ca(dir, "ca");
+    const auto said_of = [&](long from, long to) {
+      support::wanted what;
+      what.common_name = "n1";
+      what.valid_from = from;
+      what.valid_to = to;
+      const auto context = tls::context::load(server_of(ca.issue("a", what))).value();
+      return tls::out_of_date(context->current().get());
+    };
+    CHECK(said_of(-60, 3600).empty());
+    const auto ended = said_of(-7200, -3600);
+    CHECK(ended.starts_with("certificate \"n1\" ended on 20"));
+    CHECK(ended.ends_with(" UTC: issue a new one"));
+    CHECK(said_of(3600, 7200).starts_with("certificate \"n1\" begins only on 20"));
+  }
+
+  TEST_CASE("a key that everybody may read is named with the remedy") {
+    support::temp_dir dir;
+    support::write_file(dir / "a.key", "x");
+    fs::permissions(dir / "a.key", fs::perms(0640));
+    CHECK(tls::exposed_key(dir / "a.key").empty());
+    fs::permissions(dir / "a.key", fs::perms(0644));
+    CHECK(tls::exposed_key(dir / "a.key") ==
+          "key " + (dir / "a.key") + " may be read by everybody on this machine: chmod 600 it");
+    CHECK(tls::exposed_key(dir / "none").empty());
   }
 
   TEST_CASE("a changed certificate is taken over, an unchanged one is not read again") {
