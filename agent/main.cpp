@@ -25,6 +25,7 @@
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/http/server.hpp"
+#include "common/tls/own_certificate.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -223,7 +224,8 @@ struct parts {
 
 async::task<void> stop_when_asked(parts* p, async::task_group* tasks, logger log) {
   const int signal = co_await async::stop_signal();
-  log.info("{}: sending what is left and stopping", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  const char* const name = signal == SIGTERM ? "SIGTERM" : signal == SIGHUP ? "SIGHUP" : "SIGINT";
+  log.info("{}: sending what is left and stopping", name);
   auto stopped = std::make_shared<async::event>(p->loop);
   auto waiting = std::make_shared<int>(p->server ? 2 : 1);
   const std::function<void()> done = [stopped, waiting] {
@@ -251,6 +253,9 @@ result<privileges> drop_privileges(const settings& s) {
 }
 
 result<void> serve(const settings& s, const logger& log) {
+  for (const auto* key : {&s.key, &s.listen_key}) {
+    if (const auto exposed = tls::exposed_key(*key); !exposed.empty()) log.warning("{}", exposed);
+  }
   auto found = make_sources(s, log);
   log_findings(log, probe_all(found, [](const source& one) { return !one.waits(); }));
 

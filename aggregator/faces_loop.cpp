@@ -20,6 +20,7 @@
 #include "common/http/server.hpp"
 #include "common/tls/context.hpp"
 
+#include <csignal>
 #include <optional>
 #include <pthread.h>
 
@@ -242,13 +243,16 @@ ops::policy_report faces_loop::impl::about_policies() const {
   return {ingest.problems, ingest.conditions, ingest.strategies};
 }
 
-// SIGTERM: not ready, but served on until callers know (a scheduler that is refused places pods without us);
-// then no new connections, running requests end, then everything.
+// SIGTERM, SIGINT, SIGHUP: not ready, but served on until callers know (a scheduler that is refused places
+// pods without us); then no new connections, running requests end, then everything.
 task<void> faces_loop::impl::wait_for_signal(std::function<void()> on_signal) {
   using namespace boost::asio::experimental::awaitable_operators;
   const int number = co_await async::stop_signal();
   const auto grace = std::chrono::duration_cast<std::chrono::milliseconds>(options.drain);
-  log.info("signal {}: stopping; not ready, and served on for {} ms (a second signal ends that)", number,
+  log.info("{}: stopping; not ready, and served on for {} ms (a second signal ends that)",
+           number == SIGTERM  ? "SIGTERM"
+           : number == SIGHUP ? "SIGHUP"
+                              : "SIGINT",
            grace.count());
   stopping = true;
   for (face_server& s : servers) s.server->retire();

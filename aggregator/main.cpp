@@ -6,6 +6,7 @@
 #include "aggregator/ingest_loop.hpp"
 #include "common/config.hpp"
 #include "common/log.hpp"
+#include "common/tls/own_certificate.hpp"
 
 #include <array>
 #include <cstdio>
@@ -74,6 +75,7 @@ int main(int argc, char** argv) {
     parse_log_level(s.log_level, level);
     const logger log("aggregator", level);
     for (const std::string& note : parsed->notes) log.warning("{}", note);
+    if (const auto exposed = tls::exposed_key(s.key); !exposed.empty()) log.warning("{}", exposed);
     return aggregator::run(s, names, log);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "binnacle-aggregator: %s\n", e.what());

@@ -51,6 +51,8 @@ task<bool> event::wait(deadline until) {
 task<int> stop_signal() {
   const auto ex = co_await asio::this_coro::executor;
   asio::basic_signal_set<executor> signals(ex, SIGTERM, SIGINT);
+  struct ::sigaction hangup {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) signals.add(SIGHUP);
   auto [ec, number] = co_await signals.async_wait(use_task);
   co_return ec ? 0 : number;
 }

@@ -41,8 +41,8 @@ class event {
   bool notified_ = false;
 };
 
-/// Ends with the number of the first SIGTERM or SIGINT. From its start on these signals no longer end the
-/// process.
+/// The first of SIGTERM, SIGINT and SIGHUP (a closed terminal; not where it was ignored before: nohup). From
+/// its start on these signals no longer end the process.
 task<int> stop_signal();
 
 }  // namespace binnacle::async

@@ -10,7 +10,9 @@
 
 #include <csignal>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -137,6 +139,30 @@ TEST_SUITE("common/async") {
     });
   }
 
+  TEST_CASE("an ended certificate is told once, by its date") {
+    support::temp_dir dir;
+    support::authority ca(dir, "ca");
+    support::wanted ended;
+    ended.common_name = "s";
+    ended.valid_from = -7200;
+    ended.valid_to = -3600;
+    tls::options o;
+    o.side = tls::role::server;
+    o.pem = ca.issue("server", ended);
+    const std::shared_ptr<tls::context> context = tls::context::load(o).value();
+    std::vector<std::string> said;
+    const logger log("test", log_level::info, [&said](std::string_view line) { said.emplace_back(line); });
+    support::run([&](async::loop& loop) -> task<void> {
+      async::task_group group(loop, quiet);
+      group.spawn("follow", async::follow_files(context, "test certificate", log, std::chrono::seconds(0)));
+      co_await async::sleep_for(20ms);
+      group.cancel();
+      co_await group.wait();
+    });
+    REQUIRE(said.size() == 1);
+    CHECK(said[0].find("error test: test certificate: certificate \"s\" ended on 20") != std::string::npos);
+  }
+
   TEST_CASE("work posted from another thread runs on the loop's thread") {
     async::loop loop;
     std::thread::id ran_on;
@@ -146,13 +172,30 @@ TEST_SUITE("common/async") {
     CHECK(ran_on == std::this_thread::get_id());
   }
 
-  TEST_CASE("SIGTERM is awaited instead of ending the process") {
+  TEST_CASE("SIGTERM, SIGINT and SIGHUP are awaited instead of ending the process") {
+    std::signal(SIGHUP, SIG_DFL);  // also when this runs under nohup
+    for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
+      support::run([number](async::loop& loop) -> task<void> {
+        auto raise_later = [number] { std::raise(number); };
+        async::steady_timer timer(loop, 5ms);
+        timer.async_wait([raise_later](boost::system::error_code) { raise_later(); });
+        CHECK(co_await async::stop_signal() == number);
+      });
+    }
+  }
+
+  TEST_CASE("SIGHUP stays ignored under nohup") {
+    std::signal(SIGHUP, SIG_IGN);
     support::run([](async::loop& loop) -> task<void> {
-      auto raise_later = [] { std::raise(SIGTERM); };
+      auto raise_later = [] {
+        std::raise(SIGHUP);
+        std::raise(SIGTERM);
+      };
       async::steady_timer timer(loop, 5ms);
       timer.async_wait([raise_later](boost::system::error_code) { raise_later(); });
       CHECK(co_await async::stop_signal() == SIGTERM);
     });
+    std::signal(SIGHUP, SIG_DFL);
   }
 }
 
