@@ -2,6 +2,7 @@
 
 #include "common/exposition.hpp"
 #include "common/http/health.hpp"
+#include "common/shortest.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -38,7 +39,7 @@ std::string exposition_of(const board& from, instant now) {
         out.begin(family, e->info.type, e->info.help);
       }
     }
-    out.add(e->info.labels, e->value);
+    out.add(e->info.labels, e->foreign ? shortest(e->value) : e->value);
   }
   return out.take();
 }

@@ -1,5 +1,6 @@
 #include "aggregator/own_metrics.hpp"
 
+#include "aggregator/ops/own_metrics.hpp"
 #include "aggregator/policy/judge.hpp"
 
 #include <cstdio>
@@ -23,16 +24,10 @@ class collector {
     out.push_back({family, std::move(labels), value});
   }
 
-  /// `unit`: what one of the histogram's steps is in the family's unit.
   template <std::size_t N>
-  void add(const char* family, const metrics::histogram<N>& h, double unit, metrics::label_set labels = {}) {
-    ops::histogram_sample s;
-    for (std::size_t i = 0; i <= N; ++i) {
-      if (i < N) s.upper_bounds.push_back(static_cast<double>(h.bounds()[i]) * unit);
-      s.counts.push_back(h.cumulative(i) - (i == 0 ? 0 : h.cumulative(i - 1)));
-    }
-    s.sum = static_cast<double>(h.sum()) * unit;
-    out.push_back({family, std::move(labels), std::move(s)});
+  void add(const char* family, const metrics::histogram<N>& h, double per_unit,
+           metrics::label_set labels = {}) {
+    out.push_back({family, std::move(labels), ops::in_units(h, per_unit)});
   }
 
   std::vector<own_sample> out;
@@ -101,13 +96,13 @@ void add_extender(collector& c, const extender::counters& x) {
   };
   verb("filter", x.filter);
   verb("prioritize", x.prioritize);
-  c.add("binnacle_extender_request_seconds", x.filter.latency_us, 1e-6, {{"verb", "filter"}});
-  c.add("binnacle_extender_request_seconds", x.prioritize.latency_us, 1e-6, {{"verb", "prioritize"}});
+  c.add("binnacle_extender_request_seconds", x.filter.latency_us, 1e6, {{"verb", "filter"}});
+  c.add("binnacle_extender_request_seconds", x.prioritize.latency_us, 1e6, {{"verb", "prioritize"}});
   for (std::size_t i = 0; i < x.candidates.size(); ++i) {
     c.add("binnacle_decisions_total", x.candidates[i],
           {{"verdict", std::string(decision::to_string(static_cast<decision::verdict>(i)))}});
   }
-  c.add("binnacle_decision_age_seconds", x.oldest_age_ms, 1e-3);
+  c.add("binnacle_decision_age_seconds", x.oldest_age_ms, 1e3);
 }
 
 void add_policies(collector& c, const own_numbers& n) {

@@ -1,6 +1,8 @@
 #include "aggregator/ops/node_json.hpp"
 
 #include "aggregator/ops/units.hpp"
+#include "common/metrics/catalog.hpp"
+#include "common/shortest.hpp"
 
 namespace binnacle::ops {
 namespace {
@@ -109,7 +111,9 @@ void write_node_in_full(json_writer& out, const store::node_view& node, const po
       out.field("unit", unit_of(series.family))
           .field("type", series.type == metrics::kind::counter ? "counter" : "gauge");
       out.field("source", shape.groups[series.group].source);
-      write_sample_fields(out, node.cells->load(i), now);
+      auto newest = node.cells->load(i);
+      if (metrics::find(series.family) == nullptr) newest.value = shortest(newest.value);
+      write_sample_fields(out, newest, now);
       out.end_object();
     }
   }

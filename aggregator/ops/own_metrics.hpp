@@ -1,11 +1,26 @@
 #pragma once
 
 #include "aggregator/ops/report.hpp"
+#include "common/metrics/histogram.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace binnacle::ops {
+
+/// `per_unit`: how many of the histogram's steps make the family's unit. They are divided by it, so that each
+/// bound is the double nearest to its decimal (0.0001, not 9.999999999999999e-05).
+template <std::size_t N>
+histogram_sample in_units(const metrics::histogram<N>& h, double per_unit) {
+  histogram_sample s;
+  for (std::size_t i = 0; i <= N; ++i) {
+    if (i < N) s.upper_bounds.push_back(static_cast<double>(h.bounds()[i]) / per_unit);
+    s.counts.push_back(h.cumulative(i) - (i == 0 ? 0 : h.cumulative(i - 1)));
+  }
+  s.sum = static_cast<double>(h.sum()) / per_unit;
+  return s;
+}
 
 /// The samples in the Prometheus text format, each family once with the help of the catalogue, in the order
 /// in which families first appear. A family that is in no catalogue is left out: METRICS.md would not have it

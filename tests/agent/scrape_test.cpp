@@ -34,6 +34,12 @@ TEST_SUITE("agent/scrape") {
                     "61.2\nrapl_power_watts{package=\"1\"} 58.0\n") != std::string::npos);
   }
 
+  TEST_CASE_FIXTURE(fixture, "a foreign number has no zeros at its end") {
+    b.set(b.add_series(files, "rack_watts", {}, -7), 60.0);
+    b.mark_read(files, now);
+    CHECK(agent::exposition_of(b, now).find("\nrack_watts 60\n") != std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(fixture, "what is absent or too old is left out") {
     const auto watts = b.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
     const auto gone = b.add_series(rapl, "rapl_power_watts", {{"package", "1"}});

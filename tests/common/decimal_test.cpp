@@ -1,5 +1,7 @@
 #include "common/decimal.hpp"
 
+#include "common/shortest.hpp"
+
 #include <boost/multiprecision/cpp_int.hpp>
 #include <doctest/doctest.h>
 
@@ -196,6 +198,17 @@ TEST_SUITE("common/decimal") {
     CHECK_FALSE(binnacle::rescale({1, 18}, -18).has_value());
     CHECK_FALSE(binnacle::rescale({most, 0}, -1).has_value());
     CHECK(binnacle::rescale({5, 18}, 0)->mantissa == 5'000'000'000'000'000'000);
+  }
+
+  TEST_CASE("the shortest form of a number has no zeros behind the point, and is the same number") {
+    const std::pair<binnacle::decimal, const char*> rows[] = {
+        {{600'000'000, -7}, "60"}, {{1200, -3}, "1.2"}, {{-1250, -2}, "-12.5"},  {{0, -9}, "0"},
+        {{5, 3}, "5000"},          {{100, 0}, "100"},   {{1, -9}, "0.000000001"}};
+    for (const auto& [d, text] : rows) {
+      CAPTURE(text);
+      CHECK(binnacle::to_string(binnacle::shortest(d)) == text);
+      CHECK(binnacle::shortest(d) == d);
+    }
   }
 
   TEST_CASE("the natural exponent keeps nine digits, whole numbers whole, and the value within reach") {

@@ -113,6 +113,17 @@ TEST_SUITE("aggregator/ops/metrics") {
         "binnacle_decision_age_seconds_count 3\n");
   }
 
+  TEST_CASE("a histogram in microseconds has bounds and a sum in seconds without noise") {
+    metrics::histogram<4> h({50, 100, 300, 700});
+    for (const int us : {10, 20}) h.observe(us);
+    const auto text = own_metrics_text({{"binnacle_extender_request_seconds", {}, in_units(h, 1e6)}});
+    for (const char* part : {"{le=\"5e-05\"} 2\n", "{le=\"0.0001\"} 2\n", "{le=\"0.0003\"} 2\n",
+                             "{le=\"0.0007\"} 2\n", "{le=\"+Inf\"} 2\n", "_sum 3e-05\n", "_count 2\n"}) {
+      CAPTURE(text);
+      CHECK(text.find(part) != std::string::npos);
+    }
+  }
+
   TEST_CASE("units come from the catalogue, else from the name") {
     struct row {
       const char* name;
