@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace binnacle::agent {
@@ -19,10 +20,17 @@ class problem_summary {
 
   /// Empty when nothing was added.
   std::string sentence() && {
-    return count_ > 1 ? fmt::format("{} (and {} problems more)", first_, count_ - 1) : std::move(first_);
+    return count_ > 1 ? fmt::format("{}{}{} problems more)", first_, and_more, count_ - 1)
+                      : std::move(first_);
+  }
+
+  /// A sentence without the number of the others, which may change all the time.
+  static std::string_view first_of(std::string_view sentence) {
+    return sentence.substr(0, sentence.find(and_more));
   }
 
  private:
+  static constexpr std::string_view and_more = " (and ";
   std::string first_;
   std::size_t count_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "agent/sampler.hpp"
 
+#include "agent/problem_summary.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@ using std::chrono::seconds;
 
 constexpr duration first_pause = seconds(1);
 constexpr duration longest_pause = seconds(60);
+constexpr duration told_at_most = seconds(60);              // what changes in a source that works in part
 constexpr duration regular_look = std::chrono::minutes(5);  // zones, page sizes and disks come and go
 
 wire::absence absence_for(errc code) {
@@ -134,7 +137,7 @@ void sampler::read(entry& e, instant now) {
         e.slowed, frozen_.sentence(e.from->name(), out_)}) {
     if (!more.empty()) message += (message.empty() ? "" : "; ") + more;
   }
-  say(e, true, message);
+  say(e, true, message, now);
 }
 
 std::string sampler::refusal_since(std::uint64_t refusals) const {
@@ -154,14 +157,19 @@ void sampler::failed(entry& e, const error& why, instant now) {
     e.look_at = now + first_pause;
     e.pause = 2 * first_pause;
   }
-  say(e, false, why.message);
+  say(e, false, why.message, now);
 }
 
-void sampler::say(const entry& e, bool ok, const std::string& message) {
-  const auto before = out_.status_change();
+void sampler::say(entry& e, bool ok, const std::string& message, instant now) {
   const std::string name(e.from->name());
   out_.set_status(name, ok, message);
-  if (out_.status_change() == before) return;  // a person was told already
+  const auto what = problem_summary::first_of(message);
+  if (e.told_ok == ok && e.told == what) return;  // a person was told already
+  const bool still_in_part = e.told_ok == true && ok && !e.told.empty() && !what.empty();
+  if (still_in_part && now < e.tell_again) return;
+  e.told_ok = ok;
+  e.told = what;
+  e.tell_again = now + told_at_most;
   if (!ok) {
     log_.warning("source {} does not work: {}", name, message);
   } else if (!message.empty()) {
@@ -221,7 +229,7 @@ void sampler::set_period(entry& e, instant now) {
                 "a core (read-budget)",
                 human(period), human(e.asked), share_ * 100);
   if (period == e.ticks.period()) return;
-  log_.info("source {} is read every {} now", e.from->name(), human(period));
+  if (e.up) log_.info("source {} is read every {} now", e.from->name(), human(period));
   e.ticks.set_period(period, now);
 }
 

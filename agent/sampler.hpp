@@ -74,12 +74,15 @@ class sampler {
     duration pause{};   // until the look after that
     duration last_read{};
     std::uint64_t missed = 0;
+    std::optional<bool> told_ok;  // what a person was told last, in the log
+    std::string told;
+    instant tell_again{};  // not sooner what else is wrong, while the source works in part
   };
 
   void look(entry& e, instant now);
   void read(entry& e, instant now);
   void failed(entry& e, const error& why, instant now);
-  void say(const entry& e, bool ok, const std::string& message);
+  void say(entry& e, bool ok, const std::string& message, instant now);
   void apply_interest(instant now);
   void set_period(entry& e, instant now);
   std::string refusal_since(std::uint64_t refusals) const;

@@ -3,10 +3,13 @@
 #include "tests/agent/support.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 using namespace binnacle;
 using namespace binnacle::agent;
@@ -68,7 +71,9 @@ class scripted final : public source {
 };
 
 struct bench {
-  bench() : s(out, logger("test", log_level::off), clock.source()) {}
+  bench()
+      : s(out, logger("test", log_level::info, [this](std::string_view line) { said.emplace_back(line); }),
+          clock.source()) {}
   void add(std::string name, script& what, duration period = 1s, duration least = 200ms) {
     s.add(std::make_unique<scripted>(std::move(name), what, clock, period, least));
   }
@@ -82,6 +87,10 @@ struct bench {
     }
     clock.now = until;
   }
+  /// Lines of the log with `text`.
+  std::ptrdiff_t lines(std::string_view text) const {
+    return std::ranges::count_if(said, [text](const auto& l) { return l.find(text) != l.npos; });
+  }
   const wire::source_status* status(const std::string& source) {
     for (const auto& st : out.statuses()) {
       if (st.source == source) return &st;
@@ -91,6 +100,7 @@ struct bench {
 
   fake_clock clock;
   board out;
+  std::vector<std::string> said;
   sampler s;
 };
 
@@ -173,6 +183,49 @@ TEST_CASE("what works is looked at again every five minutes, what works in part 
     CHECK(b.status("s")->ok);
     CHECK(b.status("s")->message == "a zone is missing");
   }
+}
+
+// "(and 11 problems more)", "(and 13 problems more)", … filled the log.
+TEST_CASE("a source that works in part says so once, however the rest of it changes") {
+  bench b;
+  script parts;
+  b.add("parts", parts);
+  parts.limitation = "one: broken (and 11 problems more)";
+  b.start();
+  b.pass(1s);
+  CHECK(b.lines("source parts works in part: one: broken") == 1);
+  for (int i = 0; i < 100; ++i) {
+    parts.limitation = fmt::format("one: broken (and {} problems more)", i);
+    b.pass(1s);
+    // The status is told as it is, and as one of a source that works: in part is a message without a failure.
+    REQUIRE(b.status("parts") != nullptr);
+    CHECK(b.status("parts")->ok);
+    CHECK(b.status("parts")->message == parts.limitation);
+  }
+  CHECK(b.lines("parts works in part") == 1);
+  SUBCASE("what is new is told at most once a minute") {
+    for (int i = 0; i < 59; ++i) {
+      parts.limitation = i % 2 == 0 ? "two: broken" : "three: broken";
+      b.pass(1s);
+    }
+    CHECK(b.lines("parts works in part") == 2);
+  }
+  SUBCASE("that all is well is told at once") {
+    parts.limitation.clear();
+    b.pass(1s);
+    CHECK(b.lines("source parts works") == b.lines("source parts works in part") + 1);
+  }
+}
+
+TEST_CASE("the log has no period of a source that is not there") {
+  bench b;
+  script absent;
+  absent.on_discover = error{errc::unsupported, "no RAPL"};
+  b.add("rapl", absent);
+  b.start();
+  b.s.set_interest(1, {{{"rapl_power_watts", 200}}}, b.clock.now);
+  b.pass(5s);
+  CHECK(b.lines("is read every") == 0);
 }
 
 TEST_CASE("interest shortens a source's period, within what it allows, for as long as a link wants it") {
