@@ -3,6 +3,7 @@
 #include "aggregator/custom_metrics/negotiate.hpp"
 #include "aggregator/custom_metrics/status.hpp"
 #include "aggregator/custom_metrics/value_list.hpp"
+#include "common/http/etag.hpp"
 #include "common/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -45,8 +46,7 @@ std::string why_absent(const store::sample& s, instant now) {
 /// Into `a`, unless the asker has it.
 void put(const tagged_document& document, const http::request& r, http::response& a) {
   a.headers.emplace_back("ETag", document.etag);
-  const std::string* known = r.header("if-none-match");
-  if (known != nullptr && *known == document.etag) {
+  if (http::has_already(r, document.etag)) {
     a.status = 304;
     a.body.clear();
   } else {

@@ -1,3 +1,4 @@
+#include "common/http/etag.hpp"
 #include "common/http/message.hpp"
 
 #include <doctest/doctest.h>
@@ -120,6 +121,24 @@ TEST_SUITE("common/http/router") {
     CHECK(r.status == 400);
     CHECK(r.body.front() == "{\"error\":\"a \\\"quote\\\", a \\\\ and a \\n\"}\n");
     CHECK(http::response::failure(400, "\xff").body.front() == "{\"error\":\"\xef\xbf\xbd\"}\n");
+  }
+
+  TEST_CASE("If-None-Match names what the asker has: a tag, a list of them, or anything") {
+    const auto has = [](std::string known) {
+      http::request r;
+      r.headers = {{"if-none-match", std::move(known)}};
+      return http::has_already(r, "\"a\"");
+    };
+    for (const char* known :
+         {"\"a\"", "W/\"a\"", "*", "\"b\", \"a\"", "\"b,\\\", W/\"a\" , \"c\"", " \"a\""}) {
+      CAPTURE(known);
+      CHECK(has(known));
+    }
+    for (const char* known : {"", "\"b\"", "a", "\"a", "\"b\", \"c\"", "W/", "\"b, a\""}) {
+      CAPTURE(known);
+      CHECK_FALSE(has(known));
+    }
+    CHECK_FALSE(http::has_already({}, "\"a\""));
   }
 
   TEST_CASE("query values are escaped") {
