@@ -151,6 +151,9 @@ result<void> validate(const settings& s) {
   if (!s.kube_config.empty()) return {};
   std::error_code ec;
   if (!std::filesystem::is_directory(s.policies, ec)) {
+    if (std::filesystem::exists(s.policies, ec))
+      return error{errc::invalid_input,
+                   "--policies " + s.policies + " is no folder: name the folder that holds the policy files"};
     return error{errc::not_found, "policies folder " + s.policies +
                                       " does not exist: create it or name another with --policies"};
   }

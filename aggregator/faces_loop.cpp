@@ -122,6 +122,7 @@ struct faces_loop::impl {
   std::unique_ptr<custom_metrics::api> metrics_api;
   std::unique_ptr<ops::api> ops_api;
   std::vector<std::shared_ptr<tls::context>> certificates;
+  std::shared_ptr<std::string> renewal_trouble = std::make_shared<std::string>();
   std::vector<face_server> servers;
   std::size_t servers_open = 0;
   bool stopping = false;
@@ -230,6 +231,7 @@ ops::self_report faces_loop::impl::self() const {
   out.certificates = certificate_reports();
   if (options.unsafe)
     out.warnings.push_back("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
+  if (!renewal_trouble->empty()) out.warnings.push_back(*renewal_trouble);
   if (kubernetes) {
     for (std::string& trouble : kubernetes->state().troubles) out.warnings.push_back(std::move(trouble));
     if (std::string trouble = gate->trouble(); !trouble.empty()) out.warnings.push_back(std::move(trouble));
@@ -361,7 +363,7 @@ result<void> faces_loop::start(ingest_loop& writer) {
   if (self.gate) self.gate->start();
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
-                                                         std::chrono::seconds(2)));
+                                                         std::chrono::seconds(2), self.renewal_trouble));
   return {};
 }
 

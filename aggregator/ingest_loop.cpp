@@ -175,7 +175,7 @@ void ingest_loop::impl::on_node(store::node_update u) {
 
 void ingest_loop::impl::read_policies() {
   if (!files.refresh(texts)) return;
-  for (const policy::problem& p : texts.problems()) tell(p, "policy file ");
+  for (const policy::problem& p : texts.problems()) tell(p, p.file.empty() ? "policies: " : "policy file ");
   policies_changed();
 }
 
@@ -238,8 +238,8 @@ void ingest_loop::impl::happened(const policy::event& e) {
 
 void ingest_loop::impl::changed(const policy::condition& c) {
   if (!c.active) return;
-  log.warning("policy {}/{}: {}: {}", c.policy.name_space, c.policy.name, policy::to_string(c.what),
-              c.message);
+  log.warning("policy {}{}{}: {}: {}", c.policy.text(), c.strategy ? ", " : "",
+              c.strategy ? policy::to_string(*c.strategy) : "", policy::to_string(c.what), c.message);
 }
 
 /// To be called after every call of the engine.

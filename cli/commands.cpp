@@ -118,6 +118,10 @@ std::string pod_pattern(const std::string& pod, const std::string& name_space) {
 
 int why_command(const connection& to, const why_arguments& what, const terminal& on) {
   const std::string pod = pod_pattern(what.pod, what.name_space);
+  if (pod.empty()) {
+    on.err << "binnacle: the pod's name is empty: give a name, a part of it, or a UID\n";
+    return exit_usage;
+  }
   std::string target = fmt::format("/api/v1/decisions?pod={}&limit={}", http::query_escaped(pod), what.limit);
   if (!what.node.empty()) target += "&node=" + http::query_escaped(what.node);
   if (!what.policy.empty()) target += "&policy=" + http::query_escaped(what.policy);

@@ -1,6 +1,7 @@
 #include "cli/lint.hpp"
 
 #include "aggregator/policy/lint.hpp"
+#include "aggregator/policy/yaml.hpp"
 #include "cli/input_file.hpp"
 #include "cli/units.hpp"
 #include "common/json_writer.hpp"
@@ -73,10 +74,9 @@ int lint_command(const std::vector<std::string>& names, const terminal& on) {
   std::vector<problem> problems;
   const auto files = expanded(names, problems);
   for (const std::string& file : files) {
-    const auto text = input_file(file);
-    if (!text) {
-      problems.push_back(
-          {file, 0, "", "cannot be read: does it exist, and may you read it?", severity::error});
+    const auto text = input_file(file, policy::most_text_bytes);
+    if (text.has_error()) {
+      problems.push_back({file, 0, "", text.error().message, severity::error});
       continue;
     }
     auto found = policy::lint(file == "-" ? "<stdin>" : file, *text);

@@ -50,6 +50,7 @@ std::string render_policies(const json::value& policies, const paint& with) {
     if (text(p, "mode") == "DryRun") out += with(colour::yellow, " (dry run: nothing is enforced)");
     out += '\n';
     for (const auto& s : list(p, "strategies")) render_strategy(out, s, with);
+    if (list(p, "strategies").empty()) out += with(colour::yellow, "  no strategy of it is in force") + '\n';
   }
   if (out.empty()) out = "no policy is in force\n";
   for (const auto& c : list(policies, "conditions")) {

@@ -222,10 +222,10 @@ int scheduler_config_command(const connection& to, const scheduler_config_argume
   if (what.patch.empty()) {
     made = second_scheduler(what.wiring, on.json);
   } else {
-    const auto before = input_file(what.patch);
+    const auto before = input_file(what.patch, 1u << 20);
     const std::string name = what.patch == "-" ? "<stdin>" : what.patch;
-    made = before ? patched_scheduler(what.wiring, *before, name, on.json)
-                  : wrong(name + " cannot be read: does it exist, and may you read it?");
+    made = before.has_error() ? wrong(name + " " + before.error().message)
+                              : patched_scheduler(what.wiring, *before, name, on.json);
   }
   if (made.has_error()) {
     on.err << "binnacle: " << made.error().message << '\n';

@@ -67,18 +67,25 @@ std::vector<std::string> policy_lines(const json::value& status, const paint& wi
   return lines;
 }
 
-std::vector<std::string> source_lines(const json::value& status, const paint& with) {
-  const json::value problems = object(status, "sourceProblems");
+void add_sources(std::vector<std::string>& lines, const json::value& problems, std::string_view what,
+                 const paint& with) {
   const std::int64_t count = integer(problems, "count");
-  if (count == 0) return {"all read"};
-  std::vector<std::string> lines{
-      with(colour::yellow, fmt::format("{} cannot be read", counted(count, "source")))};
+  if (count == 0) return;
+  lines.push_back(with(colour::yellow, fmt::format("{} {}", counted(count, "source"), what)));
   const auto& first = list(problems, "first");
   for (const auto& p : first) {
     lines.push_back(fmt::format("{} {}: {}", text(p, "node"), text(p, "source"), text(p, "message")));
   }
   const auto more = count - static_cast<std::int64_t>(first.size());
   if (more > 0) lines.push_back(fmt::format("and {} more", more));
+}
+
+std::vector<std::string> source_lines(const json::value& status, const paint& with) {
+  std::vector<std::string> lines;
+  add_sources(lines, object(status, "sourceProblems"), "cannot be read", with);
+  const std::int64_t partial = integer(object(status, "sourcesInPart"), "count");
+  add_sources(lines, object(status, "sourcesInPart"), partial == 1 ? "works in part" : "work in part", with);
+  if (lines.empty()) lines.push_back("all read");
   return lines;
 }
 

@@ -65,7 +65,7 @@ int top_command(const connection& to, const top_arguments& what, const terminal&
       return exit_problem;
     }
     on.out << (on.json ? a->text : render_top(a->json, peers->url(), layout, on.with));
-    return exit_ok;
+    return metrics_without_value(a->json, what.metrics).empty() ? exit_ok : exit_problem;
   }
 
   screen page(on.out);

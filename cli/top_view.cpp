@@ -1,7 +1,9 @@
 #include "cli/top_view.hpp"
 
+#include "aggregator/policy/problem.hpp"
 #include "cli/table.hpp"
 #include "cli/units.hpp"
+#include "common/metrics/catalog.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@ namespace binnacle::cli {
 namespace {
 
 constexpr std::size_t most_policies = 4;  // columns; more are told in WHY alone
+constexpr std::size_t most_reasons = 3;   // in WHY
 
 struct shown_metric {
   std::string name, unit, title;
@@ -95,9 +98,21 @@ std::vector<std::string> policies_of(const json::value& nodes) {
   return names;
 }
 
+/// ", now 71.4": the value of the metric that a rule compares, unless a column shows it.
+std::string value_of_rule(const json::value& node, const std::string& rule,
+                          const std::vector<shown_metric>& metrics) {
+  const std::string metric = rule.substr(0, rule.find(' '));
+  if (std::ranges::find(metrics, metric, &shown_metric::name) != metrics.end()) return {};
+  const json::value* v = value_of(node, metric);
+  const auto now = v == nullptr ? std::nullopt : number(*v, "value");
+  return now ? fmt::format(", now {}", *now) : std::string();
+}
+
 void add_verdicts(std::vector<table::cell>& row, const json::value& node,
-                  const std::vector<std::string>& policies, bool columns) {
+                  const std::vector<std::string>& policies, const std::vector<shown_metric>& metrics,
+                  bool columns) {
   std::string why;
+  std::size_t reasons = 0;
   for (const std::string& policy : policies) {
     std::string worst = "pass";
     bool dry = false;
@@ -106,17 +121,41 @@ void add_verdicts(std::vector<table::cell>& row, const json::value& node,
       dry = text(v, "mode") == "DryRun";
       const std::string state = text(v, "state");
       if (severity(state) > severity(worst)) worst = state;
-      if (severity(state) > 0) {
-        why += fmt::format("{}{}{}: {}", why.empty() ? "" : "; ", columns ? "" : short_name(policy) + " ",
-                           text(v, "strategy"), text(v, "rule"));
+      if (severity(state) > 0 && ++reasons <= most_reasons) {
+        const std::string rule = text(v, "rule");
+        why += fmt::format("{}{}{}: {}{}", why.empty() ? "" : "; ",
+                           policies.size() == 1 ? "" : short_name(policy) + " ", text(v, "strategy"), rule,
+                           value_of_rule(node, rule, metrics));
       }
     }
     if (columns) row.push_back({dry ? "(" + worst + ")" : worst, dry ? colour::dim : ink_of(worst)});
   }
+  if (reasons > most_reasons) why += fmt::format("; and {} more", reasons - most_reasons);
   row.push_back({why, colour::dim});
 }
 
+bool has_value(const json::value& node, const std::string& metric) {
+  const json::value* v = value_of(node, metric);
+  return v != nullptr && number(*v, "value");
+}
+
+/// What a metric's name was probably meant to be.
+std::string_view nearest_metric(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const metrics::family& f : metrics::catalog()) names.push_back(f.name);
+  for (const metrics::alias& a : metrics::aliases()) names.push_back(a.name);
+  return policy::nearest(name, names);
+}
+
 }  // namespace
+
+std::vector<std::string> metrics_without_value(const json::value& nodes, std::vector<std::string> wanted) {
+  std::erase_if(wanted, [&](const std::string& name) {
+    return std::ranges::any_of(list(nodes, "nodes"),
+                               [&](const json::value& n) { return has_value(n, name); });
+  });
+  return wanted;
+}
 
 std::string render_top(const json::value& nodes, const std::string& url, const top_layout& layout,
                        const paint& with) {
@@ -158,7 +197,7 @@ std::string render_top(const json::value& nodes, const std::string& url, const t
     std::vector<table::cell> row{
         {text(n, "name") + (up ? "" : " (down)"), up ? colour::bold : colour::yellow}};
     for (const auto& m : metrics) partial |= add_value(row, value_of(n, m.name), m.unit);
-    if (!policies.empty()) add_verdicts(row, n, policies, columns);
+    if (!policies.empty()) add_verdicts(row, n, policies, metrics, columns);
     t.row(std::move(row));
   }
 
@@ -170,6 +209,13 @@ std::string render_top(const json::value& nodes, const std::string& url, const t
     return out + "no node has connected yet: start binnacle-agent with --aggregator pointing here\n";
   for (const auto& line : t.lines(with, layout.width)) out += line + '\n';
   if (partial) out += with(colour::dim, "* of the members that have a value; others have none") + '\n';
+  for (const std::string& name : metrics_without_value(nodes, layout.metrics)) {
+    const std::string_view near = nearest_metric(name);
+    out += with(colour::yellow,
+                fmt::format("no node has a value of {}{}", name,
+                            near.empty() || near == name ? "" : fmt::format(": did you mean {}?", near))) +
+           '\n';
+  }
   const std::int64_t hidden = total - static_cast<std::int64_t>(shown);
   if (hidden > 0) out += with(colour::dim, fmt::format("and {} more", counted(hidden, "node"))) + '\n';
   return out;

@@ -20,4 +20,7 @@ struct top_layout {
 std::string render_top(const json::value& nodes, const std::string& url, const top_layout& layout,
                        const paint& with);
 
+/// Those of `wanted` that no node of the answer has a value of.
+std::vector<std::string> metrics_without_value(const json::value& nodes, std::vector<std::string> wanted);
+
 }  // namespace binnacle::cli

@@ -34,8 +34,10 @@ colour ink_of(std::string_view verdict) {
   return colour::green;
 }
 
-std::string words_for(const json::value& node) {
+std::string words_for(const json::value& node, bool dry_run) {
   const std::string verdict = text(node, "verdict");
+  if (dry_run && verdict.starts_with("refused"))
+    return verdict == "refused_missing" ? "would be refused: no data" : "would be refused";
   if (const auto crowd = integer(node, "crowd"); crowd > 0)
     return fmt::format("{}, less {} for pods just placed", verdict, crowd);
   if (verdict == "refused_missing") return "refused: no data";
@@ -81,7 +83,7 @@ std::vector<std::string> node_lines(const json::value& record, const paint& with
       std::vector<table::cell> row;
       // A node's further rules stand below its name.
       row.push_back({i == 0 ? text(n, "node") : "", colour::bold});
-      row.push_back({i == 0 ? words_for(n) : "", ink_of(verdict)});
+      row.push_back({i == 0 ? words_for(n, flag(record, "dryRun")) : "", ink_of(verdict)});
       if (scored) row.push_back({i == 0 ? digits(n, "score") : ""});
       if (i < values.size()) {
         const json::value& v = values[i];

@@ -57,7 +57,11 @@ void put(const tagged_document& document, const http::request& r, http::response
 /// The 404 for a resource whose metrics we do not have.
 http::response not_served(const path& p, bool with_pods) {
   std::string message = fmt::format("the server could not find the metric {} for {}", p.metric, p.resource);
-  if (p.pods()) {
+  path of_cluster = p;
+  of_cluster.name_space.clear();
+  if (of_cluster.nodes()) {
+    message += fmt::format(": nodes have no namespace: ask /nodes/{}/{}", p.object, p.metric);
+  } else if (p.pods()) {
     message += ": without Kubernetes there are no pods, only node metrics are served";
   } else {
     message +=
@@ -214,8 +218,10 @@ http::response api::node(const asked& a) {
   if (node == nullptr) return not_found(a.missing() + ": no agent of that name has connected");
   const reading got = sources_.ask(p.metric, a.series)(*node, a.now);
   if (!got.value.present(a.now)) {
+    if (!knows(p.metric)) return not_found(a.missing() + ": no node has announced it");
+    const bool unmatched = !a.series.empty() && got.value.absent_because(a.now) == wire::absence::missing;
     return not_found(a.missing() + ": " +
-                     (knows(p.metric) ? why_absent(got.value, a.now) : "no node has announced it"));
+                     (unmatched ? "no series of the node has such labels" : why_absent(got.value, a.now)));
   }
   value_list list(p.api, p.metric, a.selector_json, 1);
   list.add(node->name, got.value.value, a.wall(got.value.read_at), got.span);

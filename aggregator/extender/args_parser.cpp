@@ -215,6 +215,10 @@ void args_parser::value_ended() {
   in_document_ = false;
   expect_ = expect::comma_or_end;
   const object_handler& value = document_.handler();
+  if (value.wrong_kind()) {
+    fail(fmt::format("the metadata.namespace of {} is no string", where()));
+    return;
+  }
   switch (slot_) {
     case slot::pod:
       if (is_null_) return;

@@ -43,6 +43,7 @@ class object_handler {
     key_.clear();
     text_.clear();
     too_long_ = false;
+    wrong_kind_ = false;
     meta_.clear();
     inside_ = section::other;
     field_ = w == want::text ? &text_ : nullptr;
@@ -50,6 +51,8 @@ class object_handler {
   const object_meta& meta() const noexcept { return meta_; }
   const std::string& text() const noexcept { return text_; }
   bool too_long() const noexcept { return too_long_; }
+  /// The namespace was no string, and not null: the policy of another one would judge.
+  bool wrong_kind() const noexcept { return wrong_kind_; }
 
   using error_code = boost::json::error_code;
   bool on_document_begin(error_code&) { return true; }
@@ -86,7 +89,10 @@ class object_handler {
   bool on_uint64(std::uint64_t, std::string_view, error_code&) { return other(); }
   bool on_double(double, std::string_view, error_code&) { return other(); }
   bool on_bool(bool, error_code&) { return other(); }
-  bool on_null(error_code&) { return other(); }
+  bool on_null(error_code&) {
+    field_ = nullptr;
+    return true;
+  }
   bool on_comment_part(std::string_view, error_code&) { return true; }
   bool on_comment(std::string_view, error_code&) { return true; }
 
@@ -98,6 +104,7 @@ class object_handler {
   void enter() noexcept;
   void leave() noexcept;
   bool other() noexcept {
+    wrong_kind_ |= field_ == &meta_.name_space;
     field_ = nullptr;
     return true;
   }
@@ -113,7 +120,7 @@ class object_handler {
   want want_ = want::nothing;
   section inside_ = section::other;  // where we are, for depths 2 and 3
   section next_ = section::other;    // what the value of the last key would open
-  bool too_long_ = false;
+  bool too_long_ = false, wrong_kind_ = false;
   error_code ignored_;
 };
 

@@ -43,6 +43,17 @@ std::optional<std::uint64_t> number_parameter(const http::request& r, std::strin
   return n;
 }
 
+/// The refusal of a parameter that the page does not know: a misspelt one would ask for everything.
+std::optional<http::response> unknown_parameter(const http::request& r,
+                                                std::initializer_list<std::string_view> known) {
+  for (const auto& [name, value] : r.query) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return http::response::failure(
+        400, fmt::format("there is no parameter {}, only {}", name, fmt::join(known, ", ")));
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> every_parameter(const http::request& r, std::string_view name) {
   std::vector<std::string> all;
   for (const auto& [key, value] : r.query) {
@@ -141,6 +152,8 @@ http::response api::own_metrics(const http::request&) {
 }
 
 std::unique_ptr<slices> api::decisions(const http::request& r) {
+  if (auto no = unknown_parameter(r, {"pod", "policy", "node", "verb", "id", "limit", "all"}))
+    return ready(std::move(*no));
   decision::query q;
   q.pod = text_parameter(r, "pod");
   q.policy = text_parameter(r, "policy");
@@ -157,7 +170,9 @@ std::unique_ptr<slices> api::decisions(const http::request& r) {
     return ready(bad_parameter("verb", "filter or prioritize"));
   decision::explain_options how;
   how.node = q.node;
-  how.all = text_parameter(r, "all") == "true";
+  const std::string all = text_parameter(r, "all");
+  if (!all.empty() && all != "true" && all != "false") return ready(bad_parameter("all", "true or false"));
+  how.all = all == "true";
   return decision_list(decisions_, q, std::move(how));
 }
 
@@ -196,6 +211,7 @@ std::vector<std::string> api::default_metrics() const {
 }
 
 std::unique_ptr<slices> api::node_list(const http::request& r) {
+  if (auto no = unknown_parameter(r, {"limit", "metric"})) return ready(std::move(*no));
   fleet_query q;
   const auto limit = number_parameter(r, "limit", q.limit, 1, q.limit);
   if (!limit) return ready(bad_parameter("limit", fmt::format("a whole number from 1 to {}", q.limit)));

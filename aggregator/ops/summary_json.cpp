@@ -2,6 +2,8 @@
 
 #include "common/json_writer.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -47,6 +49,28 @@ tally count_verdicts(const store::view& nodes, const policy::published_strategy&
   return t;
 }
 
+/// A rule with what its text leaves out: scheduleonmetric compares nothing, and the bounds that are not in
+/// every rule.
+std::string in_full(policy::strategy_kind kind, const policy::published_rule& shown) {
+  const policy::rule& r = shown.definition;
+  if (kind == policy::strategy_kind::scheduleonmetric) {
+    const std::string what =
+        shown.text.substr(0, shown.text.find(fmt::format(" {} ", policy::to_string(r.op))));
+    switch (r.op) {
+      case policy::comparison::less_than: return what + ", lowest first";
+      case policy::comparison::greater_than: return what + ", highest first";
+      case policy::comparison::equals:
+        return fmt::format("{}, nearest to {} first", what, policy::plain(r.target));
+    }
+  }
+  std::string out = shown.text;
+  if (r.clear)
+    out += fmt::format(", {} {}", r.op == policy::comparison::less_than ? "clearAbove" : "clearBelow",
+                       policy::plain(*r.clear));
+  if (r.stale_after) out += ", staleAfter " + duration_text(*r.stale_after);
+  return out;
+}
+
 void write_problems(json_writer& out, const std::vector<policy::problem>& problems) {
   out.key("problems").begin_array();
   for (const auto& p : problems) {
@@ -87,28 +111,37 @@ void write_listeners(json_writer& out, const std::vector<listener_report>& liste
 }
 
 void write_nodes(json_writer& out, const store::view& nodes) {
-  std::size_t connected = 0, troubles = 0;
-  std::string list;
-  json_writer listed(list);
-  listed.begin_array();
+  struct told {
+    std::size_t count = 0;
+    std::string first;
+    json_writer out{first};
+  } troubles, partial;
+  std::size_t connected = 0;
+  for (told* t : {&troubles, &partial}) t->out.begin_array();
   for (const auto& [name, node] : nodes.nodes()) {
     connected += node->connected ? 1 : 0;
     for (const auto& s : node->sources) {
-      if (s.ok || ++troubles > most_source_problems) continue;
-      listed.begin_object()
+      if (s.ok && s.message.empty()) continue;
+      told& t = s.ok ? partial : troubles;
+      if (++t.count > most_source_problems) continue;
+      t.out.begin_object()
           .field("node", name)
           .field("source", s.source)
           .field("message", s.message)
           .end_object();
     }
   }
-  listed.end_array();
+  for (told* t : {&troubles, &partial}) t->out.end_array();
   out.key("nodes")
       .begin_object()
       .field("known", nodes.nodes().size())
       .field("connected", connected)
       .end_object();
-  out.key("sourceProblems").begin_object().field("count", troubles).key("first").raw(list).end_object();
+  const auto write = [&out](std::string_view key, const told& t) {
+    out.key(key).begin_object().field("count", t.count).key("first").raw(t.first).end_object();
+  };
+  write("sourceProblems", troubles);
+  if (partial.count > 0) write("sourcesInPart", partial);
 }
 
 void write_policies(json_writer& out, const store::view& nodes, const policy_report& about) {
@@ -137,7 +170,7 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
     if (s.kind == policy::strategy_kind::dontschedule)
       out.field("onMissing", policy::to_string(s.on_missing));
     out.key("rules").begin_array();
-    for (const auto& r : s.rules) out.value(r.text);
+    for (const auto& r : s.rules) out.value(in_full(s.kind, r));
     out.end_array();
     const tally t = count_verdicts(nodes, s, most_nodes);
     write_concerned(out, "violating", t.violating);

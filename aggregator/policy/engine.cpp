@@ -193,7 +193,12 @@ void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
   e.said_missing = missing;
   std::string names;
   for (std::size_t r = 0; r < e.inputs.size(); ++r) {
-    if ((missing >> r & 1) != 0) names += (names.empty() ? "" : ", ") + e.run->definition().rules[r].metric;
+    if ((missing >> r & 1) == 0) continue;
+    const rule& about = e.run->definition().rules[r];
+    names += (names.empty() ? "" : ", ") + about.metric;
+    if (about.stale_after)
+      names +=
+          fmt::format(" that is younger than the rule's staleAfter ({})", duration_text(*about.stale_after));
   }
   set_condition({id.policy, condition_kind::metric_missing, id.kind}, missing != 0,
                 "no node has a value of " + names + ": look for the name in `binnacle top` or mend the rule");

@@ -72,8 +72,9 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
          {},
          {},
          p.how == mode::dry_run,
-         fmt::format("{} in force{}: {}", before == policies_.end() ? "new policy" : "changed policy",
-                     p.how == mode::dry_run ? " as a dry run" : "", fmt::join(kinds, ", "))});
+         fmt::format("{} in force{}{}{}", before == policies_.end() ? "new policy" : "changed policy",
+                     p.how == mode::dry_run ? " as a dry run" : "",
+                     kinds.empty() ? ", without a strategy" : ": ", fmt::join(kinds, ", "))});
   }
   for (const auto& [key, p] : policies_) {
     if (!wanted.contains(key))

@@ -85,6 +85,13 @@ class linter {
           fmt::format("unknown metric {}{}; fine if a textfile or another exporter provides it",
                       quoted(r.metric), near.empty() ? "" : fmt::format(": nearest is {}", near)));
     }
+    // Agents read and send once a second, unless told otherwise.
+    if (r.stale_after && *r.stale_after < std::chrono::seconds(2))
+      say(severity::warning, s.kind, i,
+          fmt::format(
+              "staleAfter: {} is less than two of the agent's periods of 1s: the value is missing again "
+              "before the next one comes",
+              duration_text(*r.stale_after)));
     const bool guarded = r.clear || r.hold > duration::zero() || r.op == comparison::equals;
     if (!guarded && (s.kind == strategy_kind::deschedule || s.kind == strategy_kind::dontschedule)) {
       const bool above = r.op == comparison::greater_than;

@@ -33,7 +33,8 @@ std::string_view to_string(severity s) noexcept {
 std::string problem::text() const {
   std::string out = file;
   if (line > 0) out += fmt::format(":{}", line);
-  out += fmt::format(": {}: ", to_string(level));
+  if (!out.empty()) out += ": ";
+  out += fmt::format("{}: ", to_string(level));
   if (!field.empty()) out += field + ": ";
   return out + message;
 }
@@ -44,6 +45,8 @@ void findings::add(severity level, int line, std::string field, std::string mess
     ++left_out_;
     return;
   }
+  field = clean_utf8(field);
+  message = clean_utf8(message);  // a parser's message may quote a byte of the text
   make_harmless(field);
   make_harmless(message);
   all_.push_back({file_, line, std::move(field), std::move(message), level});

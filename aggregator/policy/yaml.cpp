@@ -298,9 +298,8 @@ parsed_text parse_policies(std::string file, std::string_view text) {
   const std::vector<document> documents =
       text.size() <= most_text_bytes ? split(text) : std::vector<document>{};
   if (text.size() > most_text_bytes) {
-    found.add(
-        severity::error, 0, {},
-        fmt::format("the file has {} bytes, at most {} are read: split it", text.size(), most_text_bytes));
+    found.add(severity::error, 0, {},
+              fmt::format("the file has more than {} bytes, and none is read: split it", most_text_bytes));
     out.unattributed = true;
   } else if (documents.size() > most_documents) {
     found.add(severity::error, 0, {},

@@ -72,12 +72,15 @@ std::string as_json(const migration& m) {
 
 }  // namespace migrate
 
+// `kubectl get -o yaml` of some namespaces has less.
+constexpr std::size_t most_manifest_bytes = 64u << 20;
+
 int migrate_command(const std::vector<std::string>& files, const terminal& on) {
   std::vector<migrate::manifest> all;
   for (const std::string& file : files) {
-    const auto text = input_file(file);
-    if (!text) {
-      on.err << fmt::format("binnacle: {} cannot be read: does it exist, and may you read it?\n", file);
+    const auto text = input_file(file, most_manifest_bytes);
+    if (text.has_error()) {
+      on.err << fmt::format("binnacle: {} {}\n", file, text.error().message);
       return exit_problem;
     }
     auto found = migrate::read_manifests(file, *text);

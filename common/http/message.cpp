@@ -45,7 +45,7 @@ bool decode(std::string_view text, bool form, std::string& out) {
 }
 
 error malformed_escape() {
-  return {errc::invalid_input, "the request target holds a malformed percent escape: write % as %25"};
+  return {errc::invalid_input, "the request target holds a malformed percent escape or %00: write % as %25"};
 }
 
 }  // namespace

@@ -55,6 +55,18 @@ TEST_SUITE("cli/status_view") {
   }
 }
 
+TEST_SUITE("cli/status_view sources") {
+  TEST_CASE("sources that work in part are counted and named beside those that do not work") {
+    json::value status = parsed(status_sample);
+    status.as_object()["sourcesInPart"] = parsed(
+        R"({"count":2,"first":[{"node":"node-a","source":"bmc","message":"2 of 9 sensors cannot be read"}]})");
+    const std::string text = render_status(status, url, plain);
+    CHECK(text.find("2 sources cannot be read\n") != std::string::npos);
+    CHECK(text.find("2 sources work in part\n") != std::string::npos);
+    CHECK(text.find("node-a bmc: 2 of 9 sensors cannot be read\n") != std::string::npos);
+  }
+}
+
 TEST_SUITE("cli/top_view") {
   TEST_CASE("most watts first, each value with its age, one column a policy, and why") {
     CHECK(render_top(parsed(nodes_sample), url, {}, plain) ==
@@ -62,13 +74,13 @@ TEST_SUITE("cli/top_view") {
           "\n"
           "NODE             POWER AGE                 CPU AGE              power      lab/heat     WHY\n"
           "node-b         71.4 W* 180ms            98.8 % 450ms            violating  (pass)       "
-          "dontschedule: rapl_power_watts "
-          "GreaterThan 60; deschedule: rapl_power_watts GreaterThan 65\n"
+          "power dontschedule: rapl_power_watts "
+          "GreaterThan 60; power deschedule: rapl_power_watts GreaterThan 65\n"
           "node-a          22.1 W 210ms             3.1 % 480ms            pass       (violating)  "
-          "deschedule: inlet_celsius "
+          "lab/heat deschedule: inlet_celsius "
           "GreaterThan 30\n"
           "node-c (down)        - link down 15.3s       - link down 15.3s  missing    (pass)       "
-          "dontschedule: rapl_power_watts "
+          "power dontschedule: rapl_power_watts "
           "GreaterThan 60\n"
           "* of the members that have a value; others have none\n");
   }
@@ -104,8 +116,26 @@ TEST_SUITE("cli/top_view") {
         parsed((R"({"nodes":[{"name":"n","connected":true,"verdicts":[)" + verdicts + R"(]}],"total":1})")
                    .c_str()),
         url, {}, plain);
-    CHECK(text.find("NODE  WHY\nn     a dontschedule: x LessThan 1; b dontschedule: x LessThan 1;") !=
+    CHECK(text.find("NODE  WHY\nn     a dontschedule: x LessThan 1; b dontschedule: x LessThan 1; "
+                    "c dontschedule: x LessThan 1; and 2 more\n") != std::string::npos);
+  }
+
+  TEST_CASE("a rule's metric that has no column is told with its value") {
+    const std::string text = render_top(
+        parsed(R"({"nodes":[{"name":"n","connected":true,"values":{"inlet_celsius":{"value":31.5,"ageMs":5}},
+          "verdicts":[{"policy":"default/p","strategy":"deschedule","state":"violating","rule":"inlet_celsius GreaterThan 30"}]}],
+          "total":1})"),
+        url, {}, plain);
+    CHECK(text.find("deschedule: inlet_celsius GreaterThan 30, now 31.5\n") != std::string::npos);
+  }
+
+  TEST_CASE("a metric that nobody has is said, with the name that was meant") {
+    const std::vector<std::string> wanted{"rapl_power_wats", "os_memory_available_bytes"};
+    CHECK(metrics_without_value(parsed(nodes_sample), wanted) == std::vector<std::string>{"rapl_power_wats"});
+    const std::string text = render_top(parsed(nodes_sample), url, {wanted}, plain);
+    CHECK(text.find("no node has a value of rapl_power_wats: did you mean rapl_power_watts?\n") !=
           std::string::npos);
+    CHECK(text.find("of os_memory") == std::string::npos);
   }
 
   TEST_CASE("without nodes it says what to do") {

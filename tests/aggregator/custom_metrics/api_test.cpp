@@ -38,7 +38,7 @@ struct fixture {
       return [this, right](const store::node_view& node, instant) -> reading {
         const auto found = watts.find(node.name);
         store::sample none;
-        none.reason = wire::absence::permission;
+        none.reason = why;
         return right && found != watts.end() ? reading{found->second, seconds(1)} : reading{none, {}};
       };
     };
@@ -48,6 +48,8 @@ struct fixture {
     s.health.add_ready("draining", [] { return false; });
     return s;
   }
+
+  wire::absence why = wire::absence::permission;  // of what has no value
 
   fixture() : face(nodes, sources()) {
     nodes.node(store::node_id{0}, "n2").labels["telemetry.aware.scheduling.power/cold"] = "yes";
@@ -256,6 +258,17 @@ TEST_SUITE("aggregator/custom_metrics/api") {
           std::string::npos);
     because = "not read yet";
     CHECK(ask(in + "*/rapl_power_watts").status == 503);
+  }
+
+  TEST_CASE_FIXTURE(fixture,
+                    "a node asked for in a namespace, or by labels that no series has, says what to do") {
+    CHECK(body(base2 + "/namespaces/default/nodes/n1/rapl_power_watts")
+              .find("nodes have no namespace: ask /nodes/n1/rapl_power_watts") != std::string::npos);
+    watts.clear();
+    why = wire::absence::missing;
+    CHECK(body(base2 + "/nodes/n1/rapl_power_watts?metricLabelSelector=package%3D77")
+              .find("no series of the node has such labels") != std::string::npos);
+    CHECK(body(base2 + "/nodes/n1/rapl_power_watts").find("no value (missing)") != std::string::npos);
   }
 
   TEST_CASE_FIXTURE(fixture, "a known metric that no node has a value of is an empty list, not a zero") {

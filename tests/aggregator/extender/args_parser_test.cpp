@@ -132,6 +132,16 @@ TEST_SUITE("aggregator/extender/args_parser") {
     CHECK_FALSE(r.parser.pod().has_policy);
   }
 
+  TEST_CASE("a namespace that is no text is refused, as another namespace's policy would judge") {
+    for (const char* wrong : {"7", "true", "{}", "[\"a\"]"}) {
+      CAPTURE(wrong);
+      reading r(std::string(R"({"Pod":{"metadata":{"name":"p","namespace":)") + wrong +
+                R"(}},"NodeNames":[]})");
+      REQUIRE(r.whole.has_error());
+      CHECK(r.whole.error().message == "the metadata.namespace of Pod is no string");
+    }
+  }
+
   TEST_CASE("unknown fields of every type and text behind the object are ignored") {
     reading r(
         R"(  {"a":1,"b":-2.5e3,"c":[1,[2]],"d":{"Pod":{}},"e":null,"f":true,"g":"s",)"

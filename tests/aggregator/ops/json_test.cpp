@@ -118,6 +118,27 @@ TEST_SUITE("aggregator/ops/json") {
         "\n");
   }
 
+  TEST_CASE_FIXTURE(house, "rules are listed with their bounds, and those that rank say what comes first") {
+    auto table = nodes.policies();
+    auto p = std::make_shared<policy::published_policy>(*table.begin()->second);
+    policy::published_rule& rule = p->strategies[0].rules[0];
+    rule.definition.clear = from_integer(50);
+    rule.definition.stale_after = std::chrono::seconds(5);
+    const auto listed = [&] {
+      table.begin()->second = std::make_shared<policy::published_policy>(*p);
+      nodes.set_policies(std::make_shared<policy::policy_table>(table));
+      return whole(*policy_list(nodes, {}, 100));
+    };
+    CHECK(listed().find(R"("rules":["rapl_power_watts GreaterThan 60, clearBelow 50, staleAfter 5s"])") !=
+          std::string::npos);
+    p->strategies[0].kind = policy::strategy_kind::scheduleonmetric;
+    p->strategies[0].verdicts = nullptr;
+    CHECK(listed().find(R"("rules":["rapl_power_watts, highest first"])") != std::string::npos);
+    rule.definition.op = policy::comparison::less_than;
+    rule.text = rule.definition.text();
+    CHECK(listed().find(R"("rules":["rapl_power_watts, lowest first"])") != std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(house, "the status is the aggregator at a glance") {
     self_report self;
     self.version = "0.1.0";
@@ -151,6 +172,14 @@ TEST_SUITE("aggregator/ops/json") {
     auto list = policy_list(nodes, {}, 100);
     nodes.set_policies(std::make_shared<policy::policy_table>());
     CHECK(whole(*list).find(R"("name":"power")") != std::string::npos);
+  }
+
+  TEST_CASE_FIXTURE(house, "sources that work in part are counted beside those that do not work") {
+    CHECK(status_json(nodes, {}, {}, {}, now, "").find("sourcesInPart") == std::string::npos);
+    node("node-a").sources = {{"bmc", true, "2 of 9 sensors cannot be read"}};
+    CHECK(status_json(nodes, {}, {}, {}, now, "")
+              .find(R"("sourcesInPart":{"count":1,"first":[{"node":"node-a","source":"bmc",)") !=
+          std::string::npos);
   }
 
   TEST_CASE_FIXTURE(house, "labels are listed for the nodes that have some") {

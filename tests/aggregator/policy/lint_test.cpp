@@ -1,5 +1,6 @@
 #include "aggregator/policy/lint.hpp"
 
+#include "common/utf8.hpp"
 #include "text_file.hpp"
 #include "world.hpp"
 
@@ -70,6 +71,18 @@ TEST_SUITE("aggregator/policy/lint") {
         "look at the unit"));
     CHECK_MESSAGE(of_rule("metricname: package_power_avg, operator: GreaterThan, target: 60, for: 3s") == "",
                   "a percentage of TDP");
+  }
+
+  TEST_CASE("a staleAfter below two periods is warned of: the value is missing between two samples") {
+    const std::string rule = "metricname: os_load1, operator: GreaterThan, target: 4, for: 30s, staleAfter: ";
+    CHECK(has(of_rule(rule + "1ms"),
+              "warning: spec.strategies.dontschedule.rules[0]: staleAfter: 1ms is less than two"));
+    CHECK_FALSE(has(of_rule(rule + "2s"), "staleAfter"));
+  }
+
+  TEST_CASE("a parser's message holds no byte that is no UTF-8") {
+    for (const problem& p : lint("p.yaml", "a: \"\xff\xfe\n: ]\xe9 {"))
+      CHECK(find_invalid_utf8(p.message) == std::string_view::npos);
   }
 
   TEST_CASE("thresholds without hysteresis") {
