@@ -525,7 +525,7 @@ TEST_SUITE("aggregator/policy/yaml") {
       const parsed_text t = read(recipe{}.text() + std::string(most_text_bytes, '#'));
       CHECK(t.policies.empty());
       CHECK(t.unattributed);
-      CHECK(t.problems.at(0).message.find("at most 1048576") != std::string::npos);
+      CHECK(t.problems.at(0).message.find("more than 1048576 bytes") != std::string::npos);
     }
     SUBCASE("policies") {
       std::string text = "kind: List\nitems:\n";
