@@ -4,6 +4,7 @@
 #include "agent/sources/kernel_file.hpp"
 #include "agent/uplink.hpp"
 #include "common/log.hpp"
+#include "common/text.hpp"
 #include "common/wire/text.hpp"
 
 #include <fmt/format.h>
@@ -39,10 +40,7 @@ error invalid(std::string message) { return {errc::invalid_input, std::move(mess
 std::string host_name() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return {};
-  std::string lower(name.data());
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return lower;
+  return lowered(std::string_view(name.data()));
 }
 
 result<void> read_scrape_targets(settings& s) {

@@ -1,4 +1,5 @@
 #include "agent/ipmi/protocol.hpp"
+#include "common/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,8 +26,6 @@ Enum enum_of(const std::array<std::string_view, N>& words, std::string_view text
   return found == words.end() ? otherwise : static_cast<Enum>(found - words.begin());
 }
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
 }  // namespace
 
 std::string_view to_string(sensor_kind k) noexcept { return word(kinds, k); }
@@ -48,7 +47,7 @@ bool matches(std::string_view pattern, std::string_view text) noexcept {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       taken = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(text[t]))) {
+    } else if (p < pattern.size() && (pattern[p] == '?' || lowered(pattern[p]) == lowered(text[t]))) {
       ++p;
       ++t;
     } else if (star != pattern.npos) {

@@ -1,10 +1,11 @@
 #include "agent/ipmi/sdr_record.hpp"
 
+#include "common/text.hpp"
+
 #include <fmt/format.h>
 #include <freeipmi/freeipmi.h>
 
 #include <array>
-#include <cctype>
 #include <cstdlib>
 #include <memory>
 
@@ -148,9 +149,7 @@ std::string entity_word(std::uint8_t id) {
   if (IPMI_ENTITY_ID_IS_BOARD_SET_SPECIFIC(id)) return "board-set-specific";
   if (IPMI_ENTITY_ID_IS_OEM_SYSTEM_INTEGRATOR_DEFINED(id)) return "oem";
   if (id > IPMI_ENTITY_ID_REAL_TIME_CLOCK) return fmt::format("entity {}", id);
-  std::string word(::ipmi_entity_ids[id]);
-  for (auto& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return word;
+  return lowered(std::string_view(::ipmi_entity_ids[id]));
 }
 
 std::vector<known_sensor> sensors_of(ipmi_sdr_ctx_t context, std::span<const std::uint8_t> record) {

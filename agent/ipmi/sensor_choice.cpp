@@ -1,5 +1,7 @@
 #include "agent/ipmi/sensor_choice.hpp"
 
+#include "common/text.hpp"
+
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -12,14 +14,6 @@ using std::chrono::milliseconds;
 // States change when somebody pulls a cable: once in five seconds finds that soon enough.
 constexpr std::uint32_t least_state_period_ms = 5'000;
 constexpr std::uint32_t least_wanted_ms = 50;
-
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-std::string lower(std::string_view text) {
-  std::string all(text);
-  std::transform(all.begin(), all.end(), all.begin(), [](char c) { return lower(c); });
-  return all;
-}
 
 bool has_any(const std::string& name, std::initializer_list<std::string_view> parts) {
   return std::any_of(parts.begin(), parts.end(), [&](auto part) { return name.find(part) != name.npos; });
@@ -59,7 +53,7 @@ sensor_role role_of(const sensor& s, std::span<const role_rule> rules) {
   for (const auto& rule : rules) {
     if (fits(rule.pattern, s)) return rule.role;
   }
-  const auto name = lower(s.name);
+  const auto name = lowered(s.name);
   if (s.kind == sensor_kind::temperature) return role_of_temperature(s, name);
   if (s.kind == sensor_kind::power) return role_of_power(s, name);
   return sensor_role::none;

@@ -1,5 +1,7 @@
 #include "aggregator/callers/attributes.hpp"
 
+#include "common/text.hpp"
+
 #include <fmt/format.h>
 
 #include <span>
@@ -23,7 +25,7 @@ kube::access_question path_attributes(const http::request& r) {
   out.path = r.decoded_path();
   // RBAC's system:discovery gives "/api/*" to everybody whom the API server knows.
   if (!r.path.empty() && r.path[0] == "api") out.path = "/binnacle" + out.path;
-  out.verb = http::lowered(r.method);
+  out.verb = lowered(r.method);
   return out;
 }
 

@@ -1,5 +1,7 @@
 #include "aggregator/callers/claim.hpp"
 
+#include "common/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +54,7 @@ claim user(kube::user who) {
 std::string bearer(const http::request& r) {
   const std::string* text = r.header("authorization");
   constexpr std::string_view scheme = "bearer ";
-  if (text == nullptr || http::lowered(text->substr(0, scheme.size())) != scheme) return {};
+  if (text == nullptr || lowered(text->substr(0, scheme.size())) != scheme) return {};
   std::string token = text->substr(scheme.size());
   token.erase(0, token.find_first_not_of(' '));
   return token.find_first_of(" \t") == std::string::npos ? token : std::string();

@@ -1,6 +1,7 @@
 #include "aggregator/callers/layer.hpp"
 
 #include "common/http/message.hpp"
+#include "common/text.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
@@ -68,7 +69,7 @@ result<layer> read_layer(const json::object& config_map) {
     if (list.has_error()) return list.error();
     w.to = std::move(*list);
     if (&w.to == &out.proxy_names) continue;
-    for (std::string& name : w.to) name = http::lowered(name);
+    for (std::string& name : w.to) name = lowered(name);
   }
   return out;
 }

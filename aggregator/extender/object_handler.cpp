@@ -1,12 +1,13 @@
 #include "aggregator/extender/object_handler.hpp"
 
+#include "common/text.hpp"
+
 namespace binnacle::extender {
 
 bool same_key(std::string_view key, std::string_view lower_case) noexcept {
   if (key.size() != lower_case.size()) return false;
   for (std::size_t i = 0; i < key.size(); ++i) {
-    const char c = key[i];
-    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c) != lower_case[i]) return false;
+    if (lowered(key[i]) != lower_case[i]) return false;
   }
   return true;
 }

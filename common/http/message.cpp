@@ -108,14 +108,6 @@ result<void> parse_target(std::string_view target, request& out) {
   return {};
 }
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 result<std::string> percent_decoded(std::string_view text) {
   std::string out;
   if (!decode(text, false, out)) return malformed_escape();

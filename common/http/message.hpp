@@ -125,9 +125,6 @@ class router {
 /// "+" is a space in the query only. Errors: invalid_input (a malformed or NUL percent escape, neither form).
 result<void> parse_target(std::string_view target, request& out);
 
-/// `text` with ASCII letters in lower case, as header names are compared.
-std::string lowered(std::string_view text);
-
 /// RFC 3986 2.1. Errors: invalid_input (a malformed or NUL percent escape).
 result<std::string> percent_decoded(std::string_view text);
 

@@ -60,7 +60,7 @@ std::string flattened(std::string_view value) {
   std::string out;
   bool gap = false;
   for (char c : value) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    c = lowered(c);
     if (!is_digit(c) && !(c >= 'a' && c <= 'z')) {
       gap = true;
       continue;

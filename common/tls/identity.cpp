@@ -1,15 +1,15 @@
 #include "common/tls/identity.hpp"
 
+#include "common/text.hpp"
+
 #include <algorithm>
 
 namespace binnacle::tls {
 namespace {
 
-constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool same_name(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
+                    [](char x, char y) { return lowered(x) == lowered(y); });
 }
 
 /// The last path segment of a SPIFFE ID ("spiffe://trust.domain/binnacle/node/n1"), empty for any other URI.

@@ -1,5 +1,7 @@
 #include "agent/sources/pmu/named_events.hpp"
 
+#include "common/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <linux/perf_event.h>
@@ -89,7 +91,7 @@ constexpr std::array<std::string_view, 9> default_preset{
     "context-switches", "cpu-migrations", "page-faults",      "major-faults"};
 
 bool same(std::string_view a, std::string_view b) noexcept {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  const auto lower = [](char c) { return lowered(c); };
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 

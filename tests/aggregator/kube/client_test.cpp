@@ -57,6 +57,15 @@ struct api {
   }
 };
 
+/// A plug-in that adds a line to `folder`/runs, thinks for `seconds` and gives $TOKEN.
+kube::exec_plugin slow_plugin(support::temp_folder& folder, const std::string& seconds) {
+  folder.write("plugin", "#!/bin/sh\necho run >> " + folder / "runs" + "\nsleep " + seconds +
+                             "\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+                             "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"'$TOKEN'\"}}'\n");
+  std::filesystem::permissions(folder / "plugin", std::filesystem::perms::owner_all);
+  return {"client.authentication.k8s.io/v1", folder / "plugin", {}, {{"TOKEN", "good"}}};
+}
+
 http::call nodes() {
   http::call out;
   out.target = "/api/v1/nodes";
@@ -94,13 +103,8 @@ TEST_SUITE("aggregator/kube/client") {
   TEST_CASE("an exec plug-in is run once for many calls, and again when its credential was refused") {
     api a;
     support::temp_folder folder;
-    folder.write("plugin", "#!/bin/sh\necho run >> " + folder / "runs" +
-                               "\nsleep 0.2\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
-                               "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"'$TOKEN'\"}}'\n");
-    std::filesystem::permissions(folder / "plugin", std::filesystem::perms::owner_all);
     kube::access to = a.where();
-    to.plugin =
-        kube::exec_plugin{"client.authentication.k8s.io/v1", folder / "plugin", {}, {{"TOKEN", "good"}}};
+    to.plugin = slow_plugin(folder, "0.2");
     support::run([&](async::loop&) -> task<void> {
       using namespace boost::asio::experimental::awaitable_operators;
       auto c = kube::client::open(to, quiet).value();
@@ -125,12 +129,8 @@ TEST_SUITE("aggregator/kube/client") {
   TEST_CASE("an exec plug-in that takes longer than a caller has is not begun again for the next one") {
     api a;
     support::temp_folder folder;
-    folder.write("plugin", "#!/bin/sh\necho run >> " + folder / "runs" +
-                               "\nsleep 0.3\necho '{\"kind\":\"ExecCredential\",\"apiVersion\":"
-                               "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"good\"}}'\n");
-    std::filesystem::permissions(folder / "plugin", std::filesystem::perms::owner_all);
     kube::access to = a.where();
-    to.plugin = kube::exec_plugin{"client.authentication.k8s.io/v1", folder / "plugin", {}, {}};
+    to.plugin = slow_plugin(folder, "0.3");
     support::run([&](async::loop&) -> task<void> {
       auto c = kube::client::open(to, quiet).value();
       http::call hurried = nodes();
