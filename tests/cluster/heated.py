@@ -56,6 +56,13 @@ def ask(method, path, body=None, content_type="application/json"):
     return json.loads(text)
 
 
+def requests(verb, resource, subresource=""):
+    """How many of these the API server has had, whoever made them."""
+    wanted = f'resource="{resource}"', f'subresource="{subresource}"', f'verb="{verb}"'
+    lines = PLANE.request("GET", "/metrics", timeout=60)[1].splitlines()
+    return sum(float(line.split()[-1]) for line in lines if line.startswith("apiserver_request_total{") and all(word in line for word in wanted))
+
+
 def apply(thing):
     meta, collection = thing["metadata"], "/api/v1/nodes"
     if thing["kind"] == "TASPolicy":

@@ -9,7 +9,7 @@ import sys
 import time
 
 import heated
-from heated import HeatedNodes, Watch, apply, ask, delete_policy, hot, policy
+from heated import HeatedNodes, Watch, apply, ask, delete_policy, hot, policy, requests
 from trial import pod
 
 PLANE = None
@@ -213,17 +213,12 @@ class Labels(HeatedNodes):
     def test_nodes_are_listed_once_however_many_policies_there_are(self):
         for i in range(20):
             apply(policy({"deschedule": hot(500 + i)}, f"p{i}"))
-
-        def node_lists():
-            lines = PLANE.request("GET", "/metrics")[1].splitlines()
-            return sum(float(line.split()[-1]) for line in lines if line.startswith("apiserver_request_total{")
-                       and 'resource="nodes"' in line and 'verb="LIST"' in line)
         self.begin({"warm": 60})
-        before = node_lists()
+        before = requests("LIST", "nodes")
         for i in range(20, 40):
             apply(policy({"deschedule": hot(45)}, f"p{i}"))
         self.trial.wait_for("twenty labels", lambda: len(self.labels("warm")) == 20, 60)
-        self.assertEqual(node_lists(), before)
+        self.assertEqual(requests("LIST", "nodes"), before)
         self.assertLessEqual(self.number('binnacle_node_patches_total{outcome="written"}'), 20)
 
     def test_a_pod_that_was_refused_is_woken_when_the_node_would_take_it(self):
