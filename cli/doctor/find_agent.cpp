@@ -41,9 +41,8 @@ std::string beside_us() {
   return !ec && fs::exists(candidate, ec) ? candidate.string() : name;
 }
 
-/// The users whose word is taken for how the agent is run: what it was told is told to a program that runs
-/// as us. The account is the systemd unit's.
-std::set<uid_t> trusted_users() {
+/// The users whose processes are taken for an agent of this machine. The account is the systemd unit's.
+std::set<uid_t> known_users() {
   std::set<uid_t> out{0, ::geteuid()};
   if (const passwd* unit = ::getpwnam(name)) out.insert(unit->pw_uid);
   return out;
@@ -74,9 +73,23 @@ bool is_the_agent(const fs::path& process) {
   return !ec && exe == name;
 }
 
+std::string mount_namespace(const fs::path& process) {
+  std::error_code ec;
+  return fs::read_symlink(process / "ns/mnt", ec);
+}
+
+/// Whether what the process was told may be told to a program that runs as us: settings name files to read
+/// and a helper to start. So only root's word and our own counts, and only where paths mean what they mean
+/// here: a container's root is root, too.
+bool is_believed(const fs::path& process, const std::string& root) {
+  const std::string theirs = mount_namespace(process);
+  return !theirs.empty() && theirs == mount_namespace(root + "/proc/self") &&
+         belongs_to({0, ::geteuid()}, process / "status");
+}
+
 std::vector<agent_here> running(const std::string& root) {
   std::vector<agent_here> out;
-  const auto users = trusted_users();
+  const auto users = known_users();
   std::error_code ec;
   for (const auto& entry : fs::directory_iterator(root + "/proc", ec)) {
     const std::string pid = entry.path().filename();
@@ -87,7 +100,14 @@ std::vector<agent_here> running(const std::string& root) {
     agent_here one;
     one.pid = std::stoi(pid);
     one.program = beside_us();
-    one.arguments.assign(words.begin() + 1, words.end());
+    if (is_believed(entry.path(), root)) {
+      one.arguments.assign(words.begin() + 1, words.end());
+    } else if (exists(root + usual_config)) {
+      one.arguments = {"--config",
+                       usual_config};  // as the unit's agent runs, in a mount namespace of its own
+    } else {
+      one.program.clear();
+    }
     out.push_back(std::move(one));
   }
   return out;
@@ -115,6 +135,13 @@ result<agent_here> agent_to_ask(const std::string& root, const std::string& conf
     return error{
         errc::not_found,
         fmt::format("{} agents run here: name the settings of one with --agent-config", found.size())};
+  }
+  if (found.size() == 1 && found.front().program.empty()) {
+    return error{
+        errc::permission,
+        fmt::format("the agent here (pid {}) is a container's or another user's, so its settings are "
+                    "not taken over: run the doctor where it runs, or name them with --agent-config",
+                    found.front().pid)};
   }
   if (found.size() == 1) return std::move(found.front());
   if (!exists(root + usual_config)) return error{errc::not_found, "no binnacle-agent is set up here"};

@@ -8,9 +8,10 @@ namespace binnacle::cli::doctor {
 
 /// How this machine's agent is run: with `config_file` if one is named, else with the arguments of the
 /// binnacle-agent that runs, else with /etc/binnacle/agent.yaml. The program is the one beside this command,
-/// else PATH's, never a path that a process gives of itself; and only a process of root, of ours or of the
-/// unit's user whose executable is binnacle-agent is listened to. Errors: not_found (no agent here, or
-/// several run).
+/// else PATH's, never a path that a process gives of itself. A process counts by its executable's name and
+/// its user (root, us, the unit's); its arguments only where user and mount namespace are root's or ours and
+/// ours: they are told to a program that runs as us. Errors: not_found (no agent here, or several run),
+/// permission (one runs whose settings cannot be taken over).
 result<agent_here> agent_to_ask(const std::string& root, const std::string& config_file);
 
 /// That agent with its settings. Blocks: asks it for them. Errors: also invalid_input (it refuses its

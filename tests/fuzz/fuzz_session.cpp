@@ -26,7 +26,8 @@ class script {
     return n;
   }
   std::span<const std::byte> bytes() {
-    const std::size_t low = number(), n = std::min<std::size_t>(low + 256 * number(), left_.size());
+    const std::size_t low = number(), wish = low + 256 * number();
+    const auto n = std::min(wish, left_.size());  // only now: number() takes from left_
     const auto taken = std::as_bytes(left_.first(n));
     left_ = left_.subspan(n);
     return taken;

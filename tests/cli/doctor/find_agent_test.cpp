@@ -14,16 +14,24 @@ namespace {
 using namespace binnacle;
 using namespace binnacle::cli::doctor;
 
+const std::string our_mounts = "mnt:[4026531840]";
+
 /// A machine's /proc as files below a folder.
 struct processes : support::temp_folder {
+  processes() {
+    std::filesystem::create_directories(*this / "proc/self/ns");
+    std::filesystem::create_symlink(our_mounts, *this / "proc/self/ns/mnt");
+  }
   void running(int pid, const std::vector<std::string>& words, const std::string& exe,
-               const std::string& uids) {
+               const std::string& uids, const std::string& mounts = our_mounts) {
     const std::string folder = "proc/" + std::to_string(pid) + '/';
     std::string cmdline;
     for (const std::string& word : words) cmdline.append(word).append(1, '\0');
     write(folder + "cmdline", cmdline);
     write(folder + "status", "Name:\tsomething\nUid:\t" + uids + "\nGid:\t0\t0\t0\t0\n");
     std::filesystem::create_symlink(exe, *this / (folder + "exe"));
+    std::filesystem::create_directories(*this / (folder + "ns"));
+    std::filesystem::create_symlink(mounts, *this / (folder + "ns/mnt"));
   }
   result<agent_here> found(const std::string& config_file = "") const {
     return agent_to_ask(path(), config_file);
@@ -66,6 +74,18 @@ TEST_SUITE("cli/doctor/find_agent") {
       running(8, {"binnacle-agent", "--config", "/tmp/evil/a.yaml"}, agent_exe, "4242\t0\t0\t0");
       CHECK(found().has_error());
     }
+  }
+
+  TEST_CASE_FIXTURE(processes, "an agent in another mount namespace tells that it runs, not how") {
+    running(7, {"binnacle-agent", "--ipmi-helper", "/tmp/evil/helper"}, agent_exe, root_user,
+            "mnt:[4026532999]");
+    CHECK(found().error().code == errc::permission);
+    CHECK(found("/etc/a.yaml")->arguments == std::vector<std::string>{"--config", "/etc/a.yaml"});
+    write("etc/binnacle/agent.yaml", "");  // as the unit's agent, which systemd gives its own mounts
+    const auto here = found();
+    REQUIRE(here.has_value());
+    CHECK(here->pid == 7);
+    CHECK(here->arguments == std::vector<std::string>{"--config", "/etc/binnacle/agent.yaml"});
   }
 
   TEST_CASE_FIXTURE(processes, "an agent that an upgrade replaced still counts, as does one of ours") {
