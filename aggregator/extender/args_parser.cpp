@@ -233,8 +233,10 @@ void args_parser::value_ended() {
     case slot::item:
       if (!good_name(value.meta().name.size(), items_)) return;
       items_.add(value.meta().name);
-      sink_.on_item();
-      return;
+      if (!item_names_.again(items_, items_.size() - 1)) return sink_.on_item();
+      items_.remove_last();
+      ++repeated_items_;
+      return sink_.on_repeated_item();
     default: return;
   }
 }
@@ -265,9 +267,16 @@ void args_parser::enter(level inner, expect first) {
 }
 
 const char* args_parser::close_level(const char* p) {
+  if (level_ == level::names) names_ended();
   expect_ = level_ == level::args ? expect::nothing : expect::comma_or_end;
   level_ = level_ == level::items ? level::nodes : level::args;
   return p + 1;
+}
+
+void args_parser::names_ended() {
+  repeats seen;
+  seen.reserve(names_.size());
+  names_.remove_if([&](std::size_t i) { return seen.again(names_, i); });
 }
 
 /// Whether `list` may take a name of that length; fails if not.
@@ -293,7 +302,7 @@ std::string args_parser::where() const {
     case slot::names: return "NodeNames";
     case slot::name: return fmt::format("NodeNames[{}]", names_.size());
     case slot::items: return "Nodes.items";
-    case slot::item: return fmt::format("Nodes.items[{}]", items_.size());
+    case slot::item: return fmt::format("Nodes.items[{}]", items_.size() + repeated_items_);
     case slot::key: return "a key";
     case slot::skip: return "the value of an unknown key";
   }

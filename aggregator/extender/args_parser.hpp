@@ -2,6 +2,7 @@
 
 #include "aggregator/extender/name_list.hpp"
 #include "aggregator/extender/object_handler.hpp"
+#include "aggregator/extender/repeats.hpp"
 #include "common/error.hpp"
 
 #include <boost/json/basic_parser.hpp>
@@ -30,17 +31,18 @@ class args_sink {
   virtual void on_item_bytes(std::string_view bytes) = 0;
   /// That item has ended; its name is the last of items().
   virtual void on_item() = 0;
+  /// That item has ended; its name is one of items() already, so it is not added.
+  virtual void on_repeated_item() = 0;
 };
 
 /// Reads ExtenderArgs {Pod, Nodes | NodeNames} from a body that comes in pieces of any size, without keeping
-/// it. Shape: keys are matched without case and in any order, unknown ones are skipped, text after the object
-/// is ignored (as Go
-///        does). A key that comes twice is refused.
-/// Way:   the three outer levels are walked here; each value below is a document of its own for Boost.JSON's
-/// SAX parser, which
-///        stops right behind it: that is how the bytes of an item are known although SAX events carry no
-///        offsets.
-/// Source: reference "Kubernetes contracts" 1.3.
+/// it.
+/// Shape:  keys are matched without case and in any order, unknown ones are skipped, text after the object is
+///         ignored (as Go does). A key that comes twice is refused; a name that comes twice counts once.
+/// Way:    the three outer levels are walked here; each value below is a document of its own for Boost.JSON's
+///         SAX parser, which stops right behind it: that is how the bytes of an item are known although SAX
+///         events carry no offsets.
+/// Source: k8s.io/kube-scheduler/extender/v1, types.go (no JSON tags: Go's field names); encoding/json.
 class args_parser {
  public:
   /// `announced`: the body's length, if it was said, as far as it is worth reserving for.
@@ -59,6 +61,7 @@ class args_parser {
   bool has_pod() const noexcept { return has_pod_; }
   const object_meta& pod() const noexcept { return pod_; }
   bool has_names() const noexcept { return has_names_; }  ///< NodeNames was a list, empty perhaps
+  /// Whole at the end of the request: until then a name may stand in it twice.
   const name_list& names() const noexcept { return names_; }
   bool has_nodes() const noexcept { return has_nodes_; }  ///< Nodes was an object
   const name_list& items() const noexcept { return items_; }
@@ -79,6 +82,7 @@ class args_parser {
   const char* close_level(const char* p);
   void key_ended(std::string_view key);
   void enter(level inner, expect first);
+  void names_ended();
   bool good_name(std::size_t length, const name_list& list);
   std::string where() const;
   const char* fail(std::string sentence);
@@ -101,6 +105,8 @@ class args_parser {
   bool too_large_ = false;
   object_meta pod_;
   name_list names_, items_;
+  repeats item_names_;
+  std::size_t repeated_items_ = 0;
   std::string problem_;
 };
 

@@ -19,6 +19,7 @@ class filter_call final : public call {
   void on_pod() override;
   void on_item_bytes(std::string_view bytes) override;
   void on_item() override;
+  void on_repeated_item() override;
   std::vector<std::string> body() override;
 
   std::vector<std::string> names_body();
@@ -84,6 +85,12 @@ void filter_call::on_item() {
     kept_.drop();
     refuse(args_.items(), i, 0);
   }
+}
+
+void filter_call::on_repeated_item() {
+  early_open_ = false;
+  if (args_.has_pod()) return kept_.drop();
+  early_.pop_back();
 }
 
 std::vector<std::string> filter_call::body() {

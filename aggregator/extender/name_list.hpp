@@ -27,6 +27,30 @@ class name_list {
         {static_cast<std::uint32_t>(text_.size() + offset), static_cast<std::uint16_t>(length), true});
   }
   void add_text(std::string_view text) { text_ += text; }
+  /// The name that was added last goes.
+  void remove_last() {
+    text_.resize(refs_.back().offset);
+    refs_.pop_back();
+  }
+  /// Those for whose place `gone` is true go; it is asked of all of them, in order, before any goes. Their
+  /// text stays.
+  template <class Gone>
+  void remove_if(Gone gone) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < refs_.size(); ++i) {
+      if (gone(i)) places.push_back(i);
+    }
+    if (places.empty()) return;
+    std::size_t kept = places.front(), next = 0;
+    for (std::size_t i = kept; i < refs_.size(); ++i) {
+      if (next < places.size() && places[next] == i) {
+        ++next;
+      } else {
+        refs_[kept++] = refs_[i];
+      }
+    }
+    refs_.resize(kept);
+  }
 
   std::size_t size() const noexcept { return refs_.size(); }
   bool empty() const noexcept { return refs_.empty(); }

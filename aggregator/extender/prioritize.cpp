@@ -14,6 +14,7 @@ class prioritize_call final : public call {
  private:
   void on_item_bytes(std::string_view) override {}
   void on_item() override {}
+  void on_repeated_item() override {}
   std::vector<std::string> body() override;
 };
 

@@ -9,6 +9,7 @@
 
 #include <boost/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
@@ -63,15 +64,20 @@ const boost::json::value* member(const boost::json::object& in, std::string_view
   return nullptr;
 }
 
-/// Whether the names in `answer` are those of the request, in their order, less those refused.
+/// Whether the names in `answer` are those of the request, each once, in their order, less those refused.
 bool names_agree(const boost::json::object& asked, const boost::json::object& answer,
                  const decision::record& r) {
   if (answer.at("NodeNames").is_null()) return true;
   const auto& got = answer.at("NodeNames").as_array();
   const auto* names = member(asked, "nodenames");
-  if (names == nullptr || !names->is_array() || names->as_array().size() != r.asked) return false;
-  std::size_t next = 0;
+  if (names == nullptr || !names->is_array()) return false;
+  boost::json::array once;
   for (const auto& name : names->as_array()) {
+    if (std::find(once.begin(), once.end(), name) == once.end()) once.push_back(name);
+  }
+  if (once.size() != r.asked) return false;
+  std::size_t next = 0;
+  for (const auto& name : once) {
     if (next < got.size() && got[next] == name) ++next;
   }
   return next == got.size() && got.size() == r.asked - r.refused;

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace binnacle;
 using namespace binnacle::extender;
 using binnacle::test::names_args;
@@ -20,6 +22,10 @@ struct notes final : args_sink {
   void on_item() override {
     items.push_back(std::exchange(item, {}));
     events += "item ";
+  }
+  void on_repeated_item() override {
+    item.clear();
+    events += "again ";
   }
   std::string events, item;
   std::vector<std::string> items;
@@ -103,6 +109,22 @@ TEST_SUITE("aggregator/extender/args_parser") {
     CHECK_FALSE(nodes.whole.has_error());
     CHECK(nodes.heard.events == "item item pod ");
     CHECK(reading::texts(nodes.parser.items()) == list{"x", "y"});
+  }
+
+  TEST_CASE("a name that comes twice stands once in its list, and places are told as they were sent") {
+    list many;
+    for (int i = 0; i < 300; ++i) many.push_back(std::to_string(i * i % 101));
+    list once;
+    for (const std::string& n : many) {
+      if (std::find(once.begin(), once.end(), n) == once.end()) once.push_back(n);
+    }
+    CHECK(reading(names_args("{}", many), 200).names() == once);
+
+    const std::string x = R"({"metadata":{"name":"x"}})";
+    reading nodes(nodes_args("{}", {x, x, R"({"metadata":{"name":"y"}})", x}));
+    CHECK(nodes.heard.events == "pod item again item again ");
+    CHECK(reading::texts(nodes.parser.items()) == list{"x", "y"});
+    CHECK(problem(nodes_args("{}", {x, x, "{}"})) == "Nodes.items[2] has no metadata.name");
   }
 
   TEST_CASE("a key written with escapes is the same key") {

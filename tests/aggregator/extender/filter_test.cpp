@@ -247,6 +247,32 @@ TEST_SUITE("aggregator/extender/filter") {
     }
   }
 
+  TEST_CASE("a name that comes twice is answered once, in either list and both forms") {
+    power_fleet f;
+    const std::string once = f.filter(names_for("power", {"node-a", "node-b", "stranger"})).body;
+    // Escaped, it is the same name; a blank breaks a row of joined names.
+    for (const auto& asked : std::vector<std::vector<std::string>>{
+             {"node-a", "node-a", "node-b", "node-b", "stranger", "stranger"},
+             {"node-a", "node-b", "stranger", "node-b", "node-a", "stranger"},
+             {"node-a", "node-b", "n\\u006fde-b", "stranger", "node-\\u0061"}}) {
+      for (const std::size_t piece : {7, 65536}) {
+        CHECK(f.filter(names_for("power", asked), piece).body == once);
+        const auto* record = f.decisions.find({}).at(0);
+        CHECK(record->asked == 3);
+        CHECK(record->refused == 1);
+        CHECK(record->strangers.size() == 1);
+      }
+    }
+    CHECK(f.filter(names_for("", {"x", "x"})).body.starts_with(R"({"Nodes":null,"NodeNames":["x"],)"));
+
+    const std::string a = node_json("node-a"), b = node_json("node-b");
+    const std::string full = f.filter(nodes_args(pod_json("p", "power"), {a, b})).body;
+    CHECK(f.filter(nodes_args(pod_json("p", "power"), {a, b, a, b, b}), 100).body == full);
+    const std::string early = R"({"Nodes":{"items":[)" + a + "," + a + "," + b + "," + b + R"(]},"Pod":)" +
+                              pod_json("p", "power") + "}";
+    CHECK(f.filter(early, 100).body == full);
+  }
+
   TEST_CASE("both lists: Nodes count, as for the scheduler that reads nodes") {
     power_fleet f;
     const std::string nodes = nodes_args(pod_json("p", "power"), {node_json("node-a"), node_json("node-b")});

@@ -46,6 +46,14 @@ TEST_SUITE("aggregator/extender/prioritize") {
               .body == scores);
   }
 
+  TEST_CASE("a name that comes twice is one host, in both forms") {
+    demo_fleet f;
+    const std::string once = R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":10}])";
+    CHECK(f.prioritize(body_for("power", {"node-a", "node-b", "node-a", "node-b"})).body == once);
+    const std::string a = node_json("node-a"), b = node_json("node-b");
+    CHECK(f.prioritize(nodes_args(pod_json("web-1", "power"), {a, a, b}), 50).body == once);
+  }
+
   TEST_CASE("--score=rank gives the order of TAS") {
     demo_fleet f;
     f.settings.scores = extender::score_mode::rank;
