@@ -211,7 +211,7 @@ void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
       ->type_name("FILE");
   doctor
       ->add_option("--extender", a.doctor.extenders,
-                   "where kube-scheduler would call, without that file (port 9001 of each aggregator)")
+                   "where kube-scheduler would call, without that file (as each aggregator says)")
       ->type_name("URL")
       ->allow_extra_args(false);
   doctor

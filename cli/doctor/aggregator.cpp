@@ -17,8 +17,8 @@ findings of_replica(const std::string& url, const place& p) {
   const auto status = c->get("/api/v1/status", p.patience);
   if (status.has_error()) {
     return {failure(status.error().message,
-                    "is every replica up, and does the Service reach it? The ops port is 9102, with a client "
-                    "certificate")};
+                    "is every replica up, and does the Service reach it? The ops port is 9102 if none was "
+                    "set, and wants a client certificate")};
   }
   findings out = judge_status(status->json, at->url);
   if (p.agent.has_error()) return out;

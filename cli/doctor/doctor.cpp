@@ -25,19 +25,6 @@ std::string host_name() {
   return name;
 }
 
-/// The extender's port on every aggregator that the command line knows, unless it was told.
-std::vector<std::string> extenders_of(const connection& to, const std::vector<std::string>& given) {
-  if (!given.empty() || to.pem.authority.empty()) return given;
-  std::vector<std::string> out;
-  for (const std::string& url : to.aggregators) {
-    const auto at = parse_endpoint(url);
-    if (at.has_error()) continue;
-    const bool v6 = at->host.find(':') != std::string::npos;
-    out.push_back(fmt::format("https://{}{}{}:9001", v6 ? "[" : "", at->host, v6 ? "]" : ""));
-  }
-  return out;
-}
-
 }  // namespace
 
 int doctor_command(const connection& to, const doctor_arguments& what, const terminal& on) {
@@ -50,7 +37,7 @@ int doctor_command(const connection& to, const doctor_arguments& what, const ter
   p.host = host_name();
   p.to = to;
   p.scheduler_config = what.scheduler_config;
-  p.extenders = extenders_of(to, what.extenders);
+  p.extenders = what.extenders;
   p.kube_config = what.kube_config;
   p.kube_context = what.kube_context;
   p.account = what.account;

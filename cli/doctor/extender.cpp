@@ -1,8 +1,10 @@
 #include "cli/ask.hpp"
+#include "cli/client.hpp"
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/filter_answer.hpp"
 #include "cli/doctor/peers.hpp"
 #include "cli/doctor/scheduler_view.hpp"
+#include "cli/doctor/status_findings.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +12,6 @@
 
 namespace binnacle::cli::doctor {
 namespace {
-
-constexpr const char* extender_port = "the aggregator's extender port (9001)";
 
 /// One filter call as kube-scheduler makes it, about a pod without a policy: no node is refused, nothing is
 /// counted against any.
@@ -46,6 +46,7 @@ findings call(const scheduler_view& v, std::string_view as_whom) {
   const auto got = ask({v.at.host, v.at.port, v.server_name}, security, std::move(filter), timeout);
   if (got.has_error()) {
     const auto& e = got.error();
+    const std::string extender_port = fmt::format("the aggregator's extender port ({})", v.at.port);
     out.push_back(failure(fmt::format("{} gives kube-scheduler no answer: {}", v.at.url, e.message),
                           e.code == errc::timeout
                               ? fmt::format("it waits {} (httpTimeout); {}", human(v.timeout),
@@ -56,6 +57,27 @@ findings call(const scheduler_view& v, std::string_view as_whom) {
   out.push_back(
       judge_filter_answer(v.at.url + v.path, *got, as_whom, std::chrono::steady_clock::now() - asked));
   return out;
+}
+
+/// Where the aggregators' extenders listen, as they say themselves; what keeps one from saying goes to `out`.
+std::vector<std::string> told_by_aggregators(const place& p, findings& out) {
+  std::vector<std::string> urls;
+  for (const std::string& given : p.to.aggregators) {
+    const auto at = parse_endpoint(given);
+    if (at.has_error()) continue;  // the check aggregator says so
+    const auto c = client::open(*at, p.to.pem);
+    const auto status =
+        c.has_error() ? result<client::answer>(c.error()) : c->get("/api/v1/status", p.patience);
+    const auto url = status.has_error() ? std::nullopt : extender_url(status->json, *at);
+    if (url) {
+      urls.push_back(*url);
+    } else {
+      out.push_back(unchecked(fmt::format("{} does not say where its extender listens{}", at->url,
+                                          status.has_error() ? ": it gives no status" : ""),
+                              "see the check aggregator, or name the address with --extender URL"));
+    }
+  }
+  return urls;
 }
 
 }  // namespace
@@ -80,13 +102,13 @@ findings check_extender(const place& p) {
     }
     return call(*view, as_whom);
   }
-  if (p.extenders.empty()) {
+  if (p.extenders.empty() && p.to.pem.authority.empty()) {
     return {unchecked(
         "what kube-scheduler would get is not known: no address is given",
         "--scheduler-config FILE, or --aggregator URL (or --extender URL) with --ca, --cert and --key")};
   }
   findings out;
-  for (const std::string& url : p.extenders) {
+  for (const std::string& url : p.extenders.empty() ? told_by_aggregators(p, out) : p.extenders) {
     auto at = parse_endpoint(url, 9001);
     if (at.has_error()) {
       out.push_back(failure(at.error().message, "give it as https://HOST:9001"));

@@ -45,7 +45,7 @@ finding judge_filter_answer(const std::string& url, const http::answer& got, std
   }
   if (got.status != 200) {
     return failure(fmt::format("{} answers HTTP status {}", url, got.status),
-                   "is that the extender's port (9001), and the path scheduler/filter?");
+                   "is that the extender's port (9001 if none was set), and the path scheduler/filter?");
   }
   boost::system::error_code ec;
   const json::value said = json::parse(got.body, ec);

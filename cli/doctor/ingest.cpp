@@ -10,7 +10,6 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-constexpr const char* agents_port = "the aggregator's port for agents (9110)";
 constexpr std::string_view link_protocol = "binnacle/1";
 
 /// What became of a handshake that says nothing after it: a hello would take the running agent's place.
@@ -43,6 +42,7 @@ finding look_at(const std::string& address, const agent_settings& s, std::shared
   auto at = parse_endpoint(address, 9110);
   if (at.has_error()) return failure(at.error().message, "give aggregator as HOST:9110");
   const auto got = blocking(greet(*at, std::move(tls), s.server_name, async::within(patience)));
+  const std::string agents_port = fmt::format("the aggregator's port for agents ({})", at->port);
   const std::string shown = at->url.substr(at->url.find("://") + 3);
   if (got.has_error()) {
     std::string remedy = unreachable_remedy(got.error().code, agents_port);

@@ -39,7 +39,7 @@ struct place {
   std::string host = {};
   connection to = {};
   std::string scheduler_config = {};        ///< file; empty: `extenders` are called as `to`
-  std::vector<std::string> extenders = {};  ///< URLs
+  std::vector<std::string> extenders = {};  ///< URLs; empty: as the aggregators of `to` say
   std::string kube_config = {}, kube_context = {};
   std::string account = {};  ///< the aggregator's service account, namespace/name
   std::function<const char*(const char*)> variables = [](const char*) { return nullptr; };

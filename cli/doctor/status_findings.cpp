@@ -44,10 +44,22 @@ findings judge_status(const json::value& status, const std::string& url) {
     out.push_back(warning(fmt::format("{} of nodes cannot be read", counted(sick, "source")),
                           "binnacle status names the first; run `binnacle doctor` on that node"));
   }
-  for (const auto& w : list(status, "warnings")) {
-    if (const auto* s = w.if_string()) out.push_back(warning(std::string(*s), "see the aggregator's log"));
-  }
+  for (const auto& w : list(status, "warnings")) out.push_back(warning(text(w), "see the aggregator's log"));
   return out;
+}
+
+std::optional<std::string> extender_url(const json::value& status, const endpoint& ops) {
+  for (const auto& l : list(status, "listeners")) {
+    if (text(l, "name") != "extender") continue;
+    const std::string address = text(l, "address");  // of the machine or container that it runs on
+    const auto colon = address.rfind(':');
+    if (colon == address.npos) return std::nullopt;
+    const bool v6 = ops.host.find(':') != std::string::npos;
+    const auto at = parse_endpoint(
+        fmt::format("https://{}{}{}{}", v6 ? "[" : "", ops.host, v6 ? "]" : "", address.substr(colon)));
+    return at.has_value() ? std::optional(at->url) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 finding judge_node(const json::value& node, const std::string& name, const std::string& url) {

@@ -105,9 +105,8 @@ class Doctor(unittest.TestCase):
         """(exit status, findings by check) of the command; the agent's settings are the well one's if none are given."""
         variables = dict(os.environ, PATH=f"{BUILD / 'agent'}:{os.environ['PATH']}", **self.trial.cli_environment())
         variables.pop("KUBECONFIG", None)
-        done = subprocess.run([BUILD / "cli/binnacle", "doctor", *words, "--agent-config", agent or self.well, "--extender",
-                               f"https://localhost:{self.trial.ports['extender']}", "--timeout", "60", "-o", "json"], env=variables | environment,
-                              capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run([BUILD / "cli/binnacle", "doctor", *words, "--agent-config", agent or self.well, "--timeout", "60", "-o", "json"],
+                              env=variables | environment, capture_output=True, text=True, timeout=120, check=False)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         found = {}
         for finding in json.loads(done.stdout)["findings"]:
@@ -193,6 +192,16 @@ class Doctor(unittest.TestCase):
 
     def test_the_aggregator_knows_no_such_node(self):
         self.assert_finds("failure", "knows no node n9", "aggregator", agent=self.settings("unknown", node_name="n9"))
+
+    def test_the_extender_is_called_where_the_aggregator_says_that_it_listens(self):
+        port = self.trial.ports["extender"]
+        status, found = self.doctor("extender")
+        self.assertEqual((status, [f["grade"] for f in found["extender"]]), (0, ["ok"]), found)
+        self.assertIn(f"https://localhost:{port}/scheduler/filter answers", found["extender"][0]["sentence"])
+        self.assert_finds("unchecked", "does not say where its extender listens: it gives no status", "extender",
+                          BINNACLE_AGGREGATOR=f"https://localhost:{free_port()}")
+        status, found = self.doctor("extender", "--extender", f"https://localhost:{free_port()}")
+        self.assertEqual((status, len(found["extender"])), (1, 1), found)
 
     def test_the_command_line_trusts_another_ca(self):
         self.assert_finds("failure", "not in the authority file", "aggregator", BINNACLE_CA=str(self.pki / "agents-ca.crt"))

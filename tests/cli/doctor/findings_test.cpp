@@ -126,6 +126,20 @@ TEST_SUITE("cli/doctor/findings") {
                    "no agent yet"));
   }
 
+  TEST_CASE("the extender is where the aggregator's status says that it listens") {
+    const auto at = [](const char* status, const char* ops) {
+      return extender_url(parsed(status), *parse_endpoint(ops)).value_or("none");
+    };
+    const char* const moved =
+        R"({"listeners":[{"name":"ops","address":"0.0.0.0:9102"},{"name":"extender","address":"0.0.0.0:19001"}]})";
+    CHECK(at(moved, "https://agg:9102") == "https://agg:19001");
+    CHECK(at(moved, "[fd00::7]:443") == "https://[fd00::7]:19001");
+    CHECK(at(R"({"listeners":[{"name":"extender","address":"[::]:9001"}]})", "agg") == "https://agg:9001");
+    CHECK(at(R"({"listeners":[{"name":"extender","address":"odd"}]})", "agg") == "none");
+    CHECK(at(R"({"listeners":[{"name":"ops","address":"[::]:9102"}]})", "agg") == "none");
+    CHECK(at("{}", "agg") == "none");
+  }
+
   TEST_CASE("a node that an aggregator has lost is a failure") {
     CHECK(judge_node(parsed(R"({"connected":true,"seenMs":120})"), "n1", "u").how == grade::ok);
     const auto lost = judge_node(parsed(R"({"connected":false,"seenMs":15000})"), "n1", "u");
