@@ -20,7 +20,7 @@ std::uint32_t in_ms(duration d);
 
 /// The newest value of every series of this node: what sources write, and what the uplink and the scrape
 /// endpoint read. A new value replaces the old one, so when the socket is full the newest wins and nothing
-/// queues (design 6, conflation). Threads: the agent's loop only.
+/// queues (conflation). Threads: the agent's loop only.
 class board {
  public:
   using series_ref = std::uint32_t;
@@ -63,7 +63,7 @@ class board {
 
   /// Stores `value`, rounded to the series' resolution; NaN, infinite and too large become absent
   /// (out_of_range). A foreign series whose exponent leaves fewer than nine digits of `value` gets another
-  /// one, which raises version() (design 5). One that would be rounded to 0 is absent (out_of_range).
+  /// one, which raises version(). One that would be rounded to 0 is absent (out_of_range).
   void set(series_ref s, double value);
   /// Stores a mantissa that already is at the series' resolution.
   void set(series_ref s, std::int64_t mantissa);

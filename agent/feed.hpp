@@ -10,11 +10,11 @@
 namespace binnacle::agent {
 
 /// One link's place in the board: what it has announced and sent, and what comes next. What changed twice
-/// before it could be sent goes once, as its newest value (design 6, conflation). A batch takes what is
-/// watched and as many other groups as make it no more than about a kilobyte; the next one goes on with those
-/// that it left, so that on a thin line what is watched waits for one such batch at most. With a budget,
-/// groups of which no series is watched wait for several of their periods, and are announced with that
-/// period. Pure; the board and the pace must outlive it.
+/// before it could be sent goes once, as its newest value (conflation): counters are cumulative, so a gap
+/// costs no total. A batch takes what is watched and as many other groups as make it no more than about a
+/// kilobyte; the next one goes on with those that it left, so that on a thin line what is watched waits for
+/// one such batch at most. With a budget, groups of which no series is watched wait for several of their
+/// periods, and are announced with that period. Pure; the board and the pace must outlive it.
 class feed {
  public:
   explicit feed(const board& from, const send_pace& pace) : board_(from), pace_(pace) {}

@@ -58,7 +58,7 @@ struct uplink_report {
   int watched_wait = 1, others_wait = 1;
 };
 
-/// Sends the board to every aggregator replica (design 6): one link per replica id, also when several stand
+/// Sends the board to every aggregator replica: one link per replica id, also when several stand
 /// behind one address: it dials until it has them all (link_plan). At most one batch of a link is on its way;
 /// what changes meanwhile goes with the next. A lost link is dialled again with jittered back-off, at most 30
 /// s apart, or as long as the aggregator asks for (10 min at most); certificates are looked at again before

@@ -8,7 +8,7 @@
 namespace binnacle {
 
 /// CLOCK_BOOTTIME: monotonic, counts suspend, starts at boot. Samples are stamped with it and every age,
-/// deadline and window is measured on it, so a wall-clock step changes nothing (design 5, Time). Never
+/// deadline and window is measured on it, so a wall-clock step changes nothing. Never
 /// compared across machines: the ingest translates an agent's instants by its link's offset first. Source:
 /// clock_gettime(2).
 struct boot_clock {

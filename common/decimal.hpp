@@ -9,7 +9,7 @@
 namespace binnacle {
 
 /// A metric value: mantissa × 10^exponent, exact. Doubles become this once, at the agent; rules compare it
-/// exactly with Quantities and every face prints the same number (design 5). The exponent is fixed per series
+/// exactly with Quantities and every face prints the same number. The exponent is fixed per series
 /// by its catalogue entry. Range: exponent within [-18, 18]. Value type, no allocation.
 struct decimal {
   std::int64_t mantissa = 0;
@@ -24,7 +24,7 @@ struct decimal {
 /// mantissa cannot hold.
 std::optional<decimal> from_double(double value, std::int8_t exponent) noexcept;
 
-/// The exponent for a foreign series without a catalogue entry (design 5), from one of its values: it keeps
+/// The exponent for a foreign series without a catalogue entry, from one of its values: it keeps
 /// nine significant digits, all whole digits of a larger number as long as they fit, and nothing finer than
 /// 10^-9. A later value may need another. Nothing for NaN and infinities.
 std::optional<std::int8_t> natural_exponent(double value) noexcept;

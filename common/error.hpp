@@ -27,7 +27,7 @@ enum class errc : unsigned char {
 std::string_view to_string(errc code) noexcept;
 
 /// An expected failure as a value. `message` is one sentence for a person: what, where, and the remedy.
-/// It never holds a secret (design 10.6).
+/// It never holds a secret: it goes into logs, events and answers.
 struct error {
   errc code = errc::internal;
   std::string message;

@@ -11,8 +11,8 @@
 namespace binnacle {
 
 /// A Kubernetes resource.Quantity as a number: a signed 128-bit count of 10^-9, so |value| < 1.7e29, which
-/// covers all that kube-apiserver prints right. Text rules: reference "resource.Quantity", section 4 of the
-/// Kubernetes contracts; finer digits round away from zero; binary suffixes cap at 2^63-1.
+/// covers all that kube-apiserver prints right. Source: k8s.io/apimachinery/pkg/api/resource/quantity.go, as
+/// observed (tests/data/quantity): finer digits round away from zero; binary suffixes cap at 2^63-1.
 struct quantity {
   __int128 nano = 0;
 

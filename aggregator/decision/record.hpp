@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-/// What one answer to the scheduler was made of, compact enough to keep thousands (design 8, Decisions).
+/// What one answer to the scheduler was made of, compact enough to keep thousands.
 namespace binnacle::decision {
 
 enum class verb : std::uint8_t { filter, prioritize };

@@ -10,8 +10,7 @@ namespace binnacle::extender {
 
 /// From the last piece of a request to its answer, in microseconds.
 using latency_histogram = metrics::histogram<14>;
-/// In milliseconds; 1050 is "one period and 50 ms" at 1 Hz, 250 the bound for what is read at 5 Hz (design
-/// 1).
+/// In milliseconds; 1050 is "one period and 50 ms" at 1 Hz, 250 the same for what is read at 5 Hz.
 using age_histogram = metrics::histogram<20>;
 
 constexpr latency_histogram make_latency_histogram() {

@@ -9,10 +9,10 @@
 namespace binnacle::extender {
 
 /// The face to kube-scheduler (:9001): answers filter and prioritize from the view, leaves a record of each
-/// in the ring. It never waits for anything: an aggregator without data passes all nodes and says so
-/// (design 10.3). Threads: all of it on the faces loop. Lifetime: the face, the view and the ring outlive the
-/// server that has its routes. Source:  reference "Kubernetes contracts" 1, "TAS" 2; differences to TAS are
-/// listed in design 7.
+/// in the ring. It never waits for anything: an aggregator without data passes all nodes and says so, since a
+/// scheduler that waits places nothing. Threads: all of it on the faces loop. Lifetime: the face, the view
+/// and the ring outlive the server that has its routes. Source: k8s.io/kube-scheduler/extender/v1; paths and
+/// shapes are those of TAS (platform-aware-scheduling, telemetry-aware-scheduling).
 class face {
  public:
   /// `clock` gives the aggregator's boot time.

@@ -9,12 +9,11 @@ namespace binnacle::extender {
 
 /// POST /scheduler/filter: ExtenderArgs in, ExtenderFilterResult out.
 /// Names mode:  the surviving names. Full mode: the bytes of the surviving nodes as they came, decided as
-/// each ends, so that memory
-///              holds survivors only.
-/// Refusals:    in FailedAndUnresolvableNodes, since FailedNodes would start a preemption that cannot help
-/// (reference
-///              "Kubernetes contracts" 0.2).
-/// `announced`:  see args_parser.
+///              each ends, so that memory holds survivors only.
+/// Refusals:    in FailedAndUnresolvableNodes, since FailedNodes would start a preemption that cannot help:
+///              evicting pods makes no node cooler in time. Source: k8s.io/kube-scheduler/extender/v1,
+///              ExtenderFilterResult.
+/// `announced`: see args_parser.
 std::unique_ptr<http::exchange> make_filter(context& shared, std::size_t announced);
 
 }  // namespace binnacle::extender

@@ -15,7 +15,7 @@
 namespace binnacle::extender {
 
 /// Pods that were placed a moment ago and whose load no value shows yet. They count against their node, so
-/// that a hundred pods at once do not all go to the coolest one (herd damping, design 7).
+/// that a hundred pods at once do not all go to the coolest one (herd damping, README.md).
 ///
 /// What is known of a pod, by its uid: `expected` when we answered and one node had the best score alone
 /// (the scheduler takes it unless another plug-in outvotes us); `bound` when the API server says where it

@@ -14,7 +14,7 @@
 namespace binnacle::ingest {
 
 /// Why this hello is not accepted: it names another cluster than ours, or the certificate does not speak for
-/// its node (design 6, Identity); nothing when it may. Pure.
+/// its node; nothing when it may. Pure.
 std::optional<wire::fault> authorise(const wire::hello& said, const tls::identity& who,
                                      std::string_view cluster);
 

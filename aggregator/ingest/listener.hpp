@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-/// The door for agents (design 6): TLS, sessions, and what they bring into the store.
+/// The door for agents: TLS, sessions, and what they bring into the store.
 namespace binnacle::ingest {
 
 struct ingest_options {

@@ -25,7 +25,7 @@ struct engine_options {
   bool told_nodes_only = false;
 };
 
-/// The policy engine (design 2 and 7): samples in, verdicts and wished labels out. Pure: no clock, no socket;
+/// The policy engine: samples in, verdicts and wished labels out. Pure: no clock, no socket;
 /// whoever owns it calls it from one thread and keeps one timer for next_deadline(). `now` never goes back
 /// from one call to the next.
 ///

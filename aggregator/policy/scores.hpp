@@ -20,7 +20,7 @@ struct preference {
   quantity target{};  ///< Equals only
 };
 
-/// Scores by value (design 7): 10 − 10 × (best − v)/(best − worst), rounded half up, the spread taken as at
+/// Scores by value: 10 − 10 × (best − v)/(best − worst), rounded half up, the spread taken as at
 /// least 5 % of the largest magnitude, so that noise ties. The best always gets 10, also when all are equal;
 /// the worst gets 0 when the spread is real. A candidate without a value gets 0. `scores` has the size of
 /// `values`.

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-/// A metric name becomes a node's one number (design 5): compiled once per shape into a plan, which then
+/// A metric name becomes a node's one number: compiled once per shape into a plan, which then
 /// costs a few additions per batch. Pure.
 namespace binnacle::store {
 

@@ -67,7 +67,7 @@ struct made_shape {
 };
 
 /// The shape of a catalogue. A series with a taken name is left out and said so; the others stay. On a
-/// collision our own family wins over a foreign one, otherwise the first announced (design 5, Flat names).
+/// collision our own family wins over a foreign one, otherwise the first announced.
 /// Errors: invalid_input when the catalogue as a whole is out of bounds or inconsistent (too many series or
 /// groups, a group index or an exponent out of range); nothing is kept of it then.
 result<made_shape> make_shape(const wire::catalog& announced, const catalog_limits& limits);

@@ -18,7 +18,7 @@ enum class column_id : std::uint32_t {};
 constexpr std::uint32_t index(node_id id) noexcept { return static_cast<std::uint32_t>(id); }
 constexpr std::uint32_t index(column_id id) noexcept { return static_cast<std::uint32_t>(id); }
 
-/// How the values of a window become one (design 7, rule.statistic).
+/// How the values of a window become one (a rule's `statistic`).
 enum class statistic : std::uint8_t { avg, max, min, p95, stddev, trend };
 
 /// What a column holds: `metric` (family, flat name or alias), over the last `window` (zero: the value

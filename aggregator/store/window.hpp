@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-/// Statistics over the last `length` of a column at one node (design 7, rule.window and rule.statistic).
+/// Statistics over the last `length` of a column at one node (a rule's `window` and `statistic`).
 /// Pure; memory is bounded by thinning: points closer together than a fixed share of the window are merged,
 /// so a long window costs no more than a short one.
 ///

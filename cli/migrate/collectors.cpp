@@ -15,7 +15,7 @@ struct plugin {
   std::string_view name;
   std::string_view sentence;
 };
-// As the seeds' users loaded them.
+// As the collectd configurations that went with TAS load them.
 constexpr std::array plugins{
     plugin{"cpu", "source os: os_cpu_*"},
     plugin{"cpufreq", "source os: os_cpu_frequency_*"},

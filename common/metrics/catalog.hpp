@@ -22,7 +22,7 @@ std::span<const family> catalog() noexcept;
 /// The family of that name, or null.
 const family* find(std::string_view name) noexcept;
 
-/// An old name that goes on working in policies and the custom metrics API (design 5, Aliases).
+/// An old name that goes on working in policies and the custom metrics API.
 struct alias {
   std::string_view name;
   std::string_view family;
@@ -66,7 +66,7 @@ std::string flat_name(std::string_view family, const label_set& labels);
 /// The labels of a series of `f` that make its flat name.
 label_set flat_labels(const family& f, const label_set& labels);
 
-/// How old a value may grow before it is absent: the larger of 10 s and three periods (design 5).
+/// How old a value may grow before it is absent: the larger of 10 s and three periods.
 constexpr duration stale_after(duration period) noexcept {
   return period * 3 > std::chrono::seconds(10) ? period * 3 : duration(std::chrono::seconds(10));
 }

@@ -13,7 +13,7 @@ namespace binnacle::metrics {
 enum class kind : std::uint8_t { gauge, counter, histogram };
 
 /// How the series of a family on one node become the node's one number, because a TASPolicy rule has no
-/// selector (design 5).
+/// selector.
 enum class node_rule : std::uint8_t {
   sole,           ///< the family has one series per node
   sum,            ///< absent if any member is absent
@@ -48,7 +48,7 @@ struct family {
   /// The counter whose difference over time is this gauge (watts → joules). The counter of a series has that
   /// series' labels and, if given, also `label` = `value`. Empty family: none.
   member integral = {};
-  bool per_cpu = false;  ///< no flat names (design 5)
+  bool per_cpu = false;  ///< no flat names: there would be hundreds on one node
   /// How many of `labels`, from the first, make flat names, where those tell the series of a node apart
   /// already; 0: all.
   std::size_t flat_labels = 0;

@@ -18,8 +18,7 @@ struct entry {
   std::span<const std::string_view> parts = {};
 };
 
-// What differs from once a second. Energy counters cost nothing to read, and one-second watts are late watts
-// (design 6).
+// What differs from once a second. Energy counters cost nothing to read, and one-second watts are late watts.
 constexpr milliseconds energy{200};
 constexpr entry table[] = {
     {"host_inlet_temperature_celsius", milliseconds(1000), inlet_parts},

@@ -17,7 +17,7 @@ struct identity {
   std::chrono::system_clock::time_point ends{};  ///< notAfter
 
   /// Whether it may speak for `node`: a DNS name equal to it (ASCII case-insensitive, no wildcards), or a
-  /// SPIFFE ID whose last path segment is the node name (design 6, Identity).
+  /// SPIFFE ID whose last path segment is the node name.
   bool speaks_for(std::string_view node) const noexcept;
 };
 

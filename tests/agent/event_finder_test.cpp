@@ -82,7 +82,7 @@ TEST_CASE("named events have the numbers of the kernel's ABI") {
   is("emulation-faults", 1, 8);
 }
 
-TEST_CASE("the collectd preset is the 42 events of the seeds, the default one is lean") {
+TEST_CASE("the collectd preset is the 42 events that collectd read for TAS, the default one is lean") {
   const auto collectd = preset_events("collectd");
   CHECK(collectd.size() == 42);
   const auto of_type = [&](std::uint32_t type) {

@@ -1,4 +1,5 @@
-// The defects of TAS that concern its extender must not come back: numbers as in reference "TAS" 7.4.
+// The defects of TAS that concern its extender must not come back: each case says which; the numbers are only
+// names.
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
 

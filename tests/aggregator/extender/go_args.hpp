@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// ExtenderArgs as kube-scheduler (Go, no JSON tags) writes them: reference "Kubernetes contracts" 1.3.
+/// ExtenderArgs as kube-scheduler (Go, no JSON tags) writes them: k8s.io/kube-scheduler/extender/v1.
 namespace binnacle::test {
 
 /// A pod of about 2 kB with its spec. An empty `policy`: no label.

@@ -27,7 +27,7 @@ TEST_SUITE("common/metrics/alias") {
     }
   }
 
-  TEST_CASE("names of the seed systems resolve to what they meant") {
+  TEST_CASE("names of the systems before us resolve to what they meant") {
     struct row {
       std::string_view name, family, label, value;
       double scale;
