@@ -1,5 +1,7 @@
 #include "agent/frozen_sensors.hpp"
 
+#include "common/plain.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -93,7 +95,7 @@ std::string frozen_sensors::sentence(std::string_view source, const board& from)
   const auto& e = from.series()[first];
   return fmt::format(
       "{} has read exactly {} for more than 10 minutes while those like it moved{}: the sensor hangs{}",
-      shown(e.info), to_string(decimal{watch_.frozen().at(first).value, e.info.exponent}),
+      shown(e.info), plain(decimal{watch_.frozen().at(first).value, e.info.exponent}),
       at->second.size() == 1 ? "" : fmt::format(", and {} more", at->second.size() - 1),
       what_ == on_frozen::absent ? " and counts as absent" : "");
 }

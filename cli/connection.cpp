@@ -1,5 +1,7 @@
 #include "cli/connection.hpp"
 
+#include "common/load_yaml.hpp"
+
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -47,7 +49,7 @@ connection merged(connection flags, const std::function<const char*(const char*)
 result<connection> parse_settings(const std::string& yaml, const std::string& name) {
   connection c;
   try {
-    const YAML::Node top = YAML::Load(yaml);
+    const YAML::Node top = load_yaml(yaml);
     if (top.IsNull()) return c;
     if (!top.IsMap()) return at_line(name, top.Mark(), "expected keys and values: aggregator, cert, key, ca");
     for (const auto& entry : top) {

@@ -26,10 +26,14 @@ const json::object& object(const json::value& v, std::string_view key) noexcept 
   return o == nullptr ? none : *o;
 }
 
+std::string text(const json::value& v) {
+  const json::string* s = v.if_string();
+  return s == nullptr ? std::string() : printable(*s);
+}
+
 std::string text(const json::value& v, std::string_view key) {
   const json::value* m = member(v, key);
-  const json::string* s = m == nullptr ? nullptr : m->if_string();
-  return s == nullptr ? std::string() : printable(*s);
+  return m == nullptr ? std::string() : text(*m);
 }
 
 std::optional<double> number(const json::value& v, std::string_view key) noexcept {

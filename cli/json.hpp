@@ -18,7 +18,9 @@ const json::value* member(const json::value& v, std::string_view key) noexcept;
 /// The members' elements; empty when there is no such list.
 const json::array& list(const json::value& v, std::string_view key) noexcept;
 const json::object& object(const json::value& v, std::string_view key) noexcept;
-/// For people: a server of another hand may send what a terminal would obey; a '?' stands for that.
+/// For people: a server of another hand may send what a terminal would obey; a '?' stands for that. Empty
+/// when `v`, or the member, is no string.
+std::string text(const json::value& v);
 std::string text(const json::value& v, std::string_view key);
 std::optional<double> number(const json::value& v, std::string_view key) noexcept;
 std::int64_t integer(const json::value& v, std::string_view key, std::int64_t otherwise = 0) noexcept;

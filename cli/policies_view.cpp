@@ -13,9 +13,7 @@ std::string names_of(const json::value& group) {
   std::size_t shown = 0;
   for (const auto& n : list(group, "nodes")) {
     if (shown == most) break;
-    const auto* name = n.if_string();
-    if (name == nullptr) continue;
-    out += (shown++ == 0 ? "" : ", ") + std::string(*name);
+    if (n.is_string()) out += (shown++ == 0 ? "" : ", ") + text(n);
   }
   const auto more = integer(group, "count") - static_cast<std::int64_t>(shown);
   return more > 0 ? fmt::format("{} and {} more", out, more) : out;
@@ -25,11 +23,12 @@ void render_strategy(std::string& out, const json::value& s, const paint& with) 
   out += "  " + text(s, "strategy");
   const auto& rules = list(s, "rules");
   if (rules.size() > 1) out += " " + text(s, "logicalOperator");
-  if (text(s, "onMissing") == "Reject") out += with(colour::dim, " onMissing Reject");
-  out += '\n';
-  for (const auto& r : rules) {
-    if (const auto* rule = r.if_string()) out += fmt::format("    {}\n", std::string(*rule));
+  for (const char* setting : {"onMissing", "maxNodes", "coolDown"}) {
+    const std::string value = text(s, setting);
+    if (!value.empty() && value != "Allow") out += with(colour::dim, fmt::format(" {} {}", setting, value));
   }
+  out += '\n';
+  for (const auto& r : rules) out += fmt::format("    {}\n", text(r));
   const auto group = [&](const char* state, colour ink) {
     const json::value* g = member(s, state);
     if (g == nullptr) return;

@@ -7,6 +7,7 @@
 #include "cli/yaml_text.hpp"
 #include "common/clock.hpp"
 #include "common/json_writer.hpp"
+#include "common/load_yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -168,7 +169,7 @@ result<made_config> patched_scheduler(const scheduler_wiring& w, const std::stri
   if (const auto minor = minor_of(w.kubernetes); minor.has_error()) return minor.error();
   if (const auto sound = check(w); sound.has_error()) return sound.error();
   try {
-    YAML::Node config = YAML::Load(before);
+    YAML::Node config = load_yaml(before);
     if (scalar(config, "kind") != "KubeSchedulerConfiguration") {
       return wrong(
           fmt::format("{} is no KubeSchedulerConfiguration: name the file that kube-scheduler's --config "

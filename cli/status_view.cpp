@@ -143,9 +143,7 @@ std::string render_status(const json::value& status, const std::string& url, con
   section(out, "listeners", listener_lines(status, with), with);
   section(out, "certificates", certificate_lines(status, with), with);
   std::vector<std::string> warnings;
-  for (const auto& w : list(status, "warnings")) {
-    if (const auto* s = w.if_string()) warnings.push_back(with(colour::yellow, std::string(*s)));
-  }
+  for (const auto& w : list(status, "warnings")) warnings.push_back(with(colour::yellow, text(w)));
   section(out, "warnings", warnings, with);
   return out;
 }

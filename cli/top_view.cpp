@@ -4,6 +4,7 @@
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 #include "common/metrics/catalog.hpp"
+#include "common/plain.hpp"
 
 #include <fmt/format.h>
 
@@ -105,7 +106,7 @@ std::string value_of_rule(const json::value& node, const std::string& rule,
   if (std::ranges::find(metrics, metric, &shown_metric::name) != metrics.end()) return {};
   const json::value* v = value_of(node, metric);
   const auto now = v == nullptr ? std::nullopt : number(*v, "value");
-  return now ? fmt::format(", now {}", *now) : std::string();
+  return now ? ", now " + plain(*now) : std::string();
 }
 
 void add_verdicts(std::vector<table::cell>& row, const json::value& node,
@@ -132,6 +133,18 @@ void add_verdicts(std::vector<table::cell>& row, const json::value& node,
   }
   if (reasons > most_reasons) why += fmt::format("; and {} more", reasons - most_reasons);
   row.push_back({why, colour::dim});
+}
+
+/// "node-b rapl: why" for each source of a connected node that cannot be read, or works in part.
+std::vector<std::string> lacks_of(const json::value& node) {
+  std::vector<std::string> lacks;
+  if (!flag(node, "connected")) return lacks;
+  for (const auto& s : list(node, "sources")) {
+    const std::string why = text(s, "message");
+    if (!flag(s, "ok") || !why.empty())
+      lacks.push_back(fmt::format("{} {}: {}", text(node, "name"), text(s, "source"), why));
+  }
+  return lacks;
 }
 
 bool has_value(const json::value& node, const std::string& metric) {
@@ -187,15 +200,24 @@ std::string render_top(const json::value& nodes, const std::string& url, const t
   }
   if (!policies.empty()) t.column("WHY");
 
-  // Two lines above the table, its header, and one below it when nodes are left out.
-  const std::size_t room = layout.height > 5 ? layout.height - 5 : layout.height == 0 ? order.size() : 1;
+  // Two lines above the table, its header, and below it those that explain marks or say what is left out.
+  const bool any_lack = std::ranges::any_of(order, [](const auto* n) { return !lacks_of(*n).empty(); });
+  const std::size_t others = any_lack ? 6 : 5;
+  const std::size_t room = layout.height > others ? layout.height - others
+                           : layout.height == 0   ? order.size()
+                                                  : 1;
   const std::size_t shown = std::min(order.size(), room);
   bool partial = false;
+  std::vector<std::string> lacking;
   for (std::size_t i = 0; i < shown; ++i) {
     const json::value& n = *order[i];
     const bool up = flag(n, "connected");
-    std::vector<table::cell> row{
-        {text(n, "name") + (up ? "" : " (down)"), up ? colour::bold : colour::yellow}};
+    const auto lacks = lacks_of(n);
+    lacking.insert(lacking.end(), lacks.begin(), lacks.end());
+    std::vector<table::cell> row{{text(n, "name") + (!up             ? " (down)"
+                                                     : lacks.empty() ? ""
+                                                                     : " (in part)"),
+                                  up ? colour::bold : colour::yellow}};
     for (const auto& m : metrics) partial |= add_value(row, value_of(n, m.name), m.unit);
     if (!policies.empty()) add_verdicts(row, n, policies, metrics, columns);
     t.row(std::move(row));
@@ -209,6 +231,14 @@ std::string render_top(const json::value& nodes, const std::string& url, const t
     return out + "no node has connected yet: start binnacle-agent with --aggregator pointing here\n";
   for (const auto& line : t.lines(with, layout.width)) out += line + '\n';
   if (partial) out += with(colour::dim, "* of the members that have a value; others have none") + '\n';
+  if (!lacking.empty()) {
+    const std::string more =
+        lacking.size() == 1 ? ""
+                            : fmt::format(" (and {}: binnacle status)",
+                                          counted(static_cast<std::int64_t>(lacking.size()) - 1, "source"));
+    const std::string line = "in part: " + lacking.front() + more;
+    out += with(colour::yellow, layout.width == 0 ? line : shortened(line, layout.width)) + '\n';
+  }
   for (const std::string& name : metrics_without_value(nodes, layout.metrics)) {
     const std::string_view near = nearest_metric(name);
     out += with(colour::yellow,

@@ -1,6 +1,7 @@
 #include "cli/units.hpp"
 
 #include "common/clock.hpp"
+#include "common/plain.hpp"
 
 #include <fmt/format.h>
 
@@ -11,11 +12,7 @@ namespace binnacle::cli {
 namespace {
 
 /// As many digits as a person takes in at a glance.
-std::string plain(double value) {
-  const double size = std::abs(value);
-  if (value == std::floor(value) && size < 1e15) return fmt::format("{:.0f}", value);
-  return size < 1 ? fmt::format("{:.3f}", value) : fmt::format("{:.1f}", value);
-}
+std::string short_number(double value) { return plain(value, std::abs(value) < 1 ? 3 : 1); }
 
 std::string scaled(double value, double step, const char* const (&names)[5], std::string_view unit) {
   std::size_t i = 0;
@@ -23,23 +20,22 @@ std::string scaled(double value, double step, const char* const (&names)[5], std
     value /= step;
     ++i;
   }
-  return i == 0 ? fmt::format("{} {}", plain(value), unit)
-                : fmt::format("{:.1f} {}{}", value, names[i], unit);
+  return fmt::format("{} {}{}", i == 0 ? short_number(value) : plain(value, 1), names[i], unit);
 }
 
 }  // namespace
 
 std::string with_unit(double value, std::string_view unit) {
-  if (unit == "watts") return fmt::format("{:.1f} W", value);
-  if (unit == "celsius") return fmt::format("{:.1f} °C", value);
-  if (unit == "ratio") return fmt::format("{:.1f} %", value * 100);
+  if (unit == "watts") return plain(value, 1) + " W";
+  if (unit == "celsius") return plain(value, 1) + " °C";
+  if (unit == "ratio") return plain(value * 100, 1) + " %";
   if (unit == "bytes") return scaled(value, 1024, {"", "Ki", "Mi", "Gi", "Ti"}, "B");
   if (unit == "joules") return scaled(value, 1000, {"", "k", "M", "G", "T"}, "J");
   if (unit == "hertz") return scaled(value, 1000, {"", "k", "M", "G", "T"}, "Hz");
-  if (unit == "seconds") return plain(value) + " s";
-  if (unit == "volts") return plain(value) + " V";
-  if (unit == "amperes") return plain(value) + " A";
-  return plain(value);
+  if (unit == "seconds") return short_number(value) + " s";
+  if (unit == "volts") return short_number(value) + " V";
+  if (unit == "amperes") return short_number(value) + " A";
+  return short_number(value);
 }
 
 std::string age(std::int64_t milliseconds) { return human(std::chrono::milliseconds(milliseconds)); }

@@ -2,6 +2,7 @@
 
 #include "cli/table.hpp"
 #include "cli/units.hpp"
+#include "common/plain.hpp"
 
 #include <fmt/format.h>
 
@@ -22,10 +23,9 @@ std::string_view sign_of(const std::string& operation) {
   return "=";
 }
 
-/// A JSON number as it stands there: the digits are the value's resolution.
 std::string digits(const json::value& v, std::string_view key) {
   const auto n = number(v, key);
-  return n ? fmt::format("{}", *n) : std::string();
+  return n ? plain(*n) : std::string();
 }
 
 colour ink_of(std::string_view verdict) {
@@ -98,7 +98,7 @@ std::vector<std::string> node_lines(const json::value& record, const paint& with
                                                                                       : colour::yellow});
         if (!scored) {
           row.push_back({rule.target});
-          row.push_back({margin ? fmt::format("{:+}", *margin) : ""});
+          row.push_back({margin ? (*margin < 0 ? "" : "+") + plain(*margin) : ""});
         }
         row.push_back({age_ms < 0 ? "" : age(age_ms), colour::dim});
       }

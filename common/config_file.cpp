@@ -1,4 +1,5 @@
 #include "common/config.hpp"
+#include "common/load_yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -42,7 +43,7 @@ result<void> config_spec::read_file(const std::string& path, std::vector<given>&
     return error{errc::invalid_input, fmt::format("{} line {}: {}", path, line + 1, what)};
   };
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(*text);
+    const std::vector<YAML::Node> documents = load_all_yaml(*text);
     if (documents.size() > 1)
       return refuse(documents[1].Mark().line, "a second document begins: put all keys into one");
     if (documents.empty() || documents[0].IsNull()) return {};

@@ -1,11 +1,12 @@
 #include "common/log.hpp"
 
+#include "common/utf8.hpp"
+
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <array>
 #include <mutex>
 #include <string>
@@ -51,8 +52,6 @@ std::shared_ptr<spdlog::logger> make(std::string part, log_level threshold, spdl
   return made;
 }
 
-constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
 }  // namespace
 
 logger::logger(std::string part, log_level threshold)
@@ -70,13 +69,8 @@ logger logger::part(std::string name) const {
 bool logger::enabled(log_level level) const noexcept { return sink_->should_log(to_spdlog(level)); }
 
 void logger::write(log_level level, std::string_view text) const {
-  if (std::ranges::any_of(text, is_control)) {
-    std::string clean(text);
-    std::ranges::replace_if(clean, is_control, '?');
-    sink_->log(to_spdlog(level), spdlog::string_view_t(clean.data(), clean.size()));
-    return;
-  }
-  sink_->log(to_spdlog(level), spdlog::string_view_t(text.data(), text.size()));
+  const std::string clean = printable(text);
+  sink_->log(to_spdlog(level), spdlog::string_view_t(clean.data(), clean.size()));
 }
 
 bool parse_log_level(std::string_view text, log_level& out) noexcept {

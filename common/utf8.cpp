@@ -33,6 +33,24 @@ std::size_t character_length(std::string_view text) noexcept {
   return length;
 }
 
+/// The number of a well-formed character.
+char32_t code_point(std::string_view character) noexcept {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first;
+  char32_t code = first & (0x7fu >> character.size());
+  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fu);
+  return code;
+}
+
+/// Source: the Unicode Character Database, PropList.txt, Bidi_Control; UnicodeData.txt, category Cf.
+constexpr bool is_unprintable(char32_t c) noexcept {
+  if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return true;  // C0, DEL, C1
+  if (c < 0x61c) return false;
+  return c == 0x61c || (c >= 0x200b && c <= 0x200f) ||  // an Arabic mark; of no width, marks of direction
+         (c >= 0x2028 && c <= 0x202e) ||                // ends of lines and paragraphs, directions
+         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;   // of no width, isolated directions; byte order
+}
+
 }  // namespace
 
 std::size_t find_invalid_utf8(std::string_view text) noexcept {
@@ -67,15 +85,15 @@ std::string_view clip(std::string_view text, std::size_t limit) noexcept {
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const auto next = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0u;
-    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F
+  while (!text.empty()) {
+    const bool ascii = static_cast<unsigned char>(text.front()) < 0x80;
+    const std::size_t length = ascii ? 1 : character_length(text);
+    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
+    if (length != 0 && is_unprintable(code_point(character)))
       out += '?';
-      ++at;
-    } else {
-      out += byte < ' ' || byte == 0x7f ? '?' : text[at];
-    }
+    else
+      out += character;
+    text.remove_prefix(character.size());
   }
   return out;
 }

@@ -14,8 +14,8 @@ std::size_t find_invalid_utf8(std::string_view text) noexcept;
 /// bytes that continue one).
 std::string_view clip(std::string_view text, std::size_t limit) noexcept;
 
-/// `text` with a '?' for each control character (C0, DEL, C1), which a terminal would obey; UTF-8 stays
-/// UTF-8.
+/// `text` with a '?' for each character that a person would not see but a terminal obeys: control characters
+/// (C0, DEL, C1), those that turn the direction of what follows, those of no width. UTF-8 stays UTF-8.
 std::string printable(std::string_view text);
 
 /// `text` with a '?' for each byte that begins no well-formed character.

@@ -1,6 +1,7 @@
 #include "agent/ipmi/list.hpp"
 
 #include "agent/ipmi/sensor_choice.hpp"
+#include "common/utf8.hpp"
 
 #include <fmt/format.h>
 
@@ -37,14 +38,6 @@ std::string limits_text(const thresholds& t) {
   add("lower", t.lower_non_critical);
   add("upper", t.upper_non_critical);
   add("upper critical", t.upper_critical);
-  return text;
-}
-
-// A control character of a BMC must not move a terminal's cursor.
-std::string printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
-      '?');
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include "aggregator/decision/difference.hpp"
 #include "common/json_writer.hpp"
+#include "common/plain.hpp"
 
 #include <fmt/format.h>
 
@@ -69,9 +70,7 @@ void write_policy(json_writer& out, const record& r) {
   for (std::size_t k = 0; k < p.rules.size(); ++k) {
     const auto decided = [k](const candidate& c) { return c.what == verdict::refused && c.rule == k; };
     out.begin_object().field("rule", p.rules[k].text).field("metric", p.rules[k].metric);
-    out.field("operator", policy::to_string(p.rules[k].op))
-        .key("target")
-        .raw(policy::plain(p.rules[k].target));
+    out.field("operator", policy::to_string(p.rules[k].op)).key("target").raw(plain(p.rules[k].target));
     out.field("refused", std::count_if(r.candidates.begin(), r.candidates.end(), decided)).end_object();
   }
   out.end_array();
@@ -81,7 +80,7 @@ void write_cell(json_writer& out, const cell& c, const quantity& target) {
   out.begin_object();
   if (c.present()) {
     out.field("value", c.value());
-    if (const auto margin = difference(c.value(), target)) out.key("margin").raw(policy::plain(*margin));
+    if (const auto margin = difference(c.value(), target)) out.key("margin").raw(plain(*margin));
     if (c.partial) out.field("partial", true);
   } else {
     out.field("absent", wire::to_string(c.reason));

@@ -1,5 +1,6 @@
 #include "aggregator/decision/difference.hpp"
 #include "aggregator/decision/explain.hpp"
+#include "common/plain.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +36,7 @@ std::string distance(const policy_facts::rule& rule, decimal value, std::string_
   if (d->nano == 0) return "at";
   const bool above = d->nano > 0;
   if (!above) d->nano = -d->nano;
-  return fmt::format("{} {}", policy::plain(*d), above ? over : under);
+  return fmt::format("{} {}", plain(*d), above ? over : under);
 }
 
 std::string read_when(const cell& c) {
@@ -46,10 +47,10 @@ std::string read_when(const cell& c) {
 /// Why a rule counts as true: "rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago". Where the value read
 /// with the decision says otherwise, what keeps the rule true.
 std::string why_true(const policy_facts::rule& rule, const cell& c) {
-  const std::string bad = fmt::format("{} {}", sign(rule.op), policy::plain(rule.target));
+  const std::string bad = fmt::format("{} {}", sign(rule.op), plain(rule.target));
   if (!c.present())
     return fmt::format("{} was {} and now has no value ({})", rule.metric, bad, wire::to_string(c.reason));
-  const std::string value = to_string(c.value());
+  const std::string value = plain(c.value());
   if (holds(rule, c.value())) {
     const bool exact = rule.op == policy::comparison::equals;
     return fmt::format("{} {} {}{}, {}", rule.metric, value, bad,
@@ -58,19 +59,19 @@ std::string why_true(const policy_facts::rule& rule, const cell& c) {
   if (!rule.clear)
     return fmt::format("{} was {} and has just become {}, {}", rule.metric, bad, value, read_when(c));
   return fmt::format("{} {} was {} and clears only {} {}, {}", rule.metric, value, bad,
-                     rule.op == policy::comparison::less_than ? "above" : "below", policy::plain(*rule.clear),
+                     rule.op == policy::comparison::less_than ? "above" : "below", plain(*rule.clear),
                      read_when(c));
 }
 
 /// Why a rule counts as false: "rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago".
 std::string why_false(const policy_facts::rule& rule, const cell& c) {
   if (!c.present()) return fmt::format("{} has no value ({})", rule.metric, wire::to_string(c.reason));
-  const std::string value = to_string(c.value());
+  const std::string value = plain(c.value());
   if (!holds(rule, c.value())) {
     return fmt::format("{} {} ({} the target {}), {}", rule.metric, value,
-                       distance(rule, c.value(), "above", "below"), policy::plain(rule.target), read_when(c));
+                       distance(rule, c.value(), "above", "below"), plain(rule.target), read_when(c));
   }
-  return fmt::format("{} {} {} {}{}, {}", rule.metric, value, sign(rule.op), policy::plain(rule.target),
+  return fmt::format("{} {} {} {}{}, {}", rule.metric, value, sign(rule.op), plain(rule.target),
                      rule.hold > duration::zero() ? " but not yet for " + duration_text(rule.hold) : "",
                      read_when(c));
 }
@@ -115,7 +116,7 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
     case verdict::scored: {
       const cell& v = r.cells_of(i).front();
       text = fmt::format("{} scores {}: {} {}, {}", name, c.score, r.policy->rules.front().metric,
-                         to_string(v.value()), read_when(v));
+                         plain(v.value()), read_when(v));
       if (c.crowd != 0)
         text += fmt::format(", less {} for pods just placed there, whose load it does not show yet", c.crowd);
       break;

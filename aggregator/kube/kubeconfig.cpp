@@ -1,5 +1,6 @@
 #include "aggregator/kube/access.hpp"
 #include "aggregator/kube/base64.hpp"
+#include "common/load_yaml.hpp"
 
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
@@ -178,7 +179,7 @@ result<access> parse_kubeconfig(const std::vector<kubeconfig_file>& files, const
   try {
     for (const kubeconfig_file& f : files) {
       at = &f;
-      parsed.push_back({YAML::Load(f.text), &f});
+      parsed.push_back({load_yaml(f.text), &f});
     }
     return find_access(parsed, context);
   } catch (const YAML::Exception& e) {

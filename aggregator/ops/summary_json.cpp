@@ -1,6 +1,7 @@
 #include "aggregator/ops/summary_json.hpp"
 
 #include "common/json_writer.hpp"
+#include "common/plain.hpp"
 
 #include <fmt/format.h>
 
@@ -59,14 +60,13 @@ std::string in_full(policy::strategy_kind kind, const policy::published_rule& sh
     switch (r.op) {
       case policy::comparison::less_than: return what + ", lowest first";
       case policy::comparison::greater_than: return what + ", highest first";
-      case policy::comparison::equals:
-        return fmt::format("{}, nearest to {} first", what, policy::plain(r.target));
+      case policy::comparison::equals: return fmt::format("{}, nearest to {} first", what, plain(r.target));
     }
   }
   std::string out = shown.text;
   if (r.clear)
     out += fmt::format(", {} {}", r.op == policy::comparison::less_than ? "clearAbove" : "clearBelow",
-                       policy::plain(*r.clear));
+                       plain(*r.clear));
   if (r.stale_after) out += ", staleAfter " + duration_text(*r.stale_after);
   return out;
 }
@@ -169,6 +169,8 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
         .field("logicalOperator", policy::to_string(s.op));
     if (s.kind == policy::strategy_kind::dontschedule)
       out.field("onMissing", policy::to_string(s.on_missing));
+    if (s.max_nodes) out.field("maxNodes", policy::to_string(*s.max_nodes));
+    if (s.cool_down > duration::zero()) out.field("coolDown", duration_text(s.cool_down));
     out.key("rules").begin_array();
     for (const auto& r : s.rules) out.value(in_full(s.kind, r));
     out.end_array();

@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/yaml.hpp"
 #include "aggregator/policy/yaml_map.hpp"
+#include "common/load_yaml.hpp"
 
 #include <fmt/format.h>
 
@@ -169,7 +170,7 @@ std::vector<problem> parse_aliases(std::string file, std::string_view text, metr
     return found.take();
   }
   try {
-    reader(out, found, file).read(yaml_value(YAML::Load(std::string(text)), {}, 0, found));
+    reader(out, found, file).read(yaml_value(load_yaml(std::string(text)), {}, 0, found));
   } catch (const YAML::Exception& e) {
     found.add(severity::error, e.mark.is_null() ? 0 : e.mark.line + 1, {},
               fmt::format("this is no YAML: {}; mend the file", e.msg));

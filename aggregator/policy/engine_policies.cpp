@@ -210,7 +210,9 @@ std::shared_ptr<const published_policy> engine::make_published(const policy& p) 
     const auto found = entries_.find(strategy_id{p.key, s.kind});
     if (found == entries_.end() || out->find(s.kind) != nullptr) continue;
     const entry& e = found->second;
-    published_strategy shown{s.kind, s.op, s.on_missing, {}, e.run->judges() ? e.run->verdicts() : nullptr};
+    published_strategy shown{
+        s.kind,      s.op,       s.on_missing, {}, e.run->judges() ? e.run->verdicts() : nullptr,
+        s.max_nodes, s.cool_down};
     for (std::size_t r = 0; r < e.columns.size(); ++r) {
       const rule& definition = e.run->definition().rules[r];
       shown.rules.push_back({definition, definition.text(), e.columns[r]->from.values});

@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/policy_set.hpp"
 #include "common/metrics/catalog.hpp"
+#include "common/plain.hpp"
 
 #include <fmt/format.h>
 

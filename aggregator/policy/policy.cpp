@@ -1,6 +1,7 @@
 #include "aggregator/policy/policy.hpp"
 
 #include "aggregator/policy/events.hpp"
+#include "common/plain.hpp"
 
 #include <fmt/format.h>
 
@@ -106,18 +107,7 @@ std::string_view to_string(condition_kind k) noexcept {
   return "?";
 }
 
-std::string plain(const quantity& q) {
-  constexpr __int128 one = 1'000'000'000;
-  const __int128 magnitude = q.nano < 0 ? -q.nano : q.nano;
-  std::string out = q.nano < 0 ? "-" : "";
-  out += fmt::format("{}", magnitude / one);
-  if (const auto fraction = static_cast<std::uint32_t>(magnitude % one); fraction != 0) {
-    std::string digits = fmt::format("{:09}", fraction);
-    digits.erase(digits.find_last_not_of('0') + 1);
-    out += "." + digits;
-  }
-  return out;
-}
+std::string to_string(node_limit l) { return fmt::format("{}{}", l.count, l.percent ? "%" : ""); }
 
 std::string rule::text() const {
   std::string out = metric;
@@ -146,7 +136,7 @@ std::uint64_t content_revision(const policy& p) {
     hash.add(to_string(s.kind));
     hash.add(to_string(s.op));
     hash.add(to_string(s.on_missing));
-    hash.add(s.max_nodes ? fmt::format("{}{}", s.max_nodes->count, s.max_nodes->percent ? "%" : "") : "");
+    hash.add(s.max_nodes ? to_string(*s.max_nodes) : "");
     hash.add(fmt::format("{} {}", s.cool_down.count(), s.rules.size()));
     for (const rule& r : s.rules) add(hash, r);
   }

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-/// A TASPolicy as plain structs: telemetry.intel.com/v1alpha1 with our additive fields (design 7). Where it
-/// came from (a file, the API server) does not matter here.
+/// A TASPolicy as plain structs: telemetry.intel.com/v1alpha1 with the fields that we add (README.md in the
+/// root). Where it came from (a file, the API server) does not matter here.
 namespace binnacle::policy {
 
 enum class strategy_kind : std::uint8_t { dontschedule, scheduleonmetric, deschedule, labeling };
@@ -28,9 +28,6 @@ std::string_view to_string(comparison c) noexcept;     ///< "LessThan", "Greater
 std::string_view to_string(logic l) noexcept;          ///< "anyOf", "allOf"
 std::string_view to_string(missing m) noexcept;        ///< "Allow", "Reject"
 std::string_view to_string(mode m) noexcept;           ///< "Enforce", "DryRun"
-
-/// A target as people write it: "60", "70.5", "-1", "10000000".
-std::string plain(const quantity& q);
 
 /// A true rule is a violation: rules describe the bad state. Comparisons are strict and exact.
 struct rule {
@@ -64,6 +61,8 @@ struct node_limit {
   bool percent = false;
   friend bool operator==(const node_limit&, const node_limit&) = default;
 };
+
+std::string to_string(node_limit l);  ///< as in the manifest: "3", "20%"
 
 struct strategy {
   strategy_kind kind = strategy_kind::dontschedule;

@@ -8,17 +8,6 @@
 #include <algorithm>
 
 namespace binnacle::policy {
-namespace {
-
-/// Names and texts come from files: nothing of them may move a terminal's cursor or end a log line.
-void make_harmless(std::string& text) {
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
-  }
-}
-
-}  // namespace
 
 std::string_view to_string(severity s) noexcept {
   switch (s) {
@@ -45,10 +34,9 @@ void findings::add(severity level, int line, std::string field, std::string mess
     ++left_out_;
     return;
   }
-  field = clean_utf8(field);
-  message = clean_utf8(message);  // a parser's message may quote a byte of the text
-  make_harmless(field);
-  make_harmless(message);
+  // Names and texts come from files, and a parser's message may quote a byte of the text.
+  field = printable(clean_utf8(field));
+  message = printable(clean_utf8(message));
   all_.push_back({file_, line, std::move(field), std::move(message), level});
 }
 
@@ -66,10 +54,7 @@ std::vector<problem> findings::take() {
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
-  std::string out = "'" + std::string(clip(text, longest));
-  make_harmless(out);
-  if (text.size() > longest) out += "…";
-  return out + "'";
+  return "'" + printable(clip(text, longest)) + (text.size() > longest ? "…'" : "'");
 }
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {

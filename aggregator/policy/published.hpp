@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,8 @@ struct published_strategy {
   missing on_missing = missing::allow;
   std::vector<published_rule> rules;               ///< scheduleonmetric: the first one only, as TAS
   std::shared_ptr<const verdict_column> verdicts;  ///< null for scheduleonmetric
+  std::optional<node_limit> max_nodes = {};        ///< deschedule, labeling
+  duration cool_down{};                            ///< likewise; zero: none
 };
 
 struct published_policy {

@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/yaml_strategy.hpp"
 #include "common/label_syntax.hpp"
+#include "common/load_yaml.hpp"
 
 #include <fmt/format.h>
 
@@ -71,7 +72,7 @@ class reader {
 
   void read(const document& d) {
     try {
-      const YAML::Node root = YAML::Load(std::string(d.text));
+      const YAML::Node root = load_yaml(std::string(d.text));
       object(yaml_value(root, {}, d.first_line, found_), true);
     } catch (const YAML::Exception& e) {
       const int line = e.mark.is_null() ? 0 : d.first_line + e.mark.line + 1;

@@ -2,6 +2,7 @@
 
 #include "cli/blocking.hpp"
 #include "common/async/run_program.hpp"
+#include "common/load_yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -153,7 +154,7 @@ result<agent_here> agent_to_ask(const std::string& root, const std::string& conf
 
 result<agent_settings> parse_agent_settings(const std::string& yaml) {
   try {
-    const YAML::Node top = YAML::Load(yaml);
+    const YAML::Node top = load_yaml(yaml);
     if (!top.IsMap()) return error{errc::invalid_input, "the agent printed no settings"};
     const auto text = [&](const char* key) {
       return top[key] ? top[key].as<std::string>("") : std::string();

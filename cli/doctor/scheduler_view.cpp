@@ -1,6 +1,7 @@
 #include "cli/doctor/scheduler_view.hpp"
 
 #include "cli/extender_entry.hpp"
+#include "common/load_yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -105,7 +106,7 @@ result<scheduler_view> view_of(const YAML::Node& extender, const std::string& na
 
 result<scheduler_view> parse_scheduler_config(const std::string& yaml, const std::string& name) {
   try {
-    const YAML::Node top = YAML::Load(yaml);
+    const YAML::Node top = load_yaml(yaml);
     const YAML::Node extenders = top.IsMap() ? top["extenders"] : YAML::Node();
     if (!extenders || !extenders.IsSequence() || extenders.size() == 0) {
       return error{errc::invalid_input,

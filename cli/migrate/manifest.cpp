@@ -1,5 +1,7 @@
 #include "cli/migrate/manifest.hpp"
 
+#include "common/load_yaml.hpp"
+
 #include <fmt/format.h>
 
 namespace binnacle::cli::migrate {
@@ -23,7 +25,7 @@ void add(const YAML::Node& node, std::size_t depth, std::vector<manifest>& out) 
     const std::string text = entry.second.IsScalar() ? entry.second.Scalar() : std::string();
     if (text.find("kind:") == text.npos) continue;
     try {
-      for (const auto& document : YAML::LoadAll(text)) add(document, depth + 1, out);
+      for (const auto& document : load_all_yaml(text)) add(document, depth + 1, out);
     } catch (const YAML::Exception&) {
       // A ConfigMap may hold anything; what is no YAML is no manifest.
     }
@@ -53,7 +55,7 @@ std::string text_of(const YAML::Node& from, std::string_view path) {
 result<std::vector<manifest>> read_manifests(const std::string& file, const std::string& text) {
   std::vector<manifest> out;
   try {
-    for (const auto& document : YAML::LoadAll(text)) add(document, 0, out);
+    for (const auto& document : load_all_yaml(text)) add(document, 0, out);
   } catch (const YAML::Exception& e) {
     return error{errc::invalid_input, fmt::format("{}:{}: {}: mend it, or give the files that `kubectl get "
                                                   "-o yaml` prints",

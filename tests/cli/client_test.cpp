@@ -176,7 +176,7 @@ TEST_SUITE("cli/commands") {
     output t;
     CHECK(top_command({{dead_url(), url()}, me}, {{"os_memory_available_bytes"}}, t.on) == exit_ok);
     CHECK(t.out.str().find("node-b") != std::string::npos);
-    CHECK(t.out.str().find("8.0 GiB") != std::string::npos);
+    CHECK(t.out.str().find("8 GiB") != std::string::npos);
     CHECK(t.out.str().find('\x1b') == std::string::npos);
 
     output refused;

@@ -10,14 +10,14 @@ using namespace binnacle::cli;
 
 namespace {
 
-const paint plain{};
+const paint no_colours{};
 const std::string url = "https://localhost:9102";
 
 }  // namespace
 
 TEST_SUITE("cli/status_view") {
   TEST_CASE("the status is one page") {
-    CHECK(render_status(parsed(status_sample), url, plain) ==
+    CHECK(render_status(parsed(status_sample), url, no_colours) ==
           "binnacle-aggregator 0.1.0, replica agg-1, standalone, up 3m12s  https://localhost:9102\n"
           "nodes         2 of 3 connected\n"
           "policies      2 in force, 1 of them in dry run, 1 problem in their files (binnacle policy list)\n"
@@ -35,7 +35,8 @@ TEST_SUITE("cli/status_view") {
   }
 
   TEST_CASE("an aggregator that just started says what to do") {
-    const std::string text = render_status(parsed(R"({"version":"0.1.0","mode":"standalone"})"), url, plain);
+    const std::string text =
+        render_status(parsed(R"({"version":"0.1.0","mode":"standalone"})"), url, no_colours);
     CHECK(text.find("none yet: start binnacle-agent with --aggregator pointing here\n") != std::string::npos);
     CHECK(text.find("0 in force\n") != std::string::npos);
   }
@@ -44,7 +45,7 @@ TEST_SUITE("cli/status_view") {
     for (const char* odd :
          {"null", "[]", "7", R"({"nodes":7,"policies":[],"listeners":{"a":1},"warnings":[1,null]})"}) {
       CAPTURE(odd);
-      CHECK_FALSE(render_status(parsed(odd), url, plain).empty());
+      CHECK_FALSE(render_status(parsed(odd), url, no_colours).empty());
     }
   }
 
@@ -60,7 +61,7 @@ TEST_SUITE("cli/status_view sources") {
     json::value status = parsed(status_sample);
     status.as_object()["sourcesInPart"] = parsed(
         R"({"count":2,"first":[{"node":"node-a","source":"bmc","message":"2 of 9 sensors cannot be read"}]})");
-    const std::string text = render_status(status, url, plain);
+    const std::string text = render_status(status, url, no_colours);
     CHECK(text.find("2 sources cannot be read\n") != std::string::npos);
     CHECK(text.find("2 sources work in part\n") != std::string::npos);
     CHECK(text.find("node-a bmc: 2 of 9 sensors cannot be read\n") != std::string::npos);
@@ -69,7 +70,7 @@ TEST_SUITE("cli/status_view sources") {
 
 TEST_SUITE("cli/top_view") {
   TEST_CASE("most watts first, each value with its age, one column a policy, and why") {
-    CHECK(render_top(parsed(nodes_sample), url, {}, plain) ==
+    CHECK(render_top(parsed(nodes_sample), url, {}, no_colours) ==
           "binnacle top  2026-01-01T12:00:00Z  2 of 3 nodes connected  https://localhost:9102\n"
           "\n"
           "NODE             POWER AGE                 CPU AGE              power      lab/heat     WHY\n"
@@ -86,7 +87,7 @@ TEST_SUITE("cli/top_view") {
   }
 
   TEST_CASE("a narrow and low terminal gets what fits") {
-    CHECK(render_top(parsed(nodes_sample), url, {{}, 40, 7}, plain) ==
+    CHECK(render_top(parsed(nodes_sample), url, {{}, 40, 7}, no_colours) ==
           "binnacle top  2026-01-01T12:00:00Z  2 of 3 nodes connected  https://localhost:9102\n"
           "\n"
           "NODE      POWER AGE       CPU AGE    po…\n"
@@ -96,11 +97,27 @@ TEST_SUITE("cli/top_view") {
           "and 1 node more\n");
   }
 
+  TEST_CASE("a node of which some sources fail is marked, and the first reason stands below") {
+    const char* const sample =
+        R"({"nodes":[{"name":"a","connected":true,"sources":[{"source":"os","ok":true}]},
+          {"name":"b","connected":true,"sources":[{"source":"rapl","ok":false,"message":"energy_uj may not be read: run the agent as root"},
+                                                  {"source":"bmc","ok":true,"message":"2 of 9 sensors cannot be read"}]},
+          {"name":"c","connected":false,"sources":[{"source":"rapl","ok":false,"message":"x"}]}],"total":3})";
+    const std::string text = render_top(parsed(sample), url, {}, no_colours);
+    CHECK(text.ends_with(
+        "NODE\na\nb (in part)\nc (down)\n"
+        "in part: b rapl: energy_uj may not be read: run the agent as root (and 1 source: binnacle "
+        "status)\n"));
+    CHECK(render_top(parsed(sample), url, {{}, 30, 9}, no_colours)
+              .ends_with("c (down)\nin part: b rapl: energy_uj ma…\n"));
+    CHECK(render_top(parsed(sample), url, {{}, 30, 7}, no_colours).ends_with("a\nand 2 nodes more\n"));
+  }
+
   TEST_CASE("columns can be added by name, with the unit that the server tells") {
     const std::string text =
-        render_top(parsed(nodes_sample), url, {{"os_memory_available_bytes", "unheard_of"}}, plain);
+        render_top(parsed(nodes_sample), url, {{"os_memory_available_bytes", "unheard_of"}}, no_colours);
     CHECK(text.find("os_memory_available_bytes AGE") != std::string::npos);
-    CHECK(text.find("8.0 GiB 480ms") != std::string::npos);
+    CHECK(text.find("8 GiB 480ms") != std::string::npos);
     CHECK(text.find("120.6 KiB 450ms") != std::string::npos);
     CHECK(text.find("- not read yet") != std::string::npos);
     CHECK(text.find("unheard_of AGE") != std::string::npos);
@@ -115,7 +132,7 @@ TEST_SUITE("cli/top_view") {
     const std::string text = render_top(
         parsed((R"({"nodes":[{"name":"n","connected":true,"verdicts":[)" + verdicts + R"(]}],"total":1})")
                    .c_str()),
-        url, {}, plain);
+        url, {}, no_colours);
     CHECK(text.find("NODE  WHY\nn     a dontschedule: x LessThan 1; b dontschedule: x LessThan 1; "
                     "c dontschedule: x LessThan 1; and 2 more\n") != std::string::npos);
   }
@@ -125,21 +142,21 @@ TEST_SUITE("cli/top_view") {
         parsed(R"({"nodes":[{"name":"n","connected":true,"values":{"inlet_celsius":{"value":31.5,"ageMs":5}},
           "verdicts":[{"policy":"default/p","strategy":"deschedule","state":"violating","rule":"inlet_celsius GreaterThan 30"}]}],
           "total":1})"),
-        url, {}, plain);
+        url, {}, no_colours);
     CHECK(text.find("deschedule: inlet_celsius GreaterThan 30, now 31.5\n") != std::string::npos);
   }
 
   TEST_CASE("a metric that nobody has is said, with the name that was meant") {
     const std::vector<std::string> wanted{"rapl_power_wats", "os_memory_available_bytes"};
     CHECK(metrics_without_value(parsed(nodes_sample), wanted) == std::vector<std::string>{"rapl_power_wats"});
-    const std::string text = render_top(parsed(nodes_sample), url, {wanted}, plain);
+    const std::string text = render_top(parsed(nodes_sample), url, {wanted}, no_colours);
     CHECK(text.find("no node has a value of rapl_power_wats: did you mean rapl_power_watts?\n") !=
           std::string::npos);
     CHECK(text.find("of os_memory") == std::string::npos);
   }
 
   TEST_CASE("without nodes it says what to do") {
-    CHECK(render_top(parsed(R"({"nodes":[],"total":0,"time":"T"})"), url, {}, plain) ==
+    CHECK(render_top(parsed(R"({"nodes":[],"total":0,"time":"T"})"), url, {}, no_colours) ==
           "binnacle top  T  0 of 0 nodes connected  https://localhost:9102\n"
           "\n"
           "no node has connected yet: start binnacle-agent with --aggregator pointing here\n");
@@ -148,7 +165,7 @@ TEST_SUITE("cli/top_view") {
 
 TEST_SUITE("cli/why_view") {
   TEST_CASE("a filter says who passed, who did not and why, with value, target, margin and age") {
-    CHECK(render_decision({parsed(filter_sample), url}, 1'767'268'812'000, plain) ==
+    CHECK(render_decision({parsed(filter_sample), url}, 1'767'268'812'000, no_colours) ==
           "filter of pod default/web-7f9c4: 3 of 4 nodes pass\n"
           "2026-01-01T12:00:00Z (12.0s ago), decision 7 of https://localhost:9102\n"
           "policy default/power, anyOf: rapl_power_watts GreaterThan 60, inlet_celsius GreaterThan 30.5\n"
@@ -163,7 +180,7 @@ TEST_SUITE("cli/why_view") {
   }
 
   TEST_CASE("a prioritize says the scores") {
-    CHECK(render_decision({parsed(prioritize_sample), url}, 0, plain) ==
+    CHECK(render_decision({parsed(prioritize_sample), url}, 0, no_colours) ==
           "prioritize of pod default/web-7f9c4: node-a is best\n"
           "2026-01-01T12:00:01Z, decision 8 of https://localhost:9102\n"
           "policy default/power in dry run: rapl_power_watts LessThan 30\n"
@@ -194,8 +211,27 @@ TEST_SUITE("cli/why_view") {
 }
 
 TEST_SUITE("cli/policies_view") {
+  TEST_CASE("nothing that a terminal obeys comes through from a server, in whatever list it stands") {
+    const char* const bad = "n\u202e1";
+    const std::string listed = render_policies(
+        json::object{{"policies",
+                      json::array{json::object{
+                          {"namespace", bad},
+                          {"name", bad},
+                          {"strategies",
+                           json::array{json::object{
+                               {"strategy", "deschedule"},
+                               {"rules", json::array{bad}},
+                               {"violating", json::object{{"count", 1}, {"nodes", json::array{bad}}}}}}}}}}},
+        no_colours);
+    CHECK(listed == "n?1/n?1\n  deschedule\n    n?1\n    violating: n?1\n");
+    const std::string status =
+        render_status(json::object{{"warnings", json::array{"a\u2066b\x1b[2J"}}}, url, no_colours);
+    CHECK(status.find("a?b?[2J\n") != std::string::npos);
+  }
+
   TEST_CASE("policies are listed with their rules, whom they concern, and what is wrong") {
-    CHECK(render_policies(parsed(policies_sample), plain) ==
+    CHECK(render_policies(parsed(policies_sample), no_colours) ==
           "default/power\n"
           "  dontschedule anyOf onMissing Reject\n"
           "    rapl_power_watts GreaterThan 60\n"
@@ -205,12 +241,12 @@ TEST_SUITE("cli/policies_view") {
           "  scheduleonmetric\n"
           "    rapl_power_watts LessThan 30\n"
           "lab/heat (dry run: nothing is enforced)\n"
-          "  deschedule\n"
+          "  deschedule maxNodes 20% coolDown 10m\n"
           "    inlet_celsius GreaterThan 35\n"
           "MetricMissing default/power dontschedule: no node has a value of inlet_celsius\n"
           "power.yaml:12: error: spec.strategies.dontschedule.rules[0].target: '60.5' is no whole number: "
           "write targetQuantity: 60.5\n"
           "b.yaml: warning: is empty\n");
-    CHECK(render_policies(parsed("{}"), plain) == "no policy is in force\n");
+    CHECK(render_policies(parsed("{}"), no_colours) == "no policy is in force\n");
   }
 }

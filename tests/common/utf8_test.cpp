@@ -46,6 +46,19 @@ TEST_SUITE("common/utf8") {
                               "b") == "a?[2J???b");
     CHECK(binnacle::printable("\xc2\x80\xc2\x9f\xc2\xa0\xc3\x9c") == "??\xc2\xa0\xc3\x9c");
     CHECK(binnacle::printable("\xc2").size() == 1);
+    CHECK(binnacle::printable("\x80x") == "\x80x");
+  }
+
+  TEST_CASE("what nobody would see is a question mark: turned directions, characters of no width") {
+    for (const char* unseen :
+         {"\u061c", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2028", "\u202a", "\u202b", "\u202c",
+          "\u202d", "\u202e", "\u2060", "\u2066", "\u2067", "\u2068", "\u2069", "\ufeff"}) {
+      CAPTURE(std::string(unseen));
+      CHECK(binnacle::printable("node" + std::string(unseen) + "7") == "node?7");
+    }
+    for (const char* seen :
+         {"\u061b", "\u200a", "\u2010", "\u2027", "\u202f", "\u205f", "\u2070", "\ufefe", "\U0001f600"})
+      CHECK(binnacle::printable(seen) == seen);
   }
 
   TEST_CASE("text is cut between two characters") {

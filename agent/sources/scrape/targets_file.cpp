@@ -1,4 +1,5 @@
 #include "agent/sources/scrape/target.hpp"
+#include "common/load_yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -115,7 +116,7 @@ result<std::vector<scrape_target>> parse_targets(const std::string& yaml, const 
   };
   std::vector<scrape_target> all;
   try {
-    const YAML::Node top = YAML::Load(yaml);
+    const YAML::Node top = load_yaml(yaml);
     if (!top.IsMap() || top.size() != 1 || !top["targets"] || !top["targets"].IsSequence()) {
       return refuse(top.Mark(),
                     "write \"targets:\" and below it one \"- url: http://...\" for each exporter");

@@ -1,5 +1,6 @@
 #include "aggregator/decision/difference.hpp"
 #include "aggregator/decision/explain.hpp"
+#include "common/plain.hpp"
 #include "tests/aggregator/decision/sample_record.hpp"
 
 #include <doctest/doctest.h>
@@ -34,6 +35,13 @@ TEST_SUITE("aggregator/decision/sentence") {
           "node-b would be refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago");
   }
 
+  TEST_CASE("a number has no zeros that say nothing, whatever its series' resolution") {
+    CHECK(said(verdict::refused, seen(80'000, -3), power_facts()) ==
+          "node-b refused: rapl_power_watts 80 > 60 (20 over), read 180ms ago");
+    CHECK(said(verdict::scored, seen(1'500'000'000, -9), power_facts()) ==
+          "node-b scores 7: rapl_power_watts 1.5, read 180ms ago");
+  }
+
   TEST_CASE("a pass says how far the value is from the target") {
     CHECK(said(verdict::passed, seen(412), power_facts()) ==
           "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago");
@@ -52,10 +60,10 @@ TEST_SUITE("aggregator/decision/sentence") {
     auto facts = power_facts();
     facts->rules[0].clear = from_integer(55);
     CHECK(said(verdict::refused, seen(580), facts) ==
-          "node-b refused: rapl_power_watts 58.0 was > 60 and clears only below 55, read 180ms ago");
+          "node-b refused: rapl_power_watts 58 was > 60 and clears only below 55, read 180ms ago");
     facts = power_facts();
     CHECK(said(verdict::refused, seen(580), facts) ==
-          "node-b refused: rapl_power_watts was > 60 and has just become 58.0, read 180ms ago");
+          "node-b refused: rapl_power_watts was > 60 and has just become 58, read 180ms ago");
     CHECK(said(verdict::refused, absent(wire::absence::stale), facts) ==
           "node-b refused: rapl_power_watts was > 60 and now has no value (stale)");
     facts->rules[0].hold = std::chrono::seconds(30);
@@ -95,7 +103,7 @@ TEST_SUITE("aggregator/decision/sentence") {
   TEST_CASE("differences are exact and give up beyond 128 bits") {
     const auto text = [](decimal v, std::int64_t target) {
       const auto d = difference(v, from_integer(target));
-      return d ? policy::plain(*d) : "none";
+      return d ? plain(*d) : "none";
     };
     CHECK(text({714, -1}, 60) == "11.4");
     CHECK(text({1, -9}, 0) == "0.000000001");

@@ -131,6 +131,11 @@ TEST_SUITE("aggregator/ops/json") {
     };
     CHECK(listed().find(R"("rules":["rapl_power_watts GreaterThan 60, clearBelow 50, staleAfter 5s"])") !=
           std::string::npos);
+    CHECK(listed().find("maxNodes") == std::string::npos);
+    CHECK(listed().find("coolDown") == std::string::npos);
+    p->strategies[0].max_nodes = policy::node_limit{20, true};
+    p->strategies[0].cool_down = std::chrono::minutes(10);
+    CHECK(listed().find(R"("maxNodes":"20%","coolDown":"10m","rules":)") != std::string::npos);
     p->strategies[0].kind = policy::strategy_kind::scheduleonmetric;
     p->strategies[0].verdicts = nullptr;
     CHECK(listed().find(R"("rules":["rapl_power_watts, highest first"])") != std::string::npos);

@@ -305,6 +305,7 @@ TEST_SUITE("aggregator/policy/labels") {
   TEST_CASE("maxNodes as a share: of the known nodes, rounded down, at least one") {
     world w;
     w.apply(one("deschedule", hot, "maxNodes: 20%"));
+    CHECK(w.out.table->begin()->second->strategies.at(0).max_nodes == node_limit{20, true});
     for (char n = 'a'; n < 'a' + 12; ++n) w.value(n, "temp", 10, 1h);
     for (char n = 'a'; n < 'a' + 5; ++n) w.value(n, "temp", 90, 1h);
     CHECK(w.e.status()[0].violating == 2);
@@ -321,6 +322,7 @@ TEST_SUITE("aggregator/policy/labels") {
   TEST_CASE("coolDown: least time between two nodes' labels") {
     world w;
     w.apply(one("deschedule", hot, "coolDown: 60s"));
+    CHECK(w.out.table->begin()->second->strategies.at(0).cool_down == 60s);
     for (const char n : {'a', 'b', 'c'}) w.value(n, "temp", 90, 1h);
     CHECK(w.labels('a') == "p=violating");
     CHECK(w.what('b', evict) == state::held);

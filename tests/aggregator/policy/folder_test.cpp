@@ -1,5 +1,6 @@
 #include "aggregator/policy/folder.hpp"
 
+#include "common/plain.hpp"
 #include "world.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 #include "aggregator/policy/yaml.hpp"
 
+#include "common/plain.hpp"
 #include "text_file.hpp"
 
 #include <doctest/doctest.h>
