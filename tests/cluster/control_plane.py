@@ -2,7 +2,8 @@
 kube-controller-manager, and kwok with nodes whose pods become Ready though nothing runs.
 
 `cluster` (beside this file) starts one for people; the cluster tests start their own. Only the Python standard library. Everything is
-below one folder; every process that was started is ended by its id.
+below one folder; every process that was started is ended by its id. BINNACLE_KUBERNETES=1.30 in the environment takes that minor from
+modules-on-demand, not the newest of modules/.
 """
 
 import base64
@@ -22,12 +23,15 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from trial import Failure, Processes, free_port  # noqa: E402  (the path comes first)
 
 
-PROGRAMS = (("etcd", "etcd"), ("kubernetes", "kube-apiserver"), ("kubernetes", "kubectl"))
+KUBERNETES = "-".join(filter(None, ("kubernetes", os.environ.get("BINNACLE_KUBERNETES"))))  # the module's name
+PROGRAMS = (("etcd", "etcd"), (KUBERNETES, "kube-apiserver"), (KUBERNETES, "kubectl"))
 
 
 def program(module, name):
     """A built program, which is built first when it is not there."""
-    done = subprocess.run([ROOT / "tests/cluster/build", f"{module}/{name}"], check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([ROOT / "tests/cluster/build", f"{module}/{name}"], check=False, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise Failure(f"there is no {name}, and tests/cluster/build {module}/{name} did not make it")
     return pathlib.Path(done.stdout.strip()) / name
 
 
@@ -143,7 +147,7 @@ class ControlPlane(Processes):
         self.authority.issue("kube-controller-manager", "/CN=system:kube-controller-manager", "clientAuth")
         access, pki = self.write_kubeconfig("kube-controller-manager"), self.pki
         port = free_port()
-        self.start("kube-controller-manager", program("kubernetes", "kube-controller-manager"), f"--kubeconfig={access}",
+        self.start("kube-controller-manager", program(KUBERNETES, "kube-controller-manager"), f"--kubeconfig={access}",
                    f"--authentication-kubeconfig={access}", f"--authorization-kubeconfig={access}", "--bind-address=127.0.0.1",
                    f"--secure-port={port}", f"--cert-dir={self.folder}/kube-controller-manager", "--leader-elect=false",
                    "--use-service-account-credentials", f"--service-account-private-key-file={pki}/sa.key", f"--root-ca-file={pki}/ca.crt",
@@ -161,7 +165,7 @@ class ControlPlane(Processes):
         configuration["clientConnection"] = dict({"qps": 1000, "burst": 2000}, **configuration.get("clientConnection", {}), kubeconfig=access)
         file, port = self.folder / f"{name}.json", free_port()
         file.write_text(json.dumps(configuration))
-        self.start(name, program("kubernetes", "kube-scheduler"), f"--config={file}", f"--authentication-kubeconfig={access}",
+        self.start(name, program(KUBERNETES, "kube-scheduler"), f"--config={file}", f"--authentication-kubeconfig={access}",
                    f"--authorization-kubeconfig={access}", "--bind-address=127.0.0.1", f"--secure-port={port}", f"--cert-dir={self.folder}/{name}", *more)
         self.wait_for(name, lambda: self.answers(port, "/readyz"), 120)
         return port
@@ -244,6 +248,10 @@ class ControlPlane(Processes):
         return self.write_kubeconfig("aggregator", path, inline=not fields, **(fields or {"token": self.token("aggregator", "binnacle")}))
 
     # What its administrator asks
+
+    def version(self):
+        """As "v1.36.3"."""
+        return json.loads(self.request("GET", "/version")[1])["gitVersion"]
 
     def answers(self, port, path):
         """The text of a health or metrics page of one of its programs, which signed its certificate itself; None when there is none yet."""

@@ -74,7 +74,7 @@ class Scheduling(unittest.TestCase):
     def start_scheduler(cls, name, *more):
         """One with the configuration that our command prints."""
         pki = cls.trial.pki
-        said = cls.trial.cli("scheduler-config", "-o", "json", "--kubernetes", "1.36", "--name", name, "--url",
+        said = cls.trial.cli("scheduler-config", "-o", "json", "--kubernetes", PLANE.version(), "--name", name, "--url",
                              f"https://localhost:{cls.trial.ports['extender']}", "--ca-file", pki / "server-ca.crt",
                              "--cert-file", pki / "client-scheduler.crt", "--key-file", pki / "client-scheduler.key",
                              # A machine under load answers late, and an ignorable extender is then left out.
