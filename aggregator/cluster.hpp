@@ -6,7 +6,7 @@
 #include "aggregator/extender/placements.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/kube/pod_objects.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/policy/view.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
@@ -43,7 +43,7 @@ class cluster {
   };
   /// What statuses and wakes are made of, and who is told where pods are; all on the faces loop.
   struct sources {
-    const store::view& nodes;
+    const policy::view& nodes;
     const ingest_report& judged;
     extender::placements& placed;
     decision::ring& decisions;

@@ -12,6 +12,7 @@
 #include "aggregator/node_warnings.hpp"
 #include "aggregator/ops/api.hpp"
 #include "aggregator/own_metrics.hpp"
+#include "aggregator/policy/view.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timeout.hpp"
@@ -111,7 +112,7 @@ struct faces_loop::impl {
   // Owned by the loop.
   async::loop loop;
   async::task_group tasks;
-  store::view nodes;
+  policy::view nodes;
   decision::ring decisions;
   extender::face extend;
   ingest_report ingest;

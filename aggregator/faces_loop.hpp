@@ -3,8 +3,6 @@
 #include "aggregator/config.hpp"
 #include "aggregator/custom_metrics/watched_columns.hpp"
 #include "aggregator/ingest_loop.hpp"
-#include "aggregator/policy/published.hpp"
-#include "aggregator/store/view.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/metrics/alias_table.hpp"

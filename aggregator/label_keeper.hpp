@@ -4,7 +4,8 @@
 #include "aggregator/enforce/label_writer.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/kube/client.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/kube/node_objects.hpp"
+#include "aggregator/policy/view.hpp"
 #include "common/async/task_group.hpp"
 #include "common/log.hpp"
 
@@ -26,7 +27,7 @@ class label_keeper {
   struct parts {
     std::shared_ptr<kube::client> api;
     ingest_loop& writer;
-    const store::view& nodes;
+    const policy::view& nodes;
     decision::ring& decisions;
     std::function<bool()> leads;  ///< asked before every write
   };

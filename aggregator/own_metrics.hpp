@@ -6,7 +6,7 @@
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/ops/report.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/policy/view.hpp"
 
 #include <optional>
 #include <vector>
@@ -19,7 +19,7 @@ struct own_numbers {
   const extender::counters& extender;
   const std::vector<ops::listener_report>& listeners;
   const std::vector<ops::certificate_report>& certificates;
-  const store::view& nodes;
+  const policy::view& nodes;
   const std::optional<cluster::report>& kubernetes;
   const std::optional<callers::gatekeeper::counters>& callers;
   const std::optional<callers::agent_tokens::counters>& tokens;

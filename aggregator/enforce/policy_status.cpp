@@ -135,7 +135,7 @@ json::object without_age(json::object status) {
 }  // namespace
 
 policy_facts facts_of(const policy::policy_key& key, std::string_view object_name, std::int64_t generation,
-                      const store::view& nodes, const std::vector<policy::problem>& problems,
+                      const policy::view& nodes, const std::vector<policy::problem>& problems,
                       const std::vector<policy::condition>& conditions, instant now) {
   policy_facts out;
   out.generation = generation;

@@ -2,7 +2,7 @@
 
 #include "aggregator/policy/events.hpp"
 #include "aggregator/policy/problem.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/policy/view.hpp"
 #include "common/clock.hpp"
 
 #include <boost/json/object.hpp>
@@ -38,7 +38,7 @@ struct policy_facts {
 
 /// `problems` are those of all policies, as last read; `object_name` is what they call this one.
 policy_facts facts_of(const policy::policy_key& key, std::string_view object_name, std::int64_t generation,
-                      const store::view& nodes, const std::vector<policy::problem>& problems,
+                      const policy::view& nodes, const std::vector<policy::problem>& problems,
                       const std::vector<policy::condition>& conditions, instant now);
 
 /// Adds what keeps this policy's labels from nodes: `foreign` are keys that somebody else has set, with the

@@ -25,7 +25,7 @@ void add(std::vector<std::uint64_t>& to, store::node_id node) {
 
 class wake_list::round {
  public:
-  round(wake_list& list, const store::view& nodes, const decision::node_names& names, instant now)
+  round(wake_list& list, const policy::view& nodes, const decision::node_names& names, instant now)
       : list_(list), nodes_(nodes), names_(names), now_(now) {}
 
   /// A node that would take the pod: one that is named already if there is one.
@@ -68,7 +68,7 @@ class wake_list::round {
   }
 
   wake_list& list_;
-  const store::view& nodes_;
+  const policy::view& nodes_;
   const decision::node_names& names_;
   const instant now_;
   std::map<policy::policy_key, node_set> taking_;
@@ -104,7 +104,7 @@ void wake_list::forget_old(instant now) {
   std::erase_if(named_, [now](const auto& n) { return now - n.second >= between; });
 }
 
-std::vector<std::string> wake_list::due(const store::view& nodes, const decision::node_names& names,
+std::vector<std::string> wake_list::due(const policy::view& nodes, const decision::node_names& names,
                                         instant now) {
   forget_old(now);
   round r(*this, nodes, names, now);

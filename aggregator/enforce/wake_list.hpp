@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/decision/ring.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/policy/view.hpp"
 #include "common/clock.hpp"
 
 #include <map>
@@ -26,7 +26,7 @@ class wake_list {
   void answered(const decision::record& r, instant now);
   /// Names of nodes that would not refuse pods any more, each good for all pods that it had refused. For a
   /// pod of which nothing is heard after that another one is named, with longer and longer pauses.
-  std::vector<std::string> due(const store::view& nodes, const decision::node_names& names, instant now);
+  std::vector<std::string> due(const policy::view& nodes, const decision::node_names& names, instant now);
 
   bool empty() const noexcept { return pods_.empty(); }
   std::size_t size() const noexcept { return pods_.size(); }

@@ -5,7 +5,7 @@
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/extender/placements.hpp"
 #include "aggregator/extender/selection.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/policy/view.hpp"
 #include "common/clock.hpp"
 #include "common/log.hpp"
 
@@ -28,7 +28,7 @@ struct options {
 
 /// What all requests of one extender share. Belongs to the faces loop.
 struct context {
-  const store::view& data;
+  const policy::view& data;
   decision::ring& decisions;
   options settings;
   std::function<instant()> clock;

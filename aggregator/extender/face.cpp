@@ -39,7 +39,7 @@ std::size_t announced(const http::request& r) {
 
 }  // namespace
 
-face::face(const store::view& data, decision::ring& decisions, options settings,
+face::face(const policy::view& data, decision::ring& decisions, options settings,
            std::function<instant()> clock, logger log)
     : shared_{data, decisions, std::move(settings), std::move(clock), std::move(log)} {}
 

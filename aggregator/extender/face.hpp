@@ -16,7 +16,7 @@ namespace binnacle::extender {
 class face {
  public:
   /// `clock` gives the aggregator's boot time.
-  face(const store::view& data, decision::ring& decisions, options settings, std::function<instant()> clock,
+  face(const policy::view& data, decision::ring& decisions, options settings, std::function<instant()> clock,
        logger log);
 
   /// POST /scheduler/filter and /scheduler/prioritize.

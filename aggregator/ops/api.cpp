@@ -86,7 +86,7 @@ const char* no_identity =
 
 }  // namespace
 
-api::api(const store::view& nodes, const decision::ring& decisions, api_sources sources)
+api::api(const policy::view& nodes, const decision::ring& decisions, api_sources sources)
     : nodes_(nodes), decisions_(decisions), sources_(std::move(sources)) {}
 
 void api::page(http::router& routes, const std::string& path, handler h) {

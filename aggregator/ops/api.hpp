@@ -4,7 +4,7 @@
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/ops/report.hpp"
 #include "aggregator/ops/sliced.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/policy/view.hpp"
 #include "common/clock.hpp"
 #include "common/http/health.hpp"
 #include "common/http/message.hpp"
@@ -36,7 +36,7 @@ struct api_sources {
 class api {
  public:
   /// Both must outlive the api.
-  api(const store::view& nodes, const decision::ring& decisions, api_sources sources);
+  api(const policy::view& nodes, const decision::ring& decisions, api_sources sources);
 
   void mount(http::router& routes);
 
@@ -58,7 +58,7 @@ class api {
   std::vector<std::string> default_metrics() const;
   std::string time_of(instant t) const;
 
-  const store::view& nodes_;
+  const policy::view& nodes_;
   const decision::ring& decisions_;
   api_sources sources_;
   std::shared_ptr<int> running_ =

@@ -56,7 +56,7 @@ class walk {
 
 class json_list final : public slices {
  public:
-  json_list(const store::view& nodes, fleet_query q)
+  json_list(const policy::view& nodes, fleet_query q)
       : nodes_(nodes), query_(std::move(q)), place_(nodes), out_(text_) {
     out_.begin_object().field("time", query_.time).key("metrics").begin_array();
     for (const auto& m : query_.metrics) {
@@ -83,7 +83,7 @@ class json_list final : public slices {
   }
 
  private:
-  const store::view& nodes_;
+  const policy::view& nodes_;
   fleet_query query_;
   walk place_;
   std::string text_;
@@ -228,7 +228,7 @@ class ready_answer final : public slices {
 
 }  // namespace
 
-std::unique_ptr<slices> fleet_json(const store::view& nodes, fleet_query q) {
+std::unique_ptr<slices> fleet_json(const policy::view& nodes, fleet_query q) {
   return std::make_unique<json_list>(nodes, std::move(q));
 }
 

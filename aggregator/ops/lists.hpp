@@ -3,7 +3,7 @@
 #include "aggregator/decision/explain.hpp"
 #include "aggregator/ops/node_json.hpp"
 #include "aggregator/ops/sliced.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/policy/view.hpp"
 
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ struct fleet_query {
 };
 
 /// {"time":…,"metrics":[{"name":…,"unit":…}],"nodes":[…],"total":n,"omitted":n}. `nodes` must outlive it.
-std::unique_ptr<slices> fleet_json(const store::view& nodes, fleet_query q);
+std::unique_ptr<slices> fleet_json(const policy::view& nodes, fleet_query q);
 
 /// The present values of every node in the Prometheus text format, each series with the label node="…" in
 /// front. `families` keeps only those; empty: all. Stops, and says so in a comment, at `bytes`.

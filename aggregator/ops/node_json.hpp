@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/custom_metrics/question.hpp"
+#include "aggregator/policy/published.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/json_writer.hpp"
 

@@ -144,7 +144,7 @@ void write_nodes(json_writer& out, const store::view& nodes) {
   if (partial.count > 0) write("sourcesInPart", partial);
 }
 
-void write_policies(json_writer& out, const store::view& nodes, const policy_report& about) {
+void write_policies(json_writer& out, const policy::view& nodes, const policy_report& about) {
   std::size_t dry = 0, errors = 0;
   for (const auto& p : about.problems) errors += p.level == policy::severity::error ? 1 : 0;
   for (const auto& [key, p] : nodes.policies()) dry += p->how == policy::mode::dry_run ? 1 : 0;
@@ -186,7 +186,7 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
 
 class policies_in_slices final : public slices {
  public:
-  policies_in_slices(const store::view& nodes, policy_report about, std::size_t most_nodes)
+  policies_in_slices(const policy::view& nodes, policy_report about, std::size_t most_nodes)
       : nodes_(nodes), about_(std::move(about)), most_nodes_(most_nodes), out_(text_) {
     for (const auto& [key, p] : nodes.policies()) policies_.push_back(p);
     out_.begin_object().key("policies").begin_array();
@@ -206,7 +206,7 @@ class policies_in_slices final : public slices {
   }
 
  private:
-  const store::view& nodes_;
+  const policy::view& nodes_;
   const policy_report about_;
   const std::size_t most_nodes_;
   std::vector<std::shared_ptr<const policy::published_policy>> policies_;  // as they were in the beginning
@@ -217,7 +217,7 @@ class policies_in_slices final : public slices {
 
 }  // namespace
 
-std::string status_json(const store::view& nodes, const self_report& self, const policy_report& about,
+std::string status_json(const policy::view& nodes, const self_report& self, const policy_report& about,
                         const decision_totals& decisions, instant now, const std::string& time) {
   std::string text;
   json_writer out(text);
@@ -242,7 +242,7 @@ std::string status_json(const store::view& nodes, const self_report& self, const
   return text += '\n';
 }
 
-std::unique_ptr<slices> policy_list(const store::view& nodes, policy_report about, std::size_t most_nodes) {
+std::unique_ptr<slices> policy_list(const policy::view& nodes, policy_report about, std::size_t most_nodes) {
   return std::make_unique<policies_in_slices>(nodes, std::move(about), most_nodes);
 }
 

@@ -2,7 +2,7 @@
 
 #include "aggregator/ops/report.hpp"
 #include "aggregator/ops/sliced.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/policy/view.hpp"
 
 #include <memory>
 #include <string>
@@ -16,13 +16,13 @@ struct decision_totals {
 };
 
 /// GET /api/v1/status.
-std::string status_json(const store::view& nodes, const self_report& self, const policy_report& about,
+std::string status_json(const policy::view& nodes, const self_report& self, const policy_report& about,
                         const decision_totals& decisions, instant now, const std::string& time);
 
 /// GET /api/v1/policies: every policy in force with its rules and the nodes that violate it, at most
 /// `most_nodes` names each, and what is wrong with the texts they come from. Each policy walks over all
 /// nodes: one a slice. `nodes` must outlive it.
-std::unique_ptr<slices> policy_list(const store::view& nodes, policy_report about, std::size_t most_nodes);
+std::unique_ptr<slices> policy_list(const policy::view& nodes, policy_report about, std::size_t most_nodes);
 
 /// GET /api/v1/labels: the labels that policies put on nodes; nodes without any are left out.
 std::string labels_json(const store::view& nodes);

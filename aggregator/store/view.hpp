@@ -1,10 +1,10 @@
 #pragma once
 
-#include "aggregator/policy/published.hpp"
 #include "aggregator/store/name_index.hpp"
 #include "aggregator/store/row.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -50,9 +50,8 @@ struct text_hash {
   std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>{}(s); }
 };
 
-/// Everything the faces read: nodes, cells, policies, verdicts. It belongs to the faces loop and is touched
-/// by no other thread; the ingest loop sends changes to it as messages (cells and verdicts themselves are
-/// atomic and need none).
+/// The nodes as the faces read them. It belongs to the faces loop and is touched by no other thread; the
+/// ingest loop sends changes to it as messages (cells are atomic and need none).
 class view {
  public:
   const node_view* find(std::string_view name) const noexcept {
@@ -63,7 +62,8 @@ class view {
   const name_index& ids() const noexcept { return ids_; }
   /// All nodes in name order.
   const std::map<std::string, const node_view*, std::less<>>& nodes() const noexcept { return ordered_; }
-  const policy::policy_table& policies() const noexcept { return *policies_; }
+  /// Another number whenever a node may have another catalogue than before, or has gone with its own.
+  std::uint64_t catalogs() const noexcept { return catalogs_; }
 
   // Messages from the ingest loop, run on the faces loop.
   node_view& node(node_id id, const std::string& name) {
@@ -85,7 +85,10 @@ class view {
     }
     if (u.agent_version) n.agent_version = std::move(*u.agent_version);
     if (u.peer_address) n.peer_address = std::move(*u.peer_address);
-    if (u.cells) n.cells = std::move(u.cells);
+    if (u.cells) {
+      n.cells = std::move(u.cells);
+      ++catalogs_;
+    }
     if (u.sources) n.sources = std::move(*u.sources);
     return n;
   }
@@ -96,17 +99,17 @@ class view {
       ordered_.erase(nodes_[index(id)]->name);
       nodes_[index(id)].reset();
     }
+    ++catalogs_;
     // Names cannot be taken out of the index one by one.
     ids_ = {};
     for (const auto& [name, n] : ordered_) ids_.add(name, n->id);
   }
-  void set_policies(std::shared_ptr<const policy::policy_table> p) { policies_ = std::move(p); }
 
  private:
   std::vector<std::unique_ptr<node_view>> nodes_;  // by id: ids are dense
   name_index ids_;
   std::map<std::string, const node_view*, std::less<>> ordered_;
-  std::shared_ptr<const policy::policy_table> policies_ = std::make_shared<policy::policy_table>();
+  std::uint64_t catalogs_ = 1;
 };
 
 }  // namespace binnacle::store

@@ -19,7 +19,7 @@ const policy::policy_key power{"ops", "power"};
 
 /// Three nodes and a policy with one rule that the first two violate.
 struct house {
-  store::view nodes;
+  policy::view nodes;
   std::vector<policy::problem> problems;
   std::vector<policy::condition> conditions;
   std::shared_ptr<store::shared_column> values =

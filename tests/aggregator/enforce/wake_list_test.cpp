@@ -12,7 +12,7 @@ const policy::policy_key power{"default", "power"};
 
 /// Four nodes, n0 to n3, a policy that refuses pods at some of them, and the time.
 struct house {
-  store::view nodes;
+  policy::view nodes;
   decision::node_names names;
   std::shared_ptr<policy::verdict_column> verdicts = std::make_shared<policy::verdict_column>();
   enforce::wake_list list;

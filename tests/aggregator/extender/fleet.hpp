@@ -42,7 +42,7 @@ class fleet {
 
   http::request request;  ///< its headers go with each call
   instant now = from_ns(1'000'000'000'000);
-  store::view data;
+  policy::view data;
   decision::ring decisions;
   extender::options settings;
   extender::face& face();  ///< made at the first call: settings count until then

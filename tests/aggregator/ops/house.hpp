@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/custom_metrics/store_question.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/policy/view.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace binnacle::ops {
 inline const instant now = store::at_s(101);
 
 struct house {
-  store::view nodes;
+  policy::view nodes;
   std::shared_ptr<policy::verdict_column> verdicts = std::make_shared<policy::verdict_column>();
   std::shared_ptr<store::shared_column> watts;
   custom_metrics::watched_columns windows{[](const auto&, const auto&) {}, [](auto) {}};
