@@ -388,6 +388,13 @@ void ingest_loop::take_node_labels(std::vector<node_labels> nodes) {
 void ingest_loop::set_writes_labels(bool writes) {
   async::post(impl_->loop, [this, writes] {
     impl_->judge.set_writes_labels(writes, boot_clock::now());
+void ingest_loop::take_taken_keys(std::vector<node_taken> nodes) {
+  async::post(impl_->loop, [this, nodes = std::move(nodes)]() mutable {
+    impl_->labels.taken(std::move(nodes), boot_clock::now());
+    impl_->after_engine();
+  });
+}
+
     impl_->after_engine();
   });
 }

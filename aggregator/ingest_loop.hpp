@@ -88,6 +88,8 @@ class ingest_loop {
   void set_writes_labels(bool writes);
 
  private:
+  /// Keys that others have on nodes, whenever that changes.
+  void take_taken_keys(std::vector<node_taken> nodes);
   struct impl;
   std::unique_ptr<impl> impl_;
 };

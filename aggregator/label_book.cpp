@@ -9,7 +9,8 @@ bool label_book::apply(store::node_id node, const policy::label_wishes& wishes) 
       std::erase_if(have, [&wishes](const auto& label) { return !wishes.contains(label.first); }) > 0;
   for (const auto& [key, wish] : wishes) {
     switch (wish.what) {
-      case policy::label_wish::action::keep: break;
+      case policy::label_wish::action::keep:
+      case policy::label_wish::action::blocked: break;
       case policy::label_wish::action::remove: changed |= have.erase(key) > 0; break;
       case policy::label_wish::action::set: {
         std::string& value = have[key];

@@ -43,6 +43,7 @@ void label_desk::appeared(store::node_id node, const std::string& name, instant 
   const auto at = objects_.find(name);
   if (at == objects_.end()) return;
   engine_.set_node_labels(node, at->second.labels, now);
+  engine_.set_taken_keys(node, at->second.taken, now);
   relabel(node);
 }
 
@@ -52,15 +53,16 @@ void label_desk::forgot(const std::vector<store::warehouse::gone_node>& gone, in
     book_.forget(n.id);
     // A label that is on a node counts, whether or not anything is heard from its agent.
     const auto at = objects_.find(n.name);
-    if (at != objects_.end()) tell_engine(n.name, at->second.labels, now);
+    if (at != objects_.end()) tell_engine(n.name, at->second, now);
   }
 }
 
 void label_desk::told(const std::vector<node_labels>& nodes, instant now) {
   for (const node_labels& n : nodes) {
     if (n.labels) {
-      objects_[n.node].labels = *n.labels;
-      tell_engine(n.node, *n.labels, now);
+      object& known = objects_[n.node];
+      known.labels = *n.labels;
+      tell_engine(n.node, known, now);
       continue;
     }
     objects_.erase(n.node);
@@ -72,19 +74,29 @@ void label_desk::told(const std::vector<node_labels>& nodes, instant now) {
   }
 }
 
+void label_desk::taken(std::vector<node_taken> nodes, instant now) {
+  for (node_taken& n : nodes) {
+    const auto at = objects_.find(n.node);
+    if (at == objects_.end()) continue;
+    at->second.taken = std::move(n.keys);
+    if (const auto id = nodes_.find(n.node)) engine_.set_taken_keys(*id, at->second.taken, now);
+  }
+}
+
 /// A node that carries labels is known from then on, also before its agent comes, so that they count for
 /// maxNodes.
-void label_desk::tell_engine(const std::string& name, const label_book::labels& labels, instant now) {
+void label_desk::tell_engine(const std::string& name, const object& known, instant now) {
   auto id = nodes_.find(name);
-  if (!id && labels.empty()) return;
+  if (!id && known.labels.empty()) return;
   if (!id) {
     const auto made = nodes_.node(name);
     if (made.has_error()) return;  // too many nodes, which the ingest says
     nodes_.set_linked(*made, false, now);
     id = *made;
   }
-  engine_.set_node_labels(*id, labels, now);
-  to_.carried(*id, name, labels);
+  engine_.set_node_labels(*id, known.labels, now);
+  engine_.set_taken_keys(*id, known.taken, now);
+  to_.carried(*id, name, known.labels);
   relabel(*id);
 }
 

@@ -18,6 +18,12 @@ struct node_labels {
   std::optional<label_book::labels> labels;
 };
 
+/// Which of the keys that are wished for somebody else has on a node; see engine::set_taken_keys().
+struct node_taken {
+  std::string node;
+  policy::taken_keys keys;
+};
+
 struct node_wishes {
   std::string node;
   policy::label_wishes wishes;
@@ -47,13 +53,16 @@ class label_desk {
   void forgot(const std::vector<store::warehouse::gone_node>& gone, instant now);
   /// What Node objects carry now.
   void told(const std::vector<node_labels>& nodes, instant now);
+  /// What others have there.
+  void taken(std::vector<node_taken> nodes, instant now);
 
  private:
   struct object {
     label_book::labels labels;
+    policy::taken_keys taken;
     std::optional<policy::label_wishes> sent;
   };
-  void tell_engine(const std::string& name, const label_book::labels& labels, instant now);
+  void tell_engine(const std::string& name, const object& known, instant now);
   void send_wishes(const std::vector<store::node_id>& nodes);
 
   const bool in_cluster_;

@@ -6,6 +6,9 @@
 #include "aggregator/kube/node_objects.hpp"
 #include "common/async/timers.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -34,6 +37,7 @@ struct label_keeper::impl {
   void pass_on();
   void lead(instant now);
   void wake(instant now);
+  void tell_taken();
   void say(std::string& told, const std::string& trouble, const char* over);
   task<void> write();
   void take_answer(const http::answer& a);
@@ -88,12 +92,30 @@ void label_keeper::impl::wake(instant now) {
   for (const std::string& node : waiting.due(with.nodes, with.decisions.names(), now)) labels.wake(node, now);
 }
 
+// A place of maxNodes is not for a label that cannot be written.
+void label_keeper::impl::tell_taken() {
+  std::vector<node_taken> news;
+  std::string first;
+  std::size_t some = 0;
+  for (auto& [node, keys] : labels.take_taken()) {
+    if (!keys.empty() && ++some == 1) first = fmt::format("{} has {}", node, fmt::join(keys, ", "));
+    news.push_back({node, std::move(keys)});
+  }
+  if (some > 0)
+    log.warning(
+        "{}{}: not our label, left alone; a node where all labels of a strategy are taken has no "
+        "place of its maxNodes",
+        first, some == 1 ? "" : fmt::format(" (and {} more nodes alike)", some - 1));
+  if (!news.empty()) with.writer.take_taken_keys(std::move(news));
+}
+
 task<void> label_keeper::impl::write() {
   for (;;) {
     const instant now = boot_clock::now();
     lead(now);
     wake(now);
     auto due = labels.next(now);
+    tell_taken();
     if (!due) {
       const duration pause = waiting.empty() ? look_again : look_for_wakes;
       const duration next = labels.wakes().value_or(instant::max()) - now;

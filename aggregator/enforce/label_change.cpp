@@ -17,7 +17,15 @@ class comparison {
   explicit comparison(const kube::node_objects::node& node) : node_(node), ours_(node.ours) {}
 
   void wish(const std::string& key, const policy::label_wish& w) {
-    if (w.what == action::set) set(key, w.value);
+    if (node_.labels.find(key) && !is_ours(key)) {
+      out_.taken.insert(key);
+      if (w.what == action::set || w.what == action::blocked) {
+        ours_.erase(key);
+        out_.foreign.push_back(key);
+      }
+    } else if (w.what == action::set) {
+      set(key, w.value);
+    }
     if (w.what == action::remove) remove(key);
   }
   /// Ours are removed, whatever else the annotation may list is only struck off.
@@ -41,13 +49,7 @@ class comparison {
     return node_.ours.contains(key) && (!value || policy::can_be_ours(key, *value));
   }
   void set(const std::string& key, const std::string& value) {
-    const auto present = node_.labels.find(key);
-    if (present && !is_ours(key)) {
-      ours_.erase(key);
-      out_.foreign.push_back(key);
-      return;
-    }
-    if (present != value) out_.labels[key] = value;
+    if (node_.labels.find(key) != value) out_.labels[key] = value;
     ours_.insert(key);
   }
 

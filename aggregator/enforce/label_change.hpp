@@ -14,6 +14,7 @@ struct label_change {
   kube::key_changes labels;
   kube::key_changes annotations;
   std::vector<std::string> foreign;  ///< keys that should be set and that somebody else has set
+  policy::taken_keys taken;          ///< keys that are wished for at all and that somebody else has set
 
   bool empty() const noexcept { return labels.empty() && annotations.empty(); }
 };

@@ -39,6 +39,8 @@ void label_writer::enqueue_all(instant now) {
 void label_writer::look_at(const std::string& node, instant now) {
   if (nodes_.find(node) != nullptr) return enqueue(node, work_[node], now);
   foreign_.erase(node);
+  taken_.erase(node);  // who is told that the node is gone forgets them, too
+  taken_news_.erase(node);
   const auto at = work_.find(node);
   if (at == work_.end()) return;
   if (at->second.queued_for) queue_.erase({*at->second.queued_for, node});
@@ -73,7 +75,11 @@ label_change label_writer::change_of(const std::string& node, const work& w) {
   label_change out;
   const kube::node_objects::node* known = nodes_.find(node);
   if (known == nullptr) return out;
-  if (leads_ && claims_) out = change_for(*known, w.wishes ? &*w.wishes : nullptr, *claims_);
+  if (claims_) {
+    out = change_for(*known, w.wishes ? &*w.wishes : nullptr, *claims_);
+    note(node, std::exchange(out.taken, {}));
+  }
+  if (!leads_) out = {};
   if (out.foreign.empty()) {
     foreign_.erase(node);
   } else {
@@ -81,6 +87,21 @@ label_change label_writer::change_of(const std::string& node, const work& w) {
   }
   if (w.wake) add_wake(*known, out);
   return out;
+}
+
+void label_writer::note(const std::string& node, policy::taken_keys taken) {
+  const auto at = taken_.find(node);
+  if (at == taken_.end() ? taken.empty() : at->second == taken) return;
+  taken_news_[node] = taken;
+  if (taken.empty()) {
+    taken_.erase(at);
+  } else {
+    taken_[node] = std::move(taken);
+  }
+}
+
+std::map<std::string, policy::taken_keys> label_writer::take_taken() {
+  return std::exchange(taken_news_, {});
 }
 
 std::optional<http::call> label_writer::next(instant now) {

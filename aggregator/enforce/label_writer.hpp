@@ -61,6 +61,9 @@ class label_writer {
 
   /// Nodes that carry a key already which is not ours, by key.
   std::map<std::string, std::set<std::string>> foreign() const;
+  /// Nodes of which other keys are somebody else's than at the last call, among those that are wished for,
+  /// whoever has the Lease: they are told to the policy engine.
+  std::map<std::string, policy::taken_keys> take_taken();
   /// Why labels may not be as they should be, in one sentence, or empty.
   const std::string& trouble() const noexcept { return trouble_; }
   const counters& stats() const noexcept { return counters_; }
@@ -76,6 +79,7 @@ class label_writer {
   void enqueue(const std::string& node, work& w, instant now);
   void enqueue_all(instant now);
   label_change change_of(const std::string& node, const work& w);
+  void note(const std::string& node, policy::taken_keys taken);
   void pause(std::string why, duration at_least, instant now);
 
   const kube::node_objects& nodes_;
@@ -83,6 +87,8 @@ class label_writer {
   std::mt19937_64 random_;
   std::map<std::string, work> work_;
   std::map<std::string, std::vector<std::string>> foreign_;  // keys, by node
+  std::map<std::string, policy::taken_keys> taken_;          // by node, of those that have any
+  std::map<std::string, policy::taken_keys> taken_news_;
   std::set<std::pair<instant, std::string>> queue_;
   std::optional<policy::label_claims> claims_;
   bool leads_ = false;

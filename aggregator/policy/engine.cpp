@@ -43,7 +43,8 @@ void engine::add_node(store::node_id node, instant now) {
   if (index(node) < known_.size() && known_[index(node)]) return;
   if (index(node) >= known_.size()) known_.resize(index(node) + 1);
   known_[index(node)] = true;
-  ++context_.known_nodes;
+  ++known_count_;
+  count_shares();
   for (const auto& [spec, column] : watched_) {
     const store::sample s = column->from.values->load(node);
     for (const auto& i : column->inputs) i->seed(node, i->seen(s), now, context_.due);
@@ -59,12 +60,14 @@ void engine::node_gone(store::node_id node, instant now) {
   do_what_is_due(now);
   if (index(node) < known_.size() && known_[index(node)]) {
     known_[index(node)] = false;
-    --context_.known_nodes;
+    --known_count_;
     for (const auto& [spec, column] : watched_) {
       for (const auto& i : column->inputs) i->forget(node);
     }
     told_.erase(node);
     context_.tell(node, false);
+    context_.taken.erase(node);
+    count_shares();
     for (auto& [id, e] : entries_) {
       e.run->forget(node, now, context_);
       check_conditions(id, e);
@@ -79,10 +82,34 @@ void engine::set_node_labels(store::node_id node, const std::map<std::string, st
   add_node(node, now);
   const bool fresh = context_.tell(node, true);
   told_[node] = labels;
+  count_shares();
   for (auto& [id, e] : entries_) {
     e.run->inherit(node, labels, now, context_);
-    if (fresh) e.run->judge(node, now, context_);  // it may take a place now
+    if (fresh) {
+      e.run->judge(node, now, context_);  // it may take a place now
+      e.run->serve_waiting(now, context_);
+    }
     check_conditions(id, e);
+  }
+  flush();
+}
+
+void engine::set_taken_keys(store::node_id node, taken_keys keys, instant now) {
+  do_what_is_due(now);
+  add_node(node, now);
+  const auto before = context_.taken.find(node);
+  const bool same = before == context_.taken.end() ? keys.empty() : before->second == keys;
+  if (!same) {
+    if (keys.empty()) {
+      context_.taken.erase(before);
+    } else {
+      context_.taken[node] = std::move(keys);
+    }
+    for (auto& [id, e] : entries_) {
+      if (!e.run->labels()) continue;
+      e.run->judge(node, now, context_);
+      check_conditions(id, e);
+    }
   }
   flush();
 }
@@ -184,7 +211,7 @@ void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
                   "data is missing at some nodes; their labels stay as they are until it is back");
   }
   std::uint64_t missing = 0;
-  if (!e.patient && context_.known_nodes > 0) {
+  if (!e.patient && known_count_ > 0) {
     for (std::size_t r = 0; r < e.inputs.size() && r < 64; ++r) {
       if (e.inputs[r]->present() == 0) missing |= std::uint64_t{1} << r;
     }

@@ -21,7 +21,7 @@ struct engine_options {
   /// Namespaces whose policies may label nodes (deschedule, labeling); empty: all.
   std::vector<std::string> label_namespaces;
   /// In a cluster: only nodes of which set_node_labels() has told can be labelled. Others take no place of
-  /// maxNodes.
+  /// maxNodes, and count in no share.
   bool told_nodes_only = false;
 };
 
@@ -60,6 +60,10 @@ class engine {
   /// what values cannot: hysteresis inside the band, `for` that was over before a restart, and data that is
   /// still missing.
   void set_node_labels(store::node_id node, const std::map<std::string, std::string>& labels, instant now);
+
+  /// The keys of labels on the node that somebody else gave it, as far as anybody wishes to give them: a
+  /// strategy with maxNodes or coolDown that could give no other label gives the node no place.
+  void set_taken_keys(store::node_id node, taken_keys keys, instant now);
 
   /// Whether this process writes the labels that it wishes for (it does from the beginning: standalone). One
   /// that does not gives no place of maxNodes and coolDown by itself but follows the labels that it is told
@@ -126,6 +130,9 @@ class engine {
 
   // engine.cpp: samples, nodes, time.
   void add_node(store::node_id node, instant now);
+  void count_shares() noexcept {
+    context_.known_nodes = options_.told_nodes_only ? static_cast<std::uint32_t>(told_.size()) : known_count_;
+  }
   void do_what_is_due(instant now);
   instant grace_end(const entry& e) const noexcept;
   void grace(entry& e, instant now);
@@ -146,7 +153,8 @@ class engine {
   boost::unordered_flat_map<std::uint32_t, input*> inputs_;              // by serial
   boost::unordered_flat_map<std::uint32_t, entries::value_type*> runs_;  // by serial
   std::uint32_t next_serial_ = 1;
-  std::vector<bool> known_;                                            // by node
+  std::vector<bool> known_;  // by node
+  std::uint32_t known_count_ = 0;
   std::map<store::node_id, std::map<std::string, std::string>> told_;  // labels as last heard
   bool writes_labels_ = true;
   run_context context_;

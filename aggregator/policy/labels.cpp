@@ -6,7 +6,18 @@ namespace binnacle::policy {
 
 namespace {
 constexpr std::string_view labeling_prefix = "telemetry.aware.scheduling.";
+
+/// Which of two policies' wishes for one label holds: the larger.
+int weight(label_wish::action a) {
+  switch (a) {
+    case label_wish::action::remove: return 0;
+    case label_wish::action::keep: return 1;
+    case label_wish::action::blocked: return 2;
+    case label_wish::action::set: return 3;
+  }
+  return 0;
 }
+}  // namespace
 
 std::string deschedule_key(const policy_key& key) { return key.name; }
 
@@ -26,11 +37,7 @@ bool can_be_ours(std::string_view label_key, std::string_view value) noexcept {
 
 void merge(label_wishes& into, const std::string& key, label_wish wish) {
   const auto [at, fresh] = into.try_emplace(key, wish);
-  if (fresh || at->second.what == label_wish::action::set) return;
-  const bool stronger =
-      wish.what == label_wish::action::set ||
-      (wish.what == label_wish::action::keep && at->second.what == label_wish::action::remove);
-  if (stronger) at->second = std::move(wish);
+  if (!fresh && weight(wish.what) > weight(at->second.what)) at->second = std::move(wish);
 }
 
 label_plan::label_plan(const strategy& s) {

@@ -27,9 +27,10 @@ bool can_be_ours(std::string_view label_key, std::string_view value) noexcept;
 /// What should become of one label of one node.
 struct label_wish {
   enum class action : std::uint8_t {
-    set,     ///< the node should carry key=value
-    remove,  ///< the node should not carry it (if it is ours)
-    keep,    ///< leave it as it is: no fresh sample since the start, or too little is known
+    set,      ///< the node should carry key=value
+    remove,   ///< the node should not carry it (if it is ours)
+    keep,     ///< leave it as it is: no fresh sample since the start, or too little is known
+    blocked,  ///< it should, but somebody else's label has the key; to be left alone also when that goes
   };
   action what = action::keep;
   std::string value;  ///< for set
@@ -39,6 +40,8 @@ struct label_wish {
 /// By label key. What is not in here is not wished for; whether it belongs to a policy at all, label_claims
 /// says.
 using label_wishes = std::map<std::string, label_wish>;
+/// Keys of labels that a node carries and that somebody else gave it.
+using taken_keys = std::set<std::string, std::less<>>;
 
 /// Which labels belong to policies that are there. A label that we once wrote and that is not among them is
 /// to be removed, from whatever node.

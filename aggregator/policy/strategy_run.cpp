@@ -68,7 +68,7 @@ void strategy_run::settle(store::node_id node, const judgement& j, instant now, 
     shown.violating = place_for(node, j, now, out);
     place_free = budget_.used() < used;
     if (j.found.what == state::violating && !shown.violating) shown.what = state::held;
-    resolve_labels(node, shown.violating, now, out);
+    resolve_labels(node, shown.violating && !nodes_[index(node)].blocked, now, out);
   }
   node_cell& cell = nodes_[index(node)];
   if (j.found.violating != cell.violating) {
@@ -104,9 +104,14 @@ void strategy_run::watch_knowledge(store::node_id node, const judgement& j, inst
 /// The place of a node that no longer violates is free when its label is off, not before: there are never
 /// more labels than places.
 bool strategy_run::place_for(store::node_id node, const judgement& j, instant now, run_context& out) {
-  if (j.found.violating && budget_.limits() && !out.may_label(node)) {
-    budget_.give_back(node);
-    return true;  // nobody can give it the label: it violates, and that is all
+  const bool wants = j.found.violating && budget_.limits();
+  const bool blocked = wants && !can_get_label(node, out);
+  if (std::exchange(nodes_[index(node)].blocked, blocked) != blocked) out.relabel.push_back(node);
+  if (blocked || (wants && !out.may_label(node))) {
+    // Nobody can give it the label: it violates, and that is all.
+    budget_.stop_waiting(node);
+    if (!nodes_[index(node)].carries) budget_.give_back(node);
+    return true;
   }
   const bool had = labelled(node);
   bool has = budget_.has(node);
@@ -122,6 +127,22 @@ bool strategy_run::place_for(store::node_id node, const judgement& j, instant no
   }
   if (has != had) out.relabel.push_back(node);
   return has;
+}
+
+/// Whether any label that its true rules give is free on the node.
+bool strategy_run::can_get_label(store::node_id node, const run_context& out) const {
+  const auto found = out.taken.find(node);
+  if (found == out.taken.end()) return true;
+  const taken_keys& taken = found->second;
+  if (strategy_.kind == strategy_kind::deschedule) return !taken.contains(deschedule_key(key_));
+  return std::ranges::any_of(plan_.keys(), [&](const label_plan::key& k) {
+    return given(node, k) && !taken.contains(labeling_key(key_, k.name));
+  });
+}
+
+bool strategy_run::given(store::node_id node, const label_plan::key& k) const noexcept {
+  const auto states = rules(node);
+  return std::ranges::any_of(k.offers, [&](const label_plan::offer& o) { return states[o.rule].on; });
 }
 
 void strategy_run::wake_after_cool_down(run_context& out) {
@@ -291,7 +312,10 @@ void strategy_run::wishes(store::node_id node, label_wishes& into) const {
   using action = label_wish::action;
   if (strategy_.kind == strategy_kind::deschedule) {
     const bool on = cell.touched && labelled(node);
-    const action what = on ? action::set : !cell.touched || cell.blind ? action::keep : action::remove;
+    const action what = on                            ? action::set
+                        : !cell.touched || cell.blind ? action::keep
+                        : cell.blocked                ? action::blocked
+                                                      : action::remove;
     merge(into, deschedule_key(key_), {what, on ? std::string(violating_value) : ""});
     return;
   }
@@ -303,6 +327,7 @@ void strategy_run::wishes(store::node_id node, label_wishes& into) const {
     };
     label_wish wish{cell.touched && by == label_plan::none ? action::remove : action::keep, ""};
     if (wish.what == action::remove && std::ranges::any_of(k.offers, waits)) wish.what = action::keep;
+    if (cell.touched && cell.blocked && given(node, k)) wish.what = action::blocked;
     if (cell.touched && by != label_plan::none) {
       const auto offer = std::ranges::find(k.offers, by, &label_plan::offer::rule);
       wish = {action::set, offer->value};

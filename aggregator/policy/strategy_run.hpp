@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,10 +26,11 @@ struct run_context {
   deadlines due;
   std::vector<event> events;
   std::vector<store::node_id> relabel;
-  std::uint32_t known_nodes = 0;
+  std::uint32_t known_nodes = 0;  // of which maxNodes may be a share
   engine_counters counters;
 
-  bool told_nodes_only = false;  // engine_options
+  bool told_nodes_only = false;                // engine_options
+  std::map<store::node_id, taken_keys> taken;  // of the few nodes that have any
   bool may_label(store::node_id node) const noexcept {
     return !told_nodes_only || (index(node) < told_.size() && told_[index(node)]);
   }
@@ -114,12 +116,16 @@ class strategy_run {
     bool blind = true;          // judgement::blind
     bool giving_up = false;     // due::give_up is under way
     bool carries = false;       // a label of this strategy is on the node, as last heard
+    bool blocked = false;       // violating, and all labels that it would get are somebody else's
     std::uint16_t waiting = 0;  // rules without any value so far, not given up
     state last = state::pass;
   };
 
   node_cell& at(store::node_id node);
   void watch_knowledge(store::node_id node, const judgement& j, instant now, run_context& out);
+  bool can_get_label(store::node_id node, const run_context& out) const;
+  /// Some true rule of the node gives the label.
+  bool given(store::node_id node, const label_plan::key& k) const noexcept;
   void wake_after_cool_down(run_context& out);
   std::span<rule_state> rules(store::node_id node) noexcept;
   std::span<const rule_state> rules(store::node_id node) const noexcept;

@@ -131,6 +131,39 @@ TEST_SUITE("aggregator/label_desk") {
     CHECK(h.wishes["a"] == "~p");
   }
 
+  TEST_CASE("what others have on a node is told to the engine, also when the agent comes later or again") {
+    house h(true);
+    for (const char n : {'a', 'b'}) h.tell(n, label_book::labels{});
+    h.desk.taken({{"a", {"p"}}, {"nobody", {"p"}}}, h.w.now);
+    for (const char n : {'a', 'b'}) {
+      h.agent(n);
+      h.value(n, 90);
+    }
+    CHECK(h.wishes["a"] == "!p");
+    CHECK(h.wishes["b"] == "p=violating");
+    h.tell('b', violating);
+    h.tell('b', std::nullopt);
+    h.desk.taken({{"a", {}}}, h.w.now);
+    h.work();
+    CHECK(h.wishes["a"] == "p=violating");
+  }
+
+  TEST_CASE("standalone: a node that is away for too long gives its place back with the rest") {
+    house h(false);
+    for (const char n : {'a', 'b'}) {
+      h.agent(n);
+      h.value(n, 90);
+    }
+    CHECK(h.carried["b"].empty());
+    h.stock.set_linked(*h.stock.find("a"), false, h.w.now);
+    h.w.at(24h);
+    h.value('b', 90);
+    CHECK_MESSAGE(h.carried["b"].empty(), "silent, not gone");
+    h.desk.forgot(h.stock.forget_idle(24h, h.w.now), h.w.now);
+    h.work();
+    CHECK(h.carried["b"] == violating);
+  }
+
   TEST_CASE("a node that is deleted gives its place back, also while its agent goes on") {
     house h(true);
     for (const char n : {'a', 'b'}) {

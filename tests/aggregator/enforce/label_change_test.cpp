@@ -81,6 +81,20 @@ TEST_SUITE("aggregator/enforce/label_change") {
           R"({"metadata":{"resourceVersion":"7","annotations":{"binnacle/labels":null}}})");
   }
 
+  TEST_CASE("what is somebody else's is told whatever is wished, and is no conflict unless we want it") {
+    const auto n = node(R"("power":"mine")");
+    for (const auto wish : {action::set, action::remove, action::keep, action::blocked}) {
+      CAPTURE(static_cast<int>(wish));
+      const policy::label_wishes wishes{{"power", {wish, ""}}, {"free", {wish, ""}}};
+      const auto c = enforce::change_for(n, &wishes, power);
+      CHECK(c.taken == policy::taken_keys{"power"});
+      CHECK(c.foreign.empty() == (wish == action::remove || wish == action::keep));
+    }
+    // Blocked means: not now. When the key is free, the engine says when.
+    CHECK(patch(node(""), {{"power", {action::blocked, ""}}}).empty());
+    CHECK(patch(node(R"("power":"violating")", "power"), {{"power", {action::blocked, ""}}}).empty());
+  }
+
   TEST_CASE("what is to be kept, and what nothing is known of yet, stays") {
     const auto n = node(R"("power":"violating")", "power");
     CHECK(patch(n, {{"power", {action::keep, ""}}}).empty());

@@ -210,6 +210,33 @@ TEST_SUITE("aggregator/enforce/label_writer") {
     CHECK(t.w.foreign().empty());
   }
 
+  TEST_CASE("whose keys are somebody else's is told once, with the Lease or without") {
+    talk t;
+    const std::map<std::string, policy::taken_keys> taken{{"n1", {"hot"}}}, free{{"n1", {}}};
+    bool leads = true;
+    SUBCASE("with") {}
+    SUBCASE("without") { leads = false; }
+    t.w.set_leads(leads, t.now);
+    t.node("n1", R"("hot":"mine")");
+    t.hot("n1", false);
+    CHECK(t.next() == "");
+    CHECK(t.w.take_taken() == taken);
+    CHECK(t.w.foreign().empty());
+    t.w.wish("n1", {{"hot", {action::blocked, ""}}}, t.now);
+    CHECK(t.next() == "");
+    CHECK(t.w.take_taken().empty());
+    CHECK(t.w.foreign().empty() == !leads);
+    t.node("n1");
+    CHECK_MESSAGE(t.next() == "", "whether the place is still free, the engine says");
+    CHECK(t.w.take_taken() == free);
+    CHECK(t.w.foreign().empty());
+    t.node("n1", R"("hot":"mine")");
+    t.next();
+    CHECK(t.w.take_taken() == taken);
+    t.gone("n1");
+    CHECK(t.w.take_taken().empty());
+  }
+
   TEST_CASE("429: nobody is patched before the time that the server says") {
     talk t;
     t.node("n1");

@@ -169,6 +169,91 @@ TEST_SUITE("aggregator/policy/writer") {
     CHECK(w.labels('b') == "p=violating");
   }
 
+  TEST_CASE("a node whose label somebody else has keeps no place of maxNodes") {
+    world w;
+    w.apply(hot("maxNodes: 1"));
+    for (const char n : {'a', 'b'}) {
+      w.e.set_node_labels(w.id(n), {}, w.now);
+      w.value(n, "temp", 90, 10h);
+    }
+    CHECK(w.labels('a') == "p=violating");
+    CHECK(w.labels('b') == "-p");
+    SUBCASE("the next one has it, and nobody else's label is waited for") {
+      w.e.set_taken_keys(w.id('a'), {"p"}, w.now);
+      CHECK(w.labels('a') == "!p");
+      CHECK(w.labels('b') == "p=violating");
+      CHECK_FALSE(w.holds(condition_kind::held));
+      CHECK(w.what('a', evict) == state::violating);
+      w.e.set_taken_keys(w.id('a'), {}, w.now);
+      CHECK_MESSAGE(w.labels('a') == "-p", "b has the place now");
+      CHECK(w.holds(condition_kind::held));
+      w.value('b', "temp", 10, 10h);
+      CHECK(w.labels('a') == "p=violating");
+    }
+    SUBCASE("also when that is known before it violates") {
+      w.value('a', "temp", 10, 10h);
+      w.value('b', "temp", 10, 10h);
+      w.e.set_taken_keys(w.id('a'), {"p"}, w.now);
+      w.value('a', "temp", 90, 10h);
+      w.value('b', "temp", 90, 10h);
+      CHECK(w.labels('a') == "!p");
+      CHECK(w.labels('b') == "p=violating");
+    }
+    SUBCASE("labels of other policies are no matter") {
+      w.e.set_taken_keys(w.id('a'), {"q"}, w.now);
+      CHECK(w.labels('a') == "p=violating");
+    }
+    SUBCASE("a node that is made anew has forgotten it") {
+      w.e.set_taken_keys(w.id('a'), {"p"}, w.now);
+      w.e.node_gone(w.id('a'), w.now);
+      w.value('b', "temp", 10, 10h);
+      w.value('a', "temp", 90, 10h);
+      CHECK(w.labels('a') == "p=violating");
+    }
+  }
+
+  TEST_CASE("labeling: a node has a place as long as one label that it would get is free") {
+    const std::string rule = "{{metricname: {0}, operator: GreaterThan, target: 80, labels: [{0}=hot]}}";
+    world w;
+    w.apply(manifest({{"labeling", "maxNodes: 1, rules: [" + fmt::format(fmt::runtime(rule), "temp") + ", " +
+                                       fmt::format(fmt::runtime(rule), "watts") + "]"}}));
+    for (const char n : {'a', 'b'}) {
+      w.e.set_node_labels(w.id(n), {}, w.now);
+      w.value(n, "temp", 90, 10h);
+      w.value(n, "watts", 10, 10h);
+    }
+    CHECK(w.labels('b') == "-p/temp -p/watts");
+    w.e.set_taken_keys(w.id('a'), {"telemetry.aware.scheduling.p/temp"}, w.now);
+    CHECK(w.labels('a') == "!p/temp -p/watts");
+    CHECK(w.labels('b') == "p/temp=hot -p/watts");
+    w.value('b', "temp", 10, 10h);
+    w.value('a', "watts", 90, 10h);
+    CHECK_MESSAGE(w.labels('a') == "p/temp=hot p/watts=hot", "one of them is written");
+    // What it carries of ours has to go before the place is another's.
+    const std::string watts = "telemetry.aware.scheduling.p/watts";
+    w.e.set_node_labels(w.id('a'), {{watts, "hot"}}, w.now);
+    w.value('a', "watts", 10, 10h);
+    w.value('b', "temp", 90, 10h);
+    CHECK(w.labels('a') == "!p/temp -p/watts");
+    CHECK(w.labels('b') == "-p/temp -p/watts");
+    w.e.set_node_labels(w.id('a'), {}, w.now);
+    CHECK(w.labels('b') == "p/temp=hot -p/watts");
+  }
+
+  TEST_CASE("a share is of the nodes that can be labelled: others that stream are none of the cluster's") {
+    world w({.told_nodes_only = true});
+    w.apply(hot("maxNodes: 50%"));
+    for (const char n : {'a', 'b'}) w.e.set_node_labels(w.id(n), {}, w.now);
+    for (char n = 'a'; n < 'k'; ++n) w.value(n, "temp", 90, 10h);
+    CHECK(w.labels('a') == "p=violating");
+    CHECK(w.labels('b') == "-p");
+    w.e.set_node_labels(w.id('c'), {}, w.now);
+    CHECK_MESSAGE(w.labels('b') == "-p", "half of three is one");
+    w.e.set_node_labels(w.id('d'), {}, w.now);
+    CHECK(w.labels('b') == "p=violating");
+    CHECK(w.labels('c') == "-p");
+  }
+
   TEST_CASE("a dry run is not written by anybody, so it is judged as if it were ours") {
     world w;
     w.e.set_writes_labels(false, w.now);

@@ -126,7 +126,7 @@ class world {
     return of(node, kind, policy).what;
   }
 
-  /// "p=violating -q ~r": set, to be removed, to be kept as it is; long prefixes cut.
+  /// "p=violating -q ~r !s": set, to be removed, to be kept as it is, somebody else's; long prefixes cut.
   std::string labels(char node) const { return text(e.labels(id(node))); }
   std::string would_be(char node) const { return text(e.would_be_labels(id(node))); }
   static std::string text(const label_wishes& wishes) {
@@ -137,7 +137,8 @@ class world {
       if (!out.empty()) out += " ";
       out += wish.what == label_wish::action::set      ? name + "=" + wish.value
              : wish.what == label_wish::action::remove ? "-" + name
-                                                       : "~" + name;
+             : wish.what == label_wish::action::keep   ? "~" + name
+                                                       : "!" + name;
     }
     return out;
   }
