@@ -265,6 +265,11 @@ async::task<void> cluster::stop(async::deadline until) {
 std::vector<std::string> cluster::nodes_without_object() const {
   return impl_->labels ? impl_->labels->without_object() : std::vector<std::string>();
 }
+const kube::packed_labels* cluster::labels_of(std::string_view node) const {
+  const kube::node_objects::node* known = impl_->labels ? impl_->labels->objects().find(node) : nullptr;
+  return known == nullptr ? nullptr : &known->labels;
+}
+bool cluster::nodes_read() const noexcept { return impl_->labels && impl_->labels->nodes_read(); }
 bool cluster::policies_read() const noexcept { return impl_->policy_follower.is_synced(); }
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
 std::shared_ptr<kube::client> cluster::api() const { return impl_->api; }

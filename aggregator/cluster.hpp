@@ -5,6 +5,7 @@
 #include "aggregator/enforce/label_writer.hpp"
 #include "aggregator/extender/placements.hpp"
 #include "aggregator/ingest_loop.hpp"
+#include "aggregator/kube/node_objects.hpp"
 #include "aggregator/kube/pod_objects.hpp"
 #include "aggregator/policy/view.hpp"
 #include "common/async/task.hpp"
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::kube {
@@ -60,9 +62,13 @@ class cluster {
   report state() const;
   /// As report::policies_read: for those who ask often.
   bool policies_read() const noexcept;
-  /// Every pod that has a node, as far as it could be read.
   /// Connected nodes that the API server does not know. Looks at all of them.
   std::vector<std::string> nodes_without_object() const;
+  /// The labels of a node's object, or null where there is no such object.
+  const kube::packed_labels* labels_of(std::string_view node) const;
+  /// Whether all Node objects have been read, once since the start.
+  bool nodes_read() const noexcept;
+  /// Every pod that has a node, as far as it could be read.
   const kube::pod_objects& pods() const noexcept;
   /// For what else is asked of the API server.
   std::shared_ptr<kube::client> api() const;

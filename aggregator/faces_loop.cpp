@@ -67,6 +67,19 @@ custom_metrics::pod_source pods_of(const cluster& known) {
   return out;
 }
 
+custom_metrics::node_source objects_of(const cluster& known) {
+  custom_metrics::node_source out;
+  out.labels = [&known](std::string_view node) -> std::optional<custom_metrics::selector::look_up> {
+    const kube::packed_labels* labels = known.labels_of(node);
+    if (labels == nullptr) return std::nullopt;
+    return [labels](std::string_view key) { return labels->find(key); };
+  };
+  out.unknown_because = [&known] {
+    return known.nodes_read() ? std::string() : "nodes are not read from the API server yet: try again";
+  };
+  return out;
+}
+
 ingest::token_holder holder_of(const callers::agent_tokens::answer& said) {
   const kube::user& who = said.verdict.who;
   return {said.verdict.authenticated, who.name,
@@ -172,6 +185,7 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
   metrics_sources.health = health();
   metrics_sources.identity_required = gate == nullptr;
   if (kubernetes) metrics_sources.pods = pods_of(*kubernetes);
+  if (kubernetes) metrics_sources.objects = objects_of(*kubernetes);
   metrics_api = std::make_unique<custom_metrics::api>(nodes, std::move(metrics_sources));
 
   ops::api_sources ops_sources;

@@ -170,6 +170,9 @@ void label_keeper::take_claims(policy::label_claims claims) {
   impl_->news.notify();
 }
 
+const kube::node_objects& label_keeper::objects() const noexcept { return impl_->objects; }
+bool label_keeper::nodes_read() const noexcept { return impl_->follower.is_synced(); }
+
 std::map<std::string, std::set<std::string>> label_keeper::foreign() const { return impl_->labels.foreign(); }
 
 std::vector<std::string> label_keeper::without_object() const {

@@ -47,6 +47,9 @@ class label_keeper {
   void take_wishes(std::vector<node_wishes> wishes);
   void take_claims(policy::label_claims claims);
 
+  /// Nodes as the API server has them; all of them, once nodes_read().
+  const kube::node_objects& objects() const noexcept;
+  bool nodes_read() const noexcept;
   /// Nodes that carry a label of somebody else's under a key of ours, by key.
   std::map<std::string, std::set<std::string>> foreign() const;
   /// Connected nodes that the API server does not know, once all that it knows has been read.

@@ -30,10 +30,11 @@ std::string_view parameter(const http::request& r, std::string_view name) {
   return text == nullptr ? std::string_view() : std::string_view(*text);
 }
 
-const std::string* label_of(const store::node_view& node, std::string_view key) {
-  if (key == "kubernetes.io/hostname") return &node.name;
+/// A node without a Node object, or standalone.
+std::optional<std::string_view> label_of(const store::node_view& node, std::string_view key) {
+  if (key == "kubernetes.io/hostname") return node.name;
   const auto at = node.labels.find(std::string(key));
-  return at == node.labels.end() ? nullptr : &at->second;
+  return at == node.labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
 }
 
 std::string why_absent(const store::sample& s, instant now) {
@@ -191,8 +192,20 @@ bool api::knows(std::string_view metric) {
   return names_.knows(metric);
 }
 
+bool api::selects(const asked& a, const store::node_view& node) const {
+  if (a.labels.empty()) return true;
+  if (sources_.objects) {
+    if (const auto labels = sources_.objects->labels(node.name)) return a.labels.matches(*labels);
+  }
+  return a.labels.matches([&node](std::string_view key) { return label_of(node, key); });
+}
+
 http::response api::nodes(const asked& a) {
   const path& p = a.where;
+  if (sources_.objects && !a.labels.empty()) {
+    if (const std::string why = sources_.objects->unknown_because(); !why.empty())
+      return status(503, "ServiceUnavailable", why);
+  }
   if (!knows(p.metric)) {
     return not_found(
         fmt::format("the server could not find the metric {} for nodes: no node has announced it", p.metric));
@@ -200,9 +213,7 @@ http::response api::nodes(const asked& a) {
   const question ask = sources_.ask(p.metric, a.series);
   value_list list(p.api, p.metric, a.selector_json, nodes_.nodes().size());
   for (const auto& [name, node] : nodes_.nodes()) {
-    if (!a.labels.empty() &&
-        !a.labels.matches([n = node](std::string_view key) { return label_of(*n, key); }))
-      continue;
+    if (!selects(a, *node)) continue;
     const reading got = ask(*node, a.now);
     if (!got.value.present(a.now)) continue;
     list.add(name, got.value.value, a.wall(got.value.read_at), got.span);
@@ -258,9 +269,9 @@ http::response api::pods(const asked& a) {
   bool found = false;
   sources_.pods->of(p.name_space, [&](const pod& one) {
     if (!p.all() && one.name != p.object) return;
-    const auto label = [&one](std::string_view key) -> const std::string* {
+    const auto label = [&one](std::string_view key) {
       const auto at = one.labels.find(key);
-      return at == one.labels.end() ? nullptr : &at->second;
+      return at == one.labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
     };
     if (p.all() && !a.labels.empty() && !a.labels.matches(label)) return;
     const reading got = pod_reading(a, ask, one);

@@ -6,6 +6,7 @@
 #include "aggregator/custom_metrics/path.hpp"
 #include "aggregator/custom_metrics/pods.hpp"
 #include "aggregator/custom_metrics/question.hpp"
+#include "aggregator/custom_metrics/selector.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/http/health.hpp"
 #include "common/http/message.hpp"
@@ -18,13 +19,22 @@
 
 namespace binnacle::custom_metrics {
 
+/// Labels of Node objects; faces loop.
+struct node_source {
+  /// All labels of the node's object, valid until the next change; nothing where there is no such object.
+  std::function<std::optional<selector::look_up>(std::string_view node)> labels;
+  /// Why they are not known (yet), in one sentence; empty when they are.
+  std::function<std::string()> unknown_because;
+};
+
 /// What the API reads and may do.
 struct api_sources {
   question_maker ask;
   std::function<instant()> now = boot_clock::now;
   std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
   http::health health;
-  std::optional<pod_source> pods;                                           ///< none: metrics of nodes only
+  std::optional<pod_source> pods;      ///< none: metrics of nodes only
+  std::optional<node_source> objects;  ///< none: nodes have their names, and what policies put on them
   const metrics::alias_table* aliases = &metrics::alias_table::built_in();  ///< must outlive the api
   /// Everything but /livez, /readyz and /healthz needs a verified client certificate. False only where the
   /// listener has no TLS, which a person asked for.
@@ -61,6 +71,7 @@ class api {
   http::response nodes(const asked& a);
   http::response node(const asked& a);
   http::response pods(const asked& a);
+  bool selects(const asked& a, const store::node_view& node) const;
   reading pod_reading(const asked& a, const question& ask, const pod& whose) const;
   bool knows(std::string_view metric);
   const discovery_documents& documents();

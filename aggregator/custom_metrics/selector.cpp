@@ -127,19 +127,19 @@ result<selector::requirement> parse_requirement(lexer& in) {
   return r;
 }
 
-bool holds(const selector::requirement& r, const std::string* label) {
+bool holds(const selector::requirement& r, std::optional<std::string_view> label) {
   const auto listed = [&] { return std::binary_search(r.values.begin(), r.values.end(), *label); };
   switch (r.what) {
-    case op::exists: return label != nullptr;
-    case op::not_exists: return label == nullptr;
+    case op::exists: return label.has_value();
+    case op::not_exists: return !label;
     case op::equals:
     case op::double_equals:
-    case op::in: return label != nullptr && listed();
+    case op::in: return label && listed();
     case op::not_equals:
-    case op::not_in: return label == nullptr || !listed();
+    case op::not_in: return !label || !listed();
     case op::greater:
     case op::less: {
-      if (label == nullptr) return false;
+      if (!label) return false;
       const auto have = integer(*label);
       const auto limit = integer(r.values.front());
       return have && limit && (r.what == op::greater ? *have > *limit : *have < *limit);

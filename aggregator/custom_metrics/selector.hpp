@@ -41,8 +41,8 @@ class selector {
   /// In key order, as Kubernetes prints and converts them.
   const std::vector<requirement>& requirements() const noexcept { return requirements_; }
 
-  /// The value of a label, or null if the object has no such label.
-  using look_up = std::function<const std::string*(std::string_view key)>;
+  /// The value of a label, or nothing if the object has no such label.
+  using look_up = std::function<std::optional<std::string_view>(std::string_view key)>;
   bool matches(const look_up& label) const;
 
   /// Canonical text: requirements in key order, values sorted ("a=1,b in (x,y),!c").

@@ -31,7 +31,7 @@ class asker {
       return series.matches([&](std::string_view key) {
         const auto at =
             std::find_if(labels.begin(), labels.end(), [&](const auto& l) { return l.first == key; });
-        return at == labels.end() ? nullptr : &at->second;
+        return at == labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
       });
     };
   }

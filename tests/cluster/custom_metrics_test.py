@@ -119,6 +119,16 @@ class Layer(unittest.TestCase):
         self.assertNotEqual(status, 0)
         self.assertIn("forbidden", text.lower())
 
+    def test_nodes_are_chosen_by_the_labels_of_their_objects(self):
+        PLANE.add_node("n1", **{"topology.kubernetes.io/zone": "east"})
+
+        def chosen(selector):
+            items = json.loads(PLANE.kubectl("get", "--raw", f"{POWER}?labelSelector={selector}"))["items"]
+            return [i["describedObject"]["name"] for i in items]
+        TRIAL.wait_for("the label", lambda: chosen("topology.kubernetes.io%2Fzone%3Deast") == ["n1"], 60)
+        self.assertEqual(chosen("topology.kubernetes.io%2Fzone%3Dwest"), [])
+        self.assertEqual(chosen("topology.kubernetes.io%2Fzone,kubernetes.io%2Fhostname%3Dn1"), ["n1"])
+
     def test_a_pod_has_its_node_s_value(self):
         for name, node, app in (("a", "n1", "web"), ("b", "n1", "db"), ("c", "n2", "web")):
             PLANE.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "binnacle", "labels": {"app": app}},

@@ -34,7 +34,7 @@ struct fixture {
     api_sources s;
     s.ask = [this](std::string_view metric, const selector& series) -> question {
       const bool right =
-          metric == "rapl_power_watts" && series.matches([](std::string_view) { return nullptr; });
+          metric == "rapl_power_watts" && series.matches([](std::string_view) { return std::nullopt; });
       return [this, right](const store::node_view& node, instant) -> reading {
         const auto found = watts.find(node.name);
         store::sample none;
@@ -142,6 +142,50 @@ TEST_SUITE("aggregator/custom_metrics/api") {
       }
       CHECK(found == r.names);
     }
+  }
+
+  TEST_CASE_FIXTURE(fixture, "in Kubernetes a label selector chooses nodes by the labels of their objects") {
+    using labels = std::map<std::string, std::string, std::less<>>;
+    const std::map<std::string, labels, std::less<>> objects{
+        {"n1", {{"zone", "a"}, {"kubernetes.io/hostname", "one"}, {"disk", ""}}},
+        {"n2", {{"zone", "b"}, {"kubernetes.io/hostname", "two"}}}};
+    std::string because;
+    api_sources s = sources();
+    s.objects =
+        node_source{[&](std::string_view node) -> std::optional<selector::look_up> {
+                      const auto of = objects.find(node);
+                      if (of == objects.end()) return std::nullopt;
+                      return [&all = of->second](std::string_view key) {
+                        const auto at = all.find(key);
+                        return at == all.end() ? std::nullopt : std::optional<std::string_view>(at->second);
+                      };
+                    },
+                    [&] { return because; }};
+    watts["n4"] = at({10, -1}, 990, 1010);  // it has no Node object
+    api in_cluster(nodes, std::move(s));
+    const auto names = [&](const std::string& wanted) {
+      http::request r;
+      r.method = "GET";
+      REQUIRE(http::parse_target(base1 + "/nodes/*/rapl_power_watts?labelSelector=" + wanted, r).has_value());
+      r.peer = tls::identity{.common_name = "admin"};
+      const auto a = in_cluster.answer(r);
+      std::string found = a.status == 200 ? "" : std::to_string(a.status);
+      for (const char* name : {"n1", "n2", "n3", "n4"}) {
+        if (a.body[0].find("\"name\":\"" + std::string(name) + '"') != std::string::npos) found += name;
+      }
+      return found;
+    };
+    CHECK(names("zone%3Da") == "n1");
+    CHECK(names("zone+in+(a,b)") == "n1n2");
+    CHECK(names("zone!%3Da") == "n2n4");
+    CHECK(names("disk") == "n1");
+    CHECK(names("kubernetes.io/hostname%3Dtwo") == "n2");
+    CHECK_MESSAGE(names("kubernetes.io/hostname%3Dn1") == "", "the object says how its host is called");
+    CHECK(names("kubernetes.io/hostname%3Dn4") == "n4");
+    CHECK_MESSAGE(names("telemetry.aware.scheduling.power/cold") == "", "the object would have it");
+    because = "not read yet";
+    CHECK_MESSAGE(names("zone%3Da") == "503", "half the truth would look like the whole");
+    CHECK(names("") == "n1n2n4");
   }
 
   TEST_CASE_FIXTURE(fixture, "the selector on the series is repeated as a LabelSelector object") {

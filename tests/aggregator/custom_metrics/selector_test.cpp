@@ -16,7 +16,7 @@ bool matches(const std::string& text, const std::map<std::string, std::string>& 
   REQUIRE(s.has_value());
   return s->matches([&](std::string_view key) {
     const auto at = labels.find(std::string(key));
-    return at == labels.end() ? nullptr : &at->second;
+    return at == labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
   });
 }
 
