@@ -308,6 +308,12 @@ faces_mail faces_loop::mail() {
   };
   out.wishes = [self](std::vector<node_wishes> wishes) {
     auto shared = std::make_shared<std::vector<node_wishes>>(std::move(wishes));
+  out.would_be_labels = [self](store::node_id id, const std::string& name,
+                               std::map<std::string, std::string> labels) {
+    async::post(self->loop, [self, id, name, labels = std::move(labels)] {
+      self->nodes.node(id, name).would_be = labels;
+    });
+  };
     async::post(self->loop, [self, shared] { self->kubernetes->take_wishes(std::move(*shared)); });
   };
   out.claims = [self](policy::label_claims claims) {

@@ -37,7 +37,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
         stock(limits_of(s), {}, names),
         judge(*this, *this, engine_options(s)),
         files(s.policies),
-        labels(!s.kube_config.empty(), stock, judge, {mail.labels, mail.wishes}) {
+        labels(!s.kube_config.empty(), stock, judge, {mail.labels, mail.would_be_labels, mail.wishes}) {
     stock.set_sink([this](store::column_id column, store::node_id node, const store::sample& value) {
       judge.update(column, node, value, boot_clock::now());
       rearm();

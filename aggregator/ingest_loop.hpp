@@ -39,6 +39,9 @@ struct faces_mail {
   std::function<void(store::node_update)> node;
   std::function<void(store::node_id, const std::string& name, std::map<std::string, std::string>)> labels;
   std::function<void(std::vector<node_wishes>)> wishes;  ///< in a cluster
+  /// Likewise, what policies in DryRun would give.
+  std::function<void(store::node_id, const std::string& name, std::map<std::string, std::string>)>
+      would_be_labels;
   std::function<void(policy::label_claims)> claims;      ///< likewise, before the wishes that follow from it
   std::function<void(std::vector<store::node_id>)> forgotten;
   std::function<void(std::shared_ptr<const policy::policy_table>)> policies;

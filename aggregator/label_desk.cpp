@@ -14,6 +14,7 @@ void label_desk::do_wishes(instant now) {
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     std::erase_if(nodes, [this](store::node_id n) { return !nodes_.known(n); });
+    for (const store::node_id node : nodes) show_dry_run(node);
     if (in_cluster_) {
       send_wishes(nodes);
       continue;
@@ -24,6 +25,21 @@ void label_desk::do_wishes(instant now) {
       to_.carried(node, nodes_.name(node), book_.of(node));
     }
   }
+}
+
+void label_desk::show_dry_run(store::node_id node) {
+  label_book::labels would;
+  for (auto& [key, wish] : engine_.would_be_labels(node)) {
+    if (wish.what == policy::label_wish::action::set) would.emplace(key, wish.value);
+  }
+  const auto at = would_be_.find(node);
+  if (at == would_be_.end() ? would.empty() : at->second == would) return;
+  if (would.empty()) {
+    would_be_.erase(at);
+  } else {
+    would_be_[node] = would;
+  }
+  to_.would_be(node, nodes_.name(node), std::move(would));
 }
 
 void label_desk::send_wishes(const std::vector<store::node_id>& nodes) {
@@ -51,6 +67,7 @@ void label_desk::forgot(const std::vector<store::warehouse::gone_node>& gone, in
   for (const auto& n : gone) {
     engine_.node_gone(n.id, now);
     book_.forget(n.id);
+    would_be_.erase(n.id);
     // A label that is on a node counts, whether or not anything is heard from its agent.
     const auto at = objects_.find(n.name);
     if (at != objects_.end()) tell_engine(n.name, at->second, now);

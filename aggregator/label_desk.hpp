@@ -36,6 +36,8 @@ class label_desk {
  public:
   struct letters {
     std::function<void(store::node_id, const std::string& name, label_book::labels)> carried;
+    /// What policies in DryRun would give.
+    std::function<void(store::node_id, const std::string& name, label_book::labels)> would_be;
     std::function<void(std::vector<node_wishes>)> wishes;
   };
 
@@ -64,6 +66,7 @@ class label_desk {
   };
   void tell_engine(const std::string& name, const object& known, instant now);
   void send_wishes(const std::vector<store::node_id>& nodes);
+  void show_dry_run(store::node_id node);
 
   const bool in_cluster_;
   store::warehouse& nodes_;
@@ -71,6 +74,7 @@ class label_desk {
   const letters to_;
   std::vector<store::node_id> waiting_;
   label_book book_;
+  std::map<store::node_id, label_book::labels> would_be_;  // as last told, of nodes that have any
   std::map<std::string, object> objects_;
 };
 

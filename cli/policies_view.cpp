@@ -49,6 +49,9 @@ std::string render_policies(const json::value& policies, const paint& with) {
     if (text(p, "mode") == "DryRun") out += with(colour::yellow, " (dry run: nothing is enforced)");
     out += '\n';
     for (const auto& s : list(p, "strategies")) render_strategy(out, s, with);
+    for (const auto& l : list(p, "wouldLabel"))
+      out += fmt::format("  {} {}\n", with(colour::yellow, fmt::format("would label {}:", text(l, "label"))),
+                         names_of(l));
     if (list(p, "strategies").empty()) out += with(colour::yellow, "  no strategy of it is in force") + '\n';
   }
   if (out.empty()) out = "no policy is in force\n";

@@ -2,6 +2,7 @@
 
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/times.hpp"
+#include "aggregator/policy/dry_run.hpp"
 #include "aggregator/policy/labels.hpp"
 #include "common/utf8.hpp"
 
@@ -46,6 +47,16 @@ void count_nodes(policy_facts& out, const policy::published_policy& p, const sto
     ++out.violating_nodes;
     if (out.violating.size() < most_names) out.violating.push_back(name);
   }
+}
+
+std::string would_label(const store::view& nodes, const std::string& policy) {
+  constexpr std::size_t named = 3;
+  std::string out;
+  for (const policy::would_be_label& l : policy::would_be_labels(nodes, policy, named)) {
+    add(out, fmt::format("{}{} would get the label {}", fmt::join(l.nodes, ", "),
+                         l.count > named ? fmt::format(" and {} more", l.count - named) : "", l.label));
+  }
+  return out;
 }
 
 const json::object* whole_condition_in(const json::object& status, std::string_view type) {
@@ -100,7 +111,7 @@ json::array conditions_of(const policy_facts& f, const json::object& present, wa
   } else if (!f.not_allowed.empty()) {
     out.add("Ready", "False", "NotAllowed", f.not_allowed);
   } else {
-    out.add("Ready", "True", f.dry_run ? "DryRun" : "InForce", "");
+    out.add("Ready", "True", f.dry_run ? "DryRun" : "InForce", f.would_label);
   }
   if (f.nodes == 0) {
     out.add("MetricsAvailable", "Unknown", "NoNodes", "no node has an agent yet");
@@ -160,6 +171,7 @@ policy_facts facts_of(const policy::policy_key& key, std::string_view object_nam
   }
   out.in_force = true;
   out.dry_run = at->second->how == policy::mode::dry_run;
+  if (out.dry_run) out.would_label = would_label(nodes, key.name);
   for (const policy::published_strategy& s : at->second->strategies)
     out.strategies.push_back(policy::to_string(s.kind));
   count_nodes(out, *at->second, nodes, now);

@@ -26,6 +26,7 @@ struct policy_facts {
   std::int64_t generation = 0;  ///< of the object's spec that all this is about
   bool in_force = false;
   bool dry_run = false;
+  std::string would_label;                   ///< a sentence, in a dry run that would label somebody
   std::vector<std::string_view> strategies;  ///< in force
   std::size_t errors = 0;
   std::string first_error;                                      ///< with its place in the object

@@ -1,5 +1,6 @@
 #include "aggregator/ops/summary_json.hpp"
 
+#include "aggregator/policy/dry_run.hpp"
 #include "common/json_writer.hpp"
 #include "common/plain.hpp"
 
@@ -181,7 +182,17 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
     write_concerned(out, "frozen", t.frozen);
     out.end_object();
   }
-  out.end_array().end_object();
+  out.end_array();
+  if (p.how == policy::mode::dry_run) {
+    out.key("wouldLabel").begin_array();
+    for (const auto& l : policy::would_be_labels(nodes, p.key.name, most_nodes)) {
+      out.begin_object().field("label", l.label).field("count", l.count).key("nodes").begin_array();
+      for (const auto name : l.nodes) out.value(name);
+      out.end_array().end_object();
+    }
+    out.end_array();
+  }
+  out.end_object();
 }
 
 class policies_in_slices final : public slices {
@@ -251,10 +262,16 @@ std::string labels_json(const store::view& nodes) {
   json_writer out(text);
   out.begin_object().key("nodes").begin_array();
   for (const auto& [name, node] : nodes.nodes()) {
-    if (node->labels.empty()) continue;
+    if (node->labels.empty() && node->would_be.empty()) continue;
     out.begin_object().field("node", name).key("labels").begin_object();
     for (const auto& [key, value] : node->labels) out.field(key, value);
-    out.end_object().end_object();
+    out.end_object();
+    if (!node->would_be.empty()) {
+      out.key("wouldBe").begin_object();
+      for (const auto& [key, value] : node->would_be) out.field(key, value);
+      out.end_object();
+    }
+    out.end_object();
   }
   out.end_array().end_object();
   return text += '\n';

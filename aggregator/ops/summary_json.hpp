@@ -24,7 +24,8 @@ std::string status_json(const policy::view& nodes, const self_report& self, cons
 /// nodes: one a slice. `nodes` must outlive it.
 std::unique_ptr<slices> policy_list(const policy::view& nodes, policy_report about, std::size_t most_nodes);
 
-/// GET /api/v1/labels: the labels that policies put on nodes; nodes without any are left out.
+/// GET /api/v1/labels: the labels that policies put on nodes, and those that policies in DryRun would; nodes
+/// without any are left out.
 std::string labels_json(const store::view& nodes);
 
 }  // namespace binnacle::ops

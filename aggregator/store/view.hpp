@@ -25,7 +25,8 @@ struct node_view {
   std::string peer_address;
   std::shared_ptr<const row> cells;  ///< null until its first catalogue
   std::vector<wire::source_status> sources;
-  std::map<std::string, std::string> labels;  ///< those our policies put on it
+  std::map<std::string, std::string> labels;    ///< those our policies put on it
+  std::map<std::string, std::string> would_be;  ///< and those that policies in DryRun would
 
   /// When anything was last heard from the node: batches write it to the row, not here, so that they need no
   /// message.

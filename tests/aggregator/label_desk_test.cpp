@@ -19,6 +19,10 @@ struct house {
              {[this](store::node_id, const std::string& name, label_book::labels labels) {
                 carried[name] = std::move(labels);
               },
+              [this](store::node_id, const std::string& name, label_book::labels labels) {
+                would_be[name] = std::move(labels);
+                ++dry_letters;
+              },
               [this](std::vector<node_wishes> news) {
                 for (node_wishes& n : news) wishes[n.node] = world::text(n.wishes);
                 ++letters;
@@ -53,7 +57,8 @@ struct house {
 
   world w;
   store::warehouse stock;
-  std::map<std::string, label_book::labels> carried;
+  std::map<std::string, label_book::labels> carried, would_be;
+  int dry_letters = 0;
   std::map<std::string, std::string> wishes;
   int letters = 0;
   label_desk desk;
@@ -72,6 +77,35 @@ TEST_SUITE("aggregator/label_desk") {
     CHECK(h.carried["a"].empty());
     CHECK(h.carried["b"] == violating);
     CHECK(h.letters == 0);
+  }
+
+  TEST_CASE("what a dry run would label is shown, once for each change, and nothing is labelled") {
+    bool in_cluster = false;
+    SUBCASE("standalone") {}
+    SUBCASE("cluster") { in_cluster = true; }
+    house h(in_cluster);
+    const auto as = [&h](const std::string& mode) {
+      h.w.apply(policy::test::manifest(
+          {{"deschedule", "rules: [{metricname: temp, operator: GreaterThan, target: 80}]"}}, "p", "default",
+          mode));
+      h.work();
+    };
+    as("DryRun");
+    h.agent('a');
+    if (in_cluster) h.tell('a', label_book::labels{});
+    h.value('a', 90);
+    CHECK(h.would_be["a"] == violating);
+    h.value('a', 91);
+    CHECK(h.dry_letters == 1);
+    CHECK(h.carried["a"].empty());
+    CHECK(h.wishes["a"] == "");
+    as("Enforce");
+    CHECK(h.would_be["a"].empty());
+    as("DryRun");
+    CHECK(h.would_be["a"] == violating);
+    h.value('a', 10);
+    CHECK(h.would_be["a"].empty());
+    CHECK(h.dry_letters == 4);
   }
 
   TEST_CASE("cluster: nothing is sent of a node before its labels are known, then each change once") {

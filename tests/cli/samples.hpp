@@ -70,7 +70,8 @@ inline const char* const policies_sample = R"({
        "violating":{"count":10,"nodes":["n1","n2","n3","n4","n5","n6","n7","n8","n9","n10"]},"missing":{"count":1,"nodes":["n11"]}},
       {"strategy":"scheduleonmetric","logicalOperator":"anyOf","rules":["rapl_power_watts LessThan 30"]}]},
     {"namespace":"lab","name":"heat","revision":1,"mode":"DryRun","strategies":[
-      {"strategy":"deschedule","logicalOperator":"allOf","maxNodes":"20%","coolDown":"10m","rules":["inlet_celsius GreaterThan 35"]}]}],
+      {"strategy":"deschedule","logicalOperator":"allOf","maxNodes":"20%","coolDown":"10m","rules":["inlet_celsius GreaterThan 35"]}],
+      "wouldLabel":[{"label":"heat=violating","count":3,"nodes":["n1","n2"]}]}],
   "conditions":[{"policy":"default/power","strategy":"dontschedule","type":"MetricMissing","message":"no node has a value of inlet_celsius"}],
   "problems":[{"severity":"error","file":"power.yaml","line":12,"field":"spec.strategies.dontschedule.rules[0].target","message":"'60.5' is no whole number: write targetQuantity: 60.5"},
               {"severity":"warning","file":"b.yaml","message":"is empty"}]})";

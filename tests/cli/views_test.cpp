@@ -243,6 +243,7 @@ TEST_SUITE("cli/policies_view") {
           "lab/heat (dry run: nothing is enforced)\n"
           "  deschedule maxNodes 20% coolDown 10m\n"
           "    inlet_celsius GreaterThan 35\n"
+          "  would label heat=violating: n1, n2 and 1 more\n"
           "MetricMissing default/power dontschedule: no node has a value of inlet_celsius\n"
           "power.yaml:12: error: spec.strategies.dontschedule.rules[0].target: '60.5' is no whole number: "
           "write targetQuantity: 60.5\n"

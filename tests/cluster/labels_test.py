@@ -121,6 +121,7 @@ class Labels(HeatedNodes):
         self.until("the dry run", lambda: self.condition("Ready")[0] == "True" and self.number("binnacle_policy_violating_nodes") == 1)
         self.until("another policy's label", self.written_through)
         self.assertEqual(self.violating(), [])
+        self.until("who would be labelled", lambda: self.condition("Ready")[1] == "warm would get the label power-policy=violating")
         apply(policy({"deschedule": hot(50)}, mode="Enforce"))
         self.until_violating(["warm"])
         apply(policy({"deschedule": hot(50)}, mode="DryRun"))

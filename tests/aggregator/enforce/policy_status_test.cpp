@@ -48,6 +48,13 @@ struct house {
     table->emplace(power, std::move(p));
     nodes.set_policies(std::move(table));
   }
+  void make_dry_run() {
+    auto p = std::make_shared<policy::published_policy>(*nodes.policies().at(power));
+    p->how = policy::mode::dry_run;
+    auto table = std::make_shared<policy::policy_table>();
+    table->emplace(power, std::move(p));
+    nodes.set_policies(std::move(table));
+  }
   enforce::policy_facts facts(const policy::policy_key& key = power) const {
     return enforce::facts_of(key, "TASPolicy " + key.text(), 7, nodes, problems, conditions, now);
   }
@@ -57,6 +64,23 @@ struct house {
 };
 
 TEST_SUITE("aggregator/enforce/policy_status") {
+  TEST_CASE("a dry run says in its condition which labels it would give") {
+    house h;
+    const auto message = [&h] {
+      return std::string(h.status().at("conditions").as_array().at(0).at("message").as_string());
+    };
+    h.nodes.node(store::node_id{0}, "n0").would_be["power"] = "violating";
+    CHECK_MESSAGE(message() == "", "it is enforced");
+    h.make_dry_run();
+    CHECK(h.status().at("conditions").as_array().at(0).at("reason") == "DryRun");
+    CHECK(message() == "n0 would get the label power=violating");
+    for (std::uint32_t i = 3; i < 7; ++i) {
+      h.nodes.apply({.id = store::node_id{i}, .name = "n" + std::to_string(i)}).would_be["power"] =
+          "violating";
+    }
+    CHECK(message() == "n0, n3, n4 and 2 more would get the label power=violating");
+  }
+
   TEST_CASE("a policy that is violated says by how many, by whom, and how old its data is") {
     const house h;
     const auto s = h.status();

@@ -187,6 +187,24 @@ TEST_SUITE("aggregator/ops/json") {
           std::string::npos);
   }
 
+  TEST_CASE_FIXTURE(house, "a dry run says which labels it would give, and to whom") {
+    const std::string heat = "telemetry.aware.scheduling.power/heat";
+    node("node-a").would_be = {{"power", "violating"}, {heat, "high"}};
+    node("node-b").would_be = {{heat, "high"}, {"other", "violating"}};
+    CHECK(whole(*policy_list(nodes, {}, 100)).find("wouldLabel") == std::string::npos);
+    set_policy(policy::mode::dry_run);
+    CHECK(
+        whole(*policy_list(nodes, {}, 1))
+            .find(
+                R"(],"wouldLabel":[{"label":"power=violating","count":1,"nodes":["node-a"]},)"
+                R"({"label":"telemetry.aware.scheduling.power/heat=high","count":2,"nodes":["node-a"]}]})") !=
+        std::string::npos);
+    node("node-a").would_be.erase(heat);
+    node("node-b").would_be.clear();
+    CHECK(labels_json(nodes) ==
+          "{\"nodes\":[{\"node\":\"node-a\",\"labels\":{},\"wouldBe\":{\"power\":\"violating\"}}]}\n");
+  }
+
   TEST_CASE_FIXTURE(house, "labels are listed for the nodes that have some") {
     CHECK(labels_json(nodes) == "{\"nodes\":[]}\n");
     node("node-b").labels["power"] = "violating";
