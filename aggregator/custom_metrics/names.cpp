@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace binnacle::custom_metrics {
 namespace {
@@ -79,6 +80,7 @@ bool name_list::knows(std::string_view name) const {
 }
 
 const std::vector<std::string>& name_list::of(const store::view& nodes) {
+  if (std::exchange(as_of_, nodes.catalogs()) == nodes.catalogs()) return names_;
   shapes now;
   const store::shape* last = nullptr;
   for (const auto& [name, node] : nodes.nodes()) {

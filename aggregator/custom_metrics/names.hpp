@@ -16,8 +16,9 @@
 namespace binnacle::custom_metrics {
 
 /// The metric names that nodes can be asked for: the families a node agent can emit, every family and flat
-/// name that some node has announced, and the aliases that resolve to one of those. Never empty. Nodes of one
-/// kind share a shape; only shapes that came or went since the last call cost anything.
+/// name that some node has announced, and the aliases that resolve to one of those. Never empty. While no
+/// node has another catalogue a call costs nothing; else a look at each node, and something for the shapes
+/// that came or went (nodes of one kind share one). For one view.
 class name_list {
  public:
   /// At most this many are listed; what is left out (the last in byte order) can still be asked for by name.
@@ -42,6 +43,7 @@ class name_list {
 
   const metrics::alias_table& table_;
   std::unordered_multimap<std::string_view, const metrics::alias*> aliases_;  // by family
+  std::uint64_t as_of_ = 0;  // store::view::catalogs() at the last look
   shapes seen_;
   boost::unordered_flat_map<std::string, int, store::text_hash, std::equal_to<>>
       uses_;  // by how many series of seen_, if any

@@ -12,8 +12,9 @@ using namespace binnacle::custom_metrics;
 namespace {
 
 void add(store::view& nodes, std::uint32_t id, const std::string& name, const wire::catalog& c) {
-  nodes.node(store::node_id{id}, name).cells =
+  auto cells =
       std::make_shared<store::row>(std::make_shared<const store::shape>(store::make_shape(c, {})->what));
+  nodes.apply({.id = store::node_id{id}, .name = name, .cells = std::move(cells)});
 }
 
 bool has(const std::vector<std::string>& names, std::string_view name) {
@@ -60,7 +61,7 @@ TEST_SUITE("aggregator/custom_metrics/names") {
     CHECK(has(list.of(nodes), "inlet_celsius"));
     CHECK(list.revision() != before);
     const auto with_one = list.revision();
-    nodes.node(store::node_id{1}, "n2").cells = nodes.find("n1")->cells;
+    nodes.apply({.id = store::node_id{1}, .name = "n2", .cells = nodes.find("n1")->cells});
     list.of(nodes);
     CHECK(list.revision() == with_one);
 
@@ -70,6 +71,21 @@ TEST_SUITE("aggregator/custom_metrics/names") {
     CHECK_FALSE(has(list.of(nodes), "inlet_celsius"));
     CHECK(has(list.of(nodes), "outlet_celsius"));
     CHECK(has(list.of(nodes), "rapl_power_watts"));
+  }
+
+  TEST_CASE("nodes are looked at only when one may have another catalogue") {
+    store::view nodes;
+    name_list list;
+    add(nodes, 0, "n1", store::catalog_builder().group("textfile").series("inlet_celsius"));
+    list.of(nodes);
+    const auto before = nodes.catalogs();
+    nodes.apply({.id = store::node_id{0}, .name = "n1", .connected = false});
+    CHECK(nodes.catalogs() == before);
+    nodes.node(store::node_id{0}, "n1").cells = nullptr;  // behind its back
+    CHECK(has(list.of(nodes), "inlet_celsius"));
+    nodes.forget({store::node_id{0}});
+    CHECK(nodes.catalogs() != before);
+    CHECK_FALSE(has(list.of(nodes), "inlet_celsius"));
   }
 
   TEST_CASE("a fleet with endless names is cut off, not served endlessly") {

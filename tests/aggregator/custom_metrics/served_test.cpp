@@ -37,7 +37,9 @@ struct house {
       for (std::size_t i = 0; i < c.series.size(); ++i)
         cells->set_value(i, static_cast<std::int64_t>(100 * i + 5));
       cells->set_read(0, boot_clock::now());
-      nodes.node(store::node_id{static_cast<std::uint32_t>(nodes.nodes().size())}, name).cells = cells;
+      nodes.apply({.id = store::node_id{static_cast<std::uint32_t>(nodes.nodes().size())},
+                   .name = name,
+                   .cells = cells});
     }
     api_sources sources;
     sources.ask = ask_store(windows);
