@@ -141,9 +141,12 @@ result<std::shared_ptr<tls::context>> load(tls::options o) {
 
 /// The same, followed as its files are renewed, by a coroutine of `tasks`.
 result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* what,
-                                                    async::task_group& tasks, const logger& log) {
+                                                    async::task_group& tasks, const logger& log,
+                                                    std::shared_ptr<async::reload_troubles> troubles) {
   auto context = load(std::move(o));
-  if (context) tasks.spawn("certificates", async::follow_files(*context, what, log));
+  if (context)
+    tasks.spawn("certificates",
+                async::follow_files(*context, what, log, std::chrono::seconds(5), std::move(troubles)));
   return context;
 }
 
@@ -151,7 +154,8 @@ result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* 
 result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop, const board& from,
                                             const logger& log, sampler& reader,
                                             std::shared_ptr<async::event> look_again,
-                                            async::task_group& tasks, std::function<bool()> complete) {
+                                            async::task_group& tasks, std::function<bool()> complete,
+                                            std::shared_ptr<async::reload_troubles> troubles) {
   uplink_options o;
   for (const auto& text : s.aggregator) o.aggregators.push_back(parse_endpoint(text).value());
   if (!o.aggregators.empty()) {
@@ -160,7 +164,8 @@ result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop
     t.pem = {s.cert, s.key, s.ca};
     t.tls13_only = true;
     t.alpn = "binnacle/1";
-    auto context = load_followed(std::move(t), "certificate for the aggregators", tasks, log);
+    auto context =
+        load_followed(std::move(t), "certificate for the aggregators", tasks, log, std::move(troubles));
     if (!context) return context.error();
     o.tls = *std::move(context);
   }
@@ -190,7 +195,8 @@ result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop
 }
 
 result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop& loop, http::router routes,
-                                                  const logger& log, async::task_group& tasks) {
+                                                  const logger& log, async::task_group& tasks,
+                                                  std::shared_ptr<async::reload_troubles> troubles) {
   const auto at = parse_listen(s.listen);
   if (!at) return at.error();
   http::server_options o;
@@ -202,7 +208,8 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
     tls::options t;
     t.pem = {s.listen_cert, s.listen_key, s.listen_ca};
     t.clients = s.listen_ca.empty() ? tls::client_certificate::none : tls::client_certificate::required;
-    auto context = load_followed(std::move(t), "certificate of the scrape endpoint", tasks, log);
+    auto context =
+        load_followed(std::move(t), "certificate of the scrape endpoint", tasks, log, std::move(troubles));
     if (!context) return context.error();
     o.tls = *std::move(context);
   }
@@ -265,9 +272,10 @@ result<void> serve(const settings& s, const logger& log) {
       p.readings, log.part("sampler"), clocks{},
       sampler_options{s.read_budget / 100, s.frozen == "absent" ? on_frozen::absent : on_frozen::flag});
   auto look_again = std::make_shared<async::event>(p.loop);
+  const auto troubles = std::make_shared<async::reload_troubles>();
   const auto named = found.size() + 2;  // with the composites and ourselves
   const auto complete = [&p, named] { return p.readings.statuses().size() >= named; };
-  auto up = make_uplink(s, p.loop, p.readings, log, *p.reader, look_again, tasks, complete);
+  auto up = make_uplink(s, p.loop, p.readings, log, *p.reader, look_again, tasks, complete, troubles);
   if (!up) return up.error();
   p.up = *std::move(up);
   for (auto& one : found) {
@@ -280,13 +288,14 @@ result<void> serve(const settings& s, const logger& log) {
   p.reader->add(
       std::make_unique<host_source>(host_options{s.period, s.inlet_sensors}));  // after those it is made of
   const auto slow = std::max<duration>(s.period, std::chrono::seconds(5));
-  self_source::origins about{[&p] { return p.reader->report(); }, [&p] { return p.up->report(); }};
+  self_source::origins about{[&p] { return p.reader->report(); }, [&p] { return p.up->report(); },
+                             [troubles] { return !troubles->empty(); }};
   p.reader->add(std::make_unique<self_source>(std::move(about), slow));
 
   if (!s.listen.empty()) {
     http::router routes;
     mount_scrape(routes, p.readings, complete, boot_clock::now);
-    auto server = make_server(s, p.loop, std::move(routes), log, tasks);
+    auto server = make_server(s, p.loop, std::move(routes), log, tasks, troubles);
     if (!server) return server.error();
     p.server = *std::move(server);
   }

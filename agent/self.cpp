@@ -30,6 +30,8 @@ result<void> self_source::read(board& out) {
   read_sources(out);
   read_links(out);
   read_cost(out);
+  out.set(out.add_series(group_, "binnacle_tls_reload_failed", {}),
+          std::int64_t{from_.reload_failed() ? 1 : 0});
   out.set(out.add_series(group_, "binnacle_agent_series", {}), static_cast<std::int64_t>(out.live_series()));
   for (const auto& r : out.refused()) {
     out.set(labelled(out, "binnacle_agent_refused_series_total", "reason", std::string(r.reason)),

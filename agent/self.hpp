@@ -15,10 +15,11 @@ namespace binnacle::agent {
 /// What the agent says about itself (binnacle_agent_*): its sources' health, its links, its own cost.
 class self_source final : public source {
  public:
-  /// Where the figures come from; both are asked at each read.
+  /// Where the figures come from; all are asked at each read.
   struct origins {
     std::function<std::vector<sampler::health>()> sources;
     std::function<uplink_report()> links;
+    std::function<bool()> reload_failed;  ///< of certificate files that changed
   };
   self_source(origins from, duration period, clocks time = {});
 

@@ -136,7 +136,7 @@ struct faces_loop::impl {
   std::unique_ptr<custom_metrics::api> metrics_api;
   std::unique_ptr<ops::api> ops_api;
   std::vector<std::shared_ptr<tls::context>> certificates;
-  std::shared_ptr<std::string> renewal_trouble = std::make_shared<std::string>();
+  std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
   std::vector<face_server> servers;
   std::size_t servers_open = 0;
   bool stopping = false;
@@ -200,7 +200,8 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
     const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
     return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, api, callers, tokens,
                                     decisions.dropped(), decisions.trimmed(), extend.placed().dropped(),
-                                    strange.size()});
+                                    strange.size(),
+                                    !renewal_troubles->empty() || !ingest.certificate_troubles.empty()});
   };
   ops_sources.about_policies = [this] { return about_policies(); };
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
@@ -246,7 +247,8 @@ ops::self_report faces_loop::impl::self() const {
   out.certificates = certificate_reports();
   if (options.unsafe)
     out.warnings.push_back("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
-  if (!renewal_trouble->empty()) out.warnings.push_back(*renewal_trouble);
+  for (const auto& [use, why] : *renewal_troubles) out.warnings.push_back(why);
+  for (const std::string& why : ingest.certificate_troubles) out.warnings.push_back(why);
   if (kubernetes) {
     for (std::string& trouble : kubernetes->state().troubles) out.warnings.push_back(std::move(trouble));
     if (std::string trouble = gate->trouble(); !trouble.empty()) out.warnings.push_back(std::move(trouble));
@@ -306,14 +308,14 @@ faces_mail faces_loop::mail() {
     async::post(self->loop,
                 [self, id, name, labels = std::move(labels)] { self->nodes.node(id, name).labels = labels; });
   };
-  out.wishes = [self](std::vector<node_wishes> wishes) {
-    auto shared = std::make_shared<std::vector<node_wishes>>(std::move(wishes));
   out.would_be_labels = [self](store::node_id id, const std::string& name,
                                std::map<std::string, std::string> labels) {
     async::post(self->loop, [self, id, name, labels = std::move(labels)] {
       self->nodes.node(id, name).would_be = labels;
     });
   };
+  out.wishes = [self](std::vector<node_wishes> wishes) {
+    auto shared = std::make_shared<std::vector<node_wishes>>(std::move(wishes));
     async::post(self->loop, [self, shared] { self->kubernetes->take_wishes(std::move(*shared)); });
   };
   out.claims = [self](policy::label_claims claims) {
@@ -384,7 +386,7 @@ result<void> faces_loop::start(ingest_loop& writer) {
   if (self.gate) self.gate->start();
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
-                                                         std::chrono::seconds(2), self.renewal_trouble));
+                                                         std::chrono::seconds(2), self.renewal_troubles));
   return {};
 }
 

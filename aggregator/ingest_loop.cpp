@@ -107,6 +107,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   async::event engine_due;
   instant armed_for = instant::max();
   std::shared_ptr<tls::context> certificates;
+  std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
   store::warehouse stock;
   policy::engine judge;
   policy::folder files;
@@ -320,6 +321,7 @@ ingest_report ingest_loop::impl::report() const {
   out.conditions = judge.conditions();
   out.problems = texts.problems();
   out.certificate_seconds_left = certificates->seconds_left();
+  for (const auto& [use, why] : *renewal_troubles) out.certificate_troubles.push_back(why);
   return out;
 }
 
@@ -335,8 +337,9 @@ result<void> ingest_loop::start() {
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;
   impl_->tasks.spawn("deadlines", impl_->keep_deadlines());
   if (standalone) impl_->tasks.spawn("policy files", impl_->keep_policies());
-  impl_->tasks.spawn("certificates", async::follow_files(impl_->certificates, "certificate for agents",
-                                                         impl_->log, std::chrono::seconds(2)));
+  impl_->tasks.spawn("certificates",
+                     async::follow_files(impl_->certificates, "certificate for agents", impl_->log,
+                                         std::chrono::seconds(2), impl_->renewal_troubles));
   impl_->tasks.spawn("report", impl_->keep_reporting());
   impl_->tasks.spawn("forgetting nodes", impl_->keep_forgetting());
   return {};
@@ -385,9 +388,6 @@ void ingest_loop::take_node_labels(std::vector<node_labels> nodes) {
   });
 }
 
-void ingest_loop::set_writes_labels(bool writes) {
-  async::post(impl_->loop, [this, writes] {
-    impl_->judge.set_writes_labels(writes, boot_clock::now());
 void ingest_loop::take_taken_keys(std::vector<node_taken> nodes) {
   async::post(impl_->loop, [this, nodes = std::move(nodes)]() mutable {
     impl_->labels.taken(std::move(nodes), boot_clock::now());
@@ -395,6 +395,9 @@ void ingest_loop::take_taken_keys(std::vector<node_taken> nodes) {
   });
 }
 
+void ingest_loop::set_writes_labels(bool writes) {
+  async::post(impl_->loop, [this, writes] {
+    impl_->judge.set_writes_labels(writes, boot_clock::now());
     impl_->after_engine();
   });
 }

@@ -32,16 +32,17 @@ struct ingest_report {
   std::vector<policy::condition> conditions;
   std::vector<policy::problem> problems;  ///< of the policy files, as last read
   long certificate_seconds_left = 0;
+  std::vector<std::string> certificate_troubles;  ///< sentences: why renewed files are not in force
 };
 
 /// What the ingest loop tells the faces; each is called on the ingest loop and must not block (it posts).
 struct faces_mail {
   std::function<void(store::node_update)> node;
   std::function<void(store::node_id, const std::string& name, std::map<std::string, std::string>)> labels;
-  std::function<void(std::vector<node_wishes>)> wishes;  ///< in a cluster
   /// Likewise, what policies in DryRun would give.
   std::function<void(store::node_id, const std::string& name, std::map<std::string, std::string>)>
       would_be_labels;
+  std::function<void(std::vector<node_wishes>)> wishes;  ///< in a cluster
   std::function<void(policy::label_claims)> claims;      ///< likewise, before the wishes that follow from it
   std::function<void(std::vector<store::node_id>)> forgotten;
   std::function<void(std::shared_ptr<const policy::policy_table>)> policies;
@@ -87,12 +88,12 @@ class ingest_loop {
   void take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read);
   /// What Node objects carry of our labels, whenever that changes.
   void take_node_labels(std::vector<node_labels> nodes);
+  /// Keys that others have on nodes, whenever that changes.
+  void take_taken_keys(std::vector<node_taken> nodes);
   /// Whether this replica writes the labels; see policy::engine. In a cluster it does not at first.
   void set_writes_labels(bool writes);
 
  private:
-  /// Keys that others have on nodes, whenever that changes.
-  void take_taken_keys(std::vector<node_taken> nodes);
   struct impl;
   std::unique_ptr<impl> impl_;
 };

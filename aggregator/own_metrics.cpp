@@ -179,6 +179,7 @@ void add_servers(collector& c, const own_numbers& n) {
   for (const ops::certificate_report& f : n.certificates) {
     c.add("binnacle_certificate_remaining_seconds", static_cast<double>(f.seconds_left), {{"file", f.file}});
   }
+  c.add("binnacle_tls_reload_failed", std::uint64_t{n.reload_failed});
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace binnacle::async {
 
 task<void> follow_files(std::shared_ptr<tls::context> context, std::string what, logger log,
-                        std::chrono::seconds period, std::shared_ptr<std::string> trouble) {
+                        std::chrono::seconds period, std::shared_ptr<reload_troubles> troubles) {
   bool told_soon = false, told_wrong = false;
   std::string said;  // each trouble once, while it lasts
   for (;;) {
@@ -25,11 +25,11 @@ task<void> follow_files(std::shared_ptr<tls::context> context, std::string what,
     if (reloaded.has_error()) {
       if (reloaded.error().message != said) log.error("{}: {}", what, reloaded.error().message);
       said = reloaded.error().message;
-      if (trouble) *trouble = what + ": " + said;
+      if (troubles) (*troubles)[what] = what + ": " + said;
       continue;
     }
     said.clear();
-    if (trouble) trouble->clear();
+    if (troubles) troubles->erase(what);
     if (*reloaded) {
       log.info("{}: taken over from changed files, {} hours left", what, context->seconds_left() / 3600);
       told_soon = told_wrong = false;

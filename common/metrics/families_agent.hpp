@@ -102,6 +102,13 @@ inline constexpr family agent[] = {
      .labels = agent_aggregator,
      .rule = node_rule::sum,
      .source = "agent"},
+    {.name = "binnacle_tls_reload_failed",
+     .unit = "",
+     .help =
+         "1 while a certificate, key or authority file that changed could not be taken over (the one before "
+         "is used on, until it expires), otherwise 0; of the aggregator, too.",
+     .rule = node_rule::max,
+     .source = "agent"},
     {.name = "binnacle_agent_reconnects_total",
      .unit = "",
      .type = kind::counter,

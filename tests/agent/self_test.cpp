@@ -23,7 +23,9 @@ TEST_CASE("the agent tells of its sources, links and cost") {
                                        {"agent", true, 1us, 5s, 0, 0, {}}};
   uplink_report links;
   links.links = {{"aggregator:9110", false, 0}};
-  self_source self({[&] { return sources; }, [&] { return links; }}, 5s, clock.source());
+  bool reload_failed = false;
+  self_source self({[&] { return sources; }, [&] { return links; }, [&] { return reload_failed; }}, 5s,
+                   clock.source());
   REQUIRE(self.discover(out));
   out.count_refused("duplicate");
   REQUIRE(self.read(out));
@@ -40,6 +42,16 @@ TEST_CASE("the agent tells of its sources, links and cost") {
   CHECK(std::stoll(shown(out, "binnacle_agent_resident_bytes")) > 1'000'000);
   CHECK(entry_of(out, "binnacle_agent_cpu_seconds_total")->reason == wire::absence::none);
 
+  CHECK(shown(out, "binnacle_tls_reload_failed") == "0");
+
+  SUBCASE("a renewed certificate that cannot be used is told as long as that is so") {
+    reload_failed = true;
+    REQUIRE(self.read(out));
+    CHECK(shown(out, "binnacle_tls_reload_failed") == "1");
+    reload_failed = false;
+    REQUIRE(self.read(out));
+    CHECK(shown(out, "binnacle_tls_reload_failed") == "0");
+  }
   SUBCASE("once its replica is known, an address is told of by the replica's id") {
     links.links = {{"r1", true, 10}, {"r2", true, 1}};
     links.reconnects = 4;
@@ -62,7 +74,8 @@ TEST_CASE("a budget that holds series back is told as a number and as a sentence
   board out;
   uplink_report links;
   links.links = {{"r1", true, 7, 12345}};
-  self_source self({[] { return std::vector<sampler::health>(); }, [&] { return links; }}, 5s);
+  self_source self(
+      {[] { return std::vector<sampler::health>(); }, [&] { return links; }, [] { return false; }}, 5s);
   REQUIRE(self.discover(out));
   REQUIRE(self.read(out));
   CHECK(shown(out, "binnacle_agent_sent_bytes_total", {{"aggregator", "r1"}}) == "12345");
@@ -88,7 +101,9 @@ TEST_CASE("a budget that holds series back is told as a number and as a sentence
 
 TEST_CASE("without aggregators nothing is told of links") {
   board out;
-  self_source self({[] { return std::vector<sampler::health>(); }, [] { return uplink_report(); }}, 5s);
+  self_source self(
+      {[] { return std::vector<sampler::health>(); }, [] { return uplink_report(); }, [] { return false; }},
+      5s);
   REQUIRE(self.discover(out));
   REQUIRE(self.read(out));
   CHECK(shown(out, "binnacle_agent_reconnects_total") == "no such series");

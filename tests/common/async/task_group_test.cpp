@@ -126,14 +126,21 @@ TEST_SUITE("common/async") {
     const std::shared_ptr<tls::context> context = tls::context::load(o).value();
     support::run([&](async::loop& loop) -> task<void> {
       async::task_group group(loop, quiet);
-      group.spawn("follow", async::follow_files(context, "test certificate", quiet, std::chrono::seconds(0)));
+      const auto troubles = std::make_shared<async::reload_troubles>();
+      group.spawn("follow",
+                  async::follow_files(context, "test certificate", quiet, std::chrono::seconds(0), troubles));
       const auto first = context->current();
       ca.issue_server();
       while (context->current() == first) co_await async::sleep_for(1ms);
       const auto second = context->current();
+      CHECK(troubles->empty());
       support::write_file(o.pem.key, "broken");
-      co_await async::sleep_for(10ms);
+      while (troubles->empty()) co_await async::sleep_for(1ms);
+      CHECK(troubles->at("test certificate").starts_with("test certificate: "));
       CHECK(context->current() == second);
+      ca.issue_server();
+      while (!troubles->empty()) co_await async::sleep_for(1ms);
+      CHECK(context->current() != second);
       group.cancel();
       co_await group.wait();
     });
