@@ -69,12 +69,12 @@ bool operator==(decimal a, decimal b) noexcept { return (a <=> b) == 0; }
 
 std::optional<decimal> from_double(double value, std::int8_t exponent) noexcept {
   if (!std::isfinite(value)) return std::nullopt;
+  if (value == 0) return decimal{0, exponent};  // most rates of a calm machine
   // value = fraction × 2^two exactly, |fraction| < 2^53. In integers all the way, so that the result does not
   // depend on how a machine rounds a product.
   int two = 0;
   const double significand = std::frexp(value, &two);
   const auto fraction = static_cast<wide>(std::ldexp(significand, 53));
-  if (fraction == 0) return decimal{0, exponent};
   two -= 53;
 
   wide numerator = fraction;

@@ -2,6 +2,7 @@
 #include "agent/sources/os/proc_text.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <tuple>
 
@@ -77,16 +78,16 @@ class hugepages_part final : public os_part {
       for (auto& [file, series, count] :
            {std::tuple<kernel_file&, board::series_ref, board::series_ref>(p.pages, p.total, p.total_count),
             {p.free_pages, p.free, p.free_count}}) {
-        const auto text = file.read(buffer_);
-        const auto pages = text ? parse_unsigned(*text) : std::nullopt;
-        if (pages) {
-          out.set(series, static_cast<std::int64_t>(*pages * p.page_bytes));
-          out.set(count, static_cast<std::int64_t>(*pages));
+        const auto pages = file.read_integer();
+        if (pages && *pages >= 0) {
+          out.set(series, *pages * p.page_bytes);
+          out.set(count, *pages);
           continue;
         }
-        for (const auto s : {series, count})
-          out.set_absent(s, text ? wire::absence::malformed : absence_of(file.last_errno()));
-        outcome = text ? error{errc::invalid_input, file.path() + ": not a number"} : text.error();
+        const int why = pages ? EINVAL : file.last_errno();
+        for (const auto s : {series, count}) out.set_absent(s, absence_of(why));
+        outcome = error{errc_of(why),
+                        file.path() + ": " + (why == EINVAL ? std::string("not a number") : describe(why))};
       }
     }
     return outcome;
@@ -94,7 +95,7 @@ class hugepages_part final : public os_part {
 
  private:
   struct pool {
-    std::uint64_t page_bytes = 0;
+    std::int64_t page_bytes = 0;
     kernel_file pages, free_pages;
     board::series_ref total = board::no_series, free = board::no_series;
     board::series_ref total_count = board::no_series, free_count = board::no_series;  // of the machine only
@@ -115,7 +116,7 @@ class hugepages_part final : public os_part {
                       [&](const pool& p) { return p.pages.path() == path + "/nr_hugepages"; }))
         continue;
       pool p;
-      p.page_bytes = *kilobytes * 1024;
+      p.page_bytes = static_cast<std::int64_t>(*kilobytes * 1024);
       p.pages = kernel_file(path + "/nr_hugepages");
       p.free_pages = kernel_file(path + "/free_hugepages");
       const std::string family = node.empty() ? "os_hugepages_" : "os_numa_hugepages_";
@@ -134,7 +135,6 @@ class hugepages_part final : public os_part {
 
   std::string sys_;
   std::vector<pool> pools_;
-  std::vector<char> buffer_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "agent/sources/os/proc_text.hpp"
 
 #include <charconv>
+#include <iterator>
 #include <system_error>
 
 namespace binnacle::agent::proc {
@@ -14,18 +15,18 @@ std::string_view next_line(std::string_view& text) noexcept {
   return line;
 }
 
-// Takes the next word off `line`; empty at its end.
+constexpr bool blank(char c) noexcept { return c == ' ' || c == '\t'; }
+
+// Takes the next word off `line`; empty at its end. Words are a few characters long: looking at each costs
+// less than find_first_of, which calls memchr(3) for each.
 std::string_view next_word(std::string_view& line) noexcept {
-  const auto first = line.find_first_not_of(" \t");
-  if (first == line.npos) {
-    line = {};
-    return {};
-  }
-  line.remove_prefix(first);
-  const auto end = line.find_first_of(" \t");
-  const auto word = line.substr(0, end);
-  line = end == line.npos ? std::string_view() : line.substr(end);
-  return word;
+  const char* const end = line.data() + line.size();
+  const char* first = line.data();
+  while (first != end && blank(*first)) ++first;
+  const char* last = first;
+  while (last != end && !blank(*last)) ++last;
+  line = {last, end};
+  return {first, last};
 }
 
 template <class Number>
@@ -147,11 +148,13 @@ std::optional<meminfo> parse_meminfo(std::string_view text) noexcept {
       {"SwapFree:", &meminfo::swap_free},
   };
   meminfo m;
-  while (!text.empty()) {
+  // What we want is in the first half of the text.
+  for (auto wanted = std::size(fields); wanted > 0 && !text.empty();) {
     auto line = next_line(text);
     const auto key = next_word(line);
     for (const auto& f : fields) {
       if (key != f.key) continue;
+      --wanted;
       if (const auto kilobytes = next_count(line); kilobytes && *kilobytes < UINT64_MAX / 1024)
         m.*f.where = *kilobytes * 1024;
       break;
@@ -176,7 +179,7 @@ bool parse_net_dev(std::string_view text, std::vector<interface>& out) {
     interface i {
       next_word(name), 0, 0, 0, 0, 0, 0, 0, 0
     };
-    std::array<std::uint64_t, 16> column{};
+    std::array<std::uint64_t, 12> column{};  // of sixteen
     std::size_t got = 0;
     for (auto& c : column) {
       const auto value = next_count(line);
@@ -184,7 +187,7 @@ bool parse_net_dev(std::string_view text, std::vector<interface>& out) {
       c = *value;
       ++got;
     }
-    if (got < 12 || i.name.empty()) continue;
+    if (got < column.size() || i.name.empty()) continue;
     i.receive_bytes = column[0];
     i.receive_packets = column[1];
     i.receive_errors = column[2];
@@ -204,12 +207,12 @@ std::optional<pressure> parse_pressure(std::string_view text) noexcept {
   while (!text.empty()) {
     auto line = next_line(text);
     const auto key = next_word(line);
-    constexpr std::string_view total = "total=";
-    for (auto word = next_word(line); !word.empty(); word = next_word(line)) {
-      if (!word.starts_with(total)) continue;
-      if (key == "some") some = number<std::uint64_t>(word.substr(total.size()));
-      if (key == "full") full = number<std::uint64_t>(word.substr(total.size()));
-    }
+    constexpr std::string_view total = " total=";
+    const auto at = line.find(total);
+    if (at == line.npos) continue;
+    line.remove_prefix(at + total.size());
+    if (key == "some") some = next_count(line);
+    if (key == "full") full = next_count(line);
   }
   if (!some) return std::nullopt;
   return pressure{*some, full};
