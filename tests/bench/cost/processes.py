@@ -57,6 +57,11 @@ def resident_mib(pid):
     return kib[0] / 1024, kib[1] / 1024
 
 
+def descriptors(pid):
+    """How many file descriptors a process has open."""
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
 def system_calls(pid, seconds):
     """System calls a second of a process, its threads and what they start, counted by strace; nothing when it may not trace."""
     traced = subprocess.Popen(["strace", "-f", "-c", "-p", str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -5,7 +5,7 @@
 
 What it reads changes all the time: watts, a file whose series come and go, an exporter that does likewise, and a peer that drops out. Prints the
 memory's course and its slope; fails when the last third of the run holds more than the allowance above the third before it. (The first third fills
-windows and buffers.)
+windows and buffers.) Likewise when it has more descriptors open.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "scripts"))
 from trial import ROOT, Trial, free_port  # noqa: E402  (the path comes first)
-from processes import cpu_seconds, resident_mib  # noqa: E402
+from processes import cpu_seconds, descriptors, resident_mib  # noqa: E402
 
 NODE = "soaked"
 
@@ -62,7 +62,7 @@ def main():
     exporter = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Exporter)
     threading.Thread(target=exporter.serve_forever, daemon=True).start()
     trial = Trial(given.build)
-    samples = []
+    samples, open_files = [], []
     try:
         trial.make_certificates([NODE])
         trial.start_aggregator()
@@ -83,6 +83,7 @@ def main():
             (files / f"changing{(turn + 1) % 3}.prom").unlink(missing_ok=True)
             trial.heat(NODE, 80 + turn % 60)
             samples.append((now, resident_mib(pid)[0]))
+            open_files.append(descriptors(pid))
             time.sleep(0.5)
         exact = cpu_seconds(pid)[2]
     finally:
@@ -92,14 +93,15 @@ def main():
     third = len(samples) // 3
     before, after = (statistics.median(size for _, size in part) for part in (samples[third:2 * third], samples[2 * third:]))
     grown = (after - before) * 1024
-    for when, size in samples[::max(1, len(samples) // 12)]:
-        print(f"{when:6.0f} s  {size:6.2f} MiB")
+    opened = [statistics.median(open_files[third:2 * third]), statistics.median(open_files[2 * third:])]
+    for (when, size), count in list(zip(samples, open_files))[::max(1, len(samples) // 12)]:
+        print(f"{when:6.0f} s  {size:6.2f} MiB  {count:3} descriptors")
     print(f"slope over the last two thirds: {slope_kib_an_hour(samples[third:]):+.0f} KiB an hour; from the second third to the last: {grown:+.0f} KiB "
-          f"(allowed: {given.allowance:.0f}); CPU {exact / given.seconds * 100:.1f} % of a core at 50 Hz")
+          f"(allowed: {given.allowance:.0f}); CPU {exact / given.seconds * 100:.1f} % of a core at 50 Hz; descriptors {opened[0]:.0f}, then {opened[1]:.0f}")
     if len(samples) < 12 or Exporter.turn < given.seconds:
         print(f"soak: nothing was proved: {len(samples)} looks, {Exporter.turn} scrapes", file=sys.stderr)
         return 1
-    return 0 if grown <= given.allowance else 1
+    return 0 if grown <= given.allowance and opened[1] <= opened[0] else 1
 
 
 if __name__ == "__main__":
