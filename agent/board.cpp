@@ -173,7 +173,7 @@ void board::remove_series(series_ref s) {
 void board::store(entry& e, decimal value) {
   if (e.withheld) {
     e.behind = value;
-    return lose(e, wire::absence::no_data);
+    return lose(e, wire::absence::frozen);
   }
   if (e.reason == wire::absence::none && e.value.mantissa == value.mantissa &&
       e.value.exponent == value.exponent) {

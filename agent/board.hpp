@@ -70,7 +70,7 @@ class board {
   void set_absent(series_ref s, wire::absence reason);
   /// Makes those series of a group absent that still have a value; the others keep their reason.
   void set_without_value(group_ref g, wire::absence reason);
-  /// While a series is withheld it is absent (no_data), whatever is set: its reading cannot be believed.
+  /// While a series is withheld it is absent (frozen), whatever is set: its reading cannot be believed.
   void withhold(series_ref s, bool withheld);
   /// What its source set last, withheld or not; nothing when that was an absence.
   std::optional<decimal> measured(series_ref s) const;

@@ -114,7 +114,7 @@ config_spec bind(settings& s) {
   spec.add_choice(
       "frozen", s.frozen, {"flag", "absent"},
       "what a sensor that hangs gets: a flag in its source's status and in binnacle_agent_frozen_sensors, or "
-      "no value either");
+      "no value either, with the reason frozen");
   spec.add("read-budget", s.read_budget, 0.01, 100,
            "percent of one core that reading a source more often than its period, because policies watch it, "
            "may take");

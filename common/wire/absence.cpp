@@ -7,9 +7,9 @@ namespace binnacle::wire {
 namespace {
 
 // In the order of `absence`.
-constexpr std::array<std::string_view, 14> names = {
-    "none",  "not_read_yet", "missing",     "permission",   "malformed", "timeout",      "no_data",
-    "reset", "gap",          "not_running", "out_of_range", "stale",     "disconnected", "other",
+constexpr std::array<std::string_view, 15> names = {
+    "none", "not_read_yet", "missing",      "permission", "malformed", "timeout",      "no_data", "reset",
+    "gap",  "not_running",  "out_of_range", "frozen",     "stale",     "disconnected", "other",
 };
 static_assert(names.size() == static_cast<std::size_t>(absence::other) + 1);
 

@@ -12,7 +12,7 @@ struct pair {
   schema::Absence wire;
 };
 // In the order of `absence`.
-constexpr std::array<pair, 14> table = {{
+constexpr std::array<pair, 15> table = {{
     {absence::none, schema::Absence::OTHER},
     {absence::not_read_yet, schema::Absence::NOT_READ_YET},
     {absence::missing, schema::Absence::MISSING},
@@ -24,6 +24,7 @@ constexpr std::array<pair, 14> table = {{
     {absence::gap, schema::Absence::GAP},
     {absence::not_running, schema::Absence::NOT_RUNNING},
     {absence::out_of_range, schema::Absence::OUT_OF_RANGE},
+    {absence::frozen, schema::Absence::FROZEN},
     {absence::stale, schema::Absence::OTHER},
     {absence::disconnected, schema::Absence::OTHER},
     {absence::other, schema::Absence::OTHER},

@@ -26,6 +26,7 @@ enum class absence : std::uint8_t {
   gap,           ///< too long since the last read to make a rate (double wrap possible)
   not_running,   ///< a perf event that was never scheduled
   out_of_range,  ///< NaN, infinite, or beyond what an int64 mantissa holds
+  frozen,        ///< the sensor hangs: the same reading again and again while those like it move
   stale,         ///< older than its stale-after (set by the aggregator, never sent)
   disconnected,  ///< the agent's link is down and the value has aged out (set by the aggregator, never sent)
   other,         ///< a reason that this version does not know, sent by a newer agent

@@ -211,6 +211,8 @@ enum Absence {
   # A perf event that was never scheduled.
   outOfRange @10;
   # NaN, infinite, or more than a mantissa holds.
+  frozen @11;
+  # The sensor hangs: the same reading again and again while those like it move. Since 1.2; a reader of 1.1 shows "other".
 }
 
 struct StatusReport {

@@ -278,7 +278,7 @@ TEST_CASE("a series withheld has no value, whatever its source sets, and the new
   const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}});
   b.set(s, 80.0);
   b.withhold(s, true);
-  CHECK(b.series()[s].reason == wire::absence::no_data);
+  CHECK(b.series()[s].reason == wire::absence::frozen);
   CHECK(b.measured(s) == decimal{800, -1});
   const auto changed = b.series()[s].changed;
   b.set(s, 81.0);
@@ -288,7 +288,7 @@ TEST_CASE("a series withheld has no value, whatever its source sets, and the new
   CHECK(b.series()[s].reason == wire::absence::timeout);
   CHECK_FALSE(b.measured(s).has_value());
   b.set(s, 82.0);
-  CHECK(b.series()[s].reason == wire::absence::no_data);
+  CHECK(b.series()[s].reason == wire::absence::frozen);
   b.withhold(s, false);
   CHECK(shown(b, "rapl_power_watts", {{"package", "0"}}) == "82.0");
 }

@@ -90,7 +90,8 @@ enum Absence {
   gap @8;
   notRunning @9;
   outOfRange @10;
-  quarantined @11;
+  frozen @11;
+  quarantined @12;
 }
 
 struct Budget {
