@@ -1,14 +1,11 @@
 #include "aggregator/config.hpp"
 
-#include "aggregator/policy/alias_yaml.hpp"
 #include "common/label_syntax.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 namespace binnacle::aggregator {
@@ -48,7 +45,7 @@ config_spec bind(settings& s) {
            "standalone: folder of TASPolicy files (*.yaml), read again when they change");
   spec.add("aliases", s.aliases,
            "YAML file of names of your own for metrics: {name, family, selector, rule, scale, offset, "
-           "window} each");
+           "window} each; re-read when it changes");
   spec.add("policy-poll", s.policy_poll, std::chrono::milliseconds(50), std::chrono::hours(1),
            "how often that folder is looked at");
   spec.add("kube-config", s.kube_config,
@@ -157,24 +154,6 @@ result<void> validate(const settings& s) {
     return error{errc::not_found, "policies folder " + s.policies +
                                       " does not exist: create it or name another with --policies"};
   }
-  return {};
-}
-
-result<void> read_aliases(const settings& s, metrics::alias_table& out) {
-  if (s.aliases.empty()) return {};
-  std::ifstream file(s.aliases, std::ios::binary);
-  std::error_code ec;
-  if (!file || std::filesystem::is_directory(s.aliases, ec)) {
-    return error{errc::not_found,
-                 "the file of aliases " + s.aliases +
-                     " cannot be read: check the path and its permissions, or leave out --aliases"};
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::string wrong;
-  for (const policy::problem& p : policy::parse_aliases(s.aliases, text, out)) {
-    if (p.level == policy::severity::error) wrong += (wrong.empty() ? "" : "\n") + p.text();
-  }
-  if (!wrong.empty()) return error{errc::invalid_input, wrong};
   return {};
 }
 

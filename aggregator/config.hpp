@@ -2,7 +2,6 @@
 
 #include "common/config.hpp"
 #include "common/log.hpp"
-#include "common/metrics/alias_table.hpp"
 
 #include <cstdint>
 #include <string>
@@ -54,8 +53,5 @@ config_spec bind(settings& s);
 /// What the form of single values cannot say: files that belong together, names that must be given.
 /// Errors: invalid_input, one sentence with the remedy.
 result<void> validate(const settings& s);
-
-/// Reads the file of aliases, if one is named. Errors: invalid_input or not_found: its problems, a line each.
-result<void> read_aliases(const settings& s, metrics::alias_table& out);
 
 }  // namespace binnacle::aggregator

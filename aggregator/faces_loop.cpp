@@ -95,11 +95,11 @@ decision::ring_limits ring_limits(const settings& s) {
 }  // namespace
 
 struct faces_loop::impl {
-  impl(const settings& s, const metrics::alias_table& n, logger l)
+  impl(const settings& s, std::shared_ptr<const metrics::alias_table> n, logger l)
       : options(s),
-        names(n),
         log(std::move(l)),
         tasks(loop, log),
+        names(std::move(n)),
         decisions(ring_limits(s)),
         extend(nodes, decisions, extender_options(s), boot_clock::now, log.part("extender")) {}
 
@@ -118,13 +118,13 @@ struct faces_loop::impl {
 
   // Constant after construction.
   const settings options;
-  const metrics::alias_table& names;
   const logger log;
   const instant started = boot_clock::now();
 
   // Owned by the loop.
   async::loop loop;
   async::task_group tasks;
+  metrics::names_in_force names;
   policy::view nodes;
   decision::ring decisions;
   extender::face extend;
@@ -293,8 +293,8 @@ void faces_loop::impl::stop_servers(std::chrono::milliseconds grace) {
   }
 }
 
-faces_loop::faces_loop(const settings& s, const metrics::alias_table& names, logger log)
-    : impl_(std::make_unique<impl>(s, names, std::move(log))) {}
+faces_loop::faces_loop(const settings& s, std::shared_ptr<const metrics::alias_table> names, logger log)
+    : impl_(std::make_unique<impl>(s, std::move(names), std::move(log))) {}
 faces_loop::~faces_loop() = default;
 
 faces_mail faces_loop::mail() {
@@ -327,6 +327,9 @@ faces_mail faces_loop::mail() {
   };
   out.policies = [self](std::shared_ptr<const policy::policy_table> table) {
     async::post(self->loop, [self, table = std::move(table)] { self->nodes.set_policies(table); });
+  };
+  out.aliases = [self](std::shared_ptr<const metrics::alias_table> table) {
+    async::post(self->loop, [self, table = std::move(table)] { self->names.replace(table); });
   };
   out.report = [self](ingest_report report) {
     auto shared = std::make_shared<ingest_report>(std::move(report));

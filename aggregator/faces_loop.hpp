@@ -20,8 +20,8 @@ namespace binnacle::aggregator {
 /// any thread; everything else on the thread of run().
 class faces_loop {
  public:
-  /// `names` must outlive this.
-  faces_loop(const settings& s, const metrics::alias_table& names, logger log);
+  /// `names`: until mail().aliases brings others.
+  faces_loop(const settings& s, std::shared_ptr<const metrics::alias_table> names, logger log);
   ~faces_loop();
   faces_loop(const faces_loop&) = delete;
   faces_loop& operator=(const faces_loop&) = delete;

@@ -28,13 +28,14 @@ std::string account_name(const std::string& text) {
 }  // namespace
 
 struct ingest_loop::impl final : policy::sink, policy::column_source {
-  impl(const settings& s, const metrics::alias_table& names, faces_mail m, logger l)
+  impl(const settings& s, policy::alias_file names, faces_mail m, logger l)
       : options(s),
         mail(std::move(m)),
         log(std::move(l)),
         tasks(loop, log),
         engine_due(loop),
-        stock(limits_of(s), {}, names),
+        aliases(std::move(names)),
+        stock(limits_of(s), {}, *aliases.table()),
         judge(*this, *this, engine_options(s)),
         files(s.policies),
         labels(!s.kube_config.empty(), stock, judge, {mail.labels, mail.would_be_labels, mail.wishes}) {
@@ -59,6 +60,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   result<void> load_certificates();
   result<void> open_port();
   void read_policies();
+  void read_aliases();
   void take(const std::vector<policy_text>& changed, std::string trouble, bool all_read);
   void tell(const policy::problem& p, std::string_view kind) const;
   void policies_changed();
@@ -93,6 +95,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
 
   task<void> keep_deadlines();
   task<void> keep_policies();
+  task<void> keep_aliases();
   task<void> keep_reporting();
   task<void> keep_forgetting();
 
@@ -108,6 +111,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   instant armed_for = instant::max();
   std::shared_ptr<tls::context> certificates;
   std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
+  policy::alias_file aliases;
   store::warehouse stock;
   policy::engine judge;
   policy::folder files;
@@ -199,6 +203,19 @@ void ingest_loop::impl::take(const std::vector<policy_text>& changed, std::strin
   policies_changed();
 }
 
+void ingest_loop::impl::read_aliases() {
+  const auto before = aliases.table();
+  if (!aliases.refresh()) return;
+  for (const policy::problem& p : aliases.problems())
+    log.error("aliases: {}; those read before stay in force", p.text());
+  if (aliases.table() == before) return;
+  log.info("aliases: {} taken over from {}", aliases.table()->own(), options.aliases);
+  stock.set_names(*aliases.table(), boot_clock::now());
+  interest_changed = true;
+  mail.aliases(aliases.table());
+  after_engine();
+}
+
 // What was refused is logged with its place and remedy, once per change.
 void ingest_loop::impl::tell(const policy::problem& p, std::string_view kind) const {
   if (p.level == policy::severity::error) {
@@ -280,6 +297,13 @@ task<void> ingest_loop::impl::keep_policies() {
   }
 }
 
+task<void> ingest_loop::impl::keep_aliases() {
+  for (;;) {
+    co_await async::sleep_for(options.policy_poll);
+    read_aliases();
+  }
+}
+
 task<void> ingest_loop::impl::keep_reporting() {
   for (;;) {
     mail.report(report());
@@ -320,13 +344,14 @@ ingest_report ingest_loop::impl::report() const {
   out.strategies = judge.status();
   out.conditions = judge.conditions();
   out.problems = texts.problems();
+  out.problems.insert(out.problems.end(), aliases.problems().begin(), aliases.problems().end());
   out.certificate_seconds_left = certificates->seconds_left();
   for (const auto& [use, why] : *renewal_troubles) out.certificate_troubles.push_back(why);
   return out;
 }
 
-ingest_loop::ingest_loop(const settings& s, const metrics::alias_table& names, faces_mail mail, logger log)
-    : impl_(std::make_unique<impl>(s, names, std::move(mail), std::move(log))) {}
+ingest_loop::ingest_loop(const settings& s, policy::alias_file names, faces_mail mail, logger log)
+    : impl_(std::make_unique<impl>(s, std::move(names), std::move(mail), std::move(log))) {}
 ingest_loop::~ingest_loop() = default;
 
 result<void> ingest_loop::start() {
@@ -337,6 +362,7 @@ result<void> ingest_loop::start() {
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;
   impl_->tasks.spawn("deadlines", impl_->keep_deadlines());
   if (standalone) impl_->tasks.spawn("policy files", impl_->keep_policies());
+  if (!impl_->options.aliases.empty()) impl_->tasks.spawn("aliases", impl_->keep_aliases());
   impl_->tasks.spawn("certificates",
                      async::follow_files(impl_->certificates, "certificate for agents", impl_->log,
                                          std::chrono::seconds(2), impl_->renewal_troubles));

@@ -4,6 +4,7 @@
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "aggregator/label_desk.hpp"
+#include "aggregator/policy/alias_file.hpp"
 #include "aggregator/policy/engine.hpp"
 #include "aggregator/policy/problem.hpp"
 #include "aggregator/store/view.hpp"
@@ -30,7 +31,7 @@ struct ingest_report {
   std::size_t nodes = 0, series = 0, columns = 0, shapes = 0;
   std::vector<policy::strategy_status> strategies;
   std::vector<policy::condition> conditions;
-  std::vector<policy::problem> problems;  ///< of the policy files, as last read
+  std::vector<policy::problem> problems;  ///< of the policy files and the file of aliases, as last read
   long certificate_seconds_left = 0;
   std::vector<std::string> certificate_troubles;  ///< sentences: why renewed files are not in force
 };
@@ -46,6 +47,7 @@ struct faces_mail {
   std::function<void(policy::label_claims)> claims;      ///< likewise, before the wishes that follow from it
   std::function<void(std::vector<store::node_id>)> forgotten;
   std::function<void(std::shared_ptr<const policy::policy_table>)> policies;
+  std::function<void(std::shared_ptr<const metrics::alias_table>)> aliases;
   std::function<void(ingest_report)> report;
   /// Whose a token is, asked on the faces loop; `then` is called there.
   ingest::token_reviewer review;
@@ -57,14 +59,14 @@ struct policy_text {
   std::optional<std::string> text;
 };
 
-/// The single writer (ARCHITECTURE.md, Threads): agents' connections, the store, the policy engine and the
-/// policy files, on one event loop with one timer for everything that happens because nothing arrived.
-/// Threads: start() before run(); watch(), unwatch(), take_…(), set_writes_labels() and stop() from any
-/// thread; everything else on the thread of run().
+/// The single writer (ARCHITECTURE.md, Threads): agents' connections, the store, the policy engine, the
+/// policy files and the file of aliases, on one event loop with one timer for everything that happens because
+/// nothing arrived. Threads: start() before run(); watch(), unwatch(), take_…(), set_writes_labels() and
+/// stop() from any thread; everything else on the thread of run().
 class ingest_loop {
  public:
-  /// `names` must outlive this.
-  ingest_loop(const settings& s, const metrics::alias_table& names, faces_mail mail, logger log);
+  /// `names` has been read once.
+  ingest_loop(const settings& s, policy::alias_file names, faces_mail mail, logger log);
   ~ingest_loop();
   ingest_loop(const ingest_loop&) = delete;
   ingest_loop& operator=(const ingest_loop&) = delete;

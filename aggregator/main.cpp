@@ -4,6 +4,7 @@
 #include "aggregator/config.hpp"
 #include "aggregator/faces_loop.hpp"
 #include "aggregator/ingest_loop.hpp"
+#include "aggregator/policy/alias_file.hpp"
 #include "common/config.hpp"
 #include "common/log.hpp"
 #include "common/tls/own_certificate.hpp"
@@ -16,6 +17,7 @@
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace binnacle::aggregator {
 namespace {
@@ -25,9 +27,9 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "aggregator";
 }
 
-int run(const settings& s, const metrics::alias_table& names, const logger& log) {
-  faces_loop faces(s, names, log);
-  ingest_loop ingest(s, names, faces.mail(), log.part("ingest"));
+int run(const settings& s, policy::alias_file names, const logger& log) {
+  faces_loop faces(s, names.table(), log);
+  ingest_loop ingest(s, std::move(names), faces.mail(), log.part("ingest"));
   if (auto started = ingest.start(); started.has_error()) {
     log.error("{}", started.error().message);
     return 1;
@@ -66,17 +68,17 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "binnacle-aggregator: %s\n", valid.error().message.c_str());
       return 2;
     }
-    metrics::alias_table names;
-    if (const auto read = aggregator::read_aliases(s, names); read.has_error()) {
-      std::fprintf(stderr, "binnacle-aggregator: %s\n", read.error().message.c_str());
-      return 2;
-    }
+    policy::alias_file names(s.aliases);
+    names.refresh();
+    for (const policy::problem& p : names.problems())
+      std::fprintf(stderr, "binnacle-aggregator: %s\n", p.text().c_str());
+    if (!names.problems().empty()) return 2;
     log_level level{};
     parse_log_level(s.log_level, level);
     const logger log("aggregator", level);
     for (const std::string& note : parsed->notes) log.warning("{}", note);
     if (const auto exposed = tls::exposed_key(s.key); !exposed.empty()) log.warning("{}", exposed);
-    return aggregator::run(s, names, log);
+    return aggregator::run(s, std::move(names), log);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "binnacle-aggregator: %s\n", e.what());
     return 1;

@@ -250,7 +250,7 @@ reading api::pod_reading(const asked& a, const question& ask, const pod& whose) 
     return none;
   }
   if (a.series.empty()) {
-    if (auto own = own_reading(*node, a.where.metric, whose, *sources_.aliases, a.now)) return *own;
+    if (auto own = own_reading(*node, a.where.metric, whose, *sources_.aliases->table(), a.now)) return *own;
   }
   return ask(*node, a.now);
 }

@@ -35,7 +35,7 @@ struct api_sources {
   http::health health;
   std::optional<pod_source> pods;      ///< none: metrics of nodes only
   std::optional<node_source> objects;  ///< none: nodes have their names, and what policies put on them
-  const metrics::alias_table* aliases = &metrics::alias_table::built_in();  ///< must outlive the api
+  const metrics::names_in_force* aliases = &metrics::names_in_force::built_in();  ///< must outlive the api
   /// Everything but /livez, /readyz and /healthz needs a verified client certificate. False only where the
   /// listener has no TLS, which a person asked for.
   bool identity_required = true;

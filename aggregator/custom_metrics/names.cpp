@@ -46,8 +46,17 @@ std::string alias_name(const metrics::alias& a, const store::shape::series& seri
 
 }  // namespace
 
-name_list::name_list(const metrics::alias_table& names) : table_(names) {
-  for (const metrics::alias& a : names.all()) aliases_.emplace(a.family, &a);
+name_list::name_list(const metrics::names_in_force& names) : in_force_(names) { begin(); }
+
+// With the aliases in force now, and no node.
+void name_list::begin() {
+  table_ = in_force_.table();
+  aliases_.clear();
+  as_of_ = 0;
+  seen_.clear();
+  uses_.clear();
+  changed_ = true;
+  for (const metrics::alias& a : table_->all()) aliases_.emplace(a.family, &a);
   for (const metrics::family& f : metrics::catalog()) {
     if (f.source != "aggregator") count(f.name, 1);  // a node does not measure the aggregator
   }
@@ -75,11 +84,12 @@ void name_list::count(const store::shape& s, int step) {
 
 bool name_list::knows(std::string_view name) const {
   if (uses_.contains(name)) return true;
-  const metrics::resolved meant = table_.resolve(name);
+  const metrics::resolved meant = table_->resolve(name);
   return meant.is_alias || uses_.contains(meant.otherwise);
 }
 
 const std::vector<std::string>& name_list::of(const store::view& nodes) {
+  if (table_ != in_force_.table()) begin();
   if (std::exchange(as_of_, nodes.catalogs()) == nodes.catalogs()) return names_;
   shapes now;
   const store::shape* last = nullptr;

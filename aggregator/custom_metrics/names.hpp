@@ -17,15 +17,15 @@ namespace binnacle::custom_metrics {
 
 /// The metric names that nodes can be asked for: the families a node agent can emit, every family and flat
 /// name that some node has announced, and the aliases that resolve to one of those. Never empty. While no
-/// node has another catalogue a call costs nothing; else a look at each node, and something for the shapes
-/// that came or went (nodes of one kind share one). For one view.
+/// node has another catalogue and the aliases are the same a call costs nothing; else a look at each node,
+/// and something for the shapes that came or went (nodes of one kind share one). For one view.
 class name_list {
  public:
   /// At most this many are listed; what is left out (the last in byte order) can still be asked for by name.
   static constexpr std::size_t most = 5'000;
 
   /// `names` must outlive the list.
-  explicit name_list(const metrics::alias_table& names = metrics::alias_table::built_in());
+  explicit name_list(const metrics::names_in_force& names = metrics::names_in_force::built_in());
 
   /// In byte order, each once. The reference is valid until the next call.
   const std::vector<std::string>& of(const store::view& nodes);
@@ -38,10 +38,12 @@ class name_list {
   using shapes = std::vector<std::shared_ptr<const store::shape>>;  // by address, each once; kept so that no
                                                                     // address is reused
 
+  void begin();
   void count(const store::shape& s, int step);
   void count(std::string_view name, int step);
 
-  const metrics::alias_table& table_;
+  const metrics::names_in_force& in_force_;
+  std::shared_ptr<const metrics::alias_table> table_;  // what everything below was made with
   std::unordered_multimap<std::string_view, const metrics::alias*> aliases_;  // by family
   std::uint64_t as_of_ = 0;  // store::view::catalogs() at the last look
   shapes seen_;

@@ -88,25 +88,28 @@ class asker {
 /// The askers of the metrics asked for lately.
 class asker_cache {
  public:
-  explicit asker_cache(const metrics::alias_table& names) : names_(names) {}
+  explicit asker_cache(const metrics::names_in_force& names) : names_(names) {}
 
   std::shared_ptr<asker> of(std::string_view metric, const selector& series) {
+    if (of_ != names_.table()) known_.clear();
+    of_ = names_.table();
     std::pair key(std::string(metric), series.text());
     const auto at = known_.find(key);
     if (at != known_.end()) return at->second;
     if (known_.size() >= most) known_.clear();
-    return known_.emplace(std::move(key), std::make_shared<asker>(metric, series, names_)).first->second;
+    return known_.emplace(std::move(key), std::make_shared<asker>(metric, series, *of_)).first->second;
   }
 
  private:
   static constexpr std::size_t most = 64;
-  const metrics::alias_table& names_;
+  const metrics::names_in_force& names_;
+  std::shared_ptr<const metrics::alias_table> of_;  // what known_ was made with
   std::map<std::pair<std::string, std::string>, std::shared_ptr<asker>> known_;
 };
 
 }  // namespace
 
-question_maker ask_store(watched_columns& windows, const metrics::alias_table& names) {
+question_maker ask_store(watched_columns& windows, const metrics::names_in_force& names) {
   const auto cache = std::make_shared<asker_cache>(names);
   return [&windows, cache](std::string_view metric, const selector& series) -> question {
     const auto about = cache->of(metric, series);

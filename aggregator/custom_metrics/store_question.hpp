@@ -13,6 +13,6 @@ namespace binnacle::custom_metrics {
 /// with a metricLabelSelector, by the value itself, whose shorter span then says so. `windows` and `names`
 /// must outlive what is returned.
 question_maker ask_store(watched_columns& windows,
-                         const metrics::alias_table& names = metrics::alias_table::built_in());
+                         const metrics::names_in_force& names = metrics::names_in_force::built_in());
 
 }  // namespace binnacle::custom_metrics

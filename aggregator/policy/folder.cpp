@@ -5,17 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <dirent.h>
-#include <fcntl.h>
 #include <memory>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace binnacle::policy {
 namespace {
-
-std::int64_t ns(const timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
 
 bool is_policy_file(std::string_view name) {
   return !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml"));
@@ -25,22 +19,6 @@ struct close_dir {
   void operator()(DIR* d) const { closedir(d); }
 };
 
-class descriptor {
- public:
-  explicit descriptor(int fd) : fd_(fd) {}
-  ~descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-std::string why(std::string_view what) { return fmt::format("{}: {}", what, std::strerror(errno)); }
-
 /// The first few of the names of files, and how many more.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most_named = 3;
@@ -48,20 +26,6 @@ std::string listed(const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i)
     out += (i == 0 ? "" : ", ") + quoted(names[i]);
   return names.size() > most_named ? fmt::format("{} and {} more", out, names.size() - most_named) : out;
-}
-
-/// Up to `most` + 1 bytes, so that a file that is too long shows as such.
-bool read_all(int fd, std::size_t most, std::string& out) {
-  out.clear();
-  char buffer[16 * 1024];
-  while (out.size() <= most) {
-    const ssize_t n = ::read(fd, buffer, std::min(sizeof buffer, most + 1 - out.size()));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    if (n == 0) break;
-    out.append(buffer, static_cast<std::size_t>(n));
-  }
-  return true;
 }
 
 }  // namespace
@@ -122,39 +86,14 @@ std::vector<std::string> folder::leave_out(std::set<std::string>& names) const {
   return out;
 }
 
-bool folder::read(const std::string& name, seen& s, policy_set& set) const {
+bool folder::read(const std::string& name, followed_file& file, policy_set& set) const {
   const std::string path = path_ + "/" + name;
-  const auto fail = [&](std::string reason) {
-    const bool news = reason != s.trouble;
-    s = {};
-    s.trouble = std::move(reason);
-    if (news) set.unreadable(path, s.trouble);
-    return news;
-  };
-  struct stat st {};
-  if (stat(path.c_str(), &st) != 0) return fail(why("the file cannot be read"));
-  // A pipe or device would block the reader or never end.
-  if (!S_ISREG(st.st_mode))
-    return fail("this is no regular file: put a YAML file here or give it another name");
-  const stamp now{st.st_dev, st.st_ino, static_cast<std::uint64_t>(st.st_size), ns(st.st_mtim),
-                  ns(st.st_ctim)};
-  if (now == s.when_read && s.settled) return false;
-
-  timespec clock{};
-  clock_gettime(CLOCK_REALTIME, &clock);
-  const descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd.get() < 0) return fail(why("the file cannot be read"));
   std::string text;
-  if (!read_all(fd.get(), most_text_bytes, text)) return fail(why("the file cannot be read"));
-
-  constexpr std::int64_t two_seconds = 2'000'000'000;
-  const bool same_text = s.trouble.empty() && !s.settled && s.when_read.inode != 0 && text == s.text;
-  s.settled = ns(clock) - std::max(now.modified_ns, now.changed_ns) > two_seconds;
-  s.when_read = now;
-  s.trouble.clear();
-  s.text = s.settled ? std::string() : text;
-  if (same_text) return false;
-  set.put(path, text);
+  switch (file.look(path, text)) {
+    case followed_file::news::none: return false;
+    case followed_file::news::text: set.put(path, text); break;
+    case followed_file::news::trouble: set.unreadable(path, file.trouble()); break;
+  }
   return true;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "aggregator/policy/followed_file.hpp"
 #include "aggregator/policy/policy_set.hpp"
 
-#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -10,13 +10,9 @@
 
 namespace binnacle::policy {
 
-/// The *.yaml and *.yml files of a folder as a source of policies; no folders below it, no hidden files. The
-/// only part of this room that touches the file system.
-///
-/// Changes are found by stat(2) through links: size, times, inode. So an editor's rename, a write in place
-/// and the swapped links of a mounted ConfigMap are all seen. A file that changed within the last two seconds
-/// is read again, since two writes may share one time stamp. An editor that empties a file before it writes
-/// it takes nothing out of force.
+/// The *.yaml and *.yml files of a folder as a source of policies; no folders below it, no hidden files.
+/// Changes are found as followed_file finds them. An editor that empties a file before it writes it takes
+/// nothing out of force.
 class folder {
  public:
   /// More are left out and named: the new ones, the last by name first; what was read before stays.
@@ -30,24 +26,13 @@ class folder {
   bool refresh(policy_set& set);
 
  private:
-  struct stamp {
-    std::uint64_t device = 0, inode = 0, size = 0;
-    std::int64_t modified_ns = 0, changed_ns = 0;
-    friend bool operator==(const stamp&, const stamp&) = default;
-  };
-  struct seen {
-    stamp when_read;
-    bool settled = false;  // old enough when read that a later write has another time
-    std::string text;      // while not settled: what was read
-    std::string trouble;   // why it could not be read
-  };
   /// Takes names out until most_files are left; which.
   std::vector<std::string> leave_out(std::set<std::string>& names) const;
-  bool read(const std::string& name, seen& s, policy_set& set) const;
+  bool read(const std::string& name, followed_file& file, policy_set& set) const;
 
   std::string path_;
   std::string trouble_;
-  std::map<std::string, seen> files_;  // by name
+  std::map<std::string, followed_file> files_;  // by name
 };
 
 }  // namespace binnacle::policy

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace binnacle::store {
 
@@ -35,6 +36,17 @@ std::chrono::milliseconds wanted_period(const column& c, std::string_view family
 
 }  // namespace
 
+void column_set::name(column& c, metrics::resolved meant) {
+  c.name = std::move(meant);
+  // A rule that gives its own window knows what it wants; an old name without one keeps the mean its
+  // threshold was chosen for.
+  const bool own_window = c.spec.window > duration::zero();
+  c.length = own_window ? c.spec.window : c.name.window;
+  c.stat = own_window ? c.spec.stat : statistic::avg;
+  c.families.clear();
+  add_families(c.families, c.name);
+}
+
 void column_set::attach(kind& k, std::uint32_t id) {
   if (k.plans.size() <= id) k.plans.resize(id + 1);
   column& c = *columns_[id];
@@ -61,13 +73,8 @@ column_set::added column_set::add(const column_spec& spec) {
   }
   auto fresh = std::make_unique<column>();
   fresh->spec = spec;
-  fresh->name = names_->resolve(spec.metric);
-  // A rule that gives its own window knows what it wants; an old name without one keeps the mean its
-  // threshold was chosen for.
-  fresh->length = spec.window > duration::zero() ? spec.window : fresh->name.window;
-  fresh->stat = spec.window > duration::zero() ? spec.stat : statistic::avg;
+  name(*fresh, names_->resolve(spec.metric));
   fresh->users = 1;
-  add_families(fresh->families, fresh->name);
   ++interest_version_;
   fresh->values = std::make_shared<shared_column>(spec);
 
@@ -85,6 +92,26 @@ column_set::added column_set::add(const column_spec& spec) {
     if (const auto k = entry.lock()) attach(*k, id);
   }
   return {column_id{id}, true};
+}
+
+std::vector<column_id> column_set::set_names(const metrics::alias_table& names) {
+  names_ = &names;
+  std::vector<column_id> others;
+  for (std::uint32_t id = 0; id < columns_.size(); ++id) {
+    if (!columns_[id]) continue;
+    auto meant = names.resolve(columns_[id]->spec.metric);
+    if (meant == columns_[id]->name) continue;
+    name(*columns_[id], std::move(meant));
+    for (auto& [what, entry] : kinds_) {
+      const auto k = entry.lock();
+      if (!k) continue;
+      detach(*k, id);
+      attach(*k, id);
+    }
+    others.push_back(column_id{id});
+  }
+  if (!others.empty()) ++interest_version_;
+  return others;
 }
 
 bool column_set::remove(column_id which) {

@@ -40,8 +40,10 @@ struct kind {
 /// The columns in use and their plans for every kind of node. Threads: the ingest loop.
 class column_set {
  public:
-  /// `names` must outlive this.
+  /// `names` must live until the next set_names(), or as long as this.
   explicit column_set(const metrics::alias_table& names) : names_(&names) {}
+  /// Other old names from now on. The columns that mean something else by it, with their new plans.
+  std::vector<column_id> set_names(const metrics::alias_table& names);
 
   /// One more user of the column; makes it and its plans at first use. `made` says whether it is new (and
   /// empty).
@@ -71,6 +73,7 @@ class column_set {
   std::uint64_t interest_version() const noexcept { return interest_version_; }
 
  private:
+  static void name(column& c, metrics::resolved meant);
   void attach(kind& k, std::uint32_t id);
   static void detach(kind& k, std::uint32_t id);
 

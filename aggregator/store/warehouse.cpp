@@ -38,6 +38,18 @@ std::optional<node_id> warehouse::find(std::string_view name) const noexcept {
   return at == by_name_.end() ? std::nullopt : std::optional(node_id{at->second});
 }
 
+void warehouse::set_names(const metrics::alias_table& names, instant now) {
+  for (const column_id id : columns_.set_names(names)) {
+    const auto c = static_cast<std::uint32_t>(index(id));
+    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+      node_state& n = nodes_[i];
+      if (!n.cells) continue;
+      if (n.windows.size() > c) n.windows[c].reset();
+      publish(c, node_id{i}, derive(n, c, now));
+    }
+  }
+}
+
 result<warehouse::catalog_outcome> warehouse::set_catalog(node_id id, const wire::catalog& announced,
                                                           instant now) {
   node_state& n = nodes_[index(id)];

@@ -46,11 +46,11 @@ struct warehouse_counters {
 /// the windows are full.
 class warehouse {
  public:
-  /// Called for every column sample made by set_catalog(), apply(), expire() and the link calls, also when
-  /// only its age changed. It must not call back into the warehouse.
+  /// Called for every column sample made by set_names(), set_catalog(), apply(), expire() and the link calls,
+  /// also when only its age changed. It must not call back into the warehouse.
   using sink = std::function<void(column_id, node_id, const sample&)>;
 
-  /// `names` must outlive the warehouse.
+  /// `names` must live until the next set_names(), or as long as the warehouse.
   explicit warehouse(warehouse_limits limits = {}, sink on_sample = {},
                      const metrics::alias_table& names = metrics::alias_table::built_in());
 
@@ -67,6 +67,10 @@ class warehouse {
   bool known(node_id id) const noexcept { return !nodes_[index(id)].name.empty(); }
   /// Null until the node's first catalogue.
   std::shared_ptr<const row> cells(node_id id) const noexcept { return nodes_[index(id)].cells; }
+
+  /// Other old names from now on. Columns that mean something else by it begin anew: their windows are empty,
+  /// and each node's sample is made from what its row holds.
+  void set_names(const metrics::alias_table& names, instant now);
 
   struct catalog_outcome {
     std::shared_ptr<const row> cells;

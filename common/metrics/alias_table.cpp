@@ -86,6 +86,11 @@ const alias_table& alias_table::built_in() {
   return table;
 }
 
+const names_in_force& names_in_force::built_in() {
+  static const names_in_force names(std::make_shared<const alias_table>());
+  return names;
+}
+
 std::string_view alias_table::keep(std::string_view text) { return texts_.emplace_back(text); }
 
 void alias_table::add(const alias& row) {

@@ -3,9 +3,11 @@
 #include "common/metrics/catalog.hpp"
 
 #include <deque>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace binnacle::metrics {
@@ -39,6 +41,21 @@ class alias_table {
   std::vector<alias> rows_;
   std::size_t own_ = 0;
   std::deque<std::string> texts_;
+};
+
+/// The table in force, for those who outlive a table: the user's file may change at any time. Threads: one.
+class names_in_force {
+ public:
+  explicit names_in_force(std::shared_ptr<const alias_table> table) : table_(std::move(table)) {}
+
+  const std::shared_ptr<const alias_table>& table() const noexcept { return table_; }
+  void replace(std::shared_ptr<const alias_table> newer) noexcept { table_ = std::move(newer); }
+
+  /// The built-in rows, for ever.
+  static const names_in_force& built_in();
+
+ private:
+  std::shared_ptr<const alias_table> table_;
 };
 
 }  // namespace binnacle::metrics

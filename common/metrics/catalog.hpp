@@ -52,6 +52,8 @@ struct resolved {
   /// health_metric, and policies were written for that. Empty for aliases, our own families, and names that
   /// begin with node_ already.
   std::string otherwise;
+
+  friend bool operator==(const resolved&, const resolved&) = default;
 };
 
 /// `name` through the alias table; a name that is no alias resolves to itself.

@@ -25,6 +25,8 @@ EXISTING = {"certificates": {"mode": "existing", "existing": {
 CERT_MANAGER = {"certificates": {"mode": "certManager", "nodes": ["node1"], "certManager": {
     "serverIssuer": {"name": "a"}, "agentIssuer": {"name": "b"}, "clientIssuer": {"name": "c"}, "trustSecret": "my-trust", "agentTrustSecret": "my-ca"}}}
 BY_CERTIFICATE = {"agent": {"identity": "certificate"}}
+ALIASES = [{"name": "machine_kw", "family": "host_power_watts", "scale": 0.001, "window": "1m"},
+           {"name": "first_socket", "family": "rapl_power_watts", "selector": {"package": "0"}, "rule": "sole"}]
 MATRIX = {
     "defaults": NODES,
     "privileged": NODES | {"agent": {"mode": "privileged", "textfileDirectory": "/var/lib/metrics"}},
@@ -37,7 +39,7 @@ MATRIX = {
     "agents by cert-manager's certificate": CERT_MANAGER | BY_CERTIFICATE,
     "everything optional": NODES | {"monitoring": {"monitors": True, "rules": True, "dashboards": True, "labels": {"release": "p"}},
                                     "openshift": {"enabled": True}, "image": {"pullSecrets": ["pull"], "digests": {"agent": DIGEST}}, "cluster": "edge", "descheduler": {"enabled": True},
-                                    "aggregator": {"settings": {"label-namespaces": ["ops", "power"]}}},
+                                    "aggregator": {"settings": {"label-namespaces": ["ops", "power"]}, "aliases": ALIASES}},
     "nothing optional": NODES | {"aggregator": {"replicas": 1}, "customMetrics": {"enabled": False}, "scheduler": {"enabled": False},
                                  "priorityClass": {"create": False}, "networkPolicy": {"enabled": False}, "agent": {"namespace": {"create": False}}},
     "far agents": NODES | {"agent": {"aggregators": ["binnacle.example.com:9110"], "serverName": "x"}, "aggregator": {"ingest": {"type": "NodePort", "nodePort": 30110}}},
@@ -205,6 +207,15 @@ class Rendered(unittest.TestCase):
     def test_secrets_of_others_are_not_the_chart_s_to_write(self):
         for name in ("existing secrets", "cert-manager", "agents by a certificate of yours", "agents by cert-manager's certificate"):
             self.assertEqual([o["metadata"]["name"] for o in dict(RENDERED)[name].of("Secret")], [], name)
+
+    def test_aliases_are_a_file_of_their_own_whose_changes_reach_pods_that_run(self):
+        objects = dict(RENDERED)["everything optional"]
+        self.assertEqual(yaml.safe_load(objects.one("ConfigMap", "binnacle-aliases")["data"]["aliases.yaml"]), ALIASES)
+        settings = yaml.safe_load(objects.one("ConfigMap", "binnacle-aggregator")["data"]["aggregator.yaml"])
+        spec = objects.one("Deployment", "binnacle-aggregator")["spec"]["template"]["spec"]
+        mounts = [m for m in spec["containers"][0]["volumeMounts"] if m["name"] == "aliases"]
+        self.assertEqual([(m["mountPath"] + "/aliases.yaml", m.get("subPath")) for m in mounts], [(settings["aliases"], None)])
+        self.assertNotIn("aliases", yaml.safe_load(dict(RENDERED)["defaults"].one("ConfigMap", "binnacle-aggregator")["data"]["aggregator.yaml"]))
 
     def test_an_aggregator_may_take_the_time_to_drain_twice(self):
         for drain, seconds in ((None, 15), ("0s", 5), ("500ms", 7), ("30s", 65), ("1m30s", 185)):

@@ -196,6 +196,17 @@ class Loop(unittest.TestCase):
         self.until_passing(["cool"])
         self.assertEqual(len(self.trial.metric("host_power_watts_psys")), 2)
 
+        names.write_text("- {name: machine_kw, family: host_power_watts, scale: 0.0001}\n")
+        self.until_passing(["cool", "warm"])
+        names.write_text("- {name: machine_kw, family: host_power_watts, scale: 0.001}\n- {name: nameless}\n")
+        self.trial.wait_for("the refusal", lambda: "aliases.yaml:2: error: [1]: family is missing" in self.trial.log("aggregator"))
+        self.assertIn("those read before stay in force", self.trial.log("aggregator"))
+        self.trial.wait_for("it in the list of policies", lambda: "aliases.yaml" in self.trial.ask("ops", "/api/v1/policies")[1])
+        self.until_passing(["cool", "warm"])
+        names.write_text("- {name: machine_watts, family: host_power_watts}\n")
+        self.trial.wait_for("the other name", lambda: len(self.trial.metric("machine_watts")) == 2)
+        self.trial.wait_for("the old one to be gone", lambda: not self.trial.metric("machine_kw"))
+
     def test_a_node_that_is_gone_for_good_is_forgotten(self):
         self.begin(policy(rule("dontschedule", 250)), "--forget-after", "2s")
         self.assertEqual(self.trial.end("warm"), 0)

@@ -88,6 +88,26 @@ TEST_SUITE("aggregator/custom_metrics/names") {
     CHECK_FALSE(has(list.of(nodes), "inlet_celsius"));
   }
 
+  TEST_CASE("other aliases are listed at once, and those of before no longer") {
+    store::view nodes;
+    add(nodes, 0, "n1", store::two_packages());
+    const auto table = [](std::string_view name) {
+      auto made = std::make_shared<metrics::alias_table>();
+      made->add({.name = name, .family = "rapl_power_watts", .note = "test"});
+      return made;
+    };
+    metrics::names_in_force names(table("heat"));
+    name_list list(names);
+    CHECK(has(list.of(nodes), "heat"));
+    const auto before = list.revision();
+    names.replace(table("warmth"));
+    CHECK(has(list.of(nodes), "warmth"));
+    CHECK_FALSE(has(list.of(nodes), "heat"));
+    CHECK(has(list.of(nodes), "rapl_power_watts_1"));
+    CHECK(list.revision() != before);
+    CHECK_FALSE(list.knows("heat"));
+  }
+
   TEST_CASE("a fleet with endless names is cut off, not served endlessly") {
     store::view nodes;
     store::catalog_builder c;

@@ -105,6 +105,23 @@ TEST_SUITE("aggregator/custom_metrics/store_question") {
     }
   }
 
+  TEST_CASE("a name is asked by the aliases in force") {
+    fake_ingest ingest;
+    const auto node = warm_node();
+    const auto table = [](double scale) {
+      auto made = std::make_shared<metrics::alias_table>();
+      made->add({.name = "heat", .family = "rapl_power_watts", .scale = scale, .note = "test"});
+      return made;
+    };
+    metrics::names_in_force names(table(1));
+    const auto maker = ask_store(ingest.windows, names);
+    const auto asked_before = maker("heat", {});
+    CHECK(asked_before(node, at_s(101)).value.value == decimal{1221, -1});
+    names.replace(table(0.001));
+    CHECK(maker("heat", {})(node, at_s(101)).value.value == decimal{1221, -4});
+    CHECK(asked_before(node, at_s(101)).value.value == decimal{1221, -1});
+  }
+
   TEST_CASE("a node without a catalogue has no value yet") {
     fake_ingest ingest;
     store::node_view node;
