@@ -161,10 +161,7 @@ struct role_rule {
   sensor_role role = sensor_role::none;
 };
 
-/// Whether `text` is of this form: `*` any run of characters, `?` any one; without regard to case (ASCII).
-bool matches(std::string_view pattern, std::string_view text) noexcept;
-
-/// What to read. Patterns are as matches() has them, tried against name and key. What is
+/// What to read. Patterns are as matches_glob() has them, tried against name and key. What is
 /// beyond max_patterns or max_pattern is cut off by encode(): refuse it where it is configured.
 struct selection {
   bool defaults = true;  ///< the default list: temperatures, fans, power; no voltages, currents, states

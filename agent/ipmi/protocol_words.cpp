@@ -1,5 +1,4 @@
 #include "agent/ipmi/protocol.hpp"
-#include "common/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,27 +37,6 @@ sensor_kind sensor_kind_of(std::string_view text) noexcept {
 sensor_role sensor_role_of(std::string_view text) noexcept { return enum_of(roles, text, sensor_role::none); }
 sensor_origin sensor_origin_of(std::string_view text) noexcept {
   return enum_of(origins, text, sensor_origin::sdr);
-}
-
-bool matches(std::string_view pattern, std::string_view text) noexcept {
-  // Where the last `*` stands and how much of the text it has taken: on a mismatch it takes one more.
-  std::size_t star = pattern.npos, taken = 0, p = 0, t = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || lowered(pattern[p]) == lowered(text[t]))) {
-      ++p;
-      ++t;
-    } else if (star != pattern.npos) {
-      p = star + 1;
-      t = ++taken;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
 }
 
 }  // namespace binnacle::ipmi

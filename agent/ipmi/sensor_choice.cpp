@@ -1,5 +1,6 @@
 #include "agent/ipmi/sensor_choice.hpp"
 
+#include "common/glob.hpp"
 #include "common/text.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ bool has_any(const std::string& name, std::initializer_list<std::string_view> pa
 }
 
 bool fits(const std::string& pattern, const sensor& s) {
-  return matches(pattern, s.name) || matches(pattern, s.key);
+  return matches_glob(pattern, s.name) || matches_glob(pattern, s.key);
 }
 bool fits_any(const std::vector<std::string>& patterns, const sensor& s) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const auto& p) { return fits(p, s); });

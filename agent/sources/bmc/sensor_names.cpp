@@ -1,5 +1,7 @@
 #include "agent/sources/bmc/sensor_names.hpp"
 
+#include "common/glob.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +34,7 @@ bool gives(const ipmi::sensor& s, std::string_view family) {
 
 bool matches(std::span<const std::string> globs, const ipmi::sensor& s) {
   return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-    return ipmi::matches(glob, s.name) || ipmi::matches(glob, s.key);
+    return matches_glob(glob, s.name) || matches_glob(glob, s.key);
   });
 }
 

@@ -1,6 +1,6 @@
 #include "agent/sources/host/host.hpp"
 
-#include "agent/ipmi/protocol.hpp"
+#include "common/glob.hpp"
 
 #include <fmt/format.h>
 
@@ -60,8 +60,7 @@ bool is_named(const wire::series_info& s, std::span<const std::string> patterns)
   const auto label = label_of(s, "sensor"), type = label_of(s, "type");
   const auto chip_and_label = fmt::format("{}/{}", label_of(s, "chip"), label);
   return std::ranges::any_of(patterns, [&](const std::string& p) {
-    return label.empty() ? ipmi::matches(p, type)
-                         : ipmi::matches(p, label) || ipmi::matches(p, chip_and_label);
+    return label.empty() ? matches_glob(p, type) : matches_glob(p, label) || matches_glob(p, chip_and_label);
   });
 }
 

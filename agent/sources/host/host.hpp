@@ -16,7 +16,7 @@ inline const std::vector<std::string> usual_inlets{"*inlet*", "*ambient*"};
 
 struct host_options {
   duration period = std::chrono::seconds(1);
-  /// What counts as inlet where no BMC gives one, as ipmi::matches() has it: tried against a hwmon sensor's
+  /// What counts as inlet where no BMC gives one, as matches_glob() has it: tried against a hwmon sensor's
   /// label, its chip and label ("nct6798-isa-0290/SYSTIN"), and a thermal zone's type.
   std::vector<std::string> inlets = usual_inlets;
 };

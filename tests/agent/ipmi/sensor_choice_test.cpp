@@ -30,20 +30,6 @@ constexpr auto power = sensor_kind::power;
 
 TEST_SUITE_BEGIN("agent/ipmi/sensor_choice");
 
-TEST_CASE("patterns are globs without regard to case") {
-  CHECK(matches("*", ""));
-  CHECK(matches("psu*", "PSU1 Input"));
-  CHECK(matches("*temp", "Inlet Temp"));
-  CHECK(matches("P?U1*In*t", "psu1 input"));
-  CHECK(matches("a*b*c", "aXXbYYbZc"));
-  CHECK_FALSE(matches("a*b*c", "aXXbYYbZ"));
-  CHECK_FALSE(matches("", "a"));
-  CHECK_FALSE(matches("PSU", "PSU1"));
-  CHECK(matches("", ""));
-  // Stars that a naive matcher takes exponential time for.
-  CHECK_FALSE(matches("*a*a*a*a*a*a*a*a*a*a*a*a*b", std::string(5'000, 'a')));
-}
-
 TEST_CASE("inlet and CPU are found by entity, else by the names boards give them") {
   CHECK(role(temperature, "Temp 1", 0x37) == sensor_role::inlet);
   CHECK(role(temperature, "Temp 1", 0x40) == sensor_role::inlet);
