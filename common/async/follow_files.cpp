@@ -4,6 +4,16 @@
 #include "common/tls/own_certificate.hpp"
 
 namespace binnacle::async {
+namespace {
+
+// A broken file is the context's error once; it is wrong until it is mended.
+result<bool> reload(tls::context& context) {
+  auto done = context.reload_if_changed();
+  if (done.has_value() && !context.trouble().empty()) return error{errc::invalid_input, context.trouble()};
+  return done;
+}
+
+}  // namespace
 
 task<void> follow_files(std::shared_ptr<tls::context> context, std::string what, logger log,
                         std::chrono::seconds period, std::shared_ptr<reload_troubles> troubles) {
@@ -21,7 +31,7 @@ task<void> follow_files(std::shared_ptr<tls::context> context, std::string what,
     told_wrong = !wrong.empty();
     told_soon = soon;
     co_await sleep_for(period);
-    const auto reloaded = context->reload_if_changed();
+    const auto reloaded = reload(*context);
     if (reloaded.has_error()) {
       if (reloaded.error().message != said) log.error("{}: {}", what, reloaded.error().message);
       said = reloaded.error().message;

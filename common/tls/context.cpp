@@ -258,17 +258,22 @@ result<bool> context::reload_if_changed() {
   auto built = build(options_);
   // Remembered even if what is there is broken: it is reported once, and looked at again when it changes. If
   // it could not be read (no file descriptor is left), nobody knows what is there.
-  if (built.has_value() || built.error().code != errc::io) stamp_ = std::move(now);
+  stamp_ = built.has_value() || built.error().code != errc::io ? std::move(now) : std::string();
+  const auto refuse = [this](errc code, std::string why) {
+    trouble_ = std::move(why);
+    return error{code, trouble_};
+  };
   if (built.has_error()) {
-    return error{built.error().code,
-                 built.error().message + "; the certificate loaded before stays in force"};
+    return refuse(built.error().code,
+                  built.error().message + "; the certificate loaded before stays in force");
   }
   if (SSL_CTX_get0_certificate(built->get()) != nullptr && seconds_left_of(built->get()) <= 0 &&
       seconds_left() > 0) {
-    return error{errc::invalid_input,
-                 fmt::format("certificate {} has already expired; the one loaded before stays in force",
-                             options_.pem.certificate)};
+    return refuse(errc::invalid_input,
+                  fmt::format("certificate {} has already expired; the one loaded before stays in force",
+                              options_.pem.certificate));
   }
+  trouble_.clear();
   current_ = std::move(*built);
   return true;
 }

@@ -44,7 +44,8 @@ struct options {
 
 /// A TLS context that follows its files: reload_if_changed() looks at them (by path, so Kubernetes' symlink
 /// swaps are seen) and builds a new SSL_CTX when any changed; connections made before keep theirs. A broken
-/// new file is reported once, one that cannot be read now is tried again; the last good context stays.
+/// new file is an error once and trouble() until it is mended, one that cannot be read now is tried again;
+/// the last good context stays.
 /// Threads: one loop; current() may be kept by connections.
 class context {
  public:
@@ -55,6 +56,8 @@ class context {
   std::shared_ptr<SSL_CTX> current() const noexcept { return current_; }
   /// Blocks for a few stat(2) calls. True when a new certificate is in force.
   result<bool> reload_if_changed();
+  /// Why the newest files are not in force, in one sentence; empty when they are.
+  const std::string& trouble() const noexcept { return trouble_; }
   /// Seconds until the own certificate ends; negative when it has. For metrics and warnings.
   long seconds_left() const;
   /// Less than a tenth of the certificate's time is left: whoever renews it has not done so.
@@ -64,7 +67,8 @@ class context {
   explicit context(options o) : options_(std::move(o)) {}
   options options_;
   std::shared_ptr<SSL_CTX> current_;
-  std::string stamp_;  // mtime, size and inode of each file
+  std::string stamp_;  // mtime, size and inode of each file; empty: nobody knows what is there
+  std::string trouble_;
 };
 
 /// The verified peer certificate of an established connection; empty optional-like common_name and names when

@@ -146,6 +146,35 @@ TEST_SUITE("common/async") {
     });
   }
 
+  TEST_CASE("a file that stays broken is told once, however often it is written") {
+    support::temp_dir dir;
+    support::authority ca(dir, "ca");
+    tls::options o;
+    o.side = tls::role::server;
+    o.pem = ca.issue_server();
+    const std::shared_ptr<tls::context> context = tls::context::load(o).value();
+    std::vector<std::string> said;
+    const logger log("test", log_level::info, [&said](std::string_view line) { said.emplace_back(line); });
+    support::run([&](async::loop& loop) -> task<void> {
+      async::task_group group(loop, quiet);
+      group.spawn("follow", async::follow_files(context, "test certificate", log, std::chrono::seconds(0)));
+      for (const int size : {6, 7, 8}) {
+        support::write_file(o.pem.key, std::string(static_cast<std::size_t>(size), 'x'));
+        while (said.empty()) co_await async::sleep_for(1ms);
+        co_await async::sleep_for(20ms);
+      }
+      CHECK(said.size() == 1);
+      ca.issue_server();
+      while (said.size() == 1) co_await async::sleep_for(1ms);
+      CHECK(said.back().find("taken over") != std::string::npos);
+      support::write_file(o.pem.key, "broken");
+      while (said.size() == 2) co_await async::sleep_for(1ms);
+      CHECK(said.back().find("stays in force") != std::string::npos);
+      group.cancel();
+      co_await group.wait();
+    });
+  }
+
   TEST_CASE("an ended certificate is told once, by its date") {
     support::temp_dir dir;
     support::authority ca(dir, "ca");

@@ -178,10 +178,13 @@ TEST_SUITE("common/tls/context") {
     CHECK(half.error().message.find("stays in force") != std::string::npos);
     CHECK(context->current() == before);
     CHECK(context->reload_if_changed().value() == false);
+    CHECK(context->trouble() == half.error().message);  // for as long as it is so
     support::write_file(pem.certificate, text_of(other.certificate));
     CHECK(context->reload_if_changed().value() == true);
+    CHECK(context->trouble().empty());
     fs::remove(pem.certificate);
     CHECK(context->reload_if_changed().has_error());
+    CHECK_FALSE(context->trouble().empty());
     CHECK(context->seconds_left() > 0);
   }
 
@@ -236,6 +239,8 @@ TEST_SUITE("common/tls/context") {
     const auto reloaded = context->reload_if_changed();
     REQUIRE(reloaded.has_error());
     CHECK(reloaded.error().message.find("expired") != std::string::npos);
+    CHECK(context->reload_if_changed().value() == false);
+    CHECK(context->trouble() == reloaded.error().message);
     CHECK(context->seconds_left() > 0);
   }
 }
