@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace binnacle::agent {
 namespace {
@@ -40,7 +41,7 @@ std::optional<foreign_names::refusal> foreign_names::against(const std::string& 
   if (taken_.contains(key)) {
     return refusal{"duplicate", fmt::format("{} with the same labels comes from elsewhere already", s.name)};
   }
-  if (taken_.size() >= most_.series || bytes_ + cost_of(s) > most_.bytes) {
+  if (!fits(taken_.size(), bytes_, cost_of(s))) {
     return refusal{
         "bound",
         fmt::format("{} and what follows is beyond the {} series or {} bytes of names that are taken", s.name,
@@ -57,9 +58,35 @@ void foreign_names::take(std::string_view key, const foreign_series& s, foreign_
 void foreign_names::release(std::string_view key) {
   const auto it = taken_.find(key);
   if (it == taken_.end()) return;
+  back(key);
   bytes_ -= it->second.cost;
   taken_.erase(it);
   ++freed_;
+}
+
+void foreign_names::gone(std::string_view key) {
+  const auto it = taken_.find(key);
+  if (it == taken_.end() || it->second.gone != 0) return;
+  it->second.gone = ++last_gone_;
+  gone_.emplace(last_gone_, it->first);
+  gone_bytes_ += it->second.cost;
+  ++freed_;
+}
+
+void foreign_names::back(std::string_view key) {
+  const auto it = taken_.find(key);
+  if (it == taken_.end() || it->second.gone == 0) return;
+  gone_.erase(std::exchange(it->second.gone, 0));
+  gone_bytes_ -= it->second.cost;
+}
+
+void foreign_names::make_room(const foreign_series& s, board& out) {
+  const auto cost = cost_of(s);
+  if (!fits(taken_.size() - gone_.size(), bytes_ - gone_bytes_, cost)) return;
+  while (!gone_.empty() && !fits(taken_.size(), bytes_, cost)) {
+    const auto key = gone_.begin()->second;
+    taken_.at(key).holder->yield(key, out);
+  }
 }
 
 void foreign_names::ask_for(const std::string& key, board& out) {
@@ -71,53 +98,75 @@ foreign_origin::~foreign_origin() { clear(); }
 std::string foreign_origin::apply(board::group_ref group, const std::vector<foreign_series>& found,
                                   instant now, board& out) {
   ++round_;
-  freed_before_ = names_->freed();
-  refused_ = false;
   std::string problem;
   const auto refuse = [&](std::string_view reason, std::string sentence) {
     out.count_refused(reason);
     if (problem.empty()) problem = std::move(sentence);
   };
+  const auto refuse_double = [&](const foreign_series& s) {
+    refuse("duplicate", fmt::format("{} is there twice with the same labels: the first counts", s.name));
+  };
+  // What is known first: only then is it certain which of it is gone and may make room for what is new.
+  std::vector<std::pair<std::string, const foreign_series*>> added;
   for (const auto& s : found) {
     auto key = s.key();
-    auto held = held_.find(key);
+    const auto held = held_.find(key);
     if (held == held_.end()) {
-      names_->ask_for(key, out);
-      if (auto no = names_->against(key, s)) {
-        refused_ = true;
-        refuse(no->reason, std::move(no->sentence));
-        continue;
-      }
-      const auto ref =
-          out.add_series(group, s.name, s.labels, natural_exponent(s.value).value_or(0), s.type, s.help);
-      if (ref == board::no_series) {  // the board counts it
-        if (problem.empty()) problem = out.last_refusal();
-        continue;
-      }
-      held = held_.emplace(std::move(key), series{ref, 0, {}}).first;
-      names_->take(held->first, s, *this);
+      added.emplace_back(std::move(key), &s);
     } else if (held->second.round == round_) {
-      refuse("duplicate", fmt::format("{} is there twice with the same labels: the first counts", s.name));
-      continue;
-    }
-    auto& h = held->second;
-    h.round = round_;
-    h.gone_at.reset();
-    if (s.reason == wire::absence::none) {
-      out.set(h.ref, s.value);
+      refuse_double(s);
     } else {
-      out.set_absent(h.ref, s.reason);
+      held->second.round = round_;
+      if (held->second.gone_at) names_->back(held->first);
+      show(held->second, s, out);
     }
   }
+  mark_gone(now, out);
+  refused_ = false;
+  for (auto& [key, s] : added) {
+    if (held_.contains(key)) {
+      refuse_double(*s);
+      continue;
+    }
+    names_->ask_for(key, out);
+    names_->make_room(*s, out);
+    if (auto no = names_->against(key, *s)) {
+      refused_ = true;
+      refuse(no->reason, std::move(no->sentence));
+      continue;
+    }
+    const auto ref =
+        out.add_series(group, s->name, s->labels, natural_exponent(s->value).value_or(0), s->type, s->help);
+    if (ref == board::no_series) {  // the board counts it
+      if (problem.empty()) problem = out.last_refusal();
+      continue;
+    }
+    const auto held = held_.emplace(std::move(key), series{ref, round_, {}}).first;
+    names_->take(held->first, *s, *this);
+    show(held->second, *s, out);
+  }
+  freed_before_ = names_->freed();
+  return problem;
+}
+
+void foreign_origin::show(series& h, const foreign_series& s, board& out) {
+  h.gone_at.reset();
+  if (s.reason == wire::absence::none) {
+    out.set(h.ref, s.value);
+  } else {
+    out.set_absent(h.ref, s.reason);
+  }
+}
+
+void foreign_origin::mark_gone(instant now, board& out) {
   for (auto& [key, h] : held_) {
     if (h.round == round_) continue;
     if (!h.gone_at) {
       h.gone_at = now;
-      names_->gone();
+      names_->gone(key);
     }
     out.set_absent(h.ref, wire::absence::missing);
   }
-  return problem;
 }
 
 void foreign_origin::yield(std::string_view key, board& out) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,8 +55,13 @@ class foreign_names {
   void release(std::string_view key);
   /// Whoever has this name but no longer the series gives it up.
   void ask_for(const std::string& key, board& out);
-  /// A series is gone, so that ask_for() will find its name free.
-  void gone() noexcept { ++freed_; }
+  /// If the bounds leave no room for `s`, but would without the series that are gone: those are given up,
+  /// the one gone longest first, until there is room.
+  void make_room(const foreign_series& s, board& out);
+  /// A series is gone: its name is kept, so that policies see an absence, until somebody needs the room.
+  void gone(std::string_view key);
+  /// It is there again.
+  void back(std::string_view key);
   /// Raised when a name became free: what was refused may be taken now.
   std::uint64_t freed() const noexcept { return freed_; }
 
@@ -63,16 +69,24 @@ class foreign_names {
   struct taken {
     std::size_t cost;  // in a catalogue
     foreign_origin* holder;
+    std::uint64_t gone = 0;  // its place in gone_; 0: it is there
   };
+  bool fits(std::size_t series, std::size_t bytes, std::size_t cost) const noexcept {
+    return series < most_.series && bytes + cost <= most_.bytes;
+  }
+
   bounds most_;
   std::unordered_map<std::string_view, taken> taken_;
   std::size_t bytes_ = 0;
+  std::map<std::uint64_t, std::string_view> gone_;  // in the order in which they went
+  std::size_t gone_bytes_ = 0;
+  std::uint64_t last_gone_ = 0;
   std::uint64_t freed_ = 0;
 };
 
 /// The series of one file or exporter on the board. What a new reading no longer has is `missing` for ten
-/// minutes, so that policies see an absence rather than a node that never had it, then forgotten; at once if
-/// another origin has it now (a file was renamed, a metric moved).
+/// minutes, so that policies see an absence rather than a node that never had it, then forgotten; sooner if
+/// another origin has it now (a file was renamed, a metric moved), or if living series need the room.
 class foreign_origin {
  public:
   explicit foreign_origin(std::shared_ptr<foreign_names> names) : names_(std::move(names)) {}
@@ -102,11 +116,14 @@ class foreign_origin {
     std::uint64_t round = 0;         // of the last reading that had it
     std::optional<instant> gone_at;  // missing since
   };
+  static void show(series& h, const foreign_series& s, board& out);
+  void mark_gone(instant now, board& out);
+
   std::shared_ptr<foreign_names> names_;
   std::unordered_map<std::string, series> held_;
   std::uint64_t round_ = 0;
   bool refused_ = false;            // something of the last reading
-  std::uint64_t freed_before_ = 0;  // names_->freed() then
+  std::uint64_t freed_before_ = 0;  // names_->freed() after it
 };
 
 /// How long what was there stays announced as missing.

@@ -302,6 +302,52 @@ TEST_CASE("bounds on series, bytes and files are kept and named") {
   }
 }
 
+TEST_CASE("series that are gone make room for those that are there, the one gone longest first") {
+  folder f({.names = std::make_shared<foreign_names>(foreign_names::bounds{.series = 3})});
+  const auto of = [](const char* pod) { return metrics::label_set{{"pod", pod}}; };
+  f.settled("a.prom", "x{pod=\"1\"} 1\nx{pod=\"2\"} 1\n");
+  f.look();
+  f.settled("a.prom", "x{pod=\"2\"} 1\nx{pod=\"3\"} 1\n");
+  f.look();
+  CHECK(shown(f.out, "x", of("1")) == "missing");
+  SUBCASE("in the same reading") {
+    f.settled("a.prom", "x{pod=\"4\"} 4\nx{pod=\"5\"} 5\n");
+    f.look();
+    CHECK(shown(f.out, "x", of("1")) == "no such series");
+    // Both went in this reading, and there is room for one of them.
+    CHECK((shown(f.out, "x", of("2")) == "missing") != (shown(f.out, "x", of("3")) == "missing"));
+    CHECK(to_double(entry_of(f.out, "x", of("4"))->value) == 4);
+    CHECK(to_double(entry_of(f.out, "x", of("5"))->value) == 5);
+  }
+  SUBCASE("for another file") {
+    f.settled("b.prom", "y 7\n");
+    f.look();
+    CHECK(shown(f.out, "x", of("1")) == "no such series");
+    CHECK(to_double(entry_of(f.out, "y")->value) == 7);
+  }
+  SUBCASE("one that came back is not given up") {
+    f.settled("a.prom", "x{pod=\"1\"} 1\nx{pod=\"2\"} 1\n");
+    f.look();
+    f.settled("b.prom", "y 7\n");
+    f.look();
+    CHECK(shown(f.out, "x", of("1")).substr(0, 1) == "1");
+    CHECK(shown(f.out, "x", of("3")) == "no such series");
+    CHECK(to_double(entry_of(f.out, "y")->value) == 7);
+  }
+  CHECK(f.refused("bound") == 0);
+  CHECK(f.source.limitation().empty());
+}
+
+TEST_CASE("for a series that would not fit then either nothing is given up") {
+  folder f({.names = std::make_shared<foreign_names>(foreign_names::bounds{.bytes = 400})});
+  f.settled("a.prom", "a 1\nb 1\n");
+  f.look();
+  f.settled("a.prom", "a 1\nc{l=\"" + std::string(500, 'x') + "\"} 1\n");
+  f.look();
+  CHECK(f.refused("bound") == 1);
+  CHECK(shown(f.out, "b") == "missing");
+}
+
 TEST_CASE("what is no file of ours is left alone, what is none at all does not hang the agent") {
   folder f;
   f.settled("a.txt", "a 1\n");
