@@ -2,14 +2,15 @@
 
 #include "agent/problem_summary.hpp"
 #include "agent/sources/kernel_file.hpp"
+#include "agent/sources/textfile/folder_entry.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -126,31 +127,31 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
     lose(f, reason, out);
   };
 
-  const auto path = options_.folder + "/" + name;
-  const auto fd = open_readonly(path);
-  struct ::stat s {
-  }, entry{};
-  if (!fd || ::fstat(fd.get(), &s) != 0 || ::lstat(path.c_str(), &entry) != 0) {
+  const auto entry = folder_entry::look(options_.folder, name);
+  if (!entry) {
     f.stamp.reset();
     return fail(absence_of(errno), describe(errno));
   }
-  // We may be allowed to read what the user who made the link is not. Root's links (a mounted ConfigMap's)
-  // are followed.
-  if (entry.st_uid != 0 && entry.st_uid != s.st_uid) {
+  if (entry.leads_to_anothers()) {
     f.stamp.reset();
     return fail(wire::absence::permission,
                 "a link to another user's file, which is not followed: copy the file, or make root the "
                 "link's owner");
   }
-  const auto stamp = file_stamp::of(s);
-  out.set(f.mtime, std::int64_t{s.st_mtim.tv_sec});
+  const auto stamp = file_stamp::of(entry.about());
+  out.set(f.mtime, std::int64_t{entry.about().st_mtim.tv_sec});
   if (f.stamp == stamp && !(f.good && f.held.may_take_more())) {
     if (f.good) out.mark_read(f.group, time_.now());
     return;
   }
-  if (!S_ISREG(s.st_mode)) {
+  if (!S_ISREG(entry.about().st_mode)) {
     f.stamp = stamp;
     return fail(wire::absence::malformed, "not a regular file");
+  }
+  const auto fd = entry.open();
+  if (!fd) {
+    f.stamp.reset();
+    return fail(absence_of(errno), describe(errno));
   }
   const auto text = read_whole(fd.get(), options_.each.bytes);
   const bool may_change = fresh(stamp);

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "agent/sources/kernel_file.hpp"
+
+#include <string>
+#include <sys/stat.h>
+
+namespace binnacle::agent {
+
+/// A name in a folder where others may put what they like: looked at first, opened later, and what is opened
+/// is what was looked at, though the name may lead elsewhere by then.
+class folder_entry {
+ public:
+  /// Looks at `name`; nothing is opened for reading. On failure empty, with errno set.
+  static folder_entry look(const std::string& folder, const std::string& name) noexcept;
+
+  explicit operator bool() const noexcept { return static_cast<bool>(target_); }
+  /// Of the file; of the one that a link leads to.
+  const struct ::stat& about() const noexcept { return about_; }
+  /// A user's link to another user's file: we may be allowed to read what the user who made the link is not.
+  /// Root's links (a mounted ConfigMap's) are anybody's.
+  bool leads_to_anothers() const noexcept { return owner_ != 0 && owner_ != about_.st_uid; }
+  /// On failure empty, with errno set. Needs /proc. Source: open(2), O_PATH.
+  descriptor open() const noexcept;
+
+ private:
+  descriptor target_;  // O_PATH
+  struct ::stat about_ {};
+  uid_t owner_ = 0;  // of the name's own entry
+};
+
+}  // namespace binnacle::agent
