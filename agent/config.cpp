@@ -13,6 +13,8 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <system_error>
+#include <tuple>
 #include <unistd.h>
 
 namespace binnacle::agent {
@@ -193,6 +195,15 @@ result<void> complete(settings& s) {
     if (std::find(known_sources.begin(), known_sources.end(), source) == known_sources.end()) {
       return invalid(fmt::format("sources: there is no source \"{}\": use {}", source, joined_sources()));
     }
+  }
+  // Else each source would tell of a machine without its sensors.
+  for (const auto& [name, root, of] :
+       {std::tuple("sys-root", &s.sys_root, "/sys"), {"proc-root", &s.proc_root, "/proc"}}) {
+    std::error_code bad;
+    // Of one that may not be looked at the sources tell, with the capability that is missing.
+    if (std::filesystem::is_directory(*root, bad) || bad == std::errc::permission_denied) continue;
+    return invalid(fmt::format("{} {} is no folder{}: name the one where the machine's {} is mounted", name,
+                               quoted(*root, 200), bad ? " (" + bad.message() + ")" : "", of));
   }
   for (const auto& [name, own] : {std::pair("rapl-period", s.rapl_period),
                                   {"os-period", s.os_period},

@@ -102,6 +102,20 @@ TEST_CASE("what does not fit together is refused with a remedy") {
   CHECK(refusal({"--no-such-flag", "1"}) != "accepted");
 }
 
+TEST_CASE("the machine's /sys and /proc must be folders") {
+  support::temp_folder root;
+  root.write("file", "");
+  const auto missing = root / "none", file = root / "file";
+  CHECK(refusal({"--sys-root", missing.c_str()}) ==
+        "sys-root \"" + missing +
+            "\" is no folder (No such file or directory): name the one where the machine's /sys is mounted");
+  CHECK(refusal({"--proc-root", missing.c_str()}).find("where the machine's /proc is mounted") !=
+        std::string::npos);
+  CHECK(refusal({"--sys-root", file.c_str()}).find("file\" is no folder: name") != std::string::npos);
+  CHECK(refusal({"--probe", "--sys-root", missing.c_str()}) != "accepted");
+  CHECK(refusal({"--sys-root", root.path().c_str()}) == "accepted");
+}
+
 TEST_CASE("exporters are named by address, and in a file with settings of their own") {
   support::temp_folder folder;
   folder.write("more.yaml", "targets:\n- url: http://127.0.0.1:9400/metrics\n  name: gpu\n  metrics: [a]\n");

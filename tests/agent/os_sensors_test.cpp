@@ -339,6 +339,19 @@ TEST_CASE("every series of sensors is one of the catalogue, with its labels in o
   }
 }
 
+TEST_CASE("the probe says once what is not there") {
+  machine m(sensor_trees::xeon);
+  std::filesystem::remove_all(m.root / "sys/class/thermal");
+  std::filesystem::create_directory(m.root / "sys/class/thermal");
+  const auto found = m.os->probe();
+  const auto it = std::ranges::find_if(
+      found, [](const finding& f) { return f.what.find("thermal zones") != std::string::npos; });
+  REQUIRE(it != found.end());
+  CHECK(it->how == finding::grade::absent);
+  CHECK(it->why.ends_with("/class/thermal: none there"));
+  CHECK(it->why.find("thermal zones") == std::string::npos);
+}
+
 TEST_CASE("the probe lists the chips") {
   machine m(sensor_trees::xeon);
   const auto found = m.os->probe();

@@ -23,8 +23,13 @@ class sensor_part final : public os_part {
  public:
   using finder = std::function<result<std::vector<sensor_chip>>()>;
 
-  sensor_part(const os_options& options, std::string title, std::string none, finder find)
-      : options_(options), title_(std::move(title)), none_(std::move(none)), find_(std::move(find)) {}
+  sensor_part(const os_options& options, std::string_view title, std::string folder, std::string none,
+              finder find)
+      : options_(options),
+        folder_(std::move(folder)),
+        title_(fmt::format("{} ({})", title, folder_)),
+        none_(std::move(none)),
+        find_(std::move(find)) {}
 
   std::string what() const override {
     std::string list;
@@ -57,7 +62,7 @@ class sensor_part final : public os_part {
         announce(std::move(c), out);
       }
     }
-    if (chips_.empty()) return error{errc::not_found, title_ + ": none there"};
+    if (chips_.empty()) return error{errc::not_found, folder_ + ": none there"};
     return {};
   }
 
@@ -180,7 +185,7 @@ class sensor_part final : public os_part {
   }
 
   os_options options_;
-  std::string title_, none_;
+  std::string folder_, title_, none_;
   finder find_;
   std::vector<chip> chips_;
 };
@@ -189,7 +194,7 @@ class sensor_part final : public os_part {
 
 std::unique_ptr<os_part> make_hwmon_part(const os_options& options) {
   return std::make_unique<sensor_part>(
-      options, "sensor chips (" + options.sys + "/class/hwmon)",
+      options, "sensor chips", options.sys + "/class/hwmon",
       "nothing on a virtual machine; else load the board's and the drives' drivers (sensors-detect names "
       "them; "
       "modprobe drivetemp for SATA)",
@@ -197,7 +202,7 @@ std::unique_ptr<os_part> make_hwmon_part(const os_options& options) {
 }
 
 std::unique_ptr<os_part> make_thermal_part(const os_options& options) {
-  return std::make_unique<sensor_part>(options, "thermal zones (" + options.sys + "/class/thermal)",
+  return std::make_unique<sensor_part>(options, "thermal zones", options.sys + "/class/thermal",
                                        "nothing on a virtual machine; else check sys-root",
                                        [sys = options.sys] { return find_thermal_zones(sys); });
 }
