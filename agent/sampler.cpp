@@ -143,7 +143,8 @@ void sampler::read(entry& e, instant now) {
 std::string sampler::refusal_since(std::uint64_t refusals) const {
   const auto count = out_.refusals() - refusals;
   if (count == 0) return {};
-  return fmt::format("{} of its series are refused, the last one: {}", count, out_.last_refusal());
+  return fmt::format("{} of its series {} refused, the last one: {}", count, count == 1 ? "is" : "are",
+                     out_.last_refusal());
 }
 
 void sampler::failed(entry& e, const error& why, instant now) {
@@ -163,12 +164,20 @@ void sampler::failed(entry& e, const error& why, instant now) {
 void sampler::say(entry& e, bool ok, const std::string& message, instant now) {
   const std::string name(e.from->name());
   out_.set_status(name, ok, message);
-  const auto what = problem_summary::first_of(message);
-  if (e.told_ok == ok && e.told == what) return;  // a person was told already
+  const auto [what, more] = problem_summary::outline_of(message);
+  const bool same = e.told_ok == ok && e.told == what;
+  if (same && more <= e.told_more) {  // a person was told already
+    if (more == e.told_more || now < e.tell_again) return;
+    // Fewer for long: when they become more, that is new.
+    e.told_more = more;
+    e.tell_again = now + told_at_most;
+    return;
+  }
   const bool still_in_part = e.told_ok == true && ok && !e.told.empty() && !what.empty();
   if (still_in_part && now < e.tell_again) return;
   e.told_ok = ok;
   e.told = what;
+  e.told_more = more;
   e.tell_again = now + told_at_most;
   if (!ok) {
     log_.warning("source {} does not work: {}", name, message);

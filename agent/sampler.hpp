@@ -76,7 +76,8 @@ class sampler {
     std::uint64_t missed = 0;
     std::optional<bool> told_ok;  // what a person was told last, in the log
     std::string told;
-    instant tell_again{};  // not sooner what else is wrong, while the source works in part
+    std::size_t told_more = 0;  // problems beside that one
+    instant tell_again{};       // not sooner what else is wrong, while the source works in part
   };
 
   void look(entry& e, instant now);

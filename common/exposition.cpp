@@ -219,7 +219,8 @@ class parser::impl {
       return refuse(fmt::format("{} is no sample: write name{{label=\"value\"}} number", quoted(line)));
     if (name.size() > bounds_.text) return refuse("the metric name is too long", errc::overloaded);
     if (series_ == bounds_.series) {
-      return refuse(fmt::format("more than {} series: this one ({}) and the rest are not taken",
+      return refuse(fmt::format("more than {} series ({} is the next): nothing of this text is taken: give "
+                                "fewer, or split it",
                                 bounds_.series, quoted(name)),
                     errc::overloaded);
     }

@@ -195,7 +195,7 @@ TEST_CASE("a source that works in part says so once, however the rest of it chan
   b.pass(1s);
   CHECK(b.lines("source parts works in part: one: broken") == 1);
   for (int i = 0; i < 100; ++i) {
-    parts.limitation = fmt::format("one: broken (and {} problems more)", i);
+    parts.limitation = fmt::format("one: broken (and {} problems more)", i % 12);
     b.pass(1s);
     // The status is told as it is, and as one of a source that works: in part is a message without a failure.
     REQUIRE(b.status("parts") != nullptr);
@@ -210,11 +210,41 @@ TEST_CASE("a source that works in part says so once, however the rest of it chan
     }
     CHECK(b.lines("parts works in part") == 2);
   }
+  SUBCASE("what else there is to say counts beside the number") {
+    parts.limitation = "one: broken (and 11 problems more); it is slow";
+    b.pass(1min);
+    CHECK(b.lines("; it is slow") == 1);
+  }
   SUBCASE("that all is well is told at once") {
     parts.limitation.clear();
     b.pass(1s);
     CHECK(b.lines("source parts works") == b.lines("source parts works in part") + 1);
   }
+}
+
+TEST_CASE("that there are more problems than before is told, at most once a minute") {
+  bench b;
+  script parts;
+  b.add("parts", parts);
+  parts.limitation = "one: broken";
+  b.start();
+  b.pass(1s);
+  for (int i = 1; i < 59; ++i) {
+    parts.limitation = fmt::format("one: broken (and {} {} more)", i, i == 1 ? "problem" : "problems");
+    b.pass(1s);
+  }
+  CHECK(b.lines("parts works in part") == 1);
+  b.pass(1min);
+  CHECK(b.lines("(and 58 problems more)") == 1);
+  CHECK(b.lines("parts works in part") == 2);
+  // Mended and broken again: so many there were before, but not of late.
+  parts.limitation = "one: broken (and 1 problem more)";
+  b.pass(2min);
+  CHECK(b.lines("parts works in part") == 2);
+  parts.limitation = "one: broken (and 2 problems more)";
+  b.pass(2min);
+  CHECK(b.lines("(and 2 problems more)") == 1);
+  CHECK(b.lines("parts works in part") == 3);
 }
 
 TEST_CASE("the log has no period of a source that is not there") {

@@ -224,7 +224,27 @@ TEST_CASE("timestamps are ignored and said so") {
   f.settled("a.prom", "a 1 1395066363000\n");
   f.look();
   CHECK(to_double(entry_of(f.out, "a")->value) == 1);
-  CHECK(f.source.limitation().find("timestamp") != std::string::npos);
+  CHECK(f.source.limitation().find("1 line has a timestamp") != std::string::npos);
+}
+
+TEST_CASE("what costs values is told before a remark, of the same file and of others") {
+  folder f;
+  f.settled("a.prom", "a 1 1395066363000\nb 1 1395066363000\n");
+  f.look();
+  CHECK(f.source.limitation() == (f.path / "a.prom") +
+                                     ": 2 lines have a timestamp, which is ignored: the age "
+                                     "counts from the reading");
+  SUBCASE("of the same file") {
+    f.settled("a.prom", "a 1 1395066363000\nrapl_power_watts 5\n");
+    f.look();
+    CHECK(f.source.limitation().starts_with((f.path / "a.prom") + ": rapl_power_watts is a metric"));
+  }
+  SUBCASE("of another") {
+    f.settled("z.prom", "broken broken broken\n");
+    f.look();
+    CHECK(f.source.limitation().starts_with((f.path / "z.prom") + ": line 1"));
+  }
+  CHECK(f.source.limitation().ends_with(" (and 1 problem more)"));
 }
 
 TEST_CASE("a number smaller than any double is 0, as Go reads it") {
@@ -277,6 +297,9 @@ TEST_CASE("bounds on series, bytes and files are kept and named") {
     f.look();
     CHECK(shown(f.out, "textfile_read_success", {{"file", "a.prom"}}) == "0");
     CHECK(shown(f.out, "a") == "no such series");
+    CHECK(
+        f.source.limitation().find("line 2: more than 1 series (\"b\" is the next): nothing of this text is "
+                                   "taken: give fewer, or split it") != std::string::npos);
   }
   SUBCASE("bytes of names") {
     folder f({.names = std::make_shared<foreign_names>(foreign_names::bounds{.bytes = 200})});
@@ -291,7 +314,7 @@ TEST_CASE("bounds on series, bytes and files are kept and named") {
     f.settled("b.prom", "b 1\n");
     f.look();
     CHECK(shown(f.out, "b") == "no such series");
-    CHECK(f.source.limitation().find("1 files more than the 1 that are read") != std::string::npos);
+    CHECK(f.source.limitation().find("1 file more than the 1 that is read") != std::string::npos);
   }
   SUBCASE("a name too long for the wire") {
     folder f;

@@ -59,6 +59,7 @@ struct scrape_source::watched {
   board::series_ref up = board::no_series, seconds = board::no_series, bytes = board::no_series,
                     series = board::no_series;
   std::string problem;  // why the last outcome was no reading, or what of it was not taken
+  std::string remark;   // what is wrong though it costs no value
   std::uint64_t readings = 0;
 };
 
@@ -118,6 +119,7 @@ void scrape_source::take(watched& w, board& out) {
   auto note = w.held.apply(w.group, got.reading->series, got.at, out);
   if (!got.reading->note.empty()) note = got.reading->note;
   w.problem = note.empty() ? std::string() : fmt::format("{}: {}", w.wanted.name, note);
+  w.remark = got.remark.empty() ? std::string() : fmt::format("{}: {}", w.wanted.name, got.remark);
   if (++w.readings % sweep_every == 0) w.held.sweep(got.at, out);
   out.set(w.series, static_cast<std::int64_t>(w.held.size()));
   out.mark_read(w.group, got.at);
@@ -126,6 +128,7 @@ void scrape_source::take(watched& w, board& out) {
 std::string scrape_source::limitation() const {
   problem_summary all;
   for (const auto& w : targets_) all.add(w->problem);
+  for (const auto& w : targets_) all.add(w->remark);
   return std::move(all).sentence();
 }
 

@@ -65,10 +65,8 @@ result<http::call> scraper::request() {
     auto loaded = tls::context::load(std::move(o));
     if (!loaded) return loaded.error();
     tls_ = std::move(*loaded);
-  } else if (const auto renewed = tls_->reload_if_changed(); !renewed) {
-    stale_ = renewed.error().message;  // the one before does it still
-  } else if (*renewed) {
-    stale_.clear();
+  } else {
+    (void)tls_->reload_if_changed();  // else the one before does it still
   }
   if (!wanted_.token_file.empty()) {
     const auto token = read_token(wanted_.token_file);
@@ -128,7 +126,7 @@ task<result<void>> scraper::read(scrape_outcome& out, async::deadline until) {
   }
   out.at = time_.now();
   out.reading = picked_.finish(out.at);
-  if (out.reading->note.empty()) out.reading->note = stale_;
+  if (tls_) out.remark = tls_->trouble();
   co_return result<void>();
 }
 

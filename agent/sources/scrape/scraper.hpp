@@ -18,6 +18,7 @@ struct scrape_outcome {
   std::optional<selection::reading> reading;
   error why;           ///< when there is no reading
   std::string remedy;  ///< likewise
+  std::string remark;  ///< what is wrong though it costs no value
   std::size_t bytes = 0;
   instant at{};  ///< when the last byte was there
   duration took{};
@@ -43,7 +44,6 @@ class scraper {
   clocks time_;
   selection picked_;
   std::shared_ptr<tls::context> tls_;  // https: from the first scrape on that finds the files
-  std::string stale_;                  // why its newer files are not in force
   http::client client_;
 };
 

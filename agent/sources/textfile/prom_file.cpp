@@ -22,8 +22,8 @@ result<void> parse_prom(std::string_view text, const prom_bounds& bounds, std::v
     return parsed;
   }
   if (timestamps > 0) {
-    note = fmt::format("{} lines have a timestamp, which is ignored: the age counts from the reading",
-                       timestamps);
+    note = fmt::format("{} a timestamp, which is ignored: the age counts from the reading",
+                       timestamps == 1 ? "1 line has" : fmt::format("{} lines have", timestamps));
   }
   return {};
 }

@@ -123,6 +123,7 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   const auto fail = [&](wire::absence reason, std::string why) {
     f.good = false;
     f.problem = fmt::format("{}/{}: {}", options_.folder, name, why);
+    f.remark.clear();
     out.set(f.success, std::int64_t{0});
     lose(f, reason, out);
   };
@@ -166,8 +167,11 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   }
   f.good = true;
   out.set(f.success, std::int64_t{1});
-  if (auto refused = f.held.apply(f.group, found, now, out); note.empty()) note = std::move(refused);
-  f.problem = note.empty() ? std::string() : fmt::format("{}/{}: {}", options_.folder, name, note);
+  const auto about = [&](const std::string& what) {
+    return what.empty() ? std::string() : fmt::format("{}/{}: {}", options_.folder, name, what);
+  };
+  f.problem = about(f.held.apply(f.group, found, now, out));
+  f.remark = about(note);
   out.mark_read(f.group, time_.now());
 }
 
@@ -180,6 +184,7 @@ void textfile_source::vanish(file& f, instant now, board& out) {
   f.gone_at = now;
   f.stamp.reset();
   f.problem.clear();
+  f.remark.clear();
   f.good = false;
   f.held.apply(f.group, {}, now, out);
   out.set_absent(f.mtime, wire::absence::missing);
@@ -197,9 +202,11 @@ std::string textfile_source::limitation() const {
   problem_summary all;
   for (const auto& [name, f] : files_) all.add(f.problem);
   if (files_left_out_ > 0) {
-    all.add(fmt::format("{}: {} files more than the {} that are read", options_.folder, files_left_out_,
-                        options_.files));
+    all.add(fmt::format("{}: {} more than the {} read", options_.folder,
+                        files_left_out_ == 1 ? "1 file" : fmt::format("{} files", files_left_out_),
+                        options_.files == 1 ? "1 that is" : fmt::format("{} that are", options_.files)));
   }
+  for (const auto& [name, f] : files_) all.add(f.remark);
   return std::move(all).sentence();
 }
 
@@ -221,10 +228,11 @@ std::vector<finding> textfile_source::probe() {
   std::vector<finding> found;
   for (const auto& [name, f] : once.files_) {
     auto what = fmt::format("{} ({} series)", name, f.held.size());
-    if (f.problem.empty()) {
+    const auto& why = f.problem.empty() ? f.remark : f.problem;
+    if (why.empty()) {
       found.push_back({finding::grade::works, std::move(what), {}, {}});
     } else {
-      found.push_back({f.good ? finding::grade::limited : finding::grade::broken, std::move(what), f.problem,
+      found.push_back({f.good ? finding::grade::limited : finding::grade::broken, std::move(what), why,
                        f.good ? "" : "mend the file; its other values come back at the next period"});
     }
   }

@@ -54,6 +54,7 @@ class textfile_source final : public source {
     std::optional<file_stamp> stamp;  // of what was parsed; nothing: parse at the next look
     bool good = false;
     std::string problem;  // why it is not, or what of it was refused
+    std::string remark;   // what is odd in it though it costs no value
     std::optional<instant> gone_at;
     foreign_origin held;
   };
