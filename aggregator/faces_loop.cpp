@@ -259,7 +259,7 @@ ops::self_report faces_loop::impl::self() const {
 }
 
 ops::policy_report faces_loop::impl::about_policies() const {
-  return {ingest.problems, ingest.conditions, ingest.strategies};
+  return {ingest.problems, ingest.conditions};
 }
 
 // SIGTERM, SIGINT, SIGHUP: not ready, but served on until callers know (a scheduler that is refused places

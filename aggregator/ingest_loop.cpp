@@ -255,7 +255,8 @@ void ingest_loop::impl::happened(const policy::event& e) {
 }
 
 void ingest_loop::impl::changed(const policy::condition& c) {
-  if (!c.active) return;
+  // A first batch gives one metric after the other a value, and MetricMissing a shorter text each time.
+  if (!c.active || c.reworded) return;
   log.warning("policy {}{}{}: {}: {}", c.policy.text(), c.strategy ? ", " : "",
               c.strategy ? policy::to_string(*c.strategy) : "", policy::to_string(c.what), c.message);
 }

@@ -88,8 +88,9 @@ void set_up(CLI::App& app, arguments& a, action& chosen) {
       "options.\n"
       "Exit status: 0 all right, 1 something is wrong (no answer, no such decision, errors in a policy), 2 "
       "wrong usage.\n"
-      "Example: binnacle top --aggregator https://localhost:9102 --ca pki/ca.pem --cert pki/admin.pem --key "
-      "pki/admin.key");
+      "Example: binnacle top --aggregator https://localhost:9102 --ca pki/server-ca.crt --cert "
+      "pki/client-cli.crt --key pki/client-cli.key");
+  app.set_version_flag("--version", "binnacle " BINNACLE_VERSION, "the version of this command");
 
   auto* status =
       app.add_subcommand("status", "the aggregator at a glance: nodes, policies, listeners, certificates");

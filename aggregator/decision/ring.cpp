@@ -32,12 +32,13 @@ std::uint64_t ring::add(record r) {
 
 namespace {
 
-/// With a '/' the query begins with the whole namespace: "default/web" is not of "my-default".
+/// A uid; with a '/', the whole namespace and the beginning of the name ("default/web" is not of
+/// "my-default"); else a part of the name, whatever its namespace is called.
 bool is_of(const pod_ref& p, std::string_view wanted) {
   if (p.uid == wanted) return true;
-  const std::string name = p.name_space + '/' + p.name;
-  const bool from_the_start = wanted.find('/') != wanted.npos;
-  return from_the_start ? name.starts_with(wanted) : name.find(wanted) != name.npos;
+  const bool has_namespace = wanted.find('/') != wanted.npos;
+  return has_namespace ? (p.name_space + '/' + p.name).starts_with(wanted)
+                       : p.name.find(wanted) != p.name.npos;
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class node_names {
 
 /// Which decisions one wants to see; empty members match all.
 struct query {
-  std::string pod;       ///< part of "namespace/name" (its beginning if it has a '/'), or a whole pod UID
+  std::string pod;  ///< part of the name; with a '/', the beginning of "namespace/name"; or a whole pod UID
   std::string policy;    ///< "namespace/name" or a bare name
   std::string node;      ///< exact; decisions that had this node as a candidate
   std::string verb;      ///< "filter" or "prioritize"

@@ -215,8 +215,8 @@ void args_parser::value_ended() {
   in_document_ = false;
   expect_ = expect::comma_or_end;
   const object_handler& value = document_.handler();
-  if (value.wrong_kind()) {
-    fail(fmt::format("the metadata.namespace of {} is no string", where()));
+  if (value.wrong_kind() != nullptr) {
+    fail(fmt::format("the {} of {} is no string", value.wrong_kind(), where()));
     return;
   }
   switch (slot_) {

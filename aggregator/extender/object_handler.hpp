@@ -43,7 +43,7 @@ class object_handler {
     key_.clear();
     text_.clear();
     too_long_ = false;
-    wrong_kind_ = false;
+    wrong_kind_ = nullptr;
     meta_.clear();
     inside_ = section::other;
     field_ = w == want::text ? &text_ : nullptr;
@@ -51,8 +51,8 @@ class object_handler {
   const object_meta& meta() const noexcept { return meta_; }
   const std::string& text() const noexcept { return text_; }
   bool too_long() const noexcept { return too_long_; }
-  /// The namespace was no string, and not null: the policy of another one would judge.
-  bool wrong_kind() const noexcept { return wrong_kind_; }
+  /// The field that was neither string nor null though it says which policy judges; null if none was.
+  const char* wrong_kind() const noexcept { return wrong_kind_; }
 
   using error_code = boost::json::error_code;
   bool on_document_begin(error_code&) { return true; }
@@ -104,7 +104,8 @@ class object_handler {
   void enter() noexcept;
   void leave() noexcept;
   bool other() noexcept {
-    wrong_kind_ |= field_ == &meta_.name_space;
+    if (field_ == &meta_.name_space) wrong_kind_ = "metadata.namespace";
+    if (field_ == &meta_.policy) wrong_kind_ = "metadata.labels.telemetry-policy";
     field_ = nullptr;
     return true;
   }
@@ -120,7 +121,8 @@ class object_handler {
   want want_ = want::nothing;
   section inside_ = section::other;  // where we are, for depths 2 and 3
   section next_ = section::other;    // what the value of the last key would open
-  bool too_long_ = false, wrong_kind_ = false;
+  bool too_long_ = false;
+  const char* wrong_kind_ = nullptr;
   error_code ignored_;
 };
 

@@ -38,7 +38,7 @@ election::action election::next(instant now, wall clock) {
     step_ = step::look;
   }
   // A renewal that is late helps nobody: its deadline is the end of our time. Who leads no more has time.
-  const duration left = leads(now) ? *renewed_ + settings_.renew - now : call_deadline;
+  const duration left = leads(now) ? time_left(now) : call_deadline;
   return {write(step_, clock), std::clamp<duration>(left, 500ms, call_deadline)};
 }
 
@@ -131,7 +131,9 @@ void election::broke(const error& why, instant now) {
 
 void election::lost(std::string why, duration at_least, instant now) {
   trouble_ = fmt::format("the Lease {}/{} cannot be kept: {}", settings_.name_space, settings_.name, why);
-  due_ = now + std::max(at_least, leads(now) ? duration(1s) : settings_.look);
+  // A server that only wants to be left alone for long must not depose who leads: time for a last try stays.
+  due_ = now + (leads(now) ? std::clamp<duration>(at_least, 1s, std::max<duration>(1s, time_left(now) - 2s))
+                           : std::max(at_least, settings_.look));
 }
 
 std::optional<http::call> election::release(instant now, wall clock) {

@@ -43,6 +43,8 @@ class election {
 
   /// Whether we may write. Ask before every write: it becomes false by itself.
   bool leads(instant now) const noexcept { return renewed_ && now < *renewed_ + settings_.renew; }
+  /// How long we may, if nothing happens; meaningful while leads().
+  duration time_left(instant now) const noexcept { return *renewed_ + settings_.renew - now; }
   /// Gives the lease back, when our writing has ended: the next takes over at once. None when we have none.
   std::optional<http::call> release(instant now, wall clock);
 

@@ -61,7 +61,7 @@ class node_objects final : public watcher {
 
   void changed(const object_key& key, const boost::json::object& object) override;
   void gone(const object_key& key) override;
-  void synced() override {}
+  void synced() override;
 
  private:
   std::map<std::string, node, std::less<>> nodes_;

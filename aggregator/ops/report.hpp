@@ -56,7 +56,6 @@ struct self_report {
 struct policy_report {
   std::vector<policy::problem> problems;
   std::vector<policy::condition> conditions;
-  std::vector<policy::strategy_status> strategies;
 };
 
 }  // namespace binnacle::ops

@@ -34,38 +34,30 @@ void write_concerned(json_writer& out, std::string_view key, const concerned& c)
 
 struct tally {
   concerned violating, held, missing, frozen;
+
+  void add(policy::state is, std::string_view name, std::size_t most) {
+    switch (is) {
+      case policy::state::pass: break;
+      case policy::state::violating: violating.add(name, most); break;
+      case policy::state::held: held.add(name, most); break;
+      case policy::state::missing: missing.add(name, most); break;
+      case policy::state::frozen: frozen.add(name, most); break;
+    }
+  }
 };
 
 tally count_verdicts(const store::view& nodes, const policy::published_strategy& s, std::size_t most) {
   tally t;
   if (s.verdicts == nullptr) return t;
-  for (const auto& [name, node] : nodes.nodes()) {
-    switch (s.verdicts->load(node->id).what) {
-      case policy::state::pass: break;
-      case policy::state::violating: t.violating.add(name, most); break;
-      case policy::state::held: t.held.add(name, most); break;
-      case policy::state::missing: t.missing.add(name, most); break;
-      case policy::state::frozen: t.frozen.add(name, most); break;
-    }
-  }
+  for (const auto& [name, node] : nodes.nodes()) t.add(s.verdicts->load(node->id).what, name, most);
   return t;
 }
 
-/// A rule with what its text leaves out: scheduleonmetric compares nothing, and the bounds that are not in
-/// every rule.
+/// A rule with what its text leaves out: the bounds that are not in every rule.
 std::string in_full(policy::strategy_kind kind, const policy::published_rule& shown) {
   const policy::rule& r = shown.definition;
-  if (kind == policy::strategy_kind::scheduleonmetric) {
-    const std::string what =
-        shown.text.substr(0, shown.text.find(fmt::format(" {} ", policy::to_string(r.op))));
-    switch (r.op) {
-      case policy::comparison::less_than: return what + ", lowest first";
-      case policy::comparison::greater_than: return what + ", highest first";
-      case policy::comparison::equals: return fmt::format("{}, nearest to {} first", what, plain(r.target));
-    }
-  }
   std::string out = shown.text;
-  if (r.clear)
+  if (r.clear && kind != policy::strategy_kind::scheduleonmetric)
     out += fmt::format(", {} {}", r.op == policy::comparison::less_than ? "clearAbove" : "clearBelow",
                        plain(*r.clear));
   if (r.stale_after) out += ", staleAfter " + duration_text(*r.stale_after);
@@ -151,11 +143,27 @@ void write_policies(json_writer& out, const policy::view& nodes, const policy_re
   for (const auto& [key, p] : nodes.policies()) dry += p->how == policy::mode::dry_run ? 1 : 0;
   out.key("policies").begin_object().field("inForce", nodes.policies().size()).field("dryRun", dry);
   out.field("problems", errors).key("strategies").begin_array();
-  for (const policy::strategy_status& s : about.strategies) {
-    if (s.strategy == policy::strategy_kind::scheduleonmetric) continue;  // it ranks nodes, it judges none
-    out.begin_object().field("policy", s.policy.text()).field("strategy", policy::to_string(s.strategy));
-    out.field("mode", policy::to_string(s.how)).field("violating", s.violating).field("held", s.held);
-    out.field("missing", s.missing).field("frozen", s.frozen).end_object();
+  // The verdicts that the scheduler is answered by; one walk over the nodes for all strategies.
+  struct judged {
+    const policy::published_policy* policy;
+    const policy::published_strategy* strategy;
+    tally nodes;
+  };
+  std::vector<judged> all;
+  for (const auto& [key, p] : nodes.policies()) {
+    for (const auto& s : p->strategies) {
+      if (s.verdicts != nullptr) all.push_back({p.get(), &s, {}});  // scheduleonmetric judges no node
+    }
+  }
+  for (const auto& [name, node] : nodes.nodes()) {
+    for (judged& j : all) j.nodes.add(j.strategy->verdicts->load(node->id).what, name, 0);
+  }
+  for (const judged& j : all) {
+    const tally& t = j.nodes;
+    out.begin_object().field("policy", j.policy->key.text());
+    out.field("strategy", policy::to_string(j.strategy->kind)).field("mode", policy::to_string(j.policy->how));
+    out.field("violating", t.violating.count).field("held", t.held.count);
+    out.field("missing", t.missing.count).field("frozen", t.frozen.count).end_object();
   }
   out.end_array().end_object();
 }

@@ -1,6 +1,7 @@
 #include "aggregator/policy/engine.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -218,17 +219,19 @@ void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
   }
   if (!all && missing == e.said_missing) return;
   e.said_missing = missing;
-  std::string names;
+  std::vector<std::string> names;
   for (std::size_t r = 0; r < e.inputs.size(); ++r) {
     if ((missing >> r & 1) == 0) continue;
     const rule& about = e.run->definition().rules[r];
-    names += (names.empty() ? "" : ", ") + about.metric;
+    std::string name = about.metric;
     if (about.stale_after)
-      names +=
+      name +=
           fmt::format(" that is younger than the rule's staleAfter ({})", duration_text(*about.stale_after));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   set_condition({id.policy, condition_kind::metric_missing, id.kind}, missing != 0,
-                "no node has a value of " + names + ": look for the name in `binnacle top` or mend the rule");
+                fmt::format("no node has a value of {}: look for the name in `binnacle top` or mend the rule",
+                            fmt::join(names, ", ")));
 }
 
 void engine::flush() {

@@ -215,7 +215,7 @@ std::shared_ptr<const published_policy> engine::make_published(const policy& p) 
         s.max_nodes, s.cool_down};
     for (std::size_t r = 0; r < e.columns.size(); ++r) {
       const rule& definition = e.run->definition().rules[r];
-      shown.rules.push_back({definition, definition.text(), e.columns[r]->from.values});
+      shown.rules.push_back({definition, definition.text(s.kind), e.columns[r]->from.values});
     }
     out->strategies.push_back(std::move(shown));
   }
@@ -263,8 +263,9 @@ void engine::set_condition(const condition_id& id, bool active, std::string mess
     return;
   }
   if (at != conditions_.end() && at->second == message) return;
+  const bool reworded = at != conditions_.end();
   conditions_[id] = message;
-  changed_conditions_.push_back({id.policy, id.what, id.strategy, true, std::move(message)});
+  changed_conditions_.push_back({id.policy, id.what, id.strategy, true, std::move(message), reworded});
 }
 
 }  // namespace binnacle::policy

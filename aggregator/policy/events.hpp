@@ -44,6 +44,7 @@ struct condition {
   std::optional<strategy_kind> strategy;
   bool active = false;
   std::string message;
+  bool reworded = false;  ///< it held before, with another message: no news for a log
 };
 
 /// Implemented by the shell. Called at the end of an engine's call, on its thread, when the engine's state is

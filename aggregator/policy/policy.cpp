@@ -109,14 +109,30 @@ std::string_view to_string(condition_kind k) noexcept {
 
 std::string to_string(node_limit l) { return fmt::format("{}{}", l.count, l.percent ? "%" : ""); }
 
+namespace {
+
+/// "rapl_power_watts", "rapl_power_watts (avg 30s)".
+std::string what(const rule& r) {
+  if (r.window <= duration::zero()) return r.metric;
+  return fmt::format("{} ({} {})", r.metric, to_string(r.stat), duration_text(r.window));
+}
+
+}  // namespace
+
 std::string rule::text() const {
-  std::string out = metric;
-  if (window > duration::zero()) {
-    out += fmt::format(" ({} {})", to_string(stat), duration_text(window));
-  }
-  out += fmt::format(" {} {}", to_string(op), plain(target));
+  std::string out = fmt::format("{} {} {}", what(*this), to_string(op), plain(target));
   if (hold > duration::zero()) out += " for " + duration_text(hold);
   return out;
+}
+
+std::string rule::text(strategy_kind of) const {
+  if (of != strategy_kind::scheduleonmetric) return text();
+  switch (op) {
+    case comparison::less_than: return what(*this) + ", lowest first";
+    case comparison::greater_than: return what(*this) + ", highest first";
+    case comparison::equals: break;
+  }
+  return fmt::format("{}, nearest to {} first", what(*this), plain(target));
 }
 
 const strategy* policy::find(strategy_kind kind) const noexcept {

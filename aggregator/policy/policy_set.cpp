@@ -17,11 +17,11 @@ bool labels_nodes(const policy& p) {
 }  // namespace
 
 void policy_set::put(const std::string& file, std::string_view text) {
-  // An editor empties a file before it writes it.
-  if (text.find_first_not_of(" \t\r\n") == text.npos && !files_[file].policies.empty())
-    return unreadable(file, "the file is empty now: remove it if its policies are to go");
   parsed_text fresh = parse_policies(file, text);
   source& s = files_[file];
+  // An editor empties a file before it writes it, or writes a comment or "---" first.
+  if (fresh.policies.empty() && fresh.problems.empty() && !s.policies.empty())
+    return unreadable(file, "the file holds no policy now: remove it if its policies are to go");
   std::vector<accepted> next;
   std::vector<problem> stays;
   const auto stay = [&](const policy_key& key, int line, const std::string& what) {

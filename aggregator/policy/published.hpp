@@ -70,7 +70,7 @@ class verdict_column {
 
 struct published_rule {
   rule definition;
-  std::string text;                                    ///< definition.text(), made once
+  std::string text;                                    ///< definition.text(kind), made once
   std::shared_ptr<const store::shared_column> values;  ///< never null
 
   /// Exactly what the rule compared: `sample::present(now)` says whether there was anything to compare.

@@ -59,10 +59,6 @@ std::optional<std::size_t> yaml_value::one_of(const std::vector<std::string_view
 std::optional<std::int64_t> yaml_value::integer() const {
   const auto word = text("an integer");
   if (!word) return std::nullopt;
-  if (node_.Tag() == "!") {  // it was in quotes
-    refuse(fmt::format("{} is an integer in TASPolicy: write it without quotes", quoted(*word)));
-    return std::nullopt;
-  }
   const std::string_view unsigned_part =
       std::string_view(*word).substr(word->starts_with('-') || word->starts_with('+') ? 1 : 0);
   // YAML 1.1, which Kubernetes reads, takes 030 for octal and 0x1e for hexadecimal: surely not meant.
@@ -80,7 +76,12 @@ std::optional<std::int64_t> yaml_value::integer() const {
   constexpr __int128 one = 1'000'000'000;
   const __int128 whole = exact->nano / one;
   const bool fits = whole >= INT64_MIN && whole <= INT64_MAX;
-  if (number && exact->nano % one == 0 && fits) return static_cast<std::int64_t>(whole);
+  if (number && exact->nano % one == 0 && fits) {
+    const bool in_quotes = node_.Tag() == "!";
+    if (!in_quotes) return static_cast<std::int64_t>(whole);
+    refuse(fmt::format("{} is an integer in TASPolicy: write it without quotes", quoted(*word)));
+    return std::nullopt;
+  }
   refuse(fmt::format("target is {} in TASPolicy: use targetQuantity: \"{}\"",
                      fits ? "an integer" : "a 64-bit integer", *word));
   return std::nullopt;

@@ -32,7 +32,10 @@ void take_flag(const flag& f, const std::string& whose, migration& out) {
     out.dropped(subject,
                 "see certificates.mode: the chart makes them for trials, takes cert-manager's, or yours");
   } else if (f.name == "unsafe") {
-    out.dropped(subject, "plain HTTP lets anybody answer for a node; the chart has TLS without more work");
+    out.dropped(
+        subject,
+        "with plain HTTP anybody may ask, and whoever is in between may answer the scheduler; the chart has "
+        "TLS without more work");
   } else if (f.name == "v") {
     if (f.value.empty() || f.value < "4") {
       out.works(subject, "what TAS said at -v=2 is said without a setting");

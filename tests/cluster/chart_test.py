@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import yaml
@@ -163,6 +164,8 @@ class Life(unittest.TestCase):
             helm("upgrade", "binnacle", CHART, "--set", "aggregator.replicas=3", *BY_CERTIFICATE)
             self.assertEqual(names_in(certificates()[1]), {"node1", "node2", "node3"})
             self.assertEqual((certificates()[0], certificates()[2]), (server, authority))
+        with self.subTest("what is in the last third of its life is made again, and only that; with its authority, all"):
+            self.old_certificates_are_made_again()
         with self.subTest("a rollback goes back"):
             helm("rollback", "binnacle", "1")
             self.assertEqual(there("deployment", "binnacle-aggregator", "binnacle")["spec"]["replicas"], 2)
@@ -177,6 +180,24 @@ class Life(unittest.TestCase):
             self.assertTrue(there("crd", "taspolicies.telemetry.intel.com"))
             self.assertFalse(there("apiservice", "v1beta1.custom.metrics.k8s.io"))
             self.assertEqual(everything_of("binnacle"), [])
+
+    def old_certificates_are_made_again(self):
+        def ends_tomorrow(secret):
+            now = int(time.time())
+            PLANE.kubectl("annotate", "secret", secret, "-n", "binnacle", "--overwrite", f"binnacle/made={now - 364 * 86400}", f"binnacle/ends={now + 86400}")
+            helm("upgrade", "binnacle", CHART, "--set", "aggregator.replicas=3", *BY_CERTIFICATE)
+            life = there("secret", secret, "binnacle")["metadata"]["annotations"]
+            self.assertGreater(int(life["binnacle/ends"]), now + 300 * 86400)
+
+        server, agent, authority = certificates()
+        ends_tomorrow("binnacle-server")
+        renewed = certificates()
+        self.assertNotEqual(renewed[0], server)
+        self.assertEqual(renewed[1:], (agent, authority))
+        ends_tomorrow("binnacle-trial-authorities")
+        self.assertTrue(all(new != old for new, old in zip(certificates(), renewed)))
+        api = there("apiservice", "v1beta2.custom.metrics.k8s.io")
+        self.assertEqual(api["spec"]["caBundle"], there("secret", "binnacle-server", "binnacle")["data"]["ca.crt"])
 
     def custom_metrics_come_through_the_api_server(self):
         """The real programs with the chart's secrets, as the endpoint of the chart's service: what NOTES.txt tells to try."""

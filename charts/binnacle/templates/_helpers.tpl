@@ -118,16 +118,42 @@ seccompProfile: {type: RuntimeDefault}
 {{- dict "names" (concat $names .Values.aggregator.extraNames) | toJson }}
 {{- end }}
 
-{{/* authorities: makes .Values.authorities once, for every template of this rendering; prints nothing. Those of an earlier installation stay. */}}
+{{/* life: of a secret's certificate, {"kept": "yes" or "", "made": "…", "ends": "…"} in Unix seconds; (list secret days may-be-kept). It is kept
+while more than a third of its life is left, else it begins anew. The first charts wrote no annotations: there, life began with the secret. */}}
+{{- define "binnacle.life" -}}
+{{- $secret := index . 0 }}
+{{- $seconds := mul (index . 1) 86400 }}
+{{- $now := now | unixEpoch | int64 }}
+{{- $life := dict "kept" "" "made" (toString $now) "ends" (add $now $seconds | toString) }}
+{{- if and $secret (index . 2) }}
+  {{- $made := dig "metadata" "annotations" "binnacle/made" "" $secret | default (toDate "2006-01-02T15:04:05Z" $secret.metadata.creationTimestamp | unixEpoch) }}
+  {{- $ends := dig "metadata" "annotations" "binnacle/ends" "" $secret | default (add (int64 $made) $seconds | toString) }}
+  {{- if gt (mul 3 (sub (int64 $ends) $now)) (sub (int64 $ends) (int64 $made)) }}
+    {{- $life = dict "kept" "yes" "made" $made "ends" $ends }}
+  {{- end }}
+{{- end }}
+{{- toJson $life }}
+{{- end }}
+
+{{/* lifeAnnotations: of what "binnacle.life" gave. */}}
+{{- define "binnacle.lifeAnnotations" -}}
+binnacle/made: {{ .made | quote }}
+binnacle/ends: {{ .ends | quote }}
+{{- end }}
+
+{{/* authorities: makes .Values.authorities once, for every template of this rendering; prints nothing. Those of an earlier installation stay, as
+long as their life lets them: ten times as long as what they sign. */}}
 {{- define "binnacle.authorities" -}}
 {{- if not (hasKey .Values "authorities") }}
   {{- $trial := lookup "v1" "Secret" .Release.Namespace (printf "%s-trial-authorities" (include "binnacle.name" .)) }}
-  {{- $made := dict }}
+  {{- $days := mul 10 .Values.certificates.generated.days | int }}
+  {{- $life := include "binnacle.life" (list $trial $days true) | fromJson }}
+  {{- $made := dict "life" $life }}
   {{- range $which := list "server" "agents" "clients" }}
-    {{- if $trial }}
+    {{- if $life.kept }}
       {{- $_ := set $made $which (buildCustomCert (index $trial.data (printf "%s.crt" $which)) (index $trial.data (printf "%s.key" $which))) }}
     {{- else }}
-      {{- $_ := set $made $which (genCA (printf "binnacle trial %s" $which) ($.Values.certificates.generated.days | int)) }}
+      {{- $_ := set $made $which (genCA (printf "binnacle trial %s" $which) $days) }}
     {{- end }}
   {{- end }}
   {{- $_ := set .Values "authorities" $made }}

@@ -54,6 +54,8 @@ TEST_SUITE("aggregator/decision/ring") {
                        {{.pod = "u-2"}, {2}},
                        {{.pod = "u-"}, {}},
                        {{.pod = "prod/"}, {2}},
+                       {{.pod = "prod"}, {}},
+                       {{.pod = "db"}, {2}},
                        {{.policy = "thermal"}, {2}},
                        {{.policy = "prod/thermal"}, {2}},
                        {{.policy = "therm"}, {}},

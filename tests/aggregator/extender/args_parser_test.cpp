@@ -154,9 +154,13 @@ TEST_SUITE("aggregator/extender/args_parser") {
     CHECK_FALSE(r.parser.pod().has_policy);
   }
 
-  TEST_CASE("a namespace that is no text is refused, as another namespace's policy would judge") {
+  TEST_CASE("a namespace or policy label that is no text is refused, as another policy or none would judge") {
     for (const char* wrong : {"7", "true", "{}", "[\"a\"]"}) {
       CAPTURE(wrong);
+      reading labelled(std::string(R"({"Pod":{"metadata":{"labels":{"a":1,"telemetry-policy":)") + wrong +
+                       R"(}}},"NodeNames":[]})");
+      REQUIRE(labelled.whole.has_error());
+      CHECK(labelled.whole.error().message == "the metadata.labels.telemetry-policy of Pod is no string");
       reading r(std::string(R"({"Pod":{"metadata":{"name":"p","namespace":)") + wrong +
                 R"(}},"NodeNames":[]})");
       REQUIRE(r.whole.has_error());

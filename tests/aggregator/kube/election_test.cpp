@@ -234,6 +234,13 @@ TEST_SUITE("aggregator/kube/election") {
     CHECK(a.machine.next(start + 5s, {}).within == 3s);
     CHECK(a.turn(start + 8s) == "GET PUT ");
     CHECK(a.machine.leads(start + 8s));
+    SUBCASE("but not for so long that it loses the lease by it") {
+      a.machine.next(start + 13s, {});
+      a.machine.answered({429, {{"retry-after", "300"}}, "{}"}, start + 13s);
+      CHECK(a.machine.next(start + 13s, {}).within == 3s);
+      CHECK(a.turn(start + 16s) == "GET PUT ");
+      CHECK(a.machine.leads(start + 20s));
+    }
   }
 
   TEST_CASE("a lease that makes no sense is no lease of anybody's") {

@@ -138,10 +138,12 @@ TEST_SUITE("aggregator/ops/json") {
     CHECK(listed().find(R"("maxNodes":"20%","coolDown":"10m","rules":)") != std::string::npos);
     p->strategies[0].kind = policy::strategy_kind::scheduleonmetric;
     p->strategies[0].verdicts = nullptr;
-    CHECK(listed().find(R"("rules":["rapl_power_watts, highest first"])") != std::string::npos);
+    rule.text = rule.definition.text(p->strategies[0].kind);
+    CHECK(listed().find(R"("rules":["rapl_power_watts, highest first, staleAfter 5s"])") !=
+          std::string::npos);
     rule.definition.op = policy::comparison::less_than;
-    rule.text = rule.definition.text();
-    CHECK(listed().find(R"("rules":["rapl_power_watts, lowest first"])") != std::string::npos);
+    rule.text = rule.definition.text(p->strategies[0].kind);
+    CHECK(listed().find(R"("rules":["rapl_power_watts, lowest first, staleAfter 5s"])") != std::string::npos);
   }
 
   TEST_CASE_FIXTURE(house, "the status is the aggregator at a glance") {
@@ -155,10 +157,6 @@ TEST_SUITE("aggregator/ops/json") {
     self.certificates = {{"server.pem", 86'400}};
     self.warnings = {"the certificate server.pem ends today"};
     policy_report about;
-    about.strategies = {
-        {{"default", "power"}, policy::strategy_kind::dontschedule, policy::mode::enforce, 0, 1, 0, 0, 0, 1},
-        {{"default", "power"}, policy::strategy_kind::scheduleonmetric, policy::mode::enforce, 2}};
-    about.strategies[0].missing = 1;
     CHECK(
         status_json(nodes, self, about, {20, 120, 100}, now, "2026-01-01T00:00:00Z") ==
         R"({"version":"0.1.0","replica":"agg-1","cluster":"","mode":"standalone","time":"2026-01-01T00:00:00Z","uptimeSeconds":90,)"

@@ -362,8 +362,10 @@ TEST_SUITE("aggregator/policy/engine") {
     CHECK_FALSE(w.holds(condition_kind::metric_missing));
     w.at(70s);
     CHECK(w.holds(condition_kind::metric_missing));
+    CHECK_FALSE(w.out.conditions.back().reworded);
     w.at(119s);
     CHECK(w.why(condition_kind::metric_missing).find("no node has a value of temp, ram:") == 0);
+    CHECK(w.out.conditions.back().reworded);
   }
 
   TEST_CASE("statuses count the nodes in each state") {

@@ -89,7 +89,7 @@ TEST_SUITE("aggregator/policy/folder") {
       f.refresh(set);
       CHECK(targets(set) == "10 ");
       REQUIRE(set.problems().size() == 2);
-      CHECK(set.problems()[0].message == "the file is empty now: remove it if its policies are to go");
+      CHECK(set.problems()[0].message == "the file holds no policy now: remove it if its policies are to go");
       CHECK(set.problems()[0].level == severity::error);
     }
     dir.write("a.yaml", policy_at(20));

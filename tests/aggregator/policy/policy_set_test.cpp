@@ -98,9 +98,15 @@ TEST_SUITE("aggregator/policy/policy_set") {
     CHECK(in_force(set) == "default/p: dontschedule temp GreaterThan 80;");
     CHECK(says(set, "a.yaml: error: the file cannot be read: Permission denied"));
     CHECK(says(set, "its 1 policies stay in force"));
+    for (const char* nothing : {"", " \n", "# being written\n", "---\n"}) {
+      CAPTURE(nothing);
+      set.put("a.yaml", nothing);
+      CHECK(in_force(set) == "default/p: dontschedule temp GreaterThan 80;");
+      CHECK(says(set, "the file holds no policy now: remove it if its policies are to go"));
+    }
     set.put("a.yaml", "");
     CHECK(in_force(set) == "default/p: dontschedule temp GreaterThan 80;");
-    CHECK(says(set, "the file is empty now: remove it if its policies are to go"));
+    CHECK(says(set, "the file holds no policy now: remove it if its policies are to go"));
     set.put("a.yaml", manifest({{"dontschedule", temp(80)}}));
     set.remove("a.yaml");
     CHECK(in_force(set).empty());
