@@ -45,19 +45,18 @@ void placements::put(const std::string& uid, std::string_view node, instant now,
     gone(by_age_.front().second);
     ++dropped_;
   }
-  pods_.emplace(uid, pod{std::string(node), now, confirmed});
-  auto on = nodes_.find(node);
-  if (on == nodes_.end()) on = nodes_.emplace(std::string(node), std::vector<resident>()).first;
-  on->second.push_back({uid, std::nullopt});
-  by_age_.emplace_back(now, uid);
-  if (confirmed) return;
   for (; expected_.size() >= 4 * settings_.most; expected_.pop_front()) {
     const pod* p = still(expected_.front());
     if (p == nullptr || p->confirmed) continue;
     gone(expected_.front().second);
     ++dropped_;
   }
-  expected_.emplace_back(now, uid);
+  pods_.emplace(uid, pod{std::string(node), now, confirmed});
+  auto on = nodes_.find(node);
+  if (on == nodes_.end()) on = nodes_.emplace(std::string(node), std::vector<resident>()).first;
+  on->second.push_back({uid, std::nullopt});
+  by_age_.emplace_back(now, uid);
+  if (!confirmed) expected_.emplace_back(now, uid);
 }
 
 /// The pod that was put then, unless it has gone or was put again.

@@ -107,7 +107,6 @@ inline constexpr family agent[] = {
      .help =
          "1 while a certificate, key or authority file that changed could not be taken over (the one before "
          "is used on, until it expires), otherwise 0; of the aggregator, too.",
-     .rule = node_rule::max,
      .source = "agent"},
     {.name = "binnacle_agent_reconnects_total",
      .unit = "",
