@@ -258,9 +258,7 @@ ops::self_report faces_loop::impl::self() const {
   return out;
 }
 
-ops::policy_report faces_loop::impl::about_policies() const {
-  return {ingest.problems, ingest.conditions};
-}
+ops::policy_report faces_loop::impl::about_policies() const { return {ingest.problems, ingest.conditions}; }
 
 // SIGTERM, SIGINT, SIGHUP: not ready, but served on until callers know (a scheduler that is refused places
 // pods without us); then no new connections, running requests end, then everything.

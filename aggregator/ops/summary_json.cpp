@@ -161,7 +161,8 @@ void write_policies(json_writer& out, const policy::view& nodes, const policy_re
   for (const judged& j : all) {
     const tally& t = j.nodes;
     out.begin_object().field("policy", j.policy->key.text());
-    out.field("strategy", policy::to_string(j.strategy->kind)).field("mode", policy::to_string(j.policy->how));
+    out.field("strategy", policy::to_string(j.strategy->kind))
+        .field("mode", policy::to_string(j.policy->how));
     out.field("violating", t.violating.count).field("held", t.held.count);
     out.field("missing", t.missing.count).field("frozen", t.frozen.count).end_object();
   }
