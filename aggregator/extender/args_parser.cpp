@@ -273,6 +273,8 @@ const char* args_parser::close_level(const char* p) {
   return p + 1;
 }
 
+static_assert(args_limits{}.nodes <= repeats::most);
+
 void args_parser::names_ended() {
   repeats seen;
   seen.reserve(names_.size());
