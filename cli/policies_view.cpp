@@ -56,13 +56,15 @@ std::string render_policies(const json::value& policies, const paint& with) {
   }
   if (out.empty()) out = "no policy is in force\n";
   for (const auto& c : list(policies, "conditions")) {
-    out += fmt::format("{} {} {}: {}\n", with(colour::yellow, text(c, "type")), text(c, "policy"),
-                       text(c, "strategy"), text(c, "message"));
+    const std::string strategy = text(c, "strategy");
+    out += fmt::format("{} {}{}{}: {}\n", with(colour::yellow, text(c, "type")), text(c, "policy"),
+                       strategy.empty() ? "" : " ", strategy, text(c, "message"));
   }
   for (const auto& p : list(policies, "problems")) {
-    const std::string severity = text(p, "severity"), field = text(p, "field");
+    const std::string severity = text(p, "severity"), field = text(p, "field"), file = text(p, "file");
     const std::int64_t line = integer(p, "line");
-    out += fmt::format("{}{}: {}: {}{}{}\n", text(p, "file"), line > 0 ? fmt::format(":{}", line) : "",
+    out += fmt::format("{}{}{}{}: {}{}{}\n", file, line > 0 ? fmt::format(":{}", line) : "",
+                       file.empty() ? "" : ": ",  // a folder that cannot be read is no file's problem
                        with(severity == "error" ? colour::red : colour::yellow, severity), field,
                        field.empty() ? "" : ": ", text(p, "message"));
   }

@@ -249,5 +249,10 @@ TEST_SUITE("cli/policies_view") {
           "write targetQuantity: 60.5\n"
           "b.yaml: warning: is empty\n");
     CHECK(render_policies(parsed("{}"), no_colours) == "no policy is in force\n");
+    const auto of_no_file =
+        parsed(R"({"conditions":[{"policy":"a/hot","type":"Conflict","message":"two of it"}],)"
+               R"("problems":[{"severity":"error","message":"the folder cannot be read"}]})");
+    CHECK(render_policies(of_no_file, no_colours) ==
+          "no policy is in force\nConflict a/hot: two of it\nerror: the folder cannot be read\n");
   }
 }
