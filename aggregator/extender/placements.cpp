@@ -41,15 +41,10 @@ void placements::put(const std::string& uid, std::string_view node, instant now,
   // A pod that is asked about again and again leaves an entry each time.
   const auto full = [this] { return pods_.size() >= settings_.most || by_age_.size() >= 4 * settings_.most; };
   for (; full() && !by_age_.empty(); by_age_.pop_front()) {
-    if (still(by_age_.front()) == nullptr) continue;
-    gone(by_age_.front().second);
-    ++dropped_;
+    if (still(by_age_.front()) != nullptr) give_way(by_age_.front().second);
   }
   for (; expected_.size() >= 4 * settings_.most; expected_.pop_front()) {
-    const pod* p = still(expected_.front());
-    if (p == nullptr || p->confirmed) continue;
-    gone(expected_.front().second);
-    ++dropped_;
+    if (still_expected(expected_.front())) give_way(expected_.front().second);
   }
   pods_.emplace(uid, pod{std::string(node), now, confirmed});
   auto on = nodes_.find(node);
@@ -65,6 +60,16 @@ const placements::pod* placements::still(const std::pair<instant, std::string>& 
   return at == pods_.end() || at->second.since != put.first ? nullptr : &at->second;
 }
 
+bool placements::still_expected(const std::pair<instant, std::string>& put) const {
+  const pod* p = still(put);
+  return p != nullptr && !p->confirmed;
+}
+
+void placements::give_way(const std::string& uid) {
+  gone(uid);
+  ++dropped_;
+}
+
 void placements::take_from_node(const std::string& uid, const std::string& node) {
   const auto on = nodes_.find(node);
   std::erase_if(on->second, [&uid](const resident& r) { return r.uid == uid; });
@@ -77,8 +82,7 @@ void placements::expire(instant now) {
   }
   const duration wait = followed_ ? settings_.unconfirmed : settings_.lifetime;
   for (; !expected_.empty() && now - expected_.front().first >= wait; expected_.pop_front()) {
-    const pod* p = still(expected_.front());
-    if (p != nullptr && !p->confirmed) gone(expected_.front().second);
+    if (still_expected(expected_.front())) gone(expected_.front().second);
   }
 }
 

@@ -77,6 +77,8 @@ class placements {
   void take_from_node(const std::string& uid, const std::string& node);
   void expire(instant now);
   const pod* still(const std::pair<instant, std::string>& put) const;
+  bool still_expected(const std::pair<instant, std::string>& put) const;
+  void give_way(const std::string& uid);
 
   settings settings_{};
   bool followed_ = false;

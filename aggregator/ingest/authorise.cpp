@@ -1,5 +1,7 @@
 #include "aggregator/ingest/authorise.hpp"
 
+#include "common/text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -75,11 +77,6 @@ std::uint32_t reauthenticate_after_s(duration left, double spread) {
   return static_cast<std::uint32_t>(std::clamp(seconds, 30.0, 86'400.0));
 }
 
-std::string canonical_node(std::string_view name) {
-  std::string out(name);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return out;
-}
+std::string canonical_node(std::string_view name) { return lowered(name); }
 
 }  // namespace binnacle::ingest

@@ -4,6 +4,7 @@
 #include "cli/doctor/find_agent.hpp"
 #include "cli/doctor/report.hpp"
 #include "cli/screen.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 
@@ -19,10 +20,7 @@ namespace {
 std::string host_name() {
   std::string name(256, '\0');
   if (::gethostname(name.data(), name.size() - 1) != 0) return "this machine";
-  name.resize(name.find('\0'));
-  std::ranges::transform(name, name.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return name;
+  return lowered(name.c_str());
 }
 
 }  // namespace

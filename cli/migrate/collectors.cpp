@@ -1,5 +1,6 @@
 // What read the sensors: collectd and the exporters on the nodes.
 #include "cli/migrate/migration.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 
@@ -34,12 +35,6 @@ constexpr std::array plugins{
 // No sensor: how collectd gave its values away, or told of itself.
 constexpr std::array<std::string_view, 6> outlets{"write_prometheus", "network", "logfile",
                                                   "syslog",           "csv",     "rrdtool"};
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 void take_plugin(const std::string& name, const std::string& whose, migration& out) {
   const std::string subject = whose + ", LoadPlugin " + name;
@@ -76,12 +71,12 @@ bool take_collectd_conf(const std::string& text, const std::string& whose, migra
     std::istringstream words(line);
     std::string first, name;
     words >> first >> name;
-    first = lower(first);
+    first = lowered(first);
     if (first != "loadplugin" && first != "<loadplugin") continue;
     std::erase_if(name, [](char c) { return c == '"' || c == '>'; });
     if (name.empty()) continue;
     any = true;
-    take_plugin(lower(name), whose, out);
+    take_plugin(lowered(name), whose, out);
   }
   return any;
 }

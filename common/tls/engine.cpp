@@ -175,8 +175,7 @@ std::string_view certificate_alert(int reason) {
     case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
     case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
       return "it does not accept our certificate (one that is not valid yet, or not for clients): compare "
-             "its "
-             "dates with the clocks, and look at its extended key usage";
+             "its dates with the clocks, and look at its extended key usage";
     case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED: return "our certificate is revoked";
     case SSL_R_TLSV1_ALERT_ACCESS_DENIED: return "it denied access";
     default: return {};
