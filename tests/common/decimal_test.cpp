@@ -204,10 +204,10 @@ TEST_SUITE("common/decimal") {
     const std::pair<binnacle::decimal, const char*> rows[] = {
         {{600'000'000, -7}, "60"}, {{1200, -3}, "1.2"}, {{-1250, -2}, "-12.5"},  {{0, -9}, "0"},
         {{5, 3}, "5000"},          {{100, 0}, "100"},   {{1, -9}, "0.000000001"}};
-    for (const auto& [d, text] : rows) {
-      CAPTURE(text);
-      CHECK(binnacle::to_string(binnacle::shortest(d)) == text);
-      CHECK(binnacle::shortest(d) == d);
+    for (const auto& row : rows) {
+      CAPTURE(row.second);
+      CHECK(binnacle::to_string(binnacle::shortest(row.first)) == row.second);
+      CHECK(binnacle::shortest(row.first) == row.first);
     }
   }
 
