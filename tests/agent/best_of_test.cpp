@@ -4,6 +4,8 @@
 
 #include <array>
 
+namespace best_of_test {
+
 using namespace binnacle;
 using namespace std::chrono_literals;
 using agent::best_of;
@@ -73,3 +75,5 @@ TEST_CASE("when the last way has no value any more there is none") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace best_of_test

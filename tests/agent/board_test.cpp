@@ -11,6 +11,8 @@
 #include <cmath>
 #include <limits>
 
+namespace board_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using agent::test::shown;
@@ -340,3 +342,5 @@ TEST_CASE("a status is told once") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace board_test

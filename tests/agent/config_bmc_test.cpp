@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+namespace config_bmc_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace std::chrono_literals;
@@ -108,3 +110,5 @@ TEST_CASE("a sidecar has its own credentials") {
 TEST_SUITE_END();
 
 }  // namespace
+
+}  // namespace config_bmc_test

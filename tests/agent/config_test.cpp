@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace config_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace std::chrono_literals;
@@ -159,3 +161,5 @@ TEST_CASE("addresses to listen on") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace config_test

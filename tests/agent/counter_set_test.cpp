@@ -12,6 +12,8 @@
 #include <optional>
 #include <sys/resource.h>
 
+namespace counter_set_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using support::perf_sim;
@@ -258,3 +260,5 @@ TEST_CASE("the process's limit of open files is a bound too") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace counter_set_test

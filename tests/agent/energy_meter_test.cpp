@@ -6,6 +6,8 @@
 
 #include <chrono>
 
+namespace energy_meter_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace std::chrono_literals;
@@ -165,3 +167,5 @@ TEST_CASE("a package that sleeps draws nothing, and that is a value") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace energy_meter_test

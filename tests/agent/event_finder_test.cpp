@@ -11,6 +11,8 @@
 
 #include <algorithm>
 
+namespace event_finder_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -249,3 +251,5 @@ TEST_CASE("no memory controllers, or a unit that is none, is no bandwidth") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace event_finder_test

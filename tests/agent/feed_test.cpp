@@ -7,6 +7,8 @@
 
 #include <limits>
 
+namespace feed_test {
+
 using namespace binnacle;
 using agent::board;
 
@@ -334,3 +336,5 @@ TEST_SUITE("agent/feed") {
 }
 
 }  // namespace
+
+}  // namespace feed_test

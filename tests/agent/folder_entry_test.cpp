@@ -11,6 +11,8 @@
 #include <string_view>
 #include <unistd.h>
 
+namespace folder_entry_test {
+
 using namespace binnacle::agent;
 using binnacle::support::temp_folder;
 
@@ -82,3 +84,5 @@ TEST_CASE("what cannot be looked at says why") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace folder_entry_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace frozen_sensors_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using agent::test::shown;
@@ -71,3 +73,5 @@ TEST_CASE("if asked for, a sensor that hangs has no value until it moves") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace frozen_sensors_test

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <functional>
 
+namespace frozen_watch_test {
+
 using namespace binnacle;
 using agent::frozen_watch;
 using namespace std::chrono_literals;
@@ -136,3 +138,5 @@ TEST_CASE("what is no longer there is forgotten, and an id given to another sens
 }
 
 TEST_SUITE_END();
+
+}  // namespace frozen_watch_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace host_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using agent::test::entry_of;
@@ -202,3 +204,5 @@ TEST_CASE("a figure that stays the same keeps its series, and its catalogue") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace host_test

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <string>
 
+namespace kernel_file_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using support::temp_folder;
@@ -68,3 +70,5 @@ TEST_CASE("a whole number, or why there is none") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace kernel_file_test

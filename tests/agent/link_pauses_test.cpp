@@ -4,6 +4,8 @@
 
 #include <random>
 
+namespace link_pauses_test {
+
 using namespace binnacle;
 using namespace std::chrono_literals;
 using agent::link_pauses;
@@ -56,3 +58,5 @@ TEST_SUITE("agent/link_pauses") {
     CHECK(pauses.next(random, 30s) >= 30s);
   }
 }
+
+}  // namespace link_pauses_test

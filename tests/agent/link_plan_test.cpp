@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace link_plan_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 
@@ -76,3 +78,5 @@ TEST_CASE("extra links rest when there are fewer replicas, and a wild number is 
 }
 
 TEST_SUITE_END();
+
+}  // namespace link_plan_test

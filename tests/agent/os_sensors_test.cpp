@@ -14,6 +14,8 @@
 #include <future>
 #include <string>
 
+namespace os_sensors_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -364,3 +366,5 @@ TEST_CASE("the probe lists the chips") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace os_sensors_test

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <string>
 
+namespace os_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using agent::test::fake_clock;
@@ -263,3 +265,5 @@ TEST_CASE("this machine's own /proc can be read") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace os_test

@@ -6,6 +6,8 @@
 #include <array>
 #include <string>
 
+namespace path_peer_test {
+
 namespace {
 
 using namespace binnacle;
@@ -62,3 +64,5 @@ TEST_SUITE("agent/path/peer") {
 }
 
 }  // namespace
+
+}  // namespace path_peer_test

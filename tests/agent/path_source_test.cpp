@@ -15,6 +15,8 @@
 #include <string>
 #include <sys/socket.h>
 
+namespace path_source_test {
+
 namespace {
 
 using namespace binnacle;
@@ -187,3 +189,5 @@ TEST_SUITE("agent/path/source") {
 }
 
 }  // namespace
+
+}  // namespace path_source_test

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+namespace path_window_test {
+
 namespace {
 
 using namespace binnacle;
@@ -48,3 +50,5 @@ TEST_SUITE("agent/path/window") {
 }
 
 }  // namespace
+
+}  // namespace path_window_test

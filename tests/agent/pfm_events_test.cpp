@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace pfm_events_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -110,3 +112,5 @@ TEST_CASE("where the kernel shows the box, libpfm4's name is counted on its CPUs
 }
 
 TEST_SUITE_END();
+
+}  // namespace pfm_events_test

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <ostream>
 
+namespace pmu_device_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -132,3 +134,5 @@ TEST_CASE("an event's scale and unit") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace pmu_device_test

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <string>
 
+namespace pmu_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -384,3 +386,5 @@ TEST_CASE("software events of this very machine") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace pmu_test

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace pods_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -297,3 +299,5 @@ TEST_CASE("the page faults of a process in a pod's cgroup on this very machine")
 }
 
 TEST_SUITE_END();
+
+}  // namespace pods_test

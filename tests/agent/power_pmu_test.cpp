@@ -15,6 +15,8 @@
 #include <filesystem>
 #include <linux/capability.h>
 
+namespace power_pmu_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -256,3 +258,5 @@ TEST_CASE("CAP_PERFMON is asked for where it does instead of CAP_DAC_READ_SEARCH
 }
 
 TEST_SUITE_END();
+
+}  // namespace power_pmu_test

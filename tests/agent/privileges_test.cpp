@@ -9,6 +9,8 @@
 #include <linux/capability.h>
 #include <unistd.h>
 
+namespace privileges_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -117,3 +119,5 @@ TEST_CASE("counters of the CPU need CAP_PERFMON, a port below 1024 CAP_NET_BIND_
 }
 
 TEST_SUITE_END();
+
+}  // namespace privileges_test

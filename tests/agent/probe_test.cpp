@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+namespace probe_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 
@@ -70,3 +72,5 @@ TEST_CASE("a source that throws is broken, not the end") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace probe_test

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <string>
 
+namespace proc_text_test {
+
 using namespace binnacle::agent;
 
 namespace {
@@ -151,3 +153,5 @@ TEST_CASE("load and uptime") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace proc_text_test

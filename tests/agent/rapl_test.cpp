@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <string>
 
+namespace rapl_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -367,3 +369,5 @@ TEST_CASE("the probe names what works and what would mend the rest") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace rapl_test

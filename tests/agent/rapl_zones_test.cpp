@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace rapl_zones_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -152,3 +154,5 @@ TEST_CASE("where there is no RAPL the message says why and what to do") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace rapl_zones_test

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <string>
 
+namespace rdt_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
@@ -209,3 +211,5 @@ TEST_CASE("where there is nothing to read the probe says why and what to do") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace rdt_test

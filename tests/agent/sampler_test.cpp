@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace sampler_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using agent::test::fake_clock;
@@ -400,3 +402,5 @@ TEST_CASE("a source that waits for others is read at once when something has arr
 }
 
 TEST_SUITE_END();
+
+}  // namespace sampler_test

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+namespace schedule_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace std::chrono_literals;
@@ -54,3 +56,5 @@ TEST_CASE("another period ticks on its own multiples and still meets the others"
 }
 
 TEST_SUITE_END();
+
+}  // namespace schedule_test

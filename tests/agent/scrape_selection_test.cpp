@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+namespace scrape_selection_test {
+
 namespace {
 
 using namespace binnacle;
@@ -165,3 +167,5 @@ TEST_SUITE("agent/scrape/selection") {
 }
 
 }  // namespace
+
+}  // namespace scrape_selection_test

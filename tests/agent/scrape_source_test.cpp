@@ -22,6 +22,8 @@
 #include <string>
 #include <thread>
 
+namespace scrape_source_test {
+
 namespace {
 
 using namespace binnacle;
@@ -573,3 +575,5 @@ TEST_SUITE("agent/scrape/source") {
 }
 
 }  // namespace
+
+}  // namespace scrape_source_test

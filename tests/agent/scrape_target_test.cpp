@@ -5,6 +5,8 @@
 #include <chrono>
 #include <string>
 
+namespace scrape_target_test {
+
 namespace {
 
 using namespace binnacle;
@@ -121,3 +123,5 @@ TEST_SUITE("agent/scrape/target") {
 }
 
 }  // namespace
+
+}  // namespace scrape_target_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace scrape_test {
+
 using namespace binnacle;
 using agent::board;
 using namespace std::chrono_literals;
@@ -68,3 +70,5 @@ TEST_SUITE("agent/scrape") {
 }
 
 }  // namespace
+
+}  // namespace scrape_test

@@ -6,6 +6,8 @@
 
 #include <chrono>
 
+namespace self_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using agent::test::entry_of;
@@ -110,3 +112,5 @@ TEST_CASE("without aggregators nothing is told of links") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace self_test

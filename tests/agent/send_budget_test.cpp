@@ -6,6 +6,8 @@
 
 #include <vector>
 
+namespace send_budget_test {
+
 namespace {
 
 using namespace binnacle;
@@ -130,3 +132,5 @@ TEST_SUITE("agent/send_budget") {
 }
 
 }  // namespace
+
+}  // namespace send_budget_test

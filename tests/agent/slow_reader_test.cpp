@@ -8,6 +8,8 @@
 #include <memory>
 #include <thread>
 
+namespace slow_reader_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace std::chrono_literals;
@@ -93,3 +95,5 @@ TEST_CASE("ending does not wait for what is stuck") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace slow_reader_test

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace standard_descriptors_test {
+
 // Checklist: fd 0, closed stdin. In a child, since doctest prints to these descriptors.
 TEST_SUITE_BEGIN("agent/standard_descriptors");
 
@@ -28,3 +30,5 @@ TEST_CASE("closed standard descriptors are open after it, so that no file of our
 }
 
 TEST_SUITE_END();
+
+}  // namespace standard_descriptors_test

@@ -6,6 +6,8 @@
 #include <locale>
 #include <sstream>
 
+namespace startup_memory_test {
+
 using namespace binnacle;
 
 namespace {
@@ -37,3 +39,5 @@ TEST_CASE("what has been run is given back, and runs again when it is needed") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace startup_memory_test

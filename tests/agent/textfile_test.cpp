@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace textfile_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using agent::test::entry_of;
@@ -435,3 +437,5 @@ TEST_CASE("the probe lists each file with what is wrong in it") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace textfile_test

@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace token_file_test {
+
 using namespace binnacle;
 using namespace binnacle::agent;
 using support::temp_folder;
@@ -44,3 +46,5 @@ TEST_CASE("no token is an error that names the file") {
 }
 
 TEST_SUITE_END();
+
+}  // namespace token_file_test

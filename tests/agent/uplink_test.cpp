@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+namespace uplink_test {
+
 using namespace binnacle;
 using namespace std::chrono_literals;
 using agent::board;
@@ -432,3 +434,5 @@ TEST_SUITE("agent/uplink") {
 }
 
 }  // namespace
+
+}  // namespace uplink_test

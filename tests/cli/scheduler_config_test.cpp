@@ -6,6 +6,8 @@
 #include <boost/json/parse.hpp>
 #include <doctest/doctest.h>
 
+namespace scheduler_config_test {
+
 using namespace binnacle;
 using namespace binnacle::cli;
 
@@ -157,3 +159,5 @@ profiles:
     CHECK(has(says(""), "no KubeSchedulerConfiguration"));
   }
 }
+
+}  // namespace scheduler_config_test

@@ -10,6 +10,8 @@
 
 #include <map>
 
+namespace text_test {
+
 using namespace binnacle;
 using namespace binnacle::cli;
 
@@ -184,3 +186,5 @@ TEST_SUITE("cli/connection") {
     CHECK(parse_settings("a: [", "cli.yaml").error().message.starts_with("cli.yaml:"));
   }
 }
+
+}  // namespace text_test

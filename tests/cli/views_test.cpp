@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+namespace views_test {
+
 using namespace binnacle::cli;
 
 namespace {
@@ -256,3 +258,5 @@ TEST_SUITE("cli/policies_view") {
           "no policy is in force\nConflict a/hot: two of it\nerror: the folder cannot be read\n");
   }
 }
+
+}  // namespace views_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace agent_tokens_test {
+
 namespace {
 
 using namespace binnacle;
@@ -37,3 +39,5 @@ TEST_SUITE("aggregator/callers/agent_tokens") {
 }
 
 }  // namespace
+
+}  // namespace agent_tokens_test

@@ -5,6 +5,8 @@
 
 #include <string>
 
+namespace attributes_test {
+
 namespace {
 
 using namespace binnacle;
@@ -81,3 +83,5 @@ TEST_SUITE("aggregator/callers/attributes") {
 }
 
 }  // namespace
+
+}  // namespace attributes_test

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+namespace claim_test {
+
 namespace {
 
 using namespace binnacle;
@@ -124,3 +126,5 @@ TEST_SUITE("aggregator/callers/claim") {
 }
 
 }  // namespace
+
+}  // namespace claim_test

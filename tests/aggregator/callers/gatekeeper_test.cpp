@@ -9,6 +9,8 @@
 #include <memory>
 #include <thread>
 
+namespace gatekeeper_test {
+
 namespace {
 
 using namespace binnacle;
@@ -164,3 +166,5 @@ TEST_SUITE("aggregator/callers/gatekeeper") {
 }
 
 }  // namespace
+
+}  // namespace gatekeeper_test

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <iterator>
 
+namespace layer_test {
+
 namespace {
 
 using namespace binnacle;
@@ -101,3 +103,5 @@ TEST_SUITE("aggregator/callers/layer") {
 }
 
 }  // namespace
+
+}  // namespace layer_test

@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+namespace api_test {
+
 using namespace binnacle;
 using namespace binnacle::custom_metrics;
 using std::chrono::seconds;
@@ -408,3 +410,5 @@ TEST_SUITE("aggregator/custom_metrics/api") {
     CHECK(text.find("for nodes \\\"n\\\\\xef\xbf\xbd: no agent") != std::string::npos);
   }
 }
+
+}  // namespace api_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace discovery_test {
+
 using namespace binnacle::custom_metrics;
 
 namespace {
@@ -76,3 +78,5 @@ TEST_SUITE("aggregator/custom_metrics/discovery") {
     CHECK(tag != sample().v2beta1.etag);
   }
 }
+
+}  // namespace discovery_test

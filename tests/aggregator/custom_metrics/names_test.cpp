@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace names_test {
+
 using namespace binnacle;
 using namespace binnacle::custom_metrics;
 
@@ -128,3 +130,5 @@ TEST_SUITE("aggregator/custom_metrics/names") {
     CHECK_FALSE(list.knows("no_such_metric"));
   }
 }
+
+}  // namespace names_test

@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace negotiate_test {
+
 using namespace binnacle::custom_metrics;
 
 TEST_SUITE("aggregator/custom_metrics/negotiate") {
@@ -58,3 +60,5 @@ TEST_SUITE("aggregator/custom_metrics/negotiate") {
     CHECK_FALSE(wants_pretty(&zero, &curl));
   }
 }
+
+}  // namespace negotiate_test

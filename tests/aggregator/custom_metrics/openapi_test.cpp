@@ -5,6 +5,8 @@
 
 #include <string>
 
+namespace openapi_test {
+
 using namespace binnacle::custom_metrics;
 namespace json = boost::json;
 
@@ -87,3 +89,5 @@ TEST_SUITE("aggregator/custom_metrics/openapi") {
 }
 
 }  // namespace
+
+}  // namespace openapi_test

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace path_test {
+
 using namespace binnacle::custom_metrics;
 
 namespace {
@@ -87,3 +89,5 @@ TEST_SUITE("aggregator/custom_metrics/path") {
                     .nodes());
   }
 }
+
+}  // namespace path_test

@@ -6,6 +6,8 @@
 
 #include <memory>
 
+namespace pods_test {
+
 using namespace binnacle;
 using namespace binnacle::custom_metrics;
 using store::at_s;
@@ -76,3 +78,5 @@ TEST_SUITE("aggregator/custom_metrics/pods") {
 }
 
 }  // namespace
+
+}  // namespace pods_test

@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+namespace selector_test {
+
 using namespace binnacle;
 using custom_metrics::check_field_selector;
 using custom_metrics::selector;
@@ -161,3 +163,5 @@ TEST_SUITE("aggregator/custom_metrics/field_selector") {
     CHECK(check_field_selector("metadata.name=n1", "*").has_error());
   }
 }
+
+}  // namespace selector_test

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace store_question_test {
+
 using namespace binnacle;
 using namespace binnacle::custom_metrics;
 using std::chrono::milliseconds;
@@ -201,3 +203,5 @@ TEST_SUITE("aggregator/custom_metrics/watched_columns") {
     CHECK(stopped == std::vector<std::uint32_t>{1, 2});
   }
 }
+
+}  // namespace store_question_test

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+namespace value_list_test {
+
 using namespace binnacle;
 using namespace binnacle::custom_metrics;
 using std::chrono::milliseconds;
@@ -64,3 +66,5 @@ TEST_SUITE("aggregator/custom_metrics/value_list") {
     CHECK(text.find(R"("timestamp":"2025-12-31T23:59:59Z")") != std::string::npos);
   }
 }
+
+}  // namespace value_list_test

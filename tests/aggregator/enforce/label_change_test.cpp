@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+namespace label_change_test {
+
 namespace {
 
 using namespace binnacle;
@@ -150,3 +152,5 @@ TEST_SUITE("aggregator/enforce/label_change") {
 }
 
 }  // namespace
+
+}  // namespace label_change_test

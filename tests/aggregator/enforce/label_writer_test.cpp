@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+namespace label_writer_test {
+
 namespace {
 
 using namespace binnacle;
@@ -357,3 +359,5 @@ TEST_SUITE("aggregator/enforce/label_writer") {
 }
 
 }  // namespace
+
+}  // namespace label_writer_test

@@ -7,6 +7,8 @@
 #include <boost/json/serialize.hpp>
 #include <doctest/doctest.h>
 
+namespace policy_status_test {
+
 namespace {
 
 using namespace binnacle;
@@ -269,3 +271,5 @@ TEST_SUITE("aggregator/enforce/status_pace") {
 }
 
 }  // namespace
+
+}  // namespace policy_status_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace wake_list_test {
+
 namespace {
 
 using namespace binnacle;
@@ -170,3 +172,5 @@ TEST_SUITE("aggregator/enforce/wake_list") {
 }
 
 }  // namespace
+
+}  // namespace wake_list_test

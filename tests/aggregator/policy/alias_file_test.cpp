@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+namespace alias_file_test {
+
 using namespace binnacle;
 using policy::alias_file;
 
@@ -110,3 +112,5 @@ TEST_SUITE("aggregator/policy/alias_file") {
     CHECK(file.table()->resolve("heat").family == "host_power_watts");
   }
 }
+
+}  // namespace alias_file_test

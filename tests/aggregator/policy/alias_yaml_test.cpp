@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace alias_yaml_test {
+
 using namespace binnacle;
 using metrics::node_rule;
 
@@ -117,3 +119,5 @@ TEST_SUITE("aggregator/policy/alias_yaml") {
     CHECK(table.resolve("a").family == "os_load1");
   }
 }
+
+}  // namespace alias_yaml_test

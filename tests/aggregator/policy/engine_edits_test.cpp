@@ -2,6 +2,8 @@
 #include "text_file.hpp"
 #include "world.hpp"
 
+namespace engine_edits_test {
+
 using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
@@ -253,3 +255,5 @@ TEST_SUITE("aggregator/policy/edits") {
     CHECK_MESSAGE(w.what('a', evict) == state::held, "back again, as a new node");
   }
 }
+
+}  // namespace engine_edits_test

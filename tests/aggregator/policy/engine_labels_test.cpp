@@ -4,6 +4,8 @@
 
 #include <set>
 
+namespace engine_labels_test {
+
 using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
@@ -526,3 +528,5 @@ TEST_SUITE("aggregator/policy/labels") {
     CHECK(w.e.status()[0].pass == 2);
   }
 }
+
+}  // namespace engine_labels_test

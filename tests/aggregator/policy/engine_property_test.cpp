@@ -3,6 +3,8 @@
 #include <optional>
 #include <random>
 
+namespace engine_property_test {
+
 // Random sequences of samples, silences and absences, judged a second time by a program that knows no state
 // machine: it looks at the whole history each time and applies the definitions.
 namespace {
@@ -202,3 +204,5 @@ TEST_SUITE("aggregator/policy/property") {
     }
   }
 }
+
+}  // namespace engine_property_test

@@ -3,6 +3,8 @@
 #include "text_file.hpp"
 #include "world.hpp"
 
+namespace engine_test {
+
 using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
@@ -509,3 +511,5 @@ TEST_SUITE("aggregator/policy/engine") {
     CHECK(w.of('a', label) == verdict{state::pass, false, 0, 0});
   }
 }
+
+}  // namespace engine_test

@@ -1,6 +1,8 @@
 #include "aggregator/policy/policy_set.hpp"
 #include "world.hpp"
 
+namespace engine_writer_test {
+
 using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
@@ -347,3 +349,5 @@ TEST_SUITE("aggregator/policy/writer") {
 }
 
 }  // namespace
+
+}  // namespace engine_writer_test

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+namespace folder_test {
+
 using namespace binnacle;
 using namespace binnacle::policy;
 using binnacle::policy::test::manifest;
@@ -225,3 +227,5 @@ TEST_SUITE("aggregator/policy/folder") {
     CHECK(set.problems().back().text().find("a.yaml:1: error: this is no YAML") != std::string::npos);
   }
 }
+
+}  // namespace folder_test

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+namespace lint_test {
+
 using namespace binnacle;
 using namespace binnacle::policy;
 using binnacle::policy::test::manifest;
@@ -119,3 +121,5 @@ TEST_SUITE("aggregator/policy/lint") {
         has(said(manifest({{"deschedule", fmt::format(fmt::runtime(pair), 80, 20, "anyOf")}})), "always"));
   }
 }
+
+}  // namespace lint_test

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+namespace policy_set_test {
+
 using namespace binnacle;
 using namespace binnacle::policy;
 using binnacle::policy::test::manifest;
@@ -145,3 +147,5 @@ TEST_SUITE("aggregator/policy/policy_set") {
     CHECK(set.problems().empty());
   }
 }
+
+}  // namespace policy_set_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace policy_test {
+
 using namespace binnacle;
 using namespace binnacle::policy;
 using namespace std::chrono_literals;
@@ -90,3 +92,5 @@ TEST_SUITE("aggregator/policy/policy") {
     CHECK(column.of_unknown_node(instant(10s)).what == state::missing);
   }
 }
+
+}  // namespace policy_test

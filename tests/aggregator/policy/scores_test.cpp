@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace scores_test {
+
 using namespace binnacle;
 using namespace binnacle::policy;
 
@@ -108,3 +110,5 @@ TEST_SUITE("aggregator/policy/scores") {
     CHECK(by_rank({}, {}, larger).empty());
   }
 }
+
+}  // namespace scores_test

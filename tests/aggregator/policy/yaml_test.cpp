@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+namespace yaml_test {
+
 using namespace binnacle;
 using namespace binnacle::policy;
 using namespace std::chrono_literals;
@@ -597,3 +599,5 @@ TEST_SUITE("aggregator/policy/yaml") {
     CHECK(quoted(std::string(59, 'a') + "é") == "'" + std::string(59, 'a') + "…'");
   }
 }
+
+}  // namespace yaml_test

@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <vector>
 
+namespace find_agent_test {
+
 namespace {
 
 using namespace binnacle;
@@ -101,3 +103,5 @@ TEST_SUITE("cli/doctor/find_agent") {
 }
 
 }  // namespace
+
+}  // namespace find_agent_test

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <string>
 
+namespace findings_test {
+
 namespace {
 
 using namespace binnacle;
@@ -267,3 +269,5 @@ TEST_SUITE("cli/doctor/findings") {
 }
 
 }  // namespace
+
+}  // namespace findings_test

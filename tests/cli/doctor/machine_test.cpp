@@ -5,6 +5,8 @@
 
 #include <string>
 
+namespace machine_test {
+
 namespace {
 
 using namespace binnacle::cli::doctor;
@@ -163,3 +165,5 @@ TEST_SUITE("cli/doctor/machine") {
 }
 
 }  // namespace
+
+}  // namespace machine_test

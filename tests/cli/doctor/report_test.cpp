@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+namespace report_test {
+
 namespace {
 
 using namespace binnacle::cli;
@@ -70,3 +72,5 @@ TEST_SUITE("cli/doctor/report") {
 }
 
 }  // namespace
+
+}  // namespace report_test

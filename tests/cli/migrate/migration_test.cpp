@@ -8,6 +8,8 @@
 #include <sstream>
 #include <string>
 
+namespace migration_test {
+
 using namespace binnacle;
 using namespace binnacle::cli;
 using namespace binnacle::cli::migrate;
@@ -253,3 +255,5 @@ metadata: {name: backup}
     CHECK(odd.values.size() == 0);
   }
 }
+
+}  // namespace migration_test

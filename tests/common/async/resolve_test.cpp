@@ -10,6 +10,8 @@
 #include <netdb.h>
 #include <string_view>
 
+namespace resolve_test {
+
 namespace {
 
 /// Where look-ups of "….hangs.test" wait, as with a name server that does not answer.
@@ -120,3 +122,5 @@ TEST_SUITE("common/async/resolve") {
 }
 
 }  // namespace
+
+}  // namespace resolve_test

@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+namespace run_program_test {
+
 namespace {
 
 using namespace binnacle;
@@ -83,3 +85,5 @@ TEST_SUITE("common/async/run_program") {
 }
 
 }  // namespace
+
+}  // namespace run_program_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+namespace stream_test {
+
 namespace {
 
 using namespace binnacle;
@@ -192,3 +194,5 @@ TEST_SUITE("common/async/stream") {
 }
 
 }  // namespace
+
+}  // namespace stream_test

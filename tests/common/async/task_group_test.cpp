@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+namespace task_group_test {
+
 namespace {
 
 using namespace binnacle;
@@ -236,3 +238,5 @@ TEST_SUITE("common/async") {
 }
 
 }  // namespace
+
+}  // namespace task_group_test

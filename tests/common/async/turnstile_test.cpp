@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace turnstile_test {
+
 namespace {
 
 using namespace binnacle;
@@ -68,3 +70,5 @@ TEST_SUITE("common/async/turnstile") {
 }
 
 }  // namespace
+
+}  // namespace turnstile_test

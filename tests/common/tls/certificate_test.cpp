@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+namespace certificate_test {
+
 namespace {
 
 using namespace binnacle;
@@ -72,3 +74,5 @@ TEST_SUITE("common/tls/certificate") {
 }
 
 }  // namespace
+
+}  // namespace certificate_test

@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+namespace context_test {
+
 namespace {
 
 using namespace binnacle;
@@ -246,3 +248,5 @@ TEST_SUITE("common/tls/context") {
 }
 
 }  // namespace
+
+}  // namespace context_test

@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+namespace handshake_test {
+
 namespace {
 
 using namespace binnacle;
@@ -253,3 +255,5 @@ TEST_SUITE("common/tls/handshake") {
 }
 
 }  // namespace
+
+}  // namespace handshake_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace identity_test {
+
 using binnacle::tls::identity;
 
 TEST_SUITE("common/tls/identity") {
@@ -50,3 +52,5 @@ TEST_SUITE("common/tls/identity") {
     }
   }
 }
+
+}  // namespace identity_test

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <sys/stat.h>
 
+namespace pki_test {
+
 namespace {
 
 using namespace binnacle;
@@ -58,3 +60,5 @@ TEST_SUITE("scripts/pki") {
 }
 
 }  // namespace
+
+}  // namespace pki_test
