@@ -60,12 +60,12 @@ TEST_CASE("a whole number, or why there is none") {
     const char* text;
     std::optional<std::int64_t> value;
   };
-  for (const auto& [text, value] : {row{"42\n", 42}, row{" -7 \n", -7}, row{"", {}}, row{"4 2\n", {}},
-                                    row{"0x10\n", {}}, row{"9223372036854775808\n", {}}, row{"+1\n", {}}}) {
-    CAPTURE(text);
-    folder.write("number", text);
-    CHECK((file.read_integer() == value));
-    CHECK(file.last_errno() == (value ? 0 : EINVAL));
+  for (const auto& r : {row{"42\n", 42}, row{" -7 \n", -7}, row{"", {}}, row{"4 2\n", {}}, row{"0x10\n", {}},
+                        row{"9223372036854775808\n", {}}, row{"+1\n", {}}}) {
+    CAPTURE(r.text);
+    folder.write("number", r.text);
+    CHECK((file.read_integer() == r.value));
+    CHECK(file.last_errno() == (r.value ? 0 : EINVAL));
   }
 }
 

@@ -99,17 +99,17 @@ TEST_CASE("every package of every kind of machine has its power") {
   };
   std::vector<std::string> sixteen;
   for (int i = 0; i < 16; ++i) sixteen.push_back(std::to_string(i));
-  for (const auto& [machine, packages] :
+  for (const auto& r :
        {row{"xeon_two_sockets", {"0", "1"}}, row{"xeon_dies", {"0-die-0", "0-die-1", "1-die-0", "1-die-1"}},
         row{"client", {"0"}}, row{"epyc", {"0", "1"}}, row{"sixteen_packages", sixteen}}) {
-    CAPTURE(machine);
-    bench b(machine_named(machine), 40);
+    CAPTURE(r.machine);
+    bench b(machine_named(r.machine), 40);
     b.warm_up();
     CHECK(b.source.limitation().empty());
-    for (const auto& p : packages) CHECK(b.watts(p) == "40.0");
+    for (const auto& p : r.packages) CHECK(b.watts(p) == "40.0");
     std::size_t found = 0;
     for (const auto& e : b.out.series()) found += e.info.family == "rapl_power_watts" ? 1 : 0;
-    CHECK(found == packages.size());
+    CHECK(found == r.packages.size());
   }
 }
 

@@ -100,17 +100,17 @@ TEST_CASE("a word in place of a number is absent with its reason, and breaks the
     const char* word;
     const char* reason;
   };
-  for (const auto& [word, reason] :
+  for (const auto& r :
        {row{"Unavailable", "no_data"}, row{"Error", "no_data"}, row{"Unassigned", "not_running"},
         row{"x", "malformed"}, row{"-1", "malformed"}, row{"", "malformed"}}) {
-    CAPTURE(word);
-    m.resctrl.set("web", 0, "mbm_total_bytes", word);
-    m.resctrl.set("web", 0, "llc_occupancy", word);
+    CAPTURE(r.word);
+    m.resctrl.set("web", 0, "mbm_total_bytes", r.word);
+    m.resctrl.set("web", 0, "llc_occupancy", r.word);
     m.clock.now += 1s;
     m.read();
-    CHECK(m.occupied("/web", "0") == reason);
-    CHECK(m.moved("/web", "0") == reason);
-    CHECK(m.rate("/web", "0") == reason);
+    CHECK(m.occupied("/web", "0") == r.reason);
+    CHECK(m.moved("/web", "0") == r.reason);
+    CHECK(m.rate("/web", "0") == r.reason);
     CHECK(m.moved("/web", "1") == "0");
   }
   m.resctrl.set("web", 0, "mbm_total_bytes", "100");

@@ -51,7 +51,7 @@ struct replica {
     o.pem = server_files;
     o.clients = tls::client_certificate::optional;
     http::server_options s;
-    s.tls = std::move(tls::context::load(std::move(o)).value());
+    s.tls = tls::context::load(std::move(o)).value();
     return s;
   }
   std::string url(const char* scheme = "https") const {

@@ -30,7 +30,7 @@ struct mirror {
     o.pem = ours.issue_server();
     o.clients = tls::client_certificate::optional;
     http::server_options s;
-    s.tls = std::move(tls::context::load(std::move(o)).value());
+    s.tls = tls::context::load(std::move(o)).value();
     return s;
   }
   /// A request as the server has it from the holder of this certificate.

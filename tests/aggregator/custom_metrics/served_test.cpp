@@ -52,7 +52,7 @@ struct house {
     o.clients = tls::client_certificate::optional;
     o.alpn = "http/1.1";
     http::server_options s;
-    s.tls = std::move(tls::context::load(std::move(o)).value());
+    s.tls = tls::context::load(std::move(o)).value();
     server = std::make_unique<support::served>(std::move(routes), std::move(s));
   }
 

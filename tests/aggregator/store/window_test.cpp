@@ -199,10 +199,10 @@ TEST_SUITE("aggregator/store/exact") {
     const std::int64_t table[][3] = {{5, 2, 2},  {7, 2, 4},   {-5, 2, -2}, {-7, 2, -4}, {4, 3, 1},
                                      {5, 3, 2},  {-4, 3, -1}, {-5, 3, -2}, {0, 9, 0},   {1, 3, 0},
                                      {-1, 2, 0}, {1, 2, 0},   {3, 2, 2},   {-3, 2, -2}, {6, 3, 2}};
-    for (const auto& [n, d, q] : table) {
-      CAPTURE(n);
-      CAPTURE(d);
-      CHECK(static_cast<std::int64_t>(exact::divide(n, d)) == q);
+    for (const auto& row : table) {
+      CAPTURE(row[0]);
+      CAPTURE(row[1]);
+      CHECK(static_cast<std::int64_t>(exact::divide(row[0], row[1])) == row[2]);
     }
   }
   TEST_CASE("a ratio keeps all digits that fit, and gives nothing beyond") {
