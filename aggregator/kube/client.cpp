@@ -53,7 +53,11 @@ result<std::shared_ptr<client>> client::open(access to, logger log) {
 
 task<result<http::answer>> client::ask(http::call what, deadline until) {
   for (bool again = false;; again = true) {
-    co_await impl_->who->refresh(until);
+    const auto fresh = co_await impl_->who->refresh(until);
+    if (fresh.has_error()) {
+      impl_->count(fresh.error());
+      co_return fresh.error();
+    }
     http::call ready = impl_->dressed(what);
     auto got = co_await impl_->wire.ask(std::move(ready), until);
     const bool worth_it =
@@ -64,7 +68,11 @@ task<result<http::answer>> client::ask(http::call what, deadline until) {
 
 task<result<http::answer_stream>> client::stream(http::call what, deadline until) {
   what.most_bytes = std::size_t(-1);  // a watch lives for minutes; each of its objects has a bound
-  co_await impl_->who->refresh(until);
+  const auto fresh = co_await impl_->who->refresh(until);
+  if (fresh.has_error()) {
+    impl_->count(fresh.error());
+    co_return fresh.error();
+  }
   http::call ready = impl_->dressed(std::move(what));
   auto got = co_await impl_->wire.open(std::move(ready), until);
   impl_->count(got.has_error() ? result<unsigned>(got.error()) : result<unsigned>(got->head().status));

@@ -3,6 +3,7 @@
 #include "aggregator/kube/exec_credential.hpp"
 #include "aggregator/kube/token.hpp"
 #include "common/async/run_program.hpp"
+#include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +54,8 @@ struct credentials::impl {
   bool failing = false;
   bool plugin_runs = false;
   instant plugin_ran{};
-  std::vector<async::event*> waiting;  // for the plug-in that runs
+  std::vector<async::event*> waiting;          // for the plug-in that runs
+  std::unique_ptr<async::task_group> running;  // its task; from the first one on
 };
 
 // One who waits for the plug-in, and may go away while waiting.
@@ -70,7 +72,7 @@ struct credentials::waiter {
 
 // Whatever ends the coroutine that runs the plug-in, also an exception, lets the others go on.
 struct credentials::plugin_run {
-  explicit plugin_run(credentials::impl& in) : room(in) { room.plugin_runs = true; }
+  explicit plugin_run(credentials::impl& in) : room(in) {}
   ~plugin_run() {
     room.plugin_runs = false;
     for (async::event* e : room.waiting) e->notify();
@@ -145,30 +147,45 @@ void credentials::impl::tell(const result<void>& outcome, const std::string& wha
   failing = outcome.has_error();
 }
 
-credentials::credentials(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
-credentials::~credentials() = default;
+credentials::credentials(std::shared_ptr<impl> i) : impl_(std::move(i)) {}
+credentials::~credentials() {
+  if (impl_->running) impl_->running->cancel();
+}
 
 result<std::shared_ptr<credentials>> credentials::open(access to, logger log) {
-  auto made = std::make_unique<impl>(std::move(to), std::move(log));
+  auto made = std::make_shared<impl>(std::move(to), std::move(log));
   if (auto built = made->build_tls(); built.has_error()) return built.error();
   return std::shared_ptr<credentials>(new credentials(std::move(made)));
 }
 
-task<void> credentials::refresh(deadline until) {
-  impl& self = *impl_;
+task<void> credentials::run_to_end(std::shared_ptr<impl> self) {
+  const plugin_run until_it_ends(*self);
+  auto outcome = co_await self->run_plugin();
+  self->tell(outcome, "the credentials plug-in");
+}
+
+task<result<void>> credentials::refresh(deadline until) {
+  const std::shared_ptr<impl> held = impl_;
+  impl& self = *held;
   const instant now = boot_clock::now();
-  if (!self.fresh.is_due(now)) co_return;
+  if (!self.fresh.is_due(now)) co_return result<void>();
   if (!self.to.token_file.empty()) {
     self.tell(self.read_token(), "the token file " + self.to.token_file);
-  } else if (self.to.plugin && self.plugin_runs) {
-    const waiter in_line(self, co_await boost::asio::this_coro::executor);
-    (void)co_await in_line.done->wait(until);
   } else if (self.to.plugin) {
-    const plugin_run until_it_ends(self);
-    self.plugin_ran = now;
-    auto outcome = co_await self.run_plugin();
-    self.tell(outcome, "the credentials plug-in");
+    const auto executor = co_await boost::asio::this_coro::executor;
+    const waiter in_line(self, executor);
+    if (!self.plugin_runs) {
+      self.plugin_runs = true;
+      self.plugin_ran = now;
+      if (!self.running) self.running = std::make_unique<async::task_group>(executor.context(), self.log);
+      self.running->spawn("credentials plug-in", run_to_end(held));
+    }
+    const bool ended = co_await in_line.done->wait(until);
+    if (!ended)
+      co_return error{errc::timeout, fmt::format("{}, which gives the credentials, has not ended in time",
+                                                 self.to.plugin->command)};
   }
+  co_return result<void>();
 }
 
 bool credentials::refused() {

@@ -2,6 +2,7 @@
 
 #include "aggregator/kube/access.hpp"
 #include "common/async/task.hpp"
+#include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/tls/context.hpp"
 
@@ -19,10 +20,10 @@ class credentials {
   ~credentials();
 
   /// Brings them up to date: reads the file, or runs the plug-in, when what is there may be over. What goes
-  /// wrong is logged once; what was there stays in use. `until` bounds the waiting for another's run of the
-  /// plug-in; who runs it waits for its end, 30 s at most: cut off after a caller's few seconds it would
-  /// never give anything.
-  async::task<void> refresh(async::deadline until);
+  /// wrong is logged once; what was there stays in use. The plug-in runs by itself, for 30 s at most: cut off
+  /// after a caller's few seconds it would never give anything. Callers wait for it until `until`. Errors:
+  /// timeout, when it has not ended by then.
+  async::task<result<void>> refresh(async::deadline until);
   /// The server answered 401. True: another try may end better.
   bool refused();
 
@@ -35,8 +36,9 @@ class credentials {
   struct impl;
   struct waiter;
   struct plugin_run;
-  explicit credentials(std::unique_ptr<impl> i);
-  std::unique_ptr<impl> impl_;
+  explicit credentials(std::shared_ptr<impl> i);
+  static async::task<void> run_to_end(std::shared_ptr<impl> self);
+  std::shared_ptr<impl> impl_;  // and the plug-in's that runs
 };
 
 }  // namespace binnacle::kube

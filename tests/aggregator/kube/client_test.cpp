@@ -134,12 +134,47 @@ TEST_SUITE("aggregator/kube/client") {
     support::run([&](async::loop&) -> task<void> {
       auto c = kube::client::open(to, quiet).value();
       http::call hurried = nodes();
-      // It may be answered late or not at all: what counts is that its plug-in was let end.
+      // It is not answered; what counts is that its plug-in is let end.
       (void)co_await c->ask(std::move(hurried), within(10ms));
       const unsigned status = co_await status_of(*c);
       CHECK(status == 200);
     });
     CHECK(std::filesystem::file_size(folder / "runs") == 4);
+  }
+
+  TEST_CASE("a caller waits for an exec plug-in no longer than until its own deadline") {
+    api a;
+    support::temp_folder folder;
+    kube::access to = a.where();
+    to.plugin = slow_plugin(folder, "0; while [ ! -e " + folder / "go" + " ]; do sleep 0.05; done");
+    support::run([&](async::loop&) -> task<void> {
+      auto c = kube::client::open(to, quiet).value();
+      for (int i = 0; i < 2; ++i) {  // the one that starts it, and one that finds it running
+        http::call hurried = nodes();
+        const auto got = co_await c->ask(std::move(hurried), within(50ms));
+        REQUIRE(got.has_error());
+        CHECK(got.error().code == errc::timeout);
+        CHECK(got.error().message.find("has not ended in time") != std::string::npos);
+      }
+      CHECK(a.calls == 0);
+      folder.write("go", "");
+      const unsigned status = co_await status_of(*c);
+      CHECK(status == 200);
+    });
+    CHECK(std::filesystem::file_size(folder / "runs") == 4);
+  }
+
+  TEST_CASE("a client may go away while its exec plug-in runs") {
+    api a;
+    support::temp_folder folder;
+    kube::access to = a.where();
+    to.plugin = slow_plugin(folder, "60");
+    support::run([&](async::loop&) -> task<void> {
+      auto c = kube::client::open(to, quiet).value();
+      http::call hurried = nodes();
+      (void)co_await c->ask(std::move(hurried), within(50ms));
+      c.reset();
+    });
   }
 
   TEST_CASE("a verdict is asked for again while the server has trouble, and remembered") {
