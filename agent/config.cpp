@@ -106,11 +106,12 @@ config_spec bind(settings& s) {
   spec.group("What is read");
   spec.add("sources", s.sources, "what to read: " + joined_sources());
   spec.add("period", s.period, milliseconds(20), hours(1), "time between two reads of a source");
-  spec.add("os-period", s.os_period, milliseconds(0), hours(1), "time between two reads of os; 0s: period");
-  spec.add("pmu-period", s.pmu_period, milliseconds(0), hours(1),
-           "time between two reads of pmu; 0s: period");
-  spec.add("rapl-period", s.rapl_period, milliseconds(0), std::chrono::minutes(1),
-           "time between two reads of rapl; 0s: period");
+  spec.add_or_zero("os-period", s.os_period, milliseconds(20), hours(1),
+                   "time between two reads of os; 0s: period");
+  spec.add_or_zero("pmu-period", s.pmu_period, milliseconds(20), hours(1),
+                   "time between two reads of pmu; 0s: period");
+  spec.add_or_zero("rapl-period", s.rapl_period, milliseconds(20), std::chrono::minutes(1),
+                   "time between two reads of rapl; 0s: period");
   spec.add("rapl-least-period", s.rapl_least_period, milliseconds(50), std::chrono::minutes(1),
            "shortest period an aggregator may ask of rapl");
   spec.add_choice(
@@ -130,15 +131,15 @@ config_spec bind(settings& s) {
            "hwmon sensors (LABEL or CHIP/LABEL) and thermal zones (TYPE) that count as air inlet where no "
            "BMC gives "
            "one: names with * and ?");
-  spec.add("textfile-period", s.textfile_period, milliseconds(0), hours(1),
-           "time between two reads of textfile; 0s: period");
-  spec.add("rdt-period", s.rdt_period, milliseconds(0), hours(1),
-           "time between two reads of rdt; 0s: period");
+  spec.add_or_zero("textfile-period", s.textfile_period, milliseconds(20), hours(1),
+                   "time between two reads of textfile; 0s: period");
+  spec.add_or_zero("rdt-period", s.rdt_period, milliseconds(20), hours(1),
+                   "time between two reads of rdt; 0s: period");
   spec.add("rdt-groups", s.rdt_groups, 1, 1024, "groups of resctrl that are read at most");
-  spec.add("scrape-period", s.scrape_period, milliseconds(0), hours(1),
-           "time between two reads of scrape; 0s: period");
-  spec.add("path-period", s.path_period, milliseconds(0), hours(1),
-           "time between two probes of one peer, at least 100ms; 0s: period");
+  spec.add_or_zero("scrape-period", s.scrape_period, milliseconds(20), hours(1),
+                   "time between two reads of scrape; 0s: period");
+  spec.add_or_zero("path-period", s.path_period, milliseconds(20), hours(1),
+                   "time between two probes of one peer, at least 100ms; 0s: period");
   spec.add("rapl-tdp", s.rapl_tdp, 0, 10'000,
            "watts of one package's TDP where the kernel does not say; 0: unknown");
   spec.add("virtual-interfaces", s.virtual_interfaces,
@@ -204,18 +205,6 @@ result<void> complete(settings& s) {
     if (std::filesystem::is_directory(*root, bad) || bad == std::errc::permission_denied) continue;
     return invalid(fmt::format("{} {} is no folder{}: name the one where the machine's {} is mounted", name,
                                quoted(*root, 200), bad ? " (" + bad.message() + ")" : "", of));
-  }
-  for (const auto& [name, own] : {std::pair("rapl-period", s.rapl_period),
-                                  {"os-period", s.os_period},
-                                  {"pmu-period", s.pmu_period},
-                                  {"textfile-period", s.textfile_period},
-                                  {"rdt-period", s.rdt_period},
-                                  {"scrape-period", s.scrape_period},
-                                  {"path-period", s.path_period}}) {
-    if (own > duration::zero() && own < milliseconds(20)) {
-      return invalid(
-          fmt::format("{} is {}: give at least 20ms, or 0s for the common period", name, human(own)));
-    }
   }
   if (auto read = read_scrape_targets(s); !read) return read;
   auto peers = parse_peers(s.path);

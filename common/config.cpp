@@ -123,12 +123,24 @@ void config_spec::add(std::string key, double& value, double least, double most,
 }
 
 void config_spec::add(std::string key, duration& value, duration least, duration most, std::string help) {
+  add_duration(std::move(key), value, least, most, false, std::move(help));
+}
+
+void config_spec::add_or_zero(std::string key, duration& value, duration least, duration most,
+                              std::string help) {
+  add_duration(std::move(key), value, least, most, true, std::move(help));
+}
+
+void config_spec::add_duration(std::string key, duration& value, duration least, duration most, bool or_zero,
+                               std::string help) {
   setting s;
-  s.form = fmt::format("a duration such as 200ms, 1s or 1h30m, from {} to {}", duration_text(least),
-                       duration_text(most));
-  s.accept = [&value, least, most](const texts& given, bool apply) {
+  s.form = fmt::format("a duration such as 200ms, 1s or 1h30m{} from {} to {}", or_zero ? ": 0s, or" : ",",
+                       duration_text(least), duration_text(most));
+  s.accept = [&value, least, most, or_zero](const texts& given, bool apply) {
     duration read{};
-    if (!parse_duration(given.back(), read) || read < least || read > most) return false;
+    if (!parse_duration(given.back(), read)) return false;
+    const bool none = or_zero && read == duration::zero();
+    if (!none && (read < least || read > most)) return false;
     if (apply) value = read;
     return true;
   };

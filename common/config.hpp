@@ -17,9 +17,9 @@ namespace binnacle {
 /// The one description of a daemon's settings. Every key is a key of the YAML file and a flag of the same
 /// name
 /// (`period: 1s` and `--period 1s`); flags win over the file, the file over the defaults. Unknown keys are
-/// refused with file, line and the nearest known one, wrong types with file, line and the form expected.
-/// Nothing is applied unless everything is right. --config FILE, --print-config, --help and --version are
-/// always there.
+/// refused with file, line and the nearest known one, wrong types with file, line and the form expected; so
+/// is what is given twice in one place, lists excepted. Nothing is applied unless everything is right.
+/// --config FILE, --print-config, --help and --version are always there.
 class config_spec {
  public:
   /// `program` and `summary` open the --help text; `example` closes it.
@@ -35,6 +35,8 @@ class config_spec {
   void add(std::string key, std::int64_t& value, std::int64_t least, std::int64_t most, std::string help);
   void add(std::string key, double& value, double least, double most, std::string help);
   void add(std::string key, duration& value, duration least, duration most, std::string help);
+  /// Likewise, or 0s, which means something else.
+  void add_or_zero(std::string key, duration& value, duration least, duration most, std::string help);
   /// A YAML list; as a flag comma-separated or repeated.
   void add(std::string key, std::vector<std::string>& value, std::string help);
   /// One of these words.
@@ -90,6 +92,7 @@ class config_spec {
   struct given {
     const setting* which;
     texts values;
+    std::string flag = {};  // on the command line: as it was spelled
   };
   struct command_line {
     std::vector<given> settings;
@@ -102,6 +105,8 @@ class config_spec {
                                                                   "version"};
 
   void add_setting(std::string key, std::string help, setting rest);
+  void add_duration(std::string key, duration& value, duration least, duration most, bool or_zero,
+                    std::string help);
   const setting* find(std::string_view key) const;
   std::string nearest(std::string_view name, bool flags) const;
   result<void> read_flags(int argc, const char* const* argv, command_line& out) const;

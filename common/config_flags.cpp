@@ -50,6 +50,13 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
            std::ranges::find(built_in_flags, name) != built_in_flags.end();
   };
 
+  // As in a file: of two values nobody knows which one is meant.
+  const auto twice = [](std::string_view flag, std::string_view before) {
+    return error{errc::invalid_input,
+                 fmt::format("--{} is given twice{}: give it once", flag,
+                             flag == before ? "" : fmt::format(", first as --{}", before))};
+  };
+
   int next = 1;
   // The value behind '=' or the next word. A known flag is no value: the value was forgotten.
   const auto value_of = [&](const token& t) -> result<std::string> {
@@ -81,11 +88,11 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
         return refuse(fmt::format("--{} is \"{}\": give {}", t.name, values.back(), s->form));
       const auto before = std::ranges::find(out.settings, s, &given::which);
       if (before == out.settings.end()) {
-        out.settings.push_back({s, std::move(values)});
+        out.settings.push_back({s, std::move(values), std::string(t.name)});
       } else if (s->is_list) {
         std::ranges::move(values, std::back_inserter(before->values));
       } else {
-        before->values = std::move(values);  // the last one counts, as in Go
+        return twice(t.name, before->flag);
       }
       continue;
     }
@@ -100,6 +107,7 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
       auto value = value_of(t);
       if (!value) return value.error();
       if (value->empty()) return refuse("--config names no file: write --config=FILE");
+      if (!out.config_file.empty()) return twice(t.name, t.name);
       out.config_file = std::move(*value);
     } else if (t.name == "help" || t.name == "h") {
       out.help = true;

@@ -1,6 +1,7 @@
 """The schema of the programs' settings in charts/binnacle/values.schema.json, made of what they print about each with --print-config.
 
   python3 tests/chart/settings_forms.py build agent          prints it, for agent.settings; aggregator: for aggregator.settings
+  python3 tests/chart/settings_forms.py build durations      prints charts/binnacle/durations.yaml, the bounds that a schema cannot hold
 """
 
 import json
@@ -26,7 +27,7 @@ DURATION = {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|
 
 
 def schema_of(form):
-    """Of a form as --print-config words it; what a pattern cannot hold (the bounds of a duration) is left to the program."""
+    """Of a form as --print-config words it; the bounds of a duration, which a pattern cannot hold, are in durations()."""
     if found := re.fullmatch(r"(a number|an integer) from (\S+) to (\S+)", form):
         kind, least, most = found.groups()
         return {"type": "number" if kind == "a number" else "integer", "minimum": json.loads(least), "maximum": json.loads(most)}
@@ -37,14 +38,32 @@ def schema_of(form):
     return {"true or false": {"type": "boolean"}, "a text": {"type": "string"}, "a list of texts": {"type": "array", "items": {"type": "string"}}}[form]
 
 
-def settings_schema(build, name):
-    """{setting: schema} of a program's settings that values may give."""
+def forms(build, name):
+    """{setting: form} of a program's settings that values may give."""
     printed = subprocess.run([build / name / f"binnacle-{name}", "--print-config"], capture_output=True, text=True, timeout=60, check=True).stdout
-    forms = re.findall(r"^# (.*)\n([a-z0-9-]+):", printed, re.M)
-    return {key: NARROWER.get(key) or schema_of(form) for form, key in forms if key not in OWN[name]}
+    return {key: form for form, key in re.findall(r"^# (.*)\n([a-z0-9-]+):", printed, re.M) if key not in OWN[name]}
+
+
+def settings_schema(build, name):
+    """{setting: schema} of them."""
+    return {key: NARROWER.get(key) or schema_of(form) for key, form in forms(build, name).items()}
+
+
+def durations(build):
+    """charts/binnacle/durations.yaml: the bounds of each program's durations, in its own words."""
+    lines = ["# Made by tests/chart/settings_forms.py of what the programs print. The templates refuse what is out of these bounds.\n"]
+    for name in OWN:
+        lines.append(f"{name}:\n")
+        for key, form in forms(build, name).items():
+            if bounds := re.fullmatch(r"a duration such as .*?((?:0s, or )?from \S+ to \S+)", form):
+                lines.append(f"  {key}: {bounds[1]}\n")
+    return "".join(lines)
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
+    if sys.argv[2] == "durations":
+        print(durations(pathlib.Path(sys.argv[1])), end="")
+        sys.exit()
     print(json.dumps(settings_schema(pathlib.Path(sys.argv[1]), sys.argv[2]), indent=2, ensure_ascii=False))

@@ -13,7 +13,7 @@ import unittest
 
 import yaml
 from rendered import CHART, ROOT, Helm, Refused
-from settings_forms import OWN, schema_of, settings_schema
+from settings_forms import OWN, durations, schema_of, settings_schema
 from values_md import table
 
 HELM = None
@@ -86,6 +86,19 @@ WRONG = [
     ({"certificates": {"mode": "certManager"}}, "certificates.certManager.trustSecret: name the secret"),
     ({"agent": {"ipmi": {"enabled": True, "access": "devicePlugin"}}}, "agent.ipmi.deviceResource: name the device plug-in's resource"),
     ({"agent": {"seccomp": {"type": "Localhost"}}}, "agent.seccomp.localhostProfile: name the file"),
+    ({"agent": {"settings": {"period": "1ms"}}}, "agent.settings.period: 1ms is out of bounds: give a duration, from 20ms to 1h"),
+    ({"agent": {"settings": {"period": "1h1ms"}}}, "agent.settings.period: 1h1ms is out of bounds"),
+    ({"agent": {"settings": {"period": "0.0199s"}}}, "agent.settings.period: 0.0199s is out of bounds"),
+    ({"agent": {"settings": {"rapl-period": "19ms"}}}, "agent.settings.rapl-period: 19ms is out of bounds: give a duration, 0s, or from 20ms to 1m"),
+    ({"agent": {"settings": {"rapl-least-period": "0s"}}}, "agent.settings.rapl-least-period: 0s is out of bounds"),
+    ({"aggregator": {"settings": {"drain": "5m1ns"}}}, "aggregator.settings.drain: 5m1ns is out of bounds: give a duration, from 0s to 5m"),
+]
+# Durations that are just within their bounds.
+RIGHT = [
+    {"agent": {"settings": {"period": "20ms", "rapl-period": "0s", "os-period": "0.02s", "bmc-period": "100000us", "os-drive-period": "23h60m"}}},
+    {"agent": {"settings": {"period": "1h", "rapl-period": "60000ms", "rapl-least-period": "50000000ns"}}},
+    {"aggregator": {"settings": {"drain": "0s", "forget-after": "8760h"}}},
+    {"aggregator": {"settings": {"drain": "4m59.5s500ms"}}},
 ]
 
 
@@ -96,6 +109,14 @@ class Schema(unittest.TestCase):
                 with self.assertRaises(Refused) as refused:
                     HELM.template(values)
                 self.assertIn(words, str(refused.exception))
+
+    def test_durations_within_their_bounds_are_taken(self):
+        for values in RIGHT:
+            with self.subTest(values):
+                HELM.template(values)
+
+    def test_bounds_of_durations_are_those_that_the_programs_print(self):
+        self.assertEqual((CHART / "durations.yaml").read_text(), durations(BUILD), "python3 tests/chart/settings_forms.py build durations prints them")
 
     def test_it_knows_every_value_and_no_other(self):
         def walk(values, schema, path):

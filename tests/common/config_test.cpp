@@ -103,8 +103,7 @@ TEST_SUITE("common/config/flags") {
                                            {"-extender-port=7"},
                                            {"--port", "7"},
                                            {"-port", "7"},
-                                           {"-port=7"},
-                                           {"--port=1", "--port=7"}}) {
+                                           {"-port=7"}}) {
       fixture f;
       CAPTURE(words[0]);
       f.accept(words);
@@ -180,6 +179,13 @@ TEST_SUITE("common/config/flags") {
         {{"--address", "--port", "7"}, "--address needs a value: write --address=VALUE"},
         {{"--syncPeriod"}, "--syncPeriod needs a value: write --syncPeriod=VALUE"},
         {{"--config="}, "--config names no file: write --config=FILE"},
+        {{"--port=1", "--port=7"}, "--port is given twice: give it once"},
+        {{"--port=7", "-port", "7"}, "--port is given twice: give it once"},
+        {{"-port=7", "--extender-port", "8"},
+         "--extender-port is given twice, first as --port: give it once"},
+        {{"--period=1s", "--unsafe", "--period", "1s"}, "--period is given twice: give it once"},
+        {{"--unsafe", "--unsafe=false"}, "--unsafe is given twice: give it once"},
+        {{"--config=a", "--config=b"}, "--config is given twice: give it once"},
         {{"file.yaml"}, "unexpected argument \"file.yaml\": settings are flags, see --help"},
         {{"-"}, "unexpected argument \"-\": settings are flags, see --help"},
         {{"--"}, "unexpected argument \"--\": settings are flags, see --help"},

@@ -103,7 +103,7 @@ TEST_CASE("over LAN: what the board has is found, read, and follows the board") 
 TEST_CASE("a user of the lowest level reads all but what the BMC keeps for others; IPMI 1.5 works, too") {
   lan_fixture f;
   f.write_credentials(bmc_user, bmc_user_password);
-  auto flags = f.flags({"--privilege", "user"});
+  auto flags = f.flags("user");
   SUBCASE("2.0") {}
   SUBCASE("1.5") { flags.insert(flags.end(), {"--protocol", "1.5"}); }
   helper_process helper(flags);

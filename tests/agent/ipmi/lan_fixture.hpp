@@ -20,13 +20,10 @@ struct lan_fixture {
     bmc.write("credentials", "user: " + user + "\npassword: " + password + "\n");
     ::chmod(file.c_str(), 0600);
   }
-  std::vector<std::string> flags(std::vector<std::string> more = {}) const {
-    std::vector<std::string> all{
-        "--host",         bmc.address(), "--credentials-file", bmc.folder() + "/credentials",
-        "--privilege",    "admin",       "--cache-folder",     bmc.folder() + "/cache",
-        "--call-timeout", "1s",          "--log-level",        "debug"};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+  std::vector<std::string> flags(const std::string& privilege = "admin") const {
+    return {"--host",         bmc.address(), "--credentials-file", bmc.folder() + "/credentials",
+            "--privilege",    privilege,     "--cache-folder",     bmc.folder() + "/cache",
+            "--call-timeout", "1s",          "--log-level",        "debug"};
   }
   bmc_sim bmc;
 };

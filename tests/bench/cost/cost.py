@@ -111,7 +111,7 @@ class Measured:
 
 def start_agent(trial, name, *more):
     """An agent that streams to the aggregator, and is not scraped."""
-    trial.start_agent(name, *more, "--listen", "")
+    trial.start_agent(name, *more, scrape=None)
     return trial.processes[name].pid
 
 
