@@ -35,6 +35,7 @@ constexpr duration patience = std::chrono::seconds(30);
 struct face_server {
   std::string name;
   std::uint16_t port;
+  bool tls;
   std::unique_ptr<http::server> server;
 };
 
@@ -216,18 +217,19 @@ result<void> faces_loop::impl::serve(std::string name, std::int64_t port, std::s
   o.name = name;
   o.address = options.address;
   o.port = static_cast<std::uint16_t>(port);
+  const bool secure = tls != nullptr;
   o.tls = std::move(tls);
   auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part(name));
   if (auto started_it = server->start(); started_it.has_error()) return started_it;
   log.info("{} listens on {}:{}", name, options.address, server->port());
-  servers.push_back({std::move(name), server->port(), std::move(server)});
+  servers.push_back({std::move(name), server->port(), secure, std::move(server)});
   return {};
 }
 
 std::vector<ops::listener_report> faces_loop::impl::listeners() const {
   std::vector<ops::listener_report> out;
   for (const face_server& s : servers)
-    out.push_back({s.name, options.address + ":" + std::to_string(s.port), s.server->counters()});
+    out.push_back({s.name, options.address + ":" + std::to_string(s.port), s.server->counters(), s.tls});
   return out;
 }
 

@@ -99,7 +99,7 @@ int policy_list_command(const connection& to, const terminal& on) {
       continue;
     }
     print_lines(on, on.json ? a->text : render_policies(a->json, on.with));
-    return exit_ok;
+    return has_errors(a->json) ? exit_problem : exit_ok;
   }
   return exit_problem;
 }

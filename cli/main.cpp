@@ -285,6 +285,13 @@ void spell_examples(CLI::App& app, const std::string& name) {
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) spell_examples(*sub, name);
 }
 
+/// What is wrong with the command line. CLI11 words an option that is given twice for developers.
+std::string sentence_of(const CLI::ParseError& e) {
+  const std::string said = e.what();
+  const auto at = said.find(": At Most 1 required");
+  return at == said.npos ? said : said.substr(0, at) + " is given twice: give it once";
+}
+
 int run(int argc, char** argv) {
   const std::string name = std::filesystem::path(argc > 0 ? argv[0] : "binnacle").filename();
   // kubectl finds a plugin by the name kubectl-binnacle and is spelled with a blank.
@@ -298,7 +305,7 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help
-    std::cerr << "binnacle: " << e.what() << "; see " << app.get_name() << " --help\n";
+    std::cerr << "binnacle: " << sentence_of(e) << "; see " << app.get_name() << " --help\n";
     return exit_usage;
   }
   if (!chosen) {

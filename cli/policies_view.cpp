@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace binnacle::cli {
 namespace {
 
@@ -41,6 +43,11 @@ void render_strategy(std::string& out, const json::value& s, const paint& with) 
 }
 
 }  // namespace
+
+bool has_errors(const json::value& policies) {
+  return std::ranges::any_of(list(policies, "problems"),
+                             [](const json::value& p) { return text(p, "severity") == "error"; });
+}
 
 std::string render_policies(const json::value& policies, const paint& with) {
   std::string out;

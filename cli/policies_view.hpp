@@ -11,4 +11,7 @@ namespace binnacle::cli {
 /// wrong with the files.
 std::string render_policies(const json::value& policies, const paint& with);
 
+/// Whether one of its problems is an error: something of a file is not in force.
+bool has_errors(const json::value& policies);
+
 }  // namespace binnacle::cli

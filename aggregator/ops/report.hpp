@@ -34,6 +34,7 @@ struct listener_report {
   std::string name;     ///< "extender"
   std::string address;  ///< "0.0.0.0:9001"
   http::server_counters counters;
+  bool tls = true;
 };
 
 struct certificate_report {

@@ -93,6 +93,7 @@ void write_listeners(json_writer& out, const std::vector<listener_report>& liste
     out.begin_object()
         .field("name", l.name)
         .field("address", l.address)
+        .field("tls", l.tls)
         .field("open", c.open)
         .field("accepted", c.accepted);
     out.field("rejected", c.rejected)

@@ -32,9 +32,10 @@ findings call(const scheduler_view& v, std::string_view as_whom) {
     }
     security = (*loaded)->current();
   } else {
-    out.push_back(
-        warning(fmt::format("kube-scheduler calls {} without TLS: anybody may answer, and ask", v.at.url),
-                "enableHTTPS: true and a tlsConfig; the aggregator without unsafe"));
+    out.push_back(warning(
+        fmt::format("kube-scheduler calls {} without TLS: anybody may answer, and ask", v.at.url),
+        "start the aggregator without unsafe, and give the scheduler enableHTTPS: true and a tlsConfig "
+        "(binnacle scheduler-config prints both)"));
   }
   http::call filter;
   filter.method = "POST";

@@ -55,8 +55,9 @@ std::optional<std::string> extender_url(const json::value& status, const endpoin
     const auto colon = address.rfind(':');
     if (colon == address.npos) return std::nullopt;
     const bool v6 = ops.host.find(':') != std::string::npos;
-    const auto at = parse_endpoint(
-        fmt::format("https://{}{}{}{}", v6 ? "[" : "", ops.host, v6 ? "]" : "", address.substr(colon)));
+    const bool plain = member(l, "tls") != nullptr && !flag(l, "tls");  // older ones do not say
+    const auto at = parse_endpoint(fmt::format("{}://{}{}{}{}", plain ? "http" : "https", v6 ? "[" : "",
+                                               ops.host, v6 ? "]" : "", address.substr(colon)));
     return at.has_value() ? std::optional(at->url) : std::nullopt;
   }
   return std::nullopt;

@@ -32,6 +32,8 @@ http::router routes() {
     return http::response::json(known ? std::string(R"({"decisions":[)") + filter_sample + "]}"
                                       : R"({"decisions":[]})");
   });
+  r.add("GET", "/api/v1/policies",
+        [](const http::request&, std::string_view) { return http::response::json(policies_sample); });
   r.add("GET", "/text", [](const http::request&, std::string_view) { return http::response::text("hello"); });
   return r;
 }
@@ -182,6 +184,13 @@ TEST_SUITE("cli/commands") {
     output refused;
     CHECK(top_command({{url()}, me}, {{"bad metric"}}, refused.on) == exit_problem);
     CHECK(refused.err.str() == "binnacle: " + url() + " refused: no such metric\n");
+  }
+
+  TEST_CASE_FIXTURE(replica, "policy list is 1 when a policy has an error") {
+    output listed;
+    CHECK(policy_list_command({{url()}, me}, listed.on) == exit_problem);
+    CHECK(listed.out.str().find("power.yaml:12: error: ") != std::string::npos);
+    CHECK(listed.err.str().empty());
   }
 
   TEST_CASE_FIXTURE(replica, "why asks every replica and says when nobody knows the pod") {

@@ -251,6 +251,9 @@ TEST_SUITE("cli/policies_view") {
           "write targetQuantity: 60.5\n"
           "b.yaml: warning: is empty\n");
     CHECK(render_policies(parsed("{}"), no_colours) == "no policy is in force\n");
+    CHECK_FALSE(has_errors(parsed("{}")));
+    CHECK_FALSE(has_errors(parsed(R"({"problems":[{"severity":"warning"},{"severity":"hint"}]})")));
+    CHECK(has_errors(parsed(R"({"problems":[{"severity":"warning"},{"severity":"error"}]})")));
     const auto of_no_file =
         parsed(R"({"conditions":[{"policy":"a/hot","type":"Conflict","message":"two of it"}],)"
                R"("problems":[{"severity":"error","message":"the folder cannot be read"}]})");

@@ -142,6 +142,10 @@ class Doctor(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("no check 'kernal'", done.stderr)
 
+    def test_an_option_given_twice_is_refused(self):
+        done = subprocess.run([BUILD / "cli/binnacle", "status", "--cert", "a", "--cert", "b"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (2, "binnacle: --cert is given twice: give it once; see binnacle --help\n"))
+
     def test_no_aggregator_where_the_agent_looks_for_it(self):
         self.assert_finds("failure", "cannot reach localhost", "ingest", agent=self.settings("closed", aggregator=[f"localhost:{free_port()}"]))
 
@@ -202,6 +206,16 @@ class Doctor(unittest.TestCase):
                           BINNACLE_AGGREGATOR=f"https://localhost:{free_port()}")
         status, found = self.doctor("extender", "--extender", f"https://localhost:{free_port()}")
         self.assertEqual((status, len(found["extender"])), (1, 1), found)
+
+    def test_an_extender_without_tls_is_called_without_it_and_named(self):
+        plain = Trial(BUILD)
+        self.addCleanup(plain.stop)
+        plain.make_certificates(["n1"])
+        plain.start_aggregator("--unsafe")
+        there = {"BINNACLE_AGGREGATOR": f"https://localhost:{plain.ports['ops']}", "BINNACLE_CA": str(plain.pki / "server-ca.crt"),
+                 "BINNACLE_CERT": str(plain.pki / "client-cli.crt"), "BINNACLE_KEY": str(plain.pki / "client-cli.key")}
+        self.assert_finds("warning", f"http://localhost:{plain.ports['extender']} without TLS", "extender", **there)
+        self.assertIn("answers a filter call with your certificate", json.dumps(self.doctor("extender", **there)[1]))
 
     def test_the_command_line_trusts_another_ca(self):
         self.assert_finds("failure", "not in the authority file", "aggregator", BINNACLE_CA=str(self.pki / "agents-ca.crt"))

@@ -165,7 +165,7 @@ TEST_SUITE("aggregator/ops/json") {
         R"("policies":{"inForce":1,"dryRun":0,"problems":0,"strategies":[{"policy":"default/power","strategy":"dontschedule",)"
         R"("mode":"Enforce","violating":1,"held":0,"missing":1,"frozen":0}]},)"
         R"("decisions":{"kept":20,"total":120,"dropped":100},)"
-        R"("listeners":[{"name":"extender","address":"0.0.0.0:9001","open":0,"accepted":0,"rejected":0,"requests":7,)"
+        R"("listeners":[{"name":"extender","address":"0.0.0.0:9001","tls":true,"open":0,"accepted":0,"rejected":0,"requests":7,)"
         R"("handshakeFailures":0,"malformed":0,"timeouts":0}],)"
         R"("certificates":[{"file":"server.pem","secondsLeft":86400}],"warnings":["the certificate server.pem ends today"]})"
         "\n");

@@ -137,6 +137,10 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(at(moved, "https://agg:9102") == "https://agg:19001");
     CHECK(at(moved, "[fd00::7]:443") == "https://[fd00::7]:19001");
     CHECK(at(R"({"listeners":[{"name":"extender","address":"[::]:9001"}]})", "agg") == "https://agg:9001");
+    CHECK(at(R"({"listeners":[{"name":"extender","address":"[::]:9001","tls":true}]})", "agg") ==
+          "https://agg:9001");
+    CHECK(at(R"({"listeners":[{"name":"extender","address":"[::]:9001","tls":false}]})", "agg") ==
+          "http://agg:9001");
     CHECK(at(R"({"listeners":[{"name":"extender","address":"odd"}]})", "agg") == "none");
     CHECK(at(R"({"listeners":[{"name":"ops","address":"[::]:9102"}]})", "agg") == "none");
     CHECK(at("{}", "agg") == "none");
