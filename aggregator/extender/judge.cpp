@@ -189,15 +189,20 @@ void judge::damp(std::vector<std::uint8_t>& scores, instant now) {
   }
 }
 
-/// Where the pod will most likely go: to the node with the best score; among equals to any. The binding is
-/// seen only after the next pods have been asked about.
+/// Where the pod will most likely go: of the nodes that have a value, to the one with the best score; among
+/// equals to any. The binding is seen only after the next pods have been asked about.
 void judge::expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now) {
-  const auto best = std::ranges::max_element(scores);
-  if (best == scores.end() || record_.pod.uid.empty()) return;
-  const auto equals = static_cast<std::size_t>(std::ranges::count(scores, *best));
+  std::optional<std::uint8_t> best;
+  std::size_t equals = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (batch_[i].what != verdict::scored || (best && scores[i] < *best)) continue;
+    equals = best == scores[i] ? equals + 1 : 1;
+    best = scores[i];
+  }
+  if (!best || record_.pod.uid.empty()) return;
   std::size_t skip = std::hash<std::string>{}(record_.pod.uid) % equals;
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    if (scores[i] != *best || skip-- != 0) continue;
+    if (batch_[i].what != verdict::scored || scores[i] != *best || skip-- != 0) continue;
     return shared_.placed.expected(record_.pod.uid, names[i], now);
   }
 }

@@ -17,10 +17,11 @@ namespace binnacle::extender {
 /// Pods that were placed a moment ago and whose load no value shows yet. They count against their node, so
 /// that a hundred pods at once do not all go to the coolest one (herd damping, README.md).
 ///
-/// What is known of a pod, by its uid: `expected` when we answered and one node had the best score alone
-/// (the scheduler takes it unless another plug-in outvotes us); `bound` when the API server says where it
-/// is, which is the truth. Standalone there is no second word, and the expectation lasts for `lifetime`.
-/// Ends:    a pod counts until the value that ranks the nodes shows it (see counting()), until it is gone,
+/// What is known of a pod, by its uid: `expected` when we answered, on the node with the best score (among
+/// equals one, by the uid; the scheduler takes it unless another plug-in outvotes us); `bound` when the API
+/// server says where it is, which is the truth. Standalone there is no second word, and the expectation lasts
+/// for `lifetime`. Ends:    a pod counts until the value that ranks the nodes shows it (see counting()),
+/// until it is gone,
 ///          and for `lifetime` at most; an expectation for `unconfirmed` where bindings are followed.
 /// Bounds:  `most` pods; the oldest give way and are counted.
 /// Pure: time is an argument, and never goes back. Instants are our own, never those of another machine.

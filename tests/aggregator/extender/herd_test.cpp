@@ -111,6 +111,17 @@ TEST_SUITE("aggregator/extender/herd") {
     CHECK(f.scores_for("web") == seen);
   }
 
+  TEST_CASE("where no node has a value, none is expected to get the pod") {
+    herd_fleet f;
+    f.now += 60s;  // all stale
+    f.scores_for("web");
+    CHECK(f.face().placed().size() == 0);
+    f.value("node-d", "watts", {60, 0}, 0ms);
+    f.scores_for("web");
+    REQUIRE(f.face().placed().size() == 1);
+    CHECK(f.face().placed().crowds(f.now).at(0).node == "node-d");
+  }
+
   TEST_CASE("the decision says what was taken off") {
     herd_fleet f;
     f.face().placed().bound("u1", "node-a", f.now);
