@@ -1,6 +1,7 @@
 """The demo's director: starts the real programs, plays kube-scheduler's part, and says what one sees."""
 
 import argparse
+import json
 import os
 import pathlib
 import signal
@@ -93,7 +94,8 @@ class Demo(Trial):
         if not real:
             assert sorted(answer["NodeNames"]) == sorted(NODES), answer
             assert max(ranking, key=lambda row: row["Score"])["Host"] == min(NODES, key=NODES.get), ranking
-            self.heat_one(scheduler)
+            answer = self.heat_one(scheduler)
+            self.wait_for("status, filter and why to agree", lambda: self.agrees(answer))
 
         step("6. The fleet at a glance")
         self.show_cli("status")
@@ -119,6 +121,15 @@ class Demo(Trial):
         self.show_cli("why", "tasdemo")
         assert sorted(answer["NodeNames"]) == sorted(set(NODES) - {HOT}), answer
         assert HOT in answer["FailedAndUnresolvableNodes"], answer
+        return answer
+
+    def agrees(self, answer):
+        """Whether status counts as violating, and why lists as refused, what filter refused."""
+        refused = sorted(answer["FailedAndUnresolvableNodes"])
+        status, why = (json.loads(self.cli(*words, "-o", "json").stdout) for words in (["status"], ["why", "tasdemo"]))
+        counted = {s["strategy"]: s["violating"] for s in status["policies"]["strategies"] if s["policy"] == "default/power-policy"}
+        told = next(d for d in why["decisions"] if d["verb"] == "filter")
+        return counted["dontschedule"] == len(refused) and sorted(n["node"] for n in told["nodes"] if n["verdict"] == "refused") == refused
 
     def stay_up(self, real):
         step("It stays up. In another terminal:")

@@ -57,9 +57,9 @@ def pod(name, policy="power-policy", namespace="default"):
 
 
 class Caller:
-    """One keep-alive TLS connection with a client certificate."""
+    """One keep-alive TLS connection with a client certificate. Its timeout is for what hangs, not for a machine that is busy."""
 
-    def __init__(self, port, pki, who, timeout=5):
+    def __init__(self, port, pki, who, timeout=30):
         context = ssl.create_default_context(cafile=str(pki / "server-ca.crt"))
         context.load_cert_chain(pki / f"client-{who}.crt", pki / f"client-{who}.key")
         self.connection = http.client.HTTPSConnection("localhost", port, context=context, timeout=timeout)
@@ -193,7 +193,7 @@ class Trial(Processes):
         self.wait_for("the aggregator", self.aggregator_lives)
 
     def aggregator_lives(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.ports["health"], timeout=1)
+        connection = http.client.HTTPConnection("127.0.0.1", self.ports["health"], timeout=15)
         try:
             connection.request("GET", "/livez")
             return connection.getresponse().status == 200
@@ -236,11 +236,12 @@ class Trial(Processes):
         (self.folder / node / "bmc" / "values" / sensor).write_text(f"{value}\n")
 
     def start_agent(self, node, *more, certificate=None, token_file=None, scrape=0, name=None):
+        """`scrape`: the port of its own /metrics; 0: any, None: it has none."""
         who = certificate or node
         identity = ["--token-file", token_file] if token_file else ["--cert", self.pki / f"node-{who}.crt", "--key", self.pki / f"node-{who}.key"]
         self.start(name or node, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"localhost:{self.ports['ingest']}",
                    *identity, "--ca", self.pki / "server-ca.crt",
-                   "--listen", f"127.0.0.1:{scrape or free_port()}", *more)
+                   "--listen", "" if scrape is None else f"127.0.0.1:{scrape or free_port()}", *more)
 
     # What users ask
 
@@ -265,4 +266,4 @@ class Trial(Processes):
     def cli(self, *words):
         """The finished `binnacle` command."""
         return subprocess.run([self.build / "cli/binnacle", *words], env=dict(os.environ, **self.cli_environment()), capture_output=True,
-                              text=True, timeout=20, check=False)
+                              text=True, timeout=60, check=False)
