@@ -77,6 +77,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
     stock.unwatch(id);
     interest_changed = true;
   }
+  const policy::family_names& announced() const override { return stock.families(); }
 
   // policy::sink
   void happened(const policy::event& e) override;
@@ -327,8 +328,10 @@ task<void> ingest_loop::impl::keep_forgetting() {
     mail.forgotten(std::move(ids));
     labels.forgot(gone, now);
     after_engine();
-    log.info("{} nodes have not been connected for {} and are forgotten, with their values and labels: {}{}",
-             gone.size(), human(options.forget_after), gone.front().name, gone.size() == 1 ? "" : "…");
+    const bool one = gone.size() == 1;
+    log.info("{} not been connected for {} and {} forgotten, with values and labels: {}{}",
+             one ? "1 node has" : fmt::format("{} nodes have", gone.size()), human(options.forget_after),
+             one ? "is" : "are", gone.front().name, one ? "" : "…");
   }
 }
 

@@ -219,10 +219,11 @@ void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
   }
   if (!all && missing == e.said_missing) return;
   e.said_missing = missing;
-  std::vector<std::string> names;
+  std::vector<std::string> names, metrics;
   for (std::size_t r = 0; r < e.inputs.size(); ++r) {
     if ((missing >> r & 1) == 0) continue;
     const rule& about = e.run->definition().rules[r];
+    if (std::ranges::find(metrics, about.metric) == metrics.end()) metrics.push_back(about.metric);
     std::string name = about.metric;
     if (about.stale_after)
       name +=
@@ -230,8 +231,9 @@ void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   set_condition({id.policy, condition_kind::metric_missing, id.kind}, missing != 0,
-                fmt::format("no node has a value of {}: look for the name in `binnacle top` or mend the rule",
-                            fmt::join(names, ", ")));
+                missing == 0 ? std::string()
+                             : fmt::format("no node has a value of {}: {}", fmt::join(names, ", "),
+                                           remedy_for_unmeasured(metrics, columns_.announced())));
 }
 
 void engine::flush() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/policy/published.hpp"
+#include "aggregator/policy/unmeasured.hpp"
 
 #include <memory>
 #include <optional>
@@ -71,6 +72,8 @@ class column_source {
   /// Called once per distinct spec; release() undoes it.
   virtual watched watch(const store::column_spec& spec, instant now) = 0;
   virtual void release(store::column_id id) = 0;
+  /// For "did you mean".
+  virtual const family_names& announced() const = 0;
 };
 
 /// How the nodes stand with one strategy.

@@ -1,7 +1,7 @@
 #include "aggregator/policy/lint.hpp"
 
 #include "aggregator/policy/policy_set.hpp"
-#include "common/metrics/catalog.hpp"
+#include "common/metrics/family_of.hpp"
 #include "common/plain.hpp"
 
 #include <fmt/format.h>
@@ -19,15 +19,7 @@ struct known_metric {
 };
 
 std::optional<known_metric> look_up(const std::string& metric) {
-  known_metric out{nullptr, metrics::resolve(metric)};
-  out.family = metrics::find(out.name.family);
-  if (out.family != nullptr) return out;
-  // A flat name: a family and label values. The longest family that fits.
-  for (const metrics::family& f : metrics::catalog()) {
-    const bool fits = metric.size() > f.name.size() + 1 && metric.starts_with(f.name) &&
-                      metric[f.name.size()] == '_' && !f.labels.empty();
-    if (fits && (out.family == nullptr || f.name.size() > out.family->name.size())) out.family = &f;
-  }
+  known_metric out{metrics::family_of(metric), metrics::resolve(metric)};
   return out.family == nullptr ? std::nullopt : std::optional(out);
 }
 

@@ -81,7 +81,9 @@ void policy_set::unreadable(const std::string& file, std::string reason) {
     s.problems.push_back({file,
                           0,
                           {},
-                          fmt::format("its {} policies stay in force as last read", s.policies.size()),
+                          s.policies.size() == 1
+                              ? "its policy stays in force as last read"
+                              : fmt::format("its {} policies stay in force as last read", s.policies.size()),
                           severity::note});
   }
 }

@@ -144,6 +144,14 @@ std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) 
     if (columns_[id]) attach(*k, id);
   }
   kinds_[k->what.get()] = k;
+  const std::string* last = nullptr;  // those of one family stand together
+  for (const std::uint32_t i : k->what->by_family) {
+    const std::string& family = k->what->all[i].family;
+    if (last == nullptr || *last != family) {
+      if (families_.size() < most_families) families_.insert(family);
+    }
+    last = &family;
+  }
   return k;
 }
 

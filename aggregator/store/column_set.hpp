@@ -67,6 +67,10 @@ class column_set {
   std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s);
   std::size_t kinds() const noexcept { return kinds_.size(); }
 
+  /// The families of the kinds seen so far; what is beyond most_families is left out.
+  static constexpr std::size_t most_families = 5'000;
+  const std::set<std::string, std::less<>>& families() const noexcept { return families_; }
+
   /// Every family that a column in use reads at some node, sorted, and how often agents should read it.
   /// Another version: it may differ from the last time.
   wire::interest interest() const;
@@ -85,6 +89,7 @@ class column_set {
   // The nodes own their kind; an entry of a shape that no node has is dropped at the next sweep.
   std::unordered_map<const shape*, std::weak_ptr<kind>> kinds_;
   std::size_t sweep_at_ = 64;
+  std::set<std::string, std::less<>> families_;
 };
 
 }  // namespace binnacle::store

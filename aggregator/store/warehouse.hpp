@@ -122,6 +122,9 @@ class warehouse {
   /// families not seen yet.
   std::uint64_t interest_version() const noexcept { return columns_.interest_version(); }
 
+  /// The families that nodes have announced so far; column_set::most_families at most.
+  const std::set<std::string, std::less<>>& families() const noexcept { return columns_.families(); }
+
   std::size_t series_count() const noexcept { return series_; }
   std::size_t kinds() const noexcept { return columns_.kinds(); }
   const warehouse_counters& counters() const noexcept { return counters_; }

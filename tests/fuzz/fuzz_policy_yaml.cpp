@@ -28,10 +28,12 @@ class no_columns : public column_source {
     return {store::column_id{next_++}, std::make_shared<store::shared_column>(spec)};
   }
   void release(store::column_id) override { ++released_; }
+  const family_names& announced() const override { return announced_; }
 
  private:
   std::uint32_t next_ = 0;
   int released_ = 0;
+  const family_names announced_;
 };
 
 class nobody : public sink {

@@ -370,6 +370,30 @@ TEST_SUITE("aggregator/policy/engine") {
     CHECK(w.out.conditions.back().reworded);
   }
 
+  TEST_CASE("a metric that no node has is compared with the names that nodes announce") {
+    const auto why = [](const std::string& metrics, family_names announced) {
+      world w;
+      w.columns.families = std::move(announced);
+      w.apply(manifest({{"dontschedule", rules(metrics)}}));
+      w.e.node_added(world::id('a'), w.now);
+      w.at(61s);
+      return w.why(condition_kind::metric_missing);
+    };
+    const std::string wrong = "{metricname: os_load_1m, operator: GreaterThan, target: 1}";
+    const std::string foreign = "{metricname: queue_length, operator: GreaterThan, target: 1}";
+    const std::string ours = "{metricname: rapl_power_watts, operator: GreaterThan, target: 1}";
+    CHECK(why(wrong, {"os_load1", "os_load15", "x"}) ==
+          "no node has a value of os_load_1m: did you mean os_load1?");
+    CHECK(why(foreign + "," + wrong, {"os_load1"}) ==
+          "no node has a value of queue_length, os_load_1m: did you mean os_load1 instead of os_load_1m?");
+    CHECK(why(foreign, {"os_load1"}) ==
+          "no node has a value of queue_length: /apis/custom.metrics.k8s.io/v1beta2 lists the names that "
+          "there are");
+    CHECK(why(ours, {"bmc_power_watts"}) ==
+          "no node has a value of rapl_power_watts: `binnacle-agent --probe` on a node says what it cannot "
+          "read, and why");
+  }
+
   TEST_CASE("statuses count the nodes in each state") {
     world w;
     w.apply(manifest({{"dontschedule", rules(hot)}, {"deschedule", rules(hot, "maxNodes: 1")}}));

@@ -99,7 +99,7 @@ TEST_SUITE("aggregator/policy/policy_set") {
     set.unreadable("a.yaml", "the file cannot be read: Permission denied");
     CHECK(in_force(set) == "default/p: dontschedule temp GreaterThan 80;");
     CHECK(says(set, "a.yaml: error: the file cannot be read: Permission denied"));
-    CHECK(says(set, "its 1 policies stay in force"));
+    CHECK(says(set, "its policy stays in force"));
     for (const char* nothing : {"", " \n", "# being written\n", "---\n"}) {
       CAPTURE(nothing);
       set.put("a.yaml", nothing);

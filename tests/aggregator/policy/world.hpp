@@ -39,6 +39,7 @@ class fake_columns : public column_source {
       ++releases;
     }
   }
+  const family_names& announced() const override { return families; }
   column& at(const store::column_spec& spec) {
     auto& c = columns[spec];
     if (!c.values) c = {store::column_id{next++}, std::make_shared<store::shared_column>(spec), false};
@@ -48,6 +49,7 @@ class fake_columns : public column_source {
   std::map<store::column_spec, column> columns;
   std::uint32_t next = 0;
   int watches = 0, releases = 0;
+  family_names families;
 };
 
 /// What the engine said, in order.

@@ -55,6 +55,12 @@ TEST_SUITE("aggregator/store/warehouse") {
     CHECK(w.node_count() == 2);
   }
 
+  TEST_CASE("the families that nodes have announced are known") {
+    bench b;
+    CHECK(b.store.families().contains("rapl_power_watts"));
+    CHECK_FALSE(b.store.families().contains("rapl_power_watts_0"));
+  }
+
   TEST_CASE("a batch fills the row, brought to our time by the link's offset") {
     bench b;
     auto batch = batch_at(b.catalog, at_s(100), {{0, 605}});

@@ -1,5 +1,7 @@
 #include "common/metrics/catalog.hpp"
 
+#include "common/metrics/family_of.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -147,6 +149,19 @@ TEST_SUITE("common/metrics/flat_name") {
       CAPTURE(r.flat);
       CHECK(metrics::flat_name(r.family, r.labels) == r.flat);
     }
+  }
+
+  TEST_CASE("the family that a name means is found by itself, an old name, or a flat one") {
+    const auto of = [](std::string_view name) {
+      const metrics::family* f = metrics::family_of(name);
+      return f == nullptr ? std::string_view("none") : f->name;
+    };
+    CHECK(of("rapl_power_watts") == "rapl_power_watts");
+    CHECK(of("collectd_package_0_power_power") == "rapl_power_watts");
+    CHECK(of("rapl_power_watts_0") == "rapl_power_watts");
+    CHECK(of("rapl_zone_power_watts_0_dram") == "rapl_zone_power_watts");
+    CHECK(of("os_load1_x") == "none");  // it has no labels
+    CHECK(of("queue_length") == "none");
   }
 
   TEST_CASE("labels that only tell more about a series stay out of its flat name") {

@@ -1,0 +1,16 @@
+#include "common/metrics/family_of.hpp"
+
+namespace binnacle::metrics {
+
+const family* family_of(std::string_view name) {
+  if (const family* itself = find(resolve(name).family); itself != nullptr) return itself;
+  const family* out = nullptr;
+  for (const family& f : catalog()) {
+    const bool fits = name.size() > f.name.size() + 1 && name.starts_with(f.name) &&
+                      name[f.name.size()] == '_' && !f.labels.empty();
+    if (fits && (out == nullptr || f.name.size() > out->name.size())) out = &f;
+  }
+  return out;
+}
+
+}  // namespace binnacle::metrics
