@@ -53,14 +53,25 @@ http::response as_sentence(unsigned status, std::string_view, std::string_view s
   return http::response::failure(status, sentence);
 }
 
+custom_metrics::pod pod_of(const std::pair<const kube::object_key, kube::pod_objects::pod>& known) {
+  const auto& [key, pod] = known;
+  return {key.name_space, key.name, pod.uid, pod.node, pod.labels};
+}
+
 custom_metrics::pod_source pods_of(const cluster& known) {
   custom_metrics::pod_source out;
-  out.of = [&known](std::string_view name_space,
-                    const std::function<void(const custom_metrics::pod&)>& each) {
+  out.one = [&known](std::string_view name_space,
+                     std::string_view name) -> std::optional<custom_metrics::pod> {
     const auto& all = known.pods().objects();
-    for (auto at = all.lower_bound({std::string(name_space), {}});
-         at != all.end() && at->first.name_space == name_space; ++at)
-      each({at->first.name_space, at->first.name, at->second.uid, at->second.node, at->second.labels});
+    const auto at = all.find({std::string(name_space), std::string(name)});
+    return at == all.end() ? std::nullopt : std::optional(pod_of(*at));
+  };
+  out.of = [&known](std::string_view name_space, std::string_view after,
+                    const std::function<bool(const custom_metrics::pod&)>& each) {
+    const auto& all = known.pods().objects();
+    for (auto at = all.upper_bound({std::string(name_space), std::string(after)});
+         at != all.end() && at->first.name_space == name_space && each(pod_of(*at)); ++at) {
+    }
   };
   out.unknown_because = [&known] {
     return known.state().pods_read ? std::string() : "pods are not read from the API server yet: try again";
@@ -185,6 +196,7 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
   metrics_sources.aliases = &names;
   metrics_sources.health = health();
   metrics_sources.identity_required = gate == nullptr;
+  metrics_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
   if (kubernetes) metrics_sources.pods = pods_of(*kubernetes);
   if (kubernetes) metrics_sources.objects = objects_of(*kubernetes);
   metrics_api = std::make_unique<custom_metrics::api>(nodes, std::move(metrics_sources));

@@ -15,6 +15,8 @@ namespace {
 
 /// Indenting is for people; nobody reads a list of the fleet, and the scheduler would have to wait for it.
 constexpr std::size_t pretty_most = 128u << 10;
+/// Nothing here takes a body; one of this size is read, so that its sender can read the answer.
+constexpr std::size_t body_most = 64u << 10;
 
 std::string version_document() {
   std::string body;
@@ -37,13 +39,6 @@ std::optional<std::string_view> label_of(const store::node_view& node, std::stri
   return at == node.labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
 }
 
-std::string why_absent(const store::sample& s, instant now) {
-  const wire::absence reason = s.absent_because(now);
-  const bool aged_out = reason == wire::absence::stale || reason == wire::absence::disconnected;
-  if (!aged_out || s.read_at == instant()) return fmt::format("no value ({})", wire::to_string(reason));
-  return fmt::format("no value ({}: last read {} ago)", wire::to_string(reason), human(now - s.read_at));
-}
-
 /// Into `a`, unless the asker has it.
 void put(const tagged_document& document, const http::request& r, http::response& a) {
   a.headers.emplace_back("ETag", document.etag);
@@ -54,6 +49,26 @@ void put(const tagged_document& document, const http::request& r, http::response
     a.body = {document.body};
   }
 }
+
+/// An answer that is counted, and indented for people.
+class dressed final : public http::slices {
+ public:
+  dressed(std::unique_ptr<http::slices> work, api::counters& counted, bool pretty)
+      : work_(std::move(work)), counted_(counted), pretty_(pretty) {}
+  bool step() override { return work_->step(); }
+  http::response take() override {
+    http::response a = work_->take();
+    if (a.status >= 400) ++counted_.refused;
+    const bool json = a.content_type.starts_with("application/json") && a.body.size() == 1;
+    if (json && pretty_ && a.body[0].size() <= pretty_most) a.body[0] = pretty_json(a.body[0]);
+    return a;
+  }
+
+ private:
+  const std::unique_ptr<http::slices> work_;
+  api::counters& counted_;
+  const bool pretty_;
+};
 
 /// The 404 for a resource whose metrics we do not have.
 http::response not_served(const path& p, bool with_pods) {
@@ -77,21 +92,20 @@ api::api(const store::view& nodes, api_sources sources)
     : nodes_(nodes), sources_(std::move(sources)), names_(*sources_.aliases) {}
 
 void api::mount(http::router& routes) {
-  routes.set_fallback([this](const http::request& r, std::string_view) { return answer(r); });
+  const auto make = [this](const http::request& r) { return http::run_sliced(answer(r), sources_.later); };
+  routes.set_streaming_fallback(make, body_most);
+  routes.set_failure(failure);
 }
 
-http::response api::answer(const http::request& r) {
-  http::response a = dispatch(r);
-  if (a.status >= 400) ++counted_.refused;
-  const bool json = a.content_type.starts_with("application/json") && a.body.size() == 1;
-  if (json && a.body[0].size() <= pretty_most &&
-      wants_pretty(r.parameter("pretty"), r.header("user-agent"))) {
-    a.body[0] = pretty_json(a.body[0]);
-  }
-  return a;
+std::unique_ptr<http::slices> api::answer(const http::request& r) {
+  outcome made = dispatch(r);
+  auto* const list = std::get_if<std::unique_ptr<http::slices>>(&made);
+  auto work = list != nullptr ? std::move(*list) : http::ready(std::get<http::response>(std::move(made)));
+  const bool pretty = wants_pretty(r.parameter("pretty"), r.header("user-agent"));
+  return std::make_unique<dressed>(std::move(work), counted_, pretty);
 }
 
-http::response api::dispatch(const http::request& r) {
+api::outcome api::dispatch(const http::request& r) {
   // Probes come without a certificate; like kube-apiserver this opens the three pages themselves, not the
   // pages below them.
   const bool may_ask = !sources_.identity_required || r.peer.has_value();
@@ -150,24 +164,7 @@ http::response api::openapi(const http::request& r) {
   return a;
 }
 
-struct api::asked {
-  const path& where;
-  const selector& labels;  ///< of the objects
-  const selector& series;
-  const std::string& selector_json;
-  instant now;
-  std::chrono::system_clock::time_point wall_now;
-
-  std::chrono::system_clock::time_point wall(instant t) const {
-    return wall_now - std::chrono::duration_cast<std::chrono::system_clock::duration>(now - t);
-  }
-  std::string missing() const {
-    return fmt::format("the server could not find the metric {} for {} {}{}{}", where.metric, where.resource,
-                       where.object, series.empty() ? "" : " with selector ", series.text());
-  }
-};
-
-http::response api::value(const path& p, const http::request& r) {
+api::outcome api::value(const path& p, const http::request& r) {
   if (negotiate(r.header("accept"), false) != form::json) return not_acceptable();
   const auto labels = selector::parse(parameter(r, "labelSelector"));
   if (labels.has_error()) return bad_request(labels.error().message);
@@ -181,9 +178,9 @@ http::response api::value(const path& p, const http::request& r) {
   if (auto ok = series->write_label_selector(selector_out); ok.has_error())
     return bad_request(ok.error().message);
   const instant now = sources_.now();
-  const asked a{p, *labels, *series, selector_json, now, sources_.wall(now)};
+  asked a{p, *labels, *series, std::move(selector_json), now, sources_.wall(now)};
   if (p.nodes()) return p.all() ? nodes(a) : node(a);
-  if (p.pods() && sources_.pods) return pods(a);
+  if (p.pods() && sources_.pods) return pods(std::move(a));
   return not_served(p, sources_.pods.has_value());
 }
 
@@ -237,53 +234,6 @@ http::response api::node(const asked& a) {
   value_list list(p.api, p.metric, a.selector_json, 1);
   list.add(node->name, got.value.value, a.wall(got.value.read_at), got.span);
   ++counted_.items;
-  ++counted_.lists;
-  return http::response::json(list.take());
-}
-
-/// The pod's own, else its node's. A selector on the series asks the node's series alone.
-reading api::pod_reading(const asked& a, const question& ask, const pod& whose) const {
-  const store::node_view* node = nodes_.find(whose.node);
-  if (node == nullptr) {
-    reading none;
-    none.value.reason = wire::absence::missing;
-    return none;
-  }
-  if (a.series.empty()) {
-    if (auto own = own_reading(*node, a.where.metric, whose, *sources_.aliases->table(), a.now)) return *own;
-  }
-  return ask(*node, a.now);
-}
-
-http::response api::pods(const asked& a) {
-  const path& p = a.where;
-  if (const std::string why = sources_.pods->unknown_because(); !why.empty())
-    return status(503, "ServiceUnavailable", why);
-  if (!knows(p.metric)) {
-    return not_found(
-        fmt::format("the server could not find the metric {} for pods: no node has announced it", p.metric));
-  }
-  const question ask = sources_.ask(p.metric, a.series);
-  value_list list(p.api, p.metric, a.selector_json, p.all() ? 64 : 1, p.name_space);
-  std::string why = "no such pod has a node";
-  bool found = false;
-  sources_.pods->of(p.name_space, [&](const pod& one) {
-    if (!p.all() && one.name != p.object) return;
-    const auto label = [&one](std::string_view key) {
-      const auto at = one.labels.find(key);
-      return at == one.labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
-    };
-    if (p.all() && !a.labels.empty() && !a.labels.matches(label)) return;
-    const reading got = pod_reading(a, ask, one);
-    if (!got.value.present(a.now)) {
-      why = fmt::format("{} on node {}", why_absent(got.value, a.now), one.node);
-      return;
-    }
-    found = true;
-    list.add(one.name, got.value.value, a.wall(got.value.read_at), got.span);
-    ++counted_.items;
-  });
-  if (!p.all() && !found) return not_found(a.missing() + ": " + why);
   ++counted_.lists;
   return http::response::json(list.take());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/custom_metrics/asked.hpp"
 #include "aggregator/custom_metrics/discovery.hpp"
 #include "aggregator/custom_metrics/names.hpp"
 #include "aggregator/custom_metrics/openapi.hpp"
@@ -10,12 +11,14 @@
 #include "aggregator/store/view.hpp"
 #include "common/http/health.hpp"
 #include "common/http/message.hpp"
+#include "common/http/sliced.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <variant>
 
 namespace binnacle::custom_metrics {
 
@@ -39,19 +42,21 @@ struct api_sources {
   /// Everything but /livez, /readyz and /healthz needs a verified client certificate. False only where the
   /// listener has no TLS, which a person asked for.
   bool identity_required = true;
+  http::run_later later;  ///< for lists of pods; what mount() needs
 };
 
 /// custom.metrics.k8s.io v1beta1 and v1beta2 for nodes, with the discovery that Kubernetes clients and its
-/// aggregation layer need. README.md here says what is served to whom. Pure: a request in, a response out;
-/// faces loop only.
+/// aggregation layer need. README.md here says what is served to whom. Pure: a request in, a response out,
+/// which for a list of pods takes several steps; faces loop only.
 class api {
  public:
   /// `nodes` must outlive the api.
   api(const store::view& nodes, api_sources sources);
 
-  http::response answer(const http::request& r);
+  std::unique_ptr<http::slices> answer(const http::request& r);
 
-  /// Takes every path of `routes`: an API server answers unknown paths with a Status too.
+  /// Takes every path of `routes`, and what the server itself refuses there: an API server answers all that
+  /// with a Status.
   void mount(http::router& routes);
 
   struct counters {
@@ -63,16 +68,15 @@ class api {
   const counters& counted() const noexcept { return counted_; }
 
  private:
-  http::response dispatch(const http::request& r);
+  using outcome = std::variant<http::response, std::unique_ptr<http::slices>>;
+  outcome dispatch(const http::request& r);
   http::response discovery(const path& p, const http::request& r);
   http::response openapi(const http::request& r);
-  struct asked;  // a value's path and selectors, taken apart
-  http::response value(const path& p, const http::request& r);
+  outcome value(const path& p, const http::request& r);
   http::response nodes(const asked& a);
   http::response node(const asked& a);
-  http::response pods(const asked& a);
+  outcome pods(asked a);
   bool selects(const asked& a, const store::node_view& node) const;
-  reading pod_reading(const asked& a, const question& ask, const pod& whose) const;
   bool knows(std::string_view metric);
   const discovery_documents& documents();
 
@@ -83,6 +87,7 @@ class api {
   std::uint64_t documented_ = 0;
   const openapi_documents openapi_;
   counters counted_;
+  const http::slices_running lists_running_{16};  // an autoscaler asks for the pods of each of its targets
 };
 
 }  // namespace binnacle::custom_metrics

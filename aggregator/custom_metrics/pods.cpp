@@ -2,8 +2,11 @@
 
 #include "aggregator/store/derive.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace binnacle::custom_metrics {
 namespace {
@@ -13,33 +16,53 @@ std::string_view value_of(const metrics::label_set& labels, std::string_view key
   return at == labels.end() ? std::string_view() : std::string_view(at->second);
 }
 
-bool names_a_pod(const metrics::label_set& labels) {
-  return !value_of(labels, "pod_uid").empty() ||
-         (!value_of(labels, "pod").empty() && !value_of(labels, "namespace").empty());
-}
-
 bool is_of(const metrics::label_set& labels, const pod& whose) {
   if (const std::string_view uid = value_of(labels, "pod_uid"); !uid.empty()) return uid == whose.uid;
   return value_of(labels, "pod") == whose.name && value_of(labels, "namespace") == whose.name_space;
 }
 
+/// Neither a namespace nor a pod's name has a slash.
+std::string full_name(std::string_view name_space, std::string_view name) {
+  return fmt::format("{}/{}", name_space, name);
+}
+
 }  // namespace
 
-std::optional<reading> own_reading(const store::node_view& node, std::string_view metric, const pod& whose,
-                                   const metrics::alias_table& names, instant now) {
+own_readings::own_readings(std::string metric, const metrics::alias_table& names)
+    : metric_(std::move(metric)), name_(names.resolve(metric_)) {}
+
+const own_readings::named_pods& own_readings::named_by(const std::shared_ptr<const store::shape>& shape) {
+  const auto [at, is_new] = known_.try_emplace(shape.get());
+  named_pods& found = at->second;
+  if (!is_new) return found;
+  found.shape = shape;
+  for (const std::uint32_t i : shape->of_family(name_.family)) {
+    ++looked_at_;
+    const metrics::label_set& labels = shape->all[i].labels;
+    if (const std::string_view uid = value_of(labels, "pod_uid"); !uid.empty()) {
+      found.uids.emplace(uid);
+      continue;
+    }
+    const std::string_view name = value_of(labels, "pod"), name_space = value_of(labels, "namespace");
+    if (!name.empty() && !name_space.empty()) found.names.insert(full_name(name_space, name));
+  }
+  return found;
+}
+
+std::optional<reading> own_readings::of(const store::node_view& node, const pod& whose, instant now) {
   if (node.cells == nullptr) return std::nullopt;
-  const store::shape& shape = node.cells->series();
-  const metrics::resolved name = names.resolve(metric);
-  const auto series = shape.of_family(name.family);
-  const auto labels = [&](std::uint32_t i) -> const metrics::label_set& { return shape.all[i].labels; };
-  if (!std::ranges::any_of(series, [&](std::uint32_t i) { return names_a_pod(labels(i)); }))
-    return std::nullopt;
+  const named_pods& named = named_by(node.cells->shared_shape());
+  if (named.uids.empty() && named.names.empty()) return std::nullopt;
 
   reading out;
   out.value.reason = wire::absence::missing;
+  if (!named.uids.contains(std::string(whose.uid)) &&
+      !named.names.contains(full_name(whose.name_space, whose.name)))
+    return out;
+  const store::shape& shape = *named.shape;
+  looked_at_ += shape.of_family(name_.family).size();
   const auto keep = [&whose](const metrics::label_set& l) { return is_of(l, whose); };
-  if (!std::ranges::any_of(series, [&](std::uint32_t i) { return keep(labels(i)); })) return out;
-  const store::plan plan = store::compile(shape, metric, name, keep);
+  const store::plan plan = store::compile(shape, metric_, name_, keep);
   out.value = store::evaluate(plan, *node.cells, now);
   store::finish(plan, out.value);
   for (const std::uint16_t group : plan.groups)

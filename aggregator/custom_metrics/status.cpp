@@ -3,6 +3,19 @@
 #include "common/json_writer.hpp"
 
 namespace binnacle::custom_metrics {
+namespace {
+
+/// Empty where Kubernetes has none. Source: k8s.io/apimachinery, pkg/apis/meta/v1 StatusReason.
+std::string_view reason_of(unsigned code) {
+  switch (code) {
+    case 400: return "BadRequest";
+    case 413: return "RequestEntityTooLarge";
+    case 503: return "ServiceUnavailable";
+    default: return code >= 500 ? "InternalError" : "";
+  }
+}
+
+}  // namespace
 
 http::response status(unsigned code, std::string_view reason, std::string_view message,
                       std::string_view details_json) {
@@ -10,11 +23,16 @@ http::response status(unsigned code, std::string_view reason, std::string_view m
   json_writer out(body);
   out.begin_object().field("kind", "Status").field("apiVersion", "v1");
   out.key("metadata").begin_object().end_object();
-  out.field("status", "Failure").field("message", message).field("reason", reason);
+  out.field("status", "Failure").field("message", message);
+  if (!reason.empty()) out.field("reason", reason);
   if (!details_json.empty()) out.key("details").raw(details_json);
   out.field("code", code).end_object();
   body += '\n';
   return http::response::json(std::move(body), code);
+}
+
+http::response failure(unsigned code, std::string_view sentence) {
+  return status(code, reason_of(code), sentence);
 }
 
 http::response not_found(std::string_view message) { return status(404, "NotFound", message); }

@@ -12,6 +12,9 @@ namespace binnacle::custom_metrics {
 http::response status(unsigned code, std::string_view reason, std::string_view message,
                       std::string_view details_json = {});
 
+/// What the HTTP server itself refuses: no request, too large a one, one too late.
+http::response failure(unsigned code, std::string_view sentence);
+
 http::response not_found(std::string_view message);    ///< 404 NotFound
 http::response path_not_found();                       ///< 404, the sentence for a path of no known shape
 http::response bad_request(std::string_view message);  ///< 400 BadRequest

@@ -131,7 +131,8 @@ std::string summary(const record& r) {
     text += fmt::format(", policy {}/{} revision {}", r.policy->key.name_space, r.policy->key.name,
                         r.policy->revision);
   if (r.what == verb::prioritize)
-    return text + fmt::format(": {} nodes{}", r.asked, r.dry_run() ? ", DryRun: no scores given" : " scored");
+    return text + fmt::format(": {} node{}{}", r.asked, r.asked == 1 ? "" : "s",
+                              r.dry_run() ? ", DryRun: no scores given" : " scored");
   text += fmt::format(": {} of {} nodes pass", passed(r), r.asked);
   if (r.dry_run()) text += fmt::format(" (DryRun: {} would be refused)", r.refused);
   if (r.unknown != 0) text += fmt::format(", {} of them unknown to this aggregator", r.unknown);

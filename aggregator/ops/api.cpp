@@ -6,6 +6,7 @@
 #include "aggregator/ops/summary_json.hpp"
 #include "common/exposition.hpp"
 #include "common/json_writer.hpp"
+#include "common/metrics/family_of.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,6 @@ namespace {
 constexpr std::size_t most_names = 100;        // of nodes, per strategy
 constexpr std::size_t most_metrics = 16;       // columns of one answer
 constexpr std::size_t most_decisions = 1'000;  // in one answer
-constexpr long most_running = 4;               // sliced answers at a time: each may hold some ten megabytes
 
 http::response bad_parameter(std::string_view name, std::string_view form) {
   return http::response::failure(400, fmt::format("the parameter {} must be {}", name, form));
@@ -68,19 +68,6 @@ bool some_node_has(const store::view& nodes, std::string_view family) {
   });
 }
 
-/// A sliced answer that counts as running for as long as it exists.
-class counted final : public slices {
- public:
-  counted(std::unique_ptr<slices> work, std::shared_ptr<int> running)
-      : work_(std::move(work)), running_(std::move(running)) {}
-  bool step() override { return work_->step(); }
-  http::response take() override { return work_->take(); }
-
- private:
-  std::unique_ptr<slices> work_;
-  std::shared_ptr<int> running_;
-};
-
 const char* no_identity =
     "present a client certificate signed by the authority that this server trusts for clients";
 
@@ -98,18 +85,18 @@ void api::page(http::router& routes, const std::string& path, handler h) {
 
 void api::sliced_page(http::router& routes, const std::string& path, slicer make) {
   const auto factory = [this, make](const http::request& r) {
-    std::unique_ptr<slices> work;
+    std::unique_ptr<http::slices> work;
     if (sources_.identity_required && !r.peer) {
-      work = ready(http::response::failure(401, no_identity));
-    } else if (running_.use_count() > most_running) {
+      work = http::ready(http::response::failure(401, no_identity));
+    } else if (running_.full()) {
       auto busy = http::response::failure(
           503, "too many lists of the whole fleet are being made; try again in a second");
       busy.headers.emplace_back("Retry-After", "1");
-      work = ready(std::move(busy));
+      work = http::ready(std::move(busy));
     } else {
-      work = std::make_unique<counted>((this->*make)(r), running_);
+      work = running_.count((this->*make)(r));
     }
-    return run_sliced(std::move(work), sources_.later);
+    return http::run_sliced(std::move(work), sources_.later);
   };
   routes.add_streaming("GET", path, factory, 1024);
 }
@@ -139,7 +126,7 @@ http::response api::status(const http::request&) {
       status_json(nodes_, sources_.self(), sources_.about_policies(), totals, now, time_of(now)));
 }
 
-std::unique_ptr<slices> api::policies(const http::request&) {
+std::unique_ptr<http::slices> api::policies(const http::request&) {
   return policy_list(nodes_, sources_.about_policies(), most_names);
 }
 
@@ -151,33 +138,36 @@ http::response api::own_metrics(const http::request&) {
   return a;
 }
 
-std::unique_ptr<slices> api::decisions(const http::request& r) {
+std::unique_ptr<http::slices> api::decisions(const http::request& r) {
   if (auto no = unknown_parameter(r, {"pod", "policy", "node", "verb", "id", "limit", "all"}))
-    return ready(std::move(*no));
+    return http::ready(std::move(*no));
   decision::query q;
   q.pod = text_parameter(r, "pod");
   q.policy = text_parameter(r, "policy");
   q.node = text_parameter(r, "node");
   q.verb = text_parameter(r, "verb");
   const auto id = number_parameter(r, "id", 0, 0, UINT64_MAX);
-  if (!id) return ready(bad_parameter("id", "a whole number"));
+  if (!id) return http::ready(bad_parameter("id", "a whole number"));
   q.id = *id;
   const auto limit = number_parameter(r, "limit", q.limit, 1, most_decisions);
   if (!limit)
-    return ready(bad_parameter("limit", fmt::format("a whole number from 1 to {}", most_decisions)));
+    return http::ready(bad_parameter("limit", fmt::format("a whole number from 1 to {}", most_decisions)));
   q.limit = *limit;
   if (!q.verb.empty() && q.verb != "filter" && q.verb != "prioritize")
-    return ready(bad_parameter("verb", "filter or prioritize"));
+    return http::ready(bad_parameter("verb", "filter or prioritize"));
   decision::explain_options how;
   how.node = q.node;
   const std::string all = text_parameter(r, "all");
-  if (!all.empty() && all != "true" && all != "false") return ready(bad_parameter("all", "true or false"));
+  if (!all.empty() && all != "true" && all != "false")
+    return http::ready(bad_parameter("all", "true or false"));
   how.all = all == "true";
   return decision_list(decisions_, q, std::move(how));
 }
 
 http::response api::one_node(const http::request& r) {
-  const std::string name = r.path.size() == 4 ? r.path[3] : std::string();
+  if (r.path.size() != 4 || r.path[3].empty())
+    return http::response::failure(404, "there is nothing at this path: a node is /api/v1/nodes/NAME");
+  const std::string& name = r.path[3];
   const store::node_view* node = nodes_.find(name);
   if (node == nullptr)
     return http::response::failure(404, fmt::format("no agent named '{}' has connected", name));
@@ -210,25 +200,27 @@ std::vector<std::string> api::default_metrics() const {
   return names;
 }
 
-std::unique_ptr<slices> api::node_list(const http::request& r) {
-  if (auto no = unknown_parameter(r, {"limit", "metric"})) return ready(std::move(*no));
+std::unique_ptr<http::slices> api::node_list(const http::request& r) {
+  if (auto no = unknown_parameter(r, {"limit", "metric"})) return http::ready(std::move(*no));
   fleet_query q;
   const auto limit = number_parameter(r, "limit", q.limit, 1, q.limit);
-  if (!limit) return ready(bad_parameter("limit", fmt::format("a whole number from 1 to {}", q.limit)));
+  if (!limit) return http::ready(bad_parameter("limit", fmt::format("a whole number from 1 to {}", q.limit)));
   q.limit = *limit;
   q.now = sources_.now();
   q.time = time_of(q.now);
   std::vector<std::string> names = default_metrics();
   for (std::string& extra : every_parameter(r, "metric")) {
+    if (extra.empty()) return http::ready(bad_parameter("metric", "the name of a metric"));
     if (std::find(names.begin(), names.end(), extra) == names.end()) names.push_back(std::move(extra));
   }
   if (names.size() > most_metrics)
-    return ready(bad_parameter("metric", fmt::format("given at most {} times", most_metrics)));
-  for (const std::string& name : names) q.metrics.push_back({name, sources_.ask(name, {})});
+    return http::ready(bad_parameter("metric", fmt::format("given at most {} times", most_metrics)));
+  for (const std::string& name : names)
+    q.metrics.push_back({name, sources_.ask(name, {}), metrics::family_of(name) == nullptr});
   return fleet_json(nodes_, std::move(q));
 }
 
-std::unique_ptr<slices> api::node_metrics(const http::request& r) {
+std::unique_ptr<http::slices> api::node_metrics(const http::request& r) {
   return fleet_exposition(nodes_, every_parameter(r, "family"), sources_.now());
 }
 

@@ -3,11 +3,11 @@
 #include "aggregator/custom_metrics/question.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/ops/report.hpp"
-#include "aggregator/ops/sliced.hpp"
 #include "aggregator/policy/view.hpp"
 #include "common/clock.hpp"
 #include "common/http/health.hpp"
 #include "common/http/message.hpp"
+#include "common/http/sliced.hpp"
 
 #include <chrono>
 #include <functional>
@@ -23,7 +23,7 @@ struct api_sources {
   std::function<self_report()> self;
   std::function<std::vector<own_sample>()> own_metrics;
   std::function<policy_report()> about_policies;
-  post later;
+  http::run_later later;
   http::health health;
   std::function<instant()> now = boot_clock::now;
   std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
@@ -42,7 +42,7 @@ class api {
 
  private:
   using handler = http::response (api::*)(const http::request&);
-  using slicer = std::unique_ptr<slices> (api::*)(const http::request&);
+  using slicer = std::unique_ptr<http::slices> (api::*)(const http::request&);
   void page(http::router& routes, const std::string& path, handler h);
   void sliced_page(http::router& routes, const std::string& path, slicer make);
 
@@ -50,10 +50,10 @@ class api {
   http::response one_node(const http::request& r);
   http::response labels(const http::request& r);
   http::response own_metrics(const http::request& r);
-  std::unique_ptr<slices> policies(const http::request& r);
-  std::unique_ptr<slices> decisions(const http::request& r);
-  std::unique_ptr<slices> node_list(const http::request& r);
-  std::unique_ptr<slices> node_metrics(const http::request& r);
+  std::unique_ptr<http::slices> policies(const http::request& r);
+  std::unique_ptr<http::slices> decisions(const http::request& r);
+  std::unique_ptr<http::slices> node_list(const http::request& r);
+  std::unique_ptr<http::slices> node_metrics(const http::request& r);
 
   std::vector<std::string> default_metrics() const;
   std::string time_of(instant t) const;
@@ -61,8 +61,7 @@ class api {
   const policy::view& nodes_;
   const decision::ring& decisions_;
   api_sources sources_;
-  std::shared_ptr<int> running_ =
-      std::make_shared<int>();  // one reference for each sliced answer in the making
+  const http::slices_running running_{4};
 };
 
 }  // namespace binnacle::ops

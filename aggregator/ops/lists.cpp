@@ -2,6 +2,7 @@
 
 #include "aggregator/ops/units.hpp"
 #include "common/exposition.hpp"
+#include "common/shortest.hpp"
 
 #include <algorithm>
 #include <set>
@@ -54,7 +55,7 @@ class walk {
   bool started_ = false;
 };
 
-class json_list final : public slices {
+class json_list final : public http::slices {
  public:
   json_list(const policy::view& nodes, fleet_query q)
       : nodes_(nodes), query_(std::move(q)), place_(nodes), out_(text_) {
@@ -91,7 +92,7 @@ class json_list final : public slices {
   std::size_t listed_ = 0;
 };
 
-class exposition_list final : public slices {
+class exposition_list final : public http::slices {
  public:
   exposition_list(const store::view& nodes, std::vector<std::string> families, instant now, std::size_t most)
       : families_(families.begin(), families.end()),
@@ -154,12 +155,12 @@ class exposition_list final : public slices {
       const store::sample s = node.cells->load(i);
       if (!s.present(now_)) continue;
       const auto& series = shape.all[i];
+      const metrics::family* known = metrics::find(*family_);
       if (!begun_) {
-        const metrics::family* known = metrics::find(*family_);
         out_.begin(*family_, series.type, known != nullptr ? known->help : std::string_view(series.help));
         begun_ = true;
       }
-      out_.add(with_node(node.name, series.labels), s.value);
+      out_.add(with_node(node.name, series.labels), known != nullptr ? s.value : shortest(s.value));
       ++lines;
     }
     return lines;
@@ -179,7 +180,7 @@ class exposition_list final : public slices {
   std::size_t bytes_ = 0;
 };
 
-class decisions_in_slices final : public slices {
+class decisions_in_slices final : public http::slices {
  public:
   decisions_in_slices(const decision::ring& decisions, const decision::query& q,
                       decision::explain_options how)
@@ -216,34 +217,20 @@ class decisions_in_slices final : public slices {
   json_writer out_;
 };
 
-class ready_answer final : public slices {
- public:
-  explicit ready_answer(http::response answer) : answer_(std::move(answer)) {}
-  bool step() override { return false; }
-  http::response take() override { return std::move(answer_); }
-
- private:
-  http::response answer_;
-};
-
 }  // namespace
 
-std::unique_ptr<slices> fleet_json(const policy::view& nodes, fleet_query q) {
+std::unique_ptr<http::slices> fleet_json(const policy::view& nodes, fleet_query q) {
   return std::make_unique<json_list>(nodes, std::move(q));
 }
 
-std::unique_ptr<slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
-                                         instant now, std::size_t bytes) {
+std::unique_ptr<http::slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
+                                               instant now, std::size_t bytes) {
   return std::make_unique<exposition_list>(nodes, std::move(families), now, bytes);
 }
 
-std::unique_ptr<slices> decision_list(const decision::ring& decisions, const decision::query& q,
-                                      decision::explain_options how) {
+std::unique_ptr<http::slices> decision_list(const decision::ring& decisions, const decision::query& q,
+                                            decision::explain_options how) {
   return std::make_unique<decisions_in_slices>(decisions, q, std::move(how));
-}
-
-std::unique_ptr<slices> ready(http::response answer) {
-  return std::make_unique<ready_answer>(std::move(answer));
 }
 
 }  // namespace binnacle::ops

@@ -2,8 +2,8 @@
 
 #include "aggregator/decision/explain.hpp"
 #include "aggregator/ops/node_json.hpp"
-#include "aggregator/ops/sliced.hpp"
 #include "aggregator/policy/view.hpp"
+#include "common/http/sliced.hpp"
 
 #include <memory>
 #include <string>
@@ -20,19 +20,16 @@ struct fleet_query {
 };
 
 /// {"time":…,"metrics":[{"name":…,"unit":…}],"nodes":[…],"total":n,"omitted":n}. `nodes` must outlive it.
-std::unique_ptr<slices> fleet_json(const policy::view& nodes, fleet_query q);
+std::unique_ptr<http::slices> fleet_json(const policy::view& nodes, fleet_query q);
 
 /// The present values of every node in the Prometheus text format, each series with the label node="…" in
 /// front. `families` keeps only those; empty: all. Stops, and says so in a comment, at `bytes`.
-std::unique_ptr<slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
-                                         instant now, std::size_t bytes = 64u << 20);
+std::unique_ptr<http::slices> fleet_exposition(const store::view& nodes, std::vector<std::string> families,
+                                               instant now, std::size_t bytes = 64u << 20);
 
 /// The decisions that `q` wants, newest first, as decision::to_json() writes them, one a slice: with every
 /// candidate of 5,000 a single one takes some milliseconds. `decisions` must outlive it.
-std::unique_ptr<slices> decision_list(const decision::ring& decisions, const decision::query& q,
-                                      decision::explain_options how);
-
-/// An answer that is there already.
-std::unique_ptr<slices> ready(http::response answer);
+std::unique_ptr<http::slices> decision_list(const decision::ring& decisions, const decision::query& q,
+                                            decision::explain_options how);
 
 }  // namespace binnacle::ops

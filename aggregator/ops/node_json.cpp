@@ -2,6 +2,7 @@
 
 #include "aggregator/ops/units.hpp"
 #include "common/metrics/catalog.hpp"
+#include "common/metrics/family_of.hpp"
 #include "common/shortest.hpp"
 
 namespace binnacle::ops {
@@ -19,6 +20,12 @@ void write_sample_fields(json_writer& out, const store::sample& s, instant now) 
   }
   if (s.read_at != instant()) out.field("ageMs", milliseconds(now - s.read_at));
   if (s.present(now) && s.partial) out.field("partial", true);
+}
+
+/// A foreign series' exponent says how far its value is rounded, not how far it was measured.
+store::sample shown(store::sample s, bool foreign) {
+  if (foreign) s.value = shortest(s.value);
+  return s;
 }
 
 void write_head(json_writer& out, const store::node_view& node, instant now) {
@@ -75,7 +82,7 @@ void write_node(json_writer& out, const store::node_view& node, const std::vecto
   out.key("values").begin_object();
   for (const asked_metric& m : metrics) {
     out.key(m.name);
-    write_sample(out, m.ask(node, now).value, now);
+    write_sample(out, shown(m.ask(node, now).value, m.foreign), now);
   }
   out.end_object().key("verdicts");
   write_verdicts(out, policies, node.id);
@@ -93,7 +100,8 @@ void write_node_in_full(json_writer& out, const store::node_view& node, const po
       out.key("rules").begin_array();
       for (const auto& rule : s.rules) {
         out.begin_object().field("rule", rule.text);
-        write_sample_fields(out, rule.load(node.id), now);
+        const bool foreign = metrics::family_of(rule.definition.metric) == nullptr;
+        write_sample_fields(out, shown(rule.load(node.id), foreign), now);
         out.end_object();
       }
       out.end_array().end_object();
@@ -111,9 +119,7 @@ void write_node_in_full(json_writer& out, const store::node_view& node, const po
       out.field("unit", unit_of(series.family))
           .field("type", series.type == metrics::kind::counter ? "counter" : "gauge");
       out.field("source", shape.groups[series.group].source);
-      auto newest = node.cells->load(i);
-      if (metrics::find(series.family) == nullptr) newest.value = shortest(newest.value);
-      write_sample_fields(out, newest, now);
+      write_sample_fields(out, shown(node.cells->load(i), metrics::find(series.family) == nullptr), now);
       out.end_object();
     }
   }

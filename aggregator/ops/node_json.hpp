@@ -15,6 +15,7 @@ namespace binnacle::ops {
 struct asked_metric {
   std::string name;
   custom_metrics::question ask;
+  bool foreign = false;  ///< none of ours: its number is written without zeros at the end
 };
 
 /// {"value":71.4,"ageMs":180}, with "partial":true where a member is missing, or

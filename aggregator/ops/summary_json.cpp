@@ -205,7 +205,7 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
   out.end_object();
 }
 
-class policies_in_slices final : public slices {
+class policies_in_slices final : public http::slices {
  public:
   policies_in_slices(const policy::view& nodes, policy_report about, std::size_t most_nodes)
       : nodes_(nodes), about_(std::move(about)), most_nodes_(most_nodes), out_(text_) {
@@ -263,7 +263,8 @@ std::string status_json(const policy::view& nodes, const self_report& self, cons
   return text += '\n';
 }
 
-std::unique_ptr<slices> policy_list(const policy::view& nodes, policy_report about, std::size_t most_nodes) {
+std::unique_ptr<http::slices> policy_list(const policy::view& nodes, policy_report about,
+                                          std::size_t most_nodes) {
   return std::make_unique<policies_in_slices>(nodes, std::move(about), most_nodes);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "aggregator/ops/report.hpp"
-#include "aggregator/ops/sliced.hpp"
 #include "aggregator/policy/view.hpp"
+#include "common/http/sliced.hpp"
 
 #include <memory>
 #include <string>
@@ -22,7 +22,8 @@ std::string status_json(const policy::view& nodes, const self_report& self, cons
 /// GET /api/v1/policies: every policy in force with its rules and the nodes that violate it, at most
 /// `most_nodes` names each, and what is wrong with the texts they come from. Each policy walks over all
 /// nodes: one a slice. `nodes` must outlive it.
-std::unique_ptr<slices> policy_list(const policy::view& nodes, policy_report about, std::size_t most_nodes);
+std::unique_ptr<http::slices> policy_list(const policy::view& nodes, policy_report about,
+                                          std::size_t most_nodes);
 
 /// GET /api/v1/labels: the labels that policies put on nodes, and those that policies in DryRun would; nodes
 /// without any are left out.

@@ -39,11 +39,12 @@ using verdict_slot = slot<std::optional<response>>;
 
 /// Held by the copies of one reply: when the last goes unused, the peer gets an answer all the same.
 struct last_word {
-  explicit last_word(std::shared_ptr<answer_slot> s) : slot(std::move(s)) {}
+  last_word(std::shared_ptr<answer_slot> s, failure_form f) : slot(std::move(s)), failure(f) {}
   last_word(const last_word&) = delete;
   last_word& operator=(const last_word&) = delete;
-  ~last_word() { slot->put(response::failure(500, "the handler gave no answer")); }
+  ~last_word() { slot->put(failure(500, "the handler gave no answer")); }
   std::shared_ptr<answer_slot> slot;
+  failure_form failure;
 };
 
 /// A handler that wants the whole body.
@@ -109,6 +110,10 @@ class connection {
            !core_.retiring;
   }
   task<bool> refuse(request_parser& parser);
+  /// As the face words it.
+  response failure(unsigned status, std::string_view sentence) const {
+    return core_.routes.failure()(status, sentence);
+  }
   task<result<std::size_t>> fill(async::deadline until);
   std::unique_ptr<exchange> make_exchange(const router::match& found, const request& head,
                                           const request_parser& parser);
@@ -141,7 +146,7 @@ task<bool> connection::begin() {
   ++core_.counters.handshake_failures;
   if (shaken.error().code == errc::timeout) ++core_.counters.timeouts;
   if (stream_.peer_spoke_http()) {
-    response sentence = response::failure(400, "this port serves HTTPS only: use https://");
+    response sentence = failure(400, "this port serves HTTPS only: use https://");
     stream_.write_plain(head_of(sentence, false, false) + sentence.body.front());
     co_return false;
   }
@@ -206,7 +211,7 @@ task<bool> connection::one_request() {
     if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
     co_await answer_from(*work, slot);
   } else {
-    slot->put(response::failure(500, "the handler failed"));
+    slot->put(failure(500, "the handler failed"));
   }
   const response& answer = *slot->value;
   co_return co_await send(answer, parser, may_be_kept(parser) && !answer.close);
@@ -308,28 +313,28 @@ task<std::optional<response>> connection::refused(const request& head) {
     asked(head, [verdict](std::optional<response> r) { verdict->put(std::move(r)); });
   } catch (const std::exception& e) {
     core_.log.error("{}: a guard failed: {}", core_.options.name, e.what());
-    co_return response::failure(500, "the handler failed");
+    co_return failure(500, "the handler failed");
   }
   const bool came = co_await arrived(*verdict);
-  if (!came) co_return response::failure(503, "whether you may ask could not be found out in time");
+  if (!came) co_return failure(503, "whether you may ask could not be found out in time");
   co_return std::move(*verdict->value);
 }
 
 task<void> connection::answer_from(exchange& with, std::shared_ptr<answer_slot> slot) {
   try {
-    auto word = std::make_shared<last_word>(slot);
+    auto word = std::make_shared<last_word>(slot, core_.routes.failure());
     with.finish([word = std::move(word)](response r) { word->slot->put(std::move(r)); });
   } catch (const std::exception& e) {
     core_.log.error("{}: a handler failed: {}", core_.options.name, e.what());
-    slot->value = response::failure(500, "the handler failed");
+    slot->value = failure(500, "the handler failed");
   }
   const bool came = co_await arrived(*slot);
-  if (!came) slot->value = response::failure(503, "the handler did not answer in time");
+  if (!came) slot->value = failure(503, "the handler did not answer in time");
 }
 
 task<bool> connection::refuse(request_parser& parser) {
   ++core_.counters.malformed;
-  const response answer = response::failure(parser.status(), parser.why());
+  const response answer = failure(parser.status(), parser.why());
   co_return co_await send(answer, parser, false);
 }
 

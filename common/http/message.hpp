@@ -53,6 +53,9 @@ struct response {
   static response failure(unsigned status, std::string_view sentence);
 };
 
+/// What a refusal looks like to the callers of a face. A plain function: it outlives everything.
+using failure_form = response (*)(unsigned status, std::string_view sentence);
+
 /// How a handler answers, once, now or later, on the loop it was called on.
 using reply = std::function<void(response)>;
 
@@ -88,6 +91,11 @@ class router {
   void add_prefix(std::string prefix, simple_handler handler, std::size_t body_limit = 1u << 20);
   /// What an unknown path or a wrong method is answered (default: one JSON sentence).
   void set_fallback(simple_handler handler);
+  void set_streaming_fallback(exchange_factory make, std::size_t body_limit);
+  /// How the server itself says no to a request: unreadable, too large, too late, and when a handler fails
+  /// (default: response::failure).
+  void set_failure(failure_form form) { failure_ = form; }
+  failure_form failure() const noexcept { return failure_; }
   /// A request that is refused by it reaches no handler (default: none, all do).
   void set_guard(guard g) { guard_ = std::move(g); }
   const guard& asked_first() const noexcept { return guard_; }
@@ -117,6 +125,9 @@ class router {
 
   std::vector<route> routes_;
   simple_handler fallback_;
+  exchange_factory streaming_fallback_;
+  std::size_t fallback_body_limit_ = 0;
+  failure_form failure_ = response::failure;
   guard guard_;
 };
 

@@ -43,6 +43,11 @@ void router::add_prefix(std::string prefix, simple_handler handler, std::size_t 
 
 void router::set_fallback(simple_handler handler) { fallback_ = std::move(handler); }
 
+void router::set_streaming_fallback(exchange_factory make, std::size_t body_limit) {
+  streaming_fallback_ = std::move(make);
+  fallback_body_limit_ = body_limit;
+}
+
 const router::route* router::best(const request& r, std::string& allowed) const {
   const route* found = nullptr;
   for (const route& candidate : routes_) {
@@ -80,6 +85,9 @@ router::match router::find(const request& r) const {
     out.simple = found->simple ? &found->simple : nullptr;
     out.streaming = found->streaming ? &found->streaming : nullptr;
     out.body_limit = found->body_limit;
+  } else if (streaming_fallback_) {
+    out.streaming = &streaming_fallback_;
+    out.body_limit = fallback_body_limit_;
   } else if (fallback_) {
     out.simple = &fallback_;
   } else {

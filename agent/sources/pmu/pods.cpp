@@ -190,7 +190,10 @@ std::vector<finding> pod_source::probe() {
     return {{finding::grade::absent, fmt::format("{} ({})", what, names), "no pod has a cgroup here",
              "run it on a Kubernetes node with the host's /sys, or take pmu-pods off"}};
   }
-  return {{finding::grade::works, fmt::format("{} ({}), {} pods", what, names, pods), {}, {}}};
+  return {{finding::grade::works,
+           fmt::format("{} ({}), {} pod{}", what, names, pods, pods == 1 ? "" : "s"),
+           {},
+           {}}};
 }
 
 }  // namespace binnacle::agent

@@ -1,6 +1,7 @@
 #include "aggregator/custom_metrics/api.hpp"
 
 #include "tests/aggregator/store/nodes.hpp"
+#include "tests/support/whole.hpp"
 
 #include <doctest/doctest.h>
 
@@ -70,7 +71,7 @@ struct fixture {
     REQUIRE(http::parse_target(target, r).has_value());
     r.headers = std::move(headers);
     if (known) r.peer = tls::identity{.common_name = "admin"};
-    return face.answer(r);
+    return support::whole(face.answer(r));
   }
   std::string body(const std::string& target) {
     const auto a = get(target);
@@ -81,6 +82,23 @@ struct fixture {
 std::string refusal(const std::string& message, const char* reason, int code, const char* details = "") {
   return R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":")" + message +
          R"(","reason":")" + reason + "\"," + details + R"("code":)" + std::to_string(code) + "}\n";
+}
+
+/// Where `all`, in name order, are.
+pod_source pods_among(const std::vector<pod>& all) {
+  pod_source out;
+  out.one = [&all](std::string_view name_space, std::string_view name) -> std::optional<pod> {
+    for (const pod& p : all)
+      if (p.name_space == name_space && p.name == name) return p;
+    return std::nullopt;
+  };
+  out.of = [&all](std::string_view name_space, std::string_view after,
+                  const std::function<bool(const pod&)>& each) {
+    for (const pod& p : all)
+      if (p.name_space == name_space && p.name > after && !each(p)) return;
+  };
+  out.unknown_because = [] { return std::string(); };
+  return out;
 }
 
 const std::string base1 = "/apis/custom.metrics.k8s.io/v1beta1";
@@ -170,7 +188,7 @@ TEST_SUITE("aggregator/custom_metrics/api") {
       r.method = "GET";
       REQUIRE(http::parse_target(base1 + "/nodes/*/rapl_power_watts?labelSelector=" + wanted, r).has_value());
       r.peer = tls::identity{.common_name = "admin"};
-      const auto a = in_cluster.answer(r);
+      const auto a = support::whole(in_cluster.answer(r));
       std::string found = a.status == 200 ? "" : std::to_string(a.status);
       for (const char* name : {"n1", "n2", "n3", "n4"}) {
         if (a.body[0].find("\"name\":\"" + std::string(name) + '"') != std::string::npos) found += name;
@@ -269,18 +287,15 @@ TEST_SUITE("aggregator/custom_metrics/api") {
                                {"ops", "e", "u5", "elsewhere", web}};
     std::string because;
     api_sources s = sources();
-    s.pods = pod_source{[&](std::string_view name_space, const std::function<void(const pod&)>& each) {
-                          for (const pod& p : all)
-                            if (p.name_space == name_space) each(p);
-                        },
-                        [&] { return because; }};
+    s.pods = pods_among(all);
+    s.pods->unknown_because = [&] { return because; };
     api with_pods(nodes, std::move(s));
     const auto ask = [&](const std::string& target) {
       http::request r;
       r.method = "GET";
       REQUIRE(http::parse_target(target, r).has_value());
       r.peer = tls::identity{.common_name = "admin"};
-      return with_pods.answer(r);
+      return support::whole(with_pods.answer(r));
     };
     const std::string in = base2 + "/namespaces/ops/pods/";
     CHECK(
@@ -304,6 +319,53 @@ TEST_SUITE("aggregator/custom_metrics/api") {
           std::string::npos);
     because = "not read yet";
     CHECK(ask(in + "*/rapl_power_watts").status == 503);
+  }
+
+  TEST_CASE_FIXTURE(fixture, "one pod is found by its name, whatever else the namespace holds") {
+    const std::map<std::string, std::string, std::less<>> none;
+    const std::vector<pod> all{{"ops", "a", "u1", "n1", none}};
+    api_sources s = sources();
+    s.pods = pods_among(all);
+    int listings = 0;
+    s.pods->of = [&listings](auto&&...) { ++listings; };
+    api with_pods(nodes, std::move(s));
+    http::request r;
+    r.method = "GET";
+    REQUIRE(http::parse_target(base2 + "/namespaces/ops/pods/a/rapl_power_watts", r).has_value());
+    r.peer = tls::identity{.common_name = "admin"};
+    CHECK(support::whole(with_pods.answer(r)).status == 200);
+    CHECK(listings == 0);
+  }
+
+  TEST_CASE_FIXTURE(fixture, "a large namespace takes several slices, and pods that come and go do no harm") {
+    const std::map<std::string, std::string, std::less<>> none;
+    std::vector<std::string> names;
+    for (int i = 1000; i < 3000; ++i) names.push_back("pod-" + std::to_string(i));
+    std::vector<pod> all;
+    for (const std::string& name : names) all.push_back({"ops", name, "", "n1", none});
+    api_sources s = sources();
+    s.pods = pods_among(all);
+    api with_pods(nodes, std::move(s));
+    http::request r;
+    r.method = "GET";
+    REQUIRE(http::parse_target(base2 + "/namespaces/ops/pods/*/rapl_power_watts", r).has_value());
+    r.peer = tls::identity{.common_name = "admin"};
+    const auto list = with_pods.answer(r);
+    CHECK(list->step());
+    std::vector<pod> later;  // the first has gone, and the last
+    for (std::size_t i = 1; i + 1 < all.size(); ++i) later.push_back(all[i]);
+    all.swap(later);
+    int steps = 1;
+    while (list->step()) ++steps;
+    CHECK(steps >= 3);
+    const std::string body = list->take().body.at(0);
+    const std::string head = R"("kind":"Pod","namespace":"ops","name":")";
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = body.find(head + names[found], at)) != std::string::npos; ++at)
+      if (++found == names.size()) break;
+    CHECK(found == names.size() - 1);
+    CHECK(with_pods.counted().items == names.size() - 1);
+    CHECK(with_pods.counted().lists == 1);
   }
 
   TEST_CASE_FIXTURE(fixture,

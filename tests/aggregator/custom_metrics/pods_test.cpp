@@ -41,10 +41,12 @@ struct fixture {
       cells->set_value(i, static_cast<std::int64_t>(10 * (i + 1)));
     cells->set_read(0, at_s(995));
   }
+  static own_readings own(const char* metric) {
+    return own_readings(metric, metrics::alias_table::built_in());
+  }
   std::optional<reading> of(const char* metric, const char* name_space, const char* name,
                             const char* uid) const {
-    return own_reading(node, metric, pod{name_space, name, uid, "n1", none}, metrics::alias_table::built_in(),
-                       at_s(1000));
+    return own(metric).of(node, pod{name_space, name, uid, "n1", none}, at_s(1000));
   }
 };
 
@@ -71,9 +73,20 @@ TEST_SUITE("aggregator/custom_metrics/pods") {
   TEST_CASE_FIXTURE(fixture, "a metric that names no pods is the node's") {
     CHECK_FALSE(of("queue", "ops", "web-1", "u1").has_value());
     CHECK_FALSE(of("node_package_power_per_pod", "ops", "web-1", "u1").has_value());
-    CHECK_FALSE(own_reading(store::node_view(), "queue", pod{"ops", "a", "u", "n", none},
-                            metrics::alias_table::built_in(), at_s(1000))
-                    .has_value());
+    CHECK_FALSE(own("queue").of(store::node_view(), pod{"ops", "a", "u", "n", none}, at_s(1000)).has_value());
+  }
+
+  TEST_CASE_FIXTURE(fixture,
+                    "a node's series are looked through once for all its pods that have none of them") {
+    own_readings requests = own("requests");
+    const auto named = [&](const std::string& name) {
+      return requests.of(node, pod{"qa", name, "", "n1", none}, at_s(1000));
+    };
+    REQUIRE(named("a").has_value());
+    const std::size_t once = requests.looked_at();
+    CHECK(once > 0);
+    for (int i = 0; i < 100; ++i) CHECK_FALSE(named(std::to_string(i))->value.present(at_s(1000)));
+    CHECK(requests.looked_at() == once);
   }
 }
 

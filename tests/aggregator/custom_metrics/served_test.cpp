@@ -88,8 +88,22 @@ TEST_SUITE("aggregator/custom_metrics/served") {
     CHECK(head.status == 200);
     CHECK(head.body.empty());
     CHECK(c.request("DELETE", base + "/nodes/n2/rapl_power_watts").status == 405);
+    CHECK(c.post(base + "/nodes/n2/rapl_power_watts", "{}").status == 405);
     CHECK(c.get(base + "/nodes/n3/rapl_power_watts").status == 404);
     CHECK(c.connections() == 1);
+  }
+
+  TEST_CASE_FIXTURE(house, "what the server itself refuses is a Status, too") {
+    auto c = client(hpa);
+    const auto is_status = [](const https_client::answer& a, unsigned code) {
+      return a.status == code && a.body.starts_with(R"({"kind":"Status",)") &&
+             a.body.find("\"code\":" + std::to_string(code)) != std::string::npos;
+    };
+    CHECK(is_status(c.get(base + "/nodes/%00/rapl_power_watts"), 400));
+    c.connect();
+    CHECK(is_status(c.post(base + "/nodes/n2/rapl_power_watts", std::string(65'537, 'x')), 413));
+    c.connect();
+    CHECK(is_status(c.get(base, {{"X", std::string(70'000, 'x')}}), 431));
   }
 
   TEST_CASE_FIXTURE(

@@ -1,6 +1,7 @@
 #include "aggregator/ops/lists.hpp"
 #include "aggregator/ops/summary_json.hpp"
 #include "tests/aggregator/ops/house.hpp"
+#include "tests/support/whole.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,11 +10,9 @@ using namespace binnacle::ops;
 
 namespace {
 
-std::string whole(slices& work) {
-  while (work.step()) {
-  }
+std::string whole(http::slices& work) {
   std::string text;
-  for (const auto& piece : work.take().body) text += piece;
+  for (const auto& piece : support::whole(work).body) text += piece;
   return text;
 }
 

@@ -2,19 +2,15 @@
 #include "aggregator/ops/own_metrics.hpp"
 #include "aggregator/ops/units.hpp"
 #include "tests/aggregator/ops/house.hpp"
+#include "tests/support/whole.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace binnacle;
 using namespace binnacle::ops;
+using support::whole;
 
 namespace {
-
-http::response done(slices& work) {
-  while (work.step()) {
-  }
-  return work.take();
-}
 
 std::string joined(const http::response& r) {
   std::string text;
@@ -29,7 +25,7 @@ TEST_SUITE("aggregator/ops/metrics") {
       house,
       "every present series of the fleet comes with its node, families together, stale ones left out") {
     const auto answer =
-        done(*fleet_exposition(nodes, {"inlet_celsius", "rapl_power_watts"}, store::at_s(101)));
+        whole(fleet_exposition(nodes, {"inlet_celsius", "rapl_power_watts"}, store::at_s(101)));
     CHECK(answer.content_type == "text/plain; version=0.0.4; charset=utf-8");
     const std::string text = joined(answer);
     CHECK(text.starts_with("# HELP rapl_power_watts "));
@@ -38,10 +34,42 @@ TEST_SUITE("aggregator/ops/metrics") {
                        "rapl_power_watts{node=\"node-a\",package=\"0\"} 60.0\n"
                        "rapl_power_watts{node=\"node-a\",package=\"1\"} 55.0\n"));
 
-    CHECK(joined(done(*fleet_exposition(nodes, {"inlet_celsius"}, store::at_s(41)))) ==
+    CHECK(joined(whole(fleet_exposition(nodes, {"inlet_celsius"}, store::at_s(41)))) ==
           "# HELP inlet_celsius Air at the \"front\"\n"
           "# TYPE inlet_celsius gauge\n"
           "inlet_celsius{node=\"node-b\",rack=\"A 7\"} 21.5\n");
+  }
+
+  TEST_CASE_FIXTURE(house, "a foreign number has no zeros at its end, wherever it is shown") {
+    store::catalog_builder c;
+    c.group("textfile").series("my_frac", {}, -9);
+    auto d = add("node-d", c);
+    d->set_value(0, 100'000'000);
+    d->set_read(0, store::at_s(100));
+    CHECK(joined(whole(fleet_exposition(nodes, {"my_frac"}, store::at_s(101)))) ==
+          "# TYPE my_frac gauge\n"
+          "my_frac{node=\"node-d\"} 0.1\n");
+
+    fleet_query q;
+    q.metrics = {{"my_frac", ask("my_frac", {}), true}};
+    q.now = store::at_s(101);
+    CHECK(joined(whole(fleet_json(nodes, std::move(q)))).find(R"("my_frac":{"value":0.1,)") !=
+          std::string::npos);
+
+    policy::published_rule rule;
+    rule.definition.metric = "my_frac";
+    rule.text = "my_frac GreaterThan 1";
+    auto column = std::make_shared<store::shared_column>(rule.definition.column());
+    column->store(node("node-d").id, d->load(0));
+    rule.values = column;
+    policy::policy_table table = nodes.policies();
+    auto p = std::make_shared<policy::published_policy>(*table.begin()->second);
+    p->strategies.front().rules = {rule};
+    table.begin()->second = p;
+    std::string text;
+    json_writer out(text);
+    write_node_in_full(out, node("node-d"), table, store::at_s(101));
+    CHECK(text.find(R"({"rule":"my_frac GreaterThan 1","value":0.1,)") != std::string::npos);
   }
 
   TEST_CASE_FIXTURE(house,
@@ -53,14 +81,14 @@ TEST_SUITE("aggregator/ops/metrics") {
     auto d = add("node-d", c);
     for (std::size_t i = 0; i < 2; ++i) d->set_value(i, 100 + static_cast<std::int64_t>(i));
     d->set_read(0, store::at_s(100));
-    CHECK(joined(done(*fleet_exposition(nodes, {"feed_watts"}, store::at_s(101)))) ==
+    CHECK(joined(whole(fleet_exposition(nodes, {"feed_watts"}, store::at_s(101)))) ==
           "# TYPE feed_watts gauge\n"
           "feed_watts{node=\"node-d\",exported_node=\"feed-a\",exported___name__=\"x\"} 100\n"
           "feed_watts{node=\"node-d\",exported_node=\"old\",exported_exported_node=\"feed-b\"} 101\n");
   }
 
   TEST_CASE_FIXTURE(house, "without a choice all families are there, each once") {
-    const std::string text = joined(done(*fleet_exposition(nodes, {}, store::at_s(101))));
+    const std::string text = joined(whole(fleet_exposition(nodes, {}, store::at_s(101))));
     for (const char* family :
          {"rapl_power_watts", "rapl_zone_power_watts", "rapl_energy_joules_total", "rapl_tdp_watts"}) {
       CAPTURE(family);
@@ -78,7 +106,7 @@ TEST_SUITE("aggregator/ops/metrics") {
       row->set_value(0, 123);
       row->set_read(0, store::at_s(100));
     }
-    const std::string text = joined(done(*fleet_exposition(nodes, {}, store::at_s(101), 40'000)));
+    const std::string text = joined(whole(fleet_exposition(nodes, {}, store::at_s(101), 40'000)));
     CHECK(text.size() < 80'000);
     CHECK(text.find("# cut off: ") != std::string::npos);
   }
@@ -144,45 +172,5 @@ TEST_SUITE("aggregator/ops/metrics") {
       CAPTURE(r.name);
       CHECK(unit_of(r.name) == r.unit);
     }
-  }
-}
-
-TEST_SUITE("aggregator/ops/sliced") {
-  struct counting final : slices {
-    int& steps;
-    explicit counting(int& s) : steps(s) {}
-    bool step() override { return ++steps < 3; }
-    http::response take() override { return http::response::text("done"); }
-  };
-
-  TEST_CASE("each step waits its turn on the loop, then the answer is given once") {
-    std::vector<std::function<void()>> waiting;
-    int steps = 0, answers = 0;
-    auto x = run_sliced(std::make_unique<counting>(steps),
-                        [&](std::function<void()> f) { waiting.push_back(std::move(f)); });
-    x->finish([&](http::response r) {
-      ++answers;
-      CHECK(r.body.at(0) == "done");
-    });
-    CHECK(steps == 1);
-    CHECK(answers == 0);
-    waiting.at(0)();
-    CHECK(steps == 2);
-    waiting.at(1)();
-    CHECK(steps == 3);
-    CHECK(answers == 1);
-    CHECK(waiting.size() == 2);
-  }
-
-  TEST_CASE("a peer that goes away ends the work") {
-    std::vector<std::function<void()>> waiting;
-    int steps = 0, answers = 0;
-    auto x = run_sliced(std::make_unique<counting>(steps),
-                        [&](std::function<void()> f) { waiting.push_back(std::move(f)); });
-    x->finish([&](http::response) { ++answers; });
-    x.reset();
-    waiting.at(0)();
-    CHECK(steps == 1);
-    CHECK(answers == 0);
   }
 }

@@ -79,6 +79,30 @@ TEST_SUITE("common/http/server limits") {
     CHECK(s.counters().malformed == 5);
   }
 
+  TEST_CASE("a face's own form of failure is that of all refusals") {
+    http::router r = test_routes();
+    r.set_failure([](unsigned status, std::string_view sentence) {
+      return http::response::text("no: " + std::string(sentence), status);
+    });
+    http::server_options o;
+    o.header_limit = 1000;
+    served patient(r, o);
+    o.header_deadline = 100ms;
+    served hurried(r, o);
+    const auto refused = [](const served& by, const std::string& raw, unsigned status) {
+      auto client = plain_client(by);
+      client.connect();
+      client.send(raw);
+      const auto a = client.receive();
+      return a.status == status && a.body.starts_with("no: ");
+    };
+    CHECK(refused(hurried, "GET /who HTTP/1.1\r\n", 408));
+    CHECK(refused(patient, "GET /%00 HTTP/1.1\r\n\r\n", 400));
+    CHECK(refused(patient, "POST /echo HTTP/1.1\r\nContent-Length: 1048577\r\n\r\n", 413));
+    CHECK(refused(patient, "GET /" + std::string(2000, 'x') + " HTTP/1.1\r\n\r\n", 431));
+    CHECK(refused(patient, "GET /broken HTTP/1.1\r\n\r\n", 500));
+  }
+
   TEST_CASE("an endless chunk header is refused") {
     served s(test_routes());
     auto client = plain_client(s);

@@ -114,6 +114,13 @@ TEST_SUITE("common/http/router") {
     CHECK(answer(r, "GET", "/a") == "a");
     CHECK(answer(r, "POST", "/a") == "fallback");
     CHECK(answer(r, "GET", "/b") == "fallback");
+
+    r.set_streaming_fallback([](const http::request&) { return std::unique_ptr<http::exchange>(); }, 10);
+    http::request unknown;
+    unknown.method = "POST";
+    const auto found = r.find(unknown);
+    CHECK(found.streaming != nullptr);
+    CHECK(found.body_limit == 10);
   }
 
   TEST_CASE("a failure is valid JSON whatever the sentence holds") {

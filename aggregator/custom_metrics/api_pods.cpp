@@ -1,0 +1,136 @@
+// What api answers about pods.
+#include "aggregator/custom_metrics/api.hpp"
+#include "aggregator/custom_metrics/asked.hpp"
+#include "aggregator/custom_metrics/status.hpp"
+#include "aggregator/custom_metrics/value_list.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+namespace binnacle::custom_metrics {
+namespace {
+
+// About a millisecond.
+constexpr std::size_t pods_per_slice = 500;
+constexpr std::size_t series_per_slice = 10'000;
+
+bool selects(const selector& wanted, const pod& one) {
+  return wanted.empty() || wanted.matches([&one](std::string_view key) {
+    const auto at = one.labels.find(key);
+    return at == one.labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
+  });
+}
+
+/// One metric, asked of one pod after another: the pod's own value, else its node's. A selector on the series
+/// asks the node's series alone.
+class pod_question {
+ public:
+  pod_question(const store::view& nodes, const asked& a, question of_node, const metrics::alias_table& names)
+      : nodes_(nodes),
+        of_node_(std::move(of_node)),
+        own_(a.where.metric, names),
+        by_series_(!a.series.empty()) {}
+
+  reading ask(const pod& whose, instant now) {
+    const store::node_view* node = nodes_.find(whose.node);
+    if (node == nullptr) {
+      reading none;
+      none.value.reason = wire::absence::missing;
+      return none;
+    }
+    if (!by_series_) {
+      if (auto own = own_.of(*node, whose, now)) return *own;
+    }
+    return of_node_(*node, now);
+  }
+  std::size_t looked_at() const noexcept { return own_.looked_at(); }
+
+ private:
+  const store::view& nodes_;
+  question of_node_;
+  own_readings own_;
+  const bool by_series_;
+};
+
+/// The pods of a namespace that have a value. Pods that come or go between two slices do no harm: it goes on
+/// by name.
+class pod_list final : public http::slices {
+ public:
+  pod_list(asked a, const pod_source& pods, std::unique_ptr<pod_question> question, api::counters& counted)
+      : asked_(std::move(a)),
+        pods_(pods),
+        question_(std::move(question)),
+        counted_(counted),
+        list_(asked_.where.api, asked_.where.metric, asked_.selector_json, 64, asked_.where.name_space) {}
+
+  bool step() override {
+    const std::size_t enough = question_->looked_at() + series_per_slice;
+    std::size_t visits = 0;
+    bool more = false;
+    pods_.of(asked_.where.name_space, last_, [&](const pod& one) {
+      add(one);
+      last_ = one.name;
+      more = ++visits == pods_per_slice || question_->looked_at() >= enough;
+      return !more;
+    });
+    return more;
+  }
+
+  http::response take() override {
+    ++counted_.lists;
+    return http::response::json(list_.take());
+  }
+
+ private:
+  void add(const pod& one) {
+    if (!selects(asked_.labels, one)) return;
+    const reading got = question_->ask(one, asked_.now);
+    if (!got.value.present(asked_.now)) return;
+    list_.add(one.name, got.value.value, asked_.wall(got.value.read_at), got.span);
+    ++counted_.items;
+  }
+
+  const asked asked_;
+  const pod_source& pods_;
+  const std::unique_ptr<pod_question> question_;
+  api::counters& counted_;
+  value_list list_;
+  std::string last_;
+};
+
+}  // namespace
+
+api::outcome api::pods(asked a) {
+  const path& p = a.where;
+  if (const std::string why = sources_.pods->unknown_because(); !why.empty())
+    return status(503, "ServiceUnavailable", why);
+  if (!knows(p.metric)) {
+    return not_found(
+        fmt::format("the server could not find the metric {} for pods: no node has announced it", p.metric));
+  }
+  auto question =
+      std::make_unique<pod_question>(nodes_, a, sources_.ask(p.metric, a.series), *sources_.aliases->table());
+  if (p.all()) {
+    if (lists_running_.full()) {
+      auto busy = status(503, "ServiceUnavailable", "too many lists are being made; try again in a second");
+      busy.headers.emplace_back("Retry-After", "1");
+      return busy;
+    }
+    return lists_running_.count(
+        std::make_unique<pod_list>(std::move(a), *sources_.pods, std::move(question), counted_));
+  }
+  const auto one = sources_.pods->one(p.name_space, p.object);
+  if (!one) return not_found(a.missing() + ": no such pod has a node");
+  const reading got = question->ask(*one, a.now);
+  if (!got.value.present(a.now))
+    return not_found(fmt::format("{}: {} on node {}", a.missing(), why_absent(got.value, a.now), one->node));
+  value_list list(p.api, p.metric, a.selector_json, 1, p.name_space);
+  list.add(one->name, got.value.value, a.wall(got.value.read_at), got.span);
+  ++counted_.items;
+  ++counted_.lists;
+  return http::response::json(list.take());
+}
+
+}  // namespace binnacle::custom_metrics

@@ -1,0 +1,75 @@
+#include "common/http/sliced.hpp"
+
+#include <utility>
+
+namespace binnacle::http {
+namespace {
+
+class ready_answer final : public slices {
+ public:
+  explicit ready_answer(response answer) : answer_(std::move(answer)) {}
+  bool step() override { return false; }
+  response take() override { return std::move(answer_); }
+
+ private:
+  response answer_;
+};
+
+class counted_slices final : public slices {
+ public:
+  counted_slices(std::unique_ptr<slices> work, std::shared_ptr<int> running)
+      : work_(std::move(work)), running_(std::move(running)) {}
+  bool step() override { return work_->step(); }
+  response take() override { return work_->take(); }
+
+ private:
+  std::unique_ptr<slices> work_;
+  std::shared_ptr<int> running_;
+};
+
+struct sliced_job {
+  std::unique_ptr<slices> work;
+  run_later later;
+  reply answer;
+};
+
+/// Held by the exchange alone; what waits on the loop only knows it weakly, so it ends with the connection.
+void go_on(const std::weak_ptr<sliced_job>& waiting) {
+  const auto j = waiting.lock();
+  if (j == nullptr) return;
+  if (!j->work->step()) {
+    const reply answer = std::move(j->answer);
+    answer(j->work->take());
+    return;
+  }
+  j->later([waiting] { go_on(waiting); });
+}
+
+class sliced_exchange final : public exchange {
+ public:
+  sliced_exchange(std::unique_ptr<slices> work, run_later later)
+      : job_(std::make_shared<sliced_job>(sliced_job{std::move(work), std::move(later), nullptr})) {}
+
+  bool consume(std::string_view) override { return true; }
+  void finish(reply answer) override {
+    job_->answer = std::move(answer);
+    go_on(job_);
+  }
+
+ private:
+  std::shared_ptr<sliced_job> job_;
+};
+
+}  // namespace
+
+std::unique_ptr<slices> ready(response answer) { return std::make_unique<ready_answer>(std::move(answer)); }
+
+std::unique_ptr<exchange> run_sliced(std::unique_ptr<slices> work, run_later later) {
+  return std::make_unique<sliced_exchange>(std::move(work), std::move(later));
+}
+
+std::unique_ptr<slices> slices_running::count(std::unique_ptr<slices> work) const {
+  return std::make_unique<counted_slices>(std::move(work), running_);
+}
+
+}  // namespace binnacle::http

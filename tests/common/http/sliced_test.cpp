@@ -1,0 +1,68 @@
+#include "common/http/sliced.hpp"
+
+#include "tests/support/whole.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace binnacle;
+
+struct counting final : http::slices {
+  int& steps;
+  explicit counting(int& s) : steps(s) {}
+  bool step() override { return ++steps < 3; }
+  http::response take() override { return http::response::text("done"); }
+};
+
+TEST_SUITE("common/http/sliced") {
+  TEST_CASE("each step waits its turn on the loop, then the answer is given once") {
+    std::vector<std::function<void()>> waiting;
+    int steps = 0, answers = 0;
+    auto x = http::run_sliced(std::make_unique<counting>(steps),
+                              [&](std::function<void()> f) { waiting.push_back(std::move(f)); });
+    x->finish([&](http::response r) {
+      ++answers;
+      CHECK(r.body.at(0) == "done");
+    });
+    CHECK(steps == 1);
+    CHECK(answers == 0);
+    waiting.at(0)();
+    CHECK(steps == 2);
+    waiting.at(1)();
+    CHECK(steps == 3);
+    CHECK(answers == 1);
+    CHECK(waiting.size() == 2);
+  }
+
+  TEST_CASE("a peer that goes away ends the work") {
+    std::vector<std::function<void()>> waiting;
+    int steps = 0, answers = 0;
+    auto x = http::run_sliced(std::make_unique<counting>(steps),
+                              [&](std::function<void()> f) { waiting.push_back(std::move(f)); });
+    x->finish([&](http::response) { ++answers; });
+    x.reset();
+    waiting.at(0)();
+    CHECK(steps == 1);
+    CHECK(answers == 0);
+  }
+
+  TEST_CASE("work counts as running until it is gone") {
+    const http::slices_running running{2};
+    auto first = running.count(http::ready(http::response::text("a")));
+    CHECK_FALSE(running.full());
+    const auto second = running.count(http::ready(http::response::text("b")));
+    CHECK(running.full());
+    CHECK(support::whole(*second).body.at(0) == "b");
+    CHECK(running.full());
+    first.reset();
+    CHECK_FALSE(running.full());
+  }
+}
+
+}  // namespace

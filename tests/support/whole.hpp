@@ -1,0 +1,17 @@
+#pragma once
+
+#include "common/http/sliced.hpp"
+
+#include <memory>
+
+namespace binnacle::support {
+
+/// An answer that is made in slices, in one go.
+inline http::response whole(http::slices& work) {
+  while (work.step()) {
+  }
+  return work.take();
+}
+inline http::response whole(std::unique_ptr<http::slices> work) { return whole(*work); }
+
+}  // namespace binnacle::support
