@@ -1,9 +1,9 @@
 #include "agent/config.hpp"
 
 #include "agent/config_bmc.hpp"
-#include "agent/sources/kernel_file.hpp"
 #include "agent/uplink.hpp"
 #include "common/log.hpp"
+#include "common/read_file.hpp"
 #include "common/text.hpp"
 #include "common/wire/text.hpp"
 
@@ -61,10 +61,10 @@ result<void> read_scrape_targets(settings& s) {
     s.scrape_targets.push_back(*std::move(target));
   }
   if (!s.scrape_file.empty()) {
-    std::vector<char> buffer;
-    const auto text = kernel_file(s.scrape_file).read(buffer, 1u << 20);
-    if (!text) return error{text.error().code, fmt::format("scrape-file {}", text.error().message)};
-    auto more = parse_targets(std::string(*text), s.scrape_file, period);
+    const auto text = read_file(s.scrape_file, 1u << 20);
+    if (!text)
+      return error{text.error().code, fmt::format("scrape-file {}: {}", s.scrape_file, text.error().message)};
+    auto more = parse_targets(*text, s.scrape_file, period);
     if (!more) return more.error();
     std::move(more->begin(), more->end(), std::back_inserter(s.scrape_targets));
   }

@@ -1,9 +1,9 @@
 #include "agent/privileges.hpp"
 
-#include "agent/sources/kernel_file.hpp"
 #include "agent/sources/path/echo.hpp"
 #include "agent/sources/rapl/power_pmu.hpp"
 #include "agent/sources/rapl/rapl_zones.hpp"
+#include "common/descriptor.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/board.hpp"
-#include "common/http/message.hpp"
+#include "common/http/router.hpp"
 
 #include <functional>
 #include <string>

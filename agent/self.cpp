@@ -1,6 +1,7 @@
 #include "agent/self.hpp"
 
 #include "agent/sources/kernel_file.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 

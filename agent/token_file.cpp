@@ -1,6 +1,7 @@
 #include "agent/token_file.hpp"
 
 #include "agent/sources/kernel_file.hpp"
+#include "common/text.hpp"
 #include "common/wire/limits.hpp"
 
 #include <algorithm>

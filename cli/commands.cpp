@@ -4,7 +4,7 @@
 #include "cli/policies_view.hpp"
 #include "cli/status_view.hpp"
 #include "cli/why_view.hpp"
-#include "common/http/message.hpp"
+#include "common/http/target.hpp"
 
 #include <fmt/format.h>
 

@@ -4,16 +4,15 @@
 #include "cli/lint.hpp"
 #include "cli/migrate/migrate.hpp"
 #include "cli/scheduler_config.hpp"
+#include "common/read_file.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <unistd.h>
 
 namespace binnacle::cli {
@@ -31,12 +30,13 @@ std::string default_settings_file() {
 /// The settings file; one that nobody named may be missing.
 result<connection> read_settings(const std::string& named) {
   const std::string path = named.empty() ? default_settings_file() : named;
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
+  const auto text = read_file(path, 1u << 20);
+  if (!text) {
     if (named.empty()) return connection{};
-    return error{errc::not_found, "the settings file " + path + " cannot be read"};
+    return error{text.error().code,
+                 fmt::format("the settings file {} cannot be read: {}", path, text.error().message)};
   }
-  return parse_settings(std::string(std::istreambuf_iterator<char>(in), {}), path);
+  return parse_settings(*text, path);
 }
 
 /// Which action was chosen, to be run after everything was parsed.

@@ -2,7 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/screen.hpp"
 #include "cli/top_view.hpp"
-#include "common/http/message.hpp"
+#include "common/http/target.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,11 @@
 #include "common/config.hpp"
 #include "common/load_yaml.hpp"
+#include "common/read_file.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 
 namespace binnacle {
@@ -16,22 +14,13 @@ namespace {
 constexpr std::size_t most_bytes = 1u << 20;
 
 result<std::string> read_whole(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  char piece[4096];
-  while (file.read(piece, sizeof piece), file.gcount() > 0) {
-    text.append(piece, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_bytes) {
-      return error{errc::invalid_input,
-                   fmt::format("{} is larger than 1 MiB: is it the configuration file?", path)};
-    }
-  }
-  if (file.eof()) return text;
-  const int fault = errno;
-  const errc code = fault == ENOENT ? errc::not_found : fault == EACCES ? errc::permission : errc::io;
-  return error{code, fmt::format("cannot read configuration file {}: {}", path,
-                                 fault == 0 ? "read error" : std::strerror(fault))};
+  auto text = read_file(path, most_bytes);
+  if (text.has_value()) return text;
+  if (text.error().code == errc::overloaded)
+    return error{errc::invalid_input,
+                 fmt::format("{} is larger than 1 MiB: is it the configuration file?", path)};
+  return error{text.error().code,
+               fmt::format("cannot read configuration file {}: {}", path, text.error().message)};
 }
 
 }  // namespace

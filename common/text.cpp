@@ -1,7 +1,9 @@
 #include "common/text.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
+#include <system_error>
 #include <vector>
 
 namespace binnacle {
@@ -10,6 +12,34 @@ std::string lowered(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = lowered(c);
   return out;
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+namespace {
+
+template <class Number>
+std::optional<Number> parse_whole(std::string_view text) noexcept {
+  text = trimmed(text);
+  Number value = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (bad != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept {
+  return parse_whole<std::uint64_t>(text);
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
+  return parse_whole<std::int64_t>(text);
 }
 
 std::string quoted(std::string_view text, std::size_t most) {

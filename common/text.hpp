@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +14,14 @@ constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 /// ASCII letters in lower case, all else as it is.
 constexpr char lowered(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 std::string lowered(std::string_view text);
+
+/// `text` without blanks and line ends at its ends.
+std::string_view trimmed(std::string_view text) noexcept;
+
+/// A whole decimal number with nothing around it but line ends or blanks; nothing for anything else.
+std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept;
+/// The same with a minus sign allowed.
+std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 
 /// In double quotes, cut at `most` bytes, '?' for what is no printable ASCII: for a message about a text that
 /// may come from anywhere.

@@ -1,5 +1,7 @@
 #include "agent/ipmi/credentials.hpp"
 
+#include "common/text.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -19,13 +21,6 @@ constexpr std::size_t most_user = 16, most_password = 20, most_k_g = 20;
 constexpr std::size_t most_file = 4'096;
 
 error wrong(std::string message) { return {errc::invalid_input, std::move(message)}; }
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const auto begin = text.find_first_not_of(blanks);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
 
 std::string_view unquoted(std::string_view text) {
   const bool quoted =

@@ -2,6 +2,7 @@
 
 #include "agent/ipmi/fiid.hpp"
 #include "agent/ipmi/sdr_record.hpp"
+#include "common/read_file.hpp"
 
 #include <fmt/format.h>
 #include <freeipmi/freeipmi.h>
@@ -9,7 +10,6 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <new>
 #include <sys/stat.h>
 
@@ -44,11 +44,6 @@ result<std::string> state_of(const bmc_link& link) {
   return fmt::format("records {} added {} erased {}\n", info.field("record_count").value_or(0),
                      info.field("most_recent_addition_timestamp").value_or(0),
                      info.field("most_recent_erase_timestamp").value_or(0));
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -121,7 +116,7 @@ result<std::vector<known_sensor>> sdr_cache::sensors(const bmc_link& link, const
   // Taken before the records are read: what changes meanwhile is found at the next look.
   const auto written = identity_of(who) + state_;
   context c;
-  if (read_text(identity_file_) == written) {
+  if (const auto before = read_file(identity_file_, 4096); before && *before == written) {
     auto opened = open(link);
     if (!opened) return opened.error();
     c = *std::move(opened);

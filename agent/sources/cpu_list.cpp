@@ -1,6 +1,7 @@
 #include "agent/sources/cpu_list.hpp"
 
 #include "agent/sources/kernel_file.hpp"
+#include "common/text.hpp"
 
 #include <algorithm>
 #include <charconv>

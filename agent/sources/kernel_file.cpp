@@ -1,10 +1,11 @@
 #include "agent/sources/kernel_file.hpp"
 
+#include "common/os_error.hpp"
+#include "common/text.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <fcntl.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace binnacle::agent {
@@ -16,77 +17,6 @@ namespace {
 constexpr std::size_t whole_text = 2048;
 
 }  // namespace
-
-descriptor::~descriptor() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-descriptor& descriptor::operator=(descriptor&& other) noexcept {
-  if (this != &other) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = std::exchange(other.fd_, -1);
-  }
-  return *this;
-}
-
-descriptor open_readonly_at(int folder, const char* name) noexcept {
-  int fd = -1;
-  do {
-    fd = ::openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  } while (fd < 0 && errno == EINTR);
-  return descriptor(fd);
-}
-
-descriptor open_readonly(const std::string& path) noexcept {
-  return open_readonly_at(AT_FDCWD, path.c_str());
-}
-
-file_stamp file_stamp::of(const struct ::stat& s) noexcept {
-  const auto nanoseconds = [](const timespec& t) {
-    return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-  };
-  return {s.st_ino, s.st_size, nanoseconds(s.st_mtim), nanoseconds(s.st_ctim)};
-}
-
-std::optional<file_stamp> file_stamp::of(const std::string& path) noexcept {
-  struct ::stat s {};
-  if (::stat(path.c_str(), &s) != 0) return std::nullopt;
-  return of(s);
-}
-
-wire::absence absence_of(int error_number) noexcept {
-  switch (error_number) {
-    case 0: return wire::absence::none;
-    case EACCES:
-    case EPERM: return wire::absence::permission;
-    case ENOENT:
-    case ENODEV:
-    case ENXIO:
-    case ENOTDIR:
-    case EBADF:  // a libpowercap getter on a file that is not there
-      return wire::absence::missing;
-    case EINVAL:
-    case ERANGE:
-    case EISDIR: return wire::absence::malformed;
-    case ETIMEDOUT:
-    case EAGAIN: return wire::absence::timeout;
-    default: return wire::absence::no_data;
-  }
-}
-
-errc errc_of(int error_number) noexcept {
-  switch (absence_of(error_number)) {
-    case wire::absence::permission: return errc::permission;
-    case wire::absence::missing: return errc::not_found;
-    case wire::absence::malformed: return errc::invalid_input;
-    case wire::absence::timeout: return errc::timeout;
-    default: return errc::io;
-  }
-}
-
-std::string describe(int error_number) {
-  return std::error_code(error_number, std::generic_category()).message();
-}
 
 result<std::string_view> kernel_file::read(std::vector<char>& buffer, std::size_t limit) {
   const auto failed = [this](int error_number) {
@@ -135,34 +65,6 @@ std::optional<std::int64_t> kernel_file::read_integer() noexcept {
   const auto value = parse_integer(std::string_view(text.data(), static_cast<std::size_t>(n)));
   errno_ = value ? 0 : EINVAL;
   return value;
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  constexpr std::string_view blanks = " \t\r\n";
-  const auto first = text.find_first_not_of(blanks);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-namespace {
-
-template <class Number>
-std::optional<Number> parse_whole(std::string_view text) noexcept {
-  text = trimmed(text);
-  Number value = 0;
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (bad != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
-std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept {
-  return parse_whole<std::uint64_t>(text);
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
-  return parse_whole<std::int64_t>(text);
 }
 
 std::optional<std::string> read_line(const std::string& path) {

@@ -1,5 +1,8 @@
 #include "agent/sources/perf_event.hpp"
 
+#include "agent/sources/kernel_file.hpp"
+#include "common/os_error.hpp"
+
 #include <fmt/format.h>
 
 #include <cerrno>

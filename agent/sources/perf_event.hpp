@@ -1,6 +1,7 @@
 #pragma once
 
-#include "agent/sources/kernel_file.hpp"
+#include "common/descriptor.hpp"
+#include "common/error.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,8 @@
 #include "agent/sources/pmu_device.hpp"
 
 #include "agent/sources/cpu_list.hpp"
+#include "agent/sources/kernel_file.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,6 @@
 #include "aggregator/callers/claim.hpp"
 
+#include "common/http/target.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 
 #include "aggregator/kube/client.hpp"
 #include "aggregator/kube/reviews.hpp"
+#include "common/http/guard.hpp"
 #include "common/http/message.hpp"
 #include "common/log.hpp"
 

@@ -10,7 +10,7 @@
 #include "aggregator/custom_metrics/selector.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/http/health.hpp"
-#include "common/http/message.hpp"
+#include "common/http/router.hpp"
 #include "common/http/sliced.hpp"
 
 #include <chrono>

@@ -1,15 +1,11 @@
 #include "aggregator/custom_metrics/negotiate.hpp"
 
+#include "common/text.hpp"
+
 #include <string_view>
 
 namespace binnacle::custom_metrics {
 namespace {
-
-std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 /// The piece of `text` before `separator`, trimmed; `text` goes on after it.
 std::string_view next_piece(std::string_view& text, char separator) noexcept {

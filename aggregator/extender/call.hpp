@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/extender/judge.hpp"
-#include "common/http/message.hpp"
+#include "common/http/exchange.hpp"
 
 namespace binnacle::extender {
 

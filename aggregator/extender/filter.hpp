@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/extender/context.hpp"
-#include "common/http/message.hpp"
+#include "common/http/exchange.hpp"
 
 #include <memory>
 

@@ -1,29 +1,17 @@
 #include "aggregator/kube/access.hpp"
 
+#include "common/read_file.hpp"
+#include "common/text.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace binnacle::kube {
 namespace {
 
-result<std::string> read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad())
-    return error{errc::not_found,
-                 fmt::format("{} cannot be read: does it exist, and may this user read it?", path)};
-  return text;
-}
-
-std::string trimmed(std::string text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  const auto last = text.find_last_not_of(" \t\r\n");
-  return first == std::string::npos ? std::string() : text.substr(first, last - first + 1);
-}
+constexpr std::size_t most_bytes = 16u << 20;  // a kubeconfig with the certificates of many clusters
 
 }  // namespace
 
@@ -59,7 +47,7 @@ result<access> in_cluster(const environment& variables, const std::string& folde
                                               "automountServiceAccountToken: true",
                                               out.token_file)};
   }
-  if (auto name_space = read_file(folder + "/namespace"); name_space.has_value())
+  if (auto name_space = read_file(folder + "/namespace", most_bytes); name_space.has_value())
     out.name_space = trimmed(*name_space);
   return out;
 }
@@ -72,11 +60,11 @@ result<access> load_kubeconfig(const std::string& paths, const std::string& cont
     const std::string path = paths.substr(at, colon - at);
     at = colon + 1;
     if (path.empty()) continue;
-    auto text = read_file(path);
+    auto text = read_file(path, most_bytes);
     if (text.has_value()) {
       files.push_back({path, std::move(*text)});
     } else if (missing.empty()) {
-      missing = text.error().message;
+      missing = fmt::format("{} cannot be read: {}", path, text.error().message);
     }
   }
   if (files.empty()) return error{errc::not_found, missing.empty() ? "no kubeconfig file is named" : missing};

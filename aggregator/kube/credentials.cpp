@@ -5,14 +5,11 @@
 #include "common/async/run_program.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "common/read_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 namespace binnacle::kube {
@@ -27,14 +24,7 @@ constexpr duration leeway = std::chrono::seconds(10);  // before a credential's 
 constexpr duration least_freshness =
     std::chrono::seconds(10);  // a plug-in costs a process, often a call abroad
 
-result<std::string> read_secret(const std::string& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  const int reason = errno;
-  if (in.is_open() && !in.bad()) return text;
-  return error{errc::not_found, std::strerror(reason)};
-}
+constexpr std::size_t most_secret = 1u << 20;  // bytes of a token or of a bundle of CAs
 
 }  // namespace
 
@@ -93,7 +83,7 @@ result<void> credentials::impl::build_tls() {
 
 // Opened by its path every time: Kubernetes swaps a link when it rotates the token.
 result<void> credentials::impl::read_token() {
-  auto text = read_secret(to.token_file);
+  auto text = read_file(to.token_file, most_secret);
   if (text.has_error()) return text.error();
   return fresh.took(std::move(*text), boot_clock::now() + token_cache::file_freshness);
 }
@@ -102,7 +92,8 @@ task<result<void>> credentials::impl::run_plugin() {
   const exec_plugin& plugin = *to.plugin;
   std::string authority = to.tls.text.authority;
   if (authority.empty() && !to.tls.pem.authority.empty()) {
-    if (auto text = read_secret(to.tls.pem.authority); text.has_value()) authority = std::move(*text);
+    if (auto text = read_file(to.tls.pem.authority, most_secret); text.has_value())
+      authority = std::move(*text);
   }
   async::program what{plugin.command, plugin.arguments, plugin.environment};
   what.environment.emplace_back("KUBERNETES_EXEC_INFO", exec_info(to, authority));

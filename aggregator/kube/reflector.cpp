@@ -1,6 +1,6 @@
 #include "aggregator/kube/reflector.hpp"
 
-#include "common/http/message.hpp"
+#include "common/http/target.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "aggregator/policy/view.hpp"
 #include "common/clock.hpp"
 #include "common/http/health.hpp"
-#include "common/http/message.hpp"
+#include "common/http/router.hpp"
 #include "common/http/sliced.hpp"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/status_findings.hpp"
 #include "cli/json.hpp"
-#include "common/http/message.hpp"
+#include "common/http/target.hpp"
 
 #include <fmt/format.h>
 

@@ -3,6 +3,7 @@
 #include "common/async/timers.hpp"
 #include "common/http/answer.hpp"
 #include "common/http/request_parser.hpp"
+#include "common/http/target.hpp"
 
 #include <boost/asio/this_coro.hpp>
 

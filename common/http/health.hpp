@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/http/message.hpp"
+#include "common/http/router.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "common/http/message.hpp"
+#include "common/http/router.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/error.hpp"
-#include "common/http/message.hpp"
+#include "common/http/router.hpp"
 #include "common/log.hpp"
 #include "common/tls/context.hpp"
 

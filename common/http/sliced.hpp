@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/http/message.hpp"
+#include "common/http/exchange.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "common/tls/context.hpp"
 
+#include "common/read_file.hpp"
 #include "common/tls/chain.hpp"
 #include "common/tls/pem.hpp"
 
@@ -8,38 +9,32 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
-#include <cerrno>
 #include <cstring>
-#include <ctime>
-#include <fstream>
-#include <iterator>
-#include <sys/stat.h>
 
 namespace binnacle::tls {
 namespace {
 
 using key_ptr = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 
+constexpr std::size_t most_pem = 16u << 20;  // bytes: some ten thousand CAs
+
 result<std::string> read_pem(const std::string& path, std::string_view what) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.is_open() && !in.bad() && !text.empty()) return text;
-  if (in.is_open() && errno == 0)
-    return error{errc::invalid_input, fmt::format("{} {} is empty", what, path)};
-  const int reason = errno;
-  if (reason == ENOENT || reason == ENOTDIR) {
-    return error{
-        errc::not_found,
-        fmt::format(
-            "{} {} does not exist: name an existing file, or make trial certificates with scripts/pki", what,
-            path)};
+  auto text = read_file(path, most_pem);
+  if (text.has_value() && !text->empty()) return text;
+  if (text.has_value()) return error{errc::invalid_input, fmt::format("{} {} is empty", what, path)};
+  switch (text.error().code) {
+    case errc::not_found:
+      return error{
+          errc::not_found,
+          fmt::format(
+              "{} {} does not exist: name an existing file, or make trial certificates with scripts/pki",
+              what, path)};
+    case errc::permission:
+      return error{errc::permission,
+                   fmt::format("{} {} may not be read by this user: {}", what, path, text.error().message)};
+    default:
+      return error{errc::io, fmt::format("{} {} can not be read: {}", what, path, text.error().message)};
   }
-  if (reason == EACCES || reason == EPERM) {
-    return error{errc::permission,
-                 fmt::format("{} {} may not be read by this user: {}", what, path, std::strerror(reason))};
-  }
-  return error{errc::io, fmt::format("{} {} can not be read: {}", what, path, std::strerror(reason))};
 }
 
 /// Text that was given as such, or a file; `name` is what messages call it.
@@ -212,19 +207,8 @@ result<std::shared_ptr<SSL_CTX>> build(const options& o) {
   return context;
 }
 
-// stat(2) follows symlinks, so the swap of Kubernetes' "..data" link shows as another inode.
-std::string stamp_of(const files& pem) {
-  std::string out;
-  for (const std::string* path : {&pem.certificate, &pem.key, &pem.authority}) {
-    struct stat s {};
-    if (path->empty() || stat(path->c_str(), &s) != 0) {
-      out += "-;";
-      continue;
-    }
-    out +=
-        fmt::format("{}:{}:{}:{}.{:09};", s.st_dev, s.st_ino, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
-  }
-  return out;
+std::array<std::optional<file_stamp>, 3> stamps_of(const files& pem) {
+  return {file_stamp::of(pem.certificate), file_stamp::of(pem.key), file_stamp::of(pem.authority)};
 }
 
 /// `from` null: now.
@@ -244,8 +228,8 @@ long seconds_left_of(SSL_CTX* context) {
 
 result<std::unique_ptr<context>> context::load(options o) {
   std::unique_ptr<context> out(new context(std::move(o)));
-  // The stamp first: a file replaced while we read it differs from it at the next look.
-  out->stamp_ = stamp_of(out->options_.pem);
+  // The stamps first: a file replaced while we read it differs from its own at the next look.
+  out->stamps_ = stamps_of(out->options_.pem);
   auto built = build(out->options_);
   if (built.has_error()) return built.error();
   out->current_ = std::move(*built);
@@ -253,12 +237,13 @@ result<std::unique_ptr<context>> context::load(options o) {
 }
 
 result<bool> context::reload_if_changed() {
-  std::string now = stamp_of(options_.pem);
-  if (now == stamp_) return false;
+  const auto now = stamps_of(options_.pem);
+  if (now == stamps_) return false;
   auto built = build(options_);
   // Remembered even if what is there is broken: it is reported once, and looked at again when it changes. If
   // it could not be read (no file descriptor is left), nobody knows what is there.
-  stamp_ = built.has_value() || built.error().code != errc::io ? std::move(now) : std::string();
+  stamps_.reset();
+  if (built.has_value() || built.error().code != errc::io) stamps_ = now;
   const auto refuse = [this](errc code, std::string why) {
     trouble_ = std::move(why);
     return error{code, trouble_};

@@ -1,10 +1,13 @@
 #pragma once
 
 #include "common/error.hpp"
+#include "common/file_stamp.hpp"
 #include "common/log.hpp"
 #include "common/tls/identity.hpp"
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 typedef struct ssl_ctx_st SSL_CTX;
@@ -67,7 +70,8 @@ class context {
   explicit context(options o) : options_(std::move(o)) {}
   options options_;
   std::shared_ptr<SSL_CTX> current_;
-  std::string stamp_;  // mtime, size and inode of each file; empty: nobody knows what is there
+  /// Of certificate, key and authority as last read; nothing: nobody knows what is there.
+  std::optional<std::array<std::optional<file_stamp>, 3>> stamps_;
   std::string trouble_;
 };
 

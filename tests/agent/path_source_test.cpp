@@ -5,6 +5,7 @@
 #include "common/async/listener.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "common/descriptor.hpp"
 #include "tests/agent/support.hpp"
 #include "tests/support/run.hpp"
 

@@ -320,7 +320,7 @@ TEST_SUITE("common/config/file") {
     CHECK(missing.code == errc::not_found);
     CHECK(missing.message == "cannot read configuration file /nonexistent/x.yaml: No such file or directory");
     const auto folder = f.refuse({"--config=/tmp"});
-    CHECK(folder.code == errc::io);
+    CHECK(folder.code == errc::invalid_input);
     CHECK(folder.message == "cannot read configuration file /tmp: Is a directory");
   }
 

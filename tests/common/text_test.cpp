@@ -10,6 +10,19 @@ TEST_SUITE("common/text") {
     CHECK(lowered("") == "");
   }
 
+  TEST_CASE("numbers and words stand between blanks and line ends, and nothing else") {
+    CHECK(trimmed(" \t a b\r\n") == "a b");
+    CHECK(trimmed(" \n").empty());
+    CHECK(parse_unsigned(" 42\n") == 42u);
+    CHECK(parse_unsigned("18446744073709551615") == UINT64_MAX);
+    CHECK(parse_integer("-42\n") == -42);
+    for (const char* bad : {"", " ", "4 2", "42x", "+1", "0x1", "-1", "18446744073709551616"}) {
+      CAPTURE(bad);
+      CHECK_FALSE(parse_unsigned(bad).has_value());
+    }
+    CHECK_FALSE(parse_integer("--1").has_value());
+  }
+
   TEST_CASE("what is quoted is short and cannot move a cursor") {
     CHECK(quoted("a b") == "\"a b\"");
     CHECK(quoted("a\x1b[2J\n\xff") == "\"a?[2J??\"");

@@ -1,7 +1,8 @@
 // A request, its target and its route, from any bytes: the same outcome however the bytes are split, within
 // all limits.
-#include "common/http/message.hpp"
 #include "common/http/request_parser.hpp"
+#include "common/http/router.hpp"
+#include "common/http/target.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -16,7 +16,7 @@ agent::perf_opener perf_sim::opener() {
 }
 
 // A packet socket: one write is one read, as a group's descriptor is.
-agent::descriptor perf_sim::open(const agent::perf_request& wanted) {
+descriptor perf_sim::open(const agent::perf_request& wanted) {
   requests_.push_back(wanted);
   const int refused = offline.contains(wanted.cpu)             ? ENODEV
                       : open_descriptors() >= most_descriptors ? EMFILE
@@ -40,9 +40,9 @@ agent::descriptor perf_sim::open(const agent::perf_request& wanted) {
     into = &groups_.back();
   }
   if (into->cpu != wanted.cpu) throw std::logic_error("a group on two CPUs");
-  into->events.push_back({wanted.event, agent::descriptor(ends[1])});
+  into->events.push_back({wanted.event, descriptor(ends[1])});
   put_reading(*into);
-  return agent::descriptor(ends[0]);
+  return descriptor(ends[0]);
 }
 
 void perf_sim::forget_closed() {

@@ -2,6 +2,7 @@
 
 #include "agent/sources/perf_event.hpp"
 #include "common/clock.hpp"
+#include "common/descriptor.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +44,7 @@ class perf_sim {
  private:
   struct event {
     agent::perf_encoding encoding;
-    agent::descriptor peer;  // of the socket that was handed out
+    descriptor peer;  // of the socket that was handed out
     std::uint64_t count = 0;
   };
   struct group {
@@ -53,7 +54,7 @@ class perf_sim {
     std::vector<event> events;
     std::uint64_t enabled_ns = 0, running_ns = 0;
   };
-  agent::descriptor open(const agent::perf_request& wanted);
+  descriptor open(const agent::perf_request& wanted);
   void put_reading(const group& g);
   void forget_closed();
 

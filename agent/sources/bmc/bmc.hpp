@@ -4,7 +4,7 @@
 #include "agent/ipmi/protocol.hpp"
 #include "agent/source.hpp"
 #include "agent/sources/bmc/sensor_series.hpp"
-#include "agent/sources/kernel_file.hpp"
+#include "common/file_stamp.hpp"
 #include "common/log.hpp"
 
 #include <map>

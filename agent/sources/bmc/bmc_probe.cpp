@@ -3,6 +3,7 @@
 #include "agent/sources/bmc/bmc.hpp"
 #include "agent/sources/bmc/bmc_view.hpp"
 #include "agent/sources/bmc/helper_process.hpp"
+#include "common/descriptor.hpp"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include "agent/sources/bmc/helper_process.hpp"
 #include "agent/sources/bmc/supervisor.hpp"
 #include "common/clock.hpp"
+#include "common/descriptor.hpp"
 #include "common/log.hpp"
 
 #include <chrono>

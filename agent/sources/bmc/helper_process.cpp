@@ -1,6 +1,7 @@
 #include "agent/sources/bmc/helper_process.hpp"
 
 #include "agent/standard_descriptors.hpp"
+#include "common/os_error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,7 @@
+#include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/number_files.hpp"
 #include "agent/sources/os/part.hpp"
+#include "common/os_error.hpp"
 
 #include <fmt/format.h>
 

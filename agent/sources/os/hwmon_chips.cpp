@@ -1,5 +1,7 @@
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/sensors.hpp"
+#include "common/os_error.hpp"
+#include "common/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,8 @@
 #include "agent/sources/os/number_files.hpp"
 
+#include "agent/sources/absence_of.hpp"
+#include "agent/sources/kernel_file.hpp"
+
 #include <atomic>
 #include <utility>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "agent/clocks.hpp"
-#include "agent/sources/kernel_file.hpp"
 #include "agent/sources/slow_reader.hpp"
+#include "common/wire/messages.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/sensors.hpp"
+#include "common/os_error.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,9 @@
 #include "agent/sources/counter_rate.hpp"
+#include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/number_files.hpp"
 #include "agent/sources/os/part.hpp"
+#include "common/os_error.hpp"
+#include "common/text.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,7 @@
 #include "agent/sources/path/echo.hpp"
 
+#include "common/os_error.hpp"
+
 #include <fmt/format.h>
 
 #include <array>

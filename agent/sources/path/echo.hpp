@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/sources/kernel_file.hpp"
+#include "common/descriptor.hpp"
 #include "common/error.hpp"
 
 #include <cstdint>

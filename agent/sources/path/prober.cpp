@@ -1,9 +1,9 @@
 #include "agent/sources/path/prober.hpp"
 
-#include "agent/sources/kernel_file.hpp"
 #include "common/async/resolve.hpp"
 #include "common/async/stream.hpp"
 #include "common/async/timeout.hpp"
+#include "common/os_error.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>

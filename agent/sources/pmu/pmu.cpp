@@ -1,5 +1,6 @@
 #include "agent/sources/pmu/pmu.hpp"
 
+#include "agent/sources/absence_of.hpp"
 #include "agent/sources/cpu_list.hpp"
 #include "agent/sources/pmu/descriptor_room.hpp"
 

@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned most_depth = 4;  // kubelet.slice, kubelet-kubepods.slice, …-burstable.slice, the pod
+constexpr unsigned deepest_slice = 4;  // kubelet.slice, kubelet-kubepods.slice, …-burstable.slice, the pod
 
 bool is_hexadecimal(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
@@ -38,7 +38,7 @@ void collect(const std::string& folder, unsigned depth, std::size_t most, std::v
     if (!it->is_directory(none)) continue;
     if (auto uid = pod_uid_of(name)) {
       if (out.size() < most) out.push_back({*std::move(uid), it->path().string()});
-    } else if (depth < most_depth && leads_to_pods(name)) {
+    } else if (depth < deepest_slice && leads_to_pods(name)) {
       collect(it->path().string(), depth + 1, most, out);
     }
   }

@@ -1,6 +1,8 @@
 #include "agent/sources/rapl/powercap_files.hpp"
 
-#include "agent/sources/kernel_file.hpp"
+#include "agent/sources/absence_of.hpp"
+#include "common/descriptor.hpp"
+#include "common/text.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,6 +1,6 @@
 #include "agent/sources/rapl/rapl.hpp"
 
-#include "agent/sources/kernel_file.hpp"
+#include "common/os_error.hpp"
 
 #include <fmt/format.h>
 

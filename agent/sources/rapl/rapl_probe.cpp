@@ -1,5 +1,6 @@
 // What --probe says of RAPL: each zone read once, by powercap or by the perf PMU.
 #include "agent/sources/rapl/rapl.hpp"
+#include "common/os_error.hpp"
 
 #include <fmt/format.h>
 

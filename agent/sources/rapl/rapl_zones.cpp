@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_zones = 1024;
 constexpr unsigned most_constraints = 16;
-constexpr unsigned most_depth = 3;
+constexpr unsigned deepest_zone = 3;
 
 // "1f" of "intel-rapl:1f" below "intel-rapl"; nothing for any other entry ("device", "power", "subsystem").
 std::optional<unsigned> index_below(std::string_view entry, std::string_view parent) {
@@ -83,7 +83,7 @@ void collect(const std::string& folder, const std::string& package, unsigned dep
   } else {
     out.zones.push_back(std::move(z));
   }
-  if (depth + 1 >= most_depth) return;
+  if (depth + 1 >= deepest_zone) return;
   for (const auto& child : children(folder)) collect(child, below, depth + 1, out);
 }
 

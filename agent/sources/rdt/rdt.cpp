@@ -1,5 +1,9 @@
 #include "agent/sources/rdt/rdt.hpp"
 
+#include "agent/sources/absence_of.hpp"
+#include "common/descriptor.hpp"
+#include "common/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

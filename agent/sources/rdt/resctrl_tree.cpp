@@ -1,6 +1,6 @@
 #include "agent/sources/rdt/resctrl_tree.hpp"
 
-#include "agent/sources/kernel_file.hpp"
+#include "common/text.hpp"
 
 #include <algorithm>
 #include <filesystem>

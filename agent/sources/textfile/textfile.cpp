@@ -1,8 +1,10 @@
 #include "agent/sources/textfile/textfile.hpp"
 
 #include "agent/problem_summary.hpp"
-#include "agent/sources/kernel_file.hpp"
+#include "agent/sources/absence_of.hpp"
 #include "agent/sources/textfile/folder_entry.hpp"
+#include "common/os_error.hpp"
+#include "common/read_file.hpp"
 
 #include <fmt/format.h>
 
@@ -27,24 +29,6 @@ bool fresh(const file_stamp& stamp) {
                        std::chrono::system_clock::now().time_since_epoch())
                        .count();
   return std::abs(now - stamp.modified_ns) < 1'000'000'000;
-}
-
-result<std::string> read_whole(int fd, std::size_t limit) {
-  std::string text(std::min<std::size_t>(limit, 64u << 10), '\0');
-  std::size_t have = 0;
-  for (;;) {
-    const auto n = ::pread(fd, text.data() + have, text.size() - have, static_cast<off_t>(have));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return error{errc_of(errno), describe(errno)};
-    if (n == 0) break;
-    have += static_cast<std::size_t>(n);
-    if (have < text.size()) continue;
-    if (have >= limit)
-      return error{errc::overloaded, fmt::format("larger than the {} bytes that are read", limit)};
-    text.resize(std::min(limit, text.size() * 2));
-  }
-  text.resize(have);
-  return text;
 }
 
 // Names of the *.prom files, sorted, so that of two files with the same series always the same one counts.
@@ -154,7 +138,7 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
     f.stamp.reset();
     return fail(absence_of(errno), describe(errno));
   }
-  const auto text = read_whole(fd.get(), options_.each.bytes);
+  const auto text = read_file(fd.get(), options_.each.bytes);
   const bool may_change = fresh(stamp);
   if (text && may_change && (text->empty() || text->back() != '\n')) return;  // half written: look again
   f.stamp = may_change ? std::nullopt : std::optional(stamp);

@@ -3,8 +3,8 @@
 #include "agent/clocks.hpp"
 #include "agent/source.hpp"
 #include "agent/sources/foreign_series.hpp"
-#include "agent/sources/kernel_file.hpp"
 #include "agent/sources/textfile/prom_file.hpp"
+#include "common/file_stamp.hpp"
 
 #include <cstdint>
 #include <map>

@@ -1,5 +1,7 @@
 #include "aggregator/callers/attributes.hpp"
 
+#include "common/http/target.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/http/message.hpp"
+#include "common/http/router.hpp"
 #include "tests/support/https_client.hpp"
 #include "tests/support/pki.hpp"
 #include "tests/support/served.hpp"

@@ -1,5 +1,6 @@
 #include "aggregator/custom_metrics/api.hpp"
 
+#include "common/http/target.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 #include "tests/support/whole.hpp"
 

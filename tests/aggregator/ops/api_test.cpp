@@ -1,5 +1,6 @@
 #include "aggregator/ops/api.hpp"
 
+#include "common/http/target.hpp"
 #include "tests/aggregator/ops/house.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,7 @@
+#include "common/http/target.hpp"
+
 #include "common/http/etag.hpp"
-#include "common/http/message.hpp"
+#include "common/http/router.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/stat.h>
+
+namespace binnacle {
+
+/// What tells one version of a file from another: an editor's rename, a write in place, the swapped links of
+/// a mounted ConfigMap and other permissions all show, for stat(2) follows links. Two writes within one tick
+/// of the file system's clock and of the same size may leave the same stamp.
+struct file_stamp {
+  std::uint64_t device = 0, inode = 0;
+  std::int64_t size = 0;         ///< bytes
+  std::int64_t modified_ns = 0;  ///< since 1970
+  std::int64_t changed_ns = 0;
+  friend bool operator==(const file_stamp&, const file_stamp&) = default;
+
+  static file_stamp of(const struct ::stat& s) noexcept;
+  /// Of the file there; nothing when there is none that could be looked at.
+  static std::optional<file_stamp> of(const std::string& path) noexcept;
+};
+
+}  // namespace binnacle

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "common/http/exchange.hpp"
+#include "common/http/guard.hpp"
+#include "common/http/message.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace binnacle::http {
+
+using simple_handler = std::function<response(const request&, std::string_view body)>;
+using exchange_factory = std::function<std::unique_ptr<exchange>(const request&)>;
+
+/// Finds the handler of a request: exact paths first, then the longest prefix. Unknown: 404; known path,
+/// other method: 405. Paths are compared segment by segment after percent-decoding, so that "/a%2Fb" never
+/// matches "/a/b".
+class router {
+ public:
+  /// `path` like "/scheduler/filter". `body_limit` in bytes: a larger body is answered 413 by the server.
+  void add(std::string method, std::string path, simple_handler handler, std::size_t body_limit = 1u << 20);
+  void add_streaming(std::string method, std::string path, exchange_factory make, std::size_t body_limit);
+  /// Everything below `prefix` ("/apis"), any method.
+  void add_prefix(std::string prefix, simple_handler handler, std::size_t body_limit = 1u << 20);
+  /// What an unknown path or a wrong method is answered (default: one JSON sentence).
+  void set_fallback(simple_handler handler);
+  void set_streaming_fallback(exchange_factory make, std::size_t body_limit);
+  /// How the server itself says no to a request: unreadable, too large, too late, and when a handler fails
+  /// (default: response::failure).
+  void set_failure(failure_form form) { failure_ = form; }
+  failure_form failure() const noexcept { return failure_; }
+  /// A request that is refused by it reaches no handler (default: none, all do).
+  void set_guard(guard g) { guard_ = std::move(g); }
+  const guard& asked_first() const noexcept { return guard_; }
+
+  /// Exactly one of the first three is there.
+  struct match {
+    const simple_handler* simple = nullptr;
+    const exchange_factory* streaming = nullptr;
+    std::optional<response> refusal;  ///< 404 or 405, when there is no fallback
+    std::size_t body_limit = 0;
+  };
+  /// The pointers are valid as long as the router is not changed.
+  match find(const request& r) const;
+
+ private:
+  struct route {
+    std::string method;  // empty: any
+    std::string path;    // as given, for messages
+    std::vector<std::string> segments;
+    bool prefix = false;
+    simple_handler simple;
+    exchange_factory streaming;
+    std::size_t body_limit = 0;
+  };
+  const route* best(const request& r, std::string& allowed) const;
+  response refuse(const std::string& allowed) const;
+
+  std::vector<route> routes_;
+  simple_handler fallback_;
+  exchange_factory streaming_fallback_;
+  std::size_t fallback_body_limit_ = 0;
+  failure_form failure_ = response::failure;
+  guard guard_;
+};
+
+}  // namespace binnacle::http

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "common/error.hpp"
+#include "common/http/message.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace binnacle::http {
+
+/// Fills target, path and query of `out` from a request target ("/a/b%2Ac?x=1+2" or "http://host/a"): split
+/// first, decoded after;
+/// "+" is a space in the query only. Errors: invalid_input (a malformed or NUL percent escape, neither form).
+result<void> parse_target(std::string_view target, request& out);
+
+/// RFC 3986 2.1. Errors: invalid_input (a malformed or NUL percent escape).
+result<std::string> percent_decoded(std::string_view text);
+
+/// `text` as one value of a query string.
+std::string query_escaped(std::string_view text);
+
+}  // namespace binnacle::http
