@@ -75,10 +75,8 @@ task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
     auto ended = co_await self->live();
     if (core.stopping) break;
     if (self->pauses_.ended(boot_clock::now())) self->said_.clear();
-    if (!self->let_go_ && ended.has_error() && ended.error().message != self->said_) {
-      self->said_ = ended.error().message;
-      core.log.warning("{}: {}; trying again", self->address_, self->said_);
-    }
+    if (!self->let_go_ && ended.has_error() && self->said_.is_news(ended.error().message))
+      core.log.warning("{}: {}; trying again", self->address_, ended.error().message);
     if (!self->let_go_) ++core.reconnects;
     const duration pause = self->let_go_ ? self->search_.next(core.random, self->retry_after_)
                                          : self->pauses_.next(core.random, self->retry_after_);

@@ -9,6 +9,7 @@
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/backoff.hpp"
+#include "common/said_once.hpp"
 #include "common/wire/agent_session.hpp"
 
 #include <map>
@@ -98,7 +99,7 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   std::string replica_;  // of the present session or the last one
   bool connected_ = false;
   bool let_go_ = false;  // the session ended by let_go()
-  std::string said_;     // the last trouble that was logged: said once, not at every attempt
+  said_once said_;       // in the log: the last trouble, not every attempt
 };
 
 }  // namespace binnacle::agent

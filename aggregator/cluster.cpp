@@ -12,6 +12,7 @@
 #include "aggregator/label_keeper.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "common/said_once.hpp"
 
 #include <fmt/format.h>
 
@@ -85,7 +86,7 @@ struct cluster::impl {
   std::unique_ptr<async::task_group> running;  // from start() on
   enforce::status_pace pace;
   kube::object_key last_looked_at;
-  std::string policy_trouble, pod_trouble, lease_trouble, status_trouble;
+  said_once policy_trouble, pod_trouble, lease_trouble, status_trouble;
   bool told_of_policies = false;
   bool all_given = false;  // all policies, to the ingest loop
   bool led = false;
@@ -104,20 +105,20 @@ void cluster::impl::pass_on(ingest_loop& writer) {
     }
     changed.push_back({std::move(c.name), std::move(c.text)});
   }
-  const bool differs = policy_trouble != policy_follower.trouble();
+  const std::string& trouble = policy_follower.trouble();
+  const bool differs = policy_trouble.is_news(trouble);
   if (differs) {
-    policy_trouble = policy_follower.trouble();
-    if (policy_trouble.empty()) {
+    if (trouble.empty()) {
       log.info("TASPolicy objects are up to date again");
     } else {
-      log.warning("{}; {}", policy_trouble,
+      log.warning("{}; {}", trouble,
                   policy_follower.is_synced() ? "the policies read before stay in force"
                                               : "there are no policies yet");
     }
   }
   const bool complete = policy_follower.is_synced() && !std::exchange(all_given, policy_follower.is_synced());
   if (!changed.empty() || differs || complete)
-    writer.take_policies(std::move(changed), policy_trouble, policy_follower.is_synced());
+    writer.take_policies(std::move(changed), trouble, policy_follower.is_synced());
   if (policy_follower.is_synced() && !told_of_policies) {
     told_of_policies = true;
     log.info("{} TASPolicy objects read from {}", policy_follower.size(), api->where().url());
@@ -137,17 +138,15 @@ void cluster::impl::count_pods(extender::placements& placed) {
       case event::gone: placed.gone(c.uid); break;
     }
   }
-  if (pod_trouble == pod_follower.trouble()) return;
-  pod_trouble = pod_follower.trouble();
-  if (!pod_trouble.empty()) log.warning("{}; what was known of pods stays", pod_trouble);
+  const std::string& trouble = pod_follower.trouble();
+  if (pod_trouble.is_news(trouble) && !trouble.empty())
+    log.warning("{}; what was known of pods stays", trouble);
 }
 
 void cluster::impl::look_at_lease() {
-  if (lease_trouble != candidate.trouble()) {
-    lease_trouble = candidate.trouble();
-    if (!lease_trouble.empty())
-      log.warning("{}; no status and no label is written without it", lease_trouble);
-  }
+  const std::string& trouble = candidate.trouble();
+  if (lease_trouble.is_news(trouble) && !trouble.empty())
+    log.warning("{}; no status and no label is written without it", trouble);
   const bool leads = candidate.leads(boot_clock::now());
   if (leads != led) {
     log.info("{}", leads ? std::string("this replica writes statuses, events and node labels")
@@ -207,10 +206,10 @@ task<void> cluster::impl::write_status(kube::object_key key, boost::json::object
     } else {
       pace.pause(refused ? refused->retry_after.value_or(duration::zero()) : duration::zero(), now);
     }
-    std::string trouble = got.has_error() ? "statuses cannot be written: " + got.error().message
-                                          : refused->as_error("writing the status of a TASPolicy").message;
-    if (trouble != status_trouble) log.warning("{}", trouble);
-    status_trouble = std::move(trouble);
+    const std::string trouble = got.has_error()
+                                    ? "statuses cannot be written: " + got.error().message
+                                    : refused->as_error("writing the status of a TASPolicy").message;
+    if (status_trouble.is_news(trouble)) log.warning("{}", trouble);
     co_return;
   }
   status_trouble.clear();
@@ -287,7 +286,7 @@ cluster::report cluster::state() const {
   out.events_dropped = impl_->events.stats().dropped;
   out.leads = impl_->candidate.leads(boot_clock::now());
   for (const std::string* trouble : {&impl_->policy_follower.trouble(), &impl_->pod_follower.trouble(),
-                                     &impl_->candidate.trouble(), &std::as_const(impl_->status_trouble)}) {
+                                     &impl_->candidate.trouble(), &impl_->status_trouble.text()}) {
     if (!trouble->empty()) out.troubles.push_back(*trouble);
   }
   if (impl_->labels) {

@@ -5,6 +5,7 @@
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/node_objects.hpp"
 #include "common/async/timers.hpp"
+#include "common/said_once.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,7 +39,7 @@ struct label_keeper::impl {
   void lead(instant now);
   void wake(instant now);
   void tell_taken();
-  void say(std::string& told, const std::string& trouble, const char* over);
+  void say(said_once& told, const std::string& trouble, const char* over);
   task<void> write();
   void take_answer(const http::answer& a);
 
@@ -51,12 +52,11 @@ struct label_keeper::impl {
   async::event news;
   bool claims_known = false;
   bool writes = false;  // as the ingest loop has been told
-  std::string follow_trouble, write_trouble;
+  said_once follow_trouble, write_trouble;
 };
 
-void label_keeper::impl::say(std::string& told, const std::string& trouble, const char* over) {
-  if (told == trouble) return;
-  told = trouble;
+void label_keeper::impl::say(said_once& told, const std::string& trouble, const char* over) {
+  if (!told.is_news(trouble)) return;
   if (trouble.empty()) {
     log.info("{}", over);
   } else {
@@ -74,7 +74,7 @@ void label_keeper::impl::pass_on() {
     changed.push_back({std::move(name), node == nullptr ? std::nullopt : std::optional(node->written())});
   }
   if (!changed.empty()) with.writer.take_node_labels(std::move(changed));
-  if (!follow_trouble.empty() && follower.trouble().empty()) labels.reachable(now);
+  if (!follow_trouble.text().empty() && follower.trouble().empty()) labels.reachable(now);
   say(follow_trouble, follower.trouble(), "Nodes are up to date again");
   news.notify();
 }
@@ -186,8 +186,8 @@ std::vector<std::string> label_keeper::without_object() const {
 
 label_keeper::report label_keeper::state() const {
   report out;
-  for (const std::string* trouble : {&impl_->follow_trouble, &impl_->write_trouble}) {
-    if (!trouble->empty()) out.troubles.push_back(*trouble);
+  for (const said_once* told : {&impl_->follow_trouble, &impl_->write_trouble}) {
+    if (!told->text().empty()) out.troubles.push_back(told->text());
   }
   out.patches = impl_->labels.stats();
   out.wakes_dropped = impl_->waiting.dropped();

@@ -5,6 +5,7 @@
 #include "aggregator/kube/follow.hpp"
 #include "aggregator/kube/reviewer.hpp"
 #include "common/async/task_group.hpp"
+#include "common/said_once.hpp"
 
 #include <fmt/format.h>
 
@@ -57,18 +58,17 @@ struct gatekeeper::impl : std::enable_shared_from_this<gatekeeper::impl> {
   kube::reflector follower;
   kube::reviewer reviews;
   counters numbers;
-  std::string told;
+  said_once told;
   async::task_group running;  // last: it ends before what its tasks use
 };
 
 void gatekeeper::impl::look_at_layer() {
   const std::string& now = trusted.trouble().empty() ? follower.trouble() : trusted.trouble();
-  if (now == told) return;
-  told = now;
-  if (told.empty()) {
+  if (!told.is_news(now)) return;
+  if (now.empty()) {
     log.info("whom the API server trusts is up to date");
   } else {
-    log.warning("{}", told);
+    log.warning("{}", now);
   }
 }
 
@@ -148,7 +148,7 @@ http::guard gatekeeper::guard(attributes wanted, refuse how) {
 }
 
 bool gatekeeper::informed() const noexcept { return impl_->trusted.current() != nullptr; }
-std::string gatekeeper::trouble() const { return impl_->told; }
+std::string gatekeeper::trouble() const { return impl_->told.text(); }
 
 gatekeeper::counters gatekeeper::counted() const noexcept {
   counters out = impl_->numbers;

@@ -3,6 +3,7 @@
 #include "aggregator/ingest/admission.hpp"
 #include "aggregator/ingest/listener.hpp"
 #include "common/async/task_group.hpp"
+#include "common/rare_warning.hpp"
 #include "common/wire/link_offset.hpp"
 
 #include <array>
@@ -23,25 +24,6 @@ struct node_link {
   wire::link_offset clock;
   swap_watch swaps;
   std::string other;  ///< the address of the agent that was replaced or turned away last
-};
-
-/// One warning for many events of one kind: at most one every ten seconds, with how many were left out.
-/// Thousands of agents fail in the same way at once.
-class rare_warning {
- public:
-  void say(const logger& log, instant now, std::string_view text) {
-    if (now < next_) {
-      ++left_out_;
-      return;
-    }
-    log.warning("{}{}", text, left_out_ == 0 ? "" : " (and " + std::to_string(left_out_) + " more like it)");
-    left_out_ = 0;
-    next_ = now + std::chrono::seconds(10);
-  }
-
- private:
-  instant next_{};
-  std::uint64_t left_out_ = 0;
 };
 
 /// What the listener and its sessions share. Owned by all of them, so that a session never outlives what it

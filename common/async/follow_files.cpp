@@ -1,6 +1,7 @@
 #include "common/async/follow_files.hpp"
 
 #include "common/async/timers.hpp"
+#include "common/said_once.hpp"
 #include "common/tls/own_certificate.hpp"
 
 namespace binnacle::async {
@@ -18,7 +19,7 @@ result<bool> reload(tls::context& context) {
 task<void> follow_files(std::shared_ptr<tls::context> context, std::string what, logger log,
                         std::chrono::seconds period, std::shared_ptr<reload_troubles> troubles) {
   bool told_soon = false, told_wrong = false;
-  std::string said;  // each trouble once, while it lasts
+  said_once said;
   for (;;) {
     const std::string wrong = tls::out_of_date(context->current().get());
     const bool soon = context->ends_soon();
@@ -33,9 +34,8 @@ task<void> follow_files(std::shared_ptr<tls::context> context, std::string what,
     co_await sleep_for(period);
     const auto reloaded = reload(*context);
     if (reloaded.has_error()) {
-      if (reloaded.error().message != said) log.error("{}: {}", what, reloaded.error().message);
-      said = reloaded.error().message;
-      if (troubles) (*troubles)[what] = what + ": " + said;
+      if (said.is_news(reloaded.error().message)) log.error("{}: {}", what, said.text());
+      if (troubles) (*troubles)[what] = what + ": " + said.text();
       continue;
     }
     said.clear();

@@ -1,6 +1,7 @@
 #include "common/http/connection.hpp"
 
 #include "common/async/timers.hpp"
+#include "common/clock.hpp"
 #include "common/http/answer.hpp"
 #include "common/http/request_parser.hpp"
 #include "common/http/target.hpp"
@@ -152,12 +153,13 @@ task<bool> connection::begin() {
     co_return false;
   }
   // A wrong certificate is for a person to mend; anything else on an open port is noise.
-  const bool tell =
-      shaken.error().code == errc::permission && std::chrono::steady_clock::now() >= core_.next_tls_warning;
-  if (tell) core_.next_tls_warning = within(std::chrono::seconds(10));
-  core_.log.write(tell ? log_level::warning : log_level::debug,
-                  core_.options.name + ": no TLS connection with " + stream_.peer_address() + ": " +
-                      shaken.error().message);
+  const std::string sentence = core_.options.name + ": no TLS connection with " + stream_.peer_address() +
+                               ": " + shaken.error().message;
+  if (shaken.error().code == errc::permission) {
+    core_.tls_warning.say(core_.log, boot_clock::now(), sentence);
+  } else {
+    core_.log.debug("{}", sentence);
+  }
   co_return false;
 }
 

@@ -4,6 +4,7 @@
 #include "common/async/task_group.hpp"
 #include "common/async/turnstile.hpp"
 #include "common/http/server.hpp"
+#include "common/rare_warning.hpp"
 
 #include <list>
 #include <memory>
@@ -34,9 +35,9 @@ struct server_core {
   bool stopping = false;
   bool retiring = false;  // answers go on, the last on each connection
   async::turnstile handshakes;
-  async::deadline next_tls_warning{};  // one warning in ten seconds, whoever knocks
-  async::task_group group;             // the accept loop and the connections
-  async::task_group ending;            // stop(), which waits for them
+  rare_warning tls_warning;  // whoever knocks
+  async::task_group group;   // the accept loop and the connections
+  async::task_group ending;  // stop(), which waits for them
 };
 
 /// Serves one connection to its end.
