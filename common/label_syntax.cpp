@@ -1,5 +1,7 @@
 #include "common/label_syntax.hpp"
 
+#include "common/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,15 +40,16 @@ std::string label_key_flaw(std::string_view key) {
                          : is_dns_subdomain(key.substr(0, slash)) && is_label_name(key.substr(slash + 1));
   if (right) return {};
   return fmt::format(
-      "'{}' is no label key: an optional DNS prefix and '/', then at most 63 letters, digits, '-', '_', '.', "
+      "{} is no label key: an optional DNS prefix and '/', then at most 63 letters, digits, '-', '_', '.', "
       "alphanumeric at both ends",
-      key);
+      quoted(key));
 }
 
 std::string label_value_flaw(std::string_view value) {
   if (value.empty() || is_label_name(value)) return {};
   return fmt::format(
-      "'{}' is no label value: at most 63 letters, digits, '-', '_', '.', alphanumeric at both ends", value);
+      "{} is no label value: at most 63 letters, digits, '-', '_', '.', alphanumeric at both ends",
+      quoted(value));
 }
 
 }  // namespace binnacle

@@ -1,5 +1,7 @@
 #include "common/text.hpp"
 
+#include "common/utf8.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <numeric>
@@ -43,9 +45,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
 }
 
 std::string quoted(std::string_view text, std::size_t most) {
-  std::string out = "\"";
-  for (const char c : text.substr(0, most)) out += c >= ' ' && c <= '~' ? c : '?';
-  return out + (text.size() > most ? "...\"" : "\"");
+  return '"' + printable(clean_utf8(clip(text, most))) + (text.size() > most ? "…\"" : "\"");
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -23,9 +23,10 @@ std::optional<std::uint64_t> parse_unsigned(std::string_view text) noexcept;
 /// The same with a minus sign allowed.
 std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 
-/// In double quotes, cut at `most` bytes, '?' for what is no printable ASCII: for a message about a text that
-/// may come from anywhere.
-std::string quoted(std::string_view text, std::size_t most = 40);
+/// In double quotes, for a message about a text that may come from anywhere: cut to `most` bytes, never
+/// inside a character, with a '?' for each byte that is no UTF-8 and each character that a terminal obeys
+/// (utf8.hpp).
+std::string quoted(std::string_view text, std::size_t most = 60);
 
 /// Insertions, deletions and replacements that make one word of the other (Levenshtein). Costs a.size() times
 /// b.size(): bound them.

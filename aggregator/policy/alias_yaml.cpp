@@ -3,6 +3,7 @@
 #include "aggregator/policy/yaml.hpp"
 #include "aggregator/policy/yaml_map.hpp"
 #include "common/load_yaml.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 

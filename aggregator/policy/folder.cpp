@@ -1,5 +1,7 @@
 #include "aggregator/policy/folder.hpp"
 
+#include "common/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

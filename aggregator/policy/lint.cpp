@@ -3,6 +3,7 @@
 #include "aggregator/policy/policy_set.hpp"
 #include "common/metrics/family_of.hpp"
 #include "common/plain.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 

@@ -52,11 +52,6 @@ std::vector<problem> findings::take() {
   return std::move(all_);
 }
 
-std::string quoted(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  return "'" + printable(clip(text, longest)) + (text.size() > longest ? "…'" : "'");
-}
-
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
   constexpr std::size_t longest = 100;  // no one means a known word with that
   std::string_view best;

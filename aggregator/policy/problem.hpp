@@ -48,9 +48,6 @@ class findings {
   std::size_t left_out_ = 0;
 };
 
-/// `text` in single quotes, fit for a message: cut to 60 characters, control characters as '?'.
-std::string quoted(std::string_view text);
-
 /// The word among `known` that `word` was probably meant to be (case apart, a few letters different), or "".
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
 

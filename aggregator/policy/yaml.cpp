@@ -3,6 +3,7 @@
 #include "aggregator/policy/yaml_strategy.hpp"
 #include "common/label_syntax.hpp"
 #include "common/load_yaml.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,7 @@
 #include "aggregator/policy/yaml_map.hpp"
 
+#include "common/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>

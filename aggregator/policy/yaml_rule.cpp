@@ -1,6 +1,7 @@
 #include "aggregator/policy/labels.hpp"
 #include "aggregator/policy/yaml_strategy.hpp"
 #include "common/label_syntax.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 

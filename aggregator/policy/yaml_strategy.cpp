@@ -3,6 +3,7 @@
 #include "aggregator/policy/labels.hpp"
 #include "aggregator/policy/yaml.hpp"
 #include "common/label_syntax.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@ using namespace binnacle;
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string as_json(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
@@ -18,25 +18,25 @@ std::string quoted(std::string_view text) {
 
 TEST_SUITE("common/json_writer") {
   TEST_CASE("strings are escaped and stay readable") {
-    CHECK(quoted("plain") == R"("plain")");
-    CHECK(quoted("") == R"("")");
-    CHECK(quoted("a\"b\\c/d") == R"("a\"b\\c/d")");
-    CHECK(quoted("line\nfeed\ttab\rreturn") == R"("line\nfeed\ttab\rreturn")");
-    CHECK(quoted(std::string_view("nul\0bell\x07", 9)) == R"("nul\u0000bell\u0007")");
-    CHECK(quoted("Grad \xc2\xb0"
-                 "C, \xe2\x82\xac, \xf0\x9f\x98\x80") ==
+    CHECK(as_json("plain") == R"("plain")");
+    CHECK(as_json("") == R"("")");
+    CHECK(as_json("a\"b\\c/d") == R"("a\"b\\c/d")");
+    CHECK(as_json("line\nfeed\ttab\rreturn") == R"("line\nfeed\ttab\rreturn")");
+    CHECK(as_json(std::string_view("nul\0bell\x07", 9)) == R"("nul\u0000bell\u0007")");
+    CHECK(as_json("Grad \xc2\xb0"
+                  "C, \xe2\x82\xac, \xf0\x9f\x98\x80") ==
           "\"Grad \xc2\xb0"
           "C, \xe2\x82\xac, \xf0\x9f\x98\x80\"");
   }
 
   TEST_CASE("bytes that are no UTF-8 become the replacement character, one each") {
     const std::string r = "\xef\xbf\xbd";
-    CHECK(quoted("a\xff"
-                 "b") == "\"a" + r + "b\"");
-    CHECK(quoted("\xc0\xaf") == "\"" + r + r + "\"");                  // overlong
-    CHECK(quoted("\xed\xa0\x80") == "\"" + r + r + r + "\"");          // a surrogate
-    CHECK(quoted("\xf4\x90\x80\x80") == "\"" + r + r + r + r + "\"");  // above U+10FFFF
-    CHECK(quoted("\xe2\x82") == "\"" + r + r + "\"");                  // cut off
+    CHECK(as_json("a\xff"
+                  "b") == "\"a" + r + "b\"");
+    CHECK(as_json("\xc0\xaf") == "\"" + r + r + "\"");                  // overlong
+    CHECK(as_json("\xed\xa0\x80") == "\"" + r + r + r + "\"");          // a surrogate
+    CHECK(as_json("\xf4\x90\x80\x80") == "\"" + r + r + r + r + "\"");  // above U+10FFFF
+    CHECK(as_json("\xe2\x82") == "\"" + r + r + "\"");                  // cut off
   }
 
   TEST_CASE("commas fall where they belong") {

@@ -91,7 +91,7 @@ TEST_SUITE("common/quantity") {
         {"1K", "no known suffix"},      {"1 ", "no known suffix"},   {"1e", "no known suffix"},
         {"1e3.5", "no known suffix"},   {"0x10", "no known suffix"}, {"1_000", "no known suffix"},
         {"1e401", "too large"},         {"1e-401", "too large"},     {"1e30", "too large"},
-        {"200000000000E", "too large"}, {"1\n2", "\"1?2\""},         {std::string(100, '9') + "x", "99...\""},
+        {"200000000000E", "too large"}, {"1\n2", "\"1?2\""},         {std::string(100, '9') + "x", "99…\""},
     };
     for (const row& r : rows) {
       CAPTURE(r.text);

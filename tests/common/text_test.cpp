@@ -23,11 +23,16 @@ TEST_SUITE("common/text") {
     CHECK_FALSE(parse_integer("--1").has_value());
   }
 
-  TEST_CASE("what is quoted is short and cannot move a cursor") {
+  TEST_CASE("what is quoted is short, keeps its language and cannot move a cursor") {
     CHECK(quoted("a b") == "\"a b\"");
-    CHECK(quoted("a\x1b[2J\n\xff") == "\"a?[2J??\"");
-    CHECK(quoted(std::string(41, 'x')) == "\"" + std::string(40, 'x') + "...\"");
+    CHECK(quoted("Wärme 温度") == "\"Wärme 温度\"");
+    CHECK(quoted("a\x1b[2J\n\xff\x7f") == "\"a?[2J???\"");
+    CHECK(quoted("a\u202eb\u200bc") == "\"a?b?c\"");
+    CHECK(quoted(std::string(60, 'x')) == "\"" + std::string(60, 'x') + "\"");
+    CHECK(quoted(std::string(61, 'x')) == "\"" + std::string(60, 'x') + "…\"");
+    CHECK(quoted(std::string(59, 'x') + "é") == "\"" + std::string(59, 'x') + "…\"");
     CHECK(quoted("abc", 3) == "\"abc\"");
+    CHECK(quoted("abcd", 3) == "\"abc…\"");
   }
 
   TEST_CASE("the distance of two words") {

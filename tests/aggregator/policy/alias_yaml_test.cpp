@@ -75,30 +75,32 @@ TEST_SUITE("aggregator/policy/alias_yaml") {
         {"- {name: x}",
          "aliases.yaml:1: error: [0]: family is missing: the metric that the name stands for (METRICS.md)"},
         {"\n- {name: \"a b\", family: os_load1}",
-         "aliases.yaml:2: error: [0].name: 'a b' is no metric name: 1 to 253 letters, digits, '_', '-', ':', "
+         "aliases.yaml:2: error: [0].name: \"a b\" is no metric name: 1 to 253 letters, digits, '_', '-', "
+         "':', "
          "'.'"},
         {"- {name: os_load1, family: os_load5}",
          "aliases.yaml:1: error: [0].name: os_load1 is a metric of Binnacle's own and keeps its meaning: "
          "choose another "
          "name"},
         {"- {name: x, family: rapl_power_watts, selector: {core: 1}}",
-         "aliases.yaml:1: error: [0].selector: rapl_power_watts has no label 'core': it has package"},
+         "aliases.yaml:1: error: [0].selector: rapl_power_watts has no label \"core\": it has package"},
         {"- {name: x, family: os_load1, selector: {core: 1}}",
-         "aliases.yaml:1: error: [0].selector: os_load1 has no label 'core': it has none; remove the "
+         "aliases.yaml:1: error: [0].selector: os_load1 has no label \"core\": it has none; remove the "
          "selector"},
         {"- {name: x, family: os_load1, scale: much}",
-         "aliases.yaml:1: error: [0].scale: 'much' is no number between 1e-9 and 1e9: write one such as "
+         "aliases.yaml:1: error: [0].scale: \"much\" is no number between 1e-9 and 1e9: write one such as "
          "0.001"},
         {"- {name: x, family: os_load1, scale: 0}",
          "aliases.yaml:1: error: [0].scale: a scale of 0 makes every value the same: leave it out or write "
          "another"},
         {"- {name: x, family: os_load1, rule: avg}",
-         "aliases.yaml:1: error: [0].rule: 'avg' is unknown: it is one of sole, sum, max, min or mean, case "
+         "aliases.yaml:1: error: [0].rule: \"avg\" is unknown: it is one of sole, sum, max, min or mean, "
+         "case "
          "included"},
         {"- {name: x, family: os_load1, window: 10}",
-         "aliases.yaml:1: error: [0].window: '10' has no unit: write 10s if seconds are meant"},
+         "aliases.yaml:1: error: [0].window: \"10\" has no unit: write 10s if seconds are meant"},
         {"- {name: x, family: os_load1, factor: 2}",
-         "aliases.yaml:1: error: [0].factor: the field 'factor' is unknown here: remove it"},
+         "aliases.yaml:1: error: [0].factor: the field \"factor\" is unknown here: remove it"},
         {"name: x",
          "aliases.yaml:1: error: a list of aliases is expected: - {name: old_name, family: "
          "rapl_power_watts}"},

@@ -115,13 +115,13 @@ TEST_SUITE("aggregator/policy/folder") {
     CHECK(targets(set) == "10 ");
     REQUIRE_FALSE(set.problems().empty());
     CHECK(set.problems()[0].message.find(
-              "has 1002 files, at most 1000 are read: 'b0999.yaml', 'b1000.yaml' are "
+              "has 1002 files, at most 1000 are read: \"b0999.yaml\", \"b1000.yaml\" are "
               "left out") != std::string::npos);
     CHECK_FALSE(f.refresh(set));
     // A file that goes makes room.
     fs::remove(dir.path / "b0000.yaml");
     CHECK(f.refresh(set));
-    CHECK(set.problems()[0].message.find(": 'b1000.yaml' are left out") != std::string::npos);
+    CHECK(set.problems()[0].message.find(": \"b1000.yaml\" are left out") != std::string::npos);
   }
 
   TEST_CASE("an editor's rename over the file is seen") {

@@ -47,10 +47,10 @@ TEST_SUITE("aggregator/policy/lint") {
 
   TEST_CASE("an unknown metric is a hint, with the nearest name") {
     CHECK(has(of_rule("metricname: rapl_power_wats, operator: Equals, target: 1"),
-              "hint: spec.strategies.dontschedule.rules[0]: unknown metric 'rapl_power_wats': nearest is "
+              "hint: spec.strategies.dontschedule.rules[0]: unknown metric \"rapl_power_wats\": nearest is "
               "rapl_power_watts; fine if a textfile"));
     CHECK(has(of_rule("metricname: zzzzzzzzzzzz, operator: Equals, target: 1"),
-              "unknown metric 'zzzzzzzzzzzz'; fine if"));
+              "unknown metric \"zzzzzzzzzzzz\"; fine if"));
     CHECK_MESSAGE(of_rule("metricname: rapl_power_watts_0, operator: GreaterThan, target: 60, window: 10s, "
                           "clearBelow: 55") == "",
                   "a flat name is known");

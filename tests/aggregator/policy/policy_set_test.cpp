@@ -47,7 +47,7 @@ TEST_SUITE("aggregator/policy/policy_set") {
     set.put("a.yaml", manifest({{"dontschedule", temp(80)}, {"deschedule", temp(90)}}));
     set.put("a.yaml", manifest({{"dontschedule", wrong}, {"deschedule", temp(95)}}));
     CHECK(in_force(set) == "default/p: deschedule temp GreaterThan 95, dontschedule temp GreaterThan 80;");
-    CHECK(says(set, "'Above' is unknown"));
+    CHECK(says(set, "\"Above\" is unknown"));
     CHECK(says(set, "the last good version of dontschedule of policy default/p stays in force"));
     const auto revision = set.policies()[0].revision;
     set.put("a.yaml", manifest({{"dontschedule", temp(80)}, {"deschedule", temp(95)}}));

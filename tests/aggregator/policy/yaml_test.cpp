@@ -214,7 +214,7 @@ TEST_SUITE("aggregator/policy/yaml") {
         {{.rule = "metricname: m, operator: GreaterThan, target: high"},
          8,
          ".target",
-         "'high' is no integer"},
+         "\"high\" is no integer"},
         {{.rule = "metricname: m, operator: GreaterThan, target: 030"},
          8,
          ".target",
@@ -595,8 +595,6 @@ TEST_SUITE("aggregator/policy/yaml") {
     const parsed_text t = read(recipe{.kind = "\"" + std::string(10'000, 'z') + "\\u0007\""}.text());
     REQUIRE(t.problems.size() == 1);
     CHECK(t.problems[0].message.size() < 300);
-    CHECK(quoted("a\nb\x7f") == "'a?b?'");
-    CHECK(quoted(std::string(59, 'a') + "é") == "'" + std::string(59, 'a') + "…'");
   }
 }
 
