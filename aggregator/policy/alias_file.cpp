@@ -1,6 +1,7 @@
 #include "aggregator/policy/alias_file.hpp"
 
 #include "aggregator/policy/alias_yaml.hpp"
+#include "aggregator/policy/documents.hpp"
 
 #include <utility>
 
@@ -19,8 +20,8 @@ bool alias_file::refresh() {
     problems_.push_back({path_, 0, {}, file_.trouble() + "; check --aliases and who may read the file"});
     return true;
   }
-  if (text.find_first_not_of(" \t\r\n") == text.npos && table_->own() > 0) {
-    problems_.push_back({path_, 0, {}, "the file is empty now: write [] if its aliases are to go"});
+  if (documents_in(text).empty() && table_->own() > 0) {
+    problems_.push_back({path_, 0, {}, "the file holds nothing now: write [] if its aliases are to go"});
     return true;
   }
   auto fresh = std::make_shared<metrics::alias_table>();

@@ -11,7 +11,8 @@
 namespace binnacle::policy {
 
 /// A user's file of aliases (alias_yaml.hpp), followed as it changes. A file with an error is refused as a
-/// whole, and the last good table stays; so it does when an editor empties the file before it writes it.
+/// whole, and the last good table stays; so it does when an editor empties the file before it writes it, or
+/// writes a comment or "---" first.
 class alias_file {
  public:
   /// Without a path there are the built-in names alone, for ever.

@@ -81,7 +81,11 @@ TEST_SUITE("aggregator/policy/alias_file") {
     }
     SUBCASE("an editor empties it before it writes it") {
       b.write(" \n");
-      refused(": error: the file is empty now: write [] if its aliases are to go");
+      refused(": error: the file holds nothing now: write [] if its aliases are to go");
+    }
+    SUBCASE("an editor writes a comment and a marker first") {
+      b.write("# names of ours\n---\n");
+      refused(": error: the file holds nothing now: write [] if its aliases are to go");
     }
     SUBCASE("it is gone") {
       b.dir.remove("aliases.yaml");
