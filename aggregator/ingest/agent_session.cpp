@@ -1,6 +1,5 @@
 #include "aggregator/ingest/agent_session.hpp"
 
-#include "aggregator/ingest/authorise.hpp"
 #include "common/clock.hpp"
 
 #include <fmt/format.h>
@@ -17,14 +16,6 @@ using machine_event = wire::aggregator_session::event;
 
 namespace {
 
-/// An agent that is refused for what it is comes back rarely: only a person can mend it.
-constexpr duration come_back_later = 1min;
-/// One who is refused for our own trouble.
-constexpr duration come_back_soon = 10s;
-/// Until a credential that could not be checked is asked for again, in a running session.
-constexpr std::uint32_t ask_again_s = 30;
-/// After that a certificate is looked at again, however long it is good for.
-constexpr duration longest_trust = 24h;
 /// How long a peer may take to read why its session ended.
 constexpr duration last_words = 2s;
 
@@ -34,11 +25,6 @@ wire::aggregator_session::settings settings_of(const ingest_options& o) {
   wire::aggregator_session::settings s;
   s.silence = o.silence;
   return s;
-}
-
-/// The reason for which a batch or catalogue that the store refused ends the session.
-wire::reason reason_of(const error& e, wire::reason otherwise) {
-  return e.code == errc::overloaded ? wire::reason::overloaded : otherwise;
 }
 
 }  // namespace
@@ -155,145 +141,11 @@ void agent_session::drain_events(instant now) {
   send();
 }
 
-// A certificate that speaks for the node is enough; else a token may.
-void agent_session::on_hello(instant now) {
-  const core& c = *core_;
-  const wire::hello& said = machine_.greeting();
-  auto refused = authorise(said, identity_, c.options.cluster);
-  if (!refused) return certified(now);
-  if (refused->why != wire::reason::wrong_cluster && c.options.review) {
-    if (!said.credential.empty()) return ask_about_token();
-    if (identity_.fingerprint.empty())
-      refused = wire::fault{wire::reason::not_authorised,
-                            "the agent has neither certificate nor token: set token-file, or cert and key"};
-  }
-  machine_.refuse(refused->why, std::move(refused->message), come_back_later);
-}
-
-// The handshake has verified the certificate once; a session may last longer than it.
-void agent_session::certified(instant now) {
-  const auto left = std::chrono::duration_cast<duration>(identity_.ends - std::chrono::system_clock::now());
-  if (left <= duration::zero()) {
-    return machine_.refuse(wire::reason::reauthentication,
-                           "the certificate of this session has ended: connect with the one that followed it",
-                           duration::zero());
-  }
-  const double spread = std::uniform_real_distribution<>(0, 1)(core_->random);
-  welcome(reauthenticate_after_s(std::min<duration>(left, longest_trust), spread), now);
-}
-
-void agent_session::ask_about_token() {
-  core_->options.review(machine_.greeting().credential,
-                        [weak = weak_from_this()](const result<token_holder>& holder) {
-                          if (const auto self = weak.lock()) self->reviewed(holder, boot_clock::now());
-                        });
-}
-
-void agent_session::reviewed(const result<token_holder>& holder, instant now) {
-  if (core_->closed || machine_.ended()) return;
-  if (holder.has_error()) {
-    // Trouble of the API server ends no session whose last token is still good.
-    if (node_ && now < token_ends_) {
-      welcome(ask_again_s, now);
-    } else {
-      machine_.refuse(wire::reason::unverified, holder.error().message, come_back_soon);
-    }
-  } else if (auto refused = authorise(machine_.greeting(), *holder, core_->options.agents_account)) {
-    machine_.refuse(refused->why, std::move(refused->message), come_back_later);
-  } else {
-    token_ends_ = holder->ends;
-    const double spread = std::uniform_real_distribution<>(0, 1)(core_->random);
-    welcome(reauthenticate_after_s(holder->ends - now, spread), now);
-  }
-  on_end(now);
-  send();
-}
-
-void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
-  core& c = *core_;
-  const wire::hello& said = machine_.greeting();
-  wire::welcome w;
-  w.replica_id = c.options.replica_id;
-  w.replicas = c.options.replicas;
-  w.reauthenticate_after_s = reauthenticate_after_s;
-  if (node_) return machine_.accept(std::move(w), now);  // a renewed credential
-
-  std::string name = canonical_node(said.node);
-  const auto id = c.store.node(name);
-  if (id.has_error())
-    return machine_.refuse(reason_of(id.error(), wire::reason::overloaded), id.error().message,
-                           come_back_later);
-
-  node_link& link = c.link_of(*id);
-  if (const auto older = link.current.lock()) {
-    if (is_kept_from(*older, link, now)) {
-      return machine_.refuse(
-          wire::reason::contested,
-          fmt::format("the agent at {} has the node {} and stays: give each machine a node "
-                      "name and a certificate or token of its own",
-                      older->address(), name),
-          come_back_later);
-    }
-    ++c.counters.superseded;
-    older->close(wire::reason::superseded, "a newer session of this node came from " + address());
-    replaced(*older, *id, name, now);
-  }
-  node_ = *id;
-  name_ = std::move(name);
-  link.current = weak_from_this();
-  link.clock.begin(said.boot_id);
-  ++c.counters.welcomed;
-  ++c.counters.open;
-  --c.counters.greeting;
-  c.store.set_linked(*node_, true, now);
-  c.tell({.id = *node_,
-          .name = name_,
-          .at = now,
-          .connected = true,
-          .agent_version = said.agent_version,
-          .peer_address = peer_.peer_address()});
-  c.log.info("{} connected, agent {}", who(), said.agent_version);
-  machine_.accept(std::move(w), now);
-  if (!c.interest.wishes.empty()) (void)machine_.want(c.interest);
-}
-
-// An agent looks for replicas behind one address with further links, and comes back when a link breaks: that
-// is the same machine. Two agents on one machine read the same, so that no verdict depends on which is heard.
-bool agent_session::is_another_machine(const agent_session& older) const {
-  return machine_.greeting().boot_id != older.machine_.greeting().boot_id;
-}
-
-// The newest wins: a machine that was started anew must not wait for its half-open twin. But two machines
-// that both go on would take the node from each other for ever, and its verdicts would flap; when that is
-// seen, the one that is there and is heard stays.
-bool agent_session::is_kept_from(const agent_session& older, node_link& link, instant now) const {
-  if (!is_another_machine(older) || !link.swaps.contested(now) || !older.machine_.is_heard(now)) return false;
-  link.swaps.claimed(now);
-  link.other = address();
-  return true;
-}
-
-void agent_session::replaced(const agent_session& older, store::node_id id, const std::string& name,
-                             instant now) {
-  core& c = *core_;
-  node_link& link = c.link_of(id);
-  link.other = older.address();
-  if (!link.swaps.swapped(now)) return;
-  ++c.counters.frequent_swaps;
-  const bool two = is_another_machine(older);
-  c.log.warning("{}: its sessions replace one another (now from {}, before from {}): {}", name, address(),
-                link.other,
-                two ? "two machines claim it; from now on the one that is heard stays"
-                    : "two agents with one identity, or a link that keeps breaking");
-  if (!two) return;
-  link.swaps.claimed(now);
-  c.contested[name] = id;
-}
-
 void agent_session::on_catalog(instant now) {
   auto outcome = core_->store.set_catalog(*node_, machine_.take_catalog(), now);
   if (outcome.has_error()) {
-    return machine_.close(reason_of(outcome.error(), wire::reason::catalogue_too_large),
+    const bool ours = outcome.error().code == errc::overloaded;
+    return machine_.close(ours ? wire::reason::overloaded : wire::reason::catalogue_too_large,
                           outcome.error().message);
   }
   for (const std::string& sentence : outcome->refusals) core_->log.warning("{}: {}", name_, sentence);
