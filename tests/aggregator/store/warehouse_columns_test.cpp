@@ -1,0 +1,266 @@
+#include "aggregator/store/warehouse.hpp"
+#include "tests/aggregator/store/bench.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::store {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+std::uint32_t wanted_ms(const warehouse& w, std::string_view family) {
+  for (const auto& wish : w.interest().wishes) {
+    if (wish.family == family) return wish.period_ms;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/store/warehouse/columns") {
+  TEST_CASE("a watched metric is derived from every batch that touches it") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
+    CHECK(column.values->load(b.node).reason == wire::absence::not_read_yet);
+    b.send_watts(100, 600);
+    REQUIRE(b.told.size() == 1);
+    CHECK(b.told[0].column == column.id);
+    CHECK(b.told[0].node == b.node);
+    CHECK(b.told[0].what.value == decimal{1170, -1});
+    CHECK(column.values->load(b.node) == b.told[0].what);
+  }
+
+  TEST_CASE("a read that changed no value refreshes the age") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
+    b.send_watts(100, 600);
+    b.send(101);
+    CHECK(column.values->load(b.node).value == decimal{1170, -1});
+    CHECK(column.values->load(b.node).read_at == at_s(101));
+    CHECK(column.values->load(b.node).expires_at == at_s(111));
+  }
+
+  TEST_CASE("a batch of other groups leaves a column alone") {
+    bench b;
+    catalog_builder c = two_packages();
+    c.group("os").series("os_load1", {}, -2);
+    b.catalog = c;
+    REQUIRE(b.store.set_catalog(b.node, b.catalog, at_s(99)).has_value());
+    b.store.watch({"rapl_power_watts"}, at_s(99));
+    auto batch = batch_at(b.catalog, at_s(100), {{12, 35}});
+    batch.reads.erase(batch.reads.begin());
+    REQUIRE(b.store.apply(b.node, batch, 0s, at_s(100)).has_value());
+    CHECK(b.told.empty());
+  }
+
+  TEST_CASE("an absence in a batch without a read makes the column absent") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
+    b.send_watts(100, 600);
+    wire::batch failed{.catalog_version = 1, .sent_at_ns = to_ns(at_s(101))};
+    failed.absences.push_back({1, wire::absence::malformed});
+    REQUIRE(b.store.apply(b.node, failed, 0s, at_s(101)).has_value());
+    CHECK(column.values->load(b.node).reason == wire::absence::malformed);
+  }
+
+  TEST_CASE("a new column is filled at once from what is there, without calls") {
+    bench b;
+    b.send_watts(100, 600);
+    const auto column = b.store.watch({"rapl_power_watts_0"}, at_s(101));
+    CHECK(column.values->load(b.node).value == decimal{600, -1});
+    CHECK(b.told.empty());
+  }
+
+  TEST_CASE("equal specs share a column until the last user leaves") {
+    bench b;
+    const auto first = b.store.watch({"rapl_power_watts"}, at_s(99));
+    const auto second = b.store.watch({"rapl_power_watts"}, at_s(99));
+    const auto other = b.store.watch({"rapl_power_watts", 10s}, at_s(99));
+    CHECK(first.id == second.id);
+    CHECK(first.values == second.values);
+    CHECK(other.id != first.id);
+    CHECK(b.store.columns_in_use() == 2);
+    b.store.unwatch(first.id);
+    b.send_watts(100, 600);
+    CHECK(b.told.size() == 2);
+    b.store.unwatch(first.id);
+    b.store.unwatch(other.id);
+    CHECK(b.store.columns_in_use() == 0);
+    b.send_watts(101, 601);
+    CHECK(b.told.size() == 2);
+    // An id that came back does not bring anything of its former column.
+    const auto fresh = b.store.watch({"rapl_energy_joules_total"}, at_s(101));
+    CHECK(index(fresh.id) < 2);
+    CHECK(fresh.values->spec().metric == "rapl_energy_joules_total");
+    CHECK(fresh.values->load(b.node).reason == wire::absence::not_read_yet);
+  }
+
+  TEST_CASE("nodes that come later get the columns in use") {
+    bench b;
+    const auto column = b.store.watch({"mine"}, at_s(99));
+    const node_id late = b.store.node("late").value();
+    const wire::catalog c = catalog_builder().group("textfile").series("mine");
+    REQUIRE(b.store.set_catalog(late, c, at_s(100)).has_value());
+    CHECK(column.values->load(late).reason == wire::absence::not_read_yet);
+    REQUIRE(b.store.apply(late, batch_at(c, at_s(101), {{0, 7}}), 0s, at_s(101)).has_value());
+    CHECK(column.values->load(late).value == decimal{7, 0});
+    CHECK(column.values->load(b.node).reason == wire::absence::missing);
+  }
+
+  TEST_CASE("when the link is down values stay until they expire and then say so") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
+    b.send_watts(100, 600);
+    b.store.set_linked(b.node, false, at_s(105));
+    const sample s = column.values->load(b.node);
+    CHECK(s.present(at_s(109)));
+    CHECK(s.absent_because(at_s(110)) == wire::absence::disconnected);
+    CHECK(b.store.cells(b.node)->load(0).absent_because(at_s(110)) == wire::absence::disconnected);
+    CHECK(b.told.size() == 2);
+    b.store.set_linked(b.node, true, at_s(106));
+    CHECK(column.values->load(b.node).absent_because(at_s(110)) == wire::absence::stale);
+  }
+
+  TEST_CASE("families in use name members, flat names and counters") {
+    bench b;
+    b.store.watch({"collectd_package_0_power_power"}, at_s(99));
+    b.store.watch({"rapl_tdp_utilization_ratio"}, at_s(99));
+    b.store.watch({"mine"}, at_s(99));
+    b.store.watch({"rapl_zone_power_watts_core_0"}, at_s(99));
+    for (const char* name : {"rapl_power_watts", "rapl_zone_power_watts", "rapl_tdp_watts",
+                             "rapl_energy_joules_total", "mine"}) {
+      CAPTURE(name);
+      CHECK(wanted_ms(b.store, name) != 0);
+    }
+  }
+
+  TEST_CASE("interest asks for watched power five times a second, for long means as often as they need") {
+    bench b;
+    const auto now = b.store.watch({"rapl_power_watts"}, at_s(99));
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 200);
+    CHECK(wanted_ms(b.store, "os_load1") == 0);
+    b.store.unwatch(now.id);
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 0);
+    b.store.watch({"rapl_power_watts", 30s, statistic::avg}, at_s(99));
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 600);
+    const auto peak = b.store.watch({"rapl_power_watts", 10min, statistic::max}, at_s(99));
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 200);  // a peak lies between the points of a thin series
+    b.store.unwatch(peak.id);
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 600);
+    b.store.watch({"os_load1", 10min, statistic::avg}, at_s(99));
+    CHECK(wanted_ms(b.store, "os_load1") == 1000);
+    // An old name's own window.
+    b.store.watch({"collectd_package_0_power_power"}, at_s(99));
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 200);
+  }
+
+  TEST_CASE("whoever watches a composite watches what it is made of") {
+    bench b;
+    b.store.watch({"host_power_watts"}, at_s(99));
+    CHECK(wanted_ms(b.store, "host_power_watts") == 200);
+    CHECK(wanted_ms(b.store, "rapl_power_watts") == 200);
+    CHECK(wanted_ms(b.store, "bmc_dcmi_power_watts") == 1000);
+  }
+}
+
+TEST_SUITE("aggregator/store/warehouse/families") {
+  TEST_CASE("a node that brings a family not seen yet changes the version, another of its kind does not") {
+    warehouse w;
+    w.watch({"rack_inlet_top"}, at_s(1));
+    const auto before = w.interest_version();
+    const wire::catalog c = catalog_builder().group("textfile").series("rack_inlet", {{"where", "top"}});
+    REQUIRE(w.set_catalog(w.node("a").value(), c, at_s(1)).has_value());
+    const auto with = w.interest_version();
+    CHECK(with != before);
+    CHECK(wanted_ms(w, "rack_inlet") == 1000);
+    REQUIRE(w.set_catalog(w.node("b").value(), c, at_s(1)).has_value());
+    CHECK(w.interest_version() == with);
+  }
+}
+
+TEST_SUITE("aggregator/store/warehouse/expiry") {
+  /// Two sensors of two files under one name: their node's number is the maximum.
+  struct two_files {
+    std::vector<seen> told;
+    warehouse store{{}, [this](column_id c, node_id n, const sample& s) { told.push_back({c, n, s}); }};
+    wire::catalog catalog = catalog_builder()
+                                .group("textfile", 10'000, "a.prom")
+                                .series("rack_inlet", {{"where", "top"}})
+                                .group("textfile", 10'000, "b.prom")
+                                .series("rack_inlet", {{"where", "bottom"}});
+    node_id node = store.node("n").value();
+    std::shared_ptr<const shared_column> column = store.watch({"rack_inlet"}, at_s(1)).values;
+
+    two_files() { REQUIRE(store.set_catalog(node, catalog, at_s(1)).has_value()); }
+    void send(double t, std::uint16_t group, std::int64_t value) {
+      wire::batch b{.catalog_version = 1, .sent_at_ns = to_ns(at_s(t))};
+      b.reads.push_back({group, to_ns(at_s(t))});
+      b.values.push_back({group, value});
+      REQUIRE(store.apply(node, b, 0s, at_s(t)).has_value());
+    }
+  };
+
+  TEST_CASE("a maximum goes on with what is there when one of its groups is too old") {
+    two_files f;
+    CHECK(f.store.next_deadline() == instant::max());
+    f.send(100, 0, 30);
+    f.send(101, 1, 25);
+    f.send(104, 1, 26);
+    CHECK(f.column->load(f.node).expires_at == at_s(110));
+    CHECK(f.store.next_deadline() == at_s(110));
+    f.told.clear();
+    f.store.expire(at_s(110));
+    REQUIRE(f.told.size() == 1);
+    CHECK(f.told[0].what.value == decimal{26, 0});
+    CHECK(f.told[0].what.partial);
+    CHECK(f.told[0].what.expires_at == at_s(114));
+    CHECK(f.column->load(f.node) == f.told[0].what);
+    // The last one ends as any value does.
+    CHECK(f.store.next_deadline() == at_s(114));
+    f.store.expire(at_s(114));
+    CHECK(f.told.size() == 1);
+    CHECK(f.column->load(f.node).absent_because(at_s(114)) == wire::absence::stale);
+    CHECK(f.store.next_deadline() == instant::max());
+    f.send(120, 0, 31);
+    CHECK(f.store.next_deadline() == at_s(130));
+  }
+
+  TEST_CASE("a deadline that new reads have moved tells nobody") {
+    two_files f;
+    f.send(100, 0, 30);
+    f.send(100, 1, 25);
+    f.send(108, 0, 30);
+    f.send(108, 1, 25);
+    f.told.clear();
+    f.store.expire(at_s(110));
+    CHECK(f.told.empty());
+    CHECK(f.store.next_deadline() == at_s(118));
+  }
+
+  TEST_CASE("a sum ends with its first member and needs no deadline") {
+    bench b;
+    b.store.watch({"rapl_power_watts"}, at_s(99));
+    b.send_watts(100, 600);
+    CHECK(b.store.next_deadline() == instant::max());
+  }
+
+  TEST_CASE("a deadline of a column that is gone does nothing") {
+    two_files f;
+    f.send(100, 0, 30);
+    f.send(104, 1, 26);
+    f.store.unwatch(column_id{0});
+    f.told.clear();
+    f.store.expire(at_s(200));
+    CHECK(f.told.empty());
+    CHECK(f.store.next_deadline() == instant::max());
+  }
+}
+
+}  // namespace binnacle::store

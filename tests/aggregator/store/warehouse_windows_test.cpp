@@ -1,0 +1,115 @@
+#include "aggregator/store/warehouse.hpp"
+#include "tests/aggregator/store/bench.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+namespace binnacle::store {
+
+using namespace std::chrono_literals;
+
+TEST_SUITE("aggregator/store/warehouse/windows") {
+  TEST_CASE("a window gives the mean of what came, aged like its newest sample") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts_0", 10s, statistic::avg}, at_s(99));
+    b.send_watts(100, 600);
+    CHECK(column.values->load(b.node).value == decimal{600, -1});
+    b.send_watts(101, 610);
+    b.send_watts(103, 640);
+    const sample s = column.values->load(b.node);
+    CHECK(s.value == decimal{630, -1});  // (61.0 × 1 s + 64.0 × 2 s) / 3 s
+    CHECK(s.read_at == at_s(103));
+    CHECK(s.expires_at == at_s(113));
+  }
+
+  TEST_CASE("the energy counters decide once they are fine enough") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts", 20s, statistic::avg}, at_s(99));
+    b.send(100, {{0, 0}, {1, 0}, {2, 0}, {5, 1000}, {6, 2000}, {7, 300}});
+    b.send(110, {{0, 1}, {1, 1}, {2, 1}, {5, 1600}, {6, 2500}, {7, 371}});
+    CHECK(column.values->load(b.node).value == decimal{1171, -1});  // 1171 J in 10 s
+  }
+
+  TEST_CASE("an old collectd name carries its ten-second mean, unless the rule gives a window") {
+    bench b;
+    const auto mean = b.store.watch({"collectd_package_0_power_power"}, at_s(99));
+    const auto top = b.store.watch({"collectd_package_0_power_power", 10s, statistic::max}, at_s(99));
+    b.send_watts(100, 600);
+    b.send_watts(101, 700);
+    b.send_watts(102, 500);
+    CHECK(mean.values->load(b.node).value == decimal{600, -1});
+    CHECK(top.values->load(b.node).value == decimal{700, -1});
+  }
+
+  TEST_CASE("one failed read leaves the window's value to age; nothing fresh makes it absent") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts_0", 60s, statistic::max}, at_s(99));
+    b.send_watts(100, 600);
+    const auto fail = [&](double t) {
+      auto failed = batch_at(b.catalog, at_s(t));
+      failed.absences.push_back({0, wire::absence::timeout});
+      REQUIRE(b.store.apply(b.node, failed, 0s, at_s(t)).has_value());
+    };
+    fail(101);
+    CHECK(column.values->load(b.node).value == decimal{600, -1});
+    CHECK(column.values->load(b.node).read_at == at_s(100));
+    CHECK(column.values->load(b.node).absent_because(at_s(110)) == wire::absence::stale);
+    fail(110);
+    CHECK(column.values->load(b.node).reason == wire::absence::timeout);
+    b.send_watts(111, 500);
+    CHECK(column.values->load(b.node).value == decimal{600, -1});  // 60.0 was 11 s ago: still in the window
+    b.send_watts(160, 400);
+    CHECK(column.values->load(b.node).value == decimal{500, -1});
+  }
+
+  TEST_CASE("a trend is absent until there are two points") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts_0", 60s, statistic::trend}, at_s(99));
+    b.send_watts(100, 600);
+    CHECK(column.values->load(b.node).reason == wire::absence::not_read_yet);
+    b.send_watts(102, 650);
+    CHECK(column.values->load(b.node).value == decimal{25, -1});
+  }
+
+  TEST_CASE("a percentage's mean is scaled after it is taken") {
+    bench b;
+    const auto column = b.store.watch({"node_package_power_avg"}, at_s(99));
+    b.send(100, {{10, 2000}, {11, 4000}});
+    b.send(101, {{10, 2001}, {11, 4002}});
+    CHECK(column.values->load(b.node).value == decimal{30015, -3});
+  }
+
+  TEST_CASE("a catalogue with other counters does not count their difference as energy") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts", 60s, statistic::avg}, at_s(99));
+    catalog_builder without = two_packages();
+    without.made.series.erase(without.made.series.begin() + 7);
+    without.made.series.erase(without.made.series.begin() + 2);
+    b.catalog = without;
+    REQUIRE(b.store.set_catalog(b.node, b.catalog, at_s(99)).has_value());
+    b.send(100, {{0, 600}, {1, 500}, {4, 1000}, {5, 1000}});
+    b.send(120, {{0, 600}, {1, 500}, {4, 2200}, {5, 2000}});
+    CHECK(column.values->load(b.node).value == decimal{1100, -1});
+    // DRAM appears, with a million joules on its counter.
+    b.catalog = two_packages();
+    b.catalog.version = 2;
+    REQUIRE(b.store.set_catalog(b.node, b.catalog, at_s(121)).has_value());
+    b.send(121, {{0, 600}, {1, 500}, {2, 70}, {5, 2260}, {6, 2050}, {7, 1'000'000}});
+    CHECK(to_double(column.values->load(b.node).value) < 118);
+  }
+
+  TEST_CASE("a clock that went far back starts the window anew, a little leaves out a point") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts_0", 10s, statistic::max}, at_s(99));
+    b.send_watts(196, 900);
+    b.send_watts(195.5, 950);
+    CHECK(column.values->load(b.node).value == decimal{900, -1});
+    b.send_watts(184, 500);
+    CHECK(column.values->load(b.node).value == decimal{500, -1});
+    b.send_watts(185, 400);
+    CHECK(column.values->load(b.node).value == decimal{500, -1});
+  }
+}
+
+}  // namespace binnacle::store
