@@ -1,62 +1,17 @@
+#include "dialogue.hpp"
 #include "noisy_node.hpp"
-#include "support.hpp"
+
+#include <random>
+#include <string>
+#include <vector>
 
 using namespace binnacle;
 using namespace binnacle::wire;
 using namespace std::chrono_literals;
 using agent_event = agent_session::event;
 using aggregator_event = aggregator_session::event;
+using test::dialogue;
 using test::start;
-
-namespace {
-
-/// Both machines with a perfect wire between them.
-struct dialogue {
-  agent_session agent{agent_session::settings{}};
-  aggregator_session aggregator{aggregator_session::settings{}, start};
-  instant now = start;
-  std::vector<std::pair<instant, clock_reading>> told;
-
-  /// Carries what one side has put out to the other.
-  void to_aggregator() {
-    bytes sent;
-    agent.take_output(sent);
-    aggregator.feed(sent);
-  }
-  void to_agent() {
-    bytes sent;
-    aggregator.take_output(sent);
-    agent.feed(sent);
-  }
-  /// Clocks, which come in between, are kept in `told`.
-  aggregator_event aggregator_next() {
-    to_aggregator();
-    for (;;) {
-      const auto e = aggregator.next(now);
-      if (e != aggregator_event::clock) return e;
-      told.emplace_back(now, aggregator.last_clock());
-    }
-  }
-  agent_event agent_next() {
-    to_agent();
-    return agent.next(now);
-  }
-  void welcome_agent(std::uint32_t reauthenticate_after_s = 0) {
-    REQUIRE(agent.start(test::plain_hello(), now).has_value());
-    REQUIRE(aggregator_next() == aggregator_event::hello);
-    welcome w;
-    w.replica_id = "replica-0";
-    w.reauthenticate_after_s = reauthenticate_after_s;
-    aggregator.accept(w, now);
-    REQUIRE(agent_next() == agent_event::welcomed);
-  }
-  void announce(const catalog& c) {
-    REQUIRE(agent.send(c, now).has_value());
-    REQUIRE(aggregator_next() == aggregator_event::catalog);
-  }
-};
-
-}  // namespace
 
 TEST_SUITE("common/wire/session") {
   TEST_CASE("an agent is welcomed, announces its series, streams batches and says goodbye") {
@@ -290,24 +245,6 @@ TEST_SUITE("common/wire/session") {
     CHECK(at == std::vector<std::int64_t>{0, 2, 5, 10, 19, 36, 69, 134, 199, 264});
   }
 
-  TEST_CASE("a clock that nobody asked for, and one before the welcome, end the session") {
-    dialogue d;
-    bytes wrong;
-    REQUIRE(append(wrong, clock_reading{1, 1}).has_value());
-    SUBCASE("to the aggregator") {
-      d.welcome_agent();
-      d.aggregator.feed(wrong);
-      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
-      CHECK(d.aggregator.ended()->why == reason::unexpected_message);
-    }
-    SUBCASE("to an agent that is not welcomed") {
-      REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
-      d.agent.feed(wrong);
-      CHECK(d.agent.next(d.now) == agent_event::ended);
-      CHECK(d.agent.ended()->why == reason::unexpected_message);
-    }
-  }
-
   TEST_CASE("a new catalogue in a running session wants a full batch") {
     dialogue d;
     d.welcome_agent();
@@ -336,189 +273,6 @@ TEST_SUITE("common/wire/session") {
     CHECK(d.agent.send(c, d.now).error().why == reason::catalogue_too_large);
     CHECK(d.agent.output_size() == 0);
     d.announce(test::plain_catalog(1));
-  }
-
-  TEST_CASE("what comes out of turn ends the session by name") {
-    dialogue d;
-    bytes wrong;
-    SUBCASE("a goodbye before hello") {
-      REQUIRE(append(wrong, goodbye{}).has_value());
-      d.aggregator.feed(wrong);
-      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
-      CHECK(d.aggregator.ended()->why == reason::not_hello);
-    }
-    SUBCASE("a catalogue before hello") {
-      REQUIRE(append(wrong, test::plain_catalog(1)).has_value());
-      d.aggregator.feed(wrong);
-      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
-      CHECK(d.aggregator.ended()->why == reason::not_hello);
-    }
-    SUBCASE("a first frame larger than a hello may be") {
-      wrong.resize(frame_header_size + max_first_frame + 1);
-      finish_frame(wrong, 0, frame_kind::hello, flag_packed);
-      d.aggregator.feed({wrong.data(), frame_header_size});
-      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
-      CHECK(d.aggregator.ended()->why == reason::oversized);
-    }
-    SUBCASE("a catalogue before welcome") {
-      REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
-      REQUIRE(d.aggregator_next() == aggregator_event::hello);
-      REQUIRE(append(wrong, test::plain_catalog(1)).has_value());
-      d.aggregator.feed(wrong);
-      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
-      CHECK(d.aggregator.ended()->why == reason::unexpected_message);
-    }
-    SUBCASE("a batch before the catalogue") {
-      d.welcome_agent();
-      batch_encoder encoder;
-      encoder.reset({});
-      batch b;
-      b.full = true;
-      REQUIRE(encoder.append(wrong, b).has_value());
-      d.aggregator.feed(wrong);
-      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
-      CHECK(d.aggregator.ended()->why == reason::unexpected_message);
-    }
-    SUBCASE("a welcome to an aggregator") {
-      d.welcome_agent();
-      REQUIRE(append(wrong, welcome{}).has_value());
-      d.aggregator.feed(wrong);
-      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
-      CHECK(d.aggregator.ended()->why == reason::unexpected_message);
-      CHECK(d.agent_next() == agent_event::ended);
-      CHECK(d.agent.ended()->why == reason::unexpected_message);
-    }
-    SUBCASE("a welcome without a hello to an agent") {
-      d.welcome_agent();
-      REQUIRE(append(wrong, welcome{}).has_value());
-      d.agent.feed(wrong);
-      CHECK(d.agent.next(d.now) == agent_event::ended);
-      CHECK(d.agent.ended()->why == reason::unexpected_message);
-    }
-    SUBCASE("an interest before welcome") {
-      REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
-      REQUIRE(append(wrong, interest{}).has_value());
-      d.agent.feed(wrong);
-      CHECK(d.agent.next(d.now) == agent_event::ended);
-      CHECK(d.agent.ended()->why == reason::unexpected_message);
-    }
-    SUBCASE("a hello to an agent") {
-      d.welcome_agent();
-      REQUIRE(append(wrong, test::plain_hello()).has_value());
-      d.agent.feed(wrong);
-      CHECK(d.agent.next(d.now) == agent_event::ended);
-      CHECK(d.agent.ended()->why == reason::unexpected_message);
-    }
-  }
-
-  TEST_CASE("a batch that goes back in time or leaves one out ends only its session") {
-    dialogue d;
-    d.welcome_agent();
-    const catalog c = test::plain_catalog(2);
-    d.announce(c);
-    // A second encoder stands for an agent that miscounts.
-    batch_encoder encoder;
-    encoder.reset(c);
-    bytes frames;
-    batch b;
-    b.full = true;
-    b.values = {{0, 1}, {1, 1}};
-    b.sent_at_ns = 5'000'000'000;
-    REQUIRE(encoder.append(frames, b).has_value());
-    d.aggregator.feed(frames);
-    REQUIRE(d.aggregator.next(d.now) == aggregator_event::batch);
-    bytes ignored, last;
-    reason expected{};
-    SUBCASE("left out") {
-      b.full = false;
-      b.values.clear();
-      REQUIRE(encoder.append(ignored, b).has_value());
-      REQUIRE(encoder.append(last, b).has_value());
-      expected = reason::sequence_gap;
-    }
-    SUBCASE("back in time") {
-      batch_encoder other;
-      other.reset(c);
-      b.sent_at_ns -= 1'000;
-      REQUIRE(other.append(ignored, b).has_value());
-      REQUIRE(other.append(last, b).has_value());
-      expected = reason::clock_backwards;
-    }
-    SUBCASE("another catalogue") {
-      encoder.reset(test::plain_catalog(2, 1, 7));
-      REQUIRE(encoder.append(last, b).has_value());
-      expected = reason::unknown_catalogue;
-    }
-    SUBCASE("a series it never announced") {
-      batch_encoder other;
-      other.reset(test::plain_catalog(3));
-      b.values.push_back({2, 1});
-      REQUIRE(other.append(ignored, b).has_value());
-      REQUIRE(other.append(last, b).has_value());
-      expected = reason::unknown_series;
-    }
-    d.aggregator.feed(last);
-    CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
-    CHECK(d.aggregator.ended()->why == expected);
-    CHECK(d.agent_next() == agent_event::ended);
-    CHECK(d.agent.ended()->why == expected);
-    CHECK(d.agent.next_deadline() == instant::max());
-    CHECK(d.aggregator.next_deadline() == instant::max());
-  }
-
-  TEST_CASE("another major version is refused so that the peer can read it") {
-    dialogue d;
-    REQUIRE(d.agent.start(test::plain_hello(), d.now).has_value());
-    bytes sent;
-    d.agent.take_output(sent);
-    sent[5] = std::byte{2};
-    d.aggregator.feed(sent);
-    CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
-    CHECK(d.aggregator.ended()->why == reason::wrong_version);
-    CHECK(d.agent_next() == agent_event::ended);
-    CHECK(d.agent.ended()->why == reason::wrong_version);
-  }
-
-  TEST_CASE("an agent reads the refusal of another major version, and nothing else of it") {
-    agent_session agent(agent_session::settings{});
-    REQUIRE(agent.start(test::plain_hello(), start).has_value());
-    bytes answer;
-    reason expected{};
-    SUBCASE("refused") {
-      REQUIRE(append(answer, refused{"overloaded: later", 700}).has_value());
-      expected = reason::overloaded;
-    }
-    SUBCASE("welcome") {
-      REQUIRE(append(answer, welcome{}).has_value());
-      expected = reason::wrong_version;
-    }
-    answer[5] = std::byte{9};
-    agent.feed(answer);
-    CHECK(agent.next(start) == agent_event::ended);
-    CHECK(agent.ended()->why == expected);
-    CHECK(agent.retry_after() == (expected == reason::overloaded ? 700ms : 0ms));
-  }
-
-  TEST_CASE("a welcome or hello that says another major version ends the session") {
-    SUBCASE("welcome") {
-      agent_session agent(agent_session::settings{});
-      REQUIRE(agent.start(test::plain_hello(), start).has_value());
-      bytes answer;
-      REQUIRE(append(answer, welcome{protocol_major + 1, 0, "r", 1, 0}).has_value());
-      agent.feed(answer);
-      CHECK(agent.next(start) == agent_event::ended);
-      CHECK(agent.ended()->why == reason::wrong_version);
-    }
-    SUBCASE("hello") {
-      aggregator_session aggregator(aggregator_session::settings{}, start);
-      hello h = test::plain_hello();
-      h.protocol_major = protocol_major + 1;
-      bytes greeting;
-      REQUIRE(append(greeting, h).has_value());
-      aggregator.feed(greeting);
-      CHECK(aggregator.next(start) == aggregator_event::ended);
-      CHECK(aggregator.ended()->why == reason::wrong_version);
-    }
   }
 
   TEST_CASE("once welcomed, an agent may send frames of up to 1 MiB") {
