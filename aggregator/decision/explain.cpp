@@ -79,7 +79,7 @@ void write_policy(json_writer& out, const record& r) {
 void write_cell(json_writer& out, const cell& c, const quantity& target) {
   out.begin_object();
   if (c.present()) {
-    out.field("value", c.value());
+    out.key("value").raw(plain(c.value()));
     if (const auto margin = difference(c.value(), target)) out.key("margin").raw(plain(*margin));
     if (c.partial) out.field("partial", true);
   } else {
