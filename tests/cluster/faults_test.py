@@ -177,8 +177,11 @@ class Faults(HeatedNodes):
         self.other_machine("twin")
         self.until("the contest", lambda: self.number("binnacle_contested_nodes") == 1)
         self.until("one to be refused", lambda: self.number('binnacle_sessions_refused_total{reason="contested"}'))
-        stays = next(name for name in ("twin", "other") if "contested" not in self.trial.log(name))
-        leaves = {"twin": "other", "other": "twin"}[stays]
+        claimants = {"twin": "other", "other": "twin"}
+        told = lambda: [name for name in claimants if "contested" in self.trial.log(name)]
+        self.until("the refused one to say so", told)
+        leaves = told()[0]
+        stays = claimants[leaves]
         verdict = ["cool"] if stays == "twin" else ["cool", "twin"]
         self.until_passing(verdict)
         restart = {"twin": lambda: self.start_agent("twin"), "other": lambda: self.other_machine("twin")}[leaves]
