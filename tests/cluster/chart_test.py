@@ -16,7 +16,7 @@ import unittest
 
 import yaml
 
-from control_plane import ROOT, ControlPlane, own_address, program
+from control_plane import IS_OLD, ROOT, ControlPlane, own_address, program
 from trial import Trial, free_port
 
 sys.path.insert(0, str(ROOT / "tests" / "chart"))
@@ -201,6 +201,8 @@ class Life(unittest.TestCase):
 
     def custom_metrics_come_through_the_api_server(self):
         """The real programs with the chart's secrets, as the endpoint of the chart's service: what NOTES.txt tells to try."""
+        if IS_OLD:
+            return  # reads Endpoints, which a controller keeps empty where the service has a selector; custom_metrics_test asks there
         trial = Trial(BUILD)
         self.addCleanup(trial.stop)
         pki = trial.folder / "chart"

@@ -24,6 +24,7 @@ from trial import Failure, Processes, free_port  # noqa: E402  (the path comes f
 
 
 KUBERNETES = "-".join(filter(None, ("kubernetes", os.environ.get("BINNACLE_KUBERNETES"))))  # the module's name
+IS_OLD = bool(os.environ.get("BINNACLE_KUBERNETES"))  # 1.30: its scheduler has no /readyz, its aggregation layer reads Endpoints
 PROGRAMS = (("etcd", "etcd"), (KUBERNETES, "kube-apiserver"), (KUBERNETES, "kubectl"))
 
 
@@ -167,7 +168,7 @@ class ControlPlane(Processes):
         file.write_text(json.dumps(configuration))
         self.start(name, program(KUBERNETES, "kube-scheduler"), f"--config={file}", f"--authentication-kubeconfig={access}",
                    f"--authorization-kubeconfig={access}", "--bind-address=127.0.0.1", f"--secure-port={port}", f"--cert-dir={self.folder}/{name}", *more)
-        self.wait_for(name, lambda: self.answers(port, "/readyz"), 120)
+        self.wait_for(name, lambda: self.answers(port, "/healthz" if IS_OLD else "/readyz"), 120)
         return port
 
     def start_kwok(self, nodes=(), *more):
@@ -223,10 +224,13 @@ class ControlPlane(Processes):
 
     def serve(self, name, namespace, port, port_name="metrics-api"):
         """A service without pods: its one endpoint is what listens on `port` of this machine."""
-        for thing in ({"apiVersion": "v1", "kind": "Service", "spec": {"ports": [{"name": port_name, "port": 443, "targetPort": port}]}},
-                      {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
-                       "endpoints": [{"addresses": [own_address()], "conditions": {"ready": True}}],
-                       "ports": [{"name": port_name, "port": port, "protocol": "TCP"}]}):
+        ports = [{"name": port_name, "port": port, "protocol": "TCP"}]
+        if IS_OLD:
+            endpoint = {"apiVersion": "v1", "kind": "Endpoints", "subsets": [{"addresses": [{"ip": own_address()}], "ports": ports}]}
+        else:
+            endpoint = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+                        "endpoints": [{"addresses": [own_address()], "conditions": {"ready": True}}], "ports": ports}
+        for thing in ({"apiVersion": "v1", "kind": "Service", "spec": {"ports": [{"name": port_name, "port": 443, "targetPort": port}]}}, endpoint):
             thing["metadata"] = {"name": name, "namespace": namespace, "labels": {"kubernetes.io/service-name": name}}
             self.apply(thing)
 
