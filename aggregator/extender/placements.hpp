@@ -20,8 +20,8 @@ namespace binnacle::extender {
 /// What is known of a pod, by its uid: `expected` when we answered, on the node with the best score (among
 /// equals one, by the uid; the scheduler takes it unless another plug-in outvotes us); `bound` when the API
 /// server says where it is, which is the truth. Standalone there is no second word, and the expectation lasts
-/// for `lifetime`. Ends:    a pod counts until the value that ranks the nodes shows it (see counting()),
-/// until it is gone,
+/// for `lifetime`.
+/// Ends:    a pod counts until the value that ranks the nodes shows it (see counting()), until it is gone,
 ///          and for `lifetime` at most; an expectation for `unconfirmed` where bindings are followed.
 /// Bounds:  `most` pods; the oldest give way and are counted.
 /// Pure: time is an argument, and never goes back. Instants are our own, never those of another machine.

@@ -15,6 +15,8 @@ struct client::impl {
             {to.host, to.port, to.server_name}, [known = who] { return known->tls(); },
             "binnacle-aggregator/" BINNACLE_VERSION " (linux)") {}
 
+  /// Fresh credentials; that there are none in time counts as a call that broke.
+  task<result<void>> refresh(deadline until);
   http::call dressed(http::call what) const;
   /// True: the call may end better with fresh credentials.
   bool count(const result<unsigned>& status);
@@ -41,6 +43,12 @@ bool client::impl::count(const result<unsigned>& status) {
   return *status == 401 && who->refused();
 }
 
+task<result<void>> client::impl::refresh(deadline until) {
+  auto fresh = co_await who->refresh(until);
+  if (fresh.has_error()) count(fresh.error());
+  co_return fresh;
+}
+
 client::client(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 client::~client() = default;
 
@@ -53,11 +61,8 @@ result<std::shared_ptr<client>> client::open(access to, logger log) {
 
 task<result<http::answer>> client::ask(http::call what, deadline until) {
   for (bool again = false;; again = true) {
-    const auto fresh = co_await impl_->who->refresh(until);
-    if (fresh.has_error()) {
-      impl_->count(fresh.error());
-      co_return fresh.error();
-    }
+    const auto fresh = co_await impl_->refresh(until);
+    if (fresh.has_error()) co_return fresh.error();
     http::call ready = impl_->dressed(what);
     auto got = co_await impl_->wire.ask(std::move(ready), until);
     const bool worth_it =
@@ -68,11 +73,8 @@ task<result<http::answer>> client::ask(http::call what, deadline until) {
 
 task<result<http::answer_stream>> client::stream(http::call what, deadline until) {
   what.most_bytes = std::size_t(-1);  // a watch lives for minutes; each of its objects has a bound
-  const auto fresh = co_await impl_->who->refresh(until);
-  if (fresh.has_error()) {
-    impl_->count(fresh.error());
-    co_return fresh.error();
-  }
+  const auto fresh = co_await impl_->refresh(until);
+  if (fresh.has_error()) co_return fresh.error();
   http::call ready = impl_->dressed(std::move(what));
   auto got = co_await impl_->wire.open(std::move(ready), until);
   impl_->count(got.has_error() ? result<unsigned>(got.error()) : result<unsigned>(got->head().status));

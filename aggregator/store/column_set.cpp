@@ -147,9 +147,8 @@ std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) 
   const std::string* last = nullptr;  // those of one family stand together
   for (const std::uint32_t i : k->what->by_family) {
     const std::string& family = k->what->all[i].family;
-    if (last == nullptr || *last != family) {
-      if (families_.size() < most_families) families_.insert(family);
-    }
+    const bool is_next = last == nullptr || *last != family;
+    if (is_next && families_.size() < most_families) families_.insert(family);
     last = &family;
   }
   return k;

@@ -41,11 +41,11 @@ void router::add_prefix(std::string prefix, simple_handler handler, std::size_t 
   routes_.push_back({{}, std::move(prefix), std::move(segments), true, std::move(handler), {}, body_limit});
 }
 
-void router::set_fallback(simple_handler handler) { fallback_ = std::move(handler); }
+void router::set_fallback(simple_handler handler) { fallback_.emplace().simple = std::move(handler); }
 
 void router::set_streaming_fallback(exchange_factory make, std::size_t body_limit) {
-  streaming_fallback_ = std::move(make);
-  fallback_body_limit_ = body_limit;
+  fallback_.emplace().streaming = std::move(make);
+  fallback_->body_limit = body_limit;
 }
 
 const router::route* router::best(const request& r, std::string& allowed) const {
@@ -81,15 +81,12 @@ response router::refuse(const std::string& allowed) const {
 router::match router::find(const request& r) const {
   std::string allowed;
   match out;
-  if (const route* found = best(r, allowed); found != nullptr) {
+  const route* found = best(r, allowed);
+  if (found == nullptr && fallback_) found = &*fallback_;
+  if (found != nullptr) {
     out.simple = found->simple ? &found->simple : nullptr;
     out.streaming = found->streaming ? &found->streaming : nullptr;
     out.body_limit = found->body_limit;
-  } else if (streaming_fallback_) {
-    out.streaming = &streaming_fallback_;
-    out.body_limit = fallback_body_limit_;
-  } else if (fallback_) {
-    out.simple = &fallback_;
   } else {
     out.refusal = refuse(allowed);
   }

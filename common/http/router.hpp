@@ -63,9 +63,7 @@ class router {
   response refuse(const std::string& allowed) const;
 
   std::vector<route> routes_;
-  simple_handler fallback_;
-  exchange_factory streaming_fallback_;
-  std::size_t fallback_body_limit_ = 0;
+  std::optional<route> fallback_;  // of any method and path
   failure_form failure_ = response::failure;
   guard guard_;
 };
