@@ -61,8 +61,9 @@ class Textfile:
 
 class Wan(unittest.TestCase):
     def setUp(self):
+        # Not skipped: who runs these asks for them by name, and a gate that tried nothing must not pass.
         if reason := missing():
-            self.skipTest(reason)
+            self.fail(reason)
         self.trial = Trial(BUILD)
         self.addCleanup(self.trial.stop)
         self.site = Site()
