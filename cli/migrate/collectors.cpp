@@ -57,9 +57,10 @@ void take_plugin(const std::string& name, const std::string& whose, migration& o
   } else if (std::find(outlets.begin(), outlets.end(), name) != outlets.end()) {
     out.dropped(subject, "the agents stream to the aggregator and have /metrics on :9103, collectd's port");
   } else {
-    out.yours(subject,
-              "has no counterpart: keep collectd for it and let the agent scrape its port (source scrape), "
-              "or write *.prom files");
+    out.yours(
+        subject,
+        "has no counterpart: keep collectd for it and let the agent scrape its port (agent.settings.scrape: "
+        "http://$(HOST_IP):9103/metrics, if it listens on the node's network), or write *.prom files");
   }
 }
 
@@ -135,7 +136,7 @@ bool migrate_collector(const manifest& m, migration& out) {
     return true;
   }
   if (images.find("collectd") != images.npos) {
-    out.yours(m.title(), "the agent takes its port 9103: delete it before the chart is installed");
+    out.yours(m.title(), "the agent reads what it read: delete it when nobody asks it any more");
     return true;
   }
   return false;

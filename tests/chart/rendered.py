@@ -10,7 +10,8 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHART = ROOT / "charts" / "binnacle"
 # The chart's floor; helm itself would claim to be a cluster of long ago.
-HELM_FLAGS = ["--kube-version", "1.30.0"]
+FLOOR = "1.30.0"
+HELM_FLAGS = ["--kube-version", FLOOR]
 CLUSTER_WIDE = {"Namespace", "PriorityClass", "ClusterRole", "ClusterRoleBinding", "APIService", "SecurityContextConstraints"}
 
 
@@ -21,13 +22,13 @@ class Helm:
     def run(self, *arguments):
         return subprocess.run([self.program, *map(str, arguments)], capture_output=True, text=True, timeout=120)
 
-    def template(self, values=None, files=()):
+    def template(self, values=None, files=(), kubernetes=FLOOR):
         """Rendered as release "binnacle" in namespace "binnacle"; raises with helm's words if it refuses."""
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
             yaml.safe_dump({"certificates": {"nodes": ["node1", "node2"]}} if values is None else values, file)
             file.flush()
             named = [flag for one in (*files, file.name) for flag in ("-f", one)]
-            said = self.run("template", "binnacle", CHART, "-n", "binnacle", "--include-crds", *HELM_FLAGS, *named)
+            said = self.run("template", "binnacle", CHART, "-n", "binnacle", "--include-crds", "--kube-version", kubernetes, *named)
         if said.returncode:
             raise Refused(said.stderr)
         return Objects(yaml.safe_load_all(said.stdout))
@@ -58,6 +59,14 @@ class Objects:
                 yield meta["name"], meta["namespace"], template["metadata"]["labels"], template["spec"]
             elif o["kind"] == "Pod":
                 yield meta["name"], meta["namespace"], meta["labels"], o["spec"]
+
+    @staticmethod
+    def secrets_of(volume):
+        """{path: (secret, key)} of the files in a volume that come from secrets; a secret that is mounted whole is {"*": (secret, "*")}."""
+        if "secret" in volume:
+            return {"*": (volume["secret"]["secretName"], "*")}
+        sources = [s["secret"] for s in volume.get("projected", {}).get("sources", []) if "secret" in s]
+        return {i["path"]: (s["name"], i["key"]) for s in sources for i in s["items"]}
 
     def secret(self, name):
         return {key: base64.b64decode(value) for key, value in self.one("Secret", name)["data"].items()}

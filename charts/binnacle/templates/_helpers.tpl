@@ -45,6 +45,12 @@ image: {{ printf "%s:%s" $image (default $top.Chart.AppVersion $top.Values.image
 imagePullPolicy: {{ $top.Values.image.pullPolicy }}
 {{- end }}
 
+{{/* imageOf: of others' programs. Called with (list {repository, digest} tag). */}}
+{{- define "binnacle.imageOf" -}}
+{{- $image := index . 0 -}}
+{{- with $image.digest }}{{ printf "%s@%s" $image.repository . | quote }}{{ else }}{{ printf "%s:%s" $image.repository (index . 1) | quote }}{{ end }}
+{{- end }}
+
 {{- define "binnacle.pullSecrets" -}}
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:
@@ -58,6 +64,15 @@ imagePullSecrets:
 {{- if .Values.priorityClass.create }}
 priorityClassName: {{ include "binnacle.name" . }}
 {{- end }}
+{{- end }}
+
+{{/* dns: a rule that lets a pod ask for names. */}}
+{{- define "binnacle.dns" -}}
+- ports:
+  {{- range .Values.networkPolicy.dnsPorts }}
+  - {port: {{ . }}, protocol: UDP}
+  - {port: {{ . }}, protocol: TCP}
+  {{- end }}
 {{- end }}
 
 {{/* restricted: what pod security "restricted" asks of a container. */}}
@@ -93,13 +108,38 @@ seccompProfile: {type: RuntimeDefault}
 {{- if or (eq .Values.agent.identity "certificate") (eq .Values.certificates.mode "generated") }}true{{ end }}
 {{- end }}
 
-{{/* agentTrust: the secret in the agents' namespace with the CA of servers. */}}
+{{/* agentTrust: the secret in the agents' namespace with the CA of servers. cert-manager gives each secret the CA of its own issuer, which is another. */}}
 {{- define "binnacle.agentTrust" -}}
-{{- if and (eq .Values.certificates.mode "certManager") (eq .Values.agent.identity "token") -}}
+{{- if eq .Values.certificates.mode "certManager" -}}
 {{ required "certificates.certManager.agentTrustSecret: name the secret with the CA of servers" .Values.certificates.certManager.agentTrustSecret }}
 {{- else -}}
 {{ include "binnacle.secret.agent" . }}
 {{- end }}
+{{- end }}
+
+{{/* serverTrust: the one in the aggregator's namespace. */}}
+{{- define "binnacle.serverTrust" -}}
+{{- if eq .Values.certificates.mode "certManager" }}{{ include "binnacle.secret.server" . }}{{ else }}{{ include "binnacle.secret.client" . }}{{ end }}
+{{- end }}
+
+{{/* serverCA: the CA of servers as PEM, where the chart has it; nothing where only cert-manager does. */}}
+{{- define "binnacle.serverCA" -}}
+{{- if eq .Values.certificates.mode "generated" }}
+{{- include "binnacle.authorities" . }}
+{{- .Values.authorities.server.Cert }}
+{{- else if eq .Values.certificates.mode "existing" }}
+{{- .Values.certificates.existing.serverCA }}
+{{- end }}
+{{- end }}
+
+{{/* callerPki: the volume of who calls the aggregator: the callers' certificate, and the CA of servers. */}}
+{{- define "binnacle.callerPki" -}}
+- name: pki
+  projected:
+    defaultMode: 0440
+    sources:
+    - secret: {name: {{ include "binnacle.secret.client" . }}, items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]}
+    - secret: {name: {{ include "binnacle.serverTrust" . }}, items: [{key: ca.crt, path: ca.crt}]}
 {{- end }}
 
 {{- define "binnacle.host" -}}
