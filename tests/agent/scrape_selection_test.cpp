@@ -135,6 +135,125 @@ TEST_SUITE("agent/scrape/selection") {
     }
   }
 
+  TEST_CASE("fold is for gauges: counters are added up whatever it says") {
+    scrape_target t;
+    t.drop_labels = {"cpu"};
+    for (const auto how : {fold::none, fold::sum, fold::max, fold::min, fold::mean}) {
+      CAPTURE(static_cast<int>(how));
+      t.folded = how;
+      picked p(t);
+      CHECK(shown(p.read(cpu))["node_cpu_seconds_total{mode=user,}"].substr(0, 4) == "30.0");
+    }
+  }
+
+  TEST_CASE("the rate of a folded counter is the sum of its parts' rates") {
+    scrape_target t;
+    t.keep_labels = {"pod"};
+    picked p(t);
+    const auto rate = [&](std::string_view x, std::string_view y, instant when) {
+      std::string text = "# TYPE used_total counter\n";
+      for (const auto& [container, value] : {std::pair("x", x), {"y", y}}) {
+        if (value.empty()) continue;
+        text += "used_total{pod=\"a\",container=\"" + std::string(container) + "\"} ";
+        text += std::string(value) + "\n";
+      }
+      return shown(p.read(text, when))["used_per_second{pod=a,}"].substr(0, 9);
+    };
+    CHECK(rate("1000", "5000", instant(1h)) == "not_read_");
+    CHECK(rate("1001", "5002", instant(1h + 1s)) == "3.0000");
+    CHECK(rate("1002", "", instant(1h + 2s)) == "1.0000");         // one ended: the other goes on
+    CHECK(rate("1003", "5002", instant(1h + 3s)) == "not_read_");  // it is back: no 5,000 in a second
+    CHECK(rate("1004", "5003", instant(1h + 4s)) == "2.0000");
+    // The other rises by more than this one falls: the sum says nothing of the restart.
+    CHECK(rate("9004", "1", instant(1h + 5s)) == "reset");
+    CHECK(rate("9005", "2", instant(1h + 6s)) == "2.0000");
+  }
+
+  TEST_CASE("a timestamp says when a sample was measured: rates are between two measurements") {
+    scrape_target t;
+    t.stale_after = 30s;
+    picked p(t);
+    const auto rate = [&](int value, int stamp_s, instant when) {
+      const auto stamp = stamp_s == 0 ? "" : " " + std::to_string(stamp_s) + "000";
+      return shown(p.read("# TYPE used_total counter\nused_total " + std::to_string(value) + stamp + "\n",
+                          when))["used_per_second{}"]
+          .substr(0, 9);
+    };
+    CHECK(rate(100, 5000, instant(1h)) == "not_read_");
+    CHECK(rate(100, 5000, instant(1h + 1s)) == "not_read_");  // the same measurement again
+    CHECK(rate(150, 5010, instant(1h + 9s)) == "5.0000");     // the exporter's ten seconds
+    CHECK(rate(150, 5010, instant(1h + 10s)) == "5.0000");
+    CHECK(rate(150, 5010, instant(1h + 18s)) == "5.0000");
+    CHECK(rate(180, 5020, instant(1h + 19s)) == "3.0000");
+    CHECK(rate(190, 4000, instant(1h + 20s)) == "not_read_");  // its clock was set back
+    CHECK(rate(200, 4010, instant(1h + 30s)) == "1.0000");
+    CHECK(rate(210, 0, instant(1h + 31s)) == "not_read_");
+    CHECK(rate(220, 0, instant(1h + 41s)) == "1.0000");
+  }
+
+  TEST_CASE("a timestamp that stands still for longer than stale-after makes its series absent") {
+    scrape_target t;
+    t.stale_after = 30s;
+    t.drop_labels = {"x"};
+    t.folded = fold::sum;
+    picked p(t);
+    const std::string text =
+        "a 1 5000\nb 2\nc{x=\"1\"} 3 5000\nc{x=\"2\"} 4\n# TYPE d_total counter\nd_total 5 5000\n";
+    auto all = shown(p.read(text, instant(1h)));
+    CHECK(all["a{}"] == "1.0000");
+    all = shown(p.read(text, instant(1h + 30s)));
+    CHECK(all["a{}"] == "1.0000");
+    const auto late = p.read(text, instant(1h + 31s));
+    all = shown(late);
+    CHECK(all["a{}"] == "no_data");
+    CHECK(all["b{}"] == "2.0000");
+    CHECK(all["c{}"] == "no_data");  // a part of it is
+    CHECK(all["d_total{}"] == "no_data");
+    CHECK(all["d_per_second{}"] == "no_data");
+    CHECK(late.note ==
+          "3 samples have had the same timestamp for longer than 30.0s: raise stale-after if the "
+          "exporter measures less often");
+    all = shown(p.read("a 1 6000\n", instant(1h + 32s)));
+    CHECK(all["a{}"] == "1.0000");
+  }
+
+  TEST_CASE("stamps of which no difference can be made are none") {
+    picked p({});
+    const std::string head = "# TYPE a_total counter\na_total ";
+    for (const std::string stamp : {"-1", "9223372036854775807", "-9223372036854775808", "9223372036855"}) {
+      CAPTURE(stamp);
+      p.read(head + "1 " + stamp + "\n", instant(1h));
+      const auto all = shown(p.read(head + "3 " + stamp + "\n", instant(1h + 2s)));
+      CHECK(all.at("a_per_second{}") == "1.0000");
+      p.read("", instant(1h + 3s));
+    }
+  }
+
+  TEST_CASE("no more samples are folded than is bounded, and of a part there is no sum") {
+    scrape_target t;
+    t.drop_labels = {"i"};
+    t.folded = fold::sum;
+    picked p(t);
+    const auto some = [&](std::size_t count) {
+      std::string text = "b{i=\"1\"} 1\nb{i=\"2\"} 1\n";
+      for (std::size_t i = 0; i < count; ++i) text += "a{i=\"" + std::to_string(i) + "\"} 1\n";
+      p.from.begin();
+      exposition::limits wide;
+      wide.series = 100'000;
+      const auto take = [&](const exposition::sample& s) { p.from.take(s); };
+      REQUIRE(exposition::parse(text, wide, take));
+      return p.from.finish(instant(1h));
+    };
+    const auto whole = some(selection::most_folded);
+    CHECK(whole.series.at(1).value == static_cast<double>(selection::most_folded));
+    CHECK(whole.note.empty());
+    const auto more = some(selection::most_folded + 7);
+    CHECK(shown(more)["a{}"] == "no_data");
+    CHECK(shown(more)["b{}"] == "2.0000");
+    CHECK(more.beyond == 7);
+    CHECK(more.note == "7 samples more than the 10000 that are folded: narrow metrics, or keep more labels");
+  }
+
   TEST_CASE("keep-labels drops all others") {
     scrape_target t;
     t.keep_labels = {"mode"};

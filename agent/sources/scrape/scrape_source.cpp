@@ -81,8 +81,7 @@ result<void> scrape_source::discover(board& out) {
   group_ = out.add_group("scrape", "", options_.period, metrics::stale_after(options_.period));
   for (const auto& w : targets_) {
     const auto& t = w->wanted;
-    const auto stale = t.stale_after > duration::zero() ? t.stale_after : metrics::stale_after(t.period);
-    w->group = out.add_group("scrape", t.name, t.period, stale);
+    w->group = out.add_group("scrape", t.name, t.period, t.longest_age());
     const auto about = [&](const char* family) {
       return out.add_series(group_, family, {{"target", t.name}});
     };

@@ -26,7 +26,7 @@ struct scrape_outcome {
 
 /// Scrapes one exporter: one connection, one GET, nothing followed, the answer parsed as it arrives. Whatever
 /// the other side does, a scrape ends within the target's timeout, takes no more than its bytes, and holds no
-/// more than its series and a line. Include from .cpp files only. Threads: one loop.
+/// more than its selection does and a line. Include from .cpp files only. Threads: one loop.
 class scraper {
  public:
   explicit scraper(scrape_target wanted, clocks time = {});

@@ -1,9 +1,13 @@
 #include "agent/sources/scrape/selection.hpp"
 
+#include "common/clock.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <fnmatch.h>
+#include <functional>
+#include <utility>
 
 namespace binnacle::agent {
 namespace {
@@ -31,8 +35,8 @@ double combined(fold how, double so_far, double value) {
 void selection::begin() {
   out_ = {};
   folded_.clear();
-  whole_keys_.clear();
-  ambiguous_ = 0;
+  parts_.clear();
+  ambiguous_ = not_folded_ = old_ = 0;
 }
 
 // A part of a histogram that nobody asked for by its ending would be most of the answer.
@@ -58,74 +62,117 @@ void selection::take(const exposition::sample& s) {
   ++out_.samples;
   if (!allowed(s)) return;
   auto one = foreign_series::from(s);
-  if (!drops_labels()) return add(std::move(one));
-  auto whole_key = one.key();
+  const std::uint64_t whole = std::hash<std::string>{}(one.key());
   std::erase_if(one.labels, [this](const auto& l) { return !keeps(l.first); });
-  fold_in(std::move(one), std::move(whole_key));
-}
-
-void selection::add(foreign_series s) {
-  if (out_.series.size() < wanted_.series) {
-    out_.series.push_back(std::move(s));
-  } else {
-    ++out_.beyond;
+  if (parts_.contains(whole)) {  // twice in the answer: refused where it is announced
+    add(std::move(one));
+    return;
   }
+  if (const auto index = place(std::move(one))) parts_.emplace(whole, part{*index, s.value, s.timestamp_ms});
 }
 
-void selection::fold_in(foreign_series s, std::string whole_key) {
+// Where the series, its labels dropped, or what it becomes part of, stands in out_; nothing if it is not
+// taken.
+std::optional<std::size_t> selection::place(foreign_series s) {
+  if (!drops_labels()) return add(std::move(s));
   auto key = s.key();
   const auto same = folded_.find(key);
   if (same == folded_.end()) {
-    if (out_.series.size() < wanted_.series) {
-      folded_.emplace(std::move(key), folded_series{out_.series.size()});
-      whole_keys_.insert(std::move(whole_key));
-    }
-    return add(std::move(s));
-  }
-  // Twice in the answer: refused where it is announced.
-  if (!whole_keys_.insert(std::move(whole_key)).second) return add(std::move(s));
-  if (wanted_.folded == fold::none && s.type != metrics::kind::counter) {
-    ++ambiguous_;
-    return add(std::move(s));
+    const auto index = add(std::move(s));
+    if (index) folded_.emplace(std::move(key), folded_series{*index});
+    return index;
   }
   auto& into = out_.series[same->second.index];
-  into.value = combined(wanted_.folded, into.value, s.value);
+  const bool counts = into.type == metrics::kind::counter;
+  if (wanted_.folded == fold::none && !counts) {
+    ++ambiguous_;
+    add(std::move(s));
+    return std::nullopt;
+  }
+  if (parts_.size() >= out_.series.size() + most_folded) {
+    ++not_folded_;
+    into.reason = wire::absence::no_data;  // of a part of them there is no sum
+    return std::nullopt;
+  }
+  into.value = combined(counts ? fold::sum : wanted_.folded, into.value, s.value);
   ++same->second.count;
+  return same->second.index;
+}
+
+std::optional<std::size_t> selection::add(foreign_series s) {
+  if (out_.series.size() >= wanted_.series) {
+    ++out_.beyond;
+    return std::nullopt;
+  }
+  out_.series.push_back(std::move(s));
+  return out_.series.size() - 1;
 }
 
 selection::reading selection::finish(instant when) {
   if (wanted_.folded == fold::mean) {
-    for (const auto& [key, f] : folded_) out_.series[f.index].value /= static_cast<double>(f.count);
+    for (const auto& [key, f] : folded_) {
+      auto& s = out_.series[f.index];
+      if (s.type != metrics::kind::counter) s.value /= static_cast<double>(f.count);
+    }
   }
   add_rates(when);
-  if (out_.beyond > 0) {
-    out_.note = fmt::format("{} series more than the {} that are taken: narrow metrics, or raise series",
-                            out_.beyond, wanted_.series);
-  } else if (ambiguous_ > 0) {
-    out_.note =
-        fmt::format("{} series are the same as others without the labels dropped: give fold", ambiguous_);
-  }
+  out_.note = note();
+  out_.beyond += not_folded_;
   folded_.clear();
-  whole_keys_.clear();
+  parts_.clear();
   return std::move(out_);
 }
 
-void selection::add_rates(instant when) {
-  ++round_;
-  const auto readings = out_.series.size();
-  for (std::size_t i = 0; i < readings; ++i) {
-    const auto& total = out_.series[i];
-    if (total.type != metrics::kind::counter || total.name.ends_with("_bucket")) continue;
-    auto& c = counters_[total.key()];
-    if (c.round == round_) continue;
-    c.round = round_;
-    c.rate.update(total.value, when);
-    foreign_series rate{rate_name(total.name), total.labels, 0, metrics::kind::gauge, total.help};
-    rate.reason = c.rate.reason();
-    if (rate.reason == wire::absence::none) rate.value = c.rate.per_second();
-    out_.series.push_back(std::move(rate));
+std::string selection::note() const {
+  if (out_.beyond > 0) {
+    return fmt::format("{} series more than the {} that are taken: narrow metrics, or raise series",
+                       out_.beyond, wanted_.series);
   }
-  std::erase_if(counters_, [this](const auto& c) { return c.second.round != round_; });
+  if (not_folded_ > 0) {
+    return fmt::format("{} samples more than the {} that are folded: narrow metrics, or keep more labels",
+                       not_folded_, most_folded);
+  }
+  if (ambiguous_ > 0) {
+    return fmt::format("{} series are the same as others without the labels dropped: give fold", ambiguous_);
+  }
+  if (old_ > 0) {
+    return fmt::format(
+        "{} samples have had the same timestamp for longer than {}: raise stale-after if the exporter "
+        "measures less often",
+        old_, human(wanted_.longest_age()));
+  }
+  return {};
+}
+
+void selection::add_rates(instant when) {
+  // By index in out_.series; of one that is there twice, or is no counter, there is none.
+  std::vector<std::optional<foreign_series>> rates(out_.series.size());
+  std::map<std::uint64_t, sample_history> kept;
+  for (const auto& [whole, p] : parts_) {
+    auto known = history_.extract(whole);
+    auto& past = (known ? kept.insert(std::move(known)).position : kept.try_emplace(whole).first)->second;
+    past.update(p.value, p.stamp_ms, when);
+    auto& total = out_.series[p.index];
+    if (when - past.changed_at() > wanted_.longest_age()) {
+      ++old_;
+      total.reason = wire::absence::no_data;
+    }
+    if (total.type != metrics::kind::counter || total.name.ends_with("_bucket")) continue;
+    auto& rate = rates[p.index];
+    if (!rate)
+      rate = foreign_series{rate_name(total.name), total.labels, 0, metrics::kind::gauge, total.help};
+    if (past.rate().reason() == wire::absence::none) {
+      rate->value += past.rate().per_second();
+    } else {
+      rate->reason = past.rate().reason();
+    }
+  }
+  history_ = std::move(kept);
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (!rates[i]) continue;
+    if (out_.series[i].reason != wire::absence::none) rates[i]->reason = out_.series[i].reason;
+    out_.series.push_back(*std::move(rates[i]));
+  }
 }
 
 }  // namespace binnacle::agent

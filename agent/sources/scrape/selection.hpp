@@ -1,22 +1,28 @@
 #pragma once
 
-#include "agent/sources/counter_rate.hpp"
 #include "agent/sources/foreign_series.hpp"
+#include "agent/sources/scrape/sample_history.hpp"
 #include "agent/sources/scrape/target.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace binnacle::agent {
 
 /// Which samples of an exporter are taken, and what of them: labels dropped, series folded, and for counters
-/// their rates, since the times of reading are known here. Pure; one for each exporter, reading after
-/// reading.
+/// their rates, since the times of reading are known here. A series that was folded has a value only when all
+/// that it is made of have one, and its rate is the sum of their rates: a part that comes, goes or restarts
+/// is not taken for what the others counted. Pure; one for each exporter, reading after reading. Holds no
+/// more than its series and most_folded samples.
 class selection {
  public:
+  static constexpr std::size_t most_folded = 10'000;  ///< samples of one reading, into others
+
   explicit selection(const scrape_target& wanted) : wanted_(wanted) {}
 
   void begin();
@@ -25,7 +31,7 @@ class selection {
   struct reading {
     std::vector<foreign_series> series;  ///< rates behind them: x_total gives x_per_second
     std::size_t samples = 0;             ///< there were
-    std::size_t beyond = 0;              ///< left out by scrape_target::series
+    std::size_t beyond = 0;              ///< not taken: scrape_target::series, most_folded
     std::string note;                    ///< one sentence about what was not taken; empty when all is well
   };
   /// The reading is complete, taken at `when`.
@@ -36,17 +42,19 @@ class selection {
     std::size_t index = 0;  // in out_.series
     std::size_t count = 1;
   };
-  struct counter {
-    basic_counter_rate<double> rate;
-    std::uint64_t round = 0;
+  struct part {
+    std::size_t index = 0;  // in out_.series, of what it is or became part of
+    double value = 0;
+    std::optional<std::int64_t> stamp_ms;
   };
 
   bool allowed(const exposition::sample& s);
   bool keeps(const std::string& label) const;
   bool drops_labels() const { return !wanted_.drop_labels.empty() || !wanted_.keep_labels.empty(); }
-  void add(foreign_series s);
-  void fold_in(foreign_series s, std::string whole_key);
+  std::optional<std::size_t> place(foreign_series s);
+  std::optional<std::size_t> add(foreign_series s);
   void add_rates(instant when);
+  std::string note() const;
 
   const scrape_target wanted_;
   std::string last_name_;  // samples of one name stand together
@@ -54,10 +62,13 @@ class selection {
   bool last_allowed_ = false;
   reading out_;
   std::unordered_map<std::string, folded_series> folded_;
-  std::unordered_set<std::string> whole_keys_;  // of what was folded: a series given twice counts once
+  // By the hash of name and all labels, since 64 bits are shorter; an exporter that makes two samples collide
+  // spoils its own. Ordered, so that nobody can make them slow to find.
+  std::map<std::uint64_t, part> parts_;
+  std::map<std::uint64_t, sample_history> history_;  // of the parts of the last whole reading
   std::size_t ambiguous_ = 0;
-  std::unordered_map<std::string, counter> counters_;
-  std::uint64_t round_ = 0;
+  std::size_t not_folded_ = 0;
+  std::size_t old_ = 0;
 };
 
 }  // namespace binnacle::agent

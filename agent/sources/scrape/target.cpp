@@ -1,5 +1,7 @@
 #include "agent/sources/scrape/target.hpp"
 
+#include "common/metrics/catalog.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +19,10 @@ bool printable(std::string_view text) {
 
 std::string scrape_target::url() const {
   return fmt::format("{}://{}{}", secure ? "https" : "http", to_string(at), path);
+}
+
+duration scrape_target::longest_age() const noexcept {
+  return stale_after > duration::zero() ? stale_after : metrics::stale_after(period);
 }
 
 result<scrape_target> parse_target(std::string_view url) {

@@ -12,9 +12,9 @@
 
 namespace binnacle::agent {
 
-/// How series that are the same once labels are dropped become one.
+/// How gauges that are the same once labels are dropped become one. Counters are always added up.
 enum class fold : unsigned char {
-  none,  ///< counters are added up; of gauges the first counts and the others are refused
+  none,  ///< of gauges the first counts and the others are refused
   sum,
   max,
   min,
@@ -43,6 +43,8 @@ struct scrape_target {
   std::string token_file;        ///< https: read for each scrape and sent as a bearer token
 
   std::string url() const;
+  /// What is older is absent: stale_after, or what goes with the period.
+  duration longest_age() const noexcept;
 };
 
 /// "http://127.0.0.1:9400/metrics", "https://[::1]:10250/metrics/cadvisor", "http://localhost:9100" (/metrics
