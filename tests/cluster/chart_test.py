@@ -16,11 +16,11 @@ import unittest
 
 import yaml
 
-from control_plane import IS_OLD, ROOT, ControlPlane, own_address, program
+from control_plane import IS_OLD, ROOT, ControlPlane, program
 from trial import Trial, free_port
 
 sys.path.insert(0, str(ROOT / "tests" / "chart"))
-from chart_test import MATRIX  # noqa: E402  (the path comes first)
+from matrix import MATRIX  # noqa: E402  (the path comes first)
 from rendered import CHART, Helm  # noqa: E402
 
 BUILD = ROOT / "build"
@@ -71,20 +71,32 @@ def names_in(pem):
 
 
 class Manifests(unittest.TestCase):
+    def test_the_api_server_takes_the_policies_to_begin_with(self):
+        PLANE.install_crd()
+        PLANE.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", CHART / "policies")
+
     def test_the_api_server_takes_every_rendering_strictly(self):
         # Server-side: defaults, validation and unknown fields are the API server's own.
-        for namespace in ("strict", "strict-agents"):
-            PLANE.kubectl("create", "namespace", namespace)
-            PLANE.kubectl("create", "serviceaccount", "default", "-n", namespace)  # a controller's work elsewhere
-        PLANE.kubectl("create", "serviceaccount", "binnacle-test-doctor", "-n", "strict")  # bare pods must find theirs
+        for namespace, standard in (("strict", "restricted"), ("strict-agents", "privileged")):
+            PLANE.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {
+                "name": namespace, "labels": {f"pod-security.kubernetes.io/{mode}": standard for mode in ("enforce", "warn")}}})
+            # The first is a controller's work elsewhere; bare pods must find theirs.
+            PLANE.apply(*[{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}}
+                          for name in ("default", "binnacle-test-doctor")])
         PLANE.install_crd()
         for name, values in MATRIX.items():
             with self.subTest(name):
                 objects = [o for o in HELM.template(values).all if o["kind"] not in FOREIGN]
-                text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
                 # Nothing is stored in a dry run, the chart's namespaces neither.
-                text = text.replace('"namespace": "binnacle"', '"namespace": "strict"').replace('"namespace": "binnacle-agents"', '"namespace": "strict-agents"')
-                PLANE.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=text)
+                self.assertNotIn("Warning", self.taken(objects, "strict", "strict-agents"))
+        agents = [HELM.template().one("DaemonSet", "binnacle-agent")]
+        self.assertIn("would violate PodSecurity", self.taken(agents, "strict", "strict"), "the admission that is asked above says nothing")
+
+    @staticmethod
+    def taken(objects, namespace, agents):
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+        text = text.replace('"namespace": "binnacle"', f'"namespace": "{namespace}"').replace('"namespace": "binnacle-agents"', f'"namespace": "{agents}"')
+        return PLANE.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=text)
 
 
 def everything_of(release):
@@ -217,18 +229,12 @@ class Life(unittest.TestCase):
         trial.start("agent", BUILD / "agent/binnacle-agent", "--node-name", "node2", "--aggregator", f"127.0.0.1:{ports['ingest']}",
                     "--server-name", "binnacle-ingest.binnacle.svc", "--cert", pki / "agent/tls.crt", "--key", pki / "agent/tls.key",
                     "--ca", pki / "agent/ca.crt", "--sources", "os", "--listen", "")
-        service = there("service", "binnacle", "binnacle")
-        PLANE.kubectl("apply", "-f", "-", stdin=json.dumps({
-            "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
-            "metadata": {"name": "binnacle-by-hand", "namespace": "binnacle", "labels": {"kubernetes.io/service-name": "binnacle",
-                                                                                        "app.kubernetes.io/part-of": "binnacle"}},
-            "endpoints": [{"addresses": [own_address()], "conditions": {"ready": True}}],
-            "ports": [{"name": service["spec"]["ports"][0]["name"], "port": ports["metrics"], "protocol": "TCP"}]}))
+        PLANE.add_endpoint("binnacle", "binnacle", ports["metrics"])
         path = "/apis/custom.metrics.k8s.io/v1beta2/nodes/*/os_memory_available_bytes"
         trial.wait_for("the node's memory through the API server", lambda: "node2" in PLANE.kubectl("get", "--raw", path, check=False)[1], 60)
         self.assertEqual(PLANE.kubectl("get", "apiservice", "v1beta2.custom.metrics.k8s.io", "-o",
                                        'jsonpath={.status.conditions[?(@.type=="Available")].status}').strip(), "True")
-        PLANE.kubectl("delete", "endpointslice", "binnacle-by-hand", "-n", "binnacle")
+        PLANE.kubectl("delete", "endpointslice", "binnacle", "-n", "binnacle")
 
     def doctor_looks_at_rights(self):
         def look(*more):

@@ -224,15 +224,19 @@ class ControlPlane(Processes):
 
     def serve(self, name, namespace, port, port_name="metrics-api"):
         """A service without pods: its one endpoint is what listens on `port` of this machine."""
+        self.apply({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": namespace},
+                    "spec": {"ports": [{"name": port_name, "port": 443, "targetPort": port}]}})
+        self.add_endpoint(name, namespace, port, port_name)
+
+    def add_endpoint(self, name, namespace, port, port_name="metrics-api"):
+        """What listens on `port` of this machine, as the one endpoint of a service: no controller finds any here."""
         ports = [{"name": port_name, "port": port, "protocol": "TCP"}]
         if IS_OLD:
             endpoint = {"apiVersion": "v1", "kind": "Endpoints", "subsets": [{"addresses": [{"ip": own_address()}], "ports": ports}]}
         else:
             endpoint = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
                         "endpoints": [{"addresses": [own_address()], "conditions": {"ready": True}}], "ports": ports}
-        for thing in ({"apiVersion": "v1", "kind": "Service", "spec": {"ports": [{"name": port_name, "port": 443, "targetPort": port}]}}, endpoint):
-            thing["metadata"] = {"name": name, "namespace": namespace, "labels": {"kubernetes.io/service-name": name}}
-            self.apply(thing)
+        self.apply(endpoint | {"metadata": {"name": name, "namespace": namespace, "labels": {"kubernetes.io/service-name": name}}})
 
     def aggregators_kubeconfig(self, writes=False, path=None, **fields):
         """For a service account of namespace binnacle, which is made here, with the rights to read and to ask that the chart gives, and to write

@@ -6,11 +6,11 @@ import threading
 
 
 class Service:
-    def __init__(self, *ports):
+    def __init__(self, *ports, at=("127.0.0.1", 0)):
         self.endpoints = itertools.cycle(ports)
         self.count = len(ports)
         self.carried = set()  # sockets of the connections that it carries
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server(at)
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
 
