@@ -284,7 +284,9 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
     // A clock that went far back starts the window anew; a link offset that got better by a little leaves out
     // a point.
     if (!points.empty() && raw.read_at + col.length < points.newest()) points.clear();
-    if (points.empty() || raw.read_at > points.newest()) points.add(raw.read_at, raw.value.mantissa, more...);
+    // Windows keep whole microseconds, read times are finer: the same read must not count as a later one.
+    if (points.empty() || raw.read_at - points.newest() >= std::chrono::microseconds(1))
+      points.add(raw.read_at, raw.value.mantissa, more...);
   };
   if (mean) {
     auto& points = std::get<mean_window>(w.points);

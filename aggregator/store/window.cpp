@@ -183,7 +183,9 @@ std::optional<decimal> point_window::trend() const noexcept {
   const auto a = exact::multiply(n, tv), b = exact::multiply(t, v);
   wide numerator = 0;
   if (!a || !b || __builtin_sub_overflow(*a, *b, &numerator)) return std::nullopt;
-  const auto mantissa = exact::ratio(numerator, exponent_ - exponent + 6, n * tt - t * t);
+  const wide denominator = n * tt - t * t;
+  if (denominator <= 0) return std::nullopt;  // all points of one instant have no slope
+  const auto mantissa = exact::ratio(numerator, exponent_ - exponent + 6, denominator);
   if (!mantissa) return std::nullopt;
   return decimal{*mantissa, exponent};
 }

@@ -64,7 +64,7 @@ class mean_window {
   /// value.
   mean_window(duration length, std::int8_t exponent, std::int8_t counter_exponent) noexcept;
 
-  /// A value read at `at`, later than the one before. `hole`: nothing is known of the time since then, but
+  /// A value read at `at`, later than newest(). `hole`: nothing is known of the time since then, but
   /// the counter goes on through it. A counter that went back started anew: that interval counts nowhere.
   void add(instant at, std::int64_t mantissa, std::optional<std::int64_t> counter, bool hole);
   /// At a resolution ten times as fine as the values'.
@@ -74,6 +74,7 @@ class mean_window {
   void change_counter() noexcept { counter_.reset(); }
 
   bool empty() const noexcept { return points_.empty(); }
+  /// The instant of the newest point, in whole microseconds as both windows keep time.
   instant newest() const noexcept { return from_ns(points_.back().at_us * 1000); }
   std::size_t size() const noexcept { return points_.size(); }
   void clear() noexcept { points_.clear(); }

@@ -72,6 +72,18 @@ TEST_SUITE("aggregator/store/warehouse/windows") {
     CHECK(column.values->load(b.node).value == decimal{25, -1});
   }
 
+  TEST_CASE("one read that two batches speak of is one point, also with a fraction of a microsecond") {
+    bench b;
+    const auto trend = b.store.watch({"rapl_power_watts_0", 60s, statistic::trend}, at_s(99));
+    const auto spread = b.store.watch({"rapl_power_watts_0", 60s, statistic::stddev}, at_s(99));
+    const auto batch = batch_at(b.catalog, at_s(100), {{0, 600}});
+    for (int times = 0; times < 2; ++times) {
+      REQUIRE(b.store.apply(b.node, batch, 7ns, at_s(101)).has_value());
+      CHECK(trend.values->load(b.node).reason == wire::absence::not_read_yet);
+      CHECK(spread.values->load(b.node).reason == wire::absence::not_read_yet);
+    }
+  }
+
   TEST_CASE("a percentage's mean is scaled after it is taken") {
     bench b;
     const auto column = b.store.watch({"node_package_power_avg"}, at_s(99));

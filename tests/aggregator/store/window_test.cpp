@@ -164,6 +164,14 @@ TEST_SUITE("aggregator/store/window/points") {
     CHECK(over(statistic::stddev, 60s, {5, 5}) == decimal{0, 0});
   }
 
+  TEST_CASE("points of one instant have no slope") {
+    point_window w(10s, statistic::trend, -1);
+    w.add(at_s(100) + 7ns, 600);
+    w.add(at_s(100) + 9ns, 600);
+    CHECK(w.size() == 2);
+    CHECK_FALSE(w.value().has_value());
+  }
+
   TEST_CASE("a trend does not depend on how long ago the machine booted, nor on even spacing") {
     point_window w(60s, statistic::trend, 0);
     for (const double t : {0.1, 0.2, 5., 20., 21.}) w.add(at_s(3e7 + t), static_cast<std::int64_t>(t * 10));
