@@ -321,7 +321,8 @@ task<void> ingest_loop::impl::keep_forgetting() {
     co_await async::sleep_for(
         std::clamp<duration>(options.forget_after / 10, std::chrono::seconds(1), std::chrono::minutes(1)));
     const instant now = boot_clock::now();
-    const auto gone = stock.forget_idle(options.forget_after, now);
+    const auto gone = stock.forget_idle(options.forget_after, now,
+                                        [this](const std::string& name) { return labels.keeps(name); });
     if (gone.empty()) continue;
     std::vector<store::node_id> ids;
     for (const auto& n : gone) ids.push_back(n.id);

@@ -63,14 +63,16 @@ void label_desk::appeared(store::node_id node, const std::string& name, instant 
   relabel(node);
 }
 
+bool label_desk::keeps(const std::string& name) const {
+  const auto at = objects_.find(name);
+  return at != objects_.end() && !at->second.labels.empty();
+}
+
 void label_desk::forgot(const std::vector<store::warehouse::gone_node>& gone, instant now) {
   for (const auto& n : gone) {
     engine_.node_gone(n.id, now);
     book_.forget(n.id);
     would_be_.erase(n.id);
-    // A label that is on a node counts, whether or not anything is heard from its agent.
-    const auto at = objects_.find(n.name);
-    if (at != objects_.end()) tell_engine(n.name, at->second, now);
   }
 }
 

@@ -51,6 +51,9 @@ class label_desk {
 
   /// An agent's node is there, maybe under a new id.
   void appeared(store::node_id node, const std::string& name, instant now);
+  /// The node's object carries labels of ours: it has its places whether or not anything is heard from its
+  /// agent, so the store must not forget it.
+  bool keeps(const std::string& name) const;
   /// The store has forgotten these.
   void forgot(const std::vector<store::warehouse::gone_node>& gone, instant now);
   /// What Node objects carry now.

@@ -313,11 +313,12 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
   return s;
 }
 
-std::vector<warehouse::gone_node> warehouse::forget_idle(duration idle, instant now) {
+std::vector<warehouse::gone_node> warehouse::forget_idle(
+    duration idle, instant now, const std::function<bool(const std::string&)>& keep) {
   std::vector<gone_node> gone;
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     node_state& n = nodes_[i];
-    if (n.left == instant::max() || now - n.left < idle) continue;
+    if (n.left == instant::max() || now - n.left < idle || (keep && keep(n.name))) continue;
     by_name_.erase(n.name);
     if (n.cells) series_ -= n.cells->series().all.size();
     gone.push_back({node_id{i}, std::move(n.name)});

@@ -97,8 +97,9 @@ class warehouse {
     std::string name;
   };
   /// Forgets the nodes whose link has been down for `idle`: their cells, windows and samples, with no call of
-  /// the sink. A node that comes back gets another id. Cost: a look at each node.
-  std::vector<gone_node> forget_idle(duration idle, instant now);
+  /// the sink; not those that `keep` names. A node that comes back gets another id. Cost: a look at each node.
+  std::vector<gone_node> forget_idle(duration idle, instant now,
+                                     const std::function<bool(const std::string&)>& keep = {});
 
   /// When expire() has something to do; instant::max() for never.
   instant next_deadline() const noexcept { return deadlines_.empty() ? instant::max() : deadlines_.top().at; }

@@ -47,6 +47,12 @@ struct house {
     desk.told({{std::string(1, node), std::move(labels)}}, w.now);
     work();
   }
+  /// As the ingest loop does it now and then, with its 24 h.
+  void forget_idle() {
+    const auto keep = [this](const std::string& name) { return desk.keeps(name); };
+    desk.forgot(stock.forget_idle(24h, w.now, keep), w.now);
+    work();
+  }
   void work() {
     for (const store::node_id n : std::exchange(w.out.relabelled, {})) desk.relabel(n);
     while (desk.has_work()) {
@@ -151,18 +157,40 @@ TEST_SUITE("aggregator/label_desk") {
     CHECK_FALSE(h.stock.find("c").has_value());
   }
 
-  TEST_CASE("a label counts after the store has forgotten its node, whose agent was away for too long") {
+  TEST_CASE("a node that carries a label is not forgotten, however long its agent is away") {
     house h(true);
     h.tell('a', violating);
     h.w.at(24h);
-    h.desk.forgot(h.stock.forget_idle(24h, h.w.now), h.w.now);
-    h.work();
-    h.agent('c');
-    h.tell('c', label_book::labels{});
-    h.w.value('c', "temp", 90, 10h);
-    h.work();
-    CHECK(h.wishes["c"] == "-p");
+    h.forget_idle();
+    CHECK(h.stock.find("a").has_value());
+    h.agent('b');
+    h.tell('b', label_book::labels{});
+    h.value('b', 90);
+    CHECK(h.wishes["b"] == "-p");
     CHECK(h.wishes["a"] == "~p");
+    // Its label goes, and with it the reason to know it.
+    h.tell('a', label_book::labels{});
+    h.forget_idle();
+    CHECK_FALSE(h.stock.find("a").has_value());
+    CHECK(h.wishes["b"] == "p=violating");
+  }
+
+  TEST_CASE("nobody gets the place of a labelled node whose agent is away for too long") {
+    house h(true);
+    for (const char n : {'a', 'b'}) {
+      h.agent(n);
+      h.tell(n, label_book::labels{});
+      h.value(n, 90);
+    }
+    h.tell('a', violating);
+    CHECK(h.wishes["b"] == "-p");
+    h.stock.set_linked(*h.stock.find("a"), false, h.w.now);
+    h.w.at(24h);
+    h.value('b', 90);
+    h.forget_idle();
+    CHECK(h.wishes["b"] == "-p");
+    h.tell('a', std::nullopt);
+    CHECK(h.wishes["b"] == "p=violating");
   }
 
   TEST_CASE("what others have on a node is told to the engine, also when the agent comes later or again") {
@@ -193,8 +221,7 @@ TEST_SUITE("aggregator/label_desk") {
     h.w.at(24h);
     h.value('b', 90);
     CHECK_MESSAGE(h.carried["b"].empty(), "silent, not gone");
-    h.desk.forgot(h.stock.forget_idle(24h, h.w.now), h.w.now);
-    h.work();
+    h.forget_idle();
     CHECK(h.carried["b"] == violating);
   }
 
