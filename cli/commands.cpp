@@ -54,9 +54,11 @@ void print_lines(const terminal& on, std::string text) {
   on.out << text;
 }
 
-/// One replica's JSON as it came; of several, a list that says whose is whose.
-void print_json(const terminal& on, const std::vector<told>& answers, const char* what) {
-  if (answers.size() == 1) return print_lines(on, answers.front().said.text);
+/// The JSON of the one replica that was asked as it came; of several, however many have answered, a list that
+/// says whose is whose.
+void print_json(const connection& to, const terminal& on, const std::vector<told>& answers,
+                const char* what) {
+  if (to.aggregators.size() == 1) return print_lines(on, answers.front().said.text);
   json::array all;
   for (const told& t : answers) all.push_back(json::object{{"aggregator", t.url}, {what, t.said.json}});
   print_lines(on, to_text(json::object{{"aggregators", all}}));
@@ -71,7 +73,7 @@ int outcome(const connection& to, const std::vector<told>& answers) {
 int status_command(const connection& to, const status_arguments& what, const terminal& on) {
   const auto answers = ask_all(to, "/api/v1/status", on);
   if (on.json && !answers.empty()) {
-    print_json(on, answers, "status");
+    print_json(to, on, answers, "status");
   } else {
     for (std::size_t i = 0; i < answers.size(); ++i) {
       if (i > 0) on.out << '\n';
@@ -142,7 +144,7 @@ int why_command(const connection& to, const why_arguments& what, const terminal&
       all.push_back(std::move(record));
     }
     print_lines(on, to_text(json::object{{"decisions", all}}));
-    return decisions.empty() ? exit_problem : exit_ok;
+    return decisions.empty() ? exit_problem : outcome(to, answers);
   }
   if (decisions.empty()) {
     on.err << fmt::format(
@@ -158,7 +160,7 @@ int why_command(const connection& to, const why_arguments& what, const terminal&
     if (i > 0) on.out << '\n';
     on.out << render_decision(decisions[i], now_ms, on.with);
   }
-  return exit_ok;
+  return outcome(to, answers);  // a replica that is silent may have the newest
 }
 
 }  // namespace binnacle::cli

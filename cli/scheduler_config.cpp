@@ -9,6 +9,7 @@
 #include "common/json_writer.hpp"
 #include "common/load_yaml.hpp"
 
+#include <boost/json/parse.hpp>
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -75,6 +76,13 @@ YAML::Node extender_of(const scheduler_wiring& w) {
   return out;
 }
 
+/// What JSON takes for a number: YAML has others (.inf, 007, .5).
+bool is_json_number(const std::string& text) {
+  boost::system::error_code ec;
+  const auto value = boost::json::parse(text, ec);
+  return !ec && value.is_number();
+}
+
 void write_json(json_writer& out, const YAML::Node& n) {
   if (n.IsMap()) {
     out.begin_object();
@@ -91,10 +99,7 @@ void write_json(json_writer& out, const YAML::Node& n) {
     out.null();
   } else {
     const std::string& text = n.Scalar();
-    double number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = failed == std::errc{} && end == text.data() + text.size();
-    if (!is_quoted(n) && (text == "true" || text == "false" || is_number)) {
+    if (!is_quoted(n) && (text == "true" || text == "false" || is_json_number(text))) {
       out.raw(text);
     } else {
       out.value(text);

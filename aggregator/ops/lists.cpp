@@ -78,7 +78,8 @@ class json_list final : public http::slices {
 
   http::response take() override {
     const std::size_t total = nodes_.nodes().size();
-    out_.end_array().field("total", total).field("omitted", total - listed_).end_object();
+    // Nodes that were listed may have been forgotten since.
+    out_.end_array().field("total", total).field("omitted", total - std::min(total, listed_)).end_object();
     text_ += '\n';
     return http::response::json(std::move(text_));
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace binnacle::cli::migrate {
 namespace {
@@ -16,6 +17,13 @@ bool is_tas(const manifest& m) {
   if (images_of(m).find("telemetry-aware-scheduling") != std::string::npos) return true;
   const auto flags = flags_of(m);  // an image of somebody's own
   return std::any_of(flags.begin(), flags.end(), [](const flag& f) { return f.name == "syncPeriod"; });
+}
+
+/// klog's -v; 0 where none is given.
+int verbosity_of(const flag& f) {
+  int level = 0;
+  std::from_chars(f.value.data(), f.value.data() + f.value.size(), level);
+  return level;
 }
 
 void take_flag(const flag& f, const std::string& whose, migration& out) {
@@ -37,7 +45,7 @@ void take_flag(const flag& f, const std::string& whose, migration& out) {
         "with plain HTTP anybody may ask, and whoever is in between may answer the scheduler; the chart has "
         "TLS without more work");
   } else if (f.name == "v") {
-    if (f.value.empty() || f.value < "4") {
+    if (verbosity_of(f) < 4) {
       out.works(subject, "what TAS said at -v=2 is said without a setting");
     } else {
       out.values["aggregator"]["settings"]["log-level"] = "debug";

@@ -160,7 +160,7 @@ TEST_SUITE("cli/commands") {
     CHECK(few.err.str().find(" are expected: see `binnacle doctor`") != std::string::npos);
   }
 
-  TEST_CASE_FIXTURE(replica, "JSON of one replica is its own, of several a list") {
+  TEST_CASE_FIXTURE(replica, "JSON of one replica is its own, of several a list, whoever answers") {
     output one;
     terminal on{one.out, one.err, {}, true, false};
     CHECK(status_command({{url()}, me}, {}, on) == exit_ok);
@@ -172,6 +172,11 @@ TEST_SUITE("cli/commands") {
     const auto told = json::parse(two.out.str());
     REQUIRE(list(told, "aggregators").size() == 2);
     CHECK(text(list(told, "aggregators")[1], "aggregator") == url());
+
+    output half;
+    terminal one_answers{half.out, half.err, {}, true, false};
+    CHECK(status_command({{url(), dead_url()}, me}, {}, one_answers) == exit_problem);
+    CHECK(list(json::parse(half.out.str()), "aggregators").size() == 1);
   }
 
   TEST_CASE_FIXTURE(replica, "top prints once when nobody watches, from the first replica that answers") {
@@ -195,9 +200,12 @@ TEST_SUITE("cli/commands") {
 
   TEST_CASE_FIXTURE(replica, "why asks every replica and says when nobody knows the pod") {
     output w;
-    CHECK(why_command({{url(), dead_url()}, me}, {.pod = "default/web"}, w.on) == exit_ok);
-    CHECK(w.out.str().find("node-b  refused") != std::string::npos);
-    CHECK(w.err.str().find("cannot reach") != std::string::npos);
+    CHECK(why_command({{url(), url()}, me}, {.pod = "default/web"}, w.on) == exit_ok);
+
+    output half;
+    CHECK(why_command({{url(), dead_url()}, me}, {.pod = "default/web"}, half.on) == exit_problem);
+    CHECK(half.out.str().find("node-b  refused") != std::string::npos);
+    CHECK(half.err.str().find("cannot reach") != std::string::npos);
 
     output nobody;
     CHECK(why_command({{url()}, me}, {.pod = "ghost"}, nobody.on) == exit_problem);
@@ -209,5 +217,6 @@ TEST_SUITE("cli/commands") {
     const auto told = json::parse(as_json.out.str());
     REQUIRE(list(told, "decisions").size() == 1);
     CHECK(text(list(told, "decisions")[0], "aggregator") == url());
+    CHECK(why_command({{url(), dead_url()}, me}, {.pod = "default/web"}, on) == exit_problem);
   }
 }

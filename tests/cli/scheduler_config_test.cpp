@@ -113,6 +113,20 @@ extenders:
     }
   }
 
+  TEST_CASE("what is a number to YAML alone is text in JSON") {
+    const std::string odd = R"(apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: nan
+  pluginConfig: [{name: inf, args: {a: 007, b: .5, c: 1e3, d: -2.5, e: 1., f: infinity}}]
+)";
+    const auto json = boost::json::parse(patched_scheduler({}, odd, "s.yaml", true)->text);
+    CHECK(json.at("profiles").at(0).at("schedulerName").as_string() == "nan");
+    const auto& args = json.at("profiles").at(0).at("pluginConfig").at(0).at("args");
+    for (const char* text : {"a", "b", "e", "f"}) CHECK(args.at(text).is_string());
+    for (const char* number : {"c", "d"}) CHECK(args.at(number).is_double());
+  }
+
   TEST_CASE("what was quoted stays a string, in YAML as in JSON: kube-scheduler reads strictly") {
     const std::string selector = R"(apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace migration_test {
 
@@ -63,6 +64,12 @@ TEST_SUITE("cli/migrate") {
     CHECK(about(m, whose + ", --v=4").what == note::fate::carried);
     CHECK(about(m, whose + ", --frobnicate").what == note::fate::dropped);
     CHECK(about(m, whose).what == note::fate::yours);
+    for (const auto& [level, fate] :
+         {std::pair("3", note::fate::works), std::pair("10", note::fate::carried)}) {
+      std::string other = deployment;
+      other.replace(other.find("--v=4"), 5, std::string("--v=") + level);
+      CHECK(about(of(other), whose + ", --v=" + level).what == fate);
+    }
     // The usual port is not worth a word.
     CHECK(std::none_of(m.notes.begin(), m.notes.end(),
                        [](const note& n) { return n.subject.find("port") != std::string::npos; }));
