@@ -4,8 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 using namespace binnacle;
 using namespace binnacle::aggregator;
@@ -23,6 +26,42 @@ TEST_SUITE("aggregator/config") {
     std::ostringstream out;
     const auto done = spec.parse(3, flags, out);
     CHECK_MESSAGE(done.has_value(), done.error().message);
+  }
+
+  TEST_CASE("a TAS Deployment's flags are taken as they stand, with one dash and with two") {
+    for (const std::vector<const char*>& flags : {
+             std::vector{"--port=9101", "--cert=/tls/tls.crt", "--key=/tls/tls.key", "--cacert=/ca/ca.crt",
+                         "--kubeConfig=/etc/kube.conf", "--cachePort=8111", "--syncPeriod=5s",
+                         "--unsafe=false", "--v=4", "--logtostderr"},
+             std::vector{"-port=9101", "-cert=/tls/tls.crt", "-key=/tls/tls.key", "-cacert=/ca/ca.crt",
+                         "-kubeConfig=/etc/kube.conf", "-cachePort=8111", "-syncPeriod=5s", "-unsafe=false",
+                         "-v=4", "-logtostderr=true"},
+             std::vector{"--port", "9101", "-cert", "/tls/tls.crt", "--key", "/tls/tls.key", "-cacert",
+                         "/ca/ca.crt", "-kubeConfig", "/etc/kube.conf", "--cachePort", "8111", "-syncPeriod",
+                         "5s", "-v", "4", "-logtostderr"},
+         }) {
+      settings s;
+      auto spec = bind(s);
+      std::vector<const char*> words{"binnacle-aggregator"};
+      words.insert(words.end(), flags.begin(), flags.end());
+      std::ostringstream out;
+      const auto done = spec.parse(static_cast<int>(words.size()), words.data(), out);
+      REQUIRE_MESSAGE(done.has_value(), done.error().message);
+      CHECK(s.extender_port == 9101);
+      CHECK(s.cert == "/tls/tls.crt");
+      CHECK(s.key == "/tls/tls.key");
+      CHECK(s.clients_ca == "/ca/ca.crt");
+      CHECK(s.kube_config == "/etc/kube.conf");
+      CHECK_FALSE(s.unsafe);
+      const auto noted = [&](std::string_view what) {
+        return std::ranges::any_of(done->notes, [&](const std::string& n) { return n.starts_with(what); });
+      };
+      CHECK(noted("--syncPeriod is not needed"));
+      CHECK(noted("--cachePort is not needed"));
+      CHECK(noted("klog's -v is not used"));
+      CHECK(noted("klog's -logtostderr is not used"));
+      CHECK(done->notes.size() == 4);
+    }
   }
 
   TEST_CASE("one port for two things is refused by both names") {
