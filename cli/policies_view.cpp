@@ -56,6 +56,8 @@ std::string render_policies(const json::value& policies, const paint& with) {
     if (text(p, "mode") == "DryRun") out += with(colour::yellow, " (dry run: nothing is enforced)");
     out += '\n';
     for (const auto& s : list(p, "strategies")) render_strategy(out, s, with);
+    for (const auto& l : list(p, "labels"))
+      out += fmt::format("  label {}: {}\n", text(l, "label"), names_of(l));
     for (const auto& l : list(p, "wouldLabel"))
       out += fmt::format("  {} {}\n", with(colour::yellow, fmt::format("would label {}:", text(l, "label"))),
                          names_of(l));

@@ -2,7 +2,7 @@
 
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/times.hpp"
-#include "aggregator/policy/dry_run.hpp"
+#include "aggregator/policy/label_list.hpp"
 #include "aggregator/policy/labels.hpp"
 #include "common/utf8.hpp"
 
@@ -52,7 +52,8 @@ void count_nodes(policy_facts& out, const policy::published_policy& p, const sto
 std::string would_label(const store::view& nodes, const std::string& policy) {
   constexpr std::size_t named = 3;
   std::string out;
-  for (const policy::would_be_label& l : policy::would_be_labels(nodes, policy, named)) {
+  for (const policy::listed_label& l :
+       policy::list_labels(nodes, &store::node_view::would_be, policy, named)) {
     add(out, fmt::format("{}{} would get the label {}", fmt::join(l.nodes, ", "),
                          l.count > named ? fmt::format(" and {} more", l.count - named) : "", l.label));
   }

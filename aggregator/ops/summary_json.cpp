@@ -1,6 +1,6 @@
 #include "aggregator/ops/summary_json.hpp"
 
-#include "aggregator/policy/dry_run.hpp"
+#include "aggregator/policy/label_list.hpp"
 #include "common/json_writer.hpp"
 #include "common/plain.hpp"
 
@@ -193,15 +193,17 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
     out.end_object();
   }
   out.end_array();
-  if (p.how == policy::mode::dry_run) {
-    out.key("wouldLabel").begin_array();
-    for (const auto& l : policy::would_be_labels(nodes, p.key.name, most_nodes)) {
+  const auto write_labels = [&](std::string_view key, auto of) {
+    out.key(key).begin_array();
+    for (const auto& l : policy::list_labels(nodes, of, p.key.name, most_nodes)) {
       out.begin_object().field("label", l.label).field("count", l.count).key("nodes").begin_array();
       for (const auto name : l.nodes) out.value(name);
       out.end_array().end_object();
     }
     out.end_array();
-  }
+  };
+  write_labels("labels", &store::node_view::labels);
+  if (p.how == policy::mode::dry_run) write_labels("wouldLabel", &store::node_view::would_be);
   out.end_object();
 }
 

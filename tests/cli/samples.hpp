@@ -68,7 +68,8 @@ inline const char* const policies_sample = R"({
     {"namespace":"default","name":"power","revision":3,"mode":"Enforce","strategies":[
       {"strategy":"dontschedule","logicalOperator":"anyOf","onMissing":"Reject","rules":["rapl_power_watts GreaterThan 60","inlet_celsius GreaterThan 30"],
        "violating":{"count":10,"nodes":["n1","n2","n3","n4","n5","n6","n7","n8","n9","n10"]},"missing":{"count":1,"nodes":["n11"]}},
-      {"strategy":"scheduleonmetric","logicalOperator":"anyOf","rules":["rapl_power_watts LessThan 30"]}]},
+      {"strategy":"scheduleonmetric","logicalOperator":"anyOf","rules":["rapl_power_watts LessThan 30"]}],
+      "labels":[{"label":"power=violating","count":2,"nodes":["n1","n2"]}]},
     {"namespace":"lab","name":"heat","revision":1,"mode":"DryRun","strategies":[
       {"strategy":"deschedule","logicalOperator":"allOf","maxNodes":"20%","coolDown":"10m","rules":["inlet_celsius GreaterThan 35"]}],
       "wouldLabel":[{"label":"heat=violating","count":3,"nodes":["n1","n2"]}]}],

@@ -242,6 +242,7 @@ TEST_SUITE("cli/policies_view") {
           "    missing: n11\n"
           "  scheduleonmetric\n"
           "    rapl_power_watts LessThan 30\n"
+          "  label power=violating: n1, n2\n"
           "lab/heat (dry run: nothing is enforced)\n"
           "  deschedule maxNodes 20% coolDown 10m\n"
           "    inlet_celsius GreaterThan 35\n"

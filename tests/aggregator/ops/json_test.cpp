@@ -78,6 +78,16 @@ TEST_SUITE("aggregator/ops/json") {
     CHECK(text.find("\"total\":1005,\"omitted\":1}") != std::string::npos);
   }
 
+  TEST_CASE_FIXTURE(house, "nodes that are forgotten between two slices are not left out") {
+    fleet_query q;
+    q.now = ops::now;
+    const auto list = fleet_json(nodes, std::move(q));
+    while (list->step()) {
+    }
+    nodes.forget({store::node_id{0}, store::node_id{2}});
+    CHECK(whole(*list).ends_with("\"total\":1,\"omitted\":0}\n"));
+  }
+
   TEST_CASE_FIXTURE(house, "one node in full has every series, and the values that each rule compares") {
     std::string text;
     json_writer out(text);
@@ -110,7 +120,7 @@ TEST_SUITE("aggregator/ops/json") {
         whole(*policy_list(nodes, about, 100)) ==
         R"({"policies":[{"namespace":"default","name":"power","revision":3,"mode":"Enforce","strategies":[)"
         R"({"strategy":"dontschedule","logicalOperator":"anyOf","onMissing":"Reject","rules":["rapl_power_watts GreaterThan 60"],)"
-        R"("violating":{"count":1,"nodes":["node-a"]},"missing":{"count":1,"nodes":["node-b"]}}]}],)"
+        R"("violating":{"count":1,"nodes":["node-a"]},"missing":{"count":1,"nodes":["node-b"]}}],"labels":[]}],)"
         R"("conditions":[{"policy":"default/power","strategy":"dontschedule","type":"MetricMissing","message":"no node has a value of x"}],)"
         R"("problems":[{"severity":"warning","file":"power.yaml","line":12,"field":"spec.strategies","message":"unknown strategy 'dontscedule'"},)"
         R"({"severity":"error","file":"b.yaml","message":"is empty"}]})"
@@ -193,7 +203,7 @@ TEST_SUITE("aggregator/ops/json") {
     CHECK(
         whole(*policy_list(nodes, {}, 1))
             .find(
-                R"(],"wouldLabel":[{"label":"power=violating","count":1,"nodes":["node-a"]},)"
+                R"(],"labels":[],"wouldLabel":[{"label":"power=violating","count":1,"nodes":["node-a"]},)"
                 R"({"label":"telemetry.aware.scheduling.power/heat=high","count":2,"nodes":["node-a"]}]})") !=
         std::string::npos);
     node("node-a").would_be.erase(heat);
@@ -202,9 +212,13 @@ TEST_SUITE("aggregator/ops/json") {
           "{\"nodes\":[{\"node\":\"node-a\",\"labels\":{},\"wouldBe\":{\"power\":\"violating\"}}]}\n");
   }
 
-  TEST_CASE_FIXTURE(house, "labels are listed for the nodes that have some") {
+  TEST_CASE_FIXTURE(house, "labels are listed for the nodes that have some, and for their policy") {
     CHECK(labels_json(nodes) == "{\"nodes\":[]}\n");
     node("node-b").labels["power"] = "violating";
     CHECK(labels_json(nodes) == "{\"nodes\":[{\"node\":\"node-b\",\"labels\":{\"power\":\"violating\"}}]}\n");
+    node("node-b").labels["other"] = "violating";
+    CHECK(whole(*policy_list(nodes, {}, 100))
+              .find(R"("labels":[{"label":"power=violating","count":1,"nodes":["node-b"]}]})") !=
+          std::string::npos);
   }
 }
