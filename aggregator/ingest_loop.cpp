@@ -229,7 +229,11 @@ void ingest_loop::impl::tell(const policy::problem& p, std::string_view kind) co
 void ingest_loop::impl::policies_changed() {
   judge.set_policies(texts.policies(), boot_clock::now());
   // Before the wishes that follow from it. While some policies may be unread no label is nobody's.
-  if (policies_read) mail.claims({judge.label_keys(), texts.wrong_ones()});
+  if (policies_read) {
+    auto wrong = texts.wrong_ones();
+    const bool none = judge.table()->empty() && wrong.empty();
+    mail.claims({judge.label_keys(), std::move(wrong), none});
+  }
   after_engine();
 }
 

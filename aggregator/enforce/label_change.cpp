@@ -71,7 +71,10 @@ label_change change_for(const kube::node_objects::node& node, const policy::labe
   for (const std::string& key : c.listed()) {
     if (!claims.hold(key)) c.remove(key);
   }
-  return c.take();
+  label_change out = c.take();
+  if (claims.no_policies && node.labels.find(kube::node_objects::wake_label))
+    out.labels[std::string(kube::node_objects::wake_label)] = std::nullopt;
+  return out;
 }
 
 void add_wake(const kube::node_objects::node& node, label_change& to) {

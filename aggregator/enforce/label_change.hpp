@@ -20,7 +20,8 @@ struct label_change {
 };
 
 /// Compares a node with what is wished for it (null: nothing is known of it yet) and with what belongs to
-/// policies at all. Touches what our annotation lists, and adds keys that nobody uses; nothing else.
+/// policies at all. Touches what our annotation lists, adds keys that nobody uses, and takes the label of
+/// add_wake() off after the last policy; nothing else.
 label_change change_for(const kube::node_objects::node& node, const policy::label_wishes* wishes,
                         const policy::label_claims& claims);
 

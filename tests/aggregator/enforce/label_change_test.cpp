@@ -134,6 +134,17 @@ TEST_SUITE("aggregator/enforce/label_change") {
           R"({"metadata":{"resourceVersion":"7","annotations":{"binnacle/labels":null}}})");
   }
 
+  TEST_CASE("the label that wakes goes after the last policy, and that wakes, too") {
+    const auto n = node(R"("binnacle/wake":"41")");
+    CHECK(patch(n, {}).empty());
+    const policy::label_claims none{{}, {}, true};
+    CHECK(patch(n, {}, none) == R"({"metadata":{"labels":{"binnacle/wake":null}}})");
+    CHECK(patch(node(""), {}, none).empty());
+    enforce::label_change c = enforce::change_for(n, nullptr, none);
+    enforce::add_wake(n, c);
+    CHECK(c.labels.at("binnacle/wake") == std::nullopt);
+  }
+
   TEST_CASE("a wake is a label of our own that changes each time, or any other label that changes") {
     enforce::label_change c;
     enforce::add_wake(node(""), c);
