@@ -110,8 +110,9 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
                              : why_true(r.policy->rules.at(c.rule), r.cells_of(i)[c.rule]));
       break;
     case verdict::refused_missing:
-      return fmt::format("{} {} (onMissing: Reject): {}", name, refused,
+      text = fmt::format("{} {} (onMissing: Reject): {}", name, refused,
                          stranger ? never_seen : each_rule(r, i, why_false));
+      break;
     case verdict::unknown: return fmt::format("{} passes: {}", name, never_seen);
     case verdict::scored: {
       const cell& v = r.cells_of(i).front();

@@ -47,7 +47,7 @@ void engine::add_node(store::node_id node, instant now) {
   ++known_count_;
   count_shares();
   for (const auto& [spec, column] : watched_) {
-    const store::sample s = column->from.values->load(node);
+    const store::sample s = column->from.values->stored(node);
     for (const auto& i : column->inputs) i->seed(node, i->seen(s), now, context_.due);
   }
   for (auto& [id, e] : entries_) {

@@ -136,7 +136,7 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
 /// Judges a node by what the columns hold already.
 void engine::seed(entry& e, store::node_id node, instant now) {
   for (std::size_t r = 0; r < e.inputs.size(); ++r) {
-    const store::sample s = e.inputs[r]->seen(e.columns[r]->from.values->load(node));
+    const store::sample s = e.inputs[r]->seen(e.columns[r]->from.values->stored(node));
     if (s.present(now)) {
       e.run->observe(r, node, s);
     } else {
@@ -175,7 +175,7 @@ input& engine::open_input(const rule& r, watched_column& column, instant now) {
   inputs_[fresh.serial()] = &fresh;
   for (std::uint32_t n = 0; n < known_.size(); ++n) {
     if (known_[n])
-      fresh.seed(store::node_id{n}, fresh.seen(column.from.values->load(store::node_id{n})), now,
+      fresh.seed(store::node_id{n}, fresh.seen(column.from.values->stored(store::node_id{n})), now,
                  context_.due);
   }
   return fresh;

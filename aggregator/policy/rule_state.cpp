@@ -23,6 +23,23 @@ bool clears(const rule& r, decimal value) noexcept {
 
 bool holds(const rule& r, decimal value) noexcept { return meets(r.op, compare(value, r.target)); }
 
+bool decides(const rule_state& s, const rule& r, const store::sample& value) noexcept {
+  using store::certainty;
+  if (value.sure == certainty::exact) return true;
+  // Towards where the whole number would make it the other way round.
+  const bool on = s.on ? !clears(r, value.value) : holds(r, value.value);
+  const auto reversed_by = [&] {
+    switch (r.op) {
+      case comparison::greater_than: return on ? certainty::at_most : certainty::at_least;
+      case comparison::less_than: return on ? certainty::at_least : certainty::at_most;
+      case comparison::equals: break;
+    }
+    if (on) return certainty::unsure;
+    return compare(value.value, r.target) > 0 ? certainty::at_most : certainty::at_least;
+  }();
+  return (value.sure & reversed_by) == certainty::exact;
+}
+
 void observe(rule_state& s, const rule& r, const store::sample& value) noexcept {
   s.known = true;
   s.ever_known = true;
@@ -39,9 +56,9 @@ void observe(rule_state& s, const rule& r, const store::sample& value) noexcept 
   }
   if (!s.pending) {
     s.pending = true;
-    s.true_since = value.read_at;
+    s.true_since = value.newest_read_at();
   }
-  if (value.read_at - s.true_since >= r.hold) {
+  if (value.newest_read_at() - s.true_since >= r.hold) {
     s.pending = false;
     s.on = true;
     s.settled = true;

@@ -13,7 +13,7 @@ namespace binnacle::policy {
 /// the rule clears: at its target, or with clearBelow/clearAbove past that, so that inside the band nothing
 /// changes.
 struct rule_state {
-  instant true_since{};  ///< pending: read time of the first true value of this run
+  instant true_since{};  ///< pending: read time (of the newest member) of the first true value of this run
   bool pending = false;
   bool on = false;  ///< the rule counts as true; while !known what it was last (a frozen strategy goes by it)
   bool known = false;       ///< there is a value now
@@ -26,7 +26,12 @@ struct rule_state {
 /// True if `value` meets the rule's comparison: strict and exact.
 bool holds(const rule& r, decimal value) noexcept;
 
-/// A present value. Seeing the same sample again changes nothing.
+/// Whether a present value says what the rule is: always, if it is exact. A partial one does if the members
+/// that are missing could not make it another: the maximum of some sensors can be too high, it cannot be low
+/// enough. One that does not is no value (lose()).
+bool decides(const rule_state& s, const rule& r, const store::sample& value) noexcept;
+
+/// A present value that decides. Seeing the same sample again changes nothing.
 void observe(rule_state& s, const rule& r, const store::sample& value) noexcept;
 
 /// The value is gone. `freezes`: what was last known stays (deschedule, labeling); else the rule is off until

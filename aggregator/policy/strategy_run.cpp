@@ -40,7 +40,9 @@ std::span<std::uint16_t> strategy_run::winners(store::node_id node) noexcept {
 
 void strategy_run::observe(std::size_t rule, store::node_id node, const store::sample& present) {
   at(node);
-  binnacle::policy::observe(rules(node)[rule], strategy_.rules[rule], present);
+  rule_state& state = rules(node)[rule];
+  if (!decides(state, strategy_.rules[rule], present)) return lose(rule, node);
+  binnacle::policy::observe(state, strategy_.rules[rule], present);
 }
 
 void strategy_run::lose(std::size_t rule, store::node_id node) {

@@ -127,6 +127,14 @@ bool column_set::remove(column_id which) {
   return true;
 }
 
+duration column_set::stale_after(column_id id) const {
+  duration longest{};
+  for (const auto& [what, entry] : kinds_) {
+    if (const auto k = entry.lock()) longest = std::max(longest, k->plans[index(id)]->longest_gap);
+  }
+  return longest;
+}
+
 std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) {
   if (const auto known = kinds_.find(s.get()); known != kinds_.end()) {
     // The shape of an entry that is still alive is alive too, so equal addresses are equal shapes.

@@ -63,6 +63,9 @@ class column_set {
   }
   std::size_t in_use() const noexcept { return by_spec_.size(); }
 
+  /// The longest stale-after of the column's members at the kinds of nodes there are; zero: none has any.
+  duration stale_after(column_id id) const;
+
   /// The kind of that shape, with a plan for every column in use.
   std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s);
   std::size_t kinds() const noexcept { return kinds_.size(); }

@@ -15,9 +15,12 @@ using metrics::node_rule;
 struct gathered {
   wide sum = 0, least = 0, most = 0;
   std::size_t present = 0, absent = 0;
+  bool lost = false;  // an absent one may have something to say: it has had a value, or is still to come
   wire::absence why = wire::absence::missing;  // of the first absent one
-  instant oldest = instant::max(), earliest_expiry = instant::max();
+  instant oldest = instant::max(), newest = instant::min(), earliest_expiry = instant::max();
 };
+
+constexpr instant ignoring_expiry = instant::min();
 
 gathered gather(const std::vector<plan::term>& terms, const row& cells, instant now) noexcept {
   gathered g;
@@ -26,8 +29,9 @@ gathered gather(const std::vector<plan::term>& terms, const row& cells, instant 
     const instant read_at = cells.read_at(t.group);
     const instant expires_at = read_at + duration(stale_after[t.group]);
     const row::raw cell = cells.peek(t.series);
-    if (cell.reason != wire::absence::none || now >= expires_at) {
+    if (cell.reason != wire::absence::none || now >= expires_at || read_at == instant{}) {
       if (g.absent++ == 0) g.why = cell.reason != wire::absence::none ? cell.reason : wire::absence::stale;
+      g.lost = g.lost || cell.had_value || cell.reason == wire::absence::not_read_yet;
       continue;
     }
     const wide value = wide{cell.mantissa} * t.factor;
@@ -36,6 +40,7 @@ gathered gather(const std::vector<plan::term>& terms, const row& cells, instant 
     g.most = g.present == 0 ? value : std::max(g.most, value);
     ++g.present;
     g.oldest = std::min(g.oldest, read_at);
+    g.newest = std::max(g.newest, read_at);
     g.earliest_expiry = std::min(g.earliest_expiry, expires_at);
   }
   return g;
@@ -48,11 +53,27 @@ sample absent(wire::absence why, const row& cells) noexcept {
   return s;
 }
 
+/// Of a value that has been multiplied by something negative.
+certainty mirrored(certainty c) noexcept {
+  if (c == certainty::at_least) return certainty::at_most;
+  return c == certainty::at_most ? certainty::at_least : c;
+}
+
+/// What a partial value says of the whole one, by the rule.
+certainty without_some(node_rule rule) noexcept {
+  if (rule == node_rule::max) return certainty::at_least;
+  if (rule == node_rule::min) return certainty::at_most;
+  return certainty::unsure;
+}
+
 }  // namespace
 
 sample evaluate(const plan& p, const row& cells, instant now) noexcept {
   if (!p.known) return absent(wire::absence::missing, cells);
-  const gathered g = gather(p.terms, cells, now);
+  // What is too old as a whole stays a value, with its expiry: a rule may have a longer staleAfter.
+  const bool outlives = p.outlives_members();
+  gathered g = gather(p.terms, cells, outlives ? now : ignoring_expiry);
+  if (outlives && g.present == 0) g = gather(p.terms, cells, ignoring_expiry);
   const bool needs_all =
       p.rule == node_rule::sole || p.rule == node_rule::sum || p.rule == node_rule::ratio_of_sums;
   if (g.present == 0 || (needs_all && g.absent > 0)) return absent(g.why, cells);
@@ -61,7 +82,9 @@ sample evaluate(const plan& p, const row& cells, instant now) noexcept {
            .expires_at = g.earliest_expiry,
            .reason = wire::absence::none,
            .partial = g.absent > 0,
-           .link_down = !cells.linked()};
+           .link_down = !cells.linked(),
+           .sure = g.lost ? without_some(p.rule) : certainty::exact,
+           .spread = g.newest - g.oldest};
   std::optional<std::int64_t> mantissa;
   switch (p.rule) {
     case node_rule::sole:
@@ -72,12 +95,13 @@ sample evaluate(const plan& p, const row& cells, instant now) noexcept {
       mantissa = exact::ratio(g.sum, p.exponent - p.result_exponent, static_cast<wide>(g.present));
       break;
     case node_rule::ratio_of_sums: {
-      const gathered d = gather(p.denominator, cells, now);
+      const gathered d = gather(p.denominator, cells, ignoring_expiry);
       if (d.absent > 0) return absent(d.why, cells);
       if (d.sum == 0) return absent(wire::absence::no_data, cells);
       const int by = p.exponent - p.denominator_exponent - p.result_exponent;
       mantissa = d.sum > 0 ? exact::ratio(g.sum, by, d.sum) : exact::ratio(-g.sum, by, -d.sum);
-      s.read_at = std::min(s.read_at, d.oldest);
+      s.read_at = std::min(g.oldest, d.oldest);
+      s.spread = std::max(g.newest, d.newest) - s.read_at;
       s.expires_at = std::min(s.expires_at, d.earliest_expiry);
       break;
     }
@@ -90,6 +114,7 @@ sample evaluate(const plan& p, const row& cells, instant now) noexcept {
 void finish(const plan& p, sample& s) noexcept {
   if (!p.map || s.reason != wire::absence::none) return;
   const linear& m = *p.map;
+  if (m.scale.mantissa < 0) s.sure = mirrored(s.sure);
   const auto scaled = exact::shift(wide{s.value.mantissa} * m.scale.mantissa,
                                    s.value.exponent + m.scale.exponent - m.exponent);
   const auto moved = exact::shift(wide{m.offset.mantissa}, m.offset.exponent - m.exponent);

@@ -69,9 +69,11 @@ plan compile(const shape& s, const metrics::resolved& name, const series_filter&
 plan compile(const shape& s, std::string_view metric, const metrics::resolved& name,
              const series_filter& keep = {});
 
-/// The raw value (before `map`) of the plan at `now`; a member past its expiry counts as absent. read_at is
-/// the oldest member's, expires_at the earliest; an absent sample gives the reason of the first absent
-/// member.
+/// The raw value (before `map`) of the plan at `now`. read_at is the oldest member's, expires_at the
+/// earliest; an absent sample gives the reason of the first absent member. Where others go on
+/// (outlives_members()) a member past its expiry counts as absent; else it ends the sample, which then has
+/// its value and an expires_at that is over. A partial value is `sure` nevertheless where the missing members
+/// have never had a value.
 sample evaluate(const plan& p, const row& cells, instant now) noexcept;
 
 /// A raw value through the plan's scale and offset; out_of_range when it no longer fits.

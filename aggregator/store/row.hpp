@@ -33,15 +33,18 @@ class row {
   struct raw {
     std::int64_t mantissa;
     wire::absence reason;
+    bool had_value;  ///< it has measured something since the node came, whatever it does now
   };
   raw peek(std::size_t i) const noexcept {
     const wire::absence reason = cells_[i].reason.load(std::memory_order_acquire);
-    return {cells_[i].mantissa.load(std::memory_order_acquire), reason};
+    return {cells_[i].mantissa.load(std::memory_order_acquire), reason,
+            cells_[i].had_value.load(std::memory_order_relaxed)};
   }
 
   // The writer: the ingest loop alone.
   void set_value(std::size_t i, std::int64_t mantissa) noexcept {
     cells_[i].mantissa.store(mantissa, std::memory_order_release);
+    cells_[i].had_value.store(true, std::memory_order_relaxed);
     cells_[i].reason.store(wire::absence::none, std::memory_order_release);
   }
   void set_absent(std::size_t i, wire::absence reason) noexcept {
@@ -62,6 +65,7 @@ class row {
   struct cell {
     std::atomic<std::int64_t> mantissa{0};
     std::atomic<wire::absence> reason{wire::absence::not_read_yet};
+    std::atomic<bool> had_value{false};
   };
   std::shared_ptr<const shape> shape_;
   std::unique_ptr<cell[]> cells_;

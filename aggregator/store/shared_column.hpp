@@ -58,7 +58,7 @@ class node_array {
   std::array<std::atomic<T*>, 23> segments_{};
 };
 
-/// A sample behind a sequence lock: a reader never sees half of one.
+/// A sample behind a sequence lock, but for its spread: a reader never sees half of one.
 /// The fields are stored with release and loaded with acquire instead of standing between fences: a reader
 /// that sees a field of a newer sample therefore also sees its odd sequence, and ThreadSanitizer, which knows
 /// no fences, can follow. On x86 these are plain moves. Source: H.-J. Boehm, "Can seqlocks get along with
@@ -94,13 +94,14 @@ class alignas(32) shared_sample {  // two to a cache line, none across two
   static std::uint32_t pack(const sample& s) noexcept {
     return static_cast<std::uint32_t>(static_cast<std::uint8_t>(s.value.exponent)) |
            static_cast<std::uint32_t>(s.reason) << 8 | static_cast<std::uint32_t>(s.partial) << 16 |
-           static_cast<std::uint32_t>(s.link_down) << 17;
+           static_cast<std::uint32_t>(s.link_down) << 17 | static_cast<std::uint32_t>(s.sure) << 18;
   }
   static void unpack(std::uint32_t detail, sample& s) noexcept {
     s.value.exponent = static_cast<std::int8_t>(detail & 0xff);
     s.reason = static_cast<wire::absence>(detail >> 8 & 0xff);
     s.partial = (detail >> 16 & 1) != 0;
     s.link_down = (detail >> 17 & 1) != 0;
+    s.sure = static_cast<certainty>(detail >> 18 & 3);
   }
 
   std::atomic<std::int64_t> mantissa_{0};
@@ -111,16 +112,27 @@ class alignas(32) shared_sample {  // two to a cache line, none across two
   std::atomic<std::uint32_t> sequence_{0};
 };
 
-/// One column's samples for all nodes.
+/// One column's samples for all nodes. Of their spread only the writer knows: readers have no use for it, and
+/// cells are smaller without.
 class shared_column {
  public:
   explicit shared_column(column_spec spec) : spec_(std::move(spec)) {}
   const column_spec& spec() const noexcept { return spec_; }
 
-  void store(node_id id, const sample& s) { cells_.grow(id).store(s); }
+  void store(node_id id, const sample& s) {
+    cells_.grow(id).store(s);
+    spreads_.grow(id) = s.spread;
+  }
+  /// Any thread; its spread is zero.
   sample load(node_id id) const noexcept {
     const shared_sample* cell = cells_.find(id);
     return cell == nullptr ? sample{} : cell->load();
+  }
+  /// The writer's thread: the sample as it was stored.
+  sample stored(node_id id) const noexcept {
+    sample s = load(id);
+    if (const duration* spread = spreads_.find(id)) s.spread = *spread;
+    return s;
   }
   /// Has the memory of `id`'s sample fetched; for loops over many nodes. Any id.
   void prefetch(node_id id) const noexcept { __builtin_prefetch(cells_.find(id)); }
@@ -128,6 +140,7 @@ class shared_column {
  private:
   column_spec spec_;
   node_array<shared_sample> cells_;
+  node_array<duration> spreads_;  // the writer's
 };
 
 }  // namespace binnacle::store

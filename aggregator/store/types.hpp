@@ -31,8 +31,23 @@ struct column_spec {
   friend auto operator<=>(const column_spec&, const column_spec&) = default;
 };
 
-/// One value of a column at one node. Either `reason` is none and `value` counts until `expires_at`, or there
-/// is no value and the reason says why. Instants are the aggregator's boot time.
+/// How a column's value stands to the number that all its members would give. As bits, so that two go
+/// together by `or`.
+enum class certainty : std::uint8_t {
+  exact = 0,
+  at_least = 1,  ///< a maximum without a member that was there: it could be more
+  at_most = 2,   ///< a minimum likewise: it could be less
+  unsure = 3,    ///< either: a mean, or a trend of such values
+};
+constexpr certainty operator|(certainty a, certainty b) noexcept {
+  return static_cast<certainty>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+constexpr certainty operator&(certainty a, certainty b) noexcept {
+  return static_cast<certainty>(static_cast<std::uint8_t>(a) & static_cast<std::uint8_t>(b));
+}
+
+/// One value of a column at one node. Either `reason` is none and `value` counts until `expires_at` (which
+/// may be over), or there is no value and the reason says why. Instants are the aggregator's boot time.
 struct sample {
   decimal value;
   instant read_at{};     ///< of the oldest member: the age of the number
@@ -40,7 +55,11 @@ struct sample {
   wire::absence reason = wire::absence::not_read_yet;
   bool partial = false;    ///< max, min or mean over what is there
   bool link_down = false;  ///< the node's agent is not connected; the value still counts until it expires
+  certainty sure = certainty::exact;
+  duration spread{};  ///< how much later than the oldest member the newest was read
 
+  /// Windows and `for` go by it: a new value of one member is news, whenever the others were read.
+  instant newest_read_at() const noexcept { return read_at + spread; }
   bool present(instant now) const noexcept { return reason == wire::absence::none && now < expires_at; }
   /// The reason as of `now`: for a value past its expiry `stale`, or `disconnected` while the link is down.
   wire::absence absent_because(instant now) const noexcept {

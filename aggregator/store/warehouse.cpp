@@ -7,9 +7,11 @@
 namespace binnacle::store {
 namespace {
 
-/// What a dead id costs is a cell in each column: memory of a fleet that is replaced every day for half a
-/// month.
-constexpr std::size_t most_lives = 16;
+/// A statistic of values of which some are not exact.
+certainty sure_of(statistic stat, certainty worst) noexcept {
+  const bool follows = stat != statistic::stddev && stat != statistic::trend;  // each value up: it goes up
+  return follows || worst == certainty::exact ? worst : certainty::unsure;
+}
 
 }  // namespace
 
@@ -22,7 +24,7 @@ result<node_id> warehouse::node(std::string_view name) {
     return error{errc::overloaded,
                  fmt::format("{} nodes are known already, the limit: raise max-nodes", by_name_.size())};
   }
-  if (nodes_.size() >= limits_.nodes * most_lives) {
+  if (ids_given() >= most_ids()) {
     return error{
         errc::overloaded,
         fmt::format("{} nodes have come and gone since the start: restart the aggregator", nodes_.size())};
@@ -229,14 +231,17 @@ void warehouse::expire(instant now) {
     node_state& n = nodes_[index(due.node)];
     if (!n.what || !columns_.used(column_id{due.column}) || !n.what->plans[due.column]->outlives_members())
       continue;
-    const sample current = columns_.at(column_id{due.column}).values->load(due.node);
+    const sample current = columns_.at(column_id{due.column}).values->stored(due.node);
     if (current.present(now)) {
       arm(due.column, due.node, current);
       continue;
     }
-    // Without any member left the sample ends as those of one group do: expired, with its age.
-    const sample rest = derive(n, due.column, now);
-    if (rest.present(now)) publish(due.column, due.node, rest);
+    // The sample ends as those of one group do, expired and with its age, if nothing is left, or if nothing
+    // has been read since the member that ended: then the node is silent, and what is left only looks
+    // fresher.
+    const sample left = evaluate(*n.what->plans[due.column], *n.cells, now);
+    if (!left.present(now) || left.newest_read_at() < current.newest_read_at()) continue;
+    publish(due.column, due.node, derive(n, due.column, now));
   }
 }
 
@@ -278,19 +283,28 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
     return w.last;
   }
   window_state& w = window_of(n, c, raw.value.exponent, p);
+  if (!raw.present(now) && !std::visit([](const auto& points) { return points.empty(); }, w.points)) {
+    w.hole = true;  // a member is too old: what came before ends as it would have
+    w.last.link_down = raw.link_down;
+    return w.last;
+  }
   sample s = raw;
+  const instant read_at = raw.newest_read_at();
   std::optional<decimal> value;
   const auto add = [&](auto& points, auto&&... more) {
     // A clock that went far back starts the window anew; a link offset that got better by a little leaves out
     // a point.
-    if (!points.empty() && raw.read_at + col.length < points.newest()) points.clear();
+    if (!points.empty() && read_at + col.length < points.newest()) {
+      points.clear();
+      w.doubtful_until = {};
+    }
     // Windows keep whole microseconds, read times are finer: the same read must not count as a later one.
-    if (points.empty() || raw.read_at - points.newest() >= std::chrono::microseconds(1))
-      points.add(raw.read_at, raw.value.mantissa, more...);
+    if (points.empty() || read_at - points.newest() >= std::chrono::microseconds(1))
+      points.add(read_at, raw.value.mantissa, more...);
   };
   if (mean) {
     auto& points = std::get<mean_window>(w.points);
-    const bool hole = w.hole || (!points.empty() && raw.read_at - points.newest() > p.longest_gap);
+    const bool hole = w.hole || (!points.empty() && read_at - points.newest() > p.longest_gap);
     add(points, integral_now(p, *n.cells), hole);
     value = points.mean();
   } else {
@@ -299,6 +313,11 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
     value = points.value();
   }
   w.hole = false;
+  if (raw.sure != certainty::exact) {
+    w.doubt = read_at < w.doubtful_until ? w.doubt | raw.sure : raw.sure;
+    w.doubtful_until = read_at + col.length;
+  }
+  if (read_at < w.doubtful_until) s.sure = sure_of(col.stat, w.doubt);
   if (value) {
     s.value = *value;
     if (mean) finish(p, s);
@@ -338,7 +357,7 @@ void warehouse::set_linked(node_id id, bool linked, instant now) {
   n.cells->set_linked(linked);
   for (std::uint32_t c = 0; c < columns_.size(); ++c) {
     if (!columns_.used(column_id{c})) continue;
-    sample s = columns_.at(column_id{c}).values->load(id);
+    sample s = columns_.at(column_id{c}).values->stored(id);
     s.link_down = !linked;
     publish(c, id, s);
   }

@@ -62,6 +62,10 @@ class warehouse {
   result<node_id> node(std::string_view name);
   std::optional<node_id> find(std::string_view name) const noexcept;
   const std::string& name(node_id id) const noexcept { return nodes_[index(id)].name; }
+  /// Ids given out so far, and how many there are: one for each name, and one more when a forgotten node
+  /// comes back.
+  std::size_t ids_given() const noexcept { return nodes_.size(); }
+  std::size_t most_ids() const noexcept { return limits_.nodes * most_lives; }
   /// Nodes known now.
   std::size_t node_count() const noexcept { return by_name_.size(); }
   bool known(node_id id) const noexcept { return !nodes_[index(id)].name.empty(); }
@@ -97,7 +101,8 @@ class warehouse {
     std::string name;
   };
   /// Forgets the nodes whose link has been down for `idle`: their cells, windows and samples, with no call of
-  /// the sink; not those that `keep` names. A node that comes back gets another id. Cost: a look at each node.
+  /// the sink; not those that `keep` names. A node that comes back gets another id. Cost: a look at each
+  /// node.
   std::vector<gone_node> forget_idle(duration idle, instant now,
                                      const std::function<bool(const std::string&)>& keep = {});
 
@@ -116,6 +121,8 @@ class warehouse {
   /// One user less; after the last the column is no longer derived and its id may come back for another.
   void unwatch(column_id id);
   const column_spec& spec(column_id id) const noexcept { return columns_.at(id).spec; }
+  /// The longest stale-after that nodes have announced for what the column is made of; zero: none has any.
+  duration stale_after(column_id id) const { return columns_.stale_after(id); }
   std::size_t columns_in_use() const noexcept { return columns_.in_use(); }
   /// The families that columns in use read, and how often agents should read them.
   wire::interest interest() const { return columns_.interest(); }
@@ -131,12 +138,18 @@ class warehouse {
   const warehouse_counters& counters() const noexcept { return counters_; }
 
  private:
+  /// What a dead id costs is a cell in each column and each strategy's state of a node: memory of a fleet
+  /// that is replaced every day for half a month.
+  static constexpr std::size_t most_lives = 16;
+
   /// A window of one column at one node.
   struct window_state {
     std::variant<mean_window, point_window> points;
-    std::int8_t exponent = 0;  // of the values in it
-    bool hole = false;         // an absence since the newest point
-    sample last;               // the statistic at the newest point
+    std::int8_t exponent = 0;            // of the values in it
+    bool hole = false;                   // an absence since the newest point
+    sample last;                         // the statistic at the newest point
+    certainty doubt = certainty::exact;  // of the points that are not exact
+    instant doubtful_until{};            // when the newest of them leaves the window
   };
   struct node_state {
     std::string name;               // empty: forgotten

@@ -54,6 +54,9 @@ TEST_SUITE("aggregator/decision/sentence") {
     CHECK(said(verdict::passed, partial, power_facts()) ==
           "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago (partial: not "
           "all sensors answered)");
+    CHECK(said(verdict::refused_missing, partial, power_facts())
+              .ends_with("rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago (partial: not all "
+                         "sensors answered)"));
   }
 
   TEST_CASE("a value that contradicts the verdict is explained by what keeps it") {

@@ -86,6 +86,59 @@ TEST_SUITE("aggregator/policy/labels") {
     CHECK(w.labels('a') == "-p");
   }
 
+  TEST_CASE("a partial value only decides what its missing members cannot turn round") {
+    using store::certainty;
+    struct row {
+      const char* rule;
+      certainty sure;
+      double value;
+      bool labelled_before, labelled_after, known;
+    };
+    const std::string band = "{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 70}";
+    const std::string cold = "{metricname: temp, operator: LessThan, target: 20}";
+    const std::string same = "{metricname: temp, operator: Equals, target: 50}";
+    const auto more = certainty::at_least, less = certainty::at_most, either = certainty::unsure;
+    for (const row& r : std::vector<row>{
+             // A maximum without its hottest member.
+             {hot.c_str(), more, 40, true, true, false},
+             {hot.c_str(), more, 90, false, true, true},
+             {hot.c_str(), more, 40, false, false, false},
+             {band.c_str(), more, 75, true, true, true},
+             {band.c_str(), more, 60, true, true, false},
+             {cold.c_str(), more, 10, false, false, false},
+             {cold.c_str(), more, 30, true, false, true},
+             // A minimum without its coldest.
+             {hot.c_str(), less, 90, false, false, false},
+             {hot.c_str(), less, 40, true, false, true},
+             {band.c_str(), less, 75, true, true, false},
+             {cold.c_str(), less, 10, false, true, true},
+             {cold.c_str(), less, 30, true, true, false},
+             // A mean without any.
+             {hot.c_str(), either, 90, false, false, false},
+             {hot.c_str(), either, 40, true, true, false},
+             {same.c_str(), more, 50, false, false, false},
+             {same.c_str(), more, 60, true, false, true},
+             {same.c_str(), more, 40, true, true, false},
+             {same.c_str(), less, 40, true, false, true},
+             {same.c_str(), less, 60, true, true, false},
+         }) {
+      CAPTURE(r.rule);
+      CAPTURE(static_cast<int>(r.sure));
+      CAPTURE(r.value);
+      CAPTURE(r.labelled_before);
+      world w;
+      w.apply(one("deschedule", r.rule));
+      const bool below = r.rule == cold.c_str(), equal = r.rule == same.c_str();
+      w.value('a', "temp", !r.labelled_before ? (below || equal ? 45 : 10) : below ? 10 : equal ? 50 : 90);
+      REQUIRE(w.of('a', evict).violating == r.labelled_before);
+      w.sample(
+          'a', "temp",
+          {from_double(r.value, -3).value(), w.now, w.now + 10s, wire::absence::none, true, false, r.sure});
+      CHECK(w.of('a', evict).violating == r.labelled_after);
+      CHECK((w.what('a', evict) != state::frozen) == r.known);
+    }
+  }
+
   TEST_CASE("a WAN cut evicts nobody: a site falls silent and no label moves") {
     world w;
     w.apply(one("deschedule", hot));

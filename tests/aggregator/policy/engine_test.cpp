@@ -194,6 +194,42 @@ TEST_SUITE("aggregator/policy/engine") {
     }
   }
 
+  TEST_CASE("for goes by the newest member of a number that is made of several") {
+    world w;
+    w.apply(manifest(
+        {{"dontschedule", rules("{metricname: temp, operator: GreaterThan, target: 80, for: 30s}")}}));
+    // The oldest member was read 50 s before the first sample, and again before the last.
+    const auto read = [&w](duration oldest, double value) {
+      store::sample s{from_double(value, -3).value(), w.start + oldest, w.start + oldest + 180s,
+                      wire::absence::none};
+      s.spread = w.now - s.read_at;
+      w.sample('a', "temp", s);
+    };
+    w.at(50s);
+    read(0s, 90);
+    CHECK(w.what('a') == state::pass);
+    w.at(79s);
+    read(0s, 90);
+    CHECK(w.what('a') == state::pass);
+    w.at(80s);
+    read(0s, 90);
+    CHECK(w.what('a') == state::violating);
+    w.at(81s);
+    read(60s, 50);
+    CHECK(w.what('a') == state::pass);
+    // An edit goes on by the same time.
+    w.at(100s);
+    read(60s, 90);
+    w.apply(manifest(
+        {{"dontschedule", rules("{metricname: temp, operator: GreaterThan, target: 80, for: 20s}")}}));
+    w.at(119s);
+    read(60s, 90);
+    CHECK(w.what('a') == state::pass);
+    w.at(120s);
+    read(60s, 90);
+    CHECK(w.what('a') == state::violating);
+  }
+
   TEST_CASE("clearBelow and clearAbove: violated at the target, cleared only past the other end") {
     world w;
     w.apply(manifest({{"dontschedule",
@@ -279,6 +315,41 @@ TEST_SUITE("aggregator/policy/engine") {
     CHECK(w.what('a') == state::pass);
     w.value('a', "temp", 90);
     CHECK(w.what('a') == state::missing);
+  }
+
+  TEST_CASE("onMissing: Reject refuses a node whose maximum has lost a member and does not violate without") {
+    world w;
+    w.apply(manifest({{"dontschedule", rules(hot, "onMissing: Reject")}}));
+    w.at(10s);
+    const auto partial = [&w](double v) {
+      w.sample('a', "temp",
+               {from_double(v, -3).value(), w.now, w.now + 10s, wire::absence::none, true, false,
+                store::certainty::at_least});
+    };
+    w.value('a', "temp", 90);
+    CHECK(w.what('a') == state::violating);
+    partial(40);
+    CHECK(w.what('a') == state::missing);
+    partial(85);
+    CHECK(w.what('a') == state::violating);
+    w.value('a', "temp", 40);
+    CHECK(w.what('a') == state::pass);
+  }
+
+  TEST_CASE(
+      "a value that had its metric's stale-after behind it when it came counts by the rule's staleAfter") {
+    world w;
+    w.apply(manifest(
+        {{"dontschedule",
+          rules("{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 70, staleAfter: 5m}")}}));
+    w.value('a', "temp", 90);
+    w.at(120s);
+    CHECK(w.what('a') == state::violating);
+    // As the store tells it again when a catalogue has changed.
+    w.sample('a', "temp", {{90, 0}, w.start, w.start + 10s, wire::absence::none});
+    CHECK(w.what('a') == state::violating);
+    w.value('a', "temp", 75);
+    CHECK(w.what('a') == state::violating);
   }
 
   TEST_CASE("a node that appears after the grace is rejected until it has data") {

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,30 @@ struct bench {
                 .has_value());
   }
   void send_watts(double t, std::int64_t package0) { send(t, {{0, package0}, {1, 500}, {2, 70}}); }
+};
+
+/// Two sensors of two files under one name: their node's number is the maximum. The first ends after 10 s.
+struct two_files {
+  std::vector<seen> told;
+  warehouse store{{}, [this](column_id c, node_id n, const sample& s) { told.push_back({c, n, s}); }};
+  wire::catalog catalog;
+  node_id node = store.node("n").value();
+  std::shared_ptr<const shared_column> column = store.watch({"rack_inlet"}, at_s(1)).values;
+
+  explicit two_files(std::uint32_t second_stale_after_ms = 10'000)
+      : catalog(catalog_builder()
+                    .group("textfile", 10'000, "a.prom")
+                    .series("rack_inlet", {{"where", "top"}})
+                    .group("textfile", second_stale_after_ms, "b.prom")
+                    .series("rack_inlet", {{"where", "bottom"}})) {
+    REQUIRE(store.set_catalog(node, catalog, at_s(1)).has_value());
+  }
+  void send(double t, std::uint16_t group, std::int64_t value) {
+    wire::batch b{.catalog_version = 1, .sent_at_ns = to_ns(at_s(t))};
+    b.reads.push_back({group, to_ns(at_s(t))});
+    b.values.push_back({group, value});
+    REQUIRE(store.apply(node, b, duration::zero(), at_s(t)).has_value());
+  }
 };
 
 }  // namespace binnacle::store

@@ -225,15 +225,75 @@ TEST_SUITE("aggregator/store/derive") {
     n.cells.set_read(0, at_s(98));
     const sample s = n.get("load");
     CHECK(s.read_at == at_s(98));
+    CHECK(s.newest_read_at() == at_s(100));
     CHECK(s.expires_at == at_s(104));
     // At 104 s the second group has expired: the maximum goes on without it.
     const sample later = n.get("load", at_s(104));
     CHECK(later.value == decimal{1, 0});
     CHECK(later.partial);
     CHECK(later.expires_at == at_s(108));
-    CHECK(n.get("load", at_s(108)).reason == wire::absence::stale);
+    // Without any of them it ends whole, with its value for whoever has a longer staleAfter.
+    CHECK(n.get("load", at_s(108)).absent_because(at_s(108)) == wire::absence::stale);
+    CHECK(n.get("load", at_s(108)).value == decimal{2, 0});
+    CHECK(n.get("load", at_s(108)).expires_at == at_s(104));
     n.cells.set_linked(false);
-    CHECK(n.get("load", at_s(108)).reason == wire::absence::disconnected);
+    CHECK(n.get("load", at_s(108)).absent_because(at_s(108)) == wire::absence::disconnected);
+  }
+
+  TEST_CASE("what is too old keeps its value and its expiry; what was never read has none") {
+    catalog_builder c;
+    const auto counter = metrics::kind::counter;
+    c.group("a").series("load", {{"x", "1"}}, 0, counter).group("b").series("load", {{"x", "2"}}, 0, counter);
+    node n(c);
+    n.set({1, 2});
+    n.cells.set_read(1, at_s(95));
+    const sample s = n.get("load", at_s(106));
+    CHECK(s.value == decimal{3, 0});
+    CHECK(s.read_at == at_s(95));
+    CHECK(s.expires_at == at_s(105));
+    CHECK(s.absent_because(at_s(106)) == wire::absence::stale);
+    n.cells.set_read(1, instant{});
+    CHECK(n.get("load", at_s(101)).reason == wire::absence::stale);
+  }
+
+  TEST_CASE("a partial maximum could be more, if what is missing has ever been there or is still to come") {
+    node n(foreign("load", metrics::kind::gauge));
+    n.set({15, 1499});
+    CHECK(n.get("load").sure == certainty::exact);
+    n.cells.set_absent(0, wire::absence::timeout);
+    CHECK(n.get("load").sure == certainty::at_least);
+    n.cells.set_linked(false);
+    CHECK(n.get("load").sure == certainty::at_least);
+
+    node young(foreign("load", metrics::kind::gauge));
+    young.cells.set_value(1, 1499);
+    CHECK(young.get("load").sure == certainty::at_least);
+    young.cells.set_absent(0, wire::absence::no_data);  // a sensor that has never measured anything
+    CHECK(young.get("load").partial);
+    CHECK(young.get("load").sure == certainty::exact);
+  }
+
+  TEST_CASE("a partial minimum could be less, a mean either, and a negative scale turns them round") {
+    node n(foreign("load", metrics::kind::gauge));
+    n.set({15, 1499});
+    n.cells.set_absent(0, wire::absence::timeout);
+    const auto by = [&n](metrics::node_rule rule, double scale) {
+      metrics::resolved name;
+      name.family = "load";
+      name.rule = rule;
+      name.rule_given = true;
+      name.scale = scale;
+      const plan p = compile(n.cells.series(), name);
+      sample s = evaluate(p, n.cells, at_s(101));
+      finish(p, s);
+      return s.sure;
+    };
+    CHECK(by(metrics::node_rule::max, 1) == certainty::at_least);
+    CHECK(by(metrics::node_rule::max, -2) == certainty::at_most);
+    CHECK(by(metrics::node_rule::min, 1) == certainty::at_most);
+    CHECK(by(metrics::node_rule::min, -2) == certainty::at_least);
+    CHECK(by(metrics::node_rule::mean, 1) == certainty::unsure);
+    CHECK(by(metrics::node_rule::mean, -2) == certainty::unsure);
   }
 
   TEST_CASE("a sum that no longer fits is absent, not wrapped") {

@@ -62,6 +62,8 @@ inline wire::batch batch_at(const wire::catalog& c, instant read_at,
   return b;
 }
 
+inline std::ostream& operator<<(std::ostream& out, certainty c) { return out << static_cast<int>(c); }
+
 inline std::ostream& operator<<(std::ostream& out, const sample& s) {
   return out << s.value << " reason " << static_cast<int>(s.reason) << " read " << to_ns(s.read_at)
              << " expires " << to_ns(s.expires_at) << (s.partial ? " partial" : "")

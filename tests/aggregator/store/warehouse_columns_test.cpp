@@ -186,27 +186,6 @@ TEST_SUITE("aggregator/store/warehouse/families") {
 }
 
 TEST_SUITE("aggregator/store/warehouse/expiry") {
-  /// Two sensors of two files under one name: their node's number is the maximum.
-  struct two_files {
-    std::vector<seen> told;
-    warehouse store{{}, [this](column_id c, node_id n, const sample& s) { told.push_back({c, n, s}); }};
-    wire::catalog catalog = catalog_builder()
-                                .group("textfile", 10'000, "a.prom")
-                                .series("rack_inlet", {{"where", "top"}})
-                                .group("textfile", 10'000, "b.prom")
-                                .series("rack_inlet", {{"where", "bottom"}});
-    node_id node = store.node("n").value();
-    std::shared_ptr<const shared_column> column = store.watch({"rack_inlet"}, at_s(1)).values;
-
-    two_files() { REQUIRE(store.set_catalog(node, catalog, at_s(1)).has_value()); }
-    void send(double t, std::uint16_t group, std::int64_t value) {
-      wire::batch b{.catalog_version = 1, .sent_at_ns = to_ns(at_s(t))};
-      b.reads.push_back({group, to_ns(at_s(t))});
-      b.values.push_back({group, value});
-      REQUIRE(store.apply(node, b, 0s, at_s(t)).has_value());
-    }
-  };
-
   TEST_CASE("a maximum goes on with what is there when one of its groups is too old") {
     two_files f;
     CHECK(f.store.next_deadline() == instant::max());
@@ -220,6 +199,7 @@ TEST_SUITE("aggregator/store/warehouse/expiry") {
     REQUIRE(f.told.size() == 1);
     CHECK(f.told[0].what.value == decimal{26, 0});
     CHECK(f.told[0].what.partial);
+    CHECK(f.told[0].what.sure == certainty::at_least);
     CHECK(f.told[0].what.expires_at == at_s(114));
     CHECK(f.column->load(f.node) == f.told[0].what);
     // The last one ends as any value does.
@@ -230,6 +210,45 @@ TEST_SUITE("aggregator/store/warehouse/expiry") {
     CHECK(f.store.next_deadline() == instant::max());
     f.send(120, 0, 31);
     CHECK(f.store.next_deadline() == at_s(130));
+  }
+
+  TEST_CASE("a silent node's maximum ends whole: what was read longer ago does not go on alone") {
+    two_files f(60'000);
+    f.send(100, 1, 25);
+    f.send(104, 0, 30);
+    f.told.clear();
+    f.store.expire(at_s(114));
+    CHECK(f.told.empty());
+    CHECK(f.column->load(f.node).value == decimal{30, 0});
+    CHECK(f.column->load(f.node).absent_because(at_s(114)) == wire::absence::stale);
+    // The first thing that it says again counts.
+    f.send(120, 1, 26);
+    CHECK(f.column->load(f.node).value == decimal{26, 0});
+    CHECK(f.column->load(f.node).sure == certainty::at_least);
+  }
+
+  TEST_CASE("the stale-after of a column is the longest that nodes have announced for it") {
+    two_files f(60'000);
+    CHECK(f.store.stale_after(column_id{0}) == 60s);
+    CHECK(f.store.stale_after(f.store.watch({"rack_inlet_top"}, at_s(1)).id) == 10s);
+    CHECK(f.store.stale_after(f.store.watch({"nobody_has_it"}, at_s(1)).id) == 0s);
+  }
+
+  TEST_CASE("a value that was too old when the catalogue changed is there for a longer staleAfter") {
+    bench b;
+    const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
+    const auto mean = b.store.watch({"rapl_power_watts", 30s, statistic::avg}, at_s(99));
+    b.send_watts(100, 600);
+    b.catalog.version = 2;
+    b.catalog.series.push_back({"mine", {}, 0, metrics::kind::gauge, 0, {}});
+    REQUIRE(b.store.set_catalog(b.node, b.catalog, at_s(130)).has_value());
+    const auto late = b.store.watch({"rapl_power_watts", 60s, statistic::max}, at_s(130));
+    for (const auto& c : {column, mean, late}) {
+      const sample s = c.values->load(b.node);
+      CHECK(s.value == decimal{1170, -1});
+      CHECK(s.reason == wire::absence::none);
+      CHECK(s.expires_at == at_s(110));
+    }
   }
 
   TEST_CASE("a deadline that new reads have moved tells nobody") {

@@ -224,6 +224,7 @@ TEST_SUITE("aggregator/store/warehouse/forgetting") {
       w.set_linked(n, false, at_s(1));
       REQUIRE(w.forget_idle(1s, at_s(10)).size() == 1);
     }
+    CHECK(w.ids_given() == w.most_ids());
     CHECK(w.node("x").error().message.find("restart the aggregator") != std::string::npos);
   }
 }

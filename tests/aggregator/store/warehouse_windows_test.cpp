@@ -72,6 +72,58 @@ TEST_SUITE("aggregator/store/warehouse/windows") {
     CHECK(column.values->load(b.node).value == decimal{25, -1});
   }
 
+  TEST_CASE("a window sees a peak of one member between two reads of another") {
+    two_files f(180'000);
+    const auto top = f.store.watch({"rack_inlet", 60s, statistic::max}, at_s(1));
+    const auto mean = f.store.watch({"rack_inlet", 60s, statistic::avg}, at_s(1));
+    f.send(100, 1, 30);
+    for (int t = 100; t < 110; ++t) f.send(t, 0, 40);
+    for (int t = 110; t < 120; ++t) f.send(t, 0, 90);
+    for (int t = 120; t < 130; ++t) f.send(t, 0, 40);
+    CHECK(top.values->load(f.node).value == decimal{90, 0});
+    CHECK(top.values->load(f.node).read_at == at_s(100));
+    CHECK(top.values->stored(f.node).newest_read_at() == at_s(129));
+    CHECK(mean.values->load(f.node).value > decimal{50, 0});
+  }
+
+  TEST_CASE("a window is as sure as its least sure point") {
+    two_files f(180'000);
+    const auto top = f.store.watch({"rack_inlet", 10s, statistic::max}, at_s(1));
+    const auto trend = f.store.watch({"rack_inlet", 10s, statistic::trend}, at_s(1));
+    f.send(100, 0, 40);
+    f.send(100, 1, 30);
+    CHECK(top.values->load(f.node).sure == certainty::at_least);  // before the slow one there was half of it
+    f.send(109, 0, 40);
+    CHECK(top.values->load(f.node).sure == certainty::at_least);
+    CHECK(trend.values->load(f.node).sure == certainty::unsure);
+    f.send(110, 0, 40);
+    CHECK(top.values->load(f.node).sure == certainty::exact);
+    CHECK(trend.values->load(f.node).sure == certainty::exact);
+  }
+
+  TEST_CASE("a member that is too old adds no point, and its return does not fill the hole") {
+    bench b;
+    catalog_builder two;
+    const auto counter = metrics::kind::counter;
+    two.group("a")
+        .series("load", {{"x", "1"}}, 0, counter)
+        .group("b")
+        .series("load", {{"x", "2"}}, 0, counter);
+    b.catalog = two;
+    REQUIRE(b.store.set_catalog(b.node, b.catalog, at_s(99)).has_value());
+    const auto top = b.store.watch({"load", 60s, statistic::max}, at_s(99));
+    b.send(100, {{0, 1}, {1, 2}});
+    const auto only_first = [&](double t, std::int64_t value) {
+      auto batch = batch_at(b.catalog, at_s(t), {{0, value}});
+      batch.reads.resize(1);
+      REQUIRE(b.store.apply(b.node, batch, 0s, at_s(t)).has_value());
+    };
+    only_first(111, 1000);
+    CHECK(top.values->load(b.node).absent_because(at_s(111)) == wire::absence::stale);
+    b.send(112, {{0, 1}, {1, 2}});
+    CHECK(top.values->load(b.node).value == decimal{3, 0});
+  }
+
   TEST_CASE("one read that two batches speak of is one point, also with a fraction of a microsecond") {
     bench b;
     const auto trend = b.store.watch({"rapl_power_watts_0", 60s, statistic::trend}, at_s(99));
