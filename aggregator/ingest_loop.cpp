@@ -77,6 +77,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
     stock.unwatch(id);
     interest_changed = true;
   }
+  duration stale_after(store::column_id id) const override { return stock.stale_after(id); }
   const policy::family_names& announced() const override { return stock.families(); }
 
   // policy::sink

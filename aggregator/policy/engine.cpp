@@ -24,8 +24,6 @@ void engine::update(store::column_id column, store::node_id node, const store::s
     ++context_.counters.updates;
     add_node(node, now);
     watched_column& watched = *found->second;
-    if (s.reason == wire::absence::none)
-      watched.longest_life = std::max(watched.longest_life, s.expires_at - s.read_at);
     for (const auto& i : watched.inputs) {
       i->feed(node, i->seen(s), now, context_);
       check_conditions_of(*i);
@@ -144,20 +142,30 @@ void engine::do_what_is_due(instant now) {
     if (found == runs_.end()) continue;
     auto& [id, e] = *found->second;
     if (d->what == due::cool_down) e.run->serve_waiting(now, context_);
-    if (d->what == due::give_up) e.run->give_up(d->node, now, context_);
+    if (d->what == due::give_up) {
+      set_patience(e);  // a stale-after may have been announced since
+      e.run->give_up(d->node, now, context_);
+    }
     if (d->what == due::grace) grace(e, now);
     check_conditions(id, e);
   }
 }
 
+/// How long a rule's values are waited for that never came: a whole stale-after.
+duration engine::patience(const entry& e, std::size_t rule) const {
+  const duration own = std::max(options_.patience, columns_.stale_after(e.columns[rule]->from.id));
+  return e.inputs[rule]->stale_after().value_or(own);
+}
+
+void engine::set_patience(entry& e) const {
+  for (std::size_t r = 0; r < e.inputs.size(); ++r) e.run->set_patience(r, patience(e, r));
+}
+
 /// When values that never came count as missing: a whole stale-after since the strategy's columns are
 /// watched.
-instant engine::grace_end(const entry& e) const noexcept {
+instant engine::grace_end(const entry& e) const {
   instant end{};
-  for (std::size_t r = 0; r < e.inputs.size(); ++r) {
-    const duration own = std::max(options_.patience, e.columns[r]->longest_life);
-    end = std::max(end, e.columns[r]->since + e.inputs[r]->stale_after().value_or(own));
-  }
+  for (std::size_t r = 0; r < e.inputs.size(); ++r) end = std::max(end, e.columns[r]->since + patience(e, r));
   return end;
 }
 

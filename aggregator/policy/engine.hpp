@@ -15,8 +15,9 @@
 namespace binnacle::policy {
 
 struct engine_options {
-  /// Least wait for values that never came, before onMissing: Reject rejects and before "no node has a value"
-  /// is said; a rule's staleAfter or a longer stale-after of the metric takes its place.
+  /// Least wait for values that never came, before onMissing: Reject rejects, before a label from before the
+  /// start is given up and before "no node has a value" is said; a rule's staleAfter or a longer stale-after
+  /// of the metric takes its place.
   duration patience = std::chrono::seconds(10);
   /// Namespaces whose policies may label nodes (deschedule, labeling); empty: all.
   std::vector<std::string> label_namespaces;
@@ -134,7 +135,9 @@ class engine {
     context_.known_nodes = options_.told_nodes_only ? static_cast<std::uint32_t>(told_.size()) : known_count_;
   }
   void do_what_is_due(instant now);
-  instant grace_end(const entry& e) const noexcept;
+  duration patience(const entry& e, std::size_t rule) const;
+  void set_patience(entry& e) const;
+  instant grace_end(const entry& e) const;
   void grace(entry& e, instant now);
   bool awaited(const deadline& d) const;
   void check_conditions(const strategy_id& id, entry& e, bool all = false);

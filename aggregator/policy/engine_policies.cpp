@@ -121,9 +121,7 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   const auto at = next.emplace(strategy_id{p.key, s.kind}, std::move(fresh)).first;
   runs_[serial] = &*at;
   entry& e = at->second;
-  duration patience{};
-  for (const input* i : e.inputs) patience = std::max(patience, i->stale_after().value_or(options_.patience));
-  e.run->set_patience(patience);
+  set_patience(e);
   if (before == nullptr) {
     for (const auto& [node, labels] : told_) e.run->inherit(node, labels, now, context_);
   }
@@ -158,11 +156,6 @@ watched_column& engine::watch(const store::column_spec& spec, instant now) {
     column->from = columns_.watch(spec, now);
     column->since = now;
     by_column_[index(column->from.id)] = column.get();
-    for (std::uint32_t n = 0; n < known_.size(); ++n) {
-      const store::sample s = column->from.values->load(store::node_id{n});
-      if (s.reason == wire::absence::none)
-        column->longest_life = std::max(column->longest_life, s.expires_at - s.read_at);
-    }
   }
   return *column;
 }

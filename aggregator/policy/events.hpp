@@ -72,6 +72,9 @@ class column_source {
   /// Called once per distinct spec; release() undoes it.
   virtual watched watch(const store::column_spec& spec, instant now) = 0;
   virtual void release(store::column_id id) = 0;
+  /// The longest stale-after of what the column is made of, as nodes have announced it so far; zero if none
+  /// has.
+  virtual duration stale_after(store::column_id id) const = 0;
   /// For "did you mean".
   virtual const family_names& announced() const = 0;
 };

@@ -67,8 +67,7 @@ class input {
 /// A column that some rule watches, with its inputs: one, or more if rules differ in their staleAfter.
 struct watched_column {
   column_source::watched from;
-  instant since{};          ///< watched since then
-  duration longest_life{};  ///< the longest stale-after seen: the metric's own
+  instant since{};  ///< watched since then
   std::vector<std::unique_ptr<input>> inputs;
 };
 

@@ -11,6 +11,7 @@ strategy_run::strategy_run(policy_key key, strategy s, columns values, std::uint
       values_(std::move(values)),
       serial_(serial),
       plan_(strategy_.kind == strategy_kind::labeling ? strategy_ : strategy{}),
+      patience_(strategy_.rules.size()),
       budget_(strategy_.max_nodes, strategy_.cool_down) {}
 
 strategy_run::node_cell& strategy_run::at(store::node_id node) {
@@ -89,8 +90,13 @@ void strategy_run::watch_knowledge(store::node_id node, const judgement& j, inst
   node_cell& cell = nodes_[index(node)];
   const auto states = rules(node);
   const bool touched = std::ranges::any_of(states, &rule_state::ever_known);
-  const auto waiting = static_cast<std::uint16_t>(
-      std::ranges::count_if(states, [](const rule_state& r) { return !r.ever_known && !r.given_up; }));
+  std::uint16_t waiting = 0;
+  duration shortest = duration::max();
+  for (std::size_t r = 0; r < states.size(); ++r) {
+    if (states[r].ever_known || states[r].given_up) continue;
+    ++waiting;
+    shortest = std::min(shortest, patience_[r]);
+  }
   if (touched != cell.touched || j.blind != cell.blind || waiting != cell.waiting)
     out.relabel.push_back(node);
   cell.touched = touched;
@@ -98,7 +104,8 @@ void strategy_run::watch_knowledge(store::node_id node, const judgement& j, inst
   cell.waiting = waiting;
   if (touched && waiting > 0 && !cell.giving_up) {
     cell.giving_up = true;
-    out.due.push({now + patience_, due::give_up, serial_, node});
+    if (cell.waiting_since == instant{}) cell.waiting_since = now;
+    out.due.push({cell.waiting_since + shortest, due::give_up, serial_, node});
   }
 }
 
@@ -244,8 +251,11 @@ void strategy_run::set_open(bool open, instant now, run_context& out) {
 
 void strategy_run::give_up(store::node_id node, instant now, run_context& out) {
   if (index(node) >= nodes_.size() || !nodes_[index(node)].alive) return;
-  nodes_[index(node)].giving_up = false;
-  for (rule_state& r : rules(node)) binnacle::policy::give_up(r);
+  node_cell& cell = nodes_[index(node)];
+  cell.giving_up = false;
+  for (std::size_t r = 0; r < patience_.size(); ++r) {
+    if (now - cell.waiting_since >= patience_[r]) binnacle::policy::give_up(rules(node)[r]);
+  }
   judge(node, now, out);
 }
 

@@ -90,7 +90,7 @@ class strategy_run {
 
   /// Missing data rejects from now on (onMissing: Reject); judge the nodes again.
   void reject_missing() noexcept { rejects_ = true; }
-  /// due::give_up: values of this node that never came count as off.
+  /// due::give_up: values of this node that never came in their time count as off.
   void give_up(store::node_id node, instant now, run_context& out);
   /// due::cool_down, or places became free: labels for those who wait.
   void serve_waiting(instant now, run_context& out);
@@ -105,8 +105,9 @@ class strategy_run {
   }
   const label_budget& budget() const noexcept { return budget_; }
   const label_plan& plan() const noexcept { return plan_; }
-  /// How long to wait for values that never came; the engine sets it from the columns' stale-after.
-  void set_patience(duration d) noexcept { patience_ = d; }
+  /// How long to wait for a rule's values that never came; the engine sets it from the column's stale-after,
+  /// at the start and before give_up().
+  void set_patience(std::size_t rule, duration d) noexcept { patience_[rule] = d; }
 
  private:
   struct node_cell {
@@ -118,6 +119,7 @@ class strategy_run {
     bool carries = false;       // a label of this strategy is on the node, as last heard
     bool blocked = false;       // violating, and all labels that it would get are somebody else's
     std::uint16_t waiting = 0;  // rules without any value so far, not given up
+    instant waiting_since{};    // the first value of another rule; the epoch: there was none
     state last = state::pass;
   };
 
@@ -154,7 +156,7 @@ class strategy_run {
 
   bool dry_run_ = false;
   bool rejects_ = false;
-  duration patience_{};
+  std::vector<duration> patience_;  // by rule
   label_budget budget_;
   std::optional<instant> waking_at_;  // due::cool_down is under way for then
   std::vector<node_cell> nodes_;

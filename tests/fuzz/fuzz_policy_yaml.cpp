@@ -28,6 +28,7 @@ class no_columns : public column_source {
     return {store::column_id{next_++}, std::make_shared<store::shared_column>(spec)};
   }
   void release(store::column_id) override { ++released_; }
+  duration stale_after(store::column_id) const override { return {}; }
   const family_names& announced() const override { return announced_; }
 
  private:

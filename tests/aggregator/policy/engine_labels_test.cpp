@@ -216,6 +216,35 @@ TEST_SUITE("aggregator/policy/labels") {
     CHECK(w.labels('a') == "p=violating");
   }
 
+  TEST_CASE("a metric is waited for as long as nodes announced it may take, each rule by itself") {
+    world w;
+    w.columns.at({"ram"}).stale_after = 30s;
+    w.columns.at({"fan"}).stale_after = 20s;
+    w.apply(one("deschedule", hot + "," + low + ",{metricname: fan, operator: GreaterThan, target: 1}"));
+    w.e.set_node_labels(world::id('a'), violating, w.now);
+    w.at(1s);
+    w.value('a', "temp", 50, 1h);
+    for (const duration t : {10s, 21s, 30s}) {
+      w.at(t);
+      CHECK(w.labels('a') == "p=violating");
+    }
+    SUBCASE("it comes at last") {
+      w.value('a', "ram", 100, 1h);
+      CHECK(w.labels('a') == "p=violating");
+    }
+    SUBCASE("it does not") {
+      w.at(31s);
+      CHECK(w.labels('a') == "-p");
+    }
+    SUBCASE("it is announced as slower still") {
+      w.columns.at({"ram"}).stale_after = 90s;
+      w.at(90s);
+      CHECK(w.labels('a') == "p=violating");
+      w.at(91s);
+      CHECK(w.labels('a') == "-p");
+    }
+  }
+
   TEST_CASE("labeling waits for each label's own metric") {
     world w;
     w.apply(data("labeling.yaml"));

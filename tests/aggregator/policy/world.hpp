@@ -22,6 +22,7 @@ class fake_columns : public column_source {
     store::column_id id{};
     std::shared_ptr<store::shared_column> values;
     bool watched = false;
+    duration stale_after{};  ///< as announced: the longest life of its samples so far, or what a test says
   };
 
   watched watch(const store::column_spec& spec, instant) override {
@@ -39,10 +40,16 @@ class fake_columns : public column_source {
       ++releases;
     }
   }
+  duration stale_after(store::column_id id) const override {
+    for (const auto& [spec, c] : columns) {
+      if (c.id == id) return c.stale_after;
+    }
+    return {};
+  }
   const family_names& announced() const override { return families; }
   column& at(const store::column_spec& spec) {
     auto& c = columns[spec];
-    if (!c.values) c = {store::column_id{next++}, std::make_shared<store::shared_column>(spec), false};
+    if (!c.values) c = {store::column_id{next++}, std::make_shared<store::shared_column>(spec)};
     return c;
   }
 
@@ -110,6 +117,7 @@ class world {
     columns.at({metric});
     for (auto& [spec, c] : columns.columns) {
       if (spec.metric != metric) continue;
+      if (s.reason == wire::absence::none) c.stale_after = std::max(c.stale_after, s.expires_at - s.read_at);
       c.values->store(id(node), s);
       e.update(c.id, id(node), s, now);
     }
