@@ -269,6 +269,7 @@ ops::self_report faces_loop::impl::self() const {
   }
   const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
   for (std::string& said : node_warnings(ingest.contests, strange)) out.warnings.push_back(std::move(said));
+  if (auto said = id_warning(ingest.ids_given, ingest.most_ids)) out.warnings.push_back(std::move(*said));
   return out;
 }
 

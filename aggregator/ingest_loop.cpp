@@ -348,6 +348,8 @@ ingest_report ingest_loop::impl::report() const {
   out.store = stock.counters();
   out.engine = judge.counters();
   out.nodes = stock.node_count();
+  out.ids_given = stock.ids_given();
+  out.most_ids = stock.most_ids();
   out.series = stock.series_count();
   out.columns = stock.columns_in_use();
   out.shapes = stock.kinds();

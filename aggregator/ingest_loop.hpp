@@ -29,6 +29,7 @@ struct ingest_report {
   store::warehouse_counters store;
   policy::engine_counters engine;
   std::size_t nodes = 0, series = 0, columns = 0, shapes = 0;
+  std::size_t ids_given = 0, most_ids = 0;  ///< of nodes; see store::warehouse
   std::vector<policy::strategy_status> strategies;
   std::vector<policy::condition> conditions;
   std::vector<policy::problem> problems;  ///< of the policy files and the file of aliases, as last read

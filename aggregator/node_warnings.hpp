@@ -2,6 +2,8 @@
 
 #include "aggregator/ingest/counters.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,5 +14,9 @@ namespace binnacle::aggregator {
 /// does not know. Pure.
 std::vector<std::string> node_warnings(const std::vector<ingest::contest>& contests,
                                        const std::vector<std::string>& without_object);
+
+/// A sentence from half of the ids of nodes on, since a new node gets none when all are given out; else
+/// nothing. Pure.
+std::optional<std::string> id_warning(std::size_t given, std::size_t most);
 
 }  // namespace binnacle::aggregator
