@@ -258,11 +258,11 @@ std::optional<decimal> board::measured(series_ref s) const {
   return e.reason == wire::absence::none ? std::optional(e.value) : std::nullopt;
 }
 
-void board::set_without_value(group_ref g, wire::absence reason) {
+void board::set_without_value(std::string_view source, wire::absence reason) {
   for (series_ref s = 0; s < series_.size(); ++s) {
     const auto& e = series_[s];
-    if (e.removed || e.info.group != g) continue;
-    if (e.reason == wire::absence::none || e.reason == wire::absence::not_read_yet) set_absent(s, reason);
+    if (e.removed || (e.reason != wire::absence::none && e.reason != wire::absence::not_read_yet)) continue;
+    if (groups_[e.info.group].info.source == source) set_absent(s, reason);
   }
 }
 

@@ -57,6 +57,11 @@ class board {
   series_ref add_series(group_ref group, std::string family, metrics::label_set labels,
                         std::int8_t exponent = 0, metrics::kind type = metrics::kind::gauge,
                         std::string help = {});
+  /// Whether the bounds leave room for one series more with so many bytes of name, labels and help, once
+  /// `series` others with `bytes` of them are forgotten.
+  bool has_room(std::size_t text, std::size_t series = 0, std::size_t bytes = 0) const noexcept {
+    return live_series() < most_.series + series && bytes_ + text <= most_.bytes + bytes;
+  }
   /// Forgets the series (a file or device that went away for good). Raises version(); other references stay
   /// valid, this one may be given out again.
   void remove_series(series_ref s);
@@ -68,8 +73,8 @@ class board {
   /// Stores a mantissa that already is at the series' resolution.
   void set(series_ref s, std::int64_t mantissa);
   void set_absent(series_ref s, wire::absence reason);
-  /// Makes those series of a group absent that still have a value; the others keep their reason.
-  void set_without_value(group_ref g, wire::absence reason);
+  /// Makes those series of a source absent that still have a value; the others keep their reason.
+  void set_without_value(std::string_view source, wire::absence reason);
   /// While a series is withheld it is absent (frozen), whatever is set: its reading cannot be believed.
   void withhold(series_ref s, bool withheld);
   /// What its source set last, withheld or not; nothing when that was an absence.

@@ -18,8 +18,7 @@ using std::chrono::seconds;
 
 constexpr duration first_pause = seconds(1);
 constexpr duration longest_pause = seconds(60);
-constexpr duration told_at_most = seconds(60);              // what changes in a source that works in part
-constexpr duration regular_look = std::chrono::minutes(5);  // zones, page sizes and disks come and go
+constexpr duration told_at_most = seconds(60);  // what changes in a source that works in part
 
 wire::absence absence_for(errc code) {
   switch (code) {
@@ -148,11 +147,7 @@ std::string sampler::refusal_since(std::uint64_t refusals) const {
 }
 
 void sampler::failed(entry& e, const error& why, instant now) {
-  const auto reason = absence_for(why.code);
-  const auto& groups = out_.groups();
-  for (board::group_ref g = 0; g < groups.size(); ++g) {
-    if (!groups[g].removed && groups[g].info.source == e.from->name()) out_.set_without_value(g, reason);
-  }
+  out_.set_without_value(e.from->name(), absence_for(why.code));
   if (e.up) {
     e.up = false;
     e.look_at = now + first_pause;

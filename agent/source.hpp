@@ -32,6 +32,9 @@ struct event_count {
   std::uint64_t count = 0;
 };
 
+/// How often a source that works is looked at anew.
+inline constexpr duration regular_look = std::chrono::minutes(5);
+
 /// One kernel interface, device or folder. Every source takes the root folder it reads below, so that tests
 /// and containers
 /// (/host/sys) need no special case. A source that cannot read one thing marks that series absent with a
@@ -60,8 +63,8 @@ class source {
   virtual void start(async::task_group& /*beside*/, std::function<void()> /*arrived*/) {}
 
   /// Finds what there is to read and adds its groups and series to the board; called at start and, with
-  /// back-off, again after read() failed or every few minutes, since zones, disks and interfaces come and go.
-  /// Keeps what is still there.
+  /// back-off, again after read() failed or every regular_look, since zones, disks and interfaces come and
+  /// go. Keeps what is still there.
   virtual result<void> discover(board& out) = 0;
 
   /// What is degraded now although the last read succeeded, in one sentence; empty when all is well. While it

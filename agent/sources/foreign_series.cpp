@@ -13,12 +13,14 @@ namespace {
 
 constexpr std::size_t most_help = 160;  // it travels with every catalogue
 
-// What a series costs in a catalogue, roughly: Cap'n Proto rounds every text up to words and points to it.
-std::size_t cost_of(const foreign_series& s) {
-  std::size_t bytes = 64 + s.name.size() + s.help.size();
-  for (const auto& [label, value] : s.labels) bytes += 48 + label.size() + value.size();
+std::size_t text_of(const foreign_series& s) {
+  std::size_t bytes = s.name.size() + s.help.size();
+  for (const auto& [label, value] : s.labels) bytes += label.size() + value.size();
   return bytes;
 }
+
+// What a series costs in a catalogue, roughly: Cap'n Proto rounds every text up to words and points to it.
+std::size_t cost_of(const foreign_series& s) { return 64 + 48 * s.labels.size() + text_of(s); }
 
 }  // namespace
 
@@ -52,7 +54,7 @@ std::optional<foreign_names::refusal> foreign_names::against(const std::string& 
 
 void foreign_names::take(std::string_view key, const foreign_series& s, foreign_origin& holder) {
   const auto cost = cost_of(s);
-  if (taken_.emplace(key, taken{cost, &holder}).second) bytes_ += cost;
+  if (taken_.emplace(key, taken{cost, text_of(s), &holder}).second) bytes_ += cost;
 }
 
 void foreign_names::release(std::string_view key) {
@@ -70,6 +72,7 @@ void foreign_names::gone(std::string_view key) {
   it->second.gone = ++last_gone_;
   gone_.emplace(last_gone_, it->first);
   gone_bytes_ += it->second.cost;
+  gone_text_ += it->second.text;
   ++freed_;
 }
 
@@ -78,12 +81,14 @@ void foreign_names::back(std::string_view key) {
   if (it == taken_.end() || it->second.gone == 0) return;
   gone_.erase(std::exchange(it->second.gone, 0));
   gone_bytes_ -= it->second.cost;
+  gone_text_ -= it->second.text;
 }
 
 void foreign_names::make_room(const foreign_series& s, board& out) {
-  const auto cost = cost_of(s);
+  const auto cost = cost_of(s), text = text_of(s);
   if (!fits(taken_.size() - gone_.size(), bytes_ - gone_bytes_, cost)) return;
-  while (!gone_.empty() && !fits(taken_.size(), bytes_, cost)) {
+  if (!out.has_room(text, gone_.size(), gone_text_)) return;
+  while (!gone_.empty() && !(fits(taken_.size(), bytes_, cost) && out.has_room(text))) {
     const auto key = gone_.begin()->second;
     taken_.at(key).holder->yield(key, out);
   }
@@ -138,6 +143,7 @@ std::string foreign_origin::apply(board::group_ref group, const std::vector<fore
     const auto ref =
         out.add_series(group, s->name, s->labels, natural_exponent(s->value).value_or(0), s->type, s->help);
     if (ref == board::no_series) {  // the board counts it
+      refused_ = refused_ || !out.has_room(text_of(*s));
       if (problem.empty()) problem = out.last_refusal();
       continue;
     }

@@ -55,8 +55,8 @@ class foreign_names {
   void release(std::string_view key);
   /// Whoever has this name but no longer the series gives it up.
   void ask_for(const std::string& key, board& out);
-  /// If the bounds leave no room for `s`, but would without the series that are gone: those are given up,
-  /// the one gone longest first, until there is room.
+  /// If these bounds or the board's leave no room for `s`, but would without the series that are gone: those
+  /// are given up, the one gone longest first, until there is room.
   void make_room(const foreign_series& s, board& out);
   /// A series is gone: its name is kept, so that policies see an absence, until somebody needs the room.
   void gone(std::string_view key);
@@ -68,6 +68,7 @@ class foreign_names {
  private:
   struct taken {
     std::size_t cost;  // in a catalogue
+    std::size_t text;  // what the board counts of it
     foreign_origin* holder;
     std::uint64_t gone = 0;  // its place in gone_; 0: it is there
   };
@@ -80,6 +81,7 @@ class foreign_names {
   std::size_t bytes_ = 0;
   std::map<std::uint64_t, std::string_view> gone_;  // in the order in which they went
   std::size_t gone_bytes_ = 0;
+  std::size_t gone_text_ = 0;
   std::uint64_t last_gone_ = 0;
   std::uint64_t freed_ = 0;
 };

@@ -24,7 +24,8 @@ using namespace std::chrono_literals;
 namespace {
 
 struct folder {
-  explicit folder(textfile_options o = {}) : source(with_path(std::move(o), path.path()), clock.source()) {
+  explicit folder(textfile_options o = {}, board::bounds room = {})
+      : out(room), source(with_path(std::move(o), path.path()), clock.source()) {
     REQUIRE(source.discover(out));
   }
   static textfile_options with_path(textfile_options o, const std::string& path) {
@@ -361,6 +362,61 @@ TEST_CASE("series that are gone make room for those that are there, the one gone
   }
   CHECK(f.refused("bound") == 0);
   CHECK(f.source.limitation().empty());
+}
+
+TEST_CASE("series that are gone make room on a board that is full of bytes, too") {
+  folder f({}, {.bytes = 2'000});
+  const auto with_label = [](const char* pod, char filling) {
+    return "x{pod=\"" + std::string(pod) + "\",l=\"" + std::string(800, filling) + "\"} 1\n";
+  };
+  const auto of = [](const char* pod, char filling) {
+    return metrics::label_set{{"pod", pod}, {"l", std::string(800, filling)}};
+  };
+  f.settled("a.prom", with_label("1", 'a') + with_label("2", 'a'));
+  f.look();
+  SUBCASE("one label changes for all") {
+    f.settled("a.prom", with_label("1", 'b') + with_label("2", 'b'));
+    f.look();
+    CHECK(shown(f.out, "x", of("1", 'b')).substr(0, 1) == "1");
+    CHECK(shown(f.out, "x", of("2", 'b')).substr(0, 1) == "1");
+    CHECK(f.refused("bound") == 0);
+    CHECK(f.source.limitation().empty());
+  }
+  SUBCASE("a file written once is taken when there is room") {
+    f.settled("b.prom", with_label("3", 'b'));
+    f.look();
+    CHECK(shown(f.out, "x", of("3", 'b')) == "no such series");
+    CHECK(f.refused("bound") == 1);
+    f.settled("a.prom", with_label("1", 'a'));
+    f.look();
+    f.look();
+    CHECK(shown(f.out, "x", of("3", 'b')).substr(0, 1) == "1");
+    CHECK(f.source.limitation().empty());
+  }
+}
+
+TEST_CASE("files that are gone make room for new ones, the one gone longest first") {
+  folder f({.files = 3});
+  for (const auto* name : {"a.prom", "b.prom", "c.prom"})
+    f.settled(name, std::string(name).substr(0, 1) + " 1\n");
+  f.look();
+  f.path.remove("b.prom");
+  f.look();
+  f.path.remove("a.prom");
+  f.look();
+  f.settled("d.prom", "d 1\n");
+  f.look();
+  CHECK(shown(f.out, "d").substr(0, 1) == "1");
+  CHECK(shown(f.out, "b") == "no such series");
+  CHECK(shown(f.out, "a") == "missing");
+  f.settled("e.prom", "e 1\n");
+  f.settled("f.prom", "f 1\n");
+  f.look();
+  CHECK(shown(f.out, "a") == "no such series");
+  CHECK(shown(f.out, "e").substr(0, 1) == "1");
+  CHECK(shown(f.out, "c").substr(0, 1) == "1");
+  CHECK(shown(f.out, "f") == "no such series");
+  CHECK(f.source.limitation().find("1 file more than the 3 that are read") != std::string::npos);
 }
 
 TEST_CASE("for a series that would not fit then either nothing is given up") {

@@ -86,7 +86,7 @@ result<void> textfile_source::read(board& out) {
   }
   files_left_out_ = 0;
   for (const auto& name : *names) {
-    if (!files_.contains(name) && files_.size() >= options_.files) {
+    if (!files_.contains(name) && files_.size() >= options_.files && !make_room(out)) {
       ++files_left_out_;
       continue;
     }
@@ -94,6 +94,19 @@ result<void> textfile_source::read(board& out) {
   }
   out.mark_read(group_, time_.now());
   return {};
+}
+
+// Of the files that are gone the one gone longest is forgotten, if there is one.
+bool textfile_source::make_room(board& out) {
+  auto oldest = files_.end();
+  for (auto it = files_.begin(); it != files_.end(); ++it) {
+    if (!it->second.gone_at) continue;
+    if (oldest == files_.end() || *it->second.gone_at < *oldest->second.gone_at) oldest = it;
+  }
+  if (oldest == files_.end()) return false;
+  forget(oldest->second, out);
+  files_.erase(oldest);
+  return true;
 }
 
 void textfile_source::look_at(const std::string& name, instant now, board& out) {

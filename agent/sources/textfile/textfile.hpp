@@ -32,8 +32,8 @@ struct textfile_options {
 /// with a rename; one that is empty or ends within a line and has just been written is taken for half
 /// written, and the values before it stand. The age of a series counts from the last time its file was there
 /// and right. A file (or a series of it) that goes is `missing` for ten minutes, so that policies see an
-/// absence rather than a node that never had it, then forgotten; one that another file has now moves there at
-/// once.
+/// absence rather than a node that never had it, then forgotten, sooner if new ones need the place; one that
+/// another file has now moves there at once.
 class textfile_source final : public source {
  public:
   explicit textfile_source(textfile_options options, clocks time = {});
@@ -59,6 +59,7 @@ class textfile_source final : public source {
     foreign_origin held;
   };
 
+  bool make_room(board& out);
   void look_at(const std::string& name, instant now, board& out);
   void lose(file& f, wire::absence reason, board& out);
   void vanish(file& f, instant now, board& out);
