@@ -46,7 +46,7 @@ error why_not_open(int number, const link_options& o, const std::string& where) 
     case IPMI_ERR_PRIVILEGE_LEVEL_INSUFFICIENT:
     case IPMI_ERR_PRIVILEGE_LEVEL_CANNOT_BE_OBTAINED:
       return {
-          errc::permission,
+          errc::unsupported,
           fmt::format(
               "{} does not give this user the privilege level asked for: set privilege to user, or give the "
               "user a higher level",

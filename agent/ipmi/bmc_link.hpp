@@ -40,9 +40,9 @@ enum class trouble : unsigned char {
 /// (tests/agent/ipmi/symbols holds the list), never a raw command.
 class bmc_link {
  public:
-  /// Errors: permission (wrong user or password, or the level is not theirs: trying again may lock the
-  /// account), unsupported (the BMC cannot do what is configured), overloaded (silent at the password: it may
-  /// be wrong), not_found (no device, no such host), timeout, io.
+  /// Errors: permission (wrong user or password: trying again may lock the account), unsupported (the BMC
+  /// does not give the level, suite or version that is configured, or not yet: it may be starting),
+  /// overloaded (silent at the password: it may be wrong), not_found (no device, no such host), timeout, io.
   static result<std::unique_ptr<bmc_link>> open(const link_options& options, const credentials& who);
   ~bmc_link();
   bmc_link(const bmc_link&) = delete;

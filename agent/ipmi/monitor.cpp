@@ -14,6 +14,8 @@ namespace {
 using std::chrono::seconds;
 
 constexpr auto first_retry = seconds(1), longest_retry = seconds(60);
+// A BMC that starts offers less for a while; one that is configured otherwise is mended by a person.
+constexpr auto longest_unsupported = seconds(300);
 // A BMC that went silent at the password may count that as a failed attempt.
 constexpr auto doubtful_retry = std::chrono::minutes(10);
 constexpr auto look_for_credentials = seconds(2);
@@ -56,9 +58,11 @@ result<const inventory*> monitor::find() {
   if (!link) return link.error();
   ++counts_.sessions;
   link_ = *std::move(link);
+  // Each step may be long on a slow BMC: whoever asks for a sign of life meanwhile gets it.
+  hear();
   auto identity = link_->identify();
   if (!identity) return identity.error();
-  // Long on a real BMC: whoever asks for a sign of life meanwhile gets it.
+  hear();
   auto sensors = cache_.sensors(*link_, *identity, [this](unsigned record, unsigned records) {
     if (record == 1) log_.info("reading the descriptions of {} sensors, once", records);
     hear();
@@ -67,11 +71,16 @@ result<const inventory*> monitor::find() {
   counts_.sdr_rebuilds = cache_.rebuilds();
   identity->sdr_records = cache_.records();
   reader_ = std::make_unique<sensor_reader>(*link_, *identity);
-  auto extras = reader_->extras();
+  auto extras = reader_->extras([this] { hear(); });
   if (!extras) return extras.error();
   found_ = {*std::move(identity), *std::move(sensors)};
+  const auto room = max_sensors - extras->size();
+  if (found_.sensors.size() > room) {
+    log_.warning("{} of the BMC's {} sensors are left out: {} are taken at most",
+                 found_.sensors.size() - room, found_.sensors.size(), room);
+    found_.sensors.resize(room);
+  }
   for (auto& e : *extras) found_.sensors.push_back(std::move(e));
-  if (found_.sensors.size() > max_sensors) found_.sensors.resize(max_sensors);
   auto rules = roles_;
   if (selected_) rules.insert(rules.begin(), selected_->roles.begin(), selected_->roles.end());
   by_key_.clear();
@@ -250,15 +259,15 @@ void monitor::try_open(instant now) {
 void monitor::close(error why, instant now) {
   reader_.reset();
   link_.reset();
-  const bool permanent =
-      (why.code == errc::permission || why.code == errc::unsupported) && !settings_.host.empty();
+  const bool permanent = why.code == errc::permission && !settings_.host.empty();
   // Only what the BMC refused; a file that cannot be read is looked at again all the time.
   if (permanent && load()) refused_ = who_;
   if (permanent) {
     retry_at_ = now + look_for_credentials;
   } else {
+    const auto longest = why.code == errc::unsupported ? longest_unsupported : longest_retry;
     retry_after_ = retry_after_ == duration::zero() ? duration(first_retry)
-                                                    : std::min<duration>(2 * retry_after_, longest_retry);
+                                                    : std::min<duration>(2 * retry_after_, longest);
     retry_at_ = now + (why.code == errc::overloaded ? duration(doubtful_retry) : retry_after_);
   }
   tell_status(false, std::move(why.message), permanent);

@@ -25,8 +25,9 @@ struct inventory {
 /// The helper at work: keeps the link to the BMC, reads what is wanted when its turn comes, and tells the
 /// agent.
 ///
-///   closed --open--> open --lost--> closed (again after 1, 2, 4 … 60 s)
-///      |  refused (password, level, suite)
+///   closed --open--> open --lost--> closed (again after 1, 2, 4 … 60 s; 300 s when the
+///      |                                          BMC does not offer what is configured)
+///      |  refused (user, password, K_g)
 ///      v
 ///   refused: nothing is tried before the credentials file changes
 class monitor {

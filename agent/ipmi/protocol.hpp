@@ -16,7 +16,8 @@
 /// Unix socket: one JSON object a line, UTF-8, at most 64 KiB. Pure: no sockets, files or clocks. Apache-2.0
 /// like the rest of the tree: nothing of FreeIPMI is in here.
 ///
-///   helper: hello                                 once, first
+///   helper: hello                                 once, first; status{not ok} instead, and the end, when
+///                                                 another agent has this helper
 ///           status{not ok} | bmc, sensor…, inventory_end     the inventory; again whenever it changes
 ///           plan                                  after each select, interest or change of a period
 ///           reading…, status, stats

@@ -167,7 +167,8 @@ outcome sensor_reader::read_dcmi_power() {
   const auto watts = a.field("current_power");
   const auto active = a.field("power_reading_state.power_measurement");
   if (!watts || !active) return absent(wire::absence::malformed);
-  if (*active == 0) return absent(wire::absence::no_data);
+  // Some BMCs call the measurement active and measure nothing. A machine that runs draws power.
+  if (*active == 0 || *watts == 0) return absent(wire::absence::no_data);
   outcome o;
   o.got.value = static_cast<double>(*watts);
   o.got.over = statistics_of(a);
@@ -205,12 +206,13 @@ outcome sensor_reader::read_chassis() {
   return o;
 }
 
-result<std::vector<known_sensor>> sensor_reader::extras() {
+result<std::vector<known_sensor>> sensor_reader::extras(const std::function<void()>& between) {
   std::vector<known_sensor> all;
   const error lost{errc::timeout,
                    "the BMC stopped answering while it was asked what it has: the link is opened anew"};
   const auto chassis = read_chassis();
   if (chassis.how == trouble::lost) return lost;
+  between();
   if (chassis.got.state) {
     known_sensor s;
     s.about.key = "chassis.power";
@@ -226,6 +228,7 @@ result<std::vector<known_sensor>> sensor_reader::extras() {
 
   const auto power = read_dcmi_power();
   if (power.how == trouble::lost) return lost;
+  between();
   // Inactive or forbidden today may be active tomorrow; a BMC without the command never has it.
   if (power.got.reason != wire::absence::missing) {
     known_sensor s;
@@ -240,10 +243,10 @@ result<std::vector<known_sensor>> sensor_reader::extras() {
   }
   for (const auto& e : dcmi_entities) {
     answer a(tmpl_cmd_dcmi_get_temperature_reading_rs);
-    if (ask_temperature(link_.context(), e.id, 1, a) != 0) {
-      if (link_.last_trouble() == trouble::lost) return lost;
-      continue;
-    }
+    const bool has = ask_temperature(link_.context(), e.id, 1, a) == 0;
+    if (!has && link_.last_trouble() == trouble::lost) return lost;
+    between();
+    if (!has) continue;
     const auto instances =
         std::min(a.field("total_number_of_available_instances").value_or(0), most_instances);
     for (std::uint32_t instance = 1; instance <= instances; ++instance) {

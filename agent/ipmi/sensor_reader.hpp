@@ -26,8 +26,8 @@ class sensor_reader {
   outcome read(const known_sensor& s);
 
   /// What the BMC has besides the SDR: DCMI power and temperatures, chassis status. Errors: timeout (link
-  /// lost). Blocks: up to five commands.
-  result<std::vector<known_sensor>> extras();
+  /// lost). Blocks: up to five commands; `between` is called after each.
+  result<std::vector<known_sensor>> extras(const std::function<void()>& between);
 
  private:
   outcome read_sdr(const known_sensor& s);

@@ -34,8 +34,8 @@ std::string lan_conf(const board_spec& board, const bmc_ports& ports, const std:
   text += "  user 1 true \"\" \"\" user 10 none md2 md5 straight\n";
   text += fmt::format("  user 2 true \"{}\" \"{}\" admin 10 none md2 md5 straight\n", bmc_admin,
                       bmc_admin_password);
-  text +=
-      fmt::format("  user 3 true \"{}\" \"{}\" user 10 none md2 md5 straight\n", bmc_user, bmc_user_password);
+  text += fmt::format("  user 3 true \"{}\" \"{}\" {} 10 none md2 md5 straight\n", bmc_user,
+                      bmc_user_password, board.user_level);
   text += fmt::format("serial 15 127.0.0.1 {} codec VM\nconsole 127.0.0.1 {}\n", ports.system, ports.console);
   if (board.dcmi_watts) {
     text += fmt::format("loadlib \"{}\" \"{}/values\"\n", BINNACLE_BMC_DCMI_MODULE, folder);

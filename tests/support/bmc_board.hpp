@@ -40,6 +40,7 @@ struct board_spec {
   std::vector<board_sensor> sensors;
   std::vector<board_state> states;
   std::optional<unsigned> dcmi_watts;  ///< nothing: the BMC does not know DCMI
+  std::string user_level = "user";     ///< of bmc_user: "user", "operator", "admin"
 };
 
 namespace boards {
@@ -60,7 +61,7 @@ struct bmc_ports {
 /// Users of every simulated BMC. ipmi_sim lets only administrators use DCMI.
 inline constexpr const char* bmc_admin = "monitor";
 inline constexpr const char* bmc_admin_password = "secret1";
-inline constexpr const char* bmc_user = "viewer";  ///< privilege level USER
+inline constexpr const char* bmc_user = "viewer";  ///< of board_spec::user_level
 inline constexpr const char* bmc_user_password = "secret2";
 
 /// Writes everything ipmi_sim needs below `folder`: lan.conf, board.emu, board.sdrs, and in values/ a file

@@ -158,6 +158,21 @@ std::string bmc_sim::console(const std::string& commands, milliseconds wait) {
   return said;
 }
 
+void bmc_sim::add_description(std::uint8_t number, const std::string& name) {
+  // A full sensor record: IPMI 2.0, table 43-1. Owner, number, entity; what it can; units and y = x; no
+  // nominal reading, all of a byte; no thresholds; the name in 8-bit characters.
+  std::vector<unsigned> record{
+      0, 0, 0x51, 0x01, static_cast<unsigned>(43 + name.size()), 0x20, 0, number, 0x0b, 1, 0x7f, 0x40, 1, 1};
+  record.insert(record.end(), 6, 0);  // masks of events and thresholds
+  for (const unsigned byte : {0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 0}) record.push_back(byte);
+  record.insert(record.end(), 11, 0);  // thresholds, hysteresis, reserved, OEM
+  record.push_back(0xc0u | static_cast<unsigned>(name.size()));
+  for (const char c : name) record.push_back(static_cast<unsigned char>(c));
+  std::string command = "main_sdr_add 0x20";
+  for (const auto byte : record) command += " " + std::to_string(byte);
+  console(command);
+}
+
 void bmc_sim::scanning(int sensor_number, bool on) {
   const std::string none = " 000000000000000";
   console("sensor_set_event_support 0x20 0 " + std::to_string(sensor_number) +

@@ -4,6 +4,7 @@
 #include "tests/support/temp_folder.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ class bmc_sim {
   /// Sends commands of ipmi_sim_cmd(5), a line each, and gives what the simulator answered within `wait`.
   std::string console(const std::string& commands,
                       std::chrono::milliseconds wait = std::chrono::milliseconds(100));
+  /// Adds the description of a temperature sensor while the simulator runs; the board has no such sensor.
+  void add_description(std::uint8_t number, const std::string& name);
   /// Stops the board's answering for this sensor (N/A), or lets it again.
   void scanning(int sensor_number, bool on);
 

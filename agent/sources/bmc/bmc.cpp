@@ -147,7 +147,8 @@ void bmc_source::show_about(board& out) {
 
 std::string bmc_source::limitation() const {
   const auto& view = link_->view();
-  if (!view.identity() || !view.planned() || !view.plan().empty()) return {};
+  if (!view.identity() || !view.planned()) return {};
+  if (!view.plan().empty()) return unmatched(options_.select, view.sensors());
   return view.sensors().empty()
              ? fmt::format("the BMC at {} has no sensors", view.identity()->address)
              : fmt::format(

@@ -28,6 +28,8 @@ struct heard {
   std::optional<ipmi::status> status;
   std::map<std::string, wire::absence> read;  // by key, how its last reading ended
   bool whole = false;                         // each planned sensor has been read
+  bool greeted = false;
+  bool taken = false;  // the helper serves another agent
 };
 
 /// Listens until everything was said that --probe tells of, or `until`. Errors: as a session's.
@@ -52,11 +54,14 @@ result<void> listen(int channel, const ipmi::selection& select, instant until, h
       if (!message) return message.error();
       if (auto taken = out.view.take(*message); !taken) return taken;
       if (std::holds_alternative<ipmi::hello>(*message)) {
+        out.greeted = true;
         const auto say = ipmi::encode(ipmi::from_agent(select));
         if (::write(channel, say.data(), say.size()) != static_cast<ssize_t>(say.size())) {
           return error{errc::io, "the helper binnacle-ipmi does not read"};
         }
       } else if (const auto* status = std::get_if<ipmi::status>(&*message)) {
+        out.taken = !out.greeted;
+        if (out.taken) return {};
         // The first one tells that nothing has been tried yet.
         const bool first = !out.status.has_value();
         out.status = *status;
@@ -74,7 +79,7 @@ result<void> listen(int channel, const ipmi::selection& select, instant until, h
   }
 }
 
-finding of_inventory(const heard& h) {
+finding of_inventory(const heard& h, const ipmi::selection& select) {
   const auto& bmc = *h.view.identity();
   auto what = fmt::format("{} {}: {} sensors, {} of them read{}", bmc.address, bmc.manufacturer,
                           h.view.sensors().size(), h.view.plan().size(), bmc.dcmi ? ", DCMI" : "");
@@ -97,6 +102,10 @@ finding of_inventory(const heard& h) {
   if (count > 0) {
     return {finding::grade::limited, std::move(what), fmt::format("{} without a value: {}", count, silent),
             "usual for parts that are not fitted or switched off; bmc-exclude leaves them out"};
+  }
+  if (auto none = unmatched(select, h.view.sensors()); !none.empty()) {
+    return {finding::grade::limited, std::move(what), std::move(none),
+            "binnacle-ipmi --list names them; patterns are tried against name and key"};
   }
   return {finding::grade::works, std::move(what), {}, {}};
 }
@@ -122,6 +131,12 @@ std::vector<finding> probe_bmc(const bmc_options& o, duration patience) {
   }
   heard h;
   const auto done = listen(channel.get(), o.select, boot_clock::now() + patience, h);
+  if (h.taken) {
+    return {{finding::grade::absent, subject,
+             fmt::format("the helper at {} serves another agent, and one at a time", o.socket),
+             "usual beside the agent of this node: binnacle_agent_source_up{source=\"bmc\"} of its /metrics "
+             "says whether it reads the BMC"}};
+  }
   if (h.status && !h.status->ok) {
     return {{finding::grade::broken, subject, h.status->message,
              h.status->permanent
@@ -138,7 +153,7 @@ std::vector<finding> probe_bmc(const bmc_options& o, duration patience) {
              fmt::format("the BMC has not said what sensors it has within {}", human(patience)),
              "try again: the first look at a large BMC takes minutes; after that a cache is used"}};
   }
-  return {of_inventory(h)};
+  return {of_inventory(h, o.select)};
 }
 
 }  // namespace binnacle::agent

@@ -21,7 +21,6 @@ namespace asio = boost::asio;
 using local_socket = asio::basic_stream_socket<asio::local::stream_protocol, async::executor>;
 
 constexpr std::size_t most_unsent = std::size_t{1} << 20;
-constexpr auto last_words = std::chrono::milliseconds(500);
 // Most die at once; one that hangs in the kernel may take hours.
 constexpr auto stubborn = std::chrono::seconds(2);
 constexpr auto reap_every = std::chrono::milliseconds(20);
@@ -83,7 +82,7 @@ struct helper_link::coroutines {
       const auto [failed, n] = co_await c->socket->async_read_some(buffer, async::use_task);
       if (c->closed) co_return;
       if (failed) {
-        link->ended();
+        link->close();
         co_return;
       }
       const auto heard = link->hear(lines, {piece.data(), n});
@@ -118,7 +117,9 @@ struct helper_link::coroutines {
 helper_link::helper_link(link_options o, logger log)
     : options_(std::move(o)), log_(std::move(log)), minder_(options_.supervision, std::random_device{}()) {}
 
-helper_link::~helper_link() = default;
+helper_link::~helper_link() {
+  if (present_) present_->close();  // before the child's end is waited for
+}
 
 void helper_link::start(async::task_group& tasks, std::function<void()> arrived,
                         std::function<void()> inventory) {
@@ -187,28 +188,18 @@ void helper_link::adopt(descriptor channel) {
   tasks_->spawn("listening to binnacle-ipmi", coroutines::listen(shared_from_this(), present_));
 }
 
-/// Ends what there is; when a child is gone reap() says so.
+/// Ends what there is, or is told that it has ended. A child has a moment to end its session and to say how
+/// it ended; when it is gone reap() says so.
 void helper_link::close() {
   if (present_) present_->close();
   present_.reset();
   view_.lost();
+  const auto now = boot_clock::now();
   if (child_) {
-    kill_at_ = boot_clock::now();
-    child_->kill();
+    kill_at_ = now + helper_process::last_words;
   } else {
-    minder_.gone("", boot_clock::now());
+    minder_.gone("", now);
   }
-  wake();
-}
-
-/// The other end closed the connection.
-void helper_link::ended() {
-  if (!child_) return close();
-  // It has ended or is about to: what status it gives is worth a moment.
-  kill_at_ = boot_clock::now() + last_words;
-  present_->close();
-  present_.reset();
-  view_.lost();
   wake();
 }
 
@@ -273,7 +264,14 @@ result<void> helper_link::hear_one(const ipmi::from_helper& message) {
     wake();
     return {};
   }
-  if (!minder_.talking()) return error{errc::protocol, "something else than a hello came first"};
+  if (!minder_.talking()) {
+    if (const auto* status = std::get_if<ipmi::status>(&message); status != nullptr && !status->ok) {
+      minder_.taken(status->message, now);
+      wake();
+      return {};
+    }
+    return error{errc::protocol, "something else than a hello came first"};
+  }
   if (auto taken = view_.take(message); !taken) return taken;
   if (const auto* status = std::get_if<ipmi::status>(&message)) {
     minder_.status(status->ok, status->permanent, status->message, now);

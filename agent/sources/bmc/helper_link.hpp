@@ -69,7 +69,6 @@ class helper_link : public std::enable_shared_from_this<helper_link> {
   result<void> hear(ipmi::line_buffer& lines, std::string_view bytes);
   result<void> hear_one(const ipmi::from_helper& message);
   void tell_by(instant when);
-  void ended();
   void wake();
 
   const link_options options_;

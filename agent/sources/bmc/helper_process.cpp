@@ -1,6 +1,7 @@
 #include "agent/sources/bmc/helper_process.hpp"
 
 #include "agent/standard_descriptors.hpp"
+#include "common/clock.hpp"
 #include "common/os_error.hpp"
 
 #include <fmt/format.h>
@@ -78,16 +79,25 @@ helper_process::helper_process(helper_process&& other) noexcept
 
 helper_process& helper_process::operator=(helper_process&& other) noexcept {
   if (this == &other) return *this;
-  kill();
-  reap();
+  end();
   channel = std::move(other.channel);
   pid_ = std::exchange(other.pid_, -1);
   return *this;
 }
 
-helper_process::~helper_process() {
-  kill();
-  reap();
+helper_process::~helper_process() { end(); }
+
+void helper_process::end() noexcept {
+  channel = {};
+  const auto limit = boot_clock::now() + last_words;
+  while (!reap()) {
+    if (boot_clock::now() >= limit) {
+      kill();
+      reap();
+      return;
+    }
+    ::usleep(2'000);
+  }
 }
 
 void helper_process::kill() noexcept {

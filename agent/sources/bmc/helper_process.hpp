@@ -3,6 +3,7 @@
 #include "common/descriptor.hpp"
 #include "common/error.hpp"
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -25,8 +26,11 @@ class helper_process {
   static result<helper_process> start(const helper_command& what);
   helper_process(helper_process&& other) noexcept;
   helper_process& operator=(helper_process&& other) noexcept;
-  /// Kills it, and reaps it if that is a matter of no time.
+  /// Closes the channel, so that it can end its session with the BMC, which has few; kills it when it has not
+  /// ended after last_words. Blocks for that long at most.
   ~helper_process();
+  /// How long one that does not hang takes to end after its channel was closed.
+  static constexpr auto last_words = std::chrono::milliseconds(500);
 
   /// Our end of the socket, non-blocking; may be released.
   descriptor channel;
@@ -37,6 +41,7 @@ class helper_process {
   std::optional<std::string> reap();
 
  private:
+  void end() noexcept;
   helper_process(pid_t pid, descriptor ours) : channel(std::move(ours)), pid_(pid) {}
   pid_t pid_ = -1;
 };

@@ -104,4 +104,24 @@ std::map<std::string, std::uint32_t> keys_wanted(std::span<const ipmi::sensor> a
   return wanted;
 }
 
+std::string unmatched(const ipmi::selection& patterns, std::span<const ipmi::sensor> all) {
+  const auto fits_none = [&](const std::string& glob) {
+    return std::none_of(all.begin(), all.end(), [&](const auto& s) { return matches({&glob, 1}, s); });
+  };
+  const auto sentence = [&](std::string_view setting, const std::string& glob) {
+    return fmt::format("{}: \"{}\" fits none of the BMC's {} sensors: mend it or take it out", setting, glob,
+                       all.size());
+  };
+  for (const auto& glob : patterns.include) {
+    if (fits_none(glob)) return sentence("bmc-sensors", glob);
+  }
+  for (const auto& glob : patterns.exclude) {
+    if (fits_none(glob)) return sentence("bmc-exclude", glob);
+  }
+  for (const auto& rule : patterns.roles) {
+    if (fits_none(rule.pattern)) return sentence("bmc-roles", rule.pattern);
+  }
+  return {};
+}
+
 }  // namespace binnacle::agent

@@ -37,4 +37,8 @@ std::map<std::string, std::uint32_t> keys_wanted(std::span<const ipmi::sensor> a
                                                  const wire::interest& families,
                                                  std::span<const std::string> excluded);
 
+/// The first pattern of bmc-sensors, bmc-exclude or bmc-roles that none of the sensors fits, in a sentence;
+/// empty when each has one.
+std::string unmatched(const ipmi::selection& patterns, std::span<const ipmi::sensor> all);
+
 }  // namespace binnacle::agent

@@ -137,6 +137,10 @@ void supervisor::hung(std::string what, instant) {
       counts_.hung);
 }
 
+void supervisor::taken(std::string message, instant) {
+  if (state_ == state::greeting) end({errc::overloaded, std::move(message)}, counts_.failures);
+}
+
 void supervisor::broke(const error& why, instant) {
   if (state_ != state::greeting && state_ != state::talking) return;
   end({errc::protocol, fmt::format("the helper binnacle-ipmi broke the protocol: {}: are agent and helper of "

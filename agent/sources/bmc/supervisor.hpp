@@ -60,6 +60,8 @@ class supervisor {
   void planned(std::optional<duration> shortest, instant now);
   void reading(instant now);
   void status(bool ok, bool permanent, std::string message, instant now);
+  /// It serves another agent: nothing else will come of it.
+  void taken(std::string message, instant now);
   /// It broke the protocol: it must go.
   void broke(const error& why, instant now);
   /// It is no more; `how` in words ("status 1", "signal 9").
@@ -78,7 +80,7 @@ class supervisor {
 
   struct counts {
     std::uint64_t starts = 0;    ///< of the helper, or connections to it
-    std::uint64_t failures = 0;  ///< it could not be started or reached
+    std::uint64_t failures = 0;  ///< it could not be started or reached, or serves another agent
     std::uint64_t hung = 0;      ///< ended by us: no answer, or no reading, in time
     std::uint64_t broke = 0;     ///< ended by us: it broke the protocol
     std::uint64_t ended = 0;     ///< it ended by itself

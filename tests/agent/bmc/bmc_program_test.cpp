@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -174,10 +175,42 @@ TEST_CASE("a helper that runs as a sidecar is met at its socket, and met again a
   agent a({"--ipmi-socket", r.folder / "ipmi.sock"});
   REQUIRE(a.until(inlet, "23.0"));
   CHECK(a.children().empty());
+  // It serves one agent at a time: another one says whose turn it is, and a probe takes it for no fault.
+  program second(BINNACLE_AGENT,
+                 agent::flags({"--ipmi-socket", r.folder / "ipmi.sock", "--node-name", "second"}));
+  CHECK(second.until("another agent is connected to this binnacle-ipmi: one at a time", 20s));
+  program probe(BINNACLE_AGENT,
+                {"--sources", "bmc", "--ipmi-socket", r.folder / "ipmi.sock", "--probe", "-o", "json"});
+  probe.status(30s);
+  CAPTURE(probe.said);
+  CHECK(probe.said.find("serves another agent") != std::string::npos);
+  CHECK(probe.said.find("\"grade\": \"absent\"") != std::string::npos);
+  second.signal(SIGTERM);
+  CHECK(second.status() == 0);
   sidecar.reset();
   CHECK(a.until(inlet, ""));
   sidecar.emplace(BINNACLE_IPMI, helper);
   CHECK(a.until(inlet, "23.0", 20s));
+}
+
+TEST_CASE("the session with the BMC ends with the agent, and with a probe: a BMC has few") {
+  room r;
+  r.sim.note_commands();
+  SUBCASE("the agent") {
+    agent a(r.lan());
+    REQUIRE(a.until(inlet, "23.0"));
+    a.run.signal(SIGTERM);
+    CHECK(a.run.status() == 0);
+  }
+  SUBCASE("a probe") {
+    auto flags = r.lan();
+    for (const char* f : {"--sources", "bmc", "--probe"}) flags.emplace_back(f);
+    program p(BINNACLE_AGENT, flags);
+    p.status(30s);
+    CHECK(p.said.find("sensors, ") != std::string::npos);
+  }
+  const auto came = r.sim.commands();
+  CHECK(std::find(came.begin(), came.end(), "0x6 0x3c") != came.end());  // Close Session
 }
 
 TEST_CASE("--probe says what is there, or what is in the way") {

@@ -139,6 +139,14 @@ TEST_CASE("one of another release is ended, and both versions are named") {
   CHECK(l.counted().broke >= 1);
 }
 
+TEST_CASE("one that serves another agent says so instead of a hello, and is asked again") {
+  linked l(R"(echo '{"type":"status","ok":false,"message":"another agent is connected","permanent":false}'; )"
+           "exec sleep 1000");
+  REQUIRE(l.until([&] { return l.counted().failures >= 2; }));
+  CHECK(l.link->minder().trouble()->message == "another agent is connected");
+  CHECK(l.counted().broke == 0);
+}
+
 TEST_CASE("one that does not read what it is told is ended, and costs no more memory than the bound") {
   linked l(std::string(hello) + board + "exec sleep 1000");
   REQUIRE(l.until([&] { return l.inventories == 1; }));

@@ -9,9 +9,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
 #include <poll.h>
 #include <signal.h>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -80,6 +82,30 @@ TEST_CASE("killing takes what it started along") {
   p->kill();
   CHECK(end_of(*p) == "signal 9");
   CHECK(all_of(p->channel).empty());  // its end: nobody holds it any more
+}
+
+TEST_CASE("one that does not hang has time to end by itself, one that does is killed") {
+  support::temp_folder folder;
+  const auto file = folder / "ended";
+  SUBCASE("it ends") {
+    { const auto p = helper_process::start(shell("read line; echo ended > " + file)); }
+    CHECK(std::filesystem::exists(file));
+  }
+  SUBCASE("it hangs") {
+    pid_t pid = 0;
+    {
+      const auto p = helper_process::start(shell("echo $$; while :; do sleep 1000; done"));
+      std::array<char, 16> number{};
+      pollfd ready{p->channel.get(), POLLIN, 0};
+      REQUIRE(::poll(&ready, 1, 10'000) == 1);
+      REQUIRE(::read(p->channel.get(), number.data(), number.size() - 1) > 0);
+      pid = std::atoi(number.data());
+    }
+    // Its end may have been too soon to be reaped.
+    int status = 0;
+    if (::waitpid(pid, &status, 0) == pid) CHECK(WTERMSIG(status) == SIGKILL);
+    CHECK(::kill(pid, 0) != 0);
+  }
 }
 
 TEST_CASE("a stopped child is killed as well") {

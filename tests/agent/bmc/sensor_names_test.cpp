@@ -94,6 +94,26 @@ TEST_CASE("interest in a family is interest in the sensors behind it, but not in
   CHECK(wanted({}).empty());
 }
 
+TEST_CASE("a pattern that fits no sensor is told with its setting") {
+  ipmi::sensor inlet;
+  inlet.key = "20.0.01";
+  inlet.name = "Inlet Temp";
+  const std::vector all{inlet};
+  ipmi::selection patterns;
+  CHECK(unmatched(patterns, all).empty());
+  patterns.include = {"inlet*"};
+  patterns.exclude = {"20.0.01"};
+  patterns.roles = {{"*temp", ipmi::sensor_role::inlet}};
+  CHECK(unmatched(patterns, all).empty());
+  patterns.roles.push_back({"Ambient*", ipmi::sensor_role::inlet});
+  CHECK(unmatched(patterns, all) ==
+        "bmc-roles: \"Ambient*\" fits none of the BMC's 1 sensors: mend it or take it out");
+  patterns.exclude.emplace_back("fan*");
+  CHECK(unmatched(patterns, all).starts_with("bmc-exclude: \"fan*\""));
+  patterns.include.emplace_back("Inlt*");
+  CHECK(unmatched(patterns, all).starts_with("bmc-sensors: \"Inlt*\""));
+}
+
 TEST_SUITE_END();
 
 }  // namespace

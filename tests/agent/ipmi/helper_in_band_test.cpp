@@ -63,6 +63,25 @@ TEST_CASE("in-band: the same sensors by /dev/ipmi0, and a slow BMC keeps ninetee
   }
 }
 
+TEST_CASE("a slow BMC: pings are answered between the questions of what it is and what it has") {
+  bmc_sim bmc;
+  const auto flags = std::vector<std::string>{"--cache-folder", bmc.folder() + "/cache"};
+  {
+    helper_process helper(flags, bmc.shim_environment());
+    REQUIRE(helper.until_status(true));  // the descriptions are in the cache from now on
+  }
+  helper_process helper(flags, bmc.shim_environment("delay_ms 400"));
+  int answered = 0;
+  REQUIRE(helper.until(
+      [&](const auto& m) {
+        if (std::holds_alternative<hello>(m) || std::holds_alternative<pong>(m)) helper.say(ping{1});
+        answered += std::holds_alternative<pong>(m) ? 1 : 0;
+        return std::holds_alternative<inventory_end>(m);
+      },
+      60s));
+  CHECK(answered >= 4);  // who it is, chassis, DCMI power, three kinds of DCMI temperatures
+}
+
 TEST_CASE(
     "a BMC that hangs in the driver hangs the helper alone: it is silent, can be killed, and the next one "
     "works") {

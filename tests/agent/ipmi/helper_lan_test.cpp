@@ -73,10 +73,20 @@ TEST_CASE("over LAN: what the board has is found, read, and follows the board") 
     const auto* r = std::get_if<reading>(&m);
     return r != nullptr && r->key == "20.0.01" && r->value == 44;
   }));
-  CHECK(helper.until([](const auto& m) {
-    const auto* r = std::get_if<reading>(&m);
-    return r != nullptr && r->key == "dcmi.power" && r->value == 550;
-  }));
+  // Between them "active", with nothing measured: a machine that runs draws power.
+  const auto watts_are = [&](const auto& wanted) {
+    return helper.until([&](const auto& m) {
+      const auto* r = std::get_if<reading>(&m);
+      return r != nullptr && r->key == "dcmi.power" && wanted(*r);
+    });
+  };
+  const auto are_550 = [](const reading& r) { return r.value == 550; };
+  const auto are_none = [](const reading& r) { return r.reason == wire::absence::no_data && !r.value; };
+  CHECK(watts_are(are_550));
+  f.bmc.set_dcmi_watts(0);
+  CHECK(watts_are(are_none));
+  f.bmc.set_dcmi_watts(550);
+  CHECK(watts_are(are_550));
 
   f.bmc.scanning(2, false);
   CHECK(helper.until([](const auto& m) {
@@ -84,10 +94,7 @@ TEST_CASE("over LAN: what the board has is found, read, and follows the board") 
     return r != nullptr && r->key == "20.0.02" && r->reason == wire::absence::no_data;
   }));
   f.bmc.write("values/dcmi_watts", "inactive");
-  CHECK(helper.until([](const auto& m) {
-    const auto* r = std::get_if<reading>(&m);
-    return r != nullptr && r->key == "dcmi.power" && r->reason == wire::absence::no_data;
-  }));
+  CHECK(watts_are(are_none));
   // A sensor off the list is read when somebody waits for it, and its number is exact.
   helper.say(interest{{{"20.0.0a", 100}}});
   const auto rail = helper.next_reading("20.0.0a");
@@ -132,6 +139,23 @@ TEST_CASE("a wrong password is tried once, and again only when the file has chan
   f.write_credentials(bmc_admin, bmc_admin_password);
   CHECK(helper.until_status(true));
   CHECK(helper.log().find("hunter2") == std::string::npos);
+}
+
+TEST_CASE("what the BMC does not offer is asked for again: it may be starting, or somebody allows it") {
+  lan_fixture f;
+  f.write_credentials(bmc_user, bmc_user_password);
+  auto flags = f.flags("operator");
+  flags.insert(flags.end(), {"--protocol", "1.5"});
+  helper_process helper(flags);
+  REQUIRE(helper.until([](const auto& m) {
+    const auto* s = std::get_if<status>(&m);
+    return s != nullptr && s->message.find("the privilege level asked for") != std::string::npos;
+  }));
+  CHECK_FALSE(helper.last<status>()->permanent);
+  auto mended = boards::two_sockets();
+  mended.user_level = "admin";
+  f.bmc.replace(mended);
+  CHECK(helper.until_status(true, 60s));
 }
 
 TEST_CASE("a BMC that dies, hangs or restarts is found again; meanwhile the helper answers in time") {
@@ -222,6 +246,25 @@ TEST_CASE("sensors that are added or taken out while the helper runs") {
     const auto* r = std::get_if<reading>(&m);
     return r != nullptr && r->key == "20.0.04" && r->reason != wire::absence::none;
   }));
+}
+
+// Waits for the helper's own look at the repository, every 30 s.
+TEST_CASE("a description that is added under a living session is found") {
+  lan_fixture f;
+  helper_process helper(f.flags());
+  helper.say(every(200));
+  REQUIRE(helper.next_reading("20.0.01"));
+  f.bmc.add_description(13, "GPU Temp");
+  CHECK(helper.until(
+      [](const auto& m) {
+        const auto* one = std::get_if<sensor>(&m);
+        return one != nullptr && one->key == "20.0.0d";
+      },
+      90s));
+  REQUIRE(helper.sensor("20.0.0d") != nullptr);
+  CHECK(helper.sensor("20.0.0d")->name == "GPU Temp");
+  CHECK(helper.next_reading("20.0.01")->value == 23);
+  CHECK(helper.log().find("the BMC's sensors have changed") != std::string::npos);
 }
 
 TEST_SUITE_END();
