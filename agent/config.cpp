@@ -81,7 +81,8 @@ config_spec bind(settings& s) {
   config_spec spec(
       "binnacle-agent",
       "Reads this node's power, system and users' own metrics and streams them to binnacle-aggregator.",
-      "binnacle-agent --aggregator aggregator.binnacle:9110 --cert pki/node7.crt --key pki/node7.key "
+      "binnacle-agent --aggregator aggregator.binnacle:9110 --cert pki/node-node7.crt --key "
+      "pki/node-node7.key "
       "--ca pki/server-ca.crt");
   spec.group("Who and where to");
   spec.add(

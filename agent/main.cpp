@@ -330,6 +330,11 @@ int probe(const settings& s) {
                    {{finding::grade::absent, "round trip and loss to other machines", "no peer is named",
                      "name some with path, if policies are to know of them"}}});
   }
+  if (s.sources == settings{}.sources) {
+    all.push_back({"rdt",
+                   {{finding::grade::absent, "cache and memory bandwidth (RDT)",
+                     "it is not among the sources", "name it in sources, where resctrl is mounted"}}});
+  }
   std::cout << (s.output == "json" ? as_json(s.node_name, all) : as_text(s.node_name, all)) << std::flush;
   return std::any_of(all.begin(), all.end(), [](const auto& f) { return f.works(); }) ? 0 : 1;
 }

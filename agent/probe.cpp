@@ -26,6 +26,24 @@ std::string_view to_string(finding::grade g) noexcept {
   return "broken";
 }
 
+std::optional<finding> without_value(const board& scratch) {
+  constexpr std::size_t named = 5;
+  std::string list;
+  std::size_t count = 0;
+  for (const auto& e : scratch.series()) {
+    if (e.removed || e.reason == wire::absence::none || e.reason == wire::absence::not_read_yet) continue;
+    if (++count > named) continue;
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", e.info.family);
+    for (const auto& [name, value] : e.info.labels) list += fmt::format(" {}", value);
+    list += fmt::format(" ({})", wire::to_string(e.reason));
+  }
+  if (count == 0) return std::nullopt;
+  return finding{
+      finding::grade::limited, count == 1 ? "1 series" : fmt::format("{} series", count),
+      fmt::format("without a value: {}{}", list, count > named ? "..." : ""),
+      "nothing where the hardware has none to give (no_data); for permission see agent/PRIVILEGES.md"};
+}
+
 std::vector<source_findings> probe_all(std::span<const std::unique_ptr<source>> sources,
                                        const std::function<bool(const source&)>& which) {
   std::vector<source_findings> all;

@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::agent {
@@ -20,6 +22,10 @@ struct source_findings {
 };
 
 std::string_view to_string(finding::grade g) noexcept;
+
+/// What --probe says of series that a source announced to `scratch` and found no value for; nothing when each
+/// has one, or has it from the second reading on.
+std::optional<finding> without_value(const board& scratch);
 
 /// Asks each source that `which` takes; one that throws is broken, with what it threw.
 std::vector<source_findings> probe_all(

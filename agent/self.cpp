@@ -29,6 +29,7 @@ result<void> self_source::discover(board& out) {
 
 result<void> self_source::read(board& out) {
   read_sources(out);
+  read_absences(out);
   read_links(out);
   read_cost(out);
   out.set(out.add_series(group_, "binnacle_tls_reload_failed", {}),
@@ -59,6 +60,26 @@ void self_source::read_sources(board& out) {
                              {{"source", h.source}, {"event", std::string(event)}}),
               static_cast<std::int64_t>(count));
     }
+  }
+}
+
+// What /metrics leaves out, in numbers. What has been absent once is told with 0 when it is there.
+void self_source::read_absences(board& out) {
+  std::map<std::pair<std::string_view, wire::absence>, std::int64_t> now;
+  for (const auto& e : out.series()) {
+    if (!e.removed && e.reason != wire::absence::none)
+      ++now[{out.groups()[e.info.group].info.source, e.reason}];
+  }
+  for (const auto& [what, count] : now) {
+    const auto& [source, reason] = what;
+    auto& series = absences_.try_emplace({std::string(source), reason}, board::no_series).first->second;
+    if (series != board::no_series) continue;
+    series = out.add_series(group_, "binnacle_agent_absent_series",
+                            {{"source", std::string(source)}, {"reason", std::string(to_string(reason))}});
+  }
+  for (const auto& [what, series] : absences_) {
+    const auto count = now.find({what.first, what.second});
+    out.set(series, count == now.end() ? std::int64_t{0} : count->second);
   }
 }
 

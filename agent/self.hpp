@@ -6,8 +6,9 @@
 #include "agent/uplink.hpp"
 
 #include <functional>
+#include <map>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace binnacle::agent {
@@ -33,6 +34,7 @@ class self_source final : public source {
 
  private:
   void read_sources(board& out);
+  void read_absences(board& out);
   void read_links(board& out);
   void read_budget(board& out, const uplink_report& report);
   void read_cost(board& out);
@@ -42,6 +44,7 @@ class self_source final : public source {
   duration period_;
   clocks time_;
   board::group_ref group_ = board::no_group;
+  std::map<std::pair<std::string, wire::absence>, board::series_ref> absences_;  // by source and reason
   std::vector<std::string> replicas_;  // those a series was made for
   std::string limitation_;
 };

@@ -8,6 +8,7 @@ namespace binnacle::metrics::tables {
 inline constexpr std::string_view agent_version[] = {"version"};
 inline constexpr std::string_view agent_source[] = {"source"};
 inline constexpr std::string_view agent_source_event[] = {"source", "event"};
+inline constexpr std::string_view agent_absence[] = {"source", "reason"};
 inline constexpr std::string_view agent_aggregator[] = {"aggregator"};
 inline constexpr std::string_view agent_reason[] = {"reason"};
 inline constexpr std::string_view agent_target[] = {"target"};
@@ -45,6 +46,12 @@ inline constexpr family agent[] = {
              "it moved: "
              "they hang.",
      .labels = agent_source,
+     .rule = node_rule::sum,
+     .source = "agent"},
+    {.name = "binnacle_agent_absent_series",
+     .unit = "",
+     .help = "Series of a source that have no value now, by the reason: permission, missing, timeout...",
+     .labels = agent_absence,
      .rule = node_rule::sum,
      .source = "agent"},
     {.name = "binnacle_agent_source_events_total",

@@ -7,6 +7,9 @@ namespace {
 
 using std::chrono::seconds;
 
+// More than the largest messages that may wait for a slow link, each a frame.
+constexpr std::size_t most_unsent = 4 * max_frame_payload;
+
 fault not_streaming() { return {reason::unexpected_message, "the session is not streaming"}; }
 
 }  // namespace
@@ -78,6 +81,9 @@ auto agent_session::receive(const frame_view& frame, instant now) -> event {
 
 outcome<void> agent_session::tell_time(const frame_view& question, instant now) {
   if (state_ != state::streaming) return fault{reason::unexpected_message, "a clock before the welcome"};
+  // Whoever asks and asks and does not read would make us hold all the answers.
+  if (output_size() > most_unsent)
+    return fault{reason::oversized, "the aggregator asks for the time and takes no answer"};
   auto decoded = decode(question, scratch_);
   if (decoded.has_error()) return decoded.error();
   auto& both = std::get<clock_reading>(*decoded);

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <string>
 
 namespace os_sensors_test {
@@ -241,12 +242,24 @@ TEST_CASE("two sensors of one label and two chips of one name are told apart") {
              {{"temp1_label", "x"}, {"temp2_label", "x"}, {"temp1_input", "1"}, {"temp2_input", "2"}});
   write_chip(sys.path(), 1, "bmp", "", {{"temp1_input", "1"}});
   write_chip(sys.path(), 2, "empty", "", {});
-  const auto chips = find_hwmon_chips(sys.path(), false).value();
+  const auto chips = find_hwmon_chips(sys.path(), false).value().all;
   REQUIRE(chips.size() == 2);
   CHECK(chips[0].name == "bmp");
   CHECK(chips[1].name == "bmp-hwmon1");
   CHECK(chips[0].sensors[0].labels.back().second == "x");
   CHECK(chips[0].sensors[1].labels.back().second == "x temp2");
+}
+
+TEST_CASE("chips and sensors beyond the bound are counted and told") {
+  machine m(sensor_trees::xeon);
+  CHECK(m.os->limitation().empty());
+  std::map<std::string, std::string> many;
+  for (int i = 1; i <= 258; ++i) many["fan" + std::to_string(i) + "_input"] = "100";
+  write_chip(m.root / "sys", 90, "many", "", many);
+  m.os.emplace(m.o);
+  REQUIRE(m.os->discover(m.out));
+  m.read();
+  CHECK(m.os->limitation().find("2 chips or sensors are left out") != std::string::npos);
 }
 
 TEST_CASE("frequency is the least, the mean and the most over the CPUs online") {
@@ -257,6 +270,19 @@ TEST_CASE("frequency is the least, the mean and the most over the CPUs online") 
   CHECK(shown(m.out, "os_cpu_frequency_hertz") == "2750000000");
   CHECK(shown(m.out, "os_cpu_frequency_max_hertz") == "3500000000");
   CHECK(shown(m.out, "os_cpu_governor_cpus", {{"governor", "performance"}}) == "4");
+  // Who decides it is looked up at discoveries alone, and is as old as the last one.
+  const auto governors = [&] {
+    const auto* e = entry_of(m.out, "os_cpu_governor_cpus", {{"governor", "performance"}});
+    REQUIRE(e != nullptr);
+    return m.out.groups()[e->info.group];
+  };
+  const auto looked = m.clock.now - 1s;
+  CHECK(governors().read_at == looked);
+  m.later(1min);
+  CHECK(governors().read_at == looked);
+  REQUIRE(m.os->discover(m.out));
+  CHECK(governors().read_at == m.clock.now);
+  CHECK(std::chrono::milliseconds(governors().info.period_ms) == regular_look);
   // A CPU goes offline between a discovery and the next read.
   m.os.emplace(m.o);
   REQUIRE(m.os->discover(m.out));
@@ -363,6 +389,18 @@ TEST_CASE("the probe lists the chips") {
   CHECK(it->how == finding::grade::works);
   CHECK(it->what.find("coretemp.0 (1 sensor") != std::string::npos);
   CHECK(it->what.find("nvme0 (1 sensor") != std::string::npos);
+}
+
+TEST_CASE("the probe names the sensors of a chip that have no value") {
+  machine m(sensor_trees::xeon);
+  m.set("class/hwmon/hwmon5/fan1_input", "no number");
+  const auto found = m.os->probe();
+  const auto it = std::ranges::find_if(found, [](const finding& f) { return f.what.ends_with(" series"); });
+  REQUIRE(it != found.end());
+  CAPTURE(it->why);
+  CHECK(it->how == finding::grade::limited);
+  CHECK(it->why.find("os_hwmon_fan_speed_rpm nct6779-nct6775.656 fan1 (malformed)") != std::string::npos);
+  CHECK(it->why.find("AUXTIN (no_data)") != std::string::npos);
 }
 
 TEST_SUITE_END();

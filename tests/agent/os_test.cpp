@@ -49,7 +49,7 @@ struct machine {
                    "\nfull avg10=0 avg60=0 avg300=0 total=" + std::to_string(full) + "\n");
   }
   void net(const std::vector<std::pair<std::string, int>>& interfaces,
-           const std::string& file = "proc/net/dev") {
+           const std::string& file = "proc/1/net/dev") {
     std::string text = "Inter-|   Receive\n face |bytes packets\n";
     for (const auto& [name, bytes] : interfaces) {
       text += "  " + name + ": " + std::to_string(bytes) + " 10 0 0 0 0 0 0 " + std::to_string(2 * bytes) +
@@ -153,6 +153,25 @@ TEST_CASE("the wire counts, pods' interfaces only when asked for, loopback never
   }
 }
 
+TEST_CASE("interfaces beyond the bound are counted and told, and read when there is room") {
+  machine m;
+  std::vector<std::pair<std::string, int>> many;
+  for (int i = 0; i < 258; ++i) many.emplace_back("veth" + std::to_string(i), i + 1);
+  m.net(many);
+  auto os = m.source(true);
+  REQUIRE(os.discover(m.out));
+  REQUIRE(os.read(m.out));
+  const metrics::label_set last{{"device", "veth257"}, {"kind", "virtual"}};
+  CHECK(shown(m.out, "os_network_receive_bytes_total", last) == "no such series");
+  CHECK(os.limitation().starts_with("2 network interfaces more than the 256 that are read"));
+  many.erase(many.begin(), many.begin() + 2);
+  m.net(many);
+  REQUIRE(os.read(m.out));  // the first two are forgotten
+  REQUIRE(os.read(m.out));
+  CHECK(shown(m.out, "os_network_receive_bytes_total", last) == "258");
+  CHECK(os.limitation().empty());
+}
+
 TEST_CASE("interfaces come and go without a new discovery") {
   machine m;
   auto os = m.source();
@@ -229,13 +248,25 @@ TEST_CASE("what this kernel does not have is not announced and appears when it c
   CHECK(shown(m.out, "os_pressure_waiting_ratio", {{"resource", "cpu"}}) == "not_read_yet");
 }
 
-TEST_CASE("through a mounted host /proc the interfaces are those of process 1") {
+TEST_CASE("through a mounted host /proc the interfaces are those of process 1, or none") {
   machine m;
-  m.net({{"eth0", 42}}, "proc/1/net/dev");
+  m.net({{"eth0", 7}}, "proc/net/dev");  // our own
+  m.net({{"eth0", 42}});
+  std::string shows = "42";
+  SUBCASE("it may be looked at") {}
+  SUBCASE("it may not: hidepid") {
+    m.root.remove("proc/1");
+    shows = "no such series";
+    const auto found = m.source().probe();
+    CHECK(std::ranges::any_of(found, [](const finding& f) {
+      return f.how != finding::grade::works && f.what.starts_with("network (") &&
+             f.remedy.find("hidepid") != f.remedy.npos;
+    }));
+  }
   auto os = m.source();
   REQUIRE(os.discover(m.out));
   REQUIRE(os.read(m.out));
-  CHECK(shown(m.out, "os_network_receive_bytes_total", eth0) == "42");
+  CHECK(shown(m.out, "os_network_receive_bytes_total", eth0) == shows);
 }
 
 TEST_CASE("an empty root is an error that names it, not a crash") {

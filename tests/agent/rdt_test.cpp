@@ -113,6 +113,10 @@ TEST_CASE("a word in place of a number is absent with its reason, and breaks the
     CHECK(m.rate("/web", "0") == r.reason);
     CHECK(m.moved("/web", "1") == "0");
   }
+  const auto found = m.source.probe();
+  REQUIRE(found.size() == 2);
+  CHECK(found[1].how == finding::grade::limited);
+  CHECK(found[1].why.find("rdt_llc_occupancy_bytes /web control 0 (malformed)") != std::string::npos);
   m.resctrl.set("web", 0, "mbm_total_bytes", "100");
   m.clock.now += 1s;
   m.read();

@@ -85,6 +85,14 @@ TEST_SUITE("agent/scrape/selection") {
     }
   }
 
+  TEST_CASE("a list that takes nothing is told") {
+    scrape_target t;
+    t.metrics = {"temp_fahrenheit"};
+    picked p(t);
+    CHECK(p.read(cpu).note == "none of its 10 samples is taken: look at metrics (scrape-metrics)");
+    CHECK(p.read("").note.empty());
+  }
+
   TEST_CASE("_created is taken only when asked for") {
     const std::string text = "# TYPE a counter\na_total 1\na_created 1395066363.5\n# EOF\n";
     scrape_target t;

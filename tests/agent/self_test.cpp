@@ -72,6 +72,32 @@ TEST_CASE("the agent tells of its sources, links and cost") {
   }
 }
 
+TEST_CASE("what has no value is counted by source and reason, and told with 0 when it is back") {
+  board out;
+  self_source self(
+      {[] { return std::vector<sampler::health>(); }, [] { return uplink_report(); }, [] { return false; }},
+      5s);
+  REQUIRE(self.discover(out));
+  const auto os = out.add_group("os", "", 1s, 10s), chip = out.add_group("os", "chip", 1s, 10s);
+  const auto load = out.add_series(os, "os_load1", {});
+  const auto one = out.add_series(chip, "os_temperature_celsius", {{"chip", "c"}, {"sensor", "1"}});
+  const auto two = out.add_series(chip, "os_temperature_celsius", {{"chip", "c"}, {"sensor", "2"}});
+  const auto count = [&](const char* reason) {
+    return shown(out, "binnacle_agent_absent_series", {{"source", "os"}, {"reason", reason}});
+  };
+  out.set(load, 1.0);
+  out.set_absent(one, wire::absence::permission);
+  out.set_absent(two, wire::absence::permission);
+  REQUIRE(self.read(out));
+  CHECK(count("permission") == "2");
+  CHECK(count("timeout") == "no such series");
+  out.set(one, 40.0);
+  out.set_absent(two, wire::absence::timeout);
+  REQUIRE(self.read(out));
+  CHECK(count("permission") == "0");
+  CHECK(count("timeout") == "1");
+}
+
 TEST_CASE("a budget that holds series back is told as a number and as a sentence") {
   board out;
   uplink_report links;

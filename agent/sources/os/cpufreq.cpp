@@ -1,3 +1,4 @@
+#include "agent/source.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/number_files.hpp"
 #include "agent/sources/os/part.hpp"
@@ -38,10 +39,12 @@ class cpufreq_part final : public os_part {
       forget(out);
       return found.error();
     }
-    if (group_ != board::no_group && *found == policies_) return {};
-    forget(out);
-    policies_ = *std::move(found);
-    announce(out);
+    if (group_ == board::no_group || *found != policies_) {
+      forget(out);
+      policies_ = *std::move(found);
+      announce(out);
+    }
+    out.mark_read(governors_, options_.time.now());
     return {};
   }
 
@@ -105,15 +108,18 @@ class cpufreq_part final : public os_part {
           each_.push_back(out.add_series(group_, "os_per_cpu_frequency_hertz", {{"cpu", cpu}}));
       }
     }
+    // They are read here alone, so they are as old as the last look.
+    governors_ = out.add_group("os", "cpufreq governors", regular_look, metrics::stale_after(regular_look));
     for (const auto& [governor, cpus] : cpus_of) {
-      out.set(out.add_series(group_, "os_cpu_governor_cpus", {{"governor", governor}}), cpus);
+      out.set(out.add_series(governors_, "os_cpu_governor_cpus", {{"governor", governor}}), cpus);
     }
     files_.emplace(std::move(files), options_.slow, options_.time);
   }
 
   void forget(board& out) {
     out.remove_group(group_);
-    group_ = board::no_group;
+    out.remove_group(governors_);
+    group_ = governors_ = board::no_group;
     files_.reset();
     each_.clear();
     policies_.clear();
@@ -159,7 +165,7 @@ class cpufreq_part final : public os_part {
   duration period_;
   std::vector<policy> policies_;
   std::optional<number_files> files_;
-  board::group_ref group_ = board::no_group;
+  board::group_ref group_ = board::no_group, governors_ = board::no_group;
   board::series_ref mean_ = board::no_series, least_ = board::no_series, most_ = board::no_series;
   std::vector<board::series_ref> each_;  // CPUs in the order of the policies
 };

@@ -14,9 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_chips = 256;
-constexpr std::size_t most_sensors = 256;  // of one chip
-
 // Registers of the CPU or of its root complex: no bus that could hang.
 constexpr std::array<std::string_view, 3> cpu_drivers{"coretemp", "k10temp", "zenpower"};
 constexpr std::array<std::string_view, 2> drive_drivers{"nvme", "drivetemp"};
@@ -98,12 +95,17 @@ std::vector<input_file> inputs_in(const std::string& folder) {
   return found;
 }
 
-void add_sensors(sensor_chip& chip, bool cpu, bool every_core) {
+// Gives how many are left out.
+std::size_t add_sensors(sensor_chip& chip, bool cpu, bool every_core) {
+  std::size_t left_out = 0;
   const bool drive = chip.how == sensor_chip::pace::drive;
   std::vector<std::string> taken;
   bool has_package = false;
   for (const auto& one : inputs_in(chip.folder)) {
-    if (chip.sensors.size() >= most_sensors) break;
+    if (chip.sensors.size() >= sensor_chips::most) {
+      ++left_out;
+      continue;
+    }
     const auto stem = chip.folder + "/" + one.stem;
     auto label = read_line(stem + "_label").value_or("");
     // Two of one label are told apart by their numbers.
@@ -130,21 +132,25 @@ void add_sensors(sensor_chip& chip, bool cpu, bool every_core) {
     if (there(stem + "_fault")) s.fault = stem + "_fault";
     chip.sensors.push_back(std::move(s));
   }
+  return left_out;
 }
 
 }  // namespace
 
-result<std::vector<sensor_chip>> find_hwmon_chips(const std::string& sys_root, bool every_core) {
+result<sensor_chips> find_hwmon_chips(const std::string& sys_root, bool every_core) {
   const auto parent = sys_root + "/class/hwmon";
   std::error_code bad;
   std::vector<std::string> folders;
   fs::directory_iterator it(parent, bad);
   if (bad) return error{errc_of(bad.value()), parent + ": " + describe(bad.value())};
-  for (const fs::directory_iterator end; !bad && it != end && folders.size() < most_chips; it.increment(bad))
-    folders.push_back(it->path());
+  for (const fs::directory_iterator end; !bad && it != end; it.increment(bad)) folders.push_back(it->path());
   std::ranges::sort(folders);
 
-  std::vector<sensor_chip> chips;
+  sensor_chips chips;
+  if (folders.size() > sensor_chips::most) {
+    chips.left_out = folders.size() - sensor_chips::most;
+    folders.resize(sensor_chips::most);
+  }
   for (const auto& folder : folders) {
     const auto driver = read_line(folder + "/name").value_or("");
     auto device = device_of(folder);
@@ -158,10 +164,10 @@ result<std::vector<sensor_chip>> find_hwmon_chips(const std::string& sys_root, b
     } else {
       chip.name = name_of(driver, device);
     }
-    if (std::ranges::any_of(chips, [&](const sensor_chip& other) { return other.name == chip.name; }))
+    if (std::ranges::any_of(chips.all, [&](const sensor_chip& other) { return other.name == chip.name; }))
       chip.name += "-" + fs::path(folder).filename().string();
-    add_sensors(chip, cpu, every_core);
-    if (!chip.sensors.empty()) chips.push_back(std::move(chip));
+    chips.left_out += add_sensors(chip, cpu, every_core);
+    if (!chip.sensors.empty()) chips.all.push_back(std::move(chip));
   }
   return chips;
 }

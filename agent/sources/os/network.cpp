@@ -4,10 +4,13 @@
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/proc_text.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <functional>
 #include <map>
 #include <unistd.h>
+#include <utility>
 
 namespace binnacle::agent {
 namespace {
@@ -34,19 +37,17 @@ constexpr std::size_t most_interfaces = 256;  // announced; a Kubernetes node ma
 class network_part final : public os_part {
  public:
   // Through a host's /proc mounted elsewhere, "net" means our own network namespace, process 1 is in the
-  // host's.
+  // host's. Where that may not be read there is nothing: our own interfaces are not the node's.
   explicit network_part(const os_options& options)
       : sys_(options.sys),
-        file_(options.proc != "/proc" && ::access((options.proc + "/1/net/dev").c_str(), R_OK) == 0
-                  ? options.proc + "/1/net/dev"
-                  : options.proc + "/net/dev"),
+        file_(options.proc + (options.proc == "/proc" ? "/net/dev" : "/1/net/dev")),
         now_(options.time.now),
         with_virtual_(options.virtual_interfaces) {}
 
   std::string what() const override { return "network (" + file_.path() + ")"; }
   std::string remedy() const override {
-    return "check proc-root; in a container the host's interfaces need hostNetwork or the host's /proc at "
-           "proc-root";
+    return "check proc-root, and that this user may look at process 1 there (hidepid, SELinux); in a "
+           "container the host's interfaces need hostNetwork or the host's /proc at proc-root";
   }
 
   result<void> discover(board&, board::group_ref group) override {
@@ -69,6 +70,7 @@ class network_part final : public os_part {
                   : text.error();
     }
     ++round_;
+    left_out_ = 0;
     for (const auto& line : lines_) take(line, now, out);
     for (auto it = devices_.begin(); it != devices_.end();) {
       it = it->second.seen == round_ ? std::next(it) : forget(it, out);
@@ -76,8 +78,15 @@ class network_part final : public os_part {
     return {};
   }
 
+  std::string limitation() const override {
+    if (left_out_ == 0) return {};
+    return fmt::format("{} network interfaces more than the {} that are read{}", left_out_, most_interfaces,
+                       with_virtual_ ? ": leave virtual-interfaces off" : "");
+  }
+
  private:
   struct device {
+    bool physical = false, wanted = false;
     bool announced = false;
     std::uint64_t seen = 0;
     std::array<board::series_ref, 8> totals;
@@ -93,9 +102,10 @@ class network_part final : public os_part {
 
   void take(const proc::interface& line, instant now, board& out) {
     auto it = devices_.find(line.name);
-    if (it == devices_.end()) it = meet(std::string(line.name), out);
+    if (it == devices_.end()) it = meet(std::string(line.name));
     auto& d = it->second;
     d.seen = round_;
+    if (d.wanted && !d.announced) announce(line.name, d, out);
     if (!d.announced) return;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto value = line.*columns[i].value;
@@ -109,19 +119,27 @@ class network_part final : public os_part {
     }
   }
 
-  devices::iterator meet(std::string name, board& out) {
-    const bool physical = ::access((sys_ + "/class/net/" + name + "/device").c_str(), F_OK) == 0;
+  devices::iterator meet(std::string name) {
     device d;
-    d.announced = (physical || (with_virtual_ && name != "lo")) && announced_ < most_interfaces;
-    if (d.announced) {
-      ++announced_;
-      const metrics::label_set labels{{"device", name}, {"kind", physical ? "physical" : "virtual"}};
-      for (std::size_t i = 0; i < columns.size(); ++i) {
-        d.totals[i] = out.add_series(group_, std::string(columns[i].family) + "_total", labels);
-        d.rates[i] = out.add_series(group_, std::string(columns[i].family) + "_per_second", labels);
-      }
-    }
+    d.physical = ::access((sys_ + "/class/net/" + name + "/device").c_str(), F_OK) == 0;
+    d.wanted = d.physical || (with_virtual_ && name != "lo");
     return devices_.emplace(std::move(name), std::move(d)).first;
+  }
+
+  // Also later, when another one has gone.
+  void announce(std::string_view name, device& d, board& out) {
+    if (announced_ >= most_interfaces) {
+      ++left_out_;
+      return;
+    }
+    ++announced_;
+    d.announced = true;
+    const metrics::label_set labels{{"device", std::string(name)},
+                                    {"kind", d.physical ? "physical" : "virtual"}};
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      d.totals[i] = out.add_series(group_, std::string(columns[i].family) + "_total", labels);
+      d.rates[i] = out.add_series(group_, std::string(columns[i].family) + "_per_second", labels);
+    }
   }
 
   devices::iterator forget(devices::iterator it, board& out) {
@@ -137,7 +155,7 @@ class network_part final : public os_part {
   bool with_virtual_;
   board::group_ref group_ = board::no_group;
   devices devices_;
-  std::size_t announced_ = 0;
+  std::size_t announced_ = 0, left_out_ = 0;
   std::uint64_t round_ = 0;
   std::vector<char> buffer_;
   std::vector<proc::interface> lines_;

@@ -1,5 +1,8 @@
 #include "agent/sources/os/os.hpp"
 
+#include "agent/probe.hpp"
+#include "agent/problem_summary.hpp"
+
 #include <fmt/format.h>
 
 #include <optional>
@@ -55,13 +58,18 @@ std::vector<finding> os_source::probe() {
     auto& there = outcomes[i];
     if (there) there = e.part->read(scratch);
     if (there) {
-      found.push_back({finding::grade::works, e.part->what(), {}, {}});
+      auto left_out = e.part->limitation();
+      found.push_back({left_out.empty() ? finding::grade::works : finding::grade::limited,
+                       e.part->what(),
+                       std::move(left_out),
+                       {}});
     } else {
       const auto grade =
           there.error().code == errc::not_found ? finding::grade::absent : finding::grade::broken;
       found.push_back({grade, e.part->what(), there.error().message, e.part->remedy()});
     }
   }
+  if (auto none = without_value(scratch)) found.push_back(*std::move(none));
   if (!answered) {
     found.push_back(
         {finding::grade::limited, "sensors behind a bus or firmware",
@@ -92,16 +100,18 @@ result<void> os_source::read(board& out) {
   options_.slow->tend(options_.time.now());
   bool any = false;
   std::optional<error> first;
+  problem_summary left_out;
   for (auto& e : parts_) {
     if (!e.found) continue;
     const auto done = e.part->read(out);
     any = any || done.has_value();
     if (!done && !first) first = done.error();
+    if (done) left_out.add(e.part->limitation());
   }
   if (!any)
     return first ? *std::move(first)
                  : error{errc::not_found, options_.proc + ": nothing to read was found there"};
-  if (first) limitation_ = first->message;
+  limitation_ = first ? first->message : std::move(left_out).sentence();
   out.mark_read(group_, options_.time.now());
   return {};
 }

@@ -27,6 +27,8 @@ class os_part {
   virtual result<void> discover(board& out, board::group_ref group) = 0;
   /// Reads it once. On an error its series are absent already.
   virtual result<void> read(board& out) = 0;
+  /// What of it is left out though the last read succeeded, in one sentence; empty when nothing is.
+  virtual std::string limitation() const { return {}; }
 };
 
 /// Where the parts look, how often, and what they share.

@@ -21,7 +21,7 @@ constexpr std::size_t no_file = static_cast<std::size_t>(-1);
 /// next discovery.
 class sensor_part final : public os_part {
  public:
-  using finder = std::function<result<std::vector<sensor_chip>>()>;
+  using finder = std::function<result<sensor_chips>()>;
 
   sensor_part(const os_options& options, std::string_view title, std::string folder, std::string none,
               finder find)
@@ -53,11 +53,12 @@ class sensor_part final : public os_part {
     }
     std::erase_if(chips_, [&](const chip& known) {
       const bool stays =
-          std::ranges::any_of(*found, [&](const sensor_chip& c) { return same(c, known.about); });
+          std::ranges::any_of(found->all, [&](const sensor_chip& c) { return same(c, known.about); });
       if (!stays) out.remove_group(known.group);
       return !stays;
     });
-    for (auto& c : *found) {
+    left_out_ = found->left_out;
+    for (auto& c : found->all) {
       if (std::ranges::none_of(chips_, [&](const chip& known) { return same(c, known.about); })) {
         announce(std::move(c), out);
       }
@@ -80,6 +81,12 @@ class sensor_part final : public os_part {
       }
     }
     return outcome;
+  }
+
+  std::string limitation() const override {
+    if (left_out_ == 0) return {};
+    return fmt::format("{}: {} chips or sensors are left out: {} chips are read, and as many sensors of one",
+                       folder_, left_out_, sensor_chips::most);
   }
 
  private:
@@ -188,6 +195,7 @@ class sensor_part final : public os_part {
   std::string folder_, title_, none_;
   finder find_;
   std::vector<chip> chips_;
+  std::size_t left_out_ = 0;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "common/error.hpp"
 #include "common/metrics/catalog.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,14 +34,20 @@ struct sensor_chip {
   std::vector<sensor> sensors;
 };
 
+struct sensor_chips {
+  static constexpr std::size_t most = 256;  ///< chips, and sensors of one chip
+  std::vector<sensor_chip> all;
+  std::size_t left_out = 0;  ///< chips and sensors beyond that
+};
+
 /// The chips below SYS/class/hwmon. `every_core`: also the temperature of each core where a package has its
 /// own. Thermal zones' doubles of themselves are left out. Errors: not_found, permission. Blocks: reads
 /// folders and names. Source: Linux Documentation/hwmon/sysfs-interface.rst, coretemp.rst, k10temp.rst,
 /// drivetemp.rst.
-result<std::vector<sensor_chip>> find_hwmon_chips(const std::string& sys_root, bool every_core);
+result<sensor_chips> find_hwmon_chips(const std::string& sys_root, bool every_core);
 
 /// The thermal zones below SYS/class/thermal, each as a chip. Errors and blocking: as above.
 /// Source: Linux Documentation/driver-api/thermal/sysfs-api.rst.
-result<std::vector<sensor_chip>> find_thermal_zones(const std::string& sys_root);
+result<sensor_chips> find_thermal_zones(const std::string& sys_root);
 
 }  // namespace binnacle::agent

@@ -12,22 +12,25 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "thermal_zone";
-constexpr std::size_t most_zones = 256;
 // A register of the CPU; the others ask firmware (ACPI) or a bus.
 constexpr std::string_view quick_type = "x86_pkg_temp";
 
 }  // namespace
 
-result<std::vector<sensor_chip>> find_thermal_zones(const std::string& sys_root) {
+result<sensor_chips> find_thermal_zones(const std::string& sys_root) {
   const auto parent = sys_root + "/class/thermal";
   std::error_code bad;
   fs::directory_iterator it(parent, bad);
   if (bad) return error{errc_of(bad.value()), parent + ": " + describe(bad.value())};
-  std::vector<sensor_chip> zones;
-  for (const fs::directory_iterator end; !bad && it != end && zones.size() < most_zones; it.increment(bad)) {
+  sensor_chips zones;
+  for (const fs::directory_iterator end; !bad && it != end; it.increment(bad)) {
     const auto folder = it->path().string();
     const auto name = it->path().filename().string();
     if (!name.starts_with(prefix)) continue;  // "cooling_device0"
+    if (zones.all.size() >= sensor_chips::most) {
+      ++zones.left_out;
+      continue;
+    }
     const auto type = read_line(folder + "/type").value_or("unknown");
     sensor_chip zone{
         folder, name, type == quick_type ? sensor_chip::pace::quick : sensor_chip::pace::slow, {}};
@@ -35,9 +38,9 @@ result<std::vector<sensor_chip>> find_thermal_zones(const std::string& sys_root)
                             .labels = {{"zone", name.substr(prefix.size())}, {"type", type}},
                             .input = folder + "/temp",
                             .unit = 1e-3});
-    zones.push_back(std::move(zone));
+    zones.all.push_back(std::move(zone));
   }
-  std::ranges::sort(zones, {}, &sensor_chip::name);
+  std::ranges::sort(zones.all, {}, &sensor_chip::name);
   return zones;
 }
 

@@ -1,5 +1,6 @@
 #include "agent/sources/rdt/rdt.hpp"
 
+#include "agent/probe.hpp"
 #include "agent/sources/absence_of.hpp"
 #include "common/descriptor.hpp"
 #include "common/text.hpp"
@@ -174,10 +175,20 @@ std::vector<finding> rdt_source::probe() {
     events += fmt::format("{}{}", events.empty() ? "" : ", ", file);
   }
   auto text = fmt::format("{} of {} groups, {} L3 caches", events, tree->groups.size(), root.domains.size());
-  if (tree->left_out == 0) return {{finding::grade::works, std::move(text), {}, {}}};
-  return {{finding::grade::limited, std::move(text),
-           fmt::format("{} more groups are left out", tree->left_out),
-           fmt::format("raise rdt-groups (now {})", options_.most_groups)}};
+  std::vector<finding> found;
+  if (tree->left_out == 0) {
+    found.push_back({finding::grade::works, std::move(text), {}, {}});
+  } else {
+    found.push_back({finding::grade::limited, std::move(text),
+                     fmt::format("{} more groups are left out", tree->left_out),
+                     fmt::format("raise rdt-groups (now {})", options_.most_groups)});
+  }
+  board scratch;
+  rdt_source once(options_, time_);
+  if (once.discover(scratch) && once.read(scratch)) {
+    if (auto none = without_value(scratch)) found.push_back(*std::move(none));
+  }
+  return found;
 }
 
 }  // namespace binnacle::agent

@@ -128,6 +128,9 @@ std::string selection::note() const {
     return fmt::format("{} series more than the {} that are taken: narrow metrics, or raise series",
                        out_.beyond, wanted_.series);
   }
+  if (out_.series.empty() && out_.samples > 0) {
+    return fmt::format("none of its {} samples is taken: look at metrics (scrape-metrics)", out_.samples);
+  }
   if (not_folded_ > 0) {
     return fmt::format("{} samples more than the {} that are folded: narrow metrics, or keep more labels",
                        not_folded_, most_folded);

@@ -27,6 +27,21 @@ TEST_SUITE("common/wire/session/faults") {
     }
   }
 
+  TEST_CASE("an aggregator that asks for the time and takes no answer does not fill the agent's memory") {
+    dialogue d;
+    d.welcome_agent();
+    bytes questions;
+    for (int i = 0; i < 10'000; ++i) REQUIRE(append(questions, clock_reading{1, 0}).has_value());
+    auto came = agent_event::nothing;
+    for (int i = 0; i < 100 && came == agent_event::nothing; ++i) {
+      d.agent.feed(questions);
+      came = d.agent.next(d.now);
+    }
+    REQUIRE(came == agent_event::ended);
+    CHECK(d.agent.ended()->why == reason::oversized);
+    CHECK(d.agent.output_size() < 5 * max_frame_payload);
+  }
+
   TEST_CASE("what comes out of turn ends the session by name") {
     dialogue d;
     bytes wrong;
