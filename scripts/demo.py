@@ -11,12 +11,14 @@ import time
 from trial import Failure, Trial, free_port, pod
 
 NODES = {"node7": 22.0, "node8": 24.0, "node9": 19.0}  # watts at rest, like the three machines of the OpenShift demo
+REAL = "node7"  # reads this machine's own package, if there is one that may be read
 HOT = "node8"
 HOT_WATTS = 85.0
-LIMIT = 30
 METRIC = "collectd_package_0_power_power"
 
-POLICY = f"""\
+
+def policy(limit):
+    return f"""\
 apiVersion: telemetry.intel.com/v1alpha1
 kind: TASPolicy
 metadata:
@@ -28,7 +30,7 @@ spec:
       rules:
       - metricname: {METRIC}
         operator: GreaterThan
-        target: {LIMIT}
+        target: {limit}
     scheduleonmetric:
       rules:
       - metricname: {METRIC}
@@ -37,8 +39,31 @@ spec:
       rules:
       - metricname: {METRIC}
         operator: GreaterThan
-        target: {LIMIT + 3}
+        target: {limit + 3}
 """
+
+
+def energy_counter():
+    """Of this machine's package 0; None where the kernel shows none. Source: Documentation/power/powercap/powercap.rst."""
+    for zone in sorted(pathlib.Path("/sys/class/powercap").glob("intel-rapl:[0-9]*")):
+        try:
+            if (zone / "name").read_text().strip() == "package-0":
+                return zone / "energy_uj"
+        except OSError:
+            pass
+    return None
+
+
+def watts_of(counter):
+    """Over a second; the counter wraps within hours, so the second try holds."""
+    for _ in range(2):
+        before, began = int(counter.read_text()), time.monotonic()
+        time.sleep(1)
+        used, took = int(counter.read_text()) - before, time.monotonic() - began
+        if used >= 0:
+            return used / 1e6 / took
+    raise Failure(f"{counter} goes backwards")
+
 
 COLOUR = sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
@@ -57,28 +82,38 @@ def say(text):
 
 class Demo(Trial):
     def run(self, keep_up):
-        real = any(pathlib.Path("/sys/class/powercap").glob("intel-rapl:*/energy_uj"))
+        counter = energy_counter()
+        real = counter is not None and os.access(counter, os.R_OK)
+        self.at_rest, self.limit, self.hot_watts = dict(NODES), 30, HOT_WATTS
+        if real:
+            # Above what this machine takes now, so that it may run pods, unless it gets busy.
+            self.at_rest[REAL] = watts_of(counter)
+            self.limit = max(self.limit, round(self.at_rest[REAL] * 1.5))
+            self.hot_watts = max(self.hot_watts, 2.5 * self.limit)
 
         step("1. Certificates for a day's trial (scripts/pki)")
         self.make_certificates(NODES)
         say("one for each node, one for the aggregator, one for the scheduler, one for you")
 
         step("2. The aggregator, with the OpenShift demo's power policy, old metric name and all")
-        self.write_policy(POLICY, "power-policy.yaml")
-        say(f"dontschedule where {METRIC} > {LIMIT} W, prefer the lowest, deschedule above {LIMIT + 3} W")
+        self.write_policy(policy(self.limit), "power-policy.yaml")
+        say(f"dontschedule where {METRIC} > {self.limit} W, prefer the lowest, deschedule above {self.limit + 3} W")
         self.start_aggregator()
 
         step("3. Three agents")
         if real:
-            say("this machine has RAPL: every agent reads the real packages; heating is left to you (stress-ng)")
+            say(f"{REAL} reads this machine's own RAPL; the others have simulated packages, whose energy counters advance as real ones do")
+        elif counter is not None:
+            say("only root may read this machine's RAPL (try sudo scripts/demo): three simulated packages instead, whose energy counters advance alike")
         else:
             say("no RAPL on this machine: three simulated packages, whose energy counters advance as real ones do")
-        for number, (node, watts) in enumerate(NODES.items()):
-            if not real:
+        simulated = [node for node in NODES if not (real and node == REAL)]
+        for number, (node, watts) in enumerate(self.at_rest.items()):
+            if node in simulated:
                 self.start_package(node, watts)
             scrape = free_port(9103 + number)
-            self.start_agent(node, *([] if real else ["--sys-root", self.sysroot(node)]), scrape=scrape)
-            say(f"{node}: " + ("" if real else f"{watts:.0f} W at rest, ") + f"its own /metrics on http://127.0.0.1:{scrape}/metrics")
+            self.start_agent(node, *(["--sys-root", self.sysroot(node)] if node in simulated else []), scrape=scrape)
+            say(f"{node}: {watts:.0f} W at rest, its own /metrics on http://127.0.0.1:{scrape}/metrics")
         self.wait_for("the first watts of every node", lambda: len(self.metric(METRIC)) == len(NODES))
         say("(ten seconds, so that the ten-second mean which the old name stands for is a whole one)")
         time.sleep(10)
@@ -91,22 +126,23 @@ class Demo(Trial):
         scores = ", ".join(f"{row['Host']} {row['Score']}" for row in sorted(ranking, key=lambda row: -row["Score"]))
         say(f"prioritize: {scores}   (answered in {took:.2f} ms)")
         self.show_cli("why", "tasdemo")
-        if not real:
-            assert sorted(answer["NodeNames"]) == sorted(NODES), answer
-            assert max(ranking, key=lambda row: row["Score"])["Host"] == min(NODES, key=NODES.get), ranking
-            answer = self.heat_one(scheduler)
-            self.wait_for("status, filter and why to agree", lambda: self.agrees(answer))
+        # What a real package takes meanwhile is its own affair: only the others' outcome is known.
+        assert set(simulated) <= set(answer["NodeNames"]), answer
+        score = {row["Host"]: row["Score"] for row in ranking}
+        assert score[min(simulated, key=NODES.get)] == max(score[node] for node in simulated), ranking
+        self.heat_one(scheduler, simulated)
+        self.wait_for("status, filter and why to agree", lambda: self.agrees(scheduler))
 
         step("6. The fleet at a glance")
         self.show_cli("status")
         self.show_cli("top", "--once")
         if keep_up:
-            self.stay_up(real)
+            self.stay_up()
         step("Done: the loop is closed.")
 
-    def heat_one(self, scheduler):
-        step(f"5. {HOT} gets hot: {NODES[HOT]:.0f} W -> {HOT_WATTS:.0f} W")
-        self.heat(HOT, HOT_WATTS)
+    def heat_one(self, scheduler, simulated):
+        step(f"5. {HOT} gets hot: {NODES[HOT]:.0f} W -> {self.hot_watts:.0f} W")
+        self.heat(HOT, self.hot_watts)
         heated = time.perf_counter()
 
         def refused():
@@ -117,28 +153,28 @@ class Demo(Trial):
         delay = (time.perf_counter() - heated) * 1000
         self.show(answer, took)
         say(paint(f"from the change of watts to the scheduler's refusal: {delay:.0f} ms", "1;32"))
-        say(f"(of it, about a second until the ten-second mean passed {LIMIT} W)")
+        rising = 10 * (self.limit - NODES[HOT]) / (self.hot_watts - NODES[HOT])
+        say(f"(of it, about {rising:.0f} s until the ten-second mean passed {self.limit} W)")
         self.show_cli("why", "tasdemo")
-        assert sorted(answer["NodeNames"]) == sorted(set(NODES) - {HOT}), answer
+        assert set(answer["NodeNames"]) >= set(simulated) - {HOT}, answer
         assert HOT in answer["FailedAndUnresolvableNodes"], answer
-        return answer
 
-    def agrees(self, answer):
-        """Whether status counts as violating, and why lists as refused, what filter refused."""
+    def agrees(self, scheduler):
+        """Whether status counts as violating, and why lists as refused, what filter refuses."""
+        answer, _ = scheduler.call("filter", pod("tasdemo"), list(NODES))
         refused = sorted(answer["FailedAndUnresolvableNodes"])
         status, why = (json.loads(self.cli(*words, "-o", "json").stdout) for words in (["status"], ["why", "tasdemo"]))
         counted = {s["strategy"]: s["violating"] for s in status["policies"]["strategies"] if s["policy"] == "default/power-policy"}
         told = next(d for d in why["decisions"] if d["verb"] == "filter")
         return counted["dontschedule"] == len(refused) and sorted(n["node"] for n in told["nodes"] if n["verdict"] == "refused") == refused
 
-    def stay_up(self, real):
+    def stay_up(self):
         step("It stays up. In another terminal:")
         curl = f"curl --cacert {self.pki}/server-ca.crt --cert {self.pki}/client-cli.crt --key {self.pki}/client-cli.key"
         say("export " + " ".join(f"{key}={value}" for key, value in self.cli_environment().items()))
         say(f"{self.build}/cli/binnacle top")
         say(f"{self.build}/cli/binnacle why tasdemo")
-        if not real:
-            say(f"echo 85 > {self.sysroot('node7')}/watts         # heat another node")
+        say(f"echo {self.hot_watts:.0f} > {self.sysroot('node9')}/watts         # heat another node")
         say(f"{curl} https://localhost:{self.ports['metrics']}/apis/custom.metrics.k8s.io/v1beta2/nodes/%2A/rapl_power_watts")
         say(f"{curl} https://localhost:{self.ports['ops']}/metrics")
         say(f"edit {self.policies}/power-policy.yaml            # read again within a second")

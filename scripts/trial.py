@@ -165,6 +165,9 @@ class Processes:
         atexit.unregister(self.stop)
 
 
+EVERY_SOURCE = "rapl,os,pmu,bmc,textfile,scrape,path,rdt"
+
+
 class Trial(Processes):
     def __init__(self, build=ROOT / "build", usual_ports=False):
         super().__init__(pathlib.Path(tempfile.mkdtemp(prefix="binnacle-trial-")))
@@ -205,10 +208,10 @@ class Trial(Processes):
     def sysroot(self, node):
         return self.folder / node / "sys"
 
-    def start_package(self, node, watts):
-        """A simulated powercap tree whose energy advances; heat() changes its watts."""
+    def start_package(self, node, watts, *more):
+        """A simulated powercap tree whose energy advances; heat() changes its watts. "--sensors" adds hwmon, thermal zones and resctrl."""
         self.sysroot(node).mkdir(parents=True, exist_ok=True)
-        self.start(f"powercap-{node}", self.build / "tests/support/binnacle-sim-powercap", "--root", self.sysroot(node), "--watts", round(watts))
+        self.start(f"powercap-{node}", self.build / "tests/support/binnacle-sim-powercap", "--root", self.sysroot(node), "--watts", round(watts), *more)
         self.wait_for(f"the package of {node}", lambda: "ready" in self.log(f"powercap-{node}"))
 
     def heat(self, node, watts):

@@ -7,7 +7,8 @@
 The common set is CPU time by mode, load, memory, network interfaces and huge pages. Every program is started here with a configuration and a
 port of its own and is ended by its id; services that run already are left alone. Figures are CPU time, not wall time, so that a busy machine
 blurs them little. The agent sends to a real aggregator over TLS; the others are scraped every second over a kept connection, and a second agent
-is scraped likewise. "Everything" is an agent with all its sources on: a simulated package, files, an exporter, peers, over TLS as well.
+is scraped likewise. "Everything" is an agent with all its sources on: simulated packages, sensor chips and resctrl, software events, files, an
+exporter, peers and, with --ipmi, the BMC, over TLS as well.
 
 CPU time in all is the scheduler's own count (schedstat, nanoseconds). How much of it is user time the kernel only samples at its ticks, far too
 coarse for a millisecond a second and blind to what always falls between two ticks; so a second phase lets agent and collectd read the same set
@@ -25,7 +26,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "scripts"))
-from trial import ROOT, Trial, free_port  # noqa: E402  (the path comes first)
+from trial import EVERY_SOURCE, ROOT, Trial, free_port  # noqa: E402  (the path comes first)
 from processes import Scraper, UdpRelay, bytes_sent_to, cpu_seconds, resident_mib, system_calls  # noqa: E402
 
 # Its package only recommends the libraries of single plugins (write_prometheus, sensors).
@@ -149,11 +150,11 @@ def start_all(trial, bmc):
         process = trial.start("ipmi-exporter", IPMI_EXPORTER, f"--web.listen-address=127.0.0.1:{port}", f"--config.file={configuration}")
         rows.append(Measured("ipmi_exporter, scraped", process.pid, Scraper(port, f"/ipmi?target={BMC[0]}")))
 
-    trial.start_package("everything", 80)
+    trial.start_package("everything", 80, "--sensors")
     files = trial.folder / "files"
     files.mkdir()
     (files / "health.prom").write_text("node_health_metric 1\n")
-    pid = start_agent(trial, "everything", "--sys-root", trial.sysroot("everything"), "--textfile-directory", files, "--scrape",
+    pid = start_agent(trial, "everything", "--sources", EVERY_SOURCE, "--sys-root", trial.sysroot("everything"), "--textfile-directory", files, "--scrape",
                       f"http://127.0.0.1:{exporter}/metrics", "--path", f"127.0.0.1:{trial.ports['health']},icmp:127.0.0.1", *(bmc.for_agent() if bmc else []))
     rows.append(Measured("binnacle-agent, everything, over TLS", pid))
     return rows

@@ -1,10 +1,10 @@
-"""Whether the agent's memory stays flat: all its sources on, sampling 50 times a second, streaming to a real aggregator.
+"""Whether the agent's memory stays flat: all its sources on, the IPMI helper's BMC too, sampling 50 times a second, streaming to a real aggregator.
 
     python3 tests/bench/cost/soak.py                  a minute, as the gate `soak` of scripts/check
     python3 tests/bench/cost/soak.py --seconds 3600   an hour
 
-What it reads changes all the time: watts, a file whose series come and go, an exporter that does likewise, and a peer that drops out. Prints the
-memory's course and its slope; fails when the last third of the run holds more than the allowance above the third before it. (The first third fills
+What it reads changes all the time: watts, a BMC's temperature, a file whose series come and go, an exporter that does likewise, and a peer that
+drops out. Prints the course of the memory (agent and helper together) and its slope; fails when the last third of the run holds more than the allowance above the third before it. (The first third fills
 windows and buffers.) Likewise when it has more descriptors open.
 """
 
@@ -18,7 +18,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "scripts"))
-from trial import ROOT, Trial, free_port  # noqa: E402  (the path comes first)
+from trial import EVERY_SOURCE, ROOT, Trial, free_port  # noqa: E402  (the path comes first)
 from processes import cpu_seconds, descriptors, resident_mib  # noqa: E402
 
 NODE = "soaked"
@@ -66,12 +66,13 @@ def main():
     try:
         trial.make_certificates([NODE])
         trial.start_aggregator()
-        trial.start_package(NODE, 80)
+        trial.start_package(NODE, 80, "--sensors")
+        bmc = trial.start_bmc(NODE)
         files = trial.folder / "files"
         files.mkdir()
-        trial.start_agent(NODE, "--sys-root", trial.sysroot(NODE), "--period", "20ms", "--textfile-directory", files,
+        trial.start_agent(NODE, "--sources", EVERY_SOURCE, "--sys-root", trial.sysroot(NODE), "--period", "20ms", "--textfile-directory", files,
                           "--scrape", f"http://127.0.0.1:{exporter.server_port}/metrics", "--scrape-period", "100ms",
-                          "--path", f"127.0.0.1:{trial.ports['health']},gone=127.0.0.1:{free_port()}")
+                          "--path", f"127.0.0.1:{trial.ports['health']},gone=127.0.0.1:{free_port()}", *bmc)
         pid = trial.processes[NODE].pid
         began = time.monotonic()
         turn = 0
@@ -82,6 +83,7 @@ def main():
             (files / "new.tmp").rename(files / f"changing{turn % 3}.prom")
             (files / f"changing{(turn + 1) % 3}.prom").unlink(missing_ok=True)
             trial.heat(NODE, 80 + turn % 60)
+            trial.warm(NODE, "inlet_temp", 20 + turn % 20)
             samples.append((now, resident_mib(pid)[0]))
             open_files.append(descriptors(pid))
             time.sleep(0.5)
