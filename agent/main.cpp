@@ -153,7 +153,7 @@ result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* 
 /// `reader` is told what the aggregators want; `look_again` wakes what reads.
 result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop, const board& from,
                                             const logger& log, sampler& reader,
-                                            std::shared_ptr<async::event> look_again,
+                                            const std::shared_ptr<async::event>& look_again,
                                             async::task_group& tasks, std::function<bool()> complete,
                                             std::shared_ptr<async::reload_troubles> troubles) {
   uplink_options o;

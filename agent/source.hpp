@@ -60,6 +60,7 @@ class source {
   /// wait, keep the newest of what came in the source, and call `arrived`; read() follows at once and takes
   /// it to the board, each group with the read time of its own. The coroutines own what they use
   /// (shared_ptr), since they may outlive the source by a moment when the agent ends.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps the function
   virtual void start(async::task_group& /*beside*/, std::function<void()> /*arrived*/) {}
 
   /// Finds what there is to read and adds its groups and series to the board; called at start and, with

@@ -185,7 +185,7 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
   windows = std::make_unique<custom_metrics::watched_columns>(
       [this, &writer](const store::column_spec& spec,
                       std::function<void(custom_metrics::watched_columns::started)> then) {
-        writer.watch(spec, [this, then = std::move(then)](store::warehouse::watched made) {
+        writer.watch(spec, [this, then = std::move(then)](const store::warehouse::watched& made) {
           async::post(loop, [then, made] { then({made.id, made.values}); });
         });
       },

@@ -33,7 +33,7 @@ connection merged(connection flags, const std::function<const char*(const char*)
     const char* value = environment(name);
     return value == nullptr ? std::string() : std::string(value);
   };
-  const auto first = [](std::string a, std::string b, std::string c) {
+  const auto first = [](const std::string& a, const std::string& b, const std::string& c) {
     return !a.empty() ? a : !b.empty() ? b : c;
   };
   connection c = std::move(flags);

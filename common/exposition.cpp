@@ -312,7 +312,7 @@ class parser::impl {
   static bool read_label_value(std::string_view& line, std::string& out) {
     std::size_t stop = 0;
     while (stop < line.size() && line[stop] != '"' && line[stop] != '\\') ++stop;
-    out.assign(line.data(), stop);
+    out.assign(line.substr(0, stop));
     line.remove_prefix(stop);
     while (!line.empty()) {
       const char c = line.front();

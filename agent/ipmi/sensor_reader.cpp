@@ -154,7 +154,7 @@ std::vector<std::string> sensor_reader::words_of(const known_sensor& s, std::uin
     words.emplace_back(messages[i]);
     std::free(messages[i]);
   }
-  std::free(messages);
+  std::free(static_cast<void*>(messages));
   return words;
 }
 

@@ -43,7 +43,7 @@ std::optional<std::vector<unsigned>> parse_cpu_list(std::string_view text) {
 std::optional<std::vector<unsigned>> read_cpu_list(const std::string& path) {
   kernel_file file(path);
   std::vector<char> buffer;
-  const auto text = file.read(buffer, 64 * 1024);
+  const auto text = file.read(buffer, std::size_t{64} << 10);
   return text ? parse_cpu_list(*text) : std::nullopt;
 }
 

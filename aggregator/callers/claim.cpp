@@ -34,8 +34,8 @@ kube::user named_in_headers(const http::request& r, const layer& known) {
     for (const std::string& prefix : known.extra_prefixes) {
       if (!name.starts_with(prefix)) continue;
       const std::string key = name.substr(prefix.size());
-      auto plain = http::percent_decoded(key);
-      out.extra[plain.has_value() ? std::move(*plain) : key].push_back(value);
+      const auto plain = http::percent_decoded(key);
+      out.extra[plain.has_value() ? *plain : key].push_back(value);
     }
   }
   return out;

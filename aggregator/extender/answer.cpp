@@ -34,7 +34,7 @@ http::response refusal(decision::verb verb, unsigned status, std::string_view se
   return http::response::json(text + "}\n", status);
 }
 
-std::unique_ptr<http::exchange> refuse(decision::verb verb, unsigned status, std::string sentence) {
+std::unique_ptr<http::exchange> refuse(decision::verb verb, unsigned status, std::string_view sentence) {
   return std::make_unique<refused_exchange>(refusal(verb, status, sentence));
 }
 

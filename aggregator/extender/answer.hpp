@@ -18,6 +18,6 @@ http::response answer(std::vector<std::string> body, judge::made made);
 http::response refusal(decision::verb verb, unsigned status, std::string_view sentence);
 
 /// An exchange that answers `status` whatever the body.
-std::unique_ptr<http::exchange> refuse(decision::verb verb, unsigned status, std::string sentence);
+std::unique_ptr<http::exchange> refuse(decision::verb verb, unsigned status, std::string_view sentence);
 
 }  // namespace binnacle::extender

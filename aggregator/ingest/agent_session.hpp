@@ -69,7 +69,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   std::optional<async::event> gone_;  // flush() waits for the reader's end
   std::size_t wish_ = least_read;
 
-  static constexpr std::size_t least_read = 2048, most_read = 64 * 1024;
+  static constexpr std::size_t least_read = 2048, most_read = std::size_t{64} << 10;
 };
 
 }  // namespace binnacle::ingest

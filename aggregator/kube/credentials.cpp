@@ -50,7 +50,8 @@ struct credentials::impl {
 
 // One who waits for the plug-in, and may go away while waiting.
 struct credentials::waiter {
-  waiter(credentials::impl& in, async::executor on) : room(in), done(std::make_unique<async::event>(on)) {
+  waiter(credentials::impl& in, const async::executor& on)
+      : room(in), done(std::make_unique<async::event>(on)) {
     room.waiting.push_back(done.get());
   }
   ~waiter() { std::erase(room.waiting, done.get()); }

@@ -163,7 +163,8 @@ class reader {
 
 }  // namespace
 
-std::vector<problem> parse_aliases(std::string file, std::string_view text, metrics::alias_table& out) {
+std::vector<problem> parse_aliases(const std::string& file, std::string_view text,
+                                   metrics::alias_table& out) {
   findings found(file);
   if (text.size() > most_text_bytes) {
     found.add(severity::error, 0, {},

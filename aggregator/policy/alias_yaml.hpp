@@ -14,6 +14,6 @@ namespace binnacle::policy {
 /// where name and family are given and value = scale × family + offset, as a mean over window. "<N>" and
 /// "<M>" in name stand for digits that the selector's value then has. `file` is for the problems' texts.
 /// Never throws.
-std::vector<problem> parse_aliases(std::string file, std::string_view text, metrics::alias_table& out);
+std::vector<problem> parse_aliases(const std::string& file, std::string_view text, metrics::alias_table& out);
 
 }  // namespace binnacle::policy

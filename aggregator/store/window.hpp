@@ -41,7 +41,8 @@ class points {
   }
   void pop_front() {
     // Moving everything forward once in a while costs less than a ring's arithmetic at every look.
-    if (++first_ == slack || first_ == all_.size()) {
+    ++first_;
+    if (first_ == slack || first_ == all_.size()) {
       all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
       first_ = 0;
     }

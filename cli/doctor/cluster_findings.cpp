@@ -10,8 +10,8 @@ namespace {
 constexpr int least_minor = 30;  // where a label change wakes refused pods (Kubernetes #118438 and after)
 
 /// The condition of that type in status.conditions; null without one.
-json::value condition(const json::value& object_, std::string_view type) {
-  const json::value status = object(object_, "status");
+json::value condition(const json::value& of, std::string_view type) {
+  const json::value status = object(of, "status");
   for (const auto& c : list(status, "conditions")) {
     if (text(c, "type") == type) return c;
   }

@@ -57,7 +57,7 @@ void task_group::spawn(std::string name, task<void> work) {
   s.children.emplace_back();
   const auto which = std::prev(s.children.end());
   which->name = std::move(name);
-  auto ended = [held = state_, which](std::exception_ptr why) { held->ended(which, why); };
+  auto ended = [held = state_, which](const std::exception_ptr& why) { held->ended(which, why); };
   asio::co_spawn(s.loop_, std::move(work),
                  asio::bind_cancellation_slot(which->stop.slot(), std::move(ended)));
 }

@@ -31,7 +31,7 @@ class periodic_timer {
 class event {
  public:
   explicit event(loop& on) : timer_(on, never) {}
-  explicit event(executor on) : timer_(on, never) {}
+  explicit event(const executor& on) : timer_(on, never) {}
   void notify();
   /// True when notified, false when `until` came first (or the coroutine was cancelled).
   task<bool> wait(deadline until = never);
