@@ -141,6 +141,12 @@ task<result<endpoints>> resolve(std::string host, std::uint16_t port, deadline u
   boost::system::error_code ec;
   const auto numeric = asio::ip::make_address(host, ec);
   if (!ec) co_return endpoints(1, tcp::endpoint(numeric, port));
+  if (host == "localhost") {
+    const tcp::endpoint v6(asio::ip::address_v6::loopback(), port),
+        v4(asio::ip::address_v4::loopback(), port);
+    endpoints ours{v6, v4};
+    co_return ours;
+  }
 
   const auto it = std::make_shared<look_up>(std::move(host), port);
   const int handle = ::fcntl(it->told, F_DUPFD_CLOEXEC, 0);

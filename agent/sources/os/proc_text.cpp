@@ -37,8 +37,17 @@ std::optional<Number> number(std::string_view word) noexcept {
   return value;
 }
 
+// Takes the next word as a number. Its digits are looked at once: most of what /proc says is numbers.
 std::optional<std::uint64_t> next_count(std::string_view& line) noexcept {
-  return number<std::uint64_t>(next_word(line));
+  const char* const end = line.data() + line.size();
+  const char* first = line.data();
+  while (first != end && blank(*first)) ++first;
+  std::uint64_t value = 0;
+  const auto [behind, bad] = std::from_chars(first, end, value);
+  line = {behind, end};
+  if (bad == std::errc{} && (behind == end || blank(*behind))) return value;
+  next_word(line);  // the rest of what is no number
+  return std::nullopt;
 }
 
 // 12 of "cpu12".
