@@ -238,11 +238,11 @@ class Trial(Processes):
     def warm(self, node, sensor, value):
         (self.folder / node / "bmc" / "values" / sensor).write_text(f"{value}\n")
 
-    def start_agent(self, node, *more, certificate=None, token_file=None, scrape=0, name=None):
-        """`scrape`: the port of its own /metrics; 0: any, None: it has none."""
+    def start_agent(self, node, *more, certificate=None, token_file=None, scrape=0, name=None, under=()):
+        """`scrape`: the port of its own /metrics; 0: any, None: it has none. `under`: a command that runs it."""
         who = certificate or node
         identity = ["--token-file", token_file] if token_file else ["--cert", self.pki / f"node-{who}.crt", "--key", self.pki / f"node-{who}.key"]
-        self.start(name or node, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"localhost:{self.ports['ingest']}",
+        self.start(name or node, *under, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"localhost:{self.ports['ingest']}",
                    *identity, "--ca", self.pki / "server-ca.crt",
                    "--listen", "" if scrape is None else f"127.0.0.1:{scrape or free_port()}", *more)
 

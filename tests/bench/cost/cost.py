@@ -2,6 +2,7 @@
 
     python3 tests/bench/cost/cost.py --install     fetches the peers (apt-get), once; starts none of their services
     python3 tests/bench/cost/cost.py               measures for 60 s and prints a table
+    python3 tests/bench/cost/cost.py --instructions    instead, the instructions of one reading of agent and collectd (needs valgrind; three minutes)
     python3 tests/bench/cost/cost.py --ipmi        with a simulated BMC over the network in the common set (needs UDP port 623 of 127.77.0.1)
 
 The common set is CPU time by mode, load, memory, network interfaces and huge pages. Every program is started here with a configuration and a
@@ -12,13 +13,15 @@ exporter, peers and, with --ipmi, the BMC, over TLS as well.
 
 CPU time in all is the scheduler's own count (schedstat, nanoseconds). How much of it is user time the kernel only samples at its ticks, far too
 coarse for a millisecond a second and blind to what always falls between two ticks; so a second phase lets agent and collectd read the same set
-every 23.37 ms, beside each other, and gives user and system time of one reading.
+every 23.37 ms, beside each other, and gives user and system time of one reading. --instructions counts what that user time is spent on, which
+no other program on the machine can blur: instructions of one reading, by valgrind.
 """
 
 import argparse
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -110,18 +113,36 @@ class Measured:
         self.mib, self.own_mib = resident_mib(self.pid)
 
 
-def start_agent(trial, name, *more):
+def start_agent(trial, name, *more, under=()):
     """An agent that streams to the aggregator, and is not scraped."""
-    trial.start_agent(name, *more, scrape=None)
+    trial.start_agent(name, *more, scrape=None, under=under)
     return trial.processes[name].pid
 
 
-def start_collectd(trial, name, port, interval=1.0, more=""):
+def start_collectd(trial, name, port, interval=1.0, more="", under=()):
     folder = trial.folder / name
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     configuration = folder / "collectd.conf"
     configuration.write_text(collectd_configuration(folder, port, interval, more))
-    return trial.start(name, COLLECTD, "-f", "-C", configuration).pid
+    return trial.start(name, *under, COLLECTD, "-f", "-C", configuration).pid
+
+
+def instructions_of_a_reading(trial, name, start):
+    """`start(under)` starts the program, reading ten times a second. Its start and end are in two runs of different length alike."""
+    counted = []
+    for seconds in (20, 50):
+        start(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        time.sleep(seconds)
+        trial.end(name, seconds=60)
+        counted.append(int(re.findall(r"Collected : (\d+)", trial.log(name))[-1]))
+    return (counted[1] - counted[0]) / (30 / 0.1)
+
+
+def compare_instructions(trial):
+    agent = instructions_of_a_reading(trial, "streams", lambda under: start_agent(trial, "streams", "--sources", "os", "--period", "100ms", under=under))
+    print(f"binnacle-agent, streaming over TLS: {agent:.0f} instructions a reading", flush=True)
+    peer = instructions_of_a_reading(trial, "collectd", lambda under: start_collectd(trial, "collectd", free_port(), 0.1, under=under))
+    print(f"collectd: {peer:.0f} instructions a reading; ours are {agent / peer:.2f} of them")
 
 
 def start_all(trial, bmc):
@@ -214,6 +235,7 @@ def main():
     words.add_argument("--seconds", default=60, type=int, help="of measuring CPU, in each of two phases (60)")
     words.add_argument("--calls-seconds", default=5, type=int, help="of counting system calls, for each program, after that (5; 0: not)")
     words.add_argument("--ipmi", action="store_true", help="a simulated BMC belongs to the common set")
+    words.add_argument("--instructions", action="store_true", help="count instructions of a reading instead of time")
     words.add_argument("--install", action="store_true", help="fetch the peers with apt-get first")
     given = words.parse_args()
     if given.install:
@@ -226,6 +248,8 @@ def main():
     try:
         trial.make_certificates(["streams", "everything", "often"])
         trial.start_aggregator()
+        if given.instructions:
+            return compare_instructions(trial)
         bmc = Bmc(trial) if given.ipmi else None
         rows = start_all(trial, bmc)
         measure(trial, rows, given.seconds)

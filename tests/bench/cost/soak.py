@@ -62,7 +62,7 @@ def main():
     exporter = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Exporter)
     threading.Thread(target=exporter.serve_forever, daemon=True).start()
     trial = Trial(given.build)
-    samples, open_files = [], []
+    samples, own, open_files = [], [], []
     try:
         trial.make_certificates([NODE])
         trial.start_aggregator()
@@ -84,7 +84,9 @@ def main():
             (files / f"changing{(turn + 1) % 3}.prom").unlink(missing_ok=True)
             trial.heat(NODE, 80 + turn % 60)
             trial.warm(NODE, "inlet_temp", 20 + turn % 20)
-            samples.append((now, resident_mib(pid)[0]))
+            resident, its_own = resident_mib(pid)
+            samples.append((now, resident))
+            own.append(its_own)
             open_files.append(descriptors(pid))
             time.sleep(0.5)
         exact = cpu_seconds(pid)[2]
@@ -96,8 +98,8 @@ def main():
     before, after = (statistics.median(size for _, size in part) for part in (samples[third:2 * third], samples[2 * third:]))
     grown = (after - before) * 1024
     opened = [statistics.median(open_files[third:2 * third]), statistics.median(open_files[2 * third:])]
-    for (when, size), count in list(zip(samples, open_files))[::max(1, len(samples) // 12)]:
-        print(f"{when:6.0f} s  {size:6.2f} MiB  {count:3} descriptors")
+    for (when, size), its_own, count in list(zip(samples, own, open_files))[::max(1, len(samples) // 12)]:
+        print(f"{when:6.0f} s  {size:6.2f} MiB, {its_own:5.2f} not mapped from files  {count:3} descriptors")
     print(f"slope over the last two thirds: {slope_kib_an_hour(samples[third:]):+.0f} KiB an hour; from the second third to the last: {grown:+.0f} KiB "
           f"(allowed: {given.allowance:.0f}); CPU {exact / given.seconds * 100:.1f} % of a core at 50 Hz; descriptors {opened[0]:.0f}, then {opened[1]:.0f}")
     if len(samples) < 12 or Exporter.turn < given.seconds:
