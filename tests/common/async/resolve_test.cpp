@@ -84,8 +84,8 @@ TEST_SUITE("common/async/resolve") {
       found = co_await async::resolve("localhost", 9103, within(15s));
       REQUIRE(found.has_value());
       REQUIRE(found->size() == 2);
-      CHECK(found->front() == async::tcp::endpoint(boost::asio::ip::make_address("::1"), 9103));
-      CHECK(found->back() == async::tcp::endpoint(boost::asio::ip::make_address("127.0.0.1"), 9103));
+      CHECK(found->front() == async::tcp::endpoint(boost::asio::ip::make_address("127.0.0.1"), 9103));
+      CHECK(found->back() == async::tcp::endpoint(boost::asio::ip::make_address("::1"), 9103));
       found = co_await async::resolve("192.0.2.7", 443, within(15s));
       REQUIRE(found.has_value());
       REQUIRE(found->size() == 1);
