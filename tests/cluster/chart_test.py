@@ -88,7 +88,9 @@ class Manifests(unittest.TestCase):
             with self.subTest(name):
                 objects = [o for o in HELM.template(values).all if o["kind"] not in FOREIGN]
                 # Nothing is stored in a dry run, the chart's namespaces neither.
-                self.assertNotIn("Warning", self.taken(objects, "strict", "strict-agents"))
+                said = self.taken(objects, "strict", "strict-agents").splitlines()
+                # Another test's uninstall may have left the chart's namespace, which nothing here takes away for good.
+                self.assertEqual([line for line in said if line.startswith("Warning:") and "binnacle-agents" not in line], [])
         agents = [HELM.template().one("DaemonSet", "binnacle-agent")]
         self.assertIn("would violate PodSecurity", self.taken(agents, "strict", "strict"), "the admission that is asked above says nothing")
 
