@@ -45,8 +45,7 @@ std::optional<std::string> id_warning(std::size_t given, std::size_t most) {
   if (most == 0 || given < most - most / 2) return std::nullopt;
   return fmt::format(
       "{} of {} node ids are given out, one for each name that was ever seen: without one left no new node "
-      "is "
-      "taken; restart this replica before, or raise max-nodes",
+      "is taken; restart this replica before, or raise max-nodes",
       given, most);
 }
 

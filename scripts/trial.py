@@ -4,6 +4,7 @@ The demo and the integration tests stand on it. Only the Python standard library
 removes its folder.
 """
 
+import argparse
 import atexit
 import http.client
 import json
@@ -15,9 +16,11 @@ import signal
 import socket
 import ssl
 import subprocess
+import sys
 import tempfile
 import threading
 import time
+import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FACES = {"ingest": 9110, "extender": 9001, "metrics": 6443, "ops": 9102, "health": 8081}
@@ -89,6 +92,15 @@ class Scheduler(Caller):
         if status != 200:
             raise Failure(f"{verb} answered {status}: {text}")
         return json.loads(text), took
+
+
+def run_tests(about=None, holder="__main__"):
+    """The main part of a file of tests: `--build DIR` becomes the BUILD of module `holder`, the rest is unittest's."""
+    parser = argparse.ArgumentParser(description=about, add_help=about is not None)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    arguments, rest = parser.parse_known_args()
+    sys.modules[holder].BUILD = arguments.build.resolve()
+    unittest.main(module="__main__", argv=[sys.argv[0], *rest], verbosity=2)
 
 
 def terminated(number, _):

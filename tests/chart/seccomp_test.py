@@ -3,11 +3,9 @@
 Run by scripts/check chart, or by hand: python3 tests/chart/seccomp_test.py --build build [TestName]
 """
 
-import argparse
 import http.server
 import json
 import os
-import pathlib
 import re
 import subprocess
 import sys
@@ -20,7 +18,7 @@ import yaml
 from rendered import CHART, ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
-from trial import Trial, free_port  # noqa: E402  (the path comes first)
+from trial import Trial, free_port, run_tests  # noqa: E402  (the path comes first)
 
 BUILD = ROOT / "build"
 PROFILE = CHART / "seccomp/binnacle-agent.json"
@@ -105,8 +103,4 @@ class Seccomp(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    arguments, rest = parser.parse_known_args()
-    BUILD = arguments.build.resolve()
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests(__doc__)

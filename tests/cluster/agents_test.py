@@ -3,15 +3,12 @@
 Run by scripts/test --cluster, or by hand: python3 tests/cluster/agents_test.py --build build [TestName]
 """
 
-import argparse
 import json
-import pathlib
 import signal
-import sys
 import unittest
 
 from control_plane import ROOT, ControlPlane
-from trial import Trial
+from trial import Trial, run_tests
 
 BUILD = ROOT / "build"
 PLANE = KUBECONFIG = None
@@ -145,8 +142,4 @@ class Agents(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests()

@@ -5,11 +5,9 @@ Without a kubelet: kubelet.py starts their containers. Run by scripts/test --clu
 python3 tests/cluster/chart_pods_test.py --build build [TestName]
 """
 
-import argparse
 import base64
 import json
 import os
-import pathlib
 import sys
 import unittest
 
@@ -18,7 +16,7 @@ import yaml
 from control_plane import KUBERNETES, ROOT, Certificates, ControlPlane, program
 from kubelet import Kubelet
 from service import Service
-from trial import Failure, free_port
+from trial import Failure, free_port, run_tests
 
 sys.path.insert(0, str(ROOT / "tests" / "chart"))
 from rendered import CHART, Helm  # noqa: E402  (the path comes first)
@@ -237,8 +235,4 @@ class PodsWithCertManager(HelmTest):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    arguments, rest = parser.parse_known_args()
-    BUILD = arguments.build.resolve()
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests(__doc__)

@@ -4,7 +4,6 @@ There is no kubelet and no controller here: objects are stored and checked, pods
 python3 tests/cluster/chart_test.py --build build [TestName]
 """
 
-import argparse
 import base64
 import json
 import pathlib
@@ -17,7 +16,7 @@ import unittest
 import yaml
 
 from control_plane import IS_OLD, ROOT, ControlPlane, program
-from trial import Trial, free_port
+from trial import Trial, free_port, run_tests
 
 sys.path.insert(0, str(ROOT / "tests" / "chart"))
 from matrix import MATRIX  # noqa: E402  (the path comes first)
@@ -280,8 +279,4 @@ class Life(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    arguments, rest = parser.parse_known_args()
-    BUILD = arguments.build.resolve()
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests(__doc__)

@@ -3,16 +3,14 @@
 Run by scripts/test --cluster, or by hand: python3 tests/cluster/client_test.py --build build [TestName]
 """
 
-import argparse
 import json
-import pathlib
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
 from control_plane import ROOT, ControlPlane
+from trial import run_tests
 
 BUILD = ROOT / "build"
 PLANE = None
@@ -185,8 +183,4 @@ class Client(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests()

@@ -3,18 +3,15 @@
 Run by scripts/test --cluster, or by hand: python3 tests/cluster/custom_metrics_test.py --build build [TestName]
 """
 
-import argparse
 import base64
 import http.client
 import json
-import pathlib
 import signal
 import ssl
-import sys
 import unittest
 
 from control_plane import ROOT, Certificates, ControlPlane
-from trial import Trial
+from trial import Trial, run_tests
 
 BUILD = ROOT / "build"
 PLANE = TRIAL = None
@@ -245,8 +242,4 @@ class Trouble(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests()

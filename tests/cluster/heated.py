@@ -1,16 +1,13 @@
 """Nodes with an agent each, whose heat is a file, before a real API server and the real aggregator: what tests of labels and faults stand on."""
 
-import argparse
 import http.client
 import json
-import pathlib
-import sys
 import threading
 import time
 import unittest
 
 from control_plane import ROOT, ControlPlane
-from trial import FACES, Failure, Scheduler, Trial, free_port, pod
+from trial import FACES, Failure, Scheduler, Trial, free_port, pod, run_tests
 
 BUILD = ROOT / "build"
 PLANE = None
@@ -40,12 +37,7 @@ def begin_plane(kind=ControlPlane):
 
 def run():
     """What stands at the end of a test file."""
-    global BUILD
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build.resolve()
-    unittest.main(module="__main__", argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests(holder=__name__)
 
 
 def ask(method, path, body=None, content_type="application/json"):

@@ -4,15 +4,12 @@ Nodes and running pods are kwok's (the autoscaler wants pods that are Ready); th
 scripts/test --cluster, or by hand: python3 tests/cluster/hpa_test.py --build build [TestName]
 """
 
-import argparse
 import json
-import pathlib
-import sys
 import unittest
 
 from control_plane import ROOT, ControlPlane
 from custom_metrics_test import register
-from trial import Trial
+from trial import Trial, run_tests
 
 BUILD = ROOT / "build"
 PLANE = TRIAL = None
@@ -98,8 +95,4 @@ class PowerDemo(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests()

@@ -3,16 +3,13 @@
 Run by scripts/test --cluster, or by hand: python3 tests/cluster/policies_test.py --build build [TestName]
 """
 
-import argparse
 import json
-import pathlib
 import signal
-import sys
 import time
 import unittest
 
 from control_plane import ROOT, ControlPlane
-from trial import Trial, pod
+from trial import Trial, pod, run_tests
 
 BUILD = ROOT / "build"
 PLANE = None
@@ -271,8 +268,4 @@ class Definition(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests()

@@ -4,18 +4,16 @@ Nodes and running pods are kwok's; agents, aggregator, certificates and schedule
 scripts/test --cluster, or by hand: python3 tests/cluster/scheduler_test.py --build build [TestName]
 """
 
-import argparse
 import collections
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import time
 import unittest
 
 from control_plane import ROOT, ControlPlane
-from trial import Trial
+from trial import Trial, run_tests
 
 BUILD = ROOT / "build"
 NODES = ["cold", "cool", "warm"]
@@ -328,8 +326,4 @@ def number(quantity):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests()

@@ -3,7 +3,6 @@
 Run by meson (suite integration), or by hand: python3 tests/integration/doctor_test.py --build build [TestName]
 """
 
-import argparse
 import http.server
 import json
 import os
@@ -19,7 +18,7 @@ import urllib.request
 from email.utils import formatdate
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
-from trial import ROOT, Trial, free_port  # noqa: E402  (the path comes first)
+from trial import ROOT, Trial, free_port, run_tests  # noqa: E402  (the path comes first)
 
 BUILD = ROOT / "build"
 CONFIG = """kind: KubeSchedulerConfiguration
@@ -267,8 +266,4 @@ class Doctor(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests()

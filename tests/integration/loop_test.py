@@ -3,7 +3,6 @@
 Run by meson (suite integration), or by hand: python3 tests/integration/loop_test.py --build build [TestName]
 """
 
-import argparse
 import contextlib
 import fcntl
 import http.client
@@ -19,7 +18,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
-from trial import ROOT, Trial, pod  # noqa: E402  (the path comes first)
+from trial import ROOT, Trial, pod, run_tests  # noqa: E402  (the path comes first)
 
 BUILD = ROOT / "build"
 METRIC = "rapl_power_watts"
@@ -280,8 +279,4 @@ class Loop(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests()

@@ -5,7 +5,6 @@ Real agents in a network namespace of their own, a real aggregator. Run by meson
   BINNACLE_WAN_CUT=600 python3 tests/wan/wan_test.py Wan.test_a_cut     ten minutes instead of fifteen seconds
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -22,7 +21,7 @@ sys.path[:0] = [str(TESTS.parent / "scripts"), str(TESTS / "integration")]
 from line import Line, server_name  # noqa: E402  (the path comes first)
 from loop_test import METRIC, policy, rule  # noqa: E402
 from site_behind import Site, missing  # noqa: E402
-from trial import ROOT, Trial, pod  # noqa: E402
+from trial import ROOT, Trial, pod, run_tests  # noqa: E402
 
 BUILD = ROOT / "build"
 CUT = float(os.environ.get("BINNACLE_WAN_CUT", "15"))  # seconds; values are stale after ten
@@ -366,8 +365,4 @@ class Wan(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
-    known, rest = parser.parse_known_args()
-    BUILD = known.build
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    run_tests()
