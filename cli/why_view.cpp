@@ -42,7 +42,10 @@ std::string words_for(const json::value& node, bool dry_run) {
     return fmt::format("{}, less {} for pods just placed", verdict, crowd);
   if (verdict == "refused_missing") return "refused: no data";
   if (verdict == "unknown") return "passed: never seen";
-  if (verdict == "unscored") return "no data";
+  if (verdict == "unscored") {
+    const auto& values = list(node, "values");
+    return values.empty() || !text(values.front(), "absent").empty() ? "no data" : "partial: no score";
+  }
   return verdict;
 }
 

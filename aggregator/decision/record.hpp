@@ -34,7 +34,7 @@ enum class verdict : std::uint8_t {
   refused_missing,  ///< onMissing: Reject, and data is missing
   unknown,          ///< passed: no agent of that name was ever seen
   scored,           ///< prioritize
-  unscored,         ///< prioritize, no fresh value: score 0
+  unscored,         ///< prioritize, no fresh value or one that could be worse: score 0
 };
 inline constexpr std::size_t verdicts = 6;
 
@@ -72,6 +72,7 @@ struct cell {
   std::int8_t exponent = 0;
   wire::absence reason = wire::absence::not_read_yet;  ///< none: there was a value
   bool partial = false;
+  store::certainty sure = store::certainty::exact;
 
   bool present() const noexcept { return reason == wire::absence::none; }
   decimal value() const noexcept { return {mantissa, exponent}; }

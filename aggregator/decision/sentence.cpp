@@ -76,6 +76,17 @@ std::string why_false(const policy_facts::rule& rule, const cell& c) {
                      read_when(c));
 }
 
+/// Why a node got no score: no value, or "rapl_power_watts is 41.2 at least (partial: not all sensors
+/// answered)".
+std::string why_unscored(const policy_facts::rule& rule, const cell& c) {
+  if (!c.present()) return why_false(rule, c);
+  const std::string_view bound = c.sure == store::certainty::at_least  ? " at least"
+                                 : c.sure == store::certainty::at_most ? " at most"
+                                                                       : "";
+  return fmt::format("{} is {}{} (partial: not all sensors answered), {}", rule.metric, plain(c.value()),
+                     bound, read_when(c));
+}
+
 template <class Text>
 std::string each_rule(const record& r, std::size_t i, Text text) {
   std::string out;
@@ -123,7 +134,7 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
       break;
     }
     case verdict::unscored:
-      return fmt::format("{} scores 0: {}", name, stranger ? never_seen : each_rule(r, i, why_false));
+      return fmt::format("{} scores 0: {}", name, stranger ? never_seen : each_rule(r, i, why_unscored));
   }
   return any_partial(r, i) ? text + " (partial: not all sensors answered)" : text;
 }

@@ -18,13 +18,14 @@ using decision::verdict;
 /// Unknown nodes are remembered by name; a request may hold 100,000 of them.
 constexpr std::size_t most_strangers = 256;
 
-/// Written where it stays: g++ copies the 15 bytes of a cell made elsewhere as two overlapping words, which
-/// have to wait for the narrower writes just before.
+/// Written where it stays: g++ copies a cell made elsewhere in words, which have to wait for the narrower
+/// writes just before.
 void write_cell(const store::sample& s, instant now, decision::cell& c) noexcept {
   c.mantissa = s.value.mantissa;
   c.exponent = s.value.exponent;
   c.reason = s.absent_because(now);
   c.partial = s.partial;
+  c.sure = s.sure;
   if (s.read_at != instant{}) {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - s.read_at).count();
     c.age_ms =
@@ -128,12 +129,16 @@ std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
   const std::size_t listed = list(names, 0, now);
   const policy::published_rule& rule = by_.strategy->rules.front();
   std::vector<std::optional<decimal>> values(names.size());
+  const auto take = [&](std::size_t i, bool present, decimal value, store::certainty sure) {
+    if (present && !policy::could_be_worse(rule.definition.op, sure)) values[i] = value;
+  };
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i < listed) {
-      if (record_.cells[i].present()) values[i] = record_.cells[i].value();
+      const decision::cell& seen = record_.cells[i];
+      take(i, seen.present(), seen.value(), seen.sure);
     } else if (batch_[i].id != decision::no_node) {
       const store::sample s = rule.load(batch_[i].id);
-      if (s.present(now)) values[i] = s.value;
+      take(i, s.present(now), s.value, s.sure);
     }
     batch_[i].what = values[i] ? verdict::scored : verdict::unscored;
     ++shared_.counted.candidates[static_cast<std::size_t>(batch_[i].what)];

@@ -53,6 +53,14 @@ goodness weigh(std::span<const std::optional<decimal>> values, const preference&
 
 }  // namespace
 
+bool could_be_worse(comparison op, store::certainty sure) noexcept {
+  using store::certainty;
+  const certainty worse = op == comparison::less_than      ? certainty::at_least
+                          : op == comparison::greater_than ? certainty::at_most
+                                                           : certainty::unsure;
+  return (sure & worse) != certainty::exact;
+}
+
 void score_by_value(std::span<const std::optional<decimal>> values, const preference& better,
                     std::span<std::uint8_t> scores) {
   const goodness good = weigh(values, better);

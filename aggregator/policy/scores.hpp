@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/policy/policy.hpp"
+#include "aggregator/store/types.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,10 @@ struct preference {
   comparison op = comparison::less_than;
   quantity target{};  ///< Equals only
 };
+
+/// Whether the node may be worse than a number of this certainty says (LessThan on a maximum without its
+/// hottest member): then it must not be preferred for it, and counts as a candidate without a value.
+bool could_be_worse(comparison op, store::certainty sure) noexcept;
 
 /// Scores by value: 10 − 10 × (best − v)/(best − worst), rounded half up, the spread taken as at
 /// least 5 % of the largest magnitude, so that noise ties. The best always gets 10, also when all are equal;

@@ -60,7 +60,8 @@ inline const char* const prioritize_sample = R"({
   "rules":[{"rule":"rapl_power_watts LessThan 30","metric":"rapl_power_watts","operator":"LessThan","target":30}],
   "summary":"prioritize of pod default/web-7f9c4: node-a is best",
   "nodes":[{"node":"node-a","verdict":"scored","score":8,"crowd":2,"values":[{"value":22.1,"ageMs":210}]},
-           {"node":"node-c","verdict":"unscored","score":0,"values":[{"absent":"not_read_yet"}]}],
+           {"node":"node-c","verdict":"unscored","score":0,"values":[{"absent":"not_read_yet"}]},
+           {"node":"node-d","verdict":"unscored","score":0,"values":[{"value":9.5,"partial":true,"ageMs":80}]}],
   "nodesOmitted":0})";
 
 inline const char* const policies_sample = R"({

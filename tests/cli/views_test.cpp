@@ -189,7 +189,8 @@ TEST_SUITE("cli/why_view") {
           "\n"
           "NODE    VERDICT                              SCORE  METRIC                   VALUE    AGE\n"
           "node-a  scored, less 2 for pods just placed      8  rapl_power_watts          22.1  210ms\n"
-          "node-c  no data                                  0  rapl_power_watts  not read yet\n");
+          "node-c  no data                                  0  rapl_power_watts  not read yet\n"
+          "node-d  partial: no score                        0  rapl_power_watts           9.5   80ms\n");
   }
 
   TEST_CASE("of several replicas' decisions the newest of each verb is shown, or all, newest first") {

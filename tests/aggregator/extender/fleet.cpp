@@ -32,12 +32,15 @@ store::shared_column& fleet::column(const std::string& metric) {
   return *c;
 }
 
-void fleet::value(const std::string& name, const std::string& metric, decimal v, duration age) {
+void fleet::value(const std::string& name, const std::string& metric, decimal v, duration age,
+                  store::certainty sure) {
   store::sample s;
   s.value = v;
   s.read_at = now - age;
   s.expires_at = s.read_at + std::chrono::seconds(10);
   s.reason = wire::absence::none;
+  s.partial = sure != store::certainty::exact;
+  s.sure = sure;
   column(metric).store(node(name), s);
   changed_ = true;
 }

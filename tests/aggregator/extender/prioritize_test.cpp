@@ -75,6 +75,23 @@ TEST_SUITE("aggregator/extender/prioritize") {
     CHECK(r->cells[2].reason == wire::absence::stale);
   }
 
+  TEST_CASE("a node whose hottest sensor is gone is not preferred for looking cool") {
+    const std::string with_c =
+        R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":8},{"Host":"node-c","Score":10}])";
+    const std::string without_c =
+        R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":10},{"Host":"node-c","Score":0}])";
+    demo_fleet f;
+    const auto now = std::chrono::milliseconds(180);
+    for (const bool listed : {true, false}) {
+      CAPTURE(listed);
+      f.decisions = decision::ring({.bytes = listed ? std::size_t{32} << 20 : 0});
+      f.value("node-c", "package_power_avg", {35, 0}, now, store::certainty::at_most);
+      CHECK(f.prioritize(body_for("power")).body == with_c);
+      f.value("node-c", "package_power_avg", {35, 0}, now, store::certainty::at_least);
+      CHECK(f.prioritize(body_for("power")).body == without_c);
+    }
+  }
+
   TEST_CASE("a rule's staleAfter replaces the metric's own") {
     demo_fleet f;
     policy::policy p;

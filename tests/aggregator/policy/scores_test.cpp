@@ -73,6 +73,23 @@ TEST_SUITE("aggregator/policy/scores") {
     CHECK(by_value({}, smaller).empty());
   }
 
+  TEST_CASE("a partial value that could turn out worse is not to be preferred for what it says") {
+    using store::certainty;
+    struct {
+      comparison better;
+      bool exact, at_least, at_most, unsure;
+    } const table[] = {{comparison::less_than, false, true, false, true},
+                       {comparison::greater_than, false, false, true, true},
+                       {comparison::equals, false, true, true, true}};
+    for (const auto& row : table) {
+      CAPTURE(to_string(row.better));
+      CHECK(could_be_worse(row.better, certainty::exact) == row.exact);
+      CHECK(could_be_worse(row.better, certainty::at_least) == row.at_least);
+      CHECK(could_be_worse(row.better, certainty::at_most) == row.at_most);
+      CHECK(could_be_worse(row.better, certainty::unsure) == row.unsure);
+    }
+  }
+
   TEST_CASE("values of different exponents compare by what they are worth") {
     CHECK(by_value({decimal{1, 3}, decimal{10'000, -1}, decimal{500, 0}}, larger) == std::vector{10, 10, 0});
     CHECK(by_value({decimal{9'000'000'000'000'000'000, 18}, decimal{1, -18}}, larger) == std::vector{10, 0});
