@@ -5,7 +5,7 @@ Run by scripts/check chart, or by hand: python3 tests/chart/privileges_test.py -
 
 import matrix
 import yaml
-from matrix import HELM, MATRIX, RENDERED, Renderings
+from matrix import HELM, MATRIX, NODES, RENDERED, Renderings
 from rendered import CHART
 
 
@@ -62,6 +62,10 @@ class Pods(Renderings):
         self.for_each(check)
 
 
+# The annotation openshift.io/sa.scc.mcs of the agents' namespace.
+LEVEL = "s0:c26,c5"
+
+
 def refused(scc, spec):
     """What OpenShift finds wrong with a pod under these constraints. Source: openshift/apiserver-library-go, pkg/securitycontextconstraints."""
     kinds = {next(kind for kind in v if kind != "name") for v in spec["volumes"]}
@@ -85,16 +89,19 @@ def refused(scc, spec):
         if profile := may.get("seccompProfile"):
             name = {"RuntimeDefault": "runtime/default"}.get(profile["type"]) or f"localhost/{profile['localhostProfile']}"
             found += [] if name in scc["seccompProfiles"] else [f"seccomp {name}"]
-        label = may.get("seLinuxOptions", {}).get("type")
-        if label and scc["seLinuxContext"]["type"] != "RunAsAny" and label != scc["seLinuxContext"].get("seLinuxOptions", {}).get("type"):
-            found.append(f"SELinux type {label}")
+        if scc["seLinuxContext"]["type"] == "MustRunAs" and "seLinuxOptions" in may:
+            # Where a container says nothing, all of this is filled in; the level is the namespace's, which nobody knows before.
+            wanted = {"level": LEVEL} | scc["seLinuxContext"].get("seLinuxOptions", {})
+            found += [f"SELinux {key}" for key in ("user", "role", "type", "level") if may["seLinuxOptions"].get(key) != wanted.get(key)]
     return found
 
 
 class OpenShift(Renderings):
     def test_it_admits_the_agents_under_their_constraints_and_these_allow_no_volume_that_is_not_used(self):
         used, allowed = set(), set()
-        more = {"a profile and a type of its own": {"agent": {"seccomp": {"type": "Localhost", "localhostProfile": "binnacle.json"}, "selinuxType": "binnacle-agent_binnacle-agents.process"}}}
+        typed = {"selinuxType": "binnacle-agent.process"}
+        more = {"a profile and a type of its own": {"agent": typed | {"seccomp": {"type": "Localhost", "localhostProfile": "binnacle.json"}}},
+                "a type beside a privileged sidecar": {"agent": typed | {"ipmi": {"enabled": True}}}}
         for name, values in (MATRIX | more).items():
             with self.subTest(name):
                 objects = HELM.template(values | {"openshift": {"enabled": True}})
@@ -103,6 +110,16 @@ class OpenShift(Renderings):
                 used |= {kind for v in spec["volumes"] for kind in v if kind != "name"}
                 allowed |= set(scc["volumes"])
         self.assertEqual(used, allowed)
+
+    def test_the_agent_has_its_selinux_type_by_itself_or_by_the_constraints(self):
+        def given(**values):
+            objects = HELM.template(NODES | values | {"agent": {"selinuxType": "binnacle-agent.process"} | values.get("agent", {})})
+            agent = objects.one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]["containers"][0]
+            return [o.get("seLinuxOptions") for o in (agent["securityContext"], *(scc["seLinuxContext"] for scc in objects.of("SecurityContextConstraints")))]
+        wanted, openshift = {"type": "binnacle-agent.process"}, {"enabled": True}
+        self.assertEqual(given(), [wanted])
+        self.assertEqual(given(openshift=openshift), [None, wanted])
+        self.assertEqual(given(openshift=openshift, agent={"ipmi": {"enabled": True}}), [wanted, None])
 
     def test_openshift_gives_its_constraints_to_one_service_account(self):
         objects = RENDERED["openshift.yaml"]

@@ -66,6 +66,11 @@ priorityClassName: {{ include "binnacle.name" . }}
 {{- end }}
 {{- end }}
 
+{{/* privileged: "true" where a container of the agents' pods is. */}}
+{{- define "binnacle.privileged" -}}
+{{- if or (eq .Values.agent.mode "privileged") (and .Values.agent.ipmi.enabled (eq .Values.agent.ipmi.access "privileged")) }}true{{ end }}
+{{- end }}
+
 {{/* dns: a rule that lets a pod ask for names. */}}
 {{- define "binnacle.dns" -}}
 - ports:
