@@ -173,6 +173,15 @@ class Programs(unittest.TestCase):
         said = self.accepts("agent/binnacle-agent", objects.one("ConfigMap", "binnacle-agent")["data"]["agent.yaml"], *words)
         self.assertEqual((said["node-name"], said["scrape"]), ("n", [w.replace("$(HOST_IP)", "192.0.2.7") for w in wanted]))
 
+    def test_the_agent_reads_what_it_would_by_itself_but_a_bmc_only_with_a_device(self):
+        def sources(objects, text=None):
+            return self.accepts("agent/binnacle-agent", text or objects.one("ConfigMap", "binnacle-agent")["data"]["agent.yaml"])["sources"]
+        own = sources(None, "cluster: x\n")
+        self.assertIn("bmc", own)
+        self.assertEqual([sources(RENDERED[name]) for name in ("ipmi", "ipmi by a device plug-in", "privileged")], [own] * 3)
+        self.assertEqual(sources(RENDERED["defaults"]), [s for s in own if s != "bmc"])
+        self.assertEqual(sources(HELM.template(NODES | {"agent": {"settings": {"sources": ["os", "bmc"]}}})), ["os", "bmc"])
+
     def test_the_ipmi_helper_takes_its_arguments(self):
         spec = RENDERED["ipmi"].one("DaemonSet", "binnacle-agent")["spec"]["template"]["spec"]
         said = subprocess.run([matrix.BUILD / "agent/ipmi/binnacle-ipmi", *spec["containers"][1]["args"], "--print-config"], capture_output=True, text=True, timeout=20)
