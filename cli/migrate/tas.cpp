@@ -77,7 +77,8 @@ void take_placement(const manifest& m, migration& out) {
         out.values["image"]["pullSecrets"].push_back(name);
         out.yours(
             m.title() + ", imagePullSecrets",
-            fmt::format("stands in image.pullSecrets: copy the secret {} into both of the chart's namespaces",
+            fmt::format("stands in image.pullSecrets: copy the secret {} into both of the chart's namespaces "
+                        "(its README says how to make them first)",
                         name));
       }
     }

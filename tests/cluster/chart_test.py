@@ -8,19 +8,18 @@ import base64
 import json
 import pathlib
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
 import yaml
 
-from control_plane import IS_OLD, ROOT, ControlPlane, program
+import releases
+from control_plane import IS_OLD, ROOT
+from releases import CHART, everything_of, helm, there
 from trial import Trial, free_port, run_tests
 
-sys.path.insert(0, str(ROOT / "tests" / "chart"))
-from matrix import MATRIX  # noqa: E402  (the path comes first)
-from rendered import CHART, Helm  # noqa: E402
+from matrix import MATRIX  # in tests/chart, as releases has seen to
 
 BUILD = ROOT / "build"
 PLANE = HELM = None
@@ -32,29 +31,13 @@ FOREIGN = {"Certificate", "PodMonitor", "ServiceMonitor", "PrometheusRule", "Sec
 
 def setUpModule():
     global PLANE, HELM
-    HELM = Helm(program("helm", "helm"))
-    PLANE = ControlPlane()
-    unittest.addModuleCleanup(PLANE.stop)
-    PLANE.begin()
+    PLANE, HELM = releases.begin_plane()
     for name in ("node1", "node2"):
         add_node(name)
 
 
 def add_node(name):
     PLANE.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
-
-
-def helm(*words, namespace="binnacle"):
-    said = subprocess.run([HELM.program, *map(str, words), "--kubeconfig", str(PLANE.kubeconfig), "--namespace", namespace],
-                          capture_output=True, text=True, timeout=600)
-    if said.returncode:
-        raise AssertionError(f"helm {words[0]}: {said.stderr}")
-    return said.stdout
-
-
-def there(kind, name, namespace=None):
-    words = ["get", kind, name, "-o", "json", "--ignore-not-found", *(["-n", namespace] if namespace else [])]
-    return json.loads(PLANE.kubectl(*words) or "null")
 
 
 def certificates():
@@ -98,15 +81,6 @@ class Manifests(unittest.TestCase):
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
         text = text.replace('"namespace": "binnacle"', f'"namespace": "{namespace}"').replace('"namespace": "binnacle-agents"', f'"namespace": "{agents}"')
         return PLANE.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=text)
-
-
-def everything_of(release):
-    """Objects of a release that nobody is deleting. Without a controller manager nothing finishes a namespace's end, and what was in it."""
-    kinds = PLANE.kubectl("api-resources", "--verbs=list", "-o", "name").split()
-    kinds = [k for k in kinds if k != "customresourcedefinitions.apiextensions.k8s.io" and not k.startswith("events")]
-    said = PLANE.kubectl("get", ",".join(kinds), "--all-namespaces", "-l", f"app.kubernetes.io/part-of=binnacle,app.kubernetes.io/instance={release}", "-o", "json")
-    items = json.loads(said[said.index("\n{") if said.startswith("Warning") else 0:])["items"]  # some kinds come with a warning
-    return [f"{o['kind']} {o['metadata']['name']}" for o in items if "deletionTimestamp" not in o["metadata"]]
 
 
 def older_chart(folder):
