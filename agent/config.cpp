@@ -253,11 +253,6 @@ result<listen_address> parse_listen(const std::string& text) {
   } else if (at.address.find(':') != at.address.npos) {
     return wrong;
   }
-  if (at.address.empty()) {
-    // Without IPv6 in the kernel "::" cannot be bound.
-    std::error_code ignored;
-    at.address = std::filesystem::exists("/proc/net/if_inet6", ignored) ? "::" : "0.0.0.0";
-  }
   return at;
 }
 

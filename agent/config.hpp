@@ -82,9 +82,9 @@ config_spec bind(settings& s);
 /// Errors: invalid_input, one sentence with the remedy.
 result<void> complete(settings& s);
 
-/// Where to listen. ":9103" is every address of both families.
+/// Where to listen.
 struct listen_address {
-  std::string address;
+  std::string address;  ///< empty: every address, of both families
   std::uint16_t port = 0;
 };
 /// ":9103", "127.0.0.1:9103", "[::1]:9103". Errors: invalid_input with the form expected.

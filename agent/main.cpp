@@ -25,6 +25,7 @@
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/http/server.hpp"
+#include "common/text.hpp"
 #include "common/tls/own_certificate.hpp"
 
 #include <cstdio>
@@ -215,8 +216,8 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
   }
   auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part("scrape"));
   if (auto started = server->start(); !started) return started.error();
-  log.info("metrics are on {}://{}:{}/metrics", s.listen_cert.empty() ? "http" : "https",
-           at->address.find(':') == at->address.npos ? at->address : "[" + at->address + "]", server->port());
+  log.info("metrics are on {}://{}/metrics", s.listen_cert.empty() ? "http" : "https",
+           host_and_port(at->address.empty() ? "localhost" : at->address, server->port()));
   return server;
 }
 

@@ -268,6 +268,9 @@ const kube::packed_labels* cluster::labels_of(std::string_view node) const {
   const kube::node_objects::node* known = impl_->labels ? impl_->labels->objects().find(node) : nullptr;
   return known == nullptr ? nullptr : &known->labels;
 }
+std::size_t cluster::node_objects() const noexcept {
+  return impl_->labels ? impl_->labels->objects().nodes().size() : 0;
+}
 bool cluster::nodes_read() const noexcept { return impl_->labels && impl_->labels->nodes_read(); }
 bool cluster::policies_read() const noexcept { return impl_->policy_follower.is_synced(); }
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }

@@ -66,6 +66,7 @@ class cluster {
   std::vector<std::string> nodes_without_object() const;
   /// The labels of a node's object, or null where there is no such object.
   const kube::packed_labels* labels_of(std::string_view node) const;
+  std::size_t node_objects() const noexcept;
   /// Whether all Node objects have been read, once since the start.
   bool nodes_read() const noexcept;
   /// Every pod that has a node, as far as it could be read.

@@ -17,7 +17,7 @@ config_spec bind(settings& s) {
                    "binnacle-aggregator --policies ./policies --cert pki/server.crt --key pki/server.key "
                    "--agents-ca pki/agents-ca.crt --clients-ca pki/clients-ca.crt");
   spec.group("Where it listens");
-  spec.add("address", s.address, "address to listen on, for every port; :: serves IPv4 and IPv6");
+  spec.add("address", s.address, "address to listen on, for every port; empty: all addresses, IPv4 and IPv6");
   spec.add("ingest-port", s.ingest_port, 0, 65535, "port for agents (0: any free one)");
   spec.add("extender-port", s.extender_port, 0, 65535,
            "port for kube-scheduler's filter and prioritize calls");

@@ -12,7 +12,7 @@ namespace binnacle::aggregator {
 /// The aggregator's settings, with their defaults. Every member is a key of the YAML file and a flag of the
 /// same name (underscores as dashes); see bind().
 struct settings {
-  std::string address = "0.0.0.0";
+  std::string address;
   std::int64_t ingest_port = 9110;
   std::int64_t extender_port = 9001;
   std::int64_t metrics_port = 6443;

@@ -19,8 +19,10 @@
 #include "common/async/timers.hpp"
 #include "common/http/health.hpp"
 #include "common/http/server.hpp"
+#include "common/text.hpp"
 #include "common/tls/context.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <optional>
 #include <pthread.h>
@@ -119,6 +121,7 @@ struct faces_loop::impl {
   void make_apis(ingest_loop& writer);
   result<void> serve(std::string name, std::int64_t port, std::shared_ptr<tls::context> tls,
                      http::router routes);
+  bool knows_most_nodes() const;
   http::health health() const;
   std::vector<ops::listener_report> listeners() const;
   std::vector<ops::certificate_report> certificate_reports() const;
@@ -152,6 +155,7 @@ struct faces_loop::impl {
   std::vector<face_server> servers;
   std::size_t servers_open = 0;
   bool stopping = false;
+  mutable bool agents_came = false;
 };
 
 result<std::shared_ptr<tls::context>> faces_loop::impl::load(tls::client_certificate clients) {
@@ -166,6 +170,15 @@ result<std::shared_ptr<tls::context>> faces_loop::impl::load(tls::client_certifi
   return shared;
 }
 
+/// Most nodes' agents have connected, once: later a dead node must not take the whole replica out of service.
+bool faces_loop::impl::knows_most_nodes() const {
+  if (agents_came || !kubernetes || !kubernetes->nodes_read()) return agents_came || !kubernetes;
+  const auto& known = nodes.nodes();
+  const auto connected = std::ranges::count_if(known, [](const auto& n) { return n.second->connected; });
+  agents_came = 10 * static_cast<std::size_t>(connected) >= 9 * kubernetes->node_objects();
+  return agents_came;
+}
+
 http::health faces_loop::impl::health() const {
   http::health out;
   out.add("ping", [] { return true; });
@@ -175,6 +188,8 @@ http::health faces_loop::impl::health() const {
   out.add_ready("policies", [this] {
     return !kubernetes || kubernetes->policies_read() || boot_clock::now() - started > patience;
   });
+  // Likewise one that knows no number yet, while another replica still does.
+  out.add_ready("agents", [this] { return knows_most_nodes() || boot_clock::now() - started > patience; });
   // Nor one that would refuse the API server's own calls.
   out.add_ready("authentication",
                 [this] { return !gate || gate->informed() || boot_clock::now() - started > patience; });
@@ -233,7 +248,7 @@ result<void> faces_loop::impl::serve(std::string name, std::int64_t port, std::s
   o.tls = std::move(tls);
   auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part(name));
   if (auto started_it = server->start(); started_it.has_error()) return started_it;
-  log.info("{} listens on {}:{}", name, options.address, server->port());
+  log.info("{} listens on {}", name, host_and_port(options.address, server->port()));
   servers.push_back({std::move(name), server->port(), secure, std::move(server)});
   return {};
 }
@@ -241,7 +256,7 @@ result<void> faces_loop::impl::serve(std::string name, std::int64_t port, std::s
 std::vector<ops::listener_report> faces_loop::impl::listeners() const {
   std::vector<ops::listener_report> out;
   for (const face_server& s : servers)
-    out.push_back({s.name, options.address + ":" + std::to_string(s.port), s.server->counters(), s.tls});
+    out.push_back({s.name, host_and_port(options.address, s.port), s.server->counters(), s.tls});
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include "aggregator/policy/alias_file.hpp"
 #include "common/config.hpp"
 #include "common/log.hpp"
+#include "common/text.hpp"
 #include "common/tls/own_certificate.hpp"
 
 #include <array>
@@ -38,7 +39,8 @@ int run(const settings& s, policy::alias_file names, const logger& log) {
     log.error("{}", started.error().message);
     return 1;
   }
-  log.info("replica {} takes agents on {}:{}, policies from {}", s.replica_id, s.address, ingest.port(),
+  log.info("replica {} takes agents on {}, policies from {}", s.replica_id,
+           host_and_port(s.address, ingest.port()),
            s.kube_config.empty() ? "folder " + s.policies : "the API server (" + s.kube_config + ")");
 
   std::thread writer([&ingest] { ingest.run(); });

@@ -48,6 +48,13 @@ std::string quoted(std::string_view text, std::size_t most) {
   return '"' + printable(clean_utf8(clip(text, most))) + (text.size() > most ? "…\"" : "\"");
 }
 
+std::string host_and_port(std::string_view host, std::uint16_t port) {
+  const std::string name = host.empty()                  ? "*"
+                           : host.find(':') != host.npos ? '[' + std::string(host) + ']'
+                                                         : std::string(host);
+  return name + ':' + std::to_string(port);
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

@@ -28,6 +28,9 @@ std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 /// (utf8.hpp).
 std::string quoted(std::string_view text, std::size_t most = 60);
 
+/// "10.0.0.7:9103", "[fe80::1]:9103"; "*:9103" for an empty host, which is every address.
+std::string host_and_port(std::string_view host, std::uint16_t port);
+
 /// Insertions, deletions and replacements that make one word of the other (Levenshtein). Costs a.size() times
 /// b.size(): bound them.
 std::size_t edit_distance(std::string_view a, std::string_view b);

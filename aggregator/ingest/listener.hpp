@@ -22,8 +22,8 @@
 namespace binnacle::ingest {
 
 struct ingest_options {
-  std::string address = "0.0.0.0";  ///< "::" serves both families
-  std::uint16_t port = 9110;        ///< 0: any free one, see listener::port()
+  std::string address;        ///< empty: all, of both families
+  std::uint16_t port = 9110;  ///< 0: any free one, see listener::port()
   std::shared_ptr<tls::context>
       tls;                ///< server side, TLS 1.3, ALPN "binnacle/1"; certificates required, or tokens taken
   token_reviewer review;  ///< asked about agents whose certificate does not speak for them; null: none counts

@@ -1,10 +1,13 @@
 #include "common/async/listener.hpp"
 
 #include "common/async/timers.hpp"
+#include "common/text.hpp"
 
 #include <boost/asio/ip/v6_only.hpp>
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace binnacle::async {
@@ -12,14 +15,26 @@ namespace binnacle::async {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
+namespace {
+
+/// Of both families; without IPv6 in the kernel "::" can not be bound.
+asio::ip::address all_addresses() {
+  std::error_code ignored;
+  if (std::filesystem::exists("/proc/net/if_inet6", ignored)) return asio::ip::address_v6::any();
+  return asio::ip::address_v4::any();
+}
+
+}  // namespace
+
 result<listener> listener::open(loop& on, const std::string& address, std::uint16_t port, logger log) {
   error_code ec;
-  const auto numeric = asio::ip::make_address(address, ec);
+  const auto numeric = address.empty() ? all_addresses() : asio::ip::make_address(address, ec);
   if (ec) {
-    return error{errc::invalid_input,
-                 fmt::format("\"{}\" is no numeric address to listen on: use 0.0.0.0, :: or one of this "
-                             "machine's addresses",
-                             address)};
+    return error{
+        errc::invalid_input,
+        fmt::format("{} is no numeric address to listen on: use 0.0.0.0, :: or one of this machine's "
+                    "addresses, or none for all",
+                    binnacle::quoted(address))};  // <filesystem> brings std::quoted
   }
   acceptor a(on);
   const tcp::endpoint where(numeric, port);
@@ -36,8 +51,8 @@ result<listener> listener::open(loop& on, const std::string& address, std::uint1
     return error{
         errc::io,
         fmt::format(
-            "port {} is in use on {}: stop what listens there (ss -ltnp 'sport = :{}') or give another port",
-            port, address, port)};
+            "port {} is in use ({}): stop what listens there (ss -ltnp 'sport = :{}') or give another port",
+            port, host_and_port(address, port), port)};
   }
   if (ec == asio::error::access_denied) {
     return error{errc::permission,
@@ -51,7 +66,8 @@ result<listener> listener::open(loop& on, const std::string& address, std::uint1
         fmt::format("{} is no address of this machine: use 0.0.0.0, :: or one that `ip address` shows",
                     address)};
   }
-  return error{errc::io, fmt::format("{}:{} can not be listened on: {}", address, port, ec.message())};
+  return error{errc::io,
+               fmt::format("{} can not be listened on: {}", host_and_port(address, port), ec.message())};
 }
 
 task<result<tcp_socket>> listener::accept() {

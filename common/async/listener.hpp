@@ -14,8 +14,9 @@ namespace binnacle::async {
 /// A listening TCP socket. Include from .cpp files only.
 class listener {
  public:
-  /// Binds and listens. `address` is numeric; "::" serves IPv4 as well. Port 0: any free one.
-  /// Errors: invalid_input (not an address), permission (port below 1024), io (in use), each with the remedy.
+  /// Binds and listens. `address` is numeric; empty: all addresses of this machine, of both families (so does
+  /// "::", where the kernel has IPv6). Port 0: any free one. Errors: invalid_input (not an address),
+  /// permission (port below 1024), io (in use), each with the remedy.
   static result<listener> open(loop& on, const std::string& address, std::uint16_t port, logger log);
 
   std::uint16_t port() const noexcept { return port_; }

@@ -16,7 +16,7 @@ namespace binnacle::http {
 
 struct server_options {
   std::string name;                      ///< "extender", for logs and metrics
-  std::string address = "0.0.0.0";       ///< "::" serves both families
+  std::string address;                   ///< empty: all, of both families
   std::uint16_t port = 0;                ///< 0: any free one, see server::port()
   std::shared_ptr<tls::context> tls;     ///< null: plain HTTP
   std::size_t header_limit = 64u << 10;  ///< bytes of request line and headers; more is answered 431

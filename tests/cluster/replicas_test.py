@@ -124,6 +124,22 @@ class Replicas(unittest.TestCase):
             self.start(name)
             self.until_ready(name)
 
+    def test_a_fresh_replica_is_not_ready_before_agents_have_come(self):
+        late = Trial(BUILD)
+        self.addCleanup(late.stop)
+        self.replicas["late"] = late
+        late.pki = self.replicas["one"].pki
+        self.start("late")
+        late.wait_for("the replica to wait for agents", lambda: "[-]agents failed" in late.ask("ops", "/readyz?verbose")[1])
+        for node in NODES:
+            late.start_agent(node, "--sources", "textfile", "--textfile-directory", self.replicas["one"].folder / node)
+        late.wait_for("it to be ready", lambda: late.ask("ops", "/readyz")[0] == 200, 60)
+        self.until_ready("late")
+        for node in NODES:
+            late.end(node)
+        late.wait_for("it to miss them", lambda: 'binnacle_nodes{state="connected"} 0' in late.ask("ops", "/metrics")[1], 60)
+        self.assertEqual(late.ask("ops", "/readyz?verbose")[0], 200)
+
 
 if __name__ == "__main__":
     run_tests()

@@ -35,6 +35,12 @@ TEST_SUITE("common/text") {
     CHECK(quoted("abcd", 3) == "\"abc…\"");
   }
 
+  TEST_CASE("a host and its port, IPv6 in brackets, a star for every address") {
+    CHECK(host_and_port("10.0.0.7", 9103) == "10.0.0.7:9103");
+    CHECK(host_and_port("fe80::1", 9103) == "[fe80::1]:9103");
+    CHECK(host_and_port("", 9103) == "*:9103");
+  }
+
   TEST_CASE("the distance of two words") {
     CHECK(edit_distance("", "") == 0);
     CHECK(edit_distance("", "abc") == 3);

@@ -3,6 +3,7 @@
 #include "common/async/listener.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "common/read_file.hpp"
 #include "tests/support/pki.hpp"
 #include "tests/support/run.hpp"
 
@@ -175,6 +176,19 @@ TEST_SUITE("common/async/stream") {
       REQUIRE(peer.has_error());
       CHECK(peer.error().code == errc::disconnected);
       CHECK(peer.error().message.find("127.0.0.1:" + std::to_string(port)) != std::string::npos);
+    });
+  }
+
+  TEST_CASE("no address is every address, of each family that the kernel has") {
+    support::run([&](async::loop& loop) -> task<void> {
+      auto door = async::listener::open(loop, "", 0, quiet).value();
+      auto by_four = co_await async::connect("127.0.0.1", door.port(), nullptr, "", within(15s));
+      CHECK(by_four.has_value());
+      const auto known = read_file("/proc/net/if_inet6", 65536);  // not there without IPv6
+      if (known && known->find("00000000000000000000000000000001 ") != std::string::npos) {
+        auto by_six = co_await async::connect("::1", door.port(), nullptr, "", within(15s));
+        CHECK(by_six.has_value());
+      }
     });
   }
 
