@@ -9,7 +9,10 @@ import tempfile
 
 import matrix
 import yaml
-from matrix import CERT_MANAGER, EXISTING, HELM, NODES, RENDERED, Renderings
+from matrix import BY_CERTIFICATE, CERT_MANAGER, EXISTING, HELM, NODES, RENDERED, Renderings
+
+# What agents may dial besides the services.
+DIALLED = {"aggregator": {"extraNames": ["192.0.2.7", "far.example.com", "2001:db8::7"]}}
 
 
 class Certificates(Renderings):
@@ -101,6 +104,13 @@ class Certificates(Renderings):
                         self.assertIn(files["tls.crt"][0], secret)
         self.for_each(check)
 
+    def test_cert_manager_is_asked_for_addresses_as_such(self):
+        certificate = HELM.template(CERT_MANAGER | DIALLED).one("Certificate", "binnacle-server")["spec"]
+        self.assertEqual(certificate["ipAddresses"], ["192.0.2.7", "2001:db8::7"])
+        self.assertIn("far.example.com", certificate["dnsNames"])
+        self.assertEqual([name for name in certificate["dnsNames"] if ":" in name or name[0].isdigit()], [])
+        self.assertNotIn("ipAddresses", RENDERED["cert-manager"].one("Certificate", "binnacle-server")["spec"])
+
     def only(self, things):
         found = list(things)
         self.assertEqual(len(found), 1, found)
@@ -111,7 +121,7 @@ class Certificates(Renderings):
             self.assertEqual([o["metadata"]["name"] for o in RENDERED[name].of("Secret")], [], name)
 
     def test_a_generated_certificate_is_for_its_names_and_by_its_authority(self):
-        objects = RENDERED["agents by certificate"]
+        objects = HELM.template(NODES | BY_CERTIFICATE | DIALLED)
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             for which in ("server", "agent", "client"):
@@ -122,8 +132,10 @@ class Certificates(Renderings):
                 said = subprocess.run(["openssl", "verify", "-CAfile", folder / ca, *more, folder / certificate], capture_output=True, text=True, timeout=20)
                 return said.returncode == 0
             spoken_to = yaml.safe_load(objects.one("ConfigMap", "binnacle-agent")["data"]["agent.yaml"])["aggregator"][0].split(":")[0]
-            for name in (spoken_to, "binnacle.binnacle.svc", "localhost"):
+            for name in (spoken_to, "binnacle.binnacle.svc", "localhost", "far.example.com"):
                 self.assertTrue(verified("agent-ca.crt", "server-tls.crt", "-purpose", "sslserver", "-verify_hostname", name), name)
+            for address in ("192.0.2.7", "2001:db8::7", "127.0.0.1"):
+                self.assertTrue(verified("agent-ca.crt", "server-tls.crt", "-purpose", "sslserver", "-verify_ip", address), address)
             for node in ("node1", "node2"):
                 self.assertTrue(verified("server-agents-ca.crt", "agent-tls.crt", "-purpose", "sslclient", "-verify_hostname", node))
             self.assertTrue(verified("server-clients-ca.crt", "client-tls.crt", "-purpose", "sslclient"))

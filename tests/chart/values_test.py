@@ -71,6 +71,7 @@ WRONG = [
     ({"agent": None}, "missing property 'agent'"),
     ({"agent": {"seccomp": {"type": "Localhost", "localhostProfile": "/abs.json"}}}, "at '/agent/seccomp/localhostProfile'"),
     ({"aggregator": {"extraNames": ["https://x"]}}, "at '/aggregator/extraNames/0'"),
+    ({"aggregator": {"extraNames": ["a:9110"]}}, "at '/aggregator/extraNames/0'"),
     ({"aggregator": {"aliases": [{"name": "heat"}]}}, "at '/aggregator/aliases/0': missing property 'family'"),
     ({"aggregator": {"aliases": [{"name": "heat", "family": "x", "rule": "average"}]}}, "at '/aggregator/aliases/0/rule': value must be one of 'sole'"),
     ({"aggregator": {"settings": {"score": "random"}}}, "at '/aggregator/settings/score': value must be one of 'value', 'rank'"),

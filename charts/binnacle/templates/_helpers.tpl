@@ -154,13 +154,17 @@ seccompProfile: {type: RuntimeDefault}
 {{ include "binnacle.name" . }}-ingest.{{ .Release.Namespace }}.svc
 {{- end }}
 
-{{/* serverNames: a JSON list, {"names": [...]} */}}
+{{/* serverNames: what the aggregator's certificate is for, {"names": [...], "addresses": [...]} as JSON. Whoever dials an address looks for it among the addresses alone. */}}
 {{- define "binnacle.serverNames" -}}
 {{- $names := list "localhost" }}
+{{- $addresses := list }}
 {{- range $service := list (include "binnacle.name" .) (printf "%s-ingest" (include "binnacle.name" .)) }}
 {{- $names = concat $names (list $service (printf "%s.%s" $service $.Release.Namespace) (printf "%s.%s.svc" $service $.Release.Namespace) (printf "%s.%s.svc.%s" $service $.Release.Namespace $.Values.clusterDomain)) }}
 {{- end }}
-{{- dict "names" (concat $names .Values.aggregator.extraNames) | toJson }}
+{{- range .Values.aggregator.extraNames }}
+{{- if regexMatch "^[0-9.]+$|:" . }}{{ $addresses = append $addresses . }}{{ else }}{{ $names = append $names . }}{{ end }}
+{{- end }}
+{{- dict "names" $names "addresses" $addresses | toJson }}
 {{- end }}
 
 {{/* life: of a secret's certificate, {"kept": "yes" or "", "made": "…", "ends": "…"} in Unix seconds; (list secret days may-be-kept). It is kept
