@@ -35,6 +35,7 @@ MATRIX = {
     "nothing optional": NODES | {"aggregator": {"replicas": 1}, "customMetrics": {"enabled": False}, "scheduler": {"enabled": False},
                                  "priorityClass": {"create": False}, "networkPolicy": {"enabled": False}, "agent": {"namespace": {"create": False}}},
     "far agents": NODES | {"agent": {"aggregators": ["binnacle.example.com:9110"], "serverName": "x"}, "aggregator": {"ingest": {"type": "NodePort", "nodePort": 30110}}},
+    "far agents by a router": NODES | {"agent": {"aggregators": ["binnacle.apps.example.com:443"]}, "openshift": {"ingestHost": "binnacle.apps.example.com"}},
 }
 
 

@@ -54,6 +54,16 @@ class Pods(Renderings):
                 self.assertEqual((m.get("readOnly"), m.get("recursiveReadOnly"), m.get("mountPropagation")), (True, "IfPossible", None), m)
         self.for_each(check)
 
+    def test_agents_reach_the_aggregator_from_where_they_come_and_nobody_else_does(self):
+        def admitted(**values):
+            policy = HELM.template(NODES | values).one("NetworkPolicy", "binnacle-aggregator")
+            return [rule.get("from", "all") for rule in policy["spec"]["ingress"] if {"port": 9110, "protocol": "TCP"} in rule["ports"]]
+        self.assertEqual(admitted(), [[{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "binnacle-agents"}}}]])
+        # By a load balancer, a node's port, or a router: they have another's address.
+        for values in ({"aggregator": {"ingest": {"type": "NodePort"}}}, {"agent": {"aggregators": ["binnacle.example.com:443"]}},
+                       {"openshift": {"ingestHost": "binnacle.example.com"}}):
+            self.assertEqual(admitted(**values), ["all"], values)
+
     def test_they_may_ask_for_names_where_openshift_s_dns_listens(self):
         def check(objects):
             for o in objects.of("NetworkPolicy"):
@@ -130,6 +140,17 @@ class OpenShift(Renderings):
         for _, namespace, _, spec in objects.pods():
             if namespace == "binnacle":
                 self.assertNotIn("runAsUser", spec["securityContext"])
+
+    def test_its_router_leads_agents_to_each_replica_by_a_name_of_the_certificate(self):
+        objects = RENDERED["far agents by a router"]
+        route = objects.one("Route", "binnacle-ingest")
+        self.assertEqual(route["spec"]["tls"], {"termination": "passthrough"})
+        service = objects.one(route["spec"]["to"]["kind"], route["spec"]["to"]["name"])
+        self.assertIn(route["spec"]["port"]["targetPort"], [p["name"] for p in service["spec"]["ports"]])
+        # "source" is its default where TLS passes through. Source: OpenShift documentation, "Route-specific annotations".
+        self.assertEqual(route["metadata"]["annotations"]["haproxy.router.openshift.io/balance"], "roundrobin")
+        self.assertIn(route["spec"]["host"], objects.one("Secret", "binnacle-server")["metadata"]["annotations"]["binnacle/names"].split(","))
+        self.assertEqual([name for name, o in RENDERED.items() if o.of("Route")], ["far agents by a router"])
 
     def test_the_operator_s_scheduler_asks_as_the_chart_s_does(self):
         files = yaml.safe_load_all((CHART / "openshift/secondary-scheduler.yaml").read_text())

@@ -56,6 +56,7 @@ WRONG = [
     ({"priorityClass": {"value": 2000000000}}, "at '/priorityClass/value'"),
     ({"monitoring": {"interval": "30"}}, "at '/monitoring/interval'"),
     ({"networkPolicy": False}, "at '/networkPolicy': got boolean, want object"),
+    ({"openshift": {"ingestHost": "https://x"}}, "at '/openshift/ingestHost'"),
     ({"openshift": {"scc": True}}, "at '/openshift': additional properties 'scc' not allowed"),
     ({"agent": {"settings": {"period": 5}}}, "at '/agent/settings/period': got number, want string"),
     ({"agent": {"settings": {"period": "5"}}}, "at '/agent/settings/period': '5' does not match pattern"),

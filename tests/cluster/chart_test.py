@@ -26,7 +26,7 @@ PLANE = HELM = None
 # The way in which certificates of agents have to follow the cluster's nodes; agents_test.py has the other.
 BY_CERTIFICATE = ("--set", "agent.identity=certificate")
 # Kinds of operators that this cluster does not have.
-FOREIGN = {"Certificate", "PodMonitor", "ServiceMonitor", "PrometheusRule", "SecurityContextConstraints"}
+FOREIGN = {"Certificate", "PodMonitor", "ServiceMonitor", "PrometheusRule", "Route", "SecurityContextConstraints"}
 
 
 def setUpModule():

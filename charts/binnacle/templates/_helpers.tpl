@@ -71,6 +71,11 @@ priorityClassName: {{ include "binnacle.name" . }}
 {{- if or (eq .Values.agent.mode "privileged") (and .Values.agent.ipmi.enabled (eq .Values.agent.ipmi.access "privileged")) }}true{{ end }}
 {{- end }}
 
+{{/* farAgents: "true" where agents dial something that is not the chart's own service: they come from a router's or a node's address then. */}}
+{{- define "binnacle.farAgents" -}}
+{{- if or .Values.agent.aggregators .Values.openshift.ingestHost (ne .Values.aggregator.ingest.type "ClusterIP") }}true{{ end }}
+{{- end }}
+
 {{/* dns: a rule that lets a pod ask for names. */}}
 {{- define "binnacle.dns" -}}
 - ports:
@@ -161,10 +166,11 @@ seccompProfile: {type: RuntimeDefault}
 {{- range $service := list (include "binnacle.name" .) (printf "%s-ingest" (include "binnacle.name" .)) }}
 {{- $names = concat $names (list $service (printf "%s.%s" $service $.Release.Namespace) (printf "%s.%s.svc" $service $.Release.Namespace) (printf "%s.%s.svc.%s" $service $.Release.Namespace $.Values.clusterDomain)) }}
 {{- end }}
+{{- with .Values.openshift.ingestHost }}{{ $names = append $names . }}{{ end }}
 {{- range .Values.aggregator.extraNames }}
 {{- if regexMatch "^[0-9.]+$|:" . }}{{ $addresses = append $addresses . }}{{ else }}{{ $names = append $names . }}{{ end }}
 {{- end }}
-{{- dict "names" $names "addresses" $addresses | toJson }}
+{{- dict "names" (uniq $names) "addresses" $addresses | toJson }}
 {{- end }}
 
 {{/* life: of a secret's certificate, {"kept": "yes" or "", "made": "…", "ends": "…"} in Unix seconds; (list secret days may-be-kept). It is kept
