@@ -156,6 +156,11 @@ class Life(unittest.TestCase):
         with self.subTest("a rollback goes back"):
             helm("rollback", "binnacle", "1")
             self.assertEqual(there("deployment", "binnacle-aggregator", "binnacle")["spec"]["replicas"], 2)
+        with self.subTest("also to the certificates of then, which an upgrade looks after"):
+            self.assertEqual(certificates(), (server, agent, authority))
+            helm("upgrade", "binnacle", CHART, "--reset-then-reuse-values")
+            self.assertEqual(names_in(certificates()[1]), {"node1", "node2", "node3"})
+            self.assertEqual((certificates()[0], certificates()[2]), (server, authority))
         with self.subTest("the aggregator's role lets it follow policies, write their status, label nodes and lead"):
             self.aggregator_works_with_its_role()
         with self.subTest("the doctor finds a right that is missing, and says what does not work without it"):
