@@ -136,6 +136,17 @@ class Objects(Renderings):
         self.assertEqual({(r, v) for r, v in verbs if v not in ("get", "list", "watch")},
                          {("pods/eviction", "create"), ("events", "create"), ("events", "update")})
 
+    def test_pods_ask_for_the_priority_class_that_is_made_or_named(self):
+        def classes(**values):
+            objects = HELM.template(NODES | {"priorityClass": values, "descheduler": {"enabled": True}})
+            asked = {spec.get("priorityClassName") for name, _, _, spec in objects.pods() if "-test-" not in name}
+            return asked, [o["metadata"]["name"] for o in objects.of("PriorityClass")]
+        self.assertEqual(classes(), ({"binnacle"}, ["binnacle"]))
+        # A class keeps its value for ever, so that another value comes with another name.
+        self.assertEqual(classes(name="telemetry", value=7), ({"telemetry"}, ["telemetry"]))
+        self.assertEqual(classes(name="system-cluster-critical", create=False), ({"system-cluster-critical"}, []))
+        self.assertEqual(classes(create=False), ({None}, []))
+
     def test_helm_test_calls_the_extender_as_the_scheduler_does(self):
         objects = RENDERED["defaults"]
         doctor, scheduler = objects.one("Pod", "binnacle-test-doctor")["spec"], objects.one("Deployment", "binnacle-scheduler")["spec"]["template"]["spec"]

@@ -53,6 +53,7 @@ WRONG = [
     ({"descheduler": {"interval": "60"}}, "at '/descheduler/interval'"),
     ({"scheduler": {"weight": 0}}, "at '/scheduler/weight': minimum: got 0, want 1"),
     ({"scheduler": {"timeout": "0.5"}}, "at '/scheduler/timeout'"),
+    ({"priorityClass": {"name": "Very High"}}, "at '/priorityClass/name'"),
     ({"priorityClass": {"value": 2000000000}}, "at '/priorityClass/value'"),
     ({"monitoring": {"interval": "30"}}, "at '/monitoring/interval'"),
     ({"networkPolicy": False}, "at '/networkPolicy': got boolean, want object"),

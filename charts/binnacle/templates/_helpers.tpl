@@ -60,9 +60,14 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
+{{/* priorityName: of the class that pods ask for; nothing for none. */}}
+{{- define "binnacle.priorityName" -}}
+{{- if .Values.priorityClass.name }}{{ .Values.priorityClass.name }}{{ else if .Values.priorityClass.create }}{{ include "binnacle.name" . }}{{ end }}
+{{- end }}
+
 {{- define "binnacle.priority" -}}
-{{- if .Values.priorityClass.create }}
-priorityClassName: {{ include "binnacle.name" . }}
+{{- with include "binnacle.priorityName" . }}
+priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
