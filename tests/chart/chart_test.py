@@ -147,6 +147,13 @@ class Objects(Renderings):
         self.assertEqual(classes(name="system-cluster-critical", create=False), ({"system-cluster-critical"}, []))
         self.assertEqual(classes(create=False), ({None}, []))
 
+    def test_helm_s_tests_run_where_the_aggregator_may(self):
+        where = {"nodeSelector": {"pool": "infra", "kubernetes.io/os": "linux"}, "tolerations": [{"key": "infra", "operator": "Exists"}]}
+        objects = HELM.template(NODES | {"aggregator": where})
+        for name in ("binnacle-test-doctor", "binnacle-test-sensors"):
+            spec = objects.one("Pod", name)["spec"]
+            self.assertEqual({key: spec[key] for key in where}, where, name)
+
     def test_helm_test_calls_the_extender_as_the_scheduler_does(self):
         objects = RENDERED["defaults"]
         doctor, scheduler = objects.one("Pod", "binnacle-test-doctor")["spec"], objects.one("Deployment", "binnacle-scheduler")["spec"]["template"]["spec"]

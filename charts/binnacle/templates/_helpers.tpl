@@ -224,6 +224,8 @@ long as their life lets them: ten times as long as what they sign. */}}
 {{- define "binnacle.test" -}}
 restartPolicy: Never
 {{- include "binnacle.pullSecrets" . }}
+nodeSelector: {{ toJson .Values.aggregator.nodeSelector }}
+tolerations: {{ toJson .Values.aggregator.tolerations }}
 securityContext:
   {{- include "binnacle.restrictedPod" . | nindent 2 }}
 {{- end }}
