@@ -20,8 +20,8 @@ def policy(strategies, name="power-policy", namespace="default", **spec):
             "spec": dict(spec, strategies=strategies)}
 
 
-def hot(target, **strategy):
-    return dict(strategy, rules=[{"metricname": "heat", "operator": "GreaterThan", "target": target}])
+def hot(target, metric="heat", **strategy):
+    return dict(strategy, rules=[{"metricname": metric, "operator": "GreaterThan", "target": target}])
 
 
 def begin_plane(kind=ControlPlane):

@@ -8,20 +8,17 @@ import signal
 import time
 import unittest
 
+import heated
 from control_plane import ROOT, ControlPlane
+from heated import policy
 from trial import Trial, pod, run_tests
 
 BUILD = ROOT / "build"
 PLANE = None
 
 
-def policy(strategies, name="power-policy", namespace="default"):
-    return {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": name, "namespace": namespace},
-            "spec": {"strategies": strategies}}
-
-
-def hot(target, operator="GreaterThan"):
-    return {"rules": [{"metricname": "rapl_power_watts", "operator": operator, "target": target}]}
+def hot(target):
+    return heated.hot(target, "rapl_power_watts")
 
 
 def setUpModule():
