@@ -154,6 +154,16 @@ class Objects(Renderings):
             spec = objects.one("Pod", name)["spec"]
             self.assertEqual({key: spec[key] for key in where}, where, name)
 
+    def test_helm_test_asks_for_a_value_that_agents_read(self):
+        def asked(**settings):
+            command = HELM.template(NODES | {"agent": {"settings": settings}}).one("Pod", "binnacle-test-sensors")["spec"]["containers"][0]["command"]
+            return command[command.index("--metric") + 1]
+        self.assertEqual([asked(), asked(sources=["rapl", "os"]), asked(sources=["rapl"])],
+                         ["os_memory_available_bytes", "os_memory_available_bytes", "binnacle_agent_resident_bytes"])
+        known = (ROOT / "METRICS.md").read_text()
+        for metric in (asked(), asked(sources=["rapl"])):
+            self.assertIn(f"\n| `{metric}` | gauge |", known)
+
     def test_helm_test_calls_the_extender_as_the_scheduler_does(self):
         objects = RENDERED["defaults"]
         doctor, scheduler = objects.one("Pod", "binnacle-test-doctor")["spec"], objects.one("Deployment", "binnacle-scheduler")["spec"]["template"]["spec"]

@@ -239,7 +239,7 @@ env:
 - {name: BINNACLE_KEY, value: /etc/binnacle/pki/tls.key}
 securityContext:
   {{- include "binnacle.restricted" . | nindent 2 }}
-resources: {requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 64Mi}}
+resources: {requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 256Mi}}
 volumeMounts:
 - {name: pki, mountPath: /etc/binnacle/pki, readOnly: true}
 {{- end }}
