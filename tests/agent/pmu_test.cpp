@@ -251,6 +251,40 @@ TEST_CASE("a CPU that vanishes between two reads makes its sum absent once") {
   CHECK(shown(b.out, "pmu_cycles_per_second") == "2000000000");
 }
 
+TEST_CASE("a memory controller whose CPU goes offline is counted on the CPU that it moved to") {
+  auto machine = pmus::xeon();
+  bench b(machine);
+  b.warm_up();
+  const metrics::label_set read{{"direction", "read"}};
+  CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", read) == "25600");
+  for (auto& p : machine.pmus) {
+    if (p.cpumask == "0,2") p.cpumask = "0,3";
+  }
+  machine.online = "0-1,3";
+  write_pmu_tree(b.sys.path(), machine);
+  for (int i = 0; i < 3; ++i) REQUIRE(b.read());  // opened, first, rates
+  CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", read) == "25600");
+  CHECK(shown(b.out, "pmu_cycles_per_second") == "6000000000");
+}
+
+TEST_CASE("an event whose CPUs are all offline is missing, and comes back with one of them") {
+  auto machine = pmus::xeon();
+  for (auto& p : machine.pmus) {
+    if (p.cpumask == "0,2") p.cpumask = "2";
+  }
+  bench b(machine);
+  b.warm_up();
+  const metrics::label_set read{{"direction", "read"}};
+  CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", read) == "12800");
+  set_online(b.sys.path(), "0-1,3");
+  REQUIRE(b.read());
+  CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", read) == "missing");
+  CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_total", read) == "missing");
+  set_online(b.sys.path(), "0-3");
+  for (int i = 0; i < 3; ++i) REQUIRE(b.read());
+  CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", read) == "12800");
+}
+
 TEST_CASE("with per-cpu each CPU has its series, and a CPU that left keeps its total") {
   bench b(pmus::virtual_machine(), {.per_cpu = true});
   b.sim.rate = [](const perf_encoding&, unsigned cpu) { return 100.0 * (cpu + 1); };

@@ -35,7 +35,13 @@ void event_meter::add(const counter_set::count& part) noexcept {
 }
 
 void event_meter::settle(instant now, board& out) {
-  if (!any_) return;
+  if (!any_) {
+    // What was refused or has left said so already; else every CPU that it is counted on is offline.
+    if (settled_ == wire::absence::none || settled_ == wire::absence::not_read_yet) {
+      refuse(wire::absence::missing, out);
+    }
+    return;
+  }
   settled_ = reason_;
   any_ = false;
   reason_ = wire::absence::none;

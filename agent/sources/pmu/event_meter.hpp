@@ -24,7 +24,7 @@ class event_meter {
 
   /// Takes one part of the sum.
   void add(const counter_set::count& part) noexcept;
-  /// All parts of this read have been added: sets the series.
+  /// All parts of this read have been added: sets the series. A sum without any part is missing.
   void settle(instant now, board& out);
   /// It could not be opened: absent until parts come.
   void refuse(wire::absence reason, board& out);

@@ -40,18 +40,20 @@ result<void> pmu_source::discover(board& out) {
     return error{errc::invalid_input, online_file_.path() + ": not a list of CPUs: check sys-root"};
   }
   online_ = *text;
-  const event_finder finder(find_pmu_devices(options_.sys_root));
-  auto list = list_events(options_.wishes, finder);
-  problems_ = std::move(list.problems);
   group_ = out.add_group("pmu", "", options_.period, metrics::stale_after(options_.period));
-  if (!tracks(list.events)) {
-    track(std::move(list.events));
-  } else if (relented(*online)) {
-    reopen();
-  }
+  find_events();
+  if (relented(*online)) reopen();
   open(*online, out);
   if (counters_.reads() == 0) return why_nothing();
   return {};
+}
+
+// What there is to count, and on which CPUs, as the machine is now.
+void pmu_source::find_events() {
+  const event_finder finder(find_pmu_devices(options_.sys_root));
+  auto list = list_events(options_.wishes, finder);
+  problems_ = std::move(list.problems);
+  if (!tracks(list.events)) track(std::move(list.events));
 }
 
 bool pmu_source::tracks(const std::vector<counted_event>& events) const {
@@ -181,6 +183,8 @@ pmu_source::tracked* pmu_source::find(std::string_view event) {
 result<void> pmu_source::read(board& out) {
   if (const auto text = online_file_.read(buffer_); text && (reopen_ || *text != online_)) {
     if (const auto online = parse_cpu_list(*text)) {
+      // A box of a CPU that went offline is counted on another one of its package now.
+      if (*text != online_) find_events();
       online_ = *text;
       open(*online, out);
     }
@@ -199,9 +203,10 @@ result<void> pmu_source::read(board& out) {
     t.running_ns += c.running_ns;
     reopen_ = reopen_ || c.reason == wire::absence::missing;
   }
-  for (auto& t : tracked_) {
+  for (std::size_t i = 0; i < tracked_.size(); ++i) {
+    auto& t = tracked_[i];
     for (auto& [key, meter] : t.meters) meter.settle(now, out);
-    set_running_ratio(t, out);
+    if (!counters_.refused().contains(i)) set_running_ratio(t, out);
   }
   set_quotients(out);
   out.mark_read(group_, now);
@@ -213,7 +218,7 @@ result<void> pmu_source::read(board& out) {
 }
 
 void pmu_source::set_running_ratio(tracked& t, board& out) {
-  if (t.enabled_ns == 0) return;
+  if (t.enabled_ns == 0) return out.set_absent(t.running_ratio, wire::absence::missing);
   out.set(t.running_ratio, static_cast<double>(t.running_ns) / static_cast<double>(t.enabled_ns));
 }
 

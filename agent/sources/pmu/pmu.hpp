@@ -57,6 +57,7 @@ class pmu_source final : public source {
     std::map<int, board::series_ref> series;
   };
 
+  void find_events();
   bool tracks(const std::vector<counted_event>& events) const;
   void track(std::vector<counted_event> events);
   bool relented(std::span<const unsigned> online) const;
