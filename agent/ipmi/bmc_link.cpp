@@ -144,7 +144,7 @@ result<std::unique_ptr<bmc_link>> bmc_link::open(const link_options& o, const cr
   }
 }
 
-result<bmc> bmc_link::identify() const {
+result<bmc> bmc_link::identify(bool patient) const {
   bmc b;
   b.address = address_;
   answer id(tmpl_cmd_get_device_id_rs);
@@ -168,18 +168,30 @@ result<bmc> bmc_link::identify() const {
     b.guid = guid_text(device);
   } else if (last_trouble() != trouble::lost && ::ipmi_cmd_get_system_guid(context_, system.get()) == 0) {
     b.guid = guid_text(system);
-  } else if (last_trouble() == trouble::lost) {
-    return error{errc::timeout, fmt::format("{} stopped answering: {}", address_, last_message())};
+  } else if (const auto known = answered(patient); !known) {
+    return known.error();
   }
 
   answer dcmi(tmpl_cmd_dcmi_get_dcmi_capability_info_supported_dcmi_capabilities_rs);
   b.dcmi = ::ipmi_cmd_dcmi_get_dcmi_capability_info_supported_dcmi_capabilities(context_, dcmi.get()) == 0;
-  // A user who may not ask learns that from each DCMI sensor: absent, permission.
-  b.dcmi = b.dcmi || last_trouble() == trouble::forbidden;
-  if (!b.dcmi && last_trouble() == trouble::lost) {
-    return error{errc::timeout, fmt::format("{} stopped answering: {}", address_, last_message())};
+  if (!b.dcmi) {
+    if (const auto known = answered(patient); !known) return known.error();
+    // A user who may not ask learns that from each DCMI sensor: absent, permission.
+    b.dcmi = last_trouble() == trouble::forbidden;
   }
   return b;
+}
+
+result<void> bmc_link::answered(bool patient) const {
+  const auto why = last_trouble();
+  if (why == trouble::lost) {
+    return error{errc::timeout, fmt::format("{} stopped answering: {}", address_, last_message())};
+  }
+  if (why == trouble::busy && patient) {
+    return error{errc::io,
+                 fmt::format("{} is busy and does not say what it has: it is asked again", address_)};
+  }
+  return {};
 }
 
 trouble bmc_link::last_trouble() const {

@@ -50,8 +50,12 @@ class bmc_link {
 
   ipmi_ctx_t context() const noexcept { return context_; }
 
-  /// Who it is. Errors: timeout, io. `sdr_records` is left zero.
-  result<bmc> identify() const;
+  /// Who it is. Errors: timeout, io (also, for one who is `patient`, that it is busy: what it does not say is
+  /// not known then; else it counts as not there). `sdr_records` is left zero.
+  result<bmc> identify(bool patient) const;
+  /// After a question that failed: whether that is the BMC's answer. Errors: timeout (lost), io (busy, for
+  /// one who is patient).
+  result<void> answered(bool patient) const;
 
   /// What the last failed call of FreeIPMI with this context means, and in a sentence.
   trouble last_trouble() const;

@@ -23,6 +23,8 @@ constexpr auto look_for_credentials = seconds(2);
 constexpr auto repository_period = seconds(30);
 constexpr auto stats_period = seconds(10);
 constexpr int busy_patience = 3;
+constexpr int busy_openings =
+    4;  // after 15 s a BMC that is busy at each is taken without what it does not say
 // While latencies change, every reading moves every period.
 constexpr auto least_between_plans = seconds(1);
 
@@ -60,8 +62,13 @@ result<const inventory*> monitor::find() {
   link_ = *std::move(link);
   // Each step may be long on a slow BMC: whoever asks for a sign of life meanwhile gets it.
   hear();
-  auto identity = link_->identify();
-  if (!identity) return identity.error();
+  const bool patient = busy_openings_ < busy_openings;
+  const auto unfinished = [this](error why) {
+    if (link_->last_trouble() == trouble::busy) ++busy_openings_;
+    return why;
+  };
+  auto identity = link_->identify(patient);
+  if (!identity) return unfinished(identity.error());
   hear();
   auto sensors = cache_.sensors(*link_, *identity, [this](unsigned record, unsigned records) {
     if (record == 1) log_.info("reading the descriptions of {} sensors, once", records);
@@ -71,8 +78,9 @@ result<const inventory*> monitor::find() {
   counts_.sdr_rebuilds = cache_.rebuilds();
   identity->sdr_records = cache_.records();
   reader_ = std::make_unique<sensor_reader>(*link_, *identity);
-  auto extras = reader_->extras([this] { hear(); });
-  if (!extras) return extras.error();
+  auto extras = reader_->extras(patient, [this] { hear(); });
+  if (!extras) return unfinished(extras.error());
+  busy_openings_ = 0;
   found_ = {*std::move(identity), *std::move(sensors)};
   const auto room = max_sensors - extras->size();
   if (found_.sensors.size() > room) {

@@ -81,6 +81,7 @@ class monitor {
   std::map<std::string, const known_sensor*, std::less<>> by_key_;
   instant retry_at_{};
   duration retry_after_{};
+  int busy_openings_ = 0;  // in a row
   instant repository_at_{};
 
   // The agent.

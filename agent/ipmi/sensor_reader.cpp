@@ -206,12 +206,12 @@ outcome sensor_reader::read_chassis() {
   return o;
 }
 
-result<std::vector<known_sensor>> sensor_reader::extras(const std::function<void()>& between) {
+result<std::vector<known_sensor>> sensor_reader::extras(bool patient, const std::function<void()>& between) {
   std::vector<known_sensor> all;
-  const error lost{errc::timeout,
-                   "the BMC stopped answering while it was asked what it has: the link is opened anew"};
   const auto chassis = read_chassis();
-  if (chassis.how == trouble::lost) return lost;
+  if (chassis.how != trouble::none) {
+    if (const auto known = link_.answered(patient); !known) return known.error();
+  }
   between();
   if (chassis.got.state) {
     known_sensor s;
@@ -227,7 +227,9 @@ result<std::vector<known_sensor>> sensor_reader::extras(const std::function<void
   if (!who_.dcmi) return all;
 
   const auto power = read_dcmi_power();
-  if (power.how == trouble::lost) return lost;
+  if (power.how != trouble::none) {
+    if (const auto known = link_.answered(patient); !known) return known.error();
+  }
   between();
   // Inactive or forbidden today may be active tomorrow; a BMC without the command never has it.
   if (power.got.reason != wire::absence::missing) {
@@ -244,7 +246,9 @@ result<std::vector<known_sensor>> sensor_reader::extras(const std::function<void
   for (const auto& e : dcmi_entities) {
     answer a(tmpl_cmd_dcmi_get_temperature_reading_rs);
     const bool has = ask_temperature(link_.context(), e.id, 1, a) == 0;
-    if (!has && link_.last_trouble() == trouble::lost) return lost;
+    if (!has) {
+      if (const auto known = link_.answered(patient); !known) return known.error();
+    }
     between();
     if (!has) continue;
     const auto instances =

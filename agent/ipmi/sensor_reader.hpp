@@ -25,9 +25,9 @@ class sensor_reader {
   /// Blocks: one command.
   outcome read(const known_sensor& s);
 
-  /// What the BMC has besides the SDR: DCMI power and temperatures, chassis status. Errors: timeout (link
-  /// lost). Blocks: up to five commands; `between` is called after each.
-  result<std::vector<known_sensor>> extras(const std::function<void()>& between);
+  /// What the BMC has besides the SDR: DCMI power and temperatures, chassis status. Errors: as
+  /// bmc_link::answered. Blocks: up to five commands; `between` is called after each.
+  result<std::vector<known_sensor>> extras(bool patient, const std::function<void()>& between);
 
  private:
   outcome read_sdr(const known_sensor& s);

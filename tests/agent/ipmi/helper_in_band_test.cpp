@@ -63,6 +63,36 @@ TEST_CASE("in-band: the same sensors by /dev/ipmi0, and a slow BMC keeps ninetee
   }
 }
 
+TEST_CASE(
+    "a BMC that is busy when a session begins is asked again, and loses nothing for the session's life") {
+  bmc_sim bmc;
+  const auto flags = std::vector<std::string>{"--cache-folder", bmc.folder() + "/cache"};
+  const auto busy = [](const auto& m) {
+    const auto* s = std::get_if<status>(&m);
+    return s != nullptr && s->message.find("is busy and does not say what it has") != std::string::npos;
+  };
+  SUBCASE("for a while") {
+    std::string what;
+    SUBCASE("whether it has DCMI") { what = "fail 1 192 fail_netfn 44"; }
+    SUBCASE("its chassis") { what = "fail 1 192 fail_netfn 0"; }
+    SUBCASE("a DCMI temperature") { what = "fail 16 192 fail_netfn 44"; }
+    CAPTURE(what);
+    helper_process helper(flags, bmc.shim_environment(what));
+    REQUIRE(helper.until(busy, 20s));
+    bmc.set_shim("");
+    REQUIRE(helper.until_status(true, 60s));
+    CHECK(helper.last<ipmi::bmc>()->dcmi);
+    CHECK(helper.last<inventory_end>()->count == 14);
+  }
+  SUBCASE("always: it is taken without in the end") {
+    helper_process helper(flags, bmc.shim_environment("fail 1 192 fail_netfn 44"));
+    REQUIRE(helper.until(busy, 20s));
+    REQUIRE(helper.until_status(true, 60s));
+    CHECK_FALSE(helper.last<ipmi::bmc>()->dcmi);
+    CHECK(helper.last<inventory_end>()->count == 13);
+  }
+}
+
 TEST_CASE("a slow BMC: pings are answered between the questions of what it is and what it has") {
   bmc_sim bmc;
   const auto flags = std::vector<std::string>{"--cache-folder", bmc.folder() + "/cache"};
