@@ -1,5 +1,6 @@
 // binnacle-ipmi: reads one BMC's sensors for binnacle-agent, in a process of its own. Links FreeIPMI: this
 // binary is distributed under GPL-3.0-or-later.
+#include "agent/ipmi/end_signal.hpp"
 #include "agent/ipmi/list.hpp"
 #include "agent/ipmi/monitor.hpp"
 #include "agent/ipmi/privileges.hpp"
@@ -55,6 +56,7 @@ int run(int argc, const char* const* argv) {
     std::cout.flush();
     return listed ? 0 : refuse(listed.error(), 1);
   }
+  end_at_signals();
   if (s.socket.empty()) {
     if (::isatty(0) != 0) {
       log.warning("speaking with a terminal instead of binnacle-agent; to look at a BMC use --list");

@@ -1,5 +1,6 @@
 #include "agent/ipmi/monitor.hpp"
 
+#include "agent/ipmi/end_signal.hpp"
 #include "agent/ipmi/sensor_choice.hpp"
 #include "agent/startup_memory.hpp"
 
@@ -130,7 +131,7 @@ monitor::attempt monitor::read(const known_sensor& s) {
 void monitor::serve(peer& agent) {
   agent_ = &agent;
   said_ = {false, "the BMC has not been asked yet", false};
-  while (!agent.gone()) {
+  while (!agent.gone() && !asked_to_end()) {
     const auto now = boot_clock::now();
     take_what_came();
     work(now);

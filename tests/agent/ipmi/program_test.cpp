@@ -1,10 +1,12 @@
 // The program itself: its command line, its socket, its rights.
 #include "tests/agent/ipmi/helper_process.hpp"
-#include "tests/support/bmc_sim.hpp"
+#include "tests/agent/ipmi/lan_fixture.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -68,8 +70,9 @@ TEST_CASE("the command line explains itself, names the licence, and refuses in o
   CHECK(output_of("--host 10.0.0.7") ==
         "binnacle-ipmi: host is set but no credentials-file: write user and password into a file of mode "
         "0600\nexit 2");
-  CHECK(output_of("--roles inlet").find("binnacle-ipmi: roles: \"inlet\" is no role: write PATTERN=inlet") ==
-        0);
+  CHECK(
+      output_of("--roles inlet").find("binnacle-ipmi: roles: \"inlet\" is no role: write PATTERN=inlet") ==
+      0);
   CHECK(output_of("--workarounds spells").find("IPMI 2.0 has no \"spells\": use authcap") !=
         std::string::npos);
   CHECK(output_of("--socket /nonexistent/x.sock").find("its folder must be there and writable") !=
@@ -137,6 +140,34 @@ TEST_CASE("as a sidecar it serves one agent after the other, with everything tol
   third.say(selection{});
   CHECK(third.next_reading("20.0.01"));
   CHECK(helper.log().find("the agent has gone") != std::string::npos);
+}
+
+TEST_CASE("SIGTERM ends it in order: the BMC gets its session back, and the socket is gone") {
+  lan_fixture f;
+  f.bmc.note_commands();
+  const auto path = f.bmc.folder() + "/ipmi.sock";
+  auto flags = f.flags();
+  flags.insert(flags.end(), {"--socket", path});
+  helper_process helper(flags);
+  socket_agent agent(path);
+  agent.say(every(100));
+  REQUIRE(agent.next_reading("20.0.01"));
+  ::kill(helper.pid, SIGTERM);
+  CHECK(helper.status() == 0);
+  const auto arrived = f.bmc.commands();
+  CHECK(std::count(arrived.begin(), arrived.end(), "0x6 0x3c") == 1);  // Close Session
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
+TEST_CASE("SIGTERM ends one that nobody has come to yet") {
+  const temp_folder folder;
+  const auto path = folder / "ipmi.sock";
+  helper_process helper({"--socket", path, "--device", folder / "none", "--cache-folder", folder / "cache"});
+  const auto limit = boot_clock::now() + 20s;
+  while (!std::filesystem::exists(path) && boot_clock::now() < limit) std::this_thread::sleep_for(10ms);
+  ::kill(helper.pid, SIGTERM);
+  CHECK(helper.status() == 0);
+  CHECK_FALSE(std::filesystem::exists(path));
 }
 
 TEST_CASE("it keeps no capability, gains none, and holds nothing that its parent had open") {
