@@ -192,6 +192,27 @@ TEST_CASE("a file caught half written leaves the values before it") {
   CHECK(f.read_at("a.prom") < f.clock.now);
 }
 
+TEST_CASE("a file that is written again and again without a last line feed is told, until it has one") {
+  folder f;
+  f.settled("a.prom", "a 1\n");
+  f.look();
+  f.path.write("a.prom", "a 2");
+  f.look();
+  CHECK(f.source.limitation().empty());
+  // A look that comes a second late finds the file settled, and takes it.
+  for (int i = 0; i < 100 && f.source.limitation().empty(); ++i) {
+    f.path.write("a.prom", "a 2");
+    f.look();
+  }
+  CHECK(f.source.limitation() == (f.path / "a.prom") +
+                                     ": it changes all the time and does not end in a line feed: end it with "
+                                     "one, or write it aside and rename it");
+  f.path.write("a.prom", "a 3\n");
+  f.look();
+  CHECK(to_double(entry_of(f.out, "a")->value) == 3);
+  CHECK(f.source.limitation().empty());
+}
+
 TEST_CASE("an empty file that stays empty has no series") {
   folder f;
   f.settled("a.prom", "a 1\n");

@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t sweep_every = 60;  // rounds
+constexpr std::uint64_t sweep_every = 60;                           // rounds
+constexpr duration half_written_at_most = std::chrono::seconds(5);  // who writes once is done by then
 
 // Changed in this second: the file may be half written, and another write may leave the same stamp.
 bool fresh(const file_stamp& stamp) {
@@ -153,7 +154,16 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   }
   const auto text = read_file(fd.get(), options_.each.bytes);
   const bool may_change = fresh(stamp);
-  if (text && may_change && (text->empty() || text->back() != '\n')) return;  // half written: look again
+  if (text && may_change && (text->empty() || text->back() != '\n')) {  // half written: look again
+    if (!f.half_written_since) f.half_written_since = now;
+    if (now - *f.half_written_since < half_written_at_most) return;
+    f.problem = fmt::format(
+        "{}/{}: it changes all the time and does not end in a line feed: end it with one, "
+        "or write it aside and rename it",
+        options_.folder, name);
+    return;
+  }
+  f.half_written_since.reset();
   f.stamp = may_change ? std::nullopt : std::optional(stamp);
   if (!text) return fail(wire::absence::malformed, text.error().message);
 
@@ -179,6 +189,7 @@ void textfile_source::lose(file& f, wire::absence reason, board& out) {
 
 void textfile_source::vanish(file& f, instant now, board& out) {
   f.gone_at = now;
+  f.half_written_since.reset();
   f.stamp.reset();
   f.problem.clear();
   f.remark.clear();

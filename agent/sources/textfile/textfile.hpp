@@ -30,10 +30,10 @@ struct textfile_options {
 ///
 /// The folder is listed and each file looked at every period; a file is parsed when it changed. Write files
 /// with a rename; one that is empty or ends within a line and has just been written is taken for half
-/// written, and the values before it stand. The age of a series counts from the last time its file was there
-/// and right. A file (or a series of it) that goes is `missing` for ten minutes, so that policies see an
-/// absence rather than a node that never had it, then forgotten, sooner if new ones need the place; one that
-/// another file has now moves there at once.
+/// written, and the values before it stand; one that is so for long is told. The age of a series counts from
+/// the last time its file was there and right. A file (or a series of it) that goes is `missing` for ten
+/// minutes, so that policies see an absence rather than a node that never had it, then forgotten, sooner if
+/// new ones need the place; one that another file has now moves there at once.
 class textfile_source final : public source {
  public:
   explicit textfile_source(textfile_options options, clocks time = {});
@@ -53,8 +53,9 @@ class textfile_source final : public source {
     board::series_ref success = board::no_series;
     std::optional<file_stamp> stamp;  // of what was parsed; nothing: parse at the next look
     bool good = false;
-    std::string problem;  // why it is not, or what of it was refused
-    std::string remark;   // what is odd in it though it costs no value
+    std::string problem;                        // why it is not, or what of it was refused
+    std::string remark;                         // what is odd in it though it costs no value
+    std::optional<instant> half_written_since;  // at each look
     std::optional<instant> gone_at;
     foreign_origin held;
   };
