@@ -1,4 +1,5 @@
 // What the os source reads of hardware: chips, zones, frequencies, throttling.
+#include "agent/sources/os/number_files.hpp"
 #include "agent/sources/os/os.hpp"
 #include "agent/sources/os/sensors.hpp"
 #include "tests/agent/support.hpp"
@@ -212,6 +213,23 @@ TEST_CASE("drives come and go") {
   m.later(1s);
   CHECK(m.disk("nvme4", "temp1") == "20.0");
   CHECK(m.os->limitation().empty());
+}
+
+TEST_CASE("a drive that is swapped brings its own critical limit") {
+  temp_folder root;
+  fake_clock clock;
+  root.write("crit", "70000\n");
+  number_files files({{root / "input"}, {root / "crit", true}}, nullptr, clock.source());
+  REQUIRE(files.poll(0s));
+  CHECK(files.numbers()[0].reason == wire::absence::missing);
+  CHECK(files.numbers()[1].value == 70'000);
+  root.write("crit", "85000\n");
+  REQUIRE(files.poll(0s));
+  CHECK(files.numbers()[1].value == 70'000);  // a constant
+  root.write("input", "41000\n");
+  REQUIRE(files.poll(0s));
+  CHECK(files.numbers()[0].value == 41'000);
+  CHECK(files.numbers()[1].value == 85'000);
 }
 
 TEST_CASE("a sensor that cannot be read is absent with its reason, its neighbours go on") {

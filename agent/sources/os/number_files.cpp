@@ -14,6 +14,11 @@ struct number_files::work {
     kernel_file from;
     bool once = false;
     number last;
+
+    void read() noexcept {
+      const auto value = from.read_integer();
+      last = {value.value_or(0), value ? wire::absence::none : absence_of(from.last_errno())};
+    }
   };
   std::vector<entry> entries;
   std::function<instant()> now;
@@ -23,10 +28,16 @@ struct number_files::work {
 
   void run() noexcept {
     const auto before = now();
+    bool came_or_went = false;
     for (auto& e : entries) {
-      if (e.once && e.last.reason == wire::absence::none) continue;
-      const auto value = e.from.read_integer();
-      e.last = {value.value_or(0), value ? wire::absence::none : absence_of(e.from.last_errno())};
+      if (e.once) continue;
+      const bool was_missing = e.last.reason == wire::absence::missing;
+      e.read();
+      came_or_went = came_or_went || was_missing != (e.last.reason == wire::absence::missing);
+    }
+    // Another drive may stand where one stood before, with limits of its own.
+    for (auto& e : entries) {
+      if (e.once && (came_or_went || e.last.reason != wire::absence::none)) e.read();
     }
     read_at = now();
     took = read_at - before;

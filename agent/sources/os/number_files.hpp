@@ -22,7 +22,7 @@ class number_files {
   };
   struct file {
     std::string path;
-    bool once = false;  ///< a constant (a limit): read until it has been read once
+    bool once = false;  ///< a constant (a limit): read once, and again when one of the others comes or goes
   };
 
   /// `reader` null: in the loop.
