@@ -41,7 +41,8 @@ std::optional<finding> without_value(const board& scratch) {
   return finding{
       finding::grade::limited, count == 1 ? "1 series" : fmt::format("{} series", count),
       fmt::format("without a value: {}{}", list, count > named ? "..." : ""),
-      "nothing where the hardware has none to give (no_data); for permission see agent/PRIVILEGES.md"};
+      "nothing where the hardware has none to give (no_data); where its driver fails (dmesg), that; for "
+      "permission see agent/PRIVILEGES.md"};
 }
 
 std::vector<source_findings> probe_all(std::span<const std::unique_ptr<source>> sources,
