@@ -93,6 +93,22 @@ TEST_SUITE("agent/scrape/selection") {
     CHECK(p.read("").note.empty());
   }
 
+  TEST_CASE("a glob that nothing fits is a remark, in each reading anew") {
+    scrape_target t;
+    t.metrics = {"temp_*", "node_cpu_second_total", "power_watts", "temp_celsius"};
+    picked p(t);
+    const auto first = p.read(cpu);
+    CHECK(first.note.empty());
+    CHECK(first.remark ==
+          "nothing is named \"node_cpu_second_total\" (and 1 more): look at metrics "
+          "(scrape-metrics)");
+    // The last name of the reading before is the first one here.
+    CHECK(p.read("power_watts 5\n").remark.starts_with("nothing is named \"temp_*\" (and 2 more)"));
+    CHECK(p.read("power_watts 5\ntemp_celsius 3\nnode_cpu_second_total 1\n").remark.empty());
+    CHECK(p.read("up 1\n").remark.empty());  // the note says so
+    CHECK(picked({}).read(cpu).remark.empty());
+  }
+
   TEST_CASE("_created is taken only when asked for") {
     const std::string text = "# TYPE a counter\na_total 1\na_created 1395066363.5\n# EOF\n";
     scrape_target t;

@@ -158,6 +158,7 @@ std::vector<finding> scrape_source::probe() {
     auto note = held.apply(scratch.add_group("scrape", t.name, t.period, t.period), got->reading->series,
                            got->at, scratch);
     if (!got->reading->note.empty()) note = got->reading->note;
+    if (note.empty()) note = got->remark;
     auto what = fmt::format("{} ({} series of {} samples, {} bytes in {})", t.url(), held.size(),
                             got->reading->samples, got->bytes, human(got->took));
     found.push_back(

@@ -127,6 +127,7 @@ task<result<void>> scraper::read(scrape_outcome& out, async::deadline until) {
   out.at = time_.now();
   out.reading = picked_.finish(out.at);
   if (tls_) out.remark = tls_->trouble();
+  if (out.remark.empty()) out.remark = out.reading->remark;
   co_return result<void>();
 }
 

@@ -37,6 +37,8 @@ void selection::begin() {
   folded_.clear();
   parts_.clear();
   ambiguous_ = not_folded_ = old_ = 0;
+  last_name_.clear();
+  fitted_.assign(wanted_.metrics.size(), false);
 }
 
 // A part of a histogram that nobody asked for by its ending would be most of the answer.
@@ -48,9 +50,11 @@ bool selection::allowed(const exposition::sample& s) {
   const auto takes = [&](const std::string& glob) {
     return (!asked_only || glob.ends_with(s.part)) && ::fnmatch(glob.c_str(), last_name_.c_str(), 0) == 0;
   };
-  last_allowed_ = wanted_.metrics.empty()
-                      ? !asked_only
-                      : std::any_of(wanted_.metrics.begin(), wanted_.metrics.end(), takes);
+  last_allowed_ = wanted_.metrics.empty() && !asked_only;
+  for (std::size_t i = 0; i < wanted_.metrics.size(); ++i) {
+    if ((last_allowed_ && fitted_[i]) || !takes(wanted_.metrics[i])) continue;
+    last_allowed_ = fitted_[i] = true;
+  }
   return last_allowed_;
 }
 
@@ -117,6 +121,7 @@ selection::reading selection::finish(instant when) {
   }
   add_rates(when);
   out_.note = note();
+  out_.remark = remark();
   out_.beyond += not_folded_;
   folded_.clear();
   parts_.clear();
@@ -145,6 +150,16 @@ std::string selection::note() const {
         old_, human(wanted_.longest_age()));
   }
   return {};
+}
+
+std::string selection::remark() const {
+  if (out_.series.empty()) return {};  // nothing fits: the note says so
+  const auto idle = std::find(fitted_.begin(), fitted_.end(), false);
+  if (idle == fitted_.end()) return {};
+  const auto more = std::count(idle, fitted_.end(), false) - 1;
+  return fmt::format("nothing is named \"{}\"{}: look at metrics (scrape-metrics)",
+                     wanted_.metrics[static_cast<std::size_t>(idle - fitted_.begin())],
+                     more == 0 ? std::string() : fmt::format(" (and {} more)", more));
 }
 
 void selection::add_rates(instant when) {

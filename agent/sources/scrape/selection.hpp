@@ -33,6 +33,7 @@ class selection {
     std::size_t samples = 0;             ///< there were
     std::size_t beyond = 0;              ///< not taken: scrape_target::series, most_folded
     std::string note;                    ///< one sentence about what was not taken; empty when all is well
+    std::string remark;                  ///< a glob that fits nothing: its metric may come yet
   };
   /// The reading is complete, taken at `when`.
   reading finish(instant when);
@@ -55,11 +56,13 @@ class selection {
   std::optional<std::size_t> add(foreign_series s);
   void add_rates(instant when);
   std::string note() const;
+  std::string remark() const;
 
   const scrape_target wanted_;
   std::string last_name_;  // samples of one name stand together
   std::string last_part_;
   bool last_allowed_ = false;
+  std::vector<bool> fitted_;  // the globs, in this reading
   reading out_;
   std::unordered_map<std::string, folded_series> folded_;
   // By the hash of name and all labels, since 64 bits are shorter; an exporter that makes two samples collide
