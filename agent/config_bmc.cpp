@@ -20,10 +20,13 @@ std::string helper_beside_us() {
   return !std::filesystem::exists(installed, bad) && std::filesystem::exists(built, bad) ? built : installed;
 }
 
+result<void> check_count(const char* key, const std::vector<std::string>& patterns) {
+  if (patterns.size() <= ipmi::max_patterns) return {};
+  return invalid(fmt::format("{}: at most {} patterns: join some with * and ?", key, ipmi::max_patterns));
+}
+
 result<void> check_patterns(const char* key, const std::vector<std::string>& patterns) {
-  if (patterns.size() > ipmi::max_patterns) {
-    return invalid(fmt::format("{}: at most {} patterns: join some with * and ?", key, ipmi::max_patterns));
-  }
+  if (auto right = check_count(key, patterns); !right) return right;
   for (const auto& p : patterns) {
     if (!p.empty() && p.size() <= ipmi::max_pattern) continue;
     return invalid(fmt::format("{}: \"{}\" is no pattern: use 1 to {} bytes of a sensor's name, * and ?", key,
@@ -33,18 +36,12 @@ result<void> check_patterns(const char* key, const std::vector<std::string>& pat
 }
 
 result<std::vector<ipmi::role_rule>> roles_of(const std::vector<std::string>& texts) {
+  if (auto right = check_count("bmc-roles", texts); !right) return right.error();
   std::vector<ipmi::role_rule> rules;
   for (const auto& text : texts) {
-    const auto equals = text.rfind('=');
-    const auto word = equals == text.npos ? std::string() : text.substr(equals + 1);
-    const auto role = ipmi::sensor_role_of(word);
-    if (equals == 0 || (role == ipmi::sensor_role::none && word != "none")) {
-      return invalid(
-          fmt::format("bmc-roles: \"{}\" gives no role: write PATTERN=inlet, cpu, system_power, "
-                      "psu_input, psu_output or none",
-                      text));
-    }
-    rules.push_back({text.substr(0, equals), role});
+    auto rule = ipmi::parse_role_rule(text);
+    if (!rule) return invalid("bmc-roles: " + rule.error().message);
+    rules.push_back(*std::move(rule));
   }
   return rules;
 }
@@ -115,9 +112,6 @@ result<bmc_options> make_bmc_options(const settings& s) {
   }
   auto roles = roles_of(s.bmc_roles);
   if (!roles) return roles.error();
-  std::vector<std::string> patterns;
-  for (const auto& r : *roles) patterns.push_back(r.pattern);
-  if (auto right = check_patterns("bmc-roles", patterns); !right) return right.error();
   o.select.defaults = s.bmc_defaults;
   o.select.include = s.bmc_sensors;
   o.select.exclude = s.bmc_exclude;

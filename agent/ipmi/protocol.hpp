@@ -161,8 +161,12 @@ struct role_rule {
   std::string pattern;
   sensor_role role = sensor_role::none;
 };
+/// "P?=Diode=cpu": the last = parts pattern and role. Errors: invalid_input, with the remedy.
+result<role_rule> parse_role_rule(std::string_view text);
+/// Whether the pattern is of this sensor's name or key, as matches_glob() has it.
+bool fits(std::string_view pattern, const sensor& s) noexcept;
 
-/// What to read. Patterns are as matches_glob() has them, tried against name and key. What is
+/// What to read. Patterns are as fits() has them. What is
 /// beyond max_patterns or max_pattern is cut off by encode(): refuse it where it is configured.
 struct selection {
   bool defaults = true;  ///< the default list: temperatures, fans, power; no voltages, currents, states

@@ -1,6 +1,5 @@
 #include "agent/ipmi/sensor_choice.hpp"
 
-#include "common/glob.hpp"
 #include "common/text.hpp"
 
 #include <algorithm>
@@ -20,9 +19,6 @@ bool has_any(const std::string& name, std::initializer_list<std::string_view> pa
   return std::any_of(parts.begin(), parts.end(), [&](auto part) { return name.find(part) != name.npos; });
 }
 
-bool fits(const std::string& pattern, const sensor& s) {
-  return matches_glob(pattern, s.name) || matches_glob(pattern, s.key);
-}
 bool fits_any(const std::vector<std::string>& patterns, const sensor& s) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const auto& p) { return fits(p, s); });
 }

@@ -71,14 +71,9 @@ config_spec bind(settings& s) {
 result<std::vector<role_rule>> complete(const settings& s) {
   std::vector<role_rule> rules;
   for (const auto& text : s.roles) {
-    const auto equals = text.rfind('=');
-    const auto role = equals == text.npos ? sensor_role::none : sensor_role_of(text.substr(equals + 1));
-    if (equals == 0 || (role == sensor_role::none && !text.ends_with("=none")) || equals > max_pattern) {
-      return invalid(fmt::format(
-          "roles: \"{}\" is no role: write PATTERN=inlet, cpu, system_power, psu_input, psu_output or none",
-          text));
-    }
-    rules.push_back({text.substr(0, equals), role});
+    auto rule = parse_role_rule(text);
+    if (!rule) return invalid("roles: " + rule.error().message);
+    rules.push_back(*std::move(rule));
   }
   if (s.host.empty() && !s.credentials_file.empty()) {
     return invalid("credentials-file is set but no host: in-band needs none, over LAN set host too");

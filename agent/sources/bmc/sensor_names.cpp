@@ -1,7 +1,5 @@
 #include "agent/sources/bmc/sensor_names.hpp"
 
-#include "common/glob.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,12 +28,6 @@ bool gives(const ipmi::sensor& s, std::string_view family) {
   }
   if (family == "bmc_sensor_state") return s.kind != sensor_kind::state && s.limits != ipmi::thresholds{};
   return false;
-}
-
-bool matches(std::span<const std::string> globs, const ipmi::sensor& s) {
-  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-    return matches_glob(glob, s.name) || matches_glob(glob, s.key);
-  });
 }
 
 std::string entity_of(const ipmi::sensor& s) { return fmt::format("{} {}", s.entity, s.instance); }
@@ -96,7 +88,8 @@ std::map<std::string, std::uint32_t> keys_wanted(std::span<const ipmi::sensor> a
   std::map<std::string, std::uint32_t> wanted;
   for (const auto& w : families.wishes) {
     for (const auto& s : all) {
-      if (!gives(s, w.family) || matches(excluded, s)) continue;
+      const auto takes = [&s](const std::string& glob) { return ipmi::fits(glob, s); };
+      if (!gives(s, w.family) || std::any_of(excluded.begin(), excluded.end(), takes)) continue;
       const auto [at, fresh] = wanted.emplace(s.key, w.period_ms);
       if (!fresh) at->second = std::min(at->second, w.period_ms);
     }
@@ -106,7 +99,7 @@ std::map<std::string, std::uint32_t> keys_wanted(std::span<const ipmi::sensor> a
 
 std::string unmatched(const ipmi::selection& patterns, std::span<const ipmi::sensor> all) {
   const auto fits_none = [&](const std::string& glob) {
-    return std::none_of(all.begin(), all.end(), [&](const auto& s) { return matches({&glob, 1}, s); });
+    return std::none_of(all.begin(), all.end(), [&](const auto& s) { return ipmi::fits(glob, s); });
   };
   const auto sentence = [&](std::string_view setting, const std::string& glob) {
     return fmt::format("{}: \"{}\" fits none of the BMC's {} sensors: mend it or take it out", setting, glob,

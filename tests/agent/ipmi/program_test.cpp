@@ -71,7 +71,7 @@ TEST_CASE("the command line explains itself, names the licence, and refuses in o
         "binnacle-ipmi: host is set but no credentials-file: write user and password into a file of mode "
         "0600\nexit 2");
   CHECK(
-      output_of("--roles inlet").find("binnacle-ipmi: roles: \"inlet\" is no role: write PATTERN=inlet") ==
+      output_of("--roles inlet").find("binnacle-ipmi: roles: \"inlet\" gives no role: write PATTERN=inlet") ==
       0);
   CHECK(output_of("--workarounds spells").find("IPMI 2.0 has no \"spells\": use authcap") !=
         std::string::npos);

@@ -200,6 +200,31 @@ TEST_CASE("text of a BMC that is no UTF-8 or far too long arrives clean") {
   CHECK(there_and_back(s).name.size() == max_text);
 }
 
+TEST_CASE("a rule for a role: the last = parts it, and what is none is refused in one sentence") {
+  CHECK(parse_role_rule("P?=Diode=cpu").value().pattern == "P?=Diode");
+  CHECK(parse_role_rule("P?=Diode=cpu").value().role == sensor_role::cpu);
+  CHECK(parse_role_rule("CPU0*=none").value().role == sensor_role::none);
+  const auto longest = std::string(max_pattern, 'x');
+  CHECK(parse_role_rule(longest + "=inlet").value().pattern == longest);
+  for (const auto& wrong : {std::string("inlet"), std::string("=inlet"), std::string("Ambient=outlet"),
+                            std::string("none"), longest + "x=inlet"}) {
+    CAPTURE(wrong);
+    const auto refused = parse_role_rule(wrong);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == errc::invalid_input);
+    CHECK(refused.error().message.find("\"" + wrong + "\" gives no role: write PATTERN=inlet") == 0);
+  }
+}
+
+TEST_CASE("a pattern fits a sensor's name or its key, without regard to case") {
+  sensor s;
+  s.key = "20.0.01";
+  s.name = "Inlet Temp";
+  CHECK(fits("inlet*", s));
+  CHECK(fits("20.0.??", s));
+  CHECK_FALSE(fits("Inlet", s));
+}
+
 TEST_CASE("a wrong line is refused in one sentence that names message and field") {
   CHECK(refused("") == "a line that is no JSON: incomplete JSON");
   CHECK(refused("nonsense").find("a line that is no JSON") == 0);
