@@ -1,6 +1,7 @@
 #include "agent/sampler.hpp"
 
 #include "agent/problem_summary.hpp"
+#include "agent/sources/absence_of.hpp"
 
 #include <fmt/format.h>
 
@@ -19,17 +20,6 @@ using std::chrono::seconds;
 constexpr duration first_pause = seconds(1);
 constexpr duration longest_pause = seconds(60);
 constexpr duration told_at_most = seconds(60);  // what changes in a source that works in part
-
-wire::absence absence_for(errc code) {
-  switch (code) {
-    case errc::permission: return wire::absence::permission;
-    case errc::not_found:
-    case errc::unsupported: return wire::absence::missing;
-    case errc::invalid_input: return wire::absence::malformed;
-    case errc::timeout: return wire::absence::timeout;
-    default: return wire::absence::no_data;
-  }
-}
 
 bool same(const wire::interest& a, const wire::interest& b) {
   return std::ranges::equal(a.wishes, b.wishes, [](const auto& x, const auto& y) {
@@ -147,7 +137,7 @@ std::string sampler::refusal_since(std::uint64_t refusals) const {
 }
 
 void sampler::failed(entry& e, const error& why, instant now) {
-  out_.set_without_value(e.from->name(), absence_for(why.code));
+  out_.set_without_value(e.from->name(), absence_of(why.code));
   if (e.up) {
     e.up = false;
     e.look_at = now + first_pause;

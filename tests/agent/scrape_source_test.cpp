@@ -113,7 +113,7 @@ TEST_SUITE("agent/scrape/source") {
          "leads to \"http://elsewhere/\", which is not followed", "name the address"},
         {"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", "permission", "answered 401",
          "token-file"},
-        {"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n", "malformed", "answered 500", "log"},
+        {"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n", "no_data", "answered 500", "log"},
         {"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>", "malformed",
          "a web page", "the path of its metrics"},
         {answer("<a b=c>\n"), "malformed", "line 1:", "the path of its metrics"},

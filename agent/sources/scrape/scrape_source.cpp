@@ -1,6 +1,7 @@
 #include "agent/sources/scrape/scrape_source.hpp"
 
 #include "agent/problem_summary.hpp"
+#include "agent/sources/absence_of.hpp"
 #include "agent/sources/scrape/scraper.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
@@ -17,17 +18,6 @@ namespace {
 using async::task;
 
 constexpr std::uint64_t sweep_every = 60;  // readings
-
-wire::absence absence_for(errc code) {
-  switch (code) {
-    case errc::timeout: return wire::absence::timeout;
-    case errc::permission: return wire::absence::permission;
-    case errc::disconnected:
-    case errc::not_found:
-    case errc::unsupported: return wire::absence::missing;
-    default: return wire::absence::malformed;
-  }
-}
 
 }  // namespace
 
@@ -110,7 +100,7 @@ void scrape_source::take(watched& w, board& out) {
   out.set(w.bytes, static_cast<std::int64_t>(got.bytes));
   if (!good) {
     w.problem = fmt::format("{}: {}: {}", w.wanted.name, got.why.message, got.remedy);
-    w.held.lose(absence_for(got.why.code), out);
+    w.held.lose(absence_of(got.why.code), out);
     out.set(w.series, std::int64_t{0});
     return;
   }
