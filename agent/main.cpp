@@ -1,11 +1,11 @@
 // binnacle-agent: reads this node's sensors and streams them to the aggregators. This file names every part.
 #include "agent/config.hpp"
 #include "agent/config_bmc.hpp"
+#include "agent/metrics_page.hpp"
 #include "agent/privileges.hpp"
 #include "agent/probe.hpp"
 #include "agent/sample_loop.hpp"
 #include "agent/sampler.hpp"
-#include "agent/scrape.hpp"
 #include "agent/self.hpp"
 #include "agent/sources/bmc/bmc.hpp"
 #include "agent/sources/host/host.hpp"
@@ -295,7 +295,7 @@ result<void> serve(const settings& s, const logger& log) {
 
   if (!s.listen.empty()) {
     http::router routes;
-    mount_scrape(routes, p.readings, complete, boot_clock::now);
+    mount_metrics_page(routes, p.readings, complete, boot_clock::now);
     auto server = make_server(s, p.loop, std::move(routes), log, tasks, troubles);
     if (!server) return server.error();
     p.server = *std::move(server);

@@ -15,7 +15,7 @@ std::string exposition_of(const board& from, instant now);
 
 /// GET /metrics, /livez and /readyz. Ready: every source has been read once, or has said why it cannot be.
 /// The board must outlive the routes.
-void mount_scrape(http::router& routes, const board& from, std::function<bool()> ready,
-                  std::function<instant()> now);
+void mount_metrics_page(http::router& routes, const board& from, std::function<bool()> ready,
+                        std::function<instant()> now);
 
 }  // namespace binnacle::agent

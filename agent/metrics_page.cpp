@@ -1,4 +1,4 @@
-#include "agent/scrape.hpp"
+#include "agent/metrics_page.hpp"
 
 #include "common/exposition.hpp"
 #include "common/http/health.hpp"
@@ -44,8 +44,8 @@ std::string exposition_of(const board& from, instant now) {
   return out.take();
 }
 
-void mount_scrape(http::router& routes, const board& from, std::function<bool()> ready,
-                  std::function<instant()> now) {
+void mount_metrics_page(http::router& routes, const board& from, std::function<bool()> ready,
+                        std::function<instant()> now) {
   routes.add("GET", "/metrics", [&from, now = std::move(now)](const http::request&, std::string_view) {
     http::response answer = http::response::text(exposition_of(from, now()));
     answer.content_type = exposition::writer::content_type;

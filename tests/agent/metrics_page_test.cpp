@@ -1,10 +1,10 @@
-#include "agent/scrape.hpp"
+#include "agent/metrics_page.hpp"
 
 #include "common/exposition.hpp"
 
 #include <doctest/doctest.h>
 
-namespace scrape_test {
+namespace metrics_page_test {
 
 using namespace binnacle;
 using agent::board;
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-TEST_SUITE("agent/scrape") {
+TEST_SUITE("agent/metrics_page") {
   struct fixture {
     board b;
     instant now = instant(1h);
@@ -71,4 +71,4 @@ TEST_SUITE("agent/scrape") {
 
 }  // namespace
 
-}  // namespace scrape_test
+}  // namespace metrics_page_test
