@@ -1,12 +1,13 @@
 #include "agent/capabilities.hpp"
 
+#include "common/os_error.hpp"
+
 #include <array>
 #include <cerrno>
 #include <linux/capability.h>
 #include <string_view>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace binnacle::agent {
@@ -37,8 +38,7 @@ result<void> set(const sets& wanted) {
     halves[i] = {half(wanted.effective), half(wanted.permitted), half(wanted.inheritable)};
   }
   if (::syscall(SYS_capset, &header, halves.data()) == 0) return {};
-  return error{errc::permission, "capabilities cannot be changed: " +
-                                     std::error_code(errno, std::generic_category()).message()};
+  return error{errc::permission, "capabilities cannot be changed: " + describe(errno)};
 }
 
 struct named {

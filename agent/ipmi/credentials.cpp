@@ -1,12 +1,12 @@
 #include "agent/ipmi/credentials.hpp"
 
+#include "common/os_error.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <optional>
 #include <pwd.h>
@@ -100,7 +100,7 @@ result<credentials> load_credentials(const std::string& path) {
     }
     return error{why == EACCES ? errc::permission : errc::io,
                  fmt::format("credentials-file {} cannot be read: {}: make user {} its owner", path,
-                             std::strerror(why), own_name())};
+                             describe(why), own_name())};
   }
   struct ::stat about {};
   std::string text(most_file + 1, '\0');

@@ -1,10 +1,11 @@
 #include "agent/ipmi/peer.hpp"
 
+#include "common/os_error.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -17,8 +18,6 @@ namespace binnacle::ipmi {
 namespace {
 
 constexpr auto patience = std::chrono::seconds(5);
-
-std::string describe(int number) { return fmt::format("{} (error {})", std::strerror(number), number); }
 
 // Rounded up, so that a wait never ends a moment too early and then spins.
 int poll_ms(instant until) {

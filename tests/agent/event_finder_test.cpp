@@ -4,6 +4,7 @@
 #include "agent/sources/pmu/memory_bandwidth.hpp"
 #include "agent/sources/pmu/named_events.hpp"
 #include "common/metrics/catalog.hpp"
+#include "tests/agent/support.hpp"
 #include "tests/support/pmu_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -16,6 +17,7 @@ namespace event_finder_test {
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
+using agent::test::holds;
 
 namespace {
 
@@ -39,8 +41,6 @@ struct machine {
   temp_folder sys;
   event_finder finder;
 };
-
-bool holds(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 }  // namespace
 

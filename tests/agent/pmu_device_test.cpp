@@ -1,6 +1,7 @@
 #include "agent/sources/pmu_device.hpp"
 
 #include "agent/sources/cpu_list.hpp"
+#include "tests/agent/support.hpp"
 #include "tests/support/pmu_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -14,6 +15,7 @@ namespace pmu_device_test {
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
+using agent::test::holds;
 
 namespace {
 
@@ -35,8 +37,6 @@ struct machine {
   temp_folder sys;
   std::vector<pmu_device> devices;
 };
-
-bool holds(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 }  // namespace
 

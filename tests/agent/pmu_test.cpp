@@ -18,6 +18,7 @@ using namespace binnacle::agent;
 using namespace binnacle::support;
 using agent::test::entry_of;
 using agent::test::fake_clock;
+using agent::test::holds;
 using agent::test::shown;
 using namespace std::chrono_literals;
 
@@ -69,8 +70,6 @@ struct bench {
   board out;
   pmu_source source;
 };
-
-bool holds(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 }  // namespace
 

@@ -21,6 +21,7 @@ using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
 using agent::test::fake_clock;
+using agent::test::holds;
 using agent::test::shown;
 using namespace std::chrono_literals;
 
@@ -69,8 +70,6 @@ struct bench {
   board out;
   rapl_source source;
 };
-
-bool holds(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 // A folder in a file's place is refused for root too.
 void close_energy(const temp_folder& sys) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 namespace binnacle::wire {
 inline std::ostream& operator<<(std::ostream& out, absence a) { return out << to_string(a); }
@@ -25,6 +26,9 @@ struct fake_clock {
     return {[this] { return now; }, [this] { return asleep; }, [this] { return now.time_since_epoch(); }};
   }
 };
+
+/// Whether the part stands in a text: in a message, mostly.
+inline bool holds(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 /// The board's live entry of that series; null if it is not there.
 inline const board::entry* entry_of(const board& b, const std::string& family,

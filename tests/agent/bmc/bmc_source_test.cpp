@@ -2,6 +2,7 @@
 #include "agent/sources/bmc/bmc.hpp"
 #include "common/async/task_group.hpp"
 #include "tests/agent/bmc/boards.hpp"
+#include "tests/agent/bmc/run_until.hpp"
 #include "tests/agent/support.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -48,11 +49,7 @@ struct sourced {
     source->start(tasks, [this] { ++arrivals; });
   }
   ~sourced() { tasks.cancel(); }
-  bool until(const std::function<bool()>& done) {
-    const auto limit = std::chrono::steady_clock::now() + 10s;
-    while (!done() && std::chrono::steady_clock::now() < limit) loop.run_for(10ms);
-    return done();
-  }
+  bool until(const std::function<bool()>& done) { return agent::test::run_until(loop, done); }
   bool reads(const std::string& value) {
     return until([&] {
       return source->read(out).has_value() && shown(out, "bmc_temperature_celsius", inlet) == value;

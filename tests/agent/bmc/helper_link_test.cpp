@@ -3,6 +3,7 @@
 
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "tests/agent/bmc/run_until.hpp"
 
 #include <doctest/doctest.h>
 
@@ -41,12 +42,7 @@ struct linked {
     link->allow();
   }
   ~linked() { tasks.cancel(); }
-  /// Runs the loop until `done`, at most 10 s.
-  bool until(std::function<bool()> done) {
-    const auto limit = std::chrono::steady_clock::now() + 10s;
-    while (!done() && std::chrono::steady_clock::now() < limit) loop.run_for(10ms);
-    return done();
-  }
+  bool until(const std::function<bool()>& done) { return agent::test::run_until(loop, done); }
   const supervisor::counts& counted() const { return link->minder().counted(); }
 
   async::loop loop{1};
