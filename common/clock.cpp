@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -19,6 +20,11 @@ boot_clock::time_point boot_clock::now() noexcept {
 std::chrono::system_clock::time_point wall_time(instant t) noexcept {
   return std::chrono::system_clock::now() +
          std::chrono::duration_cast<std::chrono::system_clock::duration>(t - boot_clock::now());
+}
+
+std::chrono::system_clock::time_point wall_at(std::time_t seconds) noexcept {
+  using wall = std::chrono::system_clock;
+  return wall::from_time_t(std::clamp(seconds, std::time_t{0}, wall::to_time_t(wall::time_point::max())));
 }
 
 std::string rfc3339(std::chrono::system_clock::time_point t) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,11 @@ constexpr instant from_ns(std::int64_t ns) noexcept { return instant(duration(ns
 /// The wall-clock time of `t`, by the present difference between CLOCK_REALTIME and CLOCK_BOOTTIME. For
 /// showing to people and Kubernetes only.
 std::chrono::system_clock::time_point wall_time(instant t) noexcept;
+
+/// The wall-clock time of `seconds` since 1970. system_clock counts nanoseconds from 1970 and ends in April
+/// 2262, while certificates end in 9999 (RFC 5280, 4.1.2.5: no expiry) and times of Go begin in the year 1:
+/// what lies outside becomes the nearer end of 1970 to 2262, so that the difference of any two fits.
+std::chrono::system_clock::time_point wall_at(std::time_t seconds) noexcept;
 
 /// RFC 3339, UTC, whole seconds, "2026-01-01T00:00:00Z": the form of Kubernetes timestamps.
 std::string rfc3339(std::chrono::system_clock::time_point t);

@@ -1,5 +1,7 @@
 #include "aggregator/kube/times.hpp"
 
+#include "common/clock.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -47,8 +49,7 @@ std::optional<std::chrono::system_clock::time_point> parse_rfc3339(std::string_v
                         t.tm_hour >= 0 && t.tm_hour < 24 && t.tm_min >= 0 && t.tm_min < 60 && t.tm_sec >= 0 &&
                         t.tm_sec <= 60;
   if (!possible) return std::nullopt;
-  const std::time_t seconds = timegm(&t) - sign * (hours * 3600L + minutes * 60L);
-  return std::chrono::system_clock::from_time_t(seconds);
+  return wall_at(timegm(&t) - sign * (hours * 3600L + minutes * 60L));
 }
 
 }  // namespace binnacle::kube

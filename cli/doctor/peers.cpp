@@ -47,7 +47,7 @@ std::chrono::system_clock::time_point parse_http_date(const std::string& text) {
   std::tm t{};
   const char* end = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &t);
   if (end == nullptr || *end != '\0') return {};
-  return std::chrono::system_clock::from_time_t(timegm(&t));
+  return wall_at(timegm(&t));
 }
 
 }  // namespace binnacle::cli::doctor

@@ -1,5 +1,6 @@
 #include "common/tls/certificate.hpp"
 
+#include "common/clock.hpp"
 #include "common/tls/pem.hpp"
 
 #include <fmt/format.h>
@@ -89,7 +90,7 @@ std::string fingerprint_of(X509* certificate) {
 std::chrono::system_clock::time_point time_of(const ASN1_TIME* t) {
   std::tm utc{};
   if (ASN1_TIME_to_tm(t, &utc) != 1) return {};
-  return std::chrono::system_clock::from_time_t(timegm(&utc));
+  return wall_at(timegm(&utc));
 }
 
 std::string issuer_of(X509* certificate) {

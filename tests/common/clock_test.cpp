@@ -9,6 +9,16 @@ using namespace std::chrono_literals;
 using binnacle::duration;
 
 TEST_SUITE("common/clock") {
+  TEST_CASE("a time beyond what system_clock holds is its nearer end, and times differ as they should") {
+    using wall = std::chrono::system_clock;
+    const std::time_t year_1 = -62'135'596'800, year_9999 = 253'402'300'799;
+    CHECK(binnacle::wall_at(1'767'225'600) == wall::time_point(1'767'225'600s));
+    CHECK(binnacle::wall_at(0) == wall::time_point());
+    CHECK(binnacle::wall_at(year_1) == wall::time_point());
+    CHECK(binnacle::rfc3339(binnacle::wall_at(year_9999)) == "2262-04-11T23:47:16Z");
+    CHECK(binnacle::wall_at(year_9999) - binnacle::wall_at(year_1) > 292 * 365 * 24h);
+  }
+
   TEST_CASE("durations are read in Go's form") {
     struct row {
       std::string text;

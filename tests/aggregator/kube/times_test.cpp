@@ -20,6 +20,8 @@ TEST_SUITE("aggregator/kube/times") {
       CAPTURE(text);
       CHECK(kube::parse_rfc3339(text) == t);
     }
+    CHECK(kube::parse_rfc3339("9999-12-31T23:59:59Z") > t);
+    CHECK(kube::parse_rfc3339("0001-01-01T00:00:00Z") < t);  // Go's zero time
     for (const char* text : {"", "2026-01-01", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00",
                              "2026-01-01T00:00:00.Z", "2026-13-01T00:00:00Z", "2026-01-01T25:00:00Z",
                              "2026-01-01T00:00:00*01:00", "2026-01-01T00:00:00+1:00", "tomorrow"}) {

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <ctime>
 #include <fstream>
 #include <iterator>
 
@@ -48,6 +49,18 @@ TEST_SUITE("common/tls/certificate") {
     CHECK(own.ends - own.begins == std::chrono::hours(1));
     CHECK(all->back().authority);
     CHECK(all->back().signs_itself);
+  }
+
+  TEST_CASE("a certificate without expiry has not ended") {
+    support::temp_dir dir;
+    support::authority ca(dir, "agents");
+    const std::time_t year_9999 = 253'402'300'799;  // RFC 5280, 4.1.2.5
+    const auto files =
+        ca.issue("n1", {.common_name = "n1", .valid_to = static_cast<long>(year_9999 - std::time(nullptr))});
+    const auto all = tls::read_certificates(text_of(files.certificate), "n1.crt");
+    REQUIRE(all.has_value());
+    CHECK(all->front().ends > std::chrono::system_clock::now());
+    CHECK(all->front().names.ends == all->front().ends);
   }
 
   TEST_CASE("a text without certificates, or with a broken one, is refused by name") {
