@@ -1,6 +1,7 @@
 #include "aggregator/ingest/authorise.hpp"
 
 #include "common/text.hpp"
+#include "common/wire/limits.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,9 +29,8 @@ std::optional<wire::fault> authorise(const wire::hello& said, const tls::identit
   if (said.cluster != cluster) {
     return wire::fault{
         wire::reason::wrong_cluster,
-        fmt::format(
-            "this aggregator serves cluster \"{}\", not \"{}\": set the agent's cluster or its aggregators",
-            cluster, said.cluster)};
+        fmt::format("this aggregator serves cluster {}, not {}: set the agent's cluster or its aggregators",
+                    quoted(cluster, wire::max_name), quoted(said.cluster, wire::max_name))};
   }
   if (!who.speaks_for(said.node)) {
     return wire::fault{wire::reason::wrong_node,

@@ -44,6 +44,15 @@ TEST_SUITE("aggregator/ingest/authorise") {
     CHECK(authorise({.node = "node-2"}, tls::identity(), "")->message.find("no node") != std::string::npos);
   }
 
+  TEST_CASE("a cluster's name with a line end in it forges no line of a log") {
+    const auto refused = authorise({.cluster = "x\n2026-01-01 [info] all is well\x1b[2K", .node = "n1"},
+                                   tls::identity(), "mine");
+    REQUIRE(refused.has_value());
+    CHECK(refused->why == wire::reason::wrong_cluster);
+    CHECK(refused->message.starts_with(
+        R"(this aggregator serves cluster "mine", not "x?2026-01-01 [info] all is well?[2K": )"));
+  }
+
   TEST_CASE("a token speaks for the node of its pod, if it is the agents' own") {
     const std::string agents = "system:serviceaccount:b:agent";
     struct row {
