@@ -4,11 +4,6 @@
 
 namespace binnacle::decision {
 
-store::node_id node_names::find(std::string_view name) const noexcept {
-  const auto at = std::find(names_.begin(), names_.end(), name);
-  return name.empty() || at == names_.end() ? no_node : store::node_id(at - names_.begin());
-}
-
 std::uint64_t ring::add(record r) {
   r.id = ++last_id_;
   if (observer_) observer_(r);
@@ -43,7 +38,7 @@ bool is_of(const pod_ref& p, std::string_view wanted) {
 
 }  // namespace
 
-bool ring::matches(const record& r, const query& q, store::node_id node) const {
+bool ring::matches(const record& r, const query& q) const {
   if (q.id != 0 && r.id != q.id) return false;
   if (!q.verb.empty() && q.verb != to_string(r.what)) return false;
   if (!q.pod.empty() && !is_of(r.pod, q.pod)) return false;
@@ -52,15 +47,15 @@ bool ring::matches(const record& r, const query& q, store::node_id node) const {
   if (q.node.empty()) return true;
   // Known now, a stranger then: both are looked at.
   if (std::find(r.strangers.begin(), r.strangers.end(), q.node) != r.strangers.end()) return true;
-  return node != no_node && std::any_of(r.candidates.begin(), r.candidates.end(),
-                                        [&](const candidate& c) { return c.id == node; });
+  // By name: a node that was forgotten and came back has another id.
+  return std::any_of(r.candidates.begin(), r.candidates.end(),
+                     [&](const candidate& c) { return names_.name(c.id) == q.node; });
 }
 
 std::vector<const record*> ring::find(const query& q) const {
   std::vector<const record*> found;
-  const store::node_id node = names_.find(q.node);
   for (auto at = records_.rbegin(); at != records_.rend() && found.size() < q.limit; ++at) {
-    if (matches(*at, q, node)) found.push_back(&*at);
+    if (matches(*at, q)) found.push_back(&*at);
   }
   return found;
 }

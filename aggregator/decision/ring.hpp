@@ -31,8 +31,6 @@ class node_names {
     const std::size_t i = store::index(id);
     return i < names_.size() ? std::string_view(names_[i]) : std::string_view();
   }
-  /// no_node when there is none of that name.
-  store::node_id find(std::string_view name) const noexcept;
 
  private:
   std::vector<bool> known_;  // by id: ids are dense
@@ -83,7 +81,7 @@ class ring {
   }  ///< records that lost their candidates for size
 
  private:
-  bool matches(const record& r, const query& q, store::node_id node) const;
+  bool matches(const record& r, const query& q) const;
 
   ring_limits limits_;
   std::function<void(const record&)> observer_;
