@@ -111,6 +111,8 @@ void election::answered(const http::answer& a, instant now) {
   look_at(a, now);
   if (!trouble_.empty()) return;
   const bool ours = seen_.holder == settings_.identity;
+  // Somebody deleted or edited the Lease while we held it.
+  if (!ours) renewed_.reset();
   if (done == step::look) {
     // A process that was started anew under its old identity has to win again.
     due_ = expired(now) || ours

@@ -206,6 +206,21 @@ TEST_SUITE("aggregator/kube/election") {
     CHECK(a.machine.leads(start + 15s));
   }
 
+  TEST_CASE("a holder who sees that another holds it stops at once") {
+    lease_server s;
+    candidate a("a", s), b("b", s);
+    a.turn(start);
+    b.turn(start);
+    s.body.clear();  // kubectl delete lease
+    CHECK(b.turn(start + 4s) == "GET POST ");
+    REQUIRE(b.machine.leads(start + 4s));
+    CHECK(a.turn(start + 5s) == "PUT ");  // 409
+    CHECK(a.turn(a.wakes) == "GET ");
+    CHECK(a.machine.holder() == "b");
+    CHECK_FALSE(a.machine.leads(start + 6s));
+    CHECK(b.machine.leads(start + 6s));
+  }
+
   TEST_CASE("a missing right or namespace is said, and asked for again in pauses") {
     lease_server s;
     candidate a("a", s);
