@@ -33,7 +33,8 @@ std::string text_of(const call& what, const server_address& to, const std::strin
 }  // namespace
 
 struct answer_stream::impl {
-  explicit impl(async::stream s) : peer(std::move(s)) {}
+  impl(async::stream s, std::shared_ptr<SSL_CTX> made_with)
+      : peer(std::move(s)), security(std::move(made_with)) {}
 
   task<result<void>> begin(std::string text, std::size_t most_bytes, deadline until);
   task<result<std::string_view>> next(deadline until);
@@ -42,6 +43,7 @@ struct answer_stream::impl {
   bool reusable() const { return parser->keep_alive() && pending.empty(); }
 
   async::stream peer;
+  std::shared_ptr<SSL_CTX> security;  // null: plain
   std::optional<response_parser> parser;
   std::string pending;    // arrived and not yet taken by the parser
   std::string piece;      // of the body, given out
@@ -131,7 +133,11 @@ struct client::impl {
 
 client::impl::connection client::impl::idle_one() {
   const auto now = std::chrono::steady_clock::now();
-  std::erase_if(idle, [&](const connection& c) { return now - c->idle_since > longest_idle; });
+  const std::shared_ptr<SSL_CTX> security = tls ? tls() : nullptr;
+  // One made with another certificate would go on speaking for that.
+  std::erase_if(idle, [&](const connection& c) {
+    return now - c->idle_since > longest_idle || c->security != security;
+  });
   if (idle.empty()) return nullptr;
   connection out = std::move(idle.back());
   idle.pop_back();
@@ -148,7 +154,7 @@ task<result<client::impl::connection>> client::impl::connect(deadline until) {
   std::shared_ptr<SSL_CTX> security = tls ? tls() : nullptr;
   auto made = co_await async::connect(to.host, to.port, security, to.server_name, until);
   if (made.has_error()) co_return made.error();
-  co_return std::make_unique<answer_stream::impl>(std::move(*made));
+  co_return std::make_unique<answer_stream::impl>(std::move(*made), std::move(security));
 }
 
 task<result<client::impl::connection>> client::impl::open(const call& what, deadline until) {

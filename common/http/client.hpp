@@ -56,7 +56,8 @@ class answer_stream {
 /// each on a connection of its own. Include from .cpp files only. Threads: one loop.
 class client {
  public:
-  /// `tls` is asked for every new connection; empty or null: plain HTTP.
+  /// `tls` is asked for every call, which uses only connections made with what it gives; empty or null: plain
+  /// HTTP.
   client(server_address to, std::function<std::shared_ptr<SSL_CTX>()> tls, std::string user_agent);
   ~client();
   client(const client&) = delete;

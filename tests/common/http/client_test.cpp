@@ -123,6 +123,38 @@ TEST_SUITE("common/http/client") {
     });
   }
 
+  TEST_CASE("who gets another certificate shows it from the next call on") {
+    const support::temp_dir dir;
+    support::authority ca(dir, "ca");
+    http::server_options o;
+    tls::options server_tls;
+    server_tls.pem = ca.issue_server();
+    o.tls = tls::context::load(server_tls).value();
+    served s(test_routes(), std::move(o));
+    const auto named = [&ca](const char* name) {
+      tls::options mine;
+      mine.side = tls::role::client;
+      mine.pem = ca.issue(name, {.common_name = name});
+      mine.alpn = "http/1.1";
+      return std::shared_ptr<tls::context>(tls::context::load(mine).value());
+    };
+    std::shared_ptr<tls::context> context;
+    run([&](async::loop&) -> task<void> {
+      http::client c(
+          at(s.port()), [&context] { return context->current(); }, "test/1");
+      const http::call who{"GET", "/who"};
+      for (const char* name : {"before", "after"}) {
+        context = named(name);
+        for (int i = 0; i < 2; ++i) {
+          auto got = co_await c.ask(who, within(15s));
+          REQUIRE(got.has_value());
+          CHECK(got->body == name);
+        }
+      }
+      CHECK(s.counters().accepted == 2);
+    });
+  }
+
   TEST_CASE("a kept connection that the server closed is replaced, for a call that may be repeated") {
     const std::string fine = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     for (const bool repeatable : {true, false}) {
