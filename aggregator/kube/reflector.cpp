@@ -158,6 +158,7 @@ bool reflector::take_event(const json::object& event, instant now) {
     return false;
   }
   ++counters_.events;
+  list_from_ = from::last;  // the newest list has served: what expires from now on is a later version
   const metadata meta = metadata_of(*object);
   if (!meta.version.empty()) version_ = meta.version;
   if (type == "ADDED" || type == "MODIFIED") {
@@ -204,8 +205,8 @@ void reflector::refused(const refusal& r, instant now) {
   if (r.status != 404) unknown_since_.reset();
   if (r.expired() || r.from_the_future()) {
     ++counters_.expired;
-    // Once at once; a server that says so of the newest list, too, gets a pause.
-    const bool again = !watching_ && list_from_ == from::newest && continue_.empty();
+    // Once at once; a server that says so of the newest list, too, or of the watch behind it, gets a pause.
+    const bool again = list_from_ == from::newest && continue_.empty();
     relist(from::newest);
     if (again) fail(r.as_error("reading " + settings_.what), r.retry_after, now);
     return;

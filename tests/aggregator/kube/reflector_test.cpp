@@ -148,6 +148,9 @@ TEST_SUITE("aggregator/kube/reflector") {
     CHECK(t.next().target == "/apis/g/v1/things?limit=500");
     t.machine.listed({200, {}, R"({"metadata":{"resourceVersion":"11"},"items":[]})"}, t.now);
     CHECK(t.news() == "+a/x@3 -a/x synced ");
+    t.open();
+    CHECK(t.event("BOOKMARK", R"({"metadata":{"resourceVersion":"12"}})"));
+    t.machine.ended(t.now + 5min);
     CHECK(t.next().what == step::watch);
     CHECK_FALSE(t.machine.opened({410, {}, status(410, "Gone")}, t.now));
     CHECK(t.machine.next(t.now).target == "/apis/g/v1/things?limit=500");
@@ -160,6 +163,28 @@ TEST_SUITE("aggregator/kube/reflector") {
     CHECK(t.machine.next(t.now).what == step::list);
     t.machine.listed({410, {}, status(410, "Expired")}, t.now);
     CHECK(t.machine.next(t.now).what == step::wait);
+  }
+
+  TEST_CASE("a server that watches no version is listed in pauses") {
+    talk t;
+    t.list("", "10");
+    CHECK(t.next().what == step::watch);
+    CHECK_FALSE(t.machine.opened({410, {}, status(410, "Expired")}, t.now));
+    for (const bool in_its_answer : {true, false, true}) {
+      CAPTURE(in_its_answer);
+      CHECK(t.machine.next(t.now).target == "/apis/g/v1/things?limit=500");
+      t.machine.listed({200, {}, R"({"metadata":{"resourceVersion":"11"},"items":[]})"}, t.now);
+      CHECK(t.machine.next(t.now).what == step::watch);
+      if (in_its_answer) {
+        CHECK_FALSE(t.machine.opened({410, {}, status(410, "Expired")}, t.now));
+      } else {
+        CHECK(t.machine.opened({200, {}, {}}, t.now));
+        CHECK_FALSE(t.event("ERROR", status(410, "Expired")));
+      }
+      const auto pause = t.machine.next(t.now);
+      CHECK(pause.what == step::wait);
+      t.now += pause.within;
+    }
   }
 
   TEST_CASE("a server that lags behind what another said is listed from etcd") {
