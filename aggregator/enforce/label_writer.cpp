@@ -48,6 +48,8 @@ void label_writer::look_at(const std::string& node, instant now) {
 }
 
 void label_writer::wish(const std::string& node, policy::label_wishes wishes, instant now) {
+  // Of a node that has just gone; one that comes back under its name is wished for anew.
+  if (nodes_.find(node) == nullptr) return;
   work& w = work_[node];
   w.wishes = std::move(wishes);
   enqueue(node, w, now);

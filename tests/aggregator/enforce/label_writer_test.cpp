@@ -88,6 +88,8 @@ TEST_SUITE("aggregator/enforce/label_writer") {
     t.hot("n1");
     CHECK(t.next() == "");
     t.node("n1");
+    CHECK_MESSAGE(t.next() == "", "that wish was of another node of this name, which had just gone");
+    t.hot("n1");
     CHECK(t.next() == "n1 " + on);
   }
 
