@@ -197,7 +197,7 @@ task<void> cluster::impl::write_status(kube::object_key key, boost::json::object
   const std::string path = fmt::format("/apis/telemetry.intel.com/v1alpha1/namespaces/{}/taspolicies/{}",
                                        key.name_space, key.name);
   http::call patch = kube::status_patch(path, enforce::patch_of(wanted, before.status));
-  auto got = co_await api->ask(std::move(patch), within(std::chrono::seconds(10)));
+  auto got = co_await api->ask(std::move(patch), within(kube::election::write_deadline));
   const instant now = boot_clock::now();
   const auto refused = got.has_error() ? std::nullopt : kube::refusal_of(*got);
   if (got.has_error() || (refused && refused->status != 404)) {

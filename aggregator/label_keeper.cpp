@@ -1,6 +1,7 @@
 #include "aggregator/label_keeper.hpp"
 
 #include "aggregator/enforce/wake_list.hpp"
+#include "aggregator/kube/election.hpp"
 #include "aggregator/kube/follow.hpp"
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/node_objects.hpp"
@@ -20,8 +21,6 @@ namespace {
 using async::task;
 using async::within;
 
-// Shorter than what is left of the Lease when its holder has to stop.
-constexpr auto patch_deadline = std::chrono::seconds(5);
 constexpr duration look_again = std::chrono::seconds(1);             // the Lease ends by time alone
 constexpr duration look_for_wakes = std::chrono::milliseconds(250);  // while pods wait
 
@@ -122,7 +121,7 @@ task<void> label_keeper::impl::write() {
       (void)co_await news.wait(within(std::clamp(next, duration::zero(), pause)));
       continue;
     }
-    auto got = co_await with.api->ask(std::move(*due), within(patch_deadline));
+    auto got = co_await with.api->ask(std::move(*due), within(kube::election::write_deadline));
     if (got.has_error()) {
       labels.broke(got.error(), boot_clock::now());
     } else {

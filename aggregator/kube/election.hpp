@@ -32,6 +32,9 @@ class election {
     std::optional<http::call> call;  ///< none: wait
     duration within{};               ///< how long to wait, or the call's deadline
   };
+  /// The longest deadline of what the holder writes: begun while leads(), it is over before another may hold
+  /// the Lease.
+  static constexpr duration write_deadline = std::chrono::seconds(5);
   using wall = std::chrono::system_clock::time_point;
 
   explicit election(settings s);

@@ -89,6 +89,11 @@ TEST_SUITE("aggregator/kube/election") {
     CHECK_FALSE(a.machine.leads(start + 15s));
   }
 
+  TEST_CASE("what a holder began to write is over before another may hold it") {
+    const election::settings s;
+    CHECK(s.renew + election::write_deadline <= s.lease);
+  }
+
   TEST_CASE("another waits, and follows a holder who died within twenty seconds, whenever it looked") {
     for (duration offset = 0s; offset < 5s; offset += 250ms) {
       CAPTURE(offset.count());
