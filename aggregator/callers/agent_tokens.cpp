@@ -5,8 +5,11 @@
 #include "aggregator/kube/reviewer.hpp"
 #include "common/async/task_group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <map>
 
 namespace binnacle::callers {
@@ -56,15 +59,16 @@ struct agent_tokens::impl : std::enable_shared_from_this<agent_tokens::impl> {
     instant ends;
   };
 
-  static task<void> work(std::shared_ptr<impl> self);
+  static task<void> work(std::shared_ptr<impl> self, std::shared_ptr<int> worker);
   task<result<answer>> find_out(std::string token, async::deadline until);
+  task<result<answer>> find_out_or_say(std::string token, async::deadline until);
   void vouch(const kube::verdict_key& key, const answer& said, instant now);
 
   const std::string audience;
   kube::reviewer reviews;
   std::deque<question> waiting;
-  std::size_t working = 0;
-  std::map<kube::verdict_key, voucher> vouchers;  // of tokens that are not over
+  std::shared_ptr<int> workers = std::make_shared<int>();  // one reference more for each, however it ends
+  std::map<kube::verdict_key, voucher> vouchers;           // of tokens that are not over
   std::uint64_t vouched = 0, turned_away = 0;
   async::task_group running;
 };
@@ -98,14 +102,24 @@ task<result<agent_tokens::answer>> agent_tokens::impl::find_out(std::string toke
                   "the agent's token cannot be checked now: " + verdict.error().message};
 }
 
-task<void> agent_tokens::impl::work(std::shared_ptr<impl> self) {
+// Who asked is told, also of an exception.
+task<result<agent_tokens::answer>> agent_tokens::impl::find_out_or_say(std::string token,
+                                                                       async::deadline until) {
+  try {
+    auto said = co_await find_out(std::move(token), until);
+    co_return said;
+  } catch (const std::exception& e) {
+    co_return error{errc::internal, fmt::format("the agent's token cannot be checked now: {}", e.what())};
+  }
+}
+
+task<void> agent_tokens::impl::work(std::shared_ptr<impl> self, std::shared_ptr<int> /*worker*/) {
   while (!self->waiting.empty()) {
     question next = std::move(self->waiting.front());
     self->waiting.pop_front();
-    auto said = co_await self->find_out(std::move(next.token), next.until);
+    auto said = co_await self->find_out_or_say(std::move(next.token), next.until);
     next.tell(std::move(said));
   }
-  --self->working;
 }
 
 agent_tokens::agent_tokens(async::loop& on, std::shared_ptr<kube::client> api, std::string audience,
@@ -120,9 +134,8 @@ void agent_tokens::ask(std::string token, then tell) {
     return tell(error{errc::overloaded, "too many agents' tokens wait to be checked: come back later"});
   }
   self.waiting.push_back({std::move(token), std::move(tell), async::within(patience)});
-  if (self.working >= most_at_once) return;
-  ++self.working;
-  self.running.spawn("agents' tokens", impl::work(impl_));
+  if (self.workers.use_count() > most_at_once) return;
+  self.running.spawn("agents' tokens", impl::work(impl_, self.workers));
 }
 
 agent_tokens::counters agent_tokens::counted() const noexcept {

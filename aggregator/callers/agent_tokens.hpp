@@ -39,7 +39,7 @@ class agent_tokens {
     std::uint64_t failed = 0;       ///< not answered
     std::uint64_t turned_away = 0;  ///< the queue was full
   };
-  static constexpr std::size_t most_at_once = 16;
+  static constexpr long most_at_once = 16;
   static constexpr std::size_t most_waiting = 2'000;
 
   agent_tokens(boost::asio::io_context& on, std::shared_ptr<kube::client> api, std::string audience,

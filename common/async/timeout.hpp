@@ -15,8 +15,8 @@ namespace binnacle::async {
 task<void> wait_until(deadline until);
 
 /// `op`, or errc::timeout naming `what` when it takes too long; it is cancelled then. For operations without
-/// a deadline of their own: stream's have one, which costs less. Use named awaitables:
-/// with_timeout(read_all(path), within(5s), "reading").
+/// a deadline of their own: stream's have one, which costs less. An exception of `op` is told as the timeout,
+/// when `until` has come. Use named awaitables: with_timeout(read_all(path), within(5s), "reading").
 template <class T>
 task<result<T>> with_timeout(task<result<T>> op, deadline until, std::string what) {
   using namespace boost::asio::experimental::awaitable_operators;

@@ -1,6 +1,13 @@
 #include "aggregator/callers/agent_tokens.hpp"
 
+#include "common/async/timers.hpp"
+#include "tests/support/run.hpp"
+#include "tests/support/served.hpp"
+
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <stdexcept>
 
 namespace agent_tokens_test {
 
@@ -18,7 +25,51 @@ const std::string undated = "eyJleHAiOjEwNjAwfQ";                      // exp 10
 const std::string endless =  // exp 9223372036854775807, iat -9223372036854775808
     "eyJleHAiOjkyMjMzNzIwMzY4NTQ3NzU4MDcsImlhdCI6LTkyMjMzNzIwMzY4NTQ3NzU4MDh9";
 
+/// An API server that vouches for every token.
+http::router vouching() {
+  http::router r;
+  r.add("POST", "/apis/authentication.k8s.io/v1/tokenreviews", [](const http::request&, std::string_view) {
+    return http::response::json(
+        R"({"status":{"authenticated":true,"audiences":["aggregator"],"user":{"username":"u"}}})", 201);
+  });
+  return r;
+}
+
 TEST_SUITE("aggregator/callers/agent_tokens") {
+  TEST_CASE("tokens are checked on, however many of those who asked failed when they were told") {
+    support::served server(vouching());
+    kube::access to;
+    to.host = "127.0.0.1";
+    to.port = server.port();
+    to.secure = false;
+    const logger quiet("test", log_level::off);
+    support::run([&](async::loop& on) -> async::task<void> {
+      auto api = kube::client::open(std::move(to), quiet).value();
+      callers::agent_tokens tokens(on, std::move(api), "aggregator", quiet);
+      async::event told(on);
+      long failed = 0;
+      for (long i = 0; i < callers::agent_tokens::most_at_once; ++i) {
+        tokens.ask(fmt::format("token {}", i), [&](const result<callers::agent_tokens::answer>&) {
+          ++failed;
+          told.notify();
+          throw std::runtime_error("no memory, say");
+        });
+      }
+      while (failed < callers::agent_tokens::most_at_once) {
+        const bool woken = co_await told.wait(async::within(15s));
+        REQUIRE(woken);
+      }
+      bool genuine = false;
+      tokens.ask("one more", [&](const result<callers::agent_tokens::answer>& said) {
+        genuine = said.has_value() && said->verdict.authenticated;
+        told.notify();
+      });
+      const bool woken = co_await told.wait(async::within(15s));
+      CHECK(woken);
+      CHECK(genuine);
+    });
+  }
+
   TEST_CASE("a token lasts until its end, by a clock of ours that goes well") {
     CHECK(left(ten_minutes, 10'000s) == 10min);
     CHECK(left(ten_minutes, 10'500s) == 100s);
