@@ -9,11 +9,8 @@
 namespace binnacle::callers {
 namespace {
 
-/// A HEAD is a GET without the body, to an API server as to HTTP.
-bool reads(const http::request& r) { return r.method == "GET" || r.method == "HEAD"; }
-
 std::string verb_of(const http::request& r, bool named) {
-  if (reads(r)) return named ? "get" : "list";
+  if (r.method == "GET") return named ? "get" : "list";
   if (r.method == "POST") return "create";
   if (r.method == "PUT") return "update";
   if (r.method == "PATCH") return "patch";
@@ -55,7 +52,7 @@ bool open_to_all(const http::request& r) {
 }
 
 bool open_to_known(const http::request& r) {
-  if (!reads(r) || r.path.empty()) return false;
+  if (r.method != "GET" || r.path.empty()) return false;
   if (r.path[0] == "apis") return r.path.size() < 4;
   return r.path[0] == "openapi" || (r.path.size() == 1 && r.path[0] == "version");
 }

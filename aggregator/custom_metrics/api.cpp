@@ -113,7 +113,7 @@ api::outcome api::dispatch(const http::request& r) {
     if (auto page = sources_.health.answer(r)) return *page;
   }
   if (!may_ask) return unauthorized();
-  if (r.method != "GET" && r.method != "HEAD") return method_not_allowed();
+  if (r.method != "GET") return method_not_allowed();
 
   if (r.path.size() == 1 && r.path[0] == "version") return http::response::json(version_document());
   if (!r.path.empty() && r.path[0] == "openapi") return openapi(r);
