@@ -27,10 +27,7 @@ class input {
   std::uint32_t present() const noexcept { return present_; }
 
   /// A sample of the column as the rules of this input see it: their staleAfter replaces its expiry.
-  store::sample seen(store::sample s) const noexcept {
-    if (stale_after_ && s.reason == wire::absence::none) s.expires_at = s.read_at + *stale_after_;
-    return s;
-  }
+  store::sample seen(const store::sample& s) const noexcept { return s.with_life(stale_after_); }
 
   void attach(strategy_run& run, std::size_t rule);
   void detach(const strategy_run& run);

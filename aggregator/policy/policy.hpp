@@ -45,10 +45,7 @@ struct rule {
 
   store::column_spec column() const { return {metric, window, stat}; }
   /// What the column holds as this rule sees it: its own staleAfter replaces the expiry.
-  store::sample seen(store::sample s) const noexcept {
-    if (stale_after && s.reason == wire::absence::none) s.expires_at = s.read_at + *stale_after;
-    return s;
-  }
+  store::sample seen(const store::sample& s) const noexcept { return s.with_life(stale_after); }
   /// "rapl_power_watts GreaterThan 60", "rapl_power_watts (avg 30s) GreaterThan 60 for 1m": for messages and
   /// events; no live value, no node name.
   std::string text() const;

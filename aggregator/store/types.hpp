@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace binnacle::store {
@@ -61,6 +62,12 @@ struct sample {
   /// Windows and `for` go by it: a new value of one member is news, whenever the others were read.
   instant newest_read_at() const noexcept { return read_at + spread; }
   bool present(instant now) const noexcept { return reason == wire::absence::none && now < expires_at; }
+  /// The same for who lets a value count for `life` after its reading; none: as long as its metric says.
+  sample with_life(const std::optional<duration>& life) const noexcept {
+    sample s = *this;
+    if (life && reason == wire::absence::none) s.expires_at = read_at + *life;
+    return s;
+  }
   /// The reason as of `now`: for a value past its expiry `stale`, or `disconnected` while the link is down.
   wire::absence absent_because(instant now) const noexcept {
     if (reason != wire::absence::none || now < expires_at) return reason;
