@@ -43,6 +43,7 @@ void column_set::name(column& c, metrics::resolved meant) {
   const bool own_window = c.spec.window > duration::zero();
   c.length = own_window ? c.spec.window : c.name.window;
   c.stat = own_window ? c.spec.stat : statistic::avg;
+  c.stale_after = {};
   c.families.clear();
   add_families(c.families, c.name);
 }
@@ -53,6 +54,7 @@ void column_set::attach(kind& k, std::uint32_t id) {
   k.plans[id] = std::make_unique<const plan>(compile(*k.what, c.spec.metric, c.name));
   const plan& p = *k.plans[id];
   for (const std::uint16_t g : p.groups) k.columns_of[g].push_back(id);
+  c.stale_after = std::max(c.stale_after, p.longest_gap);
   // Flat names, and the counters behind a mean, are known from the nodes that have them.
   for (const auto* terms : {&p.terms, &p.denominator, &p.integral}) {
     for (const plan::term& t : *terms) {
@@ -125,14 +127,6 @@ bool column_set::remove(column_id which) {
   columns_[id].reset();
   free_.push_back(id);
   return true;
-}
-
-duration column_set::stale_after(column_id id) const {
-  duration longest{};
-  for (const auto& [what, entry] : kinds_) {
-    if (const auto k = entry.lock()) longest = std::max(longest, k->plans[index(id)]->longest_gap);
-  }
-  return longest;
 }
 
 std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) {

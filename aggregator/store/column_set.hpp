@@ -25,7 +25,8 @@ struct column {
   statistic stat = statistic::avg;
   std::size_t users = 0;
   std::set<std::string, std::less<>>
-      families;  ///< what it reads at the nodes seen so far, and by the catalogue
+      families;            ///< what it reads at the nodes seen so far, and by the catalogue
+  duration stale_after{};  ///< the longest of its members at the nodes seen so far; zero: none has any
   std::shared_ptr<shared_column> values;
 };
 
@@ -62,9 +63,6 @@ class column_set {
     return index(id) < columns_.size() && columns_[index(id)] != nullptr;
   }
   std::size_t in_use() const noexcept { return by_spec_.size(); }
-
-  /// The longest stale-after of the column's members at the kinds of nodes there are; zero: none has any.
-  duration stale_after(column_id id) const;
 
   /// The kind of that shape, with a plan for every column in use.
   std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s);

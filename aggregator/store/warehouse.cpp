@@ -241,16 +241,19 @@ void warehouse::expire(instant now) {
     // fresher.
     const sample left = evaluate(*n.what->plans[due.column], *n.cells, now);
     if (!left.present(now) || left.newest_read_at() < current.newest_read_at()) continue;
-    publish(due.column, due.node, derive(n, due.column, now));
+    publish(due.column, due.node, derive(n, due.column, left, now));
   }
 }
 
 sample warehouse::derive(node_state& n, std::uint32_t c, instant now) {
+  return derive(n, c, evaluate(*n.what->plans[c], *n.cells, now), now);
+}
+
+sample warehouse::derive(node_state& n, std::uint32_t c, sample raw, instant now) {
   const plan& p = *n.what->plans[c];
-  sample s = evaluate(p, *n.cells, now);
-  if (columns_.at(column_id{c}).length > duration::zero()) return derive_window(n, c, p, s, now);
-  finish(p, s);
-  return s;
+  if (columns_.at(column_id{c}).length > duration::zero()) return derive_window(n, c, p, raw, now);
+  finish(p, raw);
+  return raw;
 }
 
 warehouse::window_state& warehouse::window_of(node_state& n, std::uint32_t c, std::int8_t exponent,

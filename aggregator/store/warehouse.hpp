@@ -121,8 +121,9 @@ class warehouse {
   /// One user less; after the last the column is no longer derived and its id may come back for another.
   void unwatch(column_id id);
   const column_spec& spec(column_id id) const noexcept { return columns_.at(id).spec; }
-  /// The longest stale-after that nodes have announced for what the column is made of; zero: none has any.
-  duration stale_after(column_id id) const { return columns_.stale_after(id); }
+  /// The longest stale-after that nodes have announced so far for what the column is made of, those that have
+  /// left included; zero: none has any.
+  duration stale_after(column_id id) const { return columns_.at(id).stale_after; }
   std::size_t columns_in_use() const noexcept { return columns_.in_use(); }
   /// The families that columns in use read, and how often agents should read them.
   wire::interest interest() const { return columns_.interest(); }
@@ -167,6 +168,7 @@ class warehouse {
   void touch(std::uint16_t group);
   void derive_touched(node_id id, instant now);
   sample derive(node_state& n, std::uint32_t id, instant now);
+  sample derive(node_state& n, std::uint32_t id, sample raw, instant now);  // of what evaluate() gave
   sample derive_window(node_state& n, std::uint32_t id, const plan& p, sample raw, instant now);
   window_state& window_of(node_state& n, std::uint32_t id, std::int8_t exponent, const plan& p);
   void publish(std::uint32_t column, node_id id, const sample& s);
