@@ -51,9 +51,10 @@ void count_nodes(policy_facts& out, const policy::published_policy& p, const sto
 
 std::string would_label(const store::view& nodes, const std::string& policy) {
   constexpr std::size_t named = 3;
+  policy::label_lister would(policy, named);
+  for (const auto& [name, node] : nodes.nodes()) would.add(name, node->would_be);
   std::string out;
-  for (const policy::listed_label& l :
-       policy::list_labels(nodes, &store::node_view::would_be, policy, named)) {
+  for (const policy::listed_label& l : would.take()) {
     add(out, fmt::format("{}{} would get the label {}", fmt::join(l.nodes, ", "),
                          l.count > named ? fmt::format(" and {} more", l.count - named) : "", l.label));
   }

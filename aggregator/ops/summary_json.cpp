@@ -46,13 +46,6 @@ struct tally {
   }
 };
 
-tally count_verdicts(const store::view& nodes, const policy::published_strategy& s, std::size_t most) {
-  tally t;
-  if (s.verdicts == nullptr) return t;
-  for (const auto& [name, node] : nodes.nodes()) t.add(s.verdicts->load(node->id).what, name, most);
-  return t;
-}
-
 /// A rule with what its text leaves out: the bounds that are not in every rule.
 std::string in_full(policy::strategy_kind kind, const policy::published_rule& shown) {
   const policy::rule& r = shown.definition;
@@ -172,9 +165,20 @@ void write_policies(json_writer& out, const policy::view& nodes, const policy_re
 
 void write_policy(json_writer& out, const store::view& nodes, const policy::published_policy& p,
                   std::size_t most_nodes) {
+  std::vector<tally> verdicts(p.strategies.size());
+  policy::label_lister carried(p.key.name, most_nodes), would(p.key.name, most_nodes);
+  for (const auto& [name, node] : nodes.nodes()) {
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+      const auto& of = p.strategies[i].verdicts;  // null: scheduleonmetric judges no node
+      if (of != nullptr) verdicts[i].add(of->load(node->id).what, name, most_nodes);
+    }
+    carried.add(name, node->labels);
+    would.add(name, node->would_be);
+  }
   out.begin_object().field("namespace", p.key.name_space).field("name", p.key.name);
   out.field("revision", p.revision).field("mode", policy::to_string(p.how)).key("strategies").begin_array();
-  for (const auto& s : p.strategies) {
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    const policy::published_strategy& s = p.strategies[i];
     out.begin_object()
         .field("strategy", policy::to_string(s.kind))
         .field("logicalOperator", policy::to_string(s.op));
@@ -185,7 +189,7 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
     out.key("rules").begin_array();
     for (const auto& r : s.rules) out.value(in_full(s.kind, r));
     out.end_array();
-    const tally t = count_verdicts(nodes, s, most_nodes);
+    const tally& t = verdicts[i];
     write_concerned(out, "violating", t.violating);
     write_concerned(out, "held", t.held);
     write_concerned(out, "missing", t.missing);
@@ -193,17 +197,17 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
     out.end_object();
   }
   out.end_array();
-  const auto write_labels = [&](std::string_view key, auto of) {
+  const auto write_labels = [&out](std::string_view key, policy::label_lister& of) {
     out.key(key).begin_array();
-    for (const auto& l : policy::list_labels(nodes, of, p.key.name, most_nodes)) {
+    for (const auto& l : of.take()) {
       out.begin_object().field("label", l.label).field("count", l.count).key("nodes").begin_array();
       for (const auto name : l.nodes) out.value(name);
       out.end_array().end_object();
     }
     out.end_array();
   };
-  write_labels("labels", &store::node_view::labels);
-  if (p.how == policy::mode::dry_run) write_labels("wouldLabel", &store::node_view::would_be);
+  write_labels("labels", carried);
+  if (p.how == policy::mode::dry_run) write_labels("wouldLabel", would);
   out.end_object();
 }
 

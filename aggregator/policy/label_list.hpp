@@ -1,7 +1,5 @@
 #pragma once
 
-#include "aggregator/store/view.hpp"
-
 #include <cstddef>
 #include <map>
 #include <string>
@@ -14,14 +12,24 @@ namespace binnacle::policy {
 struct listed_label {
   std::string label;  ///< "key=value"
   std::size_t count = 0;
-  std::vector<std::string_view> nodes;  ///< the first by name; as long as the view is not touched
+  std::vector<std::string_view> nodes;  ///< the first by name; as long as what add() was given
 };
 
-/// Of a node's labels (`of`: node_view::labels, or would_be for those of a dry run) those that the policy may
-/// give, by label. Policies of one name in two namespaces share their keys, and so what is told here. At most
-/// `most_names` nodes are named for each. Cost: a look at each node.
-std::vector<listed_label> list_labels(const store::view& nodes,
-                                      std::map<std::string, std::string> store::node_view::*of,
-                                      std::string_view policy, std::size_t most_names);
+/// Of nodes' labels those that one policy may give, by label. Policies of one name in two namespaces share
+/// their keys, and so what is told here.
+class label_lister {
+ public:
+  /// At most `most_names` nodes are named for each label. `policy` must outlive this.
+  label_lister(std::string_view policy, std::size_t most_names) : policy_(policy), most_names_(most_names) {}
+
+  /// A node, in order of the names: its node_view::labels, or would_be for those of a dry run.
+  void add(std::string_view node, const std::map<std::string, std::string>& labels);
+  std::vector<listed_label> take();
+
+ private:
+  const std::string_view policy_;
+  const std::size_t most_names_;
+  std::map<std::string, listed_label> found_;
+};
 
 }  // namespace binnacle::policy
