@@ -1,12 +1,12 @@
 #include "aggregator/policy/folder.hpp"
 
+#include "common/os_error.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <dirent.h>
 #include <memory>
 
@@ -21,6 +21,18 @@ struct close_dir {
   void operator()(DIR* d) const { closedir(d); }
 };
 
+/// The names of a folder's policy files; 0, or the errno of why it cannot be read to its end.
+int read_names(const std::string& path, std::set<std::string>& out) {
+  const std::unique_ptr<DIR, close_dir> dir(opendir(path.c_str()));
+  if (!dir) return errno;
+  for (;;) {
+    errno = 0;  // by which alone readdir(3) tells an error from the end
+    const dirent* entry = readdir(dir.get());
+    if (entry == nullptr) return errno;
+    if (is_policy_file(entry->d_name)) out.insert(entry->d_name);
+  }
+}
+
 /// The first few of the names of files, and how many more.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most_named = 3;
@@ -33,19 +45,13 @@ std::string listed(const std::vector<std::string>& names) {
 }  // namespace
 
 bool folder::refresh(policy_set& set) {
-  const std::unique_ptr<DIR, close_dir> dir(opendir(path_.c_str()));
-  std::string trouble;
-  if (!dir)
-    trouble = fmt::format("the policy folder {} cannot be read: {}; what was read before stays in force",
-                          path_, std::strerror(errno));
   std::set<std::string> names;
-  while (dir) {
-    const dirent* entry = readdir(dir.get());
-    if (entry == nullptr) break;
-    if (!is_policy_file(entry->d_name)) continue;
-    names.insert(entry->d_name);
-  }
-  if (names.size() > most_files) {
+  std::string trouble;
+  const int failed = read_names(path_, names);
+  if (failed != 0) {
+    trouble = fmt::format("the policy folder {} cannot be read: {}; what was read before stays in force",
+                          path_, describe(failed));
+  } else if (names.size() > most_files) {
     const auto left_out = leave_out(names);
     trouble = fmt::format(
         "the policy folder {} has {} files, at most {} are read: {} are left out; put policies together, "
@@ -55,7 +61,7 @@ bool folder::refresh(policy_set& set) {
   bool changed = trouble != trouble_;
   trouble_ = trouble;
   set.set_trouble(trouble);
-  if (!dir) return changed;
+  if (failed != 0) return changed;
 
   for (const std::string& name : names) changed = read(name, files_[name], set) || changed;
   for (auto at = files_.begin(); at != files_.end();) {

@@ -1,11 +1,13 @@
 #include "aggregator/policy/folder.hpp"
 
 #include "common/plain.hpp"
+#include "failing_readdir.hpp"
 #include "world.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -212,6 +214,24 @@ TEST_SUITE("aggregator/policy/folder") {
     fs::rename(inner, dir.path / "away");
     CHECK(f.refresh(set));
     CHECK(targets(set) == "10 ");
+  }
+
+  TEST_CASE("a folder that opens and cannot be read to its end takes nothing out of force") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    dir.write("a.yaml", policy_at(10));
+    f.refresh(set);
+    {
+      const test::failing_readdir stale(ESTALE);
+      CHECK(f.refresh(set));
+      CHECK(targets(set) == "10 ");
+      CHECK(set.problems().at(0).message.find("cannot be read: Stale file handle") != std::string::npos);
+      CHECK_FALSE(f.refresh(set));
+    }
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "10 ");
+    CHECK(set.problems().empty());
   }
 
   TEST_CASE("a bad edit keeps the last good text in force") {
