@@ -1,9 +1,9 @@
 #include "cli/doctor/checks.hpp"
+#include "common/os_error.hpp"
 
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ finding of_ipmi(const place& p) {
   }
   const int why = opening(device, O_RDWR);
   if (why == 0) return ok("/dev/ipmi0 is there and can be opened");
-  return warning(fmt::format("/dev/ipmi0 cannot be opened by this user: {}", std::strerror(why)),
+  return warning(fmt::format("/dev/ipmi0 cannot be opened by this user: {}", describe(why)),
                  "only binnacle-ipmi has to: give its user, or the container's cgroup, the device");
 }
 
@@ -41,7 +41,7 @@ finding of_power(const place& p) {
     const int why = opening(counter, O_RDONLY);
     if (why == 0) return ok(fmt::format("RAPL counters are below {}/class/powercap{}", sys, second));
     return warning(
-        fmt::format("RAPL counters are there, but closed to this user: {}{}", std::strerror(why), second),
+        fmt::format("RAPL counters are there, but closed to this user: {}{}", describe(why), second),
         "energy_uj is root's since Linux 5.10: run the agent with user id 0 and no capability, or with "
         "CAP_PERFMON where the PMU power is there");
   }

@@ -1,7 +1,8 @@
 #include "cli/doctor/place.hpp"
 
+#include "common/os_error.hpp"
+
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sys/stat.h>
@@ -28,8 +29,7 @@ result<std::string> last_bytes(const std::string& file, std::size_t most) {
   std::ifstream in(file, std::ios::binary);
   if (!in) {
     const int why = errno;
-    const errc code = why == ENOENT ? errc::not_found : why == EACCES ? errc::permission : errc::io;
-    return error{code, std::strerror(why)};
+    return error{errc_of(why), describe(why)};
   }
   in.seekg(0, std::ios::end);
   const auto size = static_cast<std::size_t>(in.tellg());

@@ -1,6 +1,7 @@
 #include "common/async/resolve.hpp"
 
 #include "common/async/timeout.hpp"
+#include "common/os_error.hpp"
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -59,7 +60,7 @@ void fill(look_up& it) {
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
   if (const int failed = ::getaddrinfo(it.host.c_str(), nullptr, &wanted, &list); failed != 0) {
-    it.why = failed == EAI_SYSTEM ? std::generic_category().message(errno) : gai_strerror(failed);
+    it.why = failed == EAI_SYSTEM ? describe(errno) : gai_strerror(failed);
     return;
   }
   for (const addrinfo* at = list; at != nullptr; at = at->ai_next) {

@@ -1,6 +1,7 @@
 #include "common/async/run_program.hpp"
 
 #include "common/async/timeout.hpp"
+#include "common/os_error.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
@@ -10,7 +11,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/syscall.h>
@@ -122,7 +122,7 @@ result<pid_t> start(const program& what, int output, int errors) {
   return error{failed == ENOENT   ? errc::not_found
                : failed == EACCES ? errc::permission
                                   : errc::io,
-               fmt::format("{} cannot be run: {}", what.path, std::strerror(failed))};
+               fmt::format("{} cannot be run: {}", what.path, describe(failed))};
 }
 
 /// Everything up to the end; what is beyond `most` is left out, or, when a process group is given, ends it.

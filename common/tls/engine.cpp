@@ -1,5 +1,7 @@
 #include "common/tls/engine.hpp"
 
+#include "common/os_error.hpp"
+
 #include <climits>
 #include <fmt/format.h>
 #include <openssl/err.h>
@@ -7,7 +9,6 @@
 #include <openssl/x509v3.h>
 
 #include <cerrno>
-#include <cstring>
 #include <sys/socket.h>
 #include <utility>
 
@@ -188,7 +189,7 @@ error engine::explain(int reason, std::string_view doing) const {
   if (reason == SSL_ERROR_SYSCALL) {
     if (socket_errno_ == 0)
       return {errc::disconnected, fmt::format("{} failed: the peer closed the connection", doing)};
-    return {errc::disconnected, fmt::format("{} failed: {}", doing, std::strerror(socket_errno_))};
+    return {errc::disconnected, fmt::format("{} failed: {}", doing, describe(socket_errno_))};
   }
   const int why = ERR_GET_REASON(ERR_peek_error());
   const long verdict = SSL_get_verify_result(ssl_);
