@@ -1,4 +1,5 @@
 #include "common/config.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 
@@ -69,7 +70,7 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
     const std::string_view word = argv[next++];
     const token t = split(word);
     if (t.name.empty())
-      return refuse(fmt::format("unexpected argument \"{}\": settings are flags, see --help", word));
+      return refuse(fmt::format("unexpected argument {}: settings are flags, see --help", quoted(word, 253)));
 
     if (const setting* s = target(t.name); s != nullptr) {
       texts values;
@@ -85,7 +86,7 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
         }
       }
       if (!s->accept(values, false))
-        return refuse(fmt::format("--{} is \"{}\": give {}", t.name, values.back(), s->form));
+        return refuse(fmt::format("--{} is {}: give {}", t.name, quoted(values.back(), 253), s->form));
       const auto before = std::ranges::find(out.settings, s, &given::which);
       if (before == out.settings.end()) {
         out.settings.push_back({s, std::move(values), std::string(t.name)});

@@ -1,5 +1,6 @@
 #include "common/tls/own_certificate.hpp"
 
+#include "common/text.hpp"
 #include "common/tls/certificate.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,8 @@ std::string date(const ASN1_TIME* t) {
 
 std::string name_of(X509* certificate) {
   const auto who = identity_of(certificate);
-  return who.common_name.empty() && !who.dns_names.empty() ? who.dns_names.front() : who.common_name;
+  return quoted(who.common_name.empty() && !who.dns_names.empty() ? who.dns_names.front() : who.common_name,
+                253);
 }
 
 }  // namespace
@@ -32,11 +34,11 @@ std::string out_of_date(SSL_CTX* context) {
   if (own == nullptr) return {};
   // X509_cmp_current_time(3): negative for a time that has passed.
   if (X509_cmp_current_time(X509_get0_notAfter(own)) < 0) {
-    return fmt::format("certificate \"{}\" ended on {}: issue a new one", name_of(own),
+    return fmt::format("certificate {} ended on {}: issue a new one", name_of(own),
                        date(X509_get0_notAfter(own)));
   }
   if (X509_cmp_current_time(X509_get0_notBefore(own)) > 0) {
-    return fmt::format("certificate \"{}\" begins only on {}: compare this machine's clock with its issuer's",
+    return fmt::format("certificate {} begins only on {}: compare this machine's clock with its issuer's",
                        name_of(own), date(X509_get0_notBefore(own)));
   }
   return {};
