@@ -113,11 +113,7 @@ api::outcome api::pods(asked a) {
   auto question =
       std::make_unique<pod_question>(nodes_, a, sources_.ask(p.metric, a.series), *sources_.aliases->table());
   if (p.all()) {
-    if (lists_running_.full()) {
-      auto busy = status(503, "ServiceUnavailable", "too many lists are being made; try again in a second");
-      busy.headers.emplace_back("Retry-After", "1");
-      return busy;
-    }
+    if (lists_running_.full()) return http::slices_running::refusal(failure);
     return lists_running_.count(
         std::make_unique<pod_list>(std::move(a), *sources_.pods, std::move(question), counted_));
   }

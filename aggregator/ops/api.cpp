@@ -89,10 +89,7 @@ void api::sliced_page(http::router& routes, const std::string& path, slicer make
     if (sources_.identity_required && !r.peer) {
       work = http::ready(http::response::failure(401, no_identity));
     } else if (running_.full()) {
-      auto busy = http::response::failure(
-          503, "too many lists of the whole fleet are being made; try again in a second");
-      busy.headers.emplace_back("Retry-After", "1");
-      work = http::ready(std::move(busy));
+      work = http::ready(http::slices_running::refusal(http::response::failure));
     } else {
       work = running_.count((this->*make)(r));
     }

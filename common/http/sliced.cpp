@@ -68,6 +68,12 @@ std::unique_ptr<exchange> run_sliced(std::unique_ptr<slices> work, run_later lat
   return std::make_unique<sliced_exchange>(std::move(work), std::move(later));
 }
 
+response slices_running::refusal(failure_form form) {
+  response busy = form(503, "too many lists are being made; try again in a second");
+  busy.headers.emplace_back("Retry-After", "1");
+  return busy;
+}
+
 std::unique_ptr<slices> slices_running::count(std::unique_ptr<slices> work) const {
   return std::make_unique<counted_slices>(std::move(work), running_);
 }

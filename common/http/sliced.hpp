@@ -34,6 +34,8 @@ class slices_running {
   explicit slices_running(long most) : most_(most) {}
   /// Whether there are as many as may be: further ones are to be refused.
   bool full() const noexcept { return running_.use_count() > most_; }
+  /// What those are told: 503, to come back in a second.
+  static response refusal(failure_form form);
   /// `work`, which counts as running for as long as it exists.
   std::unique_ptr<slices> count(std::unique_ptr<slices> work) const;
 

@@ -60,6 +60,9 @@ TEST_SUITE("common/http/sliced") {
     CHECK(running.full());
     CHECK(support::whole(*second).body.at(0) == "b");
     CHECK(running.full());
+    const http::response refused = http::slices_running::refusal(http::response::failure);
+    CHECK(refused.status == 503);
+    CHECK(refused.headers.at(0) == std::pair<std::string, std::string>("Retry-After", "1"));
     first.reset();
     CHECK_FALSE(running.full());
   }
