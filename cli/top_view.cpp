@@ -21,7 +21,7 @@ struct shown_metric {
   std::string name, unit, title;
 };
 
-bool is_policys_own(std::string_view name, const std::vector<std::string>& wanted) {
+bool is_asked_for(std::string_view name, const std::vector<std::string>& wanted) {
   return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
 
@@ -32,7 +32,7 @@ std::vector<shown_metric> choose(const json::value& nodes, const std::vector<std
   const auto first = [&](std::string_view unit, std::string_view part, const char* title) {
     for (const auto& m : list(nodes, "metrics")) {
       const std::string name = text(m, "name");
-      if (text(m, "unit") != unit || name.find(part) == std::string::npos || is_policys_own(name, wanted))
+      if (text(m, "unit") != unit || name.find(part) == std::string::npos || is_asked_for(name, wanted))
         continue;
       chosen.push_back({name, std::string(unit), title});
       return;

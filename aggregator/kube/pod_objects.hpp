@@ -40,7 +40,7 @@ class pod_objects final : public watcher {
     event what = event::placed;
     std::string uid;
     std::string node;
-    bool before_us = false;  ///< placed: it had its node before the first list was read
+    bool before_us = false;  ///< told before the first list was whole
   };
   /// What happened since the last call, in order. Left alone, at most most_pods are kept.
   std::vector<change> take();
