@@ -1,0 +1,257 @@
+#include "cli/command_line.hpp"
+
+#include "cli/doctor/checks.hpp"
+#include "cli/lint.hpp"
+#include "cli/migrate/migrate.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <string_view>
+
+namespace binnacle::cli {
+namespace {
+
+void set_up_options(CLI::App& app, arguments& a) {
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  app.get_formatter()->column_width(32);
+  app.add_option("--aggregator", a.flags.aggregators,
+                 "URL of an aggregator's ops port; once per replica (https://localhost:9102)")
+      ->type_name("URL")
+      ->allow_extra_args(false);
+  app.add_option("--ca", a.flags.pem.authority,
+                 "PEM file of the authority that signed the aggregator's certificate")
+      ->type_name("FILE");
+  app.add_option("--cert", a.flags.pem.certificate, "PEM file of your client certificate")->type_name("FILE");
+  app.add_option("--key", a.flags.pem.key, "PEM file of its key")->type_name("FILE");
+  app.add_option("--settings", a.settings_file, "file with defaults for these (~/.config/binnacle/cli.yaml)")
+      ->type_name("FILE");
+  app.add_option("-o,--output", a.output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORM");
+  app.footer(
+      "BINNACLE_AGGREGATOR (comma-separated), BINNACLE_CA, BINNACLE_CERT and BINNACLE_KEY stand for the "
+      "options.\n"
+      "Exit status: 0 all right, 1 something is wrong (no answer, no such decision, errors in a policy), 2 "
+      "wrong usage.\n"
+      "Example: binnacle top --aggregator https://localhost:9102 --ca pki/server-ca.crt --cert "
+      "pki/client-cli.crt --key pki/client-cli.key");
+  app.set_version_flag("--version", "binnacle " BINNACLE_VERSION, "the version of this command");
+}
+
+void set_up_status(CLI::App& app, arguments& a, action& chosen) {
+  auto* status =
+      app.add_subcommand("status", "the aggregator at a glance: nodes, policies, listeners, certificates");
+  status->add_option("--nodes", a.status.nodes, "exit status 1 unless at least so many are connected")
+      ->type_name("N");
+  status->footer("Example: binnacle status -o json");
+  status->callback([&] {
+    chosen = [&](const connection& c, const terminal& t) { return status_command(c, a.status, t); };
+  });
+}
+
+void set_up_top(CLI::App& app, arguments& a, action& chosen) {
+  auto* top = app.add_subcommand(
+      "top", "nodes by power, live: watts, temperature, CPU, each with its age, and every policy's verdict");
+  top->add_option("--metric", a.top.metrics, "one more column; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  top->add_flag("--once", a.top.once, "print once and end");
+  top->footer("Example: binnacle top --metric os_memory_available_bytes");
+  top->callback(
+      [&] { chosen = [&](const connection& c, const terminal& t) { return top_command(c, a.top, t); }; });
+}
+
+void set_up_why(CLI::App& app, arguments& a, action& chosen) {
+  auto* why = app.add_subcommand(
+      "why", "why a pod was placed, or was not: the newest answers that kube-scheduler got about it");
+  why->add_option("pod", a.why.pod, "NAME, pod/NAME, NAMESPACE/NAME or a part of it, or the pod's UID")
+      ->required();
+  why->add_option("-n,--namespace", a.why.name_space, "the pod's namespace (all)")->type_name("NAME");
+  why->add_flag("--all", a.why.all, "every answer that is kept, not only the newest");
+  why->add_option("--node", a.why.node, "answers about this node, and only its line")->type_name("NAME");
+  why->add_option("--policy", a.why.policy, "answers of this policy")->type_name("NAME");
+  why->add_flag("--all-nodes", a.why.all_nodes, "every candidate instead of the first 50");
+  why->add_option("--limit", a.why.limit, "answers of each replica (20)")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  why->footer("Example: binnacle why default/web-7f9c4 --node worker-3");
+  why->callback(
+      [&] { chosen = [&](const connection& c, const terminal& t) { return why_command(c, a.why, t); }; });
+}
+
+void set_up_policy(CLI::App& app, arguments& a, action& chosen) {
+  auto* policy = app.add_subcommand("policy", "policies: check their files, list what is in force");
+  policy->require_subcommand(1);
+  policy->footer("Example: binnacle policy lint policies/power.yaml");
+  auto* lint = policy->add_subcommand(
+      "lint", "checks policy files without an aggregator: file:line: field: what is wrong");
+  lint->add_option("files", a.policy_files,
+                   "YAML files with TASPolicy objects, or folders of them; - is standard input")
+      ->required()
+      ->type_name("FILE");
+  lint->footer("Example: binnacle policy lint policies/*.yaml");
+  lint->callback([&] {
+    a.use = settings_file_is::nothing_to_it;
+    chosen = [&](const connection&, const terminal& t) { return lint_command(a.policy_files, t); };
+  });
+  auto* in_force = policy->add_subcommand(
+      "list", "the policies in force, whom they concern, and problems with their files");
+  in_force->footer("Example: binnacle policy list");
+  in_force->callback([&] { chosen = policy_list_command; });
+}
+
+void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
+  auto* config = app.add_subcommand(
+      "scheduler-config", "a KubeSchedulerConfiguration that asks Binnacle; or whether the one in use does");
+  scheduler_wiring& w = a.scheduler.wiring;
+  const auto add = [config](const char* name, auto& to, const char* help, const char* type) {
+    config->add_option(name, to, help)->type_name(type)->capture_default_str();
+  };
+  add("--kubernetes", w.kubernetes, "version of kube-scheduler, from 1.30 on", "VERSION");
+  add("--name", w.name, "schedulerName that pods ask for", "NAME");
+  add("--url", w.url, "the aggregator's extender port; its certificate must have this host's name", "URL");
+  add("--ca-file", w.ca, "CA of the aggregator's certificate, where the scheduler sees it", "FILE");
+  add("--cert-file", w.certificate, "the scheduler's client certificate, likewise", "FILE");
+  add("--key-file", w.key, "its key, likewise", "FILE");
+  add("--weight", w.weight, "of our scores against the scheduler's own plug-ins", "N");
+  add("--timeout", w.timeout, "how long the scheduler waits for an answer", "DURATION");
+  config->add_flag("--required", w.required, "place no pod while no aggregator answers");
+  auto* patch =
+      config->add_option("--patch", a.scheduler.patch,
+                         "print this KubeSchedulerConfiguration with our extender in it; - is standard "
+                         "input");
+  patch->type_name("FILE");
+  config
+      ->add_option(
+          "--verify", a.scheduler.verify,
+          "call the aggregator as the scheduler with this KubeSchedulerConfiguration does: name, TLS, a "
+          "filter call, the managed resource; with --ca, --cert and --key where its files are elsewhere")
+      ->type_name("FILE")
+      ->excludes(patch);
+  config->footer("Example: binnacle scheduler-config --kubernetes 1.34 > scheduler.yaml");
+  config->callback([&] {
+    if (a.scheduler.verify.empty()) a.use = settings_file_is::nothing_to_it;
+    chosen = [&](const connection& c, const terminal& t) {
+      return scheduler_config_command(c, a.scheduler, t);
+    };
+  });
+}
+
+void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
+  auto* doctor = app.add_subcommand(
+      "doctor", "looks for what is wrong, from here: this machine, its agent, certificates, the cluster");
+  std::string names = "only these checks:";
+  for (const auto& c : doctor::checks()) names += fmt::format("\n{:<13} {}", c.name, c.summary);
+  doctor->add_option("checks", a.doctor.only, names)->type_name("CHECK");
+  doctor
+      ->add_option("--agent-config", a.doctor.agent_config,
+                   "the agent's settings (default: of the one that runs here, else /etc/binnacle/agent.yaml)")
+      ->type_name("FILE");
+  doctor
+      ->add_option("--scheduler-config", a.doctor.scheduler_config,
+                   "KubeSchedulerConfiguration: the extender is called as it says")
+      ->type_name("FILE");
+  doctor
+      ->add_option("--extender", a.doctor.extenders,
+                   "where kube-scheduler would call, without that file (as each aggregator says)")
+      ->type_name("URL")
+      ->allow_extra_args(false);
+  doctor
+      ->add_option("--kube-config", a.doctor.kube_config,
+                   "kubeconfig file of the cluster (default: KUBECONFIG); in-cluster: this pod's account")
+      ->type_name("FILE");
+  doctor->add_option("--kube-context", a.doctor.kube_context, "context of it (default: its current one)")
+      ->type_name("NAME");
+  doctor
+      ->add_option("--aggregator-account", a.doctor.account,
+                   "the aggregator's service account (binnacle/binnacle-aggregator)")
+      ->type_name("NAMESPACE/NAME");
+  doctor->add_option("--timeout", a.doctor.timeout_s, "seconds to wait for each peer (5)")
+      ->check(CLI::Range(1, 300))
+      ->type_name("N");
+  doctor->footer(
+      "Exit status: 0 no failure (there may be warnings), 1 a failure, 2 wrong usage. What cannot be seen "
+      "from "
+      "here is said, and is no failure.\n"
+      "Example: binnacle doctor --kube-config ~/.kube/config");
+  doctor->callback([&] {
+    a.use = settings_file_is::wanted;
+    chosen = [&](const connection& c, const terminal& t) { return doctor::doctor_command(c, a.doctor, t); };
+  });
+}
+
+void set_up_migrate(CLI::App& app, arguments& a, action& chosen) {
+  auto* migrate = app.add_subcommand(
+      "migrate",
+      "from Intel TAS, collectd and Prometheus: their manifests in, values for the Helm chart out");
+  migrate->add_option("files", a.manifests, "manifests (YAML or JSON); - is standard input")
+      ->required()
+      ->type_name("FILE");
+  migrate->footer(
+      "Values go to standard output, what became of every setting to standard error. Nothing is changed.\n"
+      "Example: kubectl get -n telemetry-aware-scheduling deploy,svc,secret,cm,taspolicies -o yaml | "
+      "binnacle "
+      "migrate - > values.yaml");
+  migrate->callback([&] {
+    a.use = settings_file_is::nothing_to_it;
+    chosen = [&](const connection&, const terminal& t) { return migrate_command(a.manifests, t); };
+  });
+}
+
+void set_up_version(CLI::App& app, arguments& a, action& chosen) {
+  app.add_subcommand("version", "the version of this command")->callback([&] {
+    a.use = settings_file_is::nothing_to_it;
+    chosen = [](const connection&, const terminal& t) {
+      t.out << (t.json ? "{\"version\":\"" BINNACLE_VERSION "\"}\n" : "binnacle " BINNACLE_VERSION "\n");
+      return static_cast<int>(exit_ok);
+    };
+  });
+}
+
+void set_up_help(CLI::App& app, arguments& a, action& chosen) {
+  auto* help = app.add_subcommand("help", "help about a subcommand");
+  help->add_option("subcommand", a.help_about);
+  help->footer("Example: binnacle help why");
+  help->callback([&] {
+    a.use = settings_file_is::nothing_to_it;
+    chosen = [&](const connection&, const terminal& t) {
+      CLI::App* about = &app;
+      std::string before;
+      for (const std::string& name : a.help_about) {
+        const auto found =
+            about->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; });
+        about = found.empty() ? nullptr : found.front();
+        if (about == nullptr) {
+          t.err << "binnacle: there is no subcommand '" << name << "'\n";
+          return static_cast<int>(exit_usage);
+        }
+        before += (before.empty() ? "" : " ") + about->get_parent()->get_name();
+      }
+      t.out << about->help(before);
+      return static_cast<int>(exit_ok);
+    };
+  });
+}
+
+/// Examples as they are typed: under its second name the command is another one.
+void spell_examples(CLI::App& app, const std::string& name) {
+  std::string footer = app.get_footer();
+  const std::string_view plain = "Example: binnacle ";
+  if (const auto at = footer.find(plain); at != std::string::npos)
+    app.footer(footer.replace(at, plain.size(), "Example: " + name + " "));
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) spell_examples(*sub, name);
+}
+
+}  // namespace
+
+void set_up(CLI::App& app, arguments& a, action& chosen) {
+  set_up_options(app, a);
+  for (const auto add : {set_up_status, set_up_top, set_up_why, set_up_policy, set_up_scheduler_config,
+                         set_up_doctor, set_up_migrate, set_up_version, set_up_help})
+    add(app, a, chosen);
+  spell_examples(app, app.get_name());
+}
+
+}  // namespace binnacle::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "cli/commands.hpp"
+#include "cli/connection.hpp"
+#include "cli/doctor/doctor.hpp"
+#include "cli/scheduler_config.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace binnacle::cli {
+
+/// Which action was chosen, to be run after everything was parsed.
+using action = std::function<int(const connection&, const terminal&)>;
+
+/// What a command makes of the settings file: whom it is to ask. One that asks nobody does not read it, and
+/// the doctor is there to be asked when something is wrong.
+enum class settings_file_is { needed, wanted, nothing_to_it };
+
+/// What the command line says, bound by set_up().
+struct arguments {
+  settings_file_is use = settings_file_is::needed;
+  connection flags;
+  std::string settings_file;
+  std::string output = "text";
+  status_arguments status;
+  top_arguments top;
+  why_arguments why;
+  std::vector<std::string> policy_files;
+  std::vector<std::string> manifests;
+  doctor::doctor_arguments doctor;
+  scheduler_config_arguments scheduler;
+  std::vector<std::string> help_about;
+};
+
+/// Gives `app` every option and subcommand. Parsing then fills `a` and sets `chosen`; all three must live
+/// until it has run.
+void set_up(CLI::App& app, arguments& a, action& chosen);
+
+}  // namespace binnacle::cli
