@@ -20,8 +20,6 @@ std::string hot(const std::string& strategy, int target = 80) {
             fmt::format("rules: [{{metricname: temp, operator: GreaterThan, target: {}}}]", target)}});
 }
 
-const std::map<std::string, std::string> violating{{"p", "violating"}};
-
 /// A process that does not write, with nodes a, b, c that all violate.
 struct standby : world {
   explicit standby(const std::string& strategy) {

@@ -185,6 +185,21 @@ inline std::string manifest(const std::vector<std::pair<std::string, std::string
   return out;
 }
 
+// Rules that many tests share, and a strategy of some.
+inline const std::string hot = "{metricname: temp, operator: GreaterThan, target: 80}";
+inline const std::string low = "{metricname: ram, operator: LessThan, target: 200}";
+
+inline std::string rules(const std::string& more, const std::string& strategy = "") {
+  return strategy + (strategy.empty() ? "" : ", ") + "rules: [" + more + "]";
+}
+/// A manifest of policy "p" with one strategy.
+inline std::string one(const std::string& kind, const std::string& rule, const std::string& strategy = "") {
+  return manifest({{kind, rules(rule, strategy)}});
+}
+
+/// What a node carries that violates it.
+inline const std::map<std::string, std::string> violating{{"p", "violating"}};
+
 }  // namespace binnacle::policy::test
 
 namespace binnacle::policy {
