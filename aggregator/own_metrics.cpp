@@ -1,6 +1,6 @@
 #include "aggregator/own_metrics.hpp"
 
-#include "aggregator/ops/own_metrics.hpp"
+#include "aggregator/ops/own_metrics_text.hpp"
 #include "aggregator/policy/judge.hpp"
 
 #include <cstdio>

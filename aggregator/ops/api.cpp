@@ -2,7 +2,7 @@
 
 #include "aggregator/ops/lists.hpp"
 #include "aggregator/ops/node_json.hpp"
-#include "aggregator/ops/own_metrics.hpp"
+#include "aggregator/ops/own_metrics_text.hpp"
 #include "aggregator/ops/summary_json.hpp"
 #include "common/exposition.hpp"
 #include "common/json_writer.hpp"

@@ -1,5 +1,5 @@
 #include "aggregator/ops/lists.hpp"
-#include "aggregator/ops/own_metrics.hpp"
+#include "aggregator/ops/own_metrics_text.hpp"
 #include "aggregator/ops/units.hpp"
 #include "tests/aggregator/ops/house.hpp"
 #include "tests/support/whole.hpp"

@@ -1,4 +1,4 @@
-#include "aggregator/ops/own_metrics.hpp"
+#include "aggregator/ops/own_metrics_text.hpp"
 
 #include "common/exposition.hpp"
 
