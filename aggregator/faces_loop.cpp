@@ -6,13 +6,13 @@
 #include "aggregator/cluster.hpp"
 #include "aggregator/custom_metrics/api.hpp"
 #include "aggregator/custom_metrics/status.hpp"
-#include "aggregator/custom_metrics/store_question.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/face.hpp"
 #include "aggregator/node_warnings.hpp"
 #include "aggregator/ops/api.hpp"
 #include "aggregator/own_metrics.hpp"
 #include "aggregator/policy/view.hpp"
+#include "aggregator/questions/store_question.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timeout.hpp"
@@ -83,7 +83,7 @@ custom_metrics::pod_source pods_of(const cluster& known) {
 
 custom_metrics::node_source objects_of(const cluster& known) {
   custom_metrics::node_source out;
-  out.labels = [&known](std::string_view node) -> std::optional<custom_metrics::selector::look_up> {
+  out.labels = [&known](std::string_view node) -> std::optional<questions::selector::look_up> {
     const kube::packed_labels* labels = known.labels_of(node);
     if (labels == nullptr) return std::nullopt;
     return [labels](std::string_view key) { return labels->find(key); };
@@ -147,7 +147,7 @@ struct faces_loop::impl {
   std::unique_ptr<cluster> kubernetes;            // none: standalone
   std::unique_ptr<callers::gatekeeper> gate;      // likewise
   std::unique_ptr<callers::agent_tokens> agents;  // if tokens speak for agents
-  std::unique_ptr<custom_metrics::watched_columns> windows;
+  std::unique_ptr<questions::watched_columns> windows;
   std::unique_ptr<custom_metrics::api> metrics_api;
   std::unique_ptr<ops::api> ops_api;
   std::vector<std::shared_ptr<tls::context>> certificates;
@@ -197,9 +197,9 @@ http::health faces_loop::impl::health() const {
 }
 
 void faces_loop::impl::make_apis(ingest_loop& writer) {
-  windows = std::make_unique<custom_metrics::watched_columns>(
+  windows = std::make_unique<questions::watched_columns>(
       [this, &writer](const store::column_spec& spec,
-                      std::function<void(custom_metrics::watched_columns::started)> then) {
+                      std::function<void(questions::watched_columns::started)> then) {
         writer.watch(spec, [this, then = std::move(then)](const store::warehouse::watched& made) {
           async::post(loop, [then, made] { then({made.id, made.values}); });
         });
@@ -207,7 +207,7 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
       [&writer](store::column_id id) { writer.unwatch(id); });
 
   custom_metrics::api_sources metrics_sources;
-  metrics_sources.ask = custom_metrics::ask_store(*windows, names);
+  metrics_sources.ask = questions::ask_store(*windows, names);
   metrics_sources.aliases = &names;
   metrics_sources.health = health();
   metrics_sources.identity_required = gate == nullptr;
@@ -217,7 +217,7 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
   metrics_api = std::make_unique<custom_metrics::api>(nodes, std::move(metrics_sources));
 
   ops::api_sources ops_sources;
-  ops_sources.ask = custom_metrics::ask_store(*windows, names);
+  ops_sources.ask = questions::ask_store(*windows, names);
   ops_sources.self = [this] { return self(); };
   ops_sources.own_metrics = [this] {
     const auto open = listeners();

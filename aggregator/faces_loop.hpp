@@ -1,8 +1,8 @@
 #pragma once
 
 #include "aggregator/config.hpp"
-#include "aggregator/custom_metrics/watched_columns.hpp"
 #include "aggregator/ingest_loop.hpp"
+#include "aggregator/questions/watched_columns.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/metrics/alias_table.hpp"

@@ -166,11 +166,11 @@ http::response api::openapi(const http::request& r) {
 
 api::outcome api::value(const path& p, const http::request& r) {
   if (negotiate(r.header("accept"), false) != form::json) return not_acceptable();
-  const auto labels = selector::parse(parameter(r, "labelSelector"));
+  const auto labels = questions::selector::parse(parameter(r, "labelSelector"));
   if (labels.has_error()) return bad_request(labels.error().message);
-  const auto series = selector::parse(parameter(r, "metricLabelSelector"));
+  const auto series = questions::selector::parse(parameter(r, "metricLabelSelector"));
   if (series.has_error()) return bad_request(series.error().message);
-  if (auto ok = check_field_selector(parameter(r, "fieldSelector"), p.object); ok.has_error()) {
+  if (auto ok = questions::check_field_selector(parameter(r, "fieldSelector"), p.object); ok.has_error()) {
     return bad_request(ok.error().message);
   }
   std::string selector_json;
@@ -207,11 +207,11 @@ http::response api::nodes(const asked& a) {
     return not_found(
         fmt::format("the server could not find the metric {} for nodes: no node has announced it", p.metric));
   }
-  const question ask = sources_.ask(p.metric, a.series);
+  const questions::question ask = sources_.ask(p.metric, a.series);
   value_list list(p.api, p.metric, a.selector_json, nodes_.nodes().size());
   for (const auto& [name, node] : nodes_.nodes()) {
     if (!selects(a, *node)) continue;
-    const reading got = ask(*node, a.now);
+    const questions::reading got = ask(*node, a.now);
     if (!got.value.present(a.now)) continue;
     list.add(name, got.value.value, a.wall(got.value.read_at), got.span);
     ++counted_.items;
@@ -224,7 +224,7 @@ http::response api::node(const asked& a) {
   const path& p = a.where;
   const store::node_view* node = nodes_.find(p.object);
   if (node == nullptr) return not_found(a.missing() + ": no agent of that name has connected");
-  const reading got = sources_.ask(p.metric, a.series)(*node, a.now);
+  const questions::reading got = sources_.ask(p.metric, a.series)(*node, a.now);
   if (!got.value.present(a.now)) {
     if (!knows(p.metric)) return not_found(a.missing() + ": no node has announced it");
     const bool unmatched = !a.series.empty() && got.value.absent_because(a.now) == wire::absence::missing;

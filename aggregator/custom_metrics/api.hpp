@@ -6,8 +6,8 @@
 #include "aggregator/custom_metrics/openapi.hpp"
 #include "aggregator/custom_metrics/path.hpp"
 #include "aggregator/custom_metrics/pods.hpp"
-#include "aggregator/custom_metrics/question.hpp"
-#include "aggregator/custom_metrics/selector.hpp"
+#include "aggregator/questions/question.hpp"
+#include "aggregator/questions/selector.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/http/health.hpp"
 #include "common/http/router.hpp"
@@ -25,14 +25,14 @@ namespace binnacle::custom_metrics {
 /// Labels of Node objects; faces loop.
 struct node_source {
   /// All labels of the node's object, valid until the next change; nothing where there is no such object.
-  std::function<std::optional<selector::look_up>(std::string_view node)> labels;
+  std::function<std::optional<questions::selector::look_up>(std::string_view node)> labels;
   /// Why they are not known (yet), in one sentence; empty when they are.
   std::function<std::string()> unknown_because;
 };
 
 /// What the API reads and may do.
 struct api_sources {
-  question_maker ask;
+  questions::question_maker ask;
   std::function<instant()> now = boot_clock::now;
   std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
   http::health health;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t pods_per_slice = 500;
 constexpr std::size_t series_per_slice = 10'000;
 
-bool selects(const selector& wanted, const pod& one) {
+bool selects(const questions::selector& wanted, const pod& one) {
   return wanted.empty() || wanted.matches([&one](std::string_view key) {
     const auto at = one.labels.find(key);
     return at == one.labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
@@ -27,16 +27,17 @@ bool selects(const selector& wanted, const pod& one) {
 /// asks the node's series alone.
 class pod_question {
  public:
-  pod_question(const store::view& nodes, const asked& a, question of_node, const metrics::alias_table& names)
+  pod_question(const store::view& nodes, const asked& a, questions::question of_node,
+               const metrics::alias_table& names)
       : nodes_(nodes),
         of_node_(std::move(of_node)),
         own_(a.where.metric, names),
         by_series_(!a.series.empty()) {}
 
-  reading ask(const pod& whose, instant now) {
+  questions::reading ask(const pod& whose, instant now) {
     const store::node_view* node = nodes_.find(whose.node);
     if (node == nullptr) {
-      reading none;
+      questions::reading none;
       none.value.reason = wire::absence::missing;
       return none;
     }
@@ -49,7 +50,7 @@ class pod_question {
 
  private:
   const store::view& nodes_;
-  question of_node_;
+  questions::question of_node_;
   own_readings own_;
   const bool by_series_;
 };
@@ -86,7 +87,7 @@ class pod_list final : public http::slices {
  private:
   void add(const pod& one) {
     if (!selects(asked_.labels, one)) return;
-    const reading got = question_->ask(one, asked_.now);
+    const questions::reading got = question_->ask(one, asked_.now);
     if (!got.value.present(asked_.now)) return;
     list_.add(one.name, got.value.value, asked_.wall(got.value.read_at), got.span);
     ++counted_.items;
@@ -119,7 +120,7 @@ api::outcome api::pods(asked a) {
   }
   const auto one = sources_.pods->one(p.name_space, p.object);
   if (!one) return not_found(a.missing() + ": no such pod has a node");
-  const reading got = question->ask(*one, a.now);
+  const questions::reading got = question->ask(*one, a.now);
   if (!got.value.present(a.now))
     return not_found(fmt::format("{}: {} on node {}", a.missing(), why_absent(got.value, a.now), one->node));
   value_list list(p.api, p.metric, a.selector_json, 1, p.name_space);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/custom_metrics/path.hpp"
-#include "aggregator/custom_metrics/selector.hpp"
+#include "aggregator/questions/selector.hpp"
 #include "aggregator/store/types.hpp"
 #include "common/clock.hpp"
 
@@ -13,8 +13,8 @@ namespace binnacle::custom_metrics {
 /// A question for values, taken apart: its path, its selectors, and when it was asked.
 struct asked {
   path where;
-  selector labels;  ///< of the objects
-  selector series;
+  questions::selector labels;  ///< of the objects
+  questions::selector series;
   std::string selector_json;  ///< `series` as a LabelSelector object, or "null"
   instant now;
   std::chrono::system_clock::time_point wall_now;

@@ -49,12 +49,13 @@ const own_readings::named_pods& own_readings::named_by(const std::shared_ptr<con
   return found;
 }
 
-std::optional<reading> own_readings::of(const store::node_view& node, const pod& whose, instant now) {
+std::optional<questions::reading> own_readings::of(const store::node_view& node, const pod& whose,
+                                                   instant now) {
   if (node.cells == nullptr) return std::nullopt;
   const named_pods& named = named_by(node.cells->shared_shape());
   if (named.uids.empty() && named.names.empty()) return std::nullopt;
 
-  reading out;
+  questions::reading out;
   out.value.reason = wire::absence::missing;
   if (!named.uids.contains(std::string(whose.uid)) &&
       !named.names.contains(full_name(whose.name_space, whose.name)))

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/custom_metrics/question.hpp"
+#include "aggregator/questions/question.hpp"
 #include "common/metrics/alias_table.hpp"
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class own_readings {
 
   /// Nothing when `node` has no series of the metric that names any pod: then the node's value is the pod's.
   /// Absent when it has such series, but none of this pod.
-  std::optional<reading> of(const store::node_view& node, const pod& whose, instant now);
+  std::optional<questions::reading> of(const store::node_view& node, const pod& whose, instant now);
 
   /// Series looked at so far: what it has cost.
   std::size_t looked_at() const noexcept { return looked_at_; }

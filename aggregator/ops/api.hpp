@@ -1,9 +1,9 @@
 #pragma once
 
-#include "aggregator/custom_metrics/question.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/ops/report.hpp"
 #include "aggregator/policy/view.hpp"
+#include "aggregator/questions/question.hpp"
 #include "common/clock.hpp"
 #include "common/http/health.hpp"
 #include "common/http/router.hpp"
@@ -19,7 +19,7 @@ namespace binnacle::ops {
 
 /// What the ops face reads. Everything is called on the faces loop, when a request needs it.
 struct api_sources {
-  custom_metrics::question_maker ask;
+  questions::question_maker ask;
   std::function<self_report()> self;
   std::function<std::vector<own_sample>()> own_metrics;
   std::function<policy_report()> about_policies;

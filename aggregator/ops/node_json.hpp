@@ -1,7 +1,7 @@
 #pragma once
 
-#include "aggregator/custom_metrics/question.hpp"
 #include "aggregator/policy/published.hpp"
+#include "aggregator/questions/question.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/json_writer.hpp"
 
@@ -14,7 +14,7 @@ namespace binnacle::ops {
 /// A metric shown for each node.
 struct asked_metric {
   std::string name;
-  custom_metrics::question ask;
+  questions::question ask;
   bool foreign = false;  ///< none of ours: its number is written without zeros at the end
 };
 

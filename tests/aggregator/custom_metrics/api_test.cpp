@@ -36,14 +36,15 @@ struct fixture {
 
   api_sources sources() {
     api_sources s;
-    s.ask = [this](std::string_view metric, const selector& series) -> question {
+    s.ask = [this](std::string_view metric, const questions::selector& series) -> questions::question {
       const bool right =
           metric == "rapl_power_watts" && series.matches([](std::string_view) { return std::nullopt; });
-      return [this, right](const store::node_view& node, instant) -> reading {
+      return [this, right](const store::node_view& node, instant) -> questions::reading {
         const auto found = watts.find(node.name);
         store::sample none;
         none.reason = why;
-        return right && found != watts.end() ? reading{found->second, seconds(1)} : reading{none, {}};
+        return right && found != watts.end() ? questions::reading{found->second, seconds(1)}
+                                             : questions::reading{none, {}};
       };
     };
     s.now = [] { return at_s(1000); };
@@ -173,7 +174,7 @@ TEST_SUITE("aggregator/custom_metrics/api") {
     std::string because;
     api_sources s = sources();
     s.objects =
-        node_source{[&](std::string_view node) -> std::optional<selector::look_up> {
+        node_source{[&](std::string_view node) -> std::optional<questions::selector::look_up> {
                       const auto of = objects.find(node);
                       if (of == objects.end()) return std::nullopt;
                       return [&all = of->second](std::string_view key) {

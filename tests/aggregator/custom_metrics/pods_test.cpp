@@ -44,8 +44,8 @@ struct fixture {
   static own_readings own(const char* metric) {
     return own_readings(metric, metrics::alias_table::built_in());
   }
-  std::optional<reading> of(const char* metric, const char* name_space, const char* name,
-                            const char* uid) const {
+  std::optional<questions::reading> of(const char* metric, const char* name_space, const char* name,
+                                       const char* uid) const {
     return own(metric).of(node, pod{name_space, name, uid, "n1", none}, at_s(1000));
   }
 };

@@ -1,7 +1,7 @@
 #include "tests/support/served.hpp"
 
 #include "aggregator/custom_metrics/api.hpp"
-#include "aggregator/custom_metrics/store_question.hpp"
+#include "aggregator/questions/store_question.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 #include "tests/support/https_client.hpp"
 #include "tests/support/pki.hpp"
@@ -25,7 +25,7 @@ struct house {
   tls::files hpa =
       ca.issue("hpa", {.common_name = "system:serviceaccount:hpa", .extended_key_usage = "clientAuth"});
   store::view nodes;
-  watched_columns windows{[](const auto&, const auto&) {}, [](auto) {}};
+  questions::watched_columns windows{[](const auto&, const auto&) {}, [](auto) {}};
   std::unique_ptr<api> face;
   std::unique_ptr<support::served> server;
 
@@ -42,7 +42,7 @@ struct house {
                    .cells = cells});
     }
     api_sources sources;
-    sources.ask = ask_store(windows);
+    sources.ask = questions::ask_store(windows);
     sources.health.add("ping", [] { return true; });
     face = std::make_unique<api>(nodes, std::move(sources));
     http::router routes;

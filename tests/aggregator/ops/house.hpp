@@ -1,7 +1,7 @@
 #pragma once
 
-#include "aggregator/custom_metrics/store_question.hpp"
 #include "aggregator/policy/view.hpp"
+#include "aggregator/questions/store_question.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 
 #include <memory>
@@ -17,8 +17,8 @@ struct house {
   policy::view nodes;
   std::shared_ptr<policy::verdict_column> verdicts = std::make_shared<policy::verdict_column>();
   std::shared_ptr<store::shared_column> watts;
-  custom_metrics::watched_columns windows{[](const auto&, const auto&) {}, [](auto) {}};
-  custom_metrics::question_maker ask = custom_metrics::ask_store(windows);
+  questions::watched_columns windows{[](const auto&, const auto&) {}, [](auto) {}};
+  questions::question_maker ask = questions::ask_store(windows);
 
   /// node-a: 60.0 and 55.0 W, 7.1 W of DRAM, read at 100.8 s. node-b: RAPL may not be read, and one user's
   /// metric. node-c: no catalogue yet, link down since 91 s.

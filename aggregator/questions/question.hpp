@@ -1,12 +1,12 @@
 #pragma once
 
-#include "aggregator/custom_metrics/selector.hpp"
+#include "aggregator/questions/selector.hpp"
 #include "aggregator/store/view.hpp"
 
 #include <functional>
 #include <string_view>
 
-namespace binnacle::custom_metrics {
+namespace binnacle::questions {
 
 /// A node's answer to a question: the number, and the span that it covers, ending when it was read.
 struct reading {
@@ -22,4 +22,4 @@ using question = std::function<reading(const store::node_view& node, instant now
 /// (empty: those of the node rule).
 using question_maker = std::function<question(std::string_view metric, const selector& series)>;
 
-}  // namespace binnacle::custom_metrics
+}  // namespace binnacle::questions

@@ -1,8 +1,8 @@
-#include "aggregator/custom_metrics/watched_columns.hpp"
+#include "aggregator/questions/watched_columns.hpp"
 
 #include <utility>
 
-namespace binnacle::custom_metrics {
+namespace binnacle::questions {
 
 watched_columns::watched_columns(start begin, stop end) : begin_(std::move(begin)), end_(std::move(end)) {}
 
@@ -47,4 +47,4 @@ std::shared_ptr<const store::shared_column> watched_columns::get(const store::co
   return made->column ? made->column->values : nullptr;
 }
 
-}  // namespace binnacle::custom_metrics
+}  // namespace binnacle::questions

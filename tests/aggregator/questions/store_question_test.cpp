@@ -1,4 +1,4 @@
-#include "aggregator/custom_metrics/store_question.hpp"
+#include "aggregator/questions/store_question.hpp"
 
 #include "tests/aggregator/store/nodes.hpp"
 
@@ -11,7 +11,7 @@
 namespace store_question_test {
 
 using namespace binnacle;
-using namespace binnacle::custom_metrics;
+using namespace binnacle::questions;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -63,7 +63,7 @@ reading ask(fake_ingest& ingest, const store::node_view& node, std::string_view 
 
 }  // namespace
 
-TEST_SUITE("aggregator/custom_metrics/store_question") {
+TEST_SUITE("aggregator/questions/store_question") {
   TEST_CASE("a metric is what policies compare, with the sampling period as its span") {
     fake_ingest ingest;
     const auto node = warm_node();
@@ -161,7 +161,7 @@ TEST_SUITE("aggregator/custom_metrics/store_question") {
   }
 }
 
-TEST_SUITE("aggregator/custom_metrics/watched_columns") {
+TEST_SUITE("aggregator/questions/watched_columns") {
   TEST_CASE("a column ends some time after the last request for it") {
     fake_ingest ingest;
     const store::column_spec spec{"collectd_package_0_power_power", {}, store::statistic::avg};

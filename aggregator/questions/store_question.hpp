@@ -1,12 +1,12 @@
 #pragma once
 
-#include "aggregator/custom_metrics/question.hpp"
-#include "aggregator/custom_metrics/watched_columns.hpp"
+#include "aggregator/questions/question.hpp"
+#include "aggregator/questions/watched_columns.hpp"
 #include "common/metrics/alias_table.hpp"
 
 #include <functional>
 
-namespace binnacle::custom_metrics {
+namespace binnacle::questions {
 
 /// Questions answered from the nodes' cells by the rules that policies follow too (store/derive.hpp). A name
 /// that carries a window (the collectd power names: 10 s) is answered from its column; until that exists, and
@@ -15,4 +15,4 @@ namespace binnacle::custom_metrics {
 question_maker ask_store(watched_columns& windows,
                          const metrics::names_in_force& names = metrics::names_in_force::built_in());
 
-}  // namespace binnacle::custom_metrics
+}  // namespace binnacle::questions

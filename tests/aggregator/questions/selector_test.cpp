@@ -1,4 +1,4 @@
-#include "aggregator/custom_metrics/selector.hpp"
+#include "aggregator/questions/selector.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 namespace selector_test {
 
 using namespace binnacle;
-using custom_metrics::check_field_selector;
-using custom_metrics::selector;
+using questions::check_field_selector;
+using questions::selector;
 
 namespace {
 
@@ -33,7 +33,7 @@ std::string object(const std::string& text) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/custom_metrics/selector") {
+TEST_SUITE("aggregator/questions/selector") {
   TEST_CASE("each form of requirement selects what Kubernetes says it does") {
     struct row {
       const char* text;
@@ -138,7 +138,7 @@ TEST_SUITE("aggregator/custom_metrics/selector") {
   }
 }
 
-TEST_SUITE("aggregator/custom_metrics/field_selector") {
+TEST_SUITE("aggregator/questions/field_selector") {
   TEST_CASE("only metadata.name equal to the name in the path is taken") {
     struct row {
       const char* text;

@@ -1,4 +1,4 @@
-#include "aggregator/custom_metrics/store_question.hpp"
+#include "aggregator/questions/store_question.hpp"
 
 #include "aggregator/store/derive.hpp"
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace binnacle::custom_metrics {
+namespace binnacle::questions {
 namespace {
 
 /// What the metric means at nodes of one shape.
@@ -129,4 +129,4 @@ question_maker ask_store(watched_columns& windows, const metrics::names_in_force
   };
 }
 
-}  // namespace binnacle::custom_metrics
+}  // namespace binnacle::questions

@@ -1,4 +1,4 @@
-#include "aggregator/custom_metrics/selector.hpp"
+#include "aggregator/questions/selector.hpp"
 
 #include "common/label_syntax.hpp"
 
@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cstdint>
 
-namespace binnacle::custom_metrics {
+namespace binnacle::questions {
 namespace {
 
 using op = selector::op;
@@ -269,4 +269,4 @@ result<void> check_field_selector(std::string_view text, std::string_view name) 
   return {};
 }
 
-}  // namespace binnacle::custom_metrics
+}  // namespace binnacle::questions

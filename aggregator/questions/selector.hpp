@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace binnacle::custom_metrics {
+namespace binnacle::questions {
 
 /// A Kubernetes label selector: requirements that must all hold. Empty selects everything.
 /// Grammar: `k=v`, `k==v`, `k!=v`, `k in (a,b)`, `k notin (a,b)`, `k`, `!k`, `k>1`, `k<1`, comma-separated;
@@ -61,4 +61,4 @@ class selector {
 /// equal `name`. Errors: invalid_input, the sentence for a BadRequest.
 result<void> check_field_selector(std::string_view text, std::string_view name);
 
-}  // namespace binnacle::custom_metrics
+}  // namespace binnacle::questions

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-namespace binnacle::custom_metrics {
+namespace binnacle::questions {
 
 /// Columns with a window that requests ask for (old names carry one): a window has to be kept while nobody
 /// asks, so the first request starts it on the ingest loop and the last is remembered for a while. Faces
@@ -49,4 +49,4 @@ class watched_columns {
   std::map<store::column_spec, std::shared_ptr<entry>> columns_;
 };
 
-}  // namespace binnacle::custom_metrics
+}  // namespace binnacle::questions
