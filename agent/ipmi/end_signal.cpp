@@ -1,6 +1,7 @@
 #include "agent/ipmi/end_signal.hpp"
 
 #include <csignal>
+#include <initializer_list>
 #include <signal.h>
 #include <unistd.h>
 
