@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <string>
 
 namespace pmu_test {
@@ -346,6 +347,20 @@ TEST_CASE("a memory controller's driver that is loaded later is found") {
   REQUIRE(b.read());
   CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", {{"direction", "read"}}) == "12800");
   CHECK(shown(b.out, "pmu_cycles_total") == "32000000000");
+}
+
+TEST_CASE("a driver that is unloaded for good takes its own series, and no look at the rest of them later") {
+  bench b(pmus::xeon());
+  b.warm_up();
+  for (const auto& pmu : {"uncore_imc_0", "uncore_imc_1"})
+    std::filesystem::remove_all(b.sys.path() + "/bus/event_source/devices/" + pmu);
+  REQUIRE(b.source.discover(b.out));
+  for (int i = 0; i < 3; ++i) REQUIRE(b.read());  // opened, first, rates
+  CHECK(shown(b.out, "pmu_memory_bandwidth_bytes_per_second", {{"direction", "read"}}) == "missing");
+  CHECK(shown(b.out, "pmu_cycles_per_second") == "8000000000");
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  CHECK(shown(b.out, "pmu_cycles_per_second") == "8000000000");
 }
 
 TEST_CASE("nothing to count is said, and reading before anything was found is an error, not a crash") {

@@ -56,10 +56,16 @@ void pmu_source::find_events() {
   if (!tracks(list.events)) track(std::move(list.events));
 }
 
+// Whether these are the events that have places here: one whose PMU went away stays, without any.
 bool pmu_source::tracks(const std::vector<counted_event>& events) const {
-  return std::ranges::equal(tracked_, events, [](const tracked& t, const counted_event& e) {
-    return t.about.name == e.name && t.about.places == e.places;
-  });
+  const auto is_there = [](const counted_event& e) { return !e.places.empty(); };
+  return std::ranges::count_if(tracked_, is_there, &tracked::about) ==
+             std::ranges::count_if(events, is_there) &&
+         std::ranges::all_of(events, [&](const counted_event& e) {
+           const auto known =
+               std::ranges::find(tracked_, e.name, [](const tracked& t) { return t.about.name; });
+           return known != tracked_.end() && known->about.places == e.places;
+         });
 }
 
 // Whether an event that was refused is let in now: a right was granted, a counter became free.
