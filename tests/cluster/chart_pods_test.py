@@ -56,13 +56,14 @@ def setUpModule():
 
 
 def start_all():
-    """The aggregator, and an agent on each node."""
-    pod = make_pod("deployment", "binnacle-aggregator", "binnacle", "cool")
-    run("binnacle", pod, {"health": PORTS["health"]}, [f"--{face}-port={port}" for face, port in PORTS.items()])
+    """The aggregator, which is ready when agents have come to it, and an agent on each node."""
+    aggregator = make_pod("deployment", "binnacle-aggregator", "binnacle", "cool")
+    KUBELET.start("binnacle", aggregator, more=[f"--{face}-port={port}" for face, port in PORTS.items()])
     for node, heat in NODES.items():
         numbers(node, heat)
         pod, port = make_pod("daemonset", "binnacle-agent", "binnacle-agents", node), free_port()
         run("binnacle-agents", pod, {"metrics": port}, [f"--listen=127.0.0.1:{port}"])
+    until_ready("binnacle", aggregator, {"health": PORTS["health"]})
 
 
 def helm(*words):
@@ -91,6 +92,10 @@ def end_pod(namespace, pod):
 def run(namespace, pod, ports, flags):
     """Until it is ready."""
     KUBELET.start(namespace, pod, more=flags)
+    until_ready(namespace, pod, ports)
+
+
+def until_ready(namespace, pod, ports):
     PLANE.wait_for(f"{pod} to answer its probes", lambda: KUBELET.is_ready(namespace, pod, ports), 120)
 
 
