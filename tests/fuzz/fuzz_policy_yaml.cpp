@@ -34,7 +34,7 @@ class no_columns : public column_source {
  private:
   std::uint32_t next_ = 0;
   int released_ = 0;
-  const family_names announced_;
+  const family_names announced_{};
 };
 
 class nobody : public sink {
