@@ -125,11 +125,13 @@ class Loop(unittest.TestCase):
 
     def test_dry_run_passes_all_and_records_what_would_be(self):
         self.begin(policy(rule("dontschedule", 110), extra="  mode: DryRun\n"))
-        time.sleep(1)
-        self.assertEqual(self.passing(), ["cool", "warm"])
-        decisions = json.loads(self.trial.ask("ops", "/api/v1/decisions?pod=web")[1])["decisions"]
-        self.assertTrue(decisions[0]["dryRun"])
-        self.assertEqual(decisions[0]["refused"], 1)
+
+        def refused():
+            self.assertEqual(self.passing(), ["cool", "warm"])
+            newest = json.loads(self.trial.ask("ops", "/api/v1/decisions?pod=web")[1])["decisions"][0]
+            return newest["dryRun"] and newest["refused"] == 1
+
+        self.trial.wait_for("a decision that says that warm would be refused", refused)
 
     def test_an_agent_whose_certificate_names_another_node_is_refused_and_counted(self):
         self.begin(policy(rule("dontschedule", 250)))

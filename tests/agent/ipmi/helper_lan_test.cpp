@@ -3,6 +3,7 @@
 #include "tests/agent/ipmi/lan_fixture.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
@@ -54,14 +55,14 @@ TEST_CASE("over LAN: what the board has is found, read, and follows the board") 
   CHECK(helper.count<reading>() == 0);
   helper.say(every(200));
   const auto before = boot_clock::now();
-  const auto first = helper.next_reading("20.0.01");
+  const auto first = helper.next_value("20.0.01");
   REQUIRE(first);
   CHECK(first->value == 23);
   CHECK(first->read_at_ns > to_ns(before) - 1'000'000'000);
   CHECK(first->read_at_ns <= to_ns(boot_clock::now()));
-  CHECK(helper.next_reading("20.0.05")->value == 9'000);
-  CHECK(helper.next_reading("chassis.power")->words == std::vector<std::string>{"off"});
-  const auto watts = helper.next_reading("dcmi.power");
+  CHECK(helper.next_value("20.0.05")->value == 9'000);
+  CHECK(helper.next_value("chassis.power")->words == std::vector<std::string>{"off"});
+  const auto watts = helper.next_value("dcmi.power");
   REQUIRE(watts);
   CHECK(watts->value == 417);
   CHECK(watts->over == statistics{417, 417, 417, 1'000});
@@ -116,7 +117,7 @@ TEST_CASE("a user of the lowest level reads all but what the BMC keeps for other
   helper_process helper(flags);
   REQUIRE(helper.until_status(true));
   helper.say(every(200));
-  CHECK(helper.next_reading("20.0.02")->value == 61);
+  CHECK(helper.next_value("20.0.02")->value == 61);
   CHECK(helper.next_reading("dcmi.power")->reason == wire::absence::permission);
 }
 
@@ -178,7 +179,7 @@ TEST_CASE("a BMC that dies, hangs or restarts is found again; meanwhile the help
   f.bmc.kill();
   f.bmc.start();
   REQUIRE(helper.until_status(true, 15s));
-  CHECK(helper.next_reading("20.0.01")->value == 23);
+  CHECK(helper.next_value("20.0.01")->value == 23);
   // The time it waited in vain is not the sensor's latency: at 5 % of the BMC's time that would be 20 times
   // as long.
   CHECK(std::chrono::milliseconds(helper.last<plan>()->period_ms.at("20.0.01")) < 10 * waited);
@@ -254,17 +255,21 @@ TEST_CASE("a description that is added under a living session is found") {
   helper_process helper(f.flags());
   helper.say(every(200));
   REQUIRE(helper.next_reading("20.0.01"));
-  f.bmc.add_description(13, "GPU Temp");
-  CHECK(helper.until(
-      [](const auto& m) {
-        const auto* one = std::get_if<sensor>(&m);
-        return one != nullptr && one->key == "20.0.0d";
-      },
-      90s));
-  REQUIRE(helper.sensor("20.0.0d") != nullptr);
-  CHECK(helper.sensor("20.0.0d")->name == "GPU Temp");
-  CHECK(helper.next_reading("20.0.01")->value == 23);
-  CHECK(helper.log().find("the BMC's sensors have changed") != std::string::npos);
+  // A session that was lost under load is opened anew and finds it as well: then once more.
+  std::uint8_t number = 13;
+  do {
+    f.bmc.add_description(number, "GPU Temp");
+    const auto key = fmt::format("20.0.{:02x}", number);
+    REQUIRE(helper.until(
+        [&](const auto& m) {
+          const auto* one = std::get_if<sensor>(&m);
+          return one != nullptr && one->key == key;
+        },
+        90s));
+    CHECK(helper.sensor(key)->name == "GPU Temp");
+  } while (helper.log().find("the BMC's sensors have changed") == std::string::npos && ++number < 16);
+  CHECK(helper.next_value("20.0.01")->value == 23);
+  CHECK(number < 16);
 }
 
 TEST_SUITE_END();

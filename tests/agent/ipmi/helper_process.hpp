@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <fcntl.h>
+#include <functional>
 #include <poll.h>
 #include <signal.h>
 #include <string>
@@ -56,11 +57,21 @@ class helper_talk {
   /// The next reading of this key.
   std::optional<ipmi::reading> next_reading(const std::string& key,
                                             std::chrono::milliseconds limit = std::chrono::seconds(10)) {
+    return next(key, limit, [](const ipmi::reading&) { return true; });
+  }
+  /// The next one that gave a value: under load the BMC of the tests misses a deadline now and then.
+  std::optional<ipmi::reading> next_value(const std::string& key) {
+    return next(key, std::chrono::seconds(30),
+                [](const ipmi::reading& r) { return r.reason == wire::absence::none; });
+  }
+  /// The next reading of this key that `fits`.
+  std::optional<ipmi::reading> next(const std::string& key, std::chrono::milliseconds limit,
+                                    const std::function<bool(const ipmi::reading&)>& fits) {
     const ipmi::reading* r = nullptr;
     const bool came = until(
         [&](const auto& m) {
           r = std::get_if<ipmi::reading>(&m);
-          return r != nullptr && r->key == key;
+          return r != nullptr && r->key == key && fits(*r);
         },
         limit);
     return came ? std::optional(*r) : std::nullopt;
