@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+// NOLINTBEGIN(readability-identifier-naming): CLI11's own names
 namespace CLI {
 class App;
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace binnacle::cli {
 

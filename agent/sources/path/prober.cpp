@@ -88,7 +88,7 @@ task<result<duration>> prober::connect(async::tcp::endpoint to) {
   co_return took;
 }
 
-result<void> prober::open_echo(const async::tcp::endpoint& to, async::executor on) {
+result<void> prober::open_echo(const async::tcp::endpoint& to, const async::executor& on) {
   if (!peer_.icmp || (echo_ && echo_to_ == to)) return {};
   readable_.reset();
   auto opened = echo_socket::open(to.data(), static_cast<socklen_t>(to.size()));

@@ -39,7 +39,7 @@ class prober {
   async::task<result<void>> look_up(async::deadline until);
   async::task<result<duration>> connect(async::tcp::endpoint to);
   async::task<result<duration>> echo();
-  result<void> open_echo(const async::tcp::endpoint& to, async::executor on);
+  result<void> open_echo(const async::tcp::endpoint& to, const async::executor& on);
 
   path_peer peer_;
   duration timeout_;

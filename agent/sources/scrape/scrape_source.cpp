@@ -129,8 +129,8 @@ std::vector<finding> scrape_source::probe() {
     auto wanted = w->wanted;
     wanted.timeout = std::min<duration>(wanted.timeout, std::chrono::seconds(3));
     answers.push_back(std::make_shared<inbox>());
-    all.spawn(wanted.name,
-              inbox::fill_once(answers.back(), std::make_shared<scraper>(std::move(wanted), time_)));
+    const auto reader = std::make_shared<scraper>(std::move(wanted), time_);
+    all.spawn(w->wanted.name, inbox::fill_once(answers.back(), reader));
   }
   loop.run_for(std::chrono::seconds(5));
 
