@@ -1,6 +1,6 @@
 #include "agent/endpoint.hpp"
 
-#include <fmt/format.h>
+#include "common/text.hpp"
 
 #include <arpa/inet.h>
 #include <array>
@@ -44,9 +44,6 @@ std::optional<endpoint> read_endpoint(std::string_view text, std::uint16_t defau
   return out;
 }
 
-std::string to_string(const endpoint& e) {
-  const bool v6 = e.host.find(':') != e.host.npos;
-  return fmt::format("{}{}{}:{}", v6 ? "[" : "", e.host, v6 ? "]" : "", e.port);
-}
+std::string to_string(const endpoint& e) { return host_and_port(e.host, e.port); }
 
 }  // namespace binnacle::agent

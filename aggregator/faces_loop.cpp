@@ -121,8 +121,8 @@ struct faces_loop::impl {
   void make_apis(ingest_loop& writer);
   result<void> serve(std::string name, std::int64_t port, std::shared_ptr<tls::context> tls,
                      http::router routes);
-  bool knows_most_nodes() const;
-  http::health health() const;
+  bool knows_most_nodes();
+  http::health health();
   std::vector<ops::listener_report> listeners() const;
   std::vector<ops::certificate_report> certificate_reports() const;
   ops::self_report self() const;
@@ -155,7 +155,7 @@ struct faces_loop::impl {
   std::vector<face_server> servers;
   std::size_t servers_open = 0;
   bool stopping = false;
-  mutable bool agents_came = false;
+  bool agents_came = false;
 };
 
 result<std::shared_ptr<tls::context>> faces_loop::impl::load(tls::client_certificate clients) {
@@ -171,28 +171,29 @@ result<std::shared_ptr<tls::context>> faces_loop::impl::load(tls::client_certifi
 }
 
 /// Most nodes' agents have connected, once: later a dead node must not take the whole replica out of service.
-bool faces_loop::impl::knows_most_nodes() const {
-  if (agents_came || !kubernetes || !kubernetes->nodes_read()) return agents_came || !kubernetes;
+bool faces_loop::impl::knows_most_nodes() {
+  if (agents_came || !kubernetes->nodes_read()) return agents_came;
   const auto& known = nodes.nodes();
   const auto connected = std::ranges::count_if(known, [](const auto& n) { return n.second->connected; });
   agents_came = 10 * static_cast<std::size_t>(connected) >= 9 * kubernetes->node_objects();
   return agents_came;
 }
 
-http::health faces_loop::impl::health() const {
+http::health faces_loop::impl::health() {
   http::health out;
   out.add("ping", [] { return true; });
   out.add_ready("not-stopping", [this] { return !stopping; });
-  // A fresh replica that knows no policy yet would pass every node; an API server in trouble must not keep it
-  // away for good.
-  out.add_ready("policies", [this] {
-    return !kubernetes || kubernetes->policies_read() || boot_clock::now() - started > patience;
-  });
-  // Likewise one that knows no number yet, while another replica still does.
-  out.add_ready("agents", [this] { return knows_most_nodes() || boot_clock::now() - started > patience; });
+  // An API server in trouble must not keep a replica away for good.
+  const auto wait_for = [this, &out](std::string name, auto arrived) {
+    out.add_ready(std::move(name),
+                  [this, arrived] { return arrived() || boot_clock::now() - started > patience; });
+  };
+  // A fresh replica that knows no policy yet would pass every node, and so would one that knows no number,
+  // while another replica still does.
+  wait_for("policies", [this] { return !kubernetes || kubernetes->policies_read(); });
+  wait_for("agents", [this] { return !kubernetes || knows_most_nodes(); });
   // Nor one that would refuse the API server's own calls.
-  out.add_ready("authentication",
-                [this] { return !gate || gate->informed() || boot_clock::now() - started > patience; });
+  wait_for("authentication", [this] { return !gate || gate->informed(); });
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/connection.hpp"
 
 #include "common/load_yaml.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -120,9 +121,7 @@ result<endpoint> parse_endpoint(std::string_view url, std::uint16_t default_port
     if (failed != std::errc() || end != port.data() + port.size() || e.port == 0)
       return wrong("the port must be 1 to 65535");
   }
-  const bool v6 = e.host.find(':') != std::string::npos;
-  e.url = fmt::format("{}://{}{}{}:{}", e.secure ? "https" : "http", v6 ? "[" : "", e.host, v6 ? "]" : "",
-                      e.port);
+  e.url = fmt::format("{}://{}", e.secure ? "https" : "http", host_and_port(e.host, e.port));
   return e;
 }
 

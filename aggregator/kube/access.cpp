@@ -16,9 +16,7 @@ constexpr std::size_t most_bytes = 16u << 20;  // a kubeconfig with the certific
 }  // namespace
 
 std::string access::url() const {
-  const bool v6 = host.find(':') != std::string::npos;
-  return fmt::format("{}://{}{}{}:{}{}", secure ? "https" : "http", v6 ? "[" : "", host, v6 ? "]" : "", port,
-                     path);
+  return fmt::format("{}://{}{}", secure ? "https" : "http", host_and_port(host, port), path);
 }
 
 result<access> in_cluster(const environment& variables, const std::string& folder) {

@@ -165,6 +165,7 @@ void write_policies(json_writer& out, const policy::view& nodes, const policy_re
 
 void write_policy(json_writer& out, const store::view& nodes, const policy::published_policy& p,
                   std::size_t most_nodes) {
+  const bool dry_run = p.how == policy::mode::dry_run;
   std::vector<tally> verdicts(p.strategies.size());
   policy::label_lister carried(p.key.name, most_nodes), would(p.key.name, most_nodes);
   for (const auto& [name, node] : nodes.nodes()) {
@@ -173,7 +174,7 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
       if (of != nullptr) verdicts[i].add(of->load(node->id).what, name, most_nodes);
     }
     carried.add(name, node->labels);
-    would.add(name, node->would_be);
+    if (dry_run) would.add(name, node->would_be);
   }
   out.begin_object().field("namespace", p.key.name_space).field("name", p.key.name);
   out.field("revision", p.revision).field("mode", policy::to_string(p.how)).key("strategies").begin_array();
@@ -207,7 +208,7 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
     out.end_array();
   };
   write_labels("labels", carried);
-  if (p.how == policy::mode::dry_run) write_labels("wouldLabel", would);
+  if (dry_run) write_labels("wouldLabel", would);
   out.end_object();
 }
 

@@ -2,6 +2,7 @@
 
 #include "common/async/stream_impl.hpp"
 #include "common/async/turnstile.hpp"
+#include "common/text.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
@@ -262,12 +263,9 @@ const std::string& stream::peer_address() const { return impl_->peer_address; }
 
 std::string to_string(const tcp::endpoint& peer) {
   auto address = peer.address();
-  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-    return fmt::format("{}:{}", asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string(),
-                       peer.port());
-  }
-  return address.is_v6() ? fmt::format("[{}]:{}", address.to_string(), peer.port())
-                         : fmt::format("{}:{}", address.to_string(), peer.port());
+  if (address.is_v6() && address.to_v6().is_v4_mapped())
+    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+  return host_and_port(address.to_string(), peer.port());
 }
 
 }  // namespace binnacle::async

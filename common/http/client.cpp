@@ -1,6 +1,7 @@
 #include "common/http/client.hpp"
 
 #include "common/async/stream.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 
@@ -20,9 +21,8 @@ constexpr std::size_t most_unparsed = 64u << 10;  // of a body
 constexpr auto longest_idle = std::chrono::seconds(45);
 
 std::string text_of(const call& what, const server_address& to, const std::string& user_agent) {
-  const bool v6 = to.host.find(':') != std::string::npos;
-  std::string out = fmt::format("{} {} HTTP/1.1\r\nHost: {}{}{}:{}\r\nUser-Agent: {}\r\n", what.method,
-                                what.target, v6 ? "[" : "", to.host, v6 ? "]" : "", to.port, user_agent);
+  std::string out = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {}\r\n", what.method, what.target,
+                                host_and_port(to.host, to.port), user_agent);
   for (const auto& [name, value] : what.headers) out += fmt::format("{}: {}\r\n", name, value);
   if (!what.body.empty() || what.method != "GET")
     out += fmt::format("Content-Length: {}\r\n", what.body.size());
@@ -120,8 +120,8 @@ task<result<std::string_view>> answer_stream::next(deadline until) { return impl
 struct client::impl {
   using connection = std::unique_ptr<answer_stream::impl>;
 
-  task<result<connection>> connect(deadline until);
-  connection idle_one();
+  task<result<connection>> connect(std::shared_ptr<SSL_CTX> security, deadline until);
+  connection idle_one(const std::shared_ptr<SSL_CTX>& security);
   task<result<connection>> open(const call& what, deadline until);
   void keep(connection c);
 
@@ -131,9 +131,8 @@ struct client::impl {
   std::vector<connection> idle;  // the newest last
 };
 
-client::impl::connection client::impl::idle_one() {
+client::impl::connection client::impl::idle_one(const std::shared_ptr<SSL_CTX>& security) {
   const auto now = std::chrono::steady_clock::now();
-  const std::shared_ptr<SSL_CTX> security = tls ? tls() : nullptr;
   // One made with another certificate would go on speaking for that.
   std::erase_if(idle, [&](const connection& c) {
     return now - c->idle_since > longest_idle || c->security != security;
@@ -150,8 +149,8 @@ void client::impl::keep(connection c) {
   idle.push_back(std::move(c));
 }
 
-task<result<client::impl::connection>> client::impl::connect(deadline until) {
-  std::shared_ptr<SSL_CTX> security = tls ? tls() : nullptr;
+task<result<client::impl::connection>> client::impl::connect(std::shared_ptr<SSL_CTX> security,
+                                                             deadline until) {
   auto made = co_await async::connect(to.host, to.port, security, to.server_name, until);
   if (made.has_error()) co_return made.error();
   co_return std::make_unique<answer_stream::impl>(std::move(*made), std::move(security));
@@ -159,10 +158,11 @@ task<result<client::impl::connection>> client::impl::connect(deadline until) {
 
 task<result<client::impl::connection>> client::impl::open(const call& what, deadline until) {
   for (;;) {
-    connection c = idle_one();
+    std::shared_ptr<SSL_CTX> security = tls ? tls() : nullptr;
+    connection c = idle_one(security);
     const bool kept = c != nullptr;
     if (!kept) {
-      auto made = co_await connect(until);
+      auto made = co_await connect(std::move(security), until);
       if (made.has_error()) co_return made.error();
       c = std::move(*made);
     }

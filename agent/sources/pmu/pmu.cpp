@@ -57,14 +57,13 @@ void pmu_source::find_events() {
 }
 
 // Whether these are the events that have places here: one whose PMU went away stays, without any.
-bool pmu_source::tracks(const std::vector<counted_event>& events) const {
+bool pmu_source::tracks(const std::vector<counted_event>& events) {
   const auto is_there = [](const counted_event& e) { return !e.places.empty(); };
   return std::ranges::count_if(tracked_, is_there, &tracked::about) ==
              std::ranges::count_if(events, is_there) &&
          std::ranges::all_of(events, [&](const counted_event& e) {
-           const auto known =
-               std::ranges::find(tracked_, e.name, [](const tracked& t) { return t.about.name; });
-           return known != tracked_.end() && known->about.places == e.places;
+           const tracked* known = find(e.name);
+           return known != nullptr && known->about.places == e.places;
          });
 }
 

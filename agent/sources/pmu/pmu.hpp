@@ -58,7 +58,7 @@ class pmu_source final : public source {
   };
 
   void find_events();
-  bool tracks(const std::vector<counted_event>& events) const;
+  bool tracks(const std::vector<counted_event>& events);
   void track(std::vector<counted_event> events);
   bool relented(std::span<const unsigned> online) const;
   void reopen();

@@ -23,6 +23,9 @@
 /// binnacle-ipmi as a child, and the agent's end of the talk with it.
 namespace binnacle::support {
 
+/// Far longer than anything here takes: that the machine had no time for a test is no fault of the helper's.
+inline constexpr auto patience = std::chrono::seconds(60);
+
 /// One end of a talk: everything that was said is kept.
 class helper_talk {
  public:
@@ -32,7 +35,7 @@ class helper_talk {
   }
   /// Takes what comes until `found` says so of a message; false after `limit` or at the end.
   template <class Found>
-  bool until(Found found, std::chrono::milliseconds limit = std::chrono::seconds(10)) {
+  bool until(Found found, std::chrono::milliseconds limit = patience) {
     const auto end = boot_clock::now() + limit;
     for (;;) {
       for (; looked_ < said.size(); ++looked_) {
@@ -46,7 +49,7 @@ class helper_talk {
   void listen(std::chrono::milliseconds span) {
     until([](const auto&) { return false; }, span);
   }
-  bool until_status(bool ok, std::chrono::milliseconds limit = std::chrono::seconds(10)) {
+  bool until_status(bool ok, std::chrono::milliseconds limit = patience) {
     return until(
         [ok](const auto& m) {
           const auto* s = std::get_if<ipmi::status>(&m);
@@ -56,13 +59,12 @@ class helper_talk {
   }
   /// The next reading of this key.
   std::optional<ipmi::reading> next_reading(const std::string& key,
-                                            std::chrono::milliseconds limit = std::chrono::seconds(10)) {
+                                            std::chrono::milliseconds limit = patience) {
     return next(key, limit, [](const ipmi::reading&) { return true; });
   }
   /// The next one that gave a value: under load the BMC of the tests misses a deadline now and then.
   std::optional<ipmi::reading> next_value(const std::string& key) {
-    return next(key, std::chrono::seconds(30),
-                [](const ipmi::reading& r) { return r.reason == wire::absence::none; });
+    return next(key, patience, [](const ipmi::reading& r) { return r.reason == wire::absence::none; });
   }
   /// The next reading of this key that `fits`.
   std::optional<ipmi::reading> next(const std::string& key, std::chrono::milliseconds limit,
@@ -174,9 +176,9 @@ class helper_process : public helper_talk {
     if (out_ >= 0) ::close(out_);
     out_ = -1;
   }
-  /// Waits for its end and gives the exit status; −1 when a signal ended it or it did not end within 10 s.
+  /// Waits for its end and gives the exit status; −1 when a signal ended it or it did not end in time.
   int status() {
-    const auto limit = boot_clock::now() + std::chrono::seconds(10);
+    const auto limit = boot_clock::now() + patience;
     int status = 0;
     while (boot_clock::now() < limit) {
       if (::waitpid(pid, &status, WNOHANG) == pid) {

@@ -20,10 +20,11 @@ struct lan_fixture {
     bmc.write("credentials", "user: " + user + "\npassword: " + password + "\n");
     ::chmod(file.c_str(), 0600);
   }
-  std::vector<std::string> flags(const std::string& privilege = "admin") const {
+  std::vector<std::string> flags(const std::string& privilege = "admin",
+                                 const std::string& call_timeout = "1s") const {
     return {"--host",         bmc.address(), "--credentials-file", bmc.folder() + "/credentials",
             "--privilege",    privilege,     "--cache-folder",     bmc.folder() + "/cache",
-            "--call-timeout", "1s",          "--log-level",        "debug"};
+            "--call-timeout", call_timeout,  "--log-level",        "debug"};
   }
   bmc_sim bmc;
 };
