@@ -1,6 +1,7 @@
 #include "cli/doctor/status_findings.hpp"
 
 #include "cli/units.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 
@@ -54,11 +55,11 @@ std::optional<std::string> extender_url(const json::value& status, const endpoin
     const std::string address = text(l, "address");  // of the machine or container that it runs on
     const auto colon = address.rfind(':');
     if (colon == address.npos) return std::nullopt;
-    const bool v6 = ops.host.find(':') != std::string::npos;
+    const auto port = parse_unsigned(std::string_view(address).substr(colon + 1));
+    if (!port || *port == 0 || *port > 65535) return std::nullopt;
     const bool plain = member(l, "tls") != nullptr && !flag(l, "tls");  // older ones do not say
-    const auto at = parse_endpoint(fmt::format("{}://{}{}{}{}", plain ? "http" : "https", v6 ? "[" : "",
-                                               ops.host, v6 ? "]" : "", address.substr(colon)));
-    return at.has_value() ? std::optional(at->url) : std::nullopt;
+    return fmt::format("{}://{}", plain ? "http" : "https",
+                       host_and_port(ops.host, static_cast<std::uint16_t>(*port)));
   }
   return std::nullopt;
 }
