@@ -49,33 +49,28 @@ class helper_talk {
   void listen(std::chrono::milliseconds span) {
     until([](const auto&) { return false; }, span);
   }
-  bool until_status(bool ok, std::chrono::milliseconds limit = patience) {
-    return until(
-        [ok](const auto& m) {
-          const auto* s = std::get_if<ipmi::status>(&m);
-          return s != nullptr && s->ok == ok;
-        },
-        limit);
+  bool until_status(bool ok) {
+    return until([ok](const auto& m) {
+      const auto* s = std::get_if<ipmi::status>(&m);
+      return s != nullptr && s->ok == ok;
+    });
   }
   /// The next reading of this key.
-  std::optional<ipmi::reading> next_reading(const std::string& key,
-                                            std::chrono::milliseconds limit = patience) {
-    return next(key, limit, [](const ipmi::reading&) { return true; });
+  std::optional<ipmi::reading> next_reading(const std::string& key) {
+    return next(key, [](const ipmi::reading&) { return true; });
   }
   /// The next one that gave a value: under load the BMC of the tests misses a deadline now and then.
   std::optional<ipmi::reading> next_value(const std::string& key) {
-    return next(key, patience, [](const ipmi::reading& r) { return r.reason == wire::absence::none; });
+    return next(key, [](const ipmi::reading& r) { return r.reason == wire::absence::none; });
   }
   /// The next reading of this key that `fits`.
-  std::optional<ipmi::reading> next(const std::string& key, std::chrono::milliseconds limit,
+  std::optional<ipmi::reading> next(const std::string& key,
                                     const std::function<bool(const ipmi::reading&)>& fits) {
     const ipmi::reading* r = nullptr;
-    const bool came = until(
-        [&](const auto& m) {
-          r = std::get_if<ipmi::reading>(&m);
-          return r != nullptr && r->key == key && fits(*r);
-        },
-        limit);
+    const bool came = until([&](const auto& m) {
+      r = std::get_if<ipmi::reading>(&m);
+      return r != nullptr && r->key == key && fits(*r);
+    });
     return came ? std::optional(*r) : std::nullopt;
   }
   /// The last message of this kind.
