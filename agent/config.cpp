@@ -205,7 +205,7 @@ result<void> complete(settings& s) {
     // Of one that may not be looked at the sources tell, with the capability that is missing.
     if (std::filesystem::is_directory(*root, bad) || bad == std::errc::permission_denied) continue;
     return invalid(fmt::format("{} {} is no folder{}: name the one where the machine's {} is mounted", name,
-                               quoted(*root, 200), bad ? " (" + bad.message() + ")" : "", of));
+                               in_quotes(*root, 200), bad ? " (" + bad.message() + ")" : "", of));
   }
   if (auto read = read_scrape_targets(s); !read) return read;
   auto peers = parse_peers(s.path);

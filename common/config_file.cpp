@@ -48,7 +48,7 @@ result<void> config_spec::read_file(const std::string& path, std::vector<given>&
       const setting* s = find(key);
       if (s == nullptr) {
         const std::string near = nearest(key, false);
-        return refuse(line, fmt::format("unknown key {}: {}", quoted(key),
+        return refuse(line, fmt::format("unknown key {}: {}", in_quotes(key),
                                         near.empty() ? "--print-config lists all keys"
                                                      : fmt::format("did you mean \"{}\"?", near)));
       }
@@ -74,7 +74,8 @@ result<void> config_spec::read_file(const std::string& path, std::vector<given>&
         return refuse(line, fmt::format("\"{}\" {}: give {}", key, what, s->form));
       }
       if (!s->accept(values, false))
-        return refuse(line, fmt::format("\"{}\" is {}: give {}", key, quoted(values.back(), 253), s->form));
+        return refuse(line,
+                      fmt::format("\"{}\" is {}: give {}", key, in_quotes(values.back(), 253), s->form));
       out.push_back({s, std::move(values)});
     }
   } catch (const YAML::Exception& e) {

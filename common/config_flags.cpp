@@ -70,7 +70,8 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
     const std::string_view word = argv[next++];
     const token t = split(word);
     if (t.name.empty())
-      return refuse(fmt::format("unexpected argument {}: settings are flags, see --help", quoted(word, 253)));
+      return refuse(
+          fmt::format("unexpected argument {}: settings are flags, see --help", in_quotes(word, 253)));
 
     if (const setting* s = target(t.name); s != nullptr) {
       texts values;
@@ -86,7 +87,7 @@ result<void> config_spec::read_flags(int argc, const char* const* argv, command_
         }
       }
       if (!s->accept(values, false))
-        return refuse(fmt::format("--{} is {}: give {}", t.name, quoted(values.back(), 253), s->form));
+        return refuse(fmt::format("--{} is {}: give {}", t.name, in_quotes(values.back(), 253), s->form));
       const auto before = std::ranges::find(out.settings, s, &given::which);
       if (before == out.settings.end()) {
         out.settings.push_back({s, std::move(values), std::string(t.name)});

@@ -193,7 +193,7 @@ class parser::impl {
     const auto* row = std::ranges::find(types, type, &type_row::name);
     if (row == types.end()) {
       return refuse(
-          fmt::format("{} is no type: write counter, gauge, histogram, summary or untyped", quoted(type)));
+          fmt::format("{} is no type: write counter, gauge, histogram, summary or untyped", in_quotes(type)));
     }
     at->second.type = row->type;
     return true;
@@ -216,17 +216,17 @@ class parser::impl {
   bool read_sample(std::string_view line) {
     const std::string_view name = take_name(line, true);
     if (name.empty())
-      return refuse(fmt::format("{} is no sample: write name{{label=\"value\"}} number", quoted(line)));
+      return refuse(fmt::format("{} is no sample: write name{{label=\"value\"}} number", in_quotes(line)));
     if (name.size() > bounds_.text) return refuse("the metric name is too long", errc::overloaded);
     if (series_ == bounds_.series) {
       return refuse(fmt::format("more than {} series ({} is the next): nothing of this text is taken: give "
                                 "fewer, or split it",
-                                bounds_.series, quoted(name)),
+                                bounds_.series, in_quotes(name)),
                     errc::overloaded);
     }
     if (!line.empty() && !is_blank(line.front()) && line.front() != '{') {
       return refuse(fmt::format("{} does not end the metric name {}: names are letters, digits, _ and :",
-                                quoted(line.substr(0, 1)), quoted(name)));
+                                in_quotes(line.substr(0, 1)), in_quotes(name)));
     }
     skip_blanks(line);
     std::size_t labels = 0;
@@ -234,19 +234,21 @@ class parser::impl {
     out_.labels.resize(labels);
 
     const std::string_view value = take_word(line);
-    if (value.empty()) return refuse(fmt::format("{} has no value: write a number after it", quoted(name)));
+    if (value.empty())
+      return refuse(fmt::format("{} has no value: write a number after it", in_quotes(name)));
     if (!read_value(value, out_.value)) {
-      return refuse(fmt::format("{} is no value: write a decimal number, NaN, +Inf or -Inf", quoted(value)));
+      return refuse(
+          fmt::format("{} is no value: write a decimal number, NaN, +Inf or -Inf", in_quotes(value)));
     }
     out_.timestamp_ms.reset();
     const std::string_view time = take_word(line);
     if (!time.empty() && time.front() != '#') {
       if (!read_time(time))
-        return refuse(fmt::format("{} is no timestamp: write {}", quoted(time),
+        return refuse(fmt::format("{} is no timestamp: write {}", in_quotes(time),
                                   seconds_ ? "seconds" : "milliseconds as an integer"));
       const std::string_view more = take_word(line);
       if (!more.empty() && more.front() != '#')
-        return refuse(fmt::format("{} stands behind the timestamp: remove it", quoted(more)));
+        return refuse(fmt::format("{} stands behind the timestamp: remove it", in_quotes(more)));
     }
     out_.name = name;
     describe(name);
@@ -281,20 +283,21 @@ class parser::impl {
       line.remove_prefix(1);
       skip_blanks(line);
       if (!line.starts_with('"'))
-        return refuse(fmt::format("the value of label {} must stand in double quotes", quoted(name)));
+        return refuse(fmt::format("the value of label {} must stand in double quotes", in_quotes(name)));
       line.remove_prefix(1);
       if (count == bounds_.labels)
         return refuse(fmt::format("more than {} labels", bounds_.labels), errc::overloaded);
       if (out_.labels.size() == count) out_.labels.emplace_back();
       for (std::size_t i = 0; i < count; ++i) {
-        if (out_.labels[i].first == name) return refuse(fmt::format("label {} is given twice", quoted(name)));
+        if (out_.labels[i].first == name)
+          return refuse(fmt::format("label {} is given twice", in_quotes(name)));
       }
       auto& [key, value] = out_.labels[count++];
       key = name;
       if (!read_label_value(line, value))
-        return refuse(fmt::format("the value of label {} does not end in a double quote", quoted(name)));
+        return refuse(fmt::format("the value of label {} does not end in a double quote", in_quotes(name)));
       if (name.size() > bounds_.text || value.size() > bounds_.text) {
-        return refuse(fmt::format("label {} is longer than {} bytes", quoted(name), bounds_.text),
+        return refuse(fmt::format("label {} is longer than {} bytes", in_quotes(name), bounds_.text),
                       errc::overloaded);
       }
       skip_blanks(line);

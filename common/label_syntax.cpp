@@ -42,14 +42,14 @@ std::string label_key_flaw(std::string_view key) {
   return fmt::format(
       "{} is no label key: an optional DNS prefix and '/', then at most 63 letters, digits, '-', '_', '.', "
       "alphanumeric at both ends",
-      quoted(key));
+      in_quotes(key));
 }
 
 std::string label_value_flaw(std::string_view value) {
   if (value.empty() || is_label_name(value)) return {};
   return fmt::format(
       "{} is no label value: at most 63 letters, digits, '-', '_', '.', alphanumeric at both ends",
-      quoted(value));
+      in_quotes(value));
 }
 
 }  // namespace binnacle

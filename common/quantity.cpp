@@ -157,16 +157,16 @@ result<quantity> parse_quantity(std::string_view text) {
     case fault::none: return out;
     case fault::form:
       return error{errc::invalid_input,
-                   quoted(text) + " is no quantity: write a number such as 60, 1.5, 20500m or 1Ki"};
+                   in_quotes(text) + " is no quantity: write a number such as 60, 1.5, 20500m or 1Ki"};
     case fault::suffix:
       return error{
           errc::invalid_input,
-          quoted(text) +
+          in_quotes(text) +
               " has no known suffix: a quantity ends in n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei "
               "or an exponent such as e3, without spaces"};
     case fault::range:
       return error{errc::invalid_input,
-                   quoted(text) + " is too large for a quantity: use a number below 1.7e29"};
+                   in_quotes(text) + " is too large for a quantity: use a number below 1.7e29"};
   }
   return error{errc::internal, "parse_quantity"};
 }

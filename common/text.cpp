@@ -44,7 +44,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) noexcept {
   return parse_whole<std::int64_t>(text);
 }
 
-std::string quoted(std::string_view text, std::size_t most) {
+std::string in_quotes(std::string_view text, std::size_t most) {
   return '"' + printable(clean_utf8(clip(text, most))) + (text.size() > most ? "…\"" : "\"");
 }
 

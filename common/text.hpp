@@ -26,7 +26,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) noexcept;
 /// In double quotes, for a message about a text that may come from anywhere: cut to `most` bytes, never
 /// inside a character, with a '?' for each byte that is no UTF-8 and each character that a terminal obeys
 /// (utf8.hpp).
-std::string quoted(std::string_view text, std::size_t most = 60);
+std::string in_quotes(std::string_view text, std::size_t most = 60);
 
 /// "10.0.0.7:9103", "[fe80::1]:9103"; "*:9103" for an empty host, which is every address.
 std::string host_and_port(std::string_view host, std::uint16_t port);

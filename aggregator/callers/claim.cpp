@@ -75,7 +75,7 @@ std::optional<claim> by_certificate(const http::request& r, const layer* known, 
       if (!names.empty() && std::ranges::find(names, proxy->common_name) == names.end()) {
         why = fmt::format(
             "{} is none of the names that the aggregation layer may have (requestheader-allowed-names)",
-            quoted(proxy->common_name, 253));
+            in_quotes(proxy->common_name, 253));
       } else if (who.name.empty()) {
         why = "the aggregation layer named no user";
       } else {

@@ -30,7 +30,7 @@ std::optional<wire::fault> authorise(const wire::hello& said, const tls::identit
     return wire::fault{
         wire::reason::wrong_cluster,
         fmt::format("this aggregator serves cluster {}, not {}: set the agent's cluster or its aggregators",
-                    quoted(cluster, wire::max_name), quoted(said.cluster, wire::max_name))};
+                    in_quotes(cluster, wire::max_name), in_quotes(said.cluster, wire::max_name))};
   }
   if (!who.speaks_for(said.node)) {
     return wire::fault{wire::reason::wrong_node,

@@ -105,13 +105,13 @@ class reader {
     r.name = given->text("a metric's name").value_or("");
     if (r.name.empty()) return;
     if (!is_name(without_places(r.name), ":-.")) {
-      given->refuse(
-          fmt::format("{} is no metric name: 1 to 253 letters, digits, '_', '-', ':', '.'", quoted(r.name)));
+      given->refuse(fmt::format("{} is no metric name: 1 to 253 letters, digits, '_', '-', ':', '.'",
+                                in_quotes(r.name)));
     } else if (metrics::find(r.name) != nullptr) {
       given->refuse(
           fmt::format("{} is a metric of Binnacle's own and keeps its meaning: choose another name", r.name));
     } else if (!names_.insert(r.name).second) {
-      given->refuse(fmt::format("{} is there twice: leave one", quoted(r.name)));
+      given->refuse(fmt::format("{} is there twice: leave one", in_quotes(r.name)));
     }
   }
 
@@ -121,7 +121,7 @@ class reader {
       return fields.self().refuse("family is missing: the metric that the name stands for (METRICS.md)");
     r.family = given->text("a metric's name").value_or("");
     if (!r.family.empty() && !is_name(r.family, ":"))
-      given->refuse(fmt::format("{} is no metric name: letters, digits, '_' and ':'", quoted(r.family)));
+      given->refuse(fmt::format("{} is no metric name: letters, digits, '_' and ':'", in_quotes(r.family)));
   }
 
   void selector(yaml_map& fields, row& r) {
@@ -135,7 +135,7 @@ class reader {
     r.value = all.front().second.text("a label's value").value_or("");
     const metrics::family* f = metrics::find(r.family);
     if (f != nullptr && std::ranges::count(f->labels, r.label) == 0) {
-      given->refuse(fmt::format("{} has no label {}: {}", r.family, quoted(r.label),
+      given->refuse(fmt::format("{} has no label {}: {}", r.family, in_quotes(r.label),
                                 f->labels.empty() ? "it has none; remove the selector"
                                                   : fmt::format("it has {}", fmt::join(f->labels, ", "))));
     }
@@ -149,7 +149,8 @@ class reader {
     // Beyond this a value of nine digits no longer fits.
     if (bad != std::errc{} || end != word->data() + word->size() || !std::isfinite(value) ||
         std::abs(value) > 1e9 || (value != 0 && std::abs(value) < 1e-9)) {
-      v.refuse(fmt::format("{} is no number between 1e-9 and 1e9: write one such as 0.001", quoted(*word)));
+      v.refuse(
+          fmt::format("{} is no number between 1e-9 and 1e9: write one such as 0.001", in_quotes(*word)));
       return 1;
     }
     return value;

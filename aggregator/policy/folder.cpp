@@ -38,7 +38,7 @@ std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most_named = 3;
   std::string out;
   for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i)
-    out += (i == 0 ? "" : ", ") + quoted(names[i]);
+    out += (i == 0 ? "" : ", ") + in_quotes(names[i]);
   return names.size() > most_named ? fmt::format("{} and {} more", out, names.size() - most_named) : out;
 }
 

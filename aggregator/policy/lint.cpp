@@ -77,7 +77,7 @@ class linter {
       const std::string_view near = nearest_metric(r.metric);
       say(severity::hint, s.kind, i,
           fmt::format("unknown metric {}{}; fine if a textfile or another exporter provides it",
-                      quoted(r.metric), near.empty() ? "" : fmt::format(": nearest is {}", near)));
+                      in_quotes(r.metric), near.empty() ? "" : fmt::format(": nearest is {}", near)));
     }
     // Agents read and send once a second, unless told otherwise.
     if (r.stale_after && *r.stale_after < std::chrono::seconds(2))

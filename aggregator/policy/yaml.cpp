@@ -55,12 +55,12 @@ class reader {
     } else if (*kind == "List" || *kind == "TASPolicyList") {
       list(fields, v, list_allowed);
     } else if (!nearest(*kind, {"TASPolicy", "TASPolicyList"}).empty()) {
-      v.refuse(fmt::format("the kind {} is unknown: did you mean {}?", quoted(*kind),
+      v.refuse(fmt::format("the kind {} is unknown: did you mean {}?", in_quotes(*kind),
                            nearest(*kind, {"TASPolicy", "TASPolicyList"})));
       out_.unattributed = true;
     } else {
       v.say(severity::note,
-            fmt::format("an object of kind {} is skipped: only TASPolicy is read here", quoted(*kind)));
+            fmt::format("an object of kind {} is skipped: only TASPolicy is read here", in_quotes(*kind)));
     }
   }
 
@@ -106,7 +106,7 @@ class reader {
       name->refuse(
           fmt::format("{} is no object name: lower-case letters, digits, '-' and '.', alphanumeric at both "
                       "ends, at most 253",
-                      quoted(*text)));
+                      in_quotes(*text)));
       return std::nullopt;
     }
     key.name = *text;
@@ -115,7 +115,7 @@ class reader {
       if (!given) return std::nullopt;
       if (!is_dns_subdomain(*given) || given->size() > 63 || given->find('.') != std::string::npos) {
         space->refuse(fmt::format("{} is no namespace: lower-case letters, digits and '-', at most 63",
-                                  quoted(*given)));
+                                  in_quotes(*given)));
         return std::nullopt;
       }
       key.name_space = *given;
@@ -158,10 +158,10 @@ class reader {
     if (version != our_group) {
       const auto place = fields.get("apiVersion");
       (place ? *place : v)
-          .refuse(fmt::format(
-              "{}: write apiVersion: {}",
-              version ? quoted(*version) + " is no version of TASPolicy known here" : "apiVersion is missing",
-              our_group));
+          .refuse(fmt::format("{}: write apiVersion: {}",
+                              version ? in_quotes(*version) + " is no version of TASPolicy known here"
+                                      : "apiVersion is missing",
+                              our_group));
     }
     fields.skip("status");
     const auto spec = fields.get("spec");
@@ -214,7 +214,7 @@ class reader {
     const auto at = std::ranges::find(names, name);
     if (at == names.end()) {
       const std::string_view meant = nearest(name, names);
-      v.refuse(fmt::format("the strategy {} is unknown: {}", quoted(name),
+      v.refuse(fmt::format("the strategy {} is unknown: {}", in_quotes(name),
                            meant.empty() ? "there are dontschedule, scheduleonmetric, deschedule and labeling"
                                          : fmt::format("did you mean {}?", meant)));
       // A typing error in a name must not switch off what was in force under the right one.

@@ -53,7 +53,7 @@ std::optional<std::size_t> yaml_value::one_of(const std::vector<std::string_view
   if (!word) return std::nullopt;
   const auto at = std::ranges::find(words, *word);
   if (at != words.end()) return static_cast<std::size_t>(at - words.begin());
-  refuse(fmt::format("{} is unknown: {}it is one of {}, case included", quoted(*word),
+  refuse(fmt::format("{} is unknown: {}it is one of {}, case included", in_quotes(*word),
                      suggestion(*word, words), list_of(words)));
   return std::nullopt;
 }
@@ -65,12 +65,13 @@ std::optional<std::int64_t> yaml_value::integer() const {
       std::string_view(*word).substr(word->starts_with('-') || word->starts_with('+') ? 1 : 0);
   // YAML 1.1, which Kubernetes reads, takes 030 for octal and 0x1e for hexadecimal: surely not meant.
   if (unsigned_part.size() > 1 && unsigned_part[0] == '0' && unsigned_part.find_first_of(".eE") != 1) {
-    refuse(fmt::format("{} is no plain integer: write it in decimal, without leading zeros", quoted(*word)));
+    refuse(
+        fmt::format("{} is no plain integer: write it in decimal, without leading zeros", in_quotes(*word)));
     return std::nullopt;
   }
   const auto exact = parse_quantity(*word);
   if (!exact.has_value()) {
-    refuse(fmt::format("{} is no integer: write a whole number such as 60", quoted(*word)));
+    refuse(fmt::format("{} is no integer: write a whole number such as 60", in_quotes(*word)));
     return std::nullopt;
   }
   // 30.0 and 3e1 are whole numbers too, to YAML as to Kubernetes; 1k is a text.
@@ -79,9 +80,9 @@ std::optional<std::int64_t> yaml_value::integer() const {
   const __int128 whole = exact->nano / one;
   const bool fits = whole >= INT64_MIN && whole <= INT64_MAX;
   if (number && exact->nano % one == 0 && fits) {
-    const bool in_quotes = node_.Tag() == "!";
+    const bool was_quoted = node_.Tag() == "!";
     if (!in_quotes) return static_cast<std::int64_t>(whole);
-    refuse(fmt::format("{} is an integer in TASPolicy: write it without quotes", quoted(*word)));
+    refuse(fmt::format("{} is an integer in TASPolicy: write it without quotes", in_quotes(*word)));
     return std::nullopt;
   }
   refuse(fmt::format("target is {} in TASPolicy: use targetQuantity: \"{}\"",
@@ -95,7 +96,7 @@ std::optional<quantity> yaml_value::number() const {
   auto value = parse_quantity(*word);
   if (value.has_value()) return *value;
   refuse(value.error().message.size() < 300 ? value.error().message
-                                            : fmt::format("{} is no quantity", quoted(*word)));
+                                            : fmt::format("{} is no quantity", in_quotes(*word)));
   return std::nullopt;
 }
 
@@ -104,18 +105,18 @@ std::optional<duration> yaml_value::span(duration least) const {
   if (!word) return std::nullopt;
   duration value{};
   if (word->starts_with('-')) {
-    refuse(fmt::format("{} is negative: write a duration such as 30s", quoted(*word)));
+    refuse(fmt::format("{} is negative: write a duration such as 30s", in_quotes(*word)));
   } else if (!parse_duration(*word, value)) {
     const bool bare = !word->empty() && word->find_first_not_of("0123456789.") == std::string::npos;
-    refuse(bare
-               ? fmt::format("{} has no unit: write {}s if seconds are meant", quoted(*word),
-                             word->substr(0, 60))
-               : fmt::format("{} is no duration: write one such as 500ms, 30s, 10m or 1h30m", quoted(*word)));
+    refuse(bare ? fmt::format("{} has no unit: write {}s if seconds are meant", in_quotes(*word),
+                              word->substr(0, 60))
+                : fmt::format("{} is no duration: write one such as 500ms, 30s, 10m or 1h30m",
+                              in_quotes(*word)));
   } else if (value < least) {
-    refuse(
-        fmt::format("{} is too short: leave the field out or write a duration such as 30s", quoted(*word)));
+    refuse(fmt::format("{} is too short: leave the field out or write a duration such as 30s",
+                       in_quotes(*word)));
   } else if (value > longest_span) {
-    refuse(fmt::format("{} is too long: at most 168h", quoted(*word)));
+    refuse(fmt::format("{} is too long: at most 168h", in_quotes(*word)));
   } else {
     return value;
   }
@@ -137,7 +138,7 @@ yaml_map::yaml_map(const yaml_value& v) : self_(v) {
     }
     const std::string& name = pair.first.Scalar();
     if (!seen.insert(name).second) {
-      key.refuse(fmt::format("{} is given twice: leave one", quoted(name)));
+      key.refuse(fmt::format("{} is given twice: leave one", in_quotes(name)));
       continue;
     }
     std::string field = v.field_.empty() ? name : v.field_ + "." + name;
@@ -177,7 +178,7 @@ void yaml_map::finish() {
                                : e.name == "<<"
                                    ? std::string("YAML merge keys are not supported; write the fields out")
                                    : std::string("remove it");
-    e.value.refuse(fmt::format("the field {} is unknown here: {}", quoted(e.name), remedy));
+    e.value.refuse(fmt::format("the field {} is unknown here: {}", in_quotes(e.name), remedy));
   }
 }
 

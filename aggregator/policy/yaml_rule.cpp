@@ -31,7 +31,7 @@ void metric(yaml_map& fields, rule& r) {
         fmt::format("{} is no metric name: 1 to 253 letters, digits, '_', '-', ':', '.'; a series of several "
                     "is reached by its flat "
                     "name (rapl_power_watts_0), not by a selector",
-                    quoted(r.metric)));
+                    in_quotes(r.metric)));
   }
 }
 
@@ -116,7 +116,7 @@ void label(const yaml_value& v, const policy_key& key, rule& r) {
   const std::string text = v.text("a label").value_or("");
   const auto at = text.find('=');
   if (at == std::string::npos || text.find('=', at + 1) != std::string::npos) {
-    v.refuse(fmt::format("{} is no label: write \"key=value\" with one '='", quoted(text)));
+    v.refuse(fmt::format("{} is no label: write \"key=value\" with one '='", in_quotes(text)));
     return;
   }
   const std::string name = text.substr(0, at);
@@ -126,15 +126,15 @@ void label(const yaml_value& v, const policy_key& key, rule& r) {
         fmt::format("{} is no name for a label: at most 63 letters, digits, '-', '_', '.', alphanumeric at "
                     "both ends; it comes after "
                     "telemetry.aware.scheduling.{}/",
-                    quoted(name), key.name));
+                    in_quotes(name), key.name));
   }
   if (const std::string flaw = label_value_flaw(value); !flaw.empty()) {
     v.refuse(value.size() > 200
-                 ? fmt::format("{} is too long for a label's value: at most 63 characters", quoted(value))
+                 ? fmt::format("{} is too long for a label's value: at most 63 characters", in_quotes(value))
                  : flaw);
   }
   if (std::ranges::any_of(r.labels, [&](const auto& l) { return l.first == name; })) {
-    v.refuse(fmt::format("the rule gives the label {} twice: leave one", quoted(name)));
+    v.refuse(fmt::format("the rule gives the label {} twice: leave one", in_quotes(name)));
   }
   r.labels.emplace_back(name, value);
 }

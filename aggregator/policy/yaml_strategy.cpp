@@ -29,7 +29,7 @@ void check_label_key(strategy_kind kind, const policy_key& key, const yaml_value
     if (!label_key_flaw(full).empty()) {
       v.refuse(fmt::format(
           "labeling needs the label prefix {} of {} characters, 253 are allowed: shorten the policy's name",
-          quoted(full.substr(0, full.find('/'))), full.find('/')));
+          in_quotes(full.substr(0, full.find('/'))), full.find('/')));
     }
   }
 }
@@ -43,7 +43,8 @@ std::optional<node_limit> limit(const yaml_value& v) {
   std::uint32_t count = 0;
   const auto [stop, failed] = std::from_chars(text->data(), end, count);
   if (failed != std::errc{} || stop != end) {
-    v.refuse(fmt::format("{} is neither a number of nodes (3) nor a share of them (\"20%\")", quoted(*text)));
+    v.refuse(
+        fmt::format("{} is neither a number of nodes (3) nor a share of them (\"20%\")", in_quotes(*text)));
     return std::nullopt;
   }
   if (count == 0) {
@@ -51,7 +52,7 @@ std::optional<node_limit> limit(const yaml_value& v) {
     return std::nullopt;
   }
   if (percent && count > 100) {
-    v.refuse(fmt::format("{} is more than all nodes: at most 100%", quoted(*text)));
+    v.refuse(fmt::format("{} is more than all nodes: at most 100%", in_quotes(*text)));
     return std::nullopt;
   }
   return node_limit{count, percent};
@@ -125,7 +126,7 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
     for (const std::string& label : label_plan(s).mixed()) {
       v.say(severity::warning, fmt::format("rules with different operators give the label {}: the first true "
                                            "one wins; give them different labels",
-                                           quoted(label)));
+                                           in_quotes(label)));
     }
   }
   return s;

@@ -36,7 +36,7 @@ std::optional<finding> of_dates(const std::string& name, const tls::certificate_
 std::string names_in(const tls::certificate_facts& c) {
   std::vector<std::string> all = c.names.dns_names;
   all.insert(all.end(), c.names.uris.begin(), c.names.uris.end());
-  if (all.empty() && !c.names.common_name.empty()) return quoted(c.names.common_name, 253);
+  if (all.empty() && !c.names.common_name.empty()) return in_quotes(c.names.common_name, 253);
   if (all.size() > 4) {
     const auto more = all.size() - 4;
     all.resize(4);
@@ -66,7 +66,7 @@ finding of_own(const certificate_files& f, const std::string& text,
                    "issue one with the node's name as a DNS name, or set node-name");
   }
   return ok(fmt::format("{} fits its key, was issued by {} for {}, and is valid until {}", name,
-                        quoted(own.issuer, 253), f.node.empty() ? names_in(own) : f.node, day(own.ends)));
+                        in_quotes(own.issuer, 253), f.node.empty() ? names_in(own) : f.node, day(own.ends)));
 }
 
 finding of_authority(const certificate_files& f, const std::string& text,

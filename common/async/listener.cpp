@@ -34,7 +34,7 @@ result<listener> listener::open(loop& on, const std::string& address, std::uint1
         errc::invalid_input,
         fmt::format("{} is no numeric address to listen on: use 0.0.0.0, :: or one of this machine's "
                     "addresses, or none for all",
-                    binnacle::quoted(address))};  // <filesystem> brings std::quoted
+                    in_quotes(address))};
   }
   acceptor a(on);
   const tcp::endpoint where(numeric, port);

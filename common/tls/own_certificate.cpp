@@ -23,8 +23,8 @@ std::string date(const ASN1_TIME* t) {
 
 std::string name_of(X509* certificate) {
   const auto who = identity_of(certificate);
-  return quoted(who.common_name.empty() && !who.dns_names.empty() ? who.dns_names.front() : who.common_name,
-                253);
+  return in_quotes(
+      who.common_name.empty() && !who.dns_names.empty() ? who.dns_names.front() : who.common_name, 253);
 }
 
 }  // namespace

@@ -24,15 +24,15 @@ TEST_SUITE("common/text") {
   }
 
   TEST_CASE("what is quoted is short, keeps its language and cannot move a cursor") {
-    CHECK(quoted("a b") == "\"a b\"");
-    CHECK(quoted("Wärme 温度") == "\"Wärme 温度\"");
-    CHECK(quoted("a\x1b[2J\n\xff\x7f") == "\"a?[2J???\"");
-    CHECK(quoted("a\u202eb\u200bc") == "\"a?b?c\"");
-    CHECK(quoted(std::string(60, 'x')) == "\"" + std::string(60, 'x') + "\"");
-    CHECK(quoted(std::string(61, 'x')) == "\"" + std::string(60, 'x') + "…\"");
-    CHECK(quoted(std::string(59, 'x') + "é") == "\"" + std::string(59, 'x') + "…\"");
-    CHECK(quoted("abc", 3) == "\"abc\"");
-    CHECK(quoted("abcd", 3) == "\"abc…\"");
+    CHECK(in_quotes("a b") == "\"a b\"");
+    CHECK(in_quotes("Wärme 温度") == "\"Wärme 温度\"");
+    CHECK(in_quotes("a\x1b[2J\n\xff\x7f") == "\"a?[2J???\"");
+    CHECK(in_quotes("a\u202eb\u200bc") == "\"a?b?c\"");
+    CHECK(in_quotes(std::string(60, 'x')) == "\"" + std::string(60, 'x') + "\"");
+    CHECK(in_quotes(std::string(61, 'x')) == "\"" + std::string(60, 'x') + "…\"");
+    CHECK(in_quotes(std::string(59, 'x') + "é") == "\"" + std::string(59, 'x') + "…\"");
+    CHECK(in_quotes("abc", 3) == "\"abc\"");
+    CHECK(in_quotes("abcd", 3) == "\"abc…\"");
   }
 
   TEST_CASE("a host and its port, IPv6 in brackets, a star for every address") {

@@ -81,7 +81,7 @@ result<void> scraper::check(const http::answer& head) const {
     const auto* to = head.header("location");
     return error{errc::unsupported,
                  fmt::format("answered {} and leads to {}, which is not followed", head.status,
-                             quoted(to == nullptr ? std::string_view() : *to, 80))};
+                             in_quotes(to == nullptr ? std::string_view() : *to, 80))};
   }
   if (head.status != 200) {
     const auto code = head.status == 401 || head.status == 403 ? errc::permission
@@ -92,7 +92,7 @@ result<void> scraper::check(const http::answer& head) const {
   const auto* encoding = head.header("content-encoding");
   if (encoding != nullptr && *encoding != "identity")
     return error{errc::protocol,
-                 fmt::format("the answer is packed ({}), which was not asked for", quoted(*encoding, 80))};
+                 fmt::format("the answer is packed ({}), which was not asked for", in_quotes(*encoding, 80))};
   const auto* type = head.header("content-type");
   if (type != nullptr && type->find("html") != type->npos)
     return error{errc::invalid_input, "answered a web page, no metrics"};
