@@ -76,6 +76,7 @@ void add_ingest(collector& c, const own_numbers& n) {
     c.add("binnacle_sessions_refused_total", s.ended[i], {{"reason", std::string(to_string(why))}});
   }
   c.add("binnacle_sessions_refused_total", s.handshake_failures, {{"reason", "handshake"}});
+  c.add("binnacle_sessions_refused_total", s.floods, {{"reason", "flood"}});
   c.add("binnacle_frames_total", s.frames);
   c.add("binnacle_samples_total", s.samples);
   c.add("binnacle_wire_bytes_total", s.bytes);
@@ -176,6 +177,7 @@ void add_servers(collector& c, const own_numbers& n) {
   each("binnacle_http_requests_total", &http::server_counters::requests);
   each("binnacle_http_malformed_total", &http::server_counters::malformed);
   each("binnacle_http_timeouts_total", &http::server_counters::timeouts);
+  each("binnacle_http_floods_total", &http::server_counters::floods);
   for (const ops::certificate_report& f : n.certificates) {
     c.add("binnacle_certificate_remaining_seconds", static_cast<double>(f.seconds_left), {{"file", f.file}});
   }

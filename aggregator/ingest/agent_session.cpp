@@ -98,7 +98,9 @@ task<void> agent_session::serve() {
     if (core_->closed) co_return;
     if (ready.has_error() && ready.error().code != errc::timeout) {
       if (!machine_.ended()) {
-        ++core_->counters.ended[static_cast<std::size_t>(wire::reason::closed_by_peer)];
+        const bool flood = ready.error().code == errc::overloaded;
+        ++(flood ? core_->counters.floods
+                 : core_->counters.ended[static_cast<std::size_t>(wire::reason::closed_by_peer)]);
         counted_end_ = true;
         core_->log.info("{}: {}", who(), ready.error().message);
       }

@@ -17,6 +17,7 @@ struct ingest_counters {
   std::uint64_t handshake_failures = 0;  ///< no TLS 1.3, no certificate of ours, or too slow
   // Sessions.
   std::uint64_t welcomed = 0;
+  std::uint64_t floods = 0;          ///< ended because the peer went beyond a bound of tls::engine
   std::uint64_t superseded = 0;      ///< ended because a newer session of the node came
   std::uint64_t frequent_swaps = 0;  ///< times a node's agents replaced one another thrice within a minute
   std::array<std::uint64_t, wire::reason_count> ended{};  ///< refused or ended, by wire::reason

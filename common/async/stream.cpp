@@ -23,6 +23,7 @@ using boost::system::error_code;
 
 namespace {
 constexpr std::size_t piece_size = 64u << 10;  // what one turn may move before others get theirs
+constexpr std::size_t least_record = 256;      // what a record counts as at least: it costs, however short
 constexpr std::size_t kept_outbox = 4u << 10;  // an idle connection keeps no more than this
 }  // namespace
 
@@ -78,8 +79,10 @@ error stream::impl::timed_out(direction what) const {
                       what == direction::read ? "send anything" : "take what was sent")};
 }
 
+bool stream::impl::turn_is_over() const { return moved >= piece_size; }
+
 task<void> stream::impl::yield_if_due() {
-  if (moved < piece_size) co_return;
+  if (!turn_is_over()) co_return;
   moved = 0;
   co_await asio::post(socket.get_executor(), use_task);
 }
@@ -120,13 +123,17 @@ result<bool> stream::impl::take(std::span<char> to, std::size_t& got) {
     if (ec == asio::error::would_block) return false;
     if (ec && ec != asio::error::eof)
       return error{errc::disconnected, fmt::format("the connection broke: {}", ec.message())};
+    moved += got;
     return true;
   }
   auto step = tls::engine::step::done;
-  while (got < to.size() && step == tls::engine::step::done) {
+  while (got < to.size() && step == tls::engine::step::done && !turn_is_over()) {
     std::size_t piece = 0;
+    const std::uint64_t before = engine->received();
     step = engine->read(to.data() + got, to.size() - got, piece);
     got += piece;
+    // What comes without data, or in many small records, is work, too.
+    moved += std::max<std::size_t>(engine->received() - before, least_record);
   }
   // Reading may have made an answer (a key update, an alert); what does not fit now goes with the next write.
   if (!engine->outbox().empty()) (void)send_outbox();
@@ -166,22 +173,29 @@ task<result<void>> stream::handshake(deadline until, turnstile* turns) {
     }
     if (auto sent = co_await s.flush(until); sent.has_error()) co_return sent;
     if (step == tls::engine::step::done) co_return result<void>();
+    if (step == tls::engine::step::want_turn) {
+      s.moved = piece_size;
+      co_await s.yield_if_due();
+      if (until <= std::chrono::steady_clock::now()) co_return s.timed_out(direction::read);
+      continue;
+    }
     if (auto ready = co_await s.wait(direction::read, until); ready.has_error()) co_return ready;
   }
 }
 
 task<result<std::size_t>> stream::read_some(std::span<char> to, deadline until) {
   impl& s = *impl_;
-  const bool much = s.moved >= piece_size;
-  co_await s.yield_if_due();
-  // A peer that always has more ready would never let the deadline be looked at.
-  if (much && until <= std::chrono::steady_clock::now()) co_return s.timed_out(direction::read);
   for (;;) {
+    if (s.turn_is_over()) {
+      co_await s.yield_if_due();
+      // A peer that always has more ready would never let the deadline be looked at.
+      if (until <= std::chrono::steady_clock::now()) co_return s.timed_out(direction::read);
+    }
     std::size_t got = 0;
     const auto came = s.take(to, got);
     if (came.has_error()) co_return came.error();
-    s.moved += got;
     if (*came) co_return got;
+    if (s.turn_is_over()) continue;  // more may be there already
     if (auto ready = co_await s.wait(direction::read, until); ready.has_error()) co_return ready.error();
   }
 }

@@ -17,6 +17,7 @@ struct stream::impl : std::enable_shared_from_this<stream::impl> {
   void prepare();
   void arm();
   task<result<void>> wait(direction what, deadline until);
+  bool turn_is_over() const;
   task<void> yield_if_due();
   task<result<void>> flush(deadline until);
   result<bool> send_outbox();
@@ -27,7 +28,7 @@ struct stream::impl : std::enable_shared_from_this<stream::impl> {
   std::unique_ptr<tls::engine> engine;
   std::string peer_address;
   std::size_t sent = 0;   // of the engine's outbox
-  std::size_t moved = 0;  // bytes since the last wait
+  std::size_t moved = 0;  // bytes since the last wait, or what stands for work
 
   // One timer for both directions. It is armed for the earliest deadline and left armed when an operation
   // ends early: most operations end long before, and setting a timer for each would cost more than the

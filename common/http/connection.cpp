@@ -171,7 +171,15 @@ task<result<std::size_t>> connection::fill(async::deadline until) {
     from_ = 0;
   }
   auto got = co_await stream_.read_some(std::span(buffer_.get() + to_, buffer_size - to_), until);
-  if (got.has_error()) co_return got;
+  if (got.has_error()) {
+    if (got.error().code == errc::overloaded) {
+      ++core_.counters.floods;
+      core_.tls_warning.say(
+          core_.log, boot_clock::now(),
+          core_.options.name + ": ended with " + stream_.peer_address() + ": " + got.error().message);
+    }
+    co_return got;
+  }
   to_ += *got;
   core_.counters.bytes_in += *got;
   co_return got;

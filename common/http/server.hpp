@@ -35,6 +35,7 @@ struct server_options {
 struct server_counters {
   std::uint64_t accepted = 0, rejected = 0, open = 0, handshake_failures = 0;
   std::uint64_t requests = 0, malformed = 0, timeouts = 0;
+  std::uint64_t floods = 0;  ///< connections that went beyond a bound of tls::engine
   std::uint64_t bytes_in = 0, bytes_out = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "common/tls/engine.hpp"
 
+#include "common/clock.hpp"
 #include "common/os_error.hpp"
 
 #include <climits>
@@ -8,6 +9,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <sys/socket.h>
 #include <utility>
@@ -21,8 +23,16 @@ struct socket_bio {
   static int read(BIO* bio, char* to, int room) {
     engine& e = of(bio);
     BIO_clear_retry_flags(bio);
-    const ssize_t got = ::recv(e.socket_, to, static_cast<std::size_t>(room), 0);
-    if (got >= 0) return static_cast<int>(got);
+    if (e.turn_left_ == 0) {
+      BIO_set_retry_read(bio);
+      return -1;
+    }
+    const ssize_t got = ::recv(e.socket_, to, std::min(static_cast<std::size_t>(room), e.turn_left_), 0);
+    if (got >= 0) {
+      e.turn_left_ -= static_cast<std::size_t>(got);
+      e.received_ += static_cast<std::uint64_t>(got);
+      return static_cast<int>(got);
+    }
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
       BIO_set_retry_read(bio);
     } else {
@@ -32,8 +42,26 @@ struct socket_bio {
   }
 
   static int write(BIO* bio, const char* from, int size) {
-    of(bio).outbox_.append(from, static_cast<std::size_t>(size));
+    engine& e = of(bio);
+    if (e.outbox_.size() + static_cast<std::size_t>(size) > engine::most_outbox) {
+      e.refuse("the peer does not take what it is sent");
+      return -1;
+    }
+    e.outbox_.append(from, static_cast<std::size_t>(size));
     return size;
+  }
+
+  // Records without data keep SSL_read busy for as long as they come: it gives nothing back before data does.
+  // So they are counted here, where OpenSSL tells of each message.
+  static void message(int is_ours, int, int content, const void*, std::size_t, SSL* ssl, void* held) {
+    engine& e = *static_cast<engine*>(held);
+    if (is_ours != 0 || content != SSL3_RT_HANDSHAKE || !e.shaken_ || e.overloaded_) return;
+    if (e.messages_.take(boot_clock::now())) return;
+    e.refuse(fmt::format(
+        "the peer sent more than {} key updates, or other messages of the handshake, within as many seconds",
+        engine::most_messages));
+    // What else it sent is not looked at: SSL_read ends at the next record.
+    SSL_set_shutdown(ssl, SSL_get_shutdown(ssl) | SSL_RECEIVED_SHUTDOWN);
   }
 
   static long control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
@@ -59,6 +87,8 @@ engine::engine(std::shared_ptr<SSL_CTX> context, role side, int socket, std::str
   BIO_set_data(bio, this);
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_, bio, bio);
+  SSL_set_msg_callback(ssl_, &socket_bio::message);
+  SSL_set_msg_callback_arg(ssl_, this);
   if (side_ == role::server) {
     SSL_set_accept_state(ssl_);
     return;
@@ -83,13 +113,17 @@ engine::~engine() { SSL_free(ssl_); }
 
 engine::step engine::handshake() {
   ERR_clear_error();
-  return judge(SSL_do_handshake(ssl_), "the TLS handshake");
+  turn_left_ = turn_size;
+  const step made = judge(SSL_do_handshake(ssl_), "the TLS handshake");
+  shaken_ = shaken_ || made == step::done;
+  return made;
 }
 
 engine::step engine::read(char* to, std::size_t room, std::size_t& got) {
   got = 0;
   if (has_failed_) return step::failed;
   ERR_clear_error();
+  turn_left_ = turn_size;
   return judge(SSL_read_ex(ssl_, to, room, &got), "reading");
 }
 
@@ -117,10 +151,20 @@ std::string_view engine::alpn() const noexcept {
   return {reinterpret_cast<const char*>(name), size};
 }
 
+void engine::refuse(std::string sentence) {
+  overloaded_ = true;
+  why_ = {errc::overloaded, std::move(sentence)};
+}
+
 engine::step engine::judge(int returned, std::string_view doing) {
+  if (overloaded_) {
+    has_failed_ = true;
+    ERR_clear_error();
+    return step::failed;
+  }
   if (returned == 1) return step::done;
   const int reason = SSL_get_error(ssl_, returned);
-  if (reason == SSL_ERROR_WANT_READ) return step::want_read;
+  if (reason == SSL_ERROR_WANT_READ) return turn_left_ == 0 ? step::want_turn : step::want_read;
   if (reason == SSL_ERROR_ZERO_RETURN) return step::closed;
   has_failed_ = true;
   spoke_http_ = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "common/error.hpp"
+#include "common/rate_limit.hpp"
 #include "common/tls/context.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,11 +16,22 @@ namespace binnacle::tls {
 /// again. It reads from the socket itself; what it writes goes to outbox(), which the caller sends. So a
 /// write never ends half-way, and a reader and a writer may take turns on one connection. Costs about 25 kB a
 /// connection when idle (asio::ssl::stream: 80 kB).
+/// What a peer can make it do is bounded. One call takes at most turn_size bytes of the socket. After the
+/// handshake a peer may send handshake messages (key updates, session tickets, attempts to renegotiate) only
+/// now and then: beyond `most_messages` at once and one a second the connection fails as `overloaded`, and so
+/// does one whose outbox would hold more than most_outbox bytes.
 class engine {
  public:
+  /// No honest peer needs more: OpenSSL and Go never change keys by themselves or after 2^24 records, and a
+  /// server sends one or two session tickets.
+  static constexpr int most_messages = 16;
+  static constexpr std::size_t turn_size = std::size_t{64} << 10;
+  static constexpr std::size_t most_outbox = std::size_t{256} << 10;
+
   enum class step : unsigned char {
     done,
     want_read,  ///< wait until the socket is readable, then call again
+    want_turn,  ///< this call has taken its share of the socket: let others run, then call again
     closed,     ///< the peer ended the connection in order
     failed,     ///< see why()
   };
@@ -42,6 +55,8 @@ class engine {
   std::string& outbox() noexcept { return outbox_; }
   /// Bytes taken from the socket wait inside: read() before waiting for the socket.
   bool buffered() const noexcept;
+  /// Bytes taken from the socket so far.
+  std::uint64_t received() const noexcept { return received_; }
   /// A plain HTTP request came instead of a handshake.
   bool peer_spoke_http() const noexcept { return spoke_http_; }
   /// "binnacle/1", or empty.
@@ -52,6 +67,7 @@ class engine {
  private:
   step judge(int returned, std::string_view doing);
   error explain(int reason, std::string_view doing) const;
+  void refuse(std::string sentence);
 
   std::shared_ptr<SSL_CTX> context_;
   SSL* ssl_ = nullptr;
@@ -61,6 +77,11 @@ class engine {
   error why_;
   bool spoke_http_ = false;
   bool has_failed_ = false;
+  bool shaken_ = false;      // the handshake is done
+  bool overloaded_ = false;  // the peer went beyond a bound: why_ says which
+  rate_limit messages_{most_messages, std::chrono::seconds(1)};
+  std::size_t turn_left_ = 0;  // bytes that this call may still take of the socket
+  std::uint64_t received_ = 0;
 
   friend struct socket_bio;
   int socket_;
