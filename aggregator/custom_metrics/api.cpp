@@ -23,7 +23,7 @@ std::string version_document() {
   json_writer out(body);
   out.begin_object().field("major", "0").field("minor", "1").field("gitVersion", "v" BINNACLE_VERSION);
   out.field("gitCommit", "").field("gitTreeState", "").field("buildDate", "").field("goVersion", "");
-  out.field("compiler", "").field("platform", "linux/amd64").end_object();
+  out.field("compiler", "").field("platform", "linux/" BINNACLE_ARCHITECTURE).end_object();
   return body += '\n';
 }
 
