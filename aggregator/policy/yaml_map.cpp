@@ -81,7 +81,7 @@ std::optional<std::int64_t> yaml_value::integer() const {
   const bool fits = whole >= INT64_MIN && whole <= INT64_MAX;
   if (number && exact->nano % one == 0 && fits) {
     const bool was_quoted = node_.Tag() == "!";
-    if (!in_quotes) return static_cast<std::int64_t>(whole);
+    if (!was_quoted) return static_cast<std::int64_t>(whole);
     refuse(fmt::format("{} is an integer in TASPolicy: write it without quotes", in_quotes(*word)));
     return std::nullopt;
   }
