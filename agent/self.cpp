@@ -111,6 +111,8 @@ void self_source::read_links(board& out) {
   }
   out.set(out.add_series(group_, "binnacle_agent_reconnects_total", {}),
           static_cast<std::int64_t>(report.reconnects));
+  out.set(out.add_series(group_, "binnacle_agent_left_out_items_total", {}),
+          static_cast<std::int64_t>(report.left_out));
   out.set(out.add_series(group_, "binnacle_agent_conflated_values_total", {}),
           static_cast<std::int64_t>(report.conflated));
   read_budget(out, report);

@@ -54,6 +54,7 @@ void uplink::changed() {
 uplink_report uplink::report() const {
   uplink_report out;
   out.reconnects = impl_->core->reconnects;
+  out.left_out = impl_->core->left_out;
   out.conflated = impl_->core->conflated;
   out.budget = impl_->core->pace.budget().limit();
   out.watched_wait = 1 << impl_->core->pace.doublings(true);

@@ -35,6 +35,7 @@ struct uplink_link::session {
   feed content;
   wire::batch batch;
   wire::bytes out;
+  std::uint64_t left_out = 0;    // of the machine's, already counted
   std::optional<error> refusal;  // of our certificate, which TLS 1.3 tells after the handshake
   bool over = false;             // nothing more is to be read; the writer sends what is left and closes
   bool said_goodbye = false;
@@ -167,7 +168,9 @@ task<void> uplink_link::read(std::shared_ptr<session> s) {
 void uplink_link::drain_events(session& s, instant now) {
   using event = wire::agent_session::event;
   for (;;) {
-    switch (s.machine.next(now)) {
+    const event what = s.machine.next(now);
+    count_left_out(s, now);
+    switch (what) {
       case event::nothing: return;
       case event::welcomed: welcomed(s); break;
       case event::renewed: break;
@@ -189,6 +192,16 @@ void uplink_link::drain_events(session& s, instant now) {
       case event::ended: retry_after_ = s.machine.retry_after(); return;
     }
   }
+}
+
+void uplink_link::count_left_out(session& s, instant now) {
+  const wire::omissions& all = s.machine.left_out();
+  const auto fresh = all.items - std::exchange(s.left_out, all.items);
+  if (fresh == 0) return;
+  core_->left_out += fresh;
+  core_->left_out_warning.say(
+      core_->log, now,
+      fmt::format("{}: left out of what the aggregator sent: {}", address_, all.last.message));
 }
 
 void uplink_link::welcomed(session& s) {

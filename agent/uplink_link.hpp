@@ -9,6 +9,7 @@
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/backoff.hpp"
+#include "common/rare_warning.hpp"
 #include "common/said_once.hpp"
 #include "common/wire/agent_session.hpp"
 
@@ -55,7 +56,8 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
     std::uint64_t batches = 0, bytes = 0;
   };
   std::map<std::string, counts> sent;  ///< by replica, as long as a link leads to it
-  std::uint64_t reconnects = 0, conflated = 0;
+  std::uint64_t reconnects = 0, conflated = 0, left_out = 0;
+  rare_warning left_out_warning;
   instant announce_by{};
   bool stopping = false;
 };
@@ -84,6 +86,7 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   async::task<void> write(std::shared_ptr<session> s);
   error with_our_dates(const error& why) const;
   void drain_events(session& s, instant now);
+  void count_left_out(session& s, instant now);
   void welcomed(session& s);
   result<void> put_what_is_due(session& s, instant now);
 

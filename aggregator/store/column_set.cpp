@@ -2,6 +2,7 @@
 
 #include "common/metrics/watch.hpp"
 #include "common/wire/limits.hpp"
+#include "common/wire/text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -161,6 +162,8 @@ wire::interest column_set::interest() const {
   for (const auto& c : columns_) {
     if (c == nullptr) continue;
     for (const std::string& family : c->families) {
+      // A policy may name what no series can be called ("cpu-x"): TAS's pattern allows it.
+      if (!wire::valid_metric_name(family)) continue;
       const auto period = wanted_period(*c, family);
       const auto [at, fresh] = periods.emplace(family, period);
       if (!fresh) at->second = std::min(at->second, period);

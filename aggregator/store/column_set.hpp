@@ -72,7 +72,8 @@ class column_set {
   static constexpr std::size_t most_families = 5'000;
   const std::set<std::string, std::less<>>& families() const noexcept { return families_; }
 
-  /// Every family that a column in use reads at some node, sorted, and how often agents should read it.
+  /// Every family that a column in use reads at some node and that a node can have, sorted, and how often
+  /// agents should read it.
   /// Another version: it may differ from the last time.
   wire::interest interest() const;
   std::uint64_t interest_version() const noexcept { return interest_version_; }

@@ -120,6 +120,12 @@ inline constexpr family agent[] = {
      .type = kind::counter,
      .help = "Links lost or refused and dialled again.",
      .source = "agent"},
+    {.name = "binnacle_agent_left_out_items_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "Items of aggregators' messages that the agent did not understand and left out, such as wishes "
+             "for what is no metric name.",
+     .source = "agent"},
     {.name = "binnacle_agent_batches_total",
      .unit = "",
      .type = kind::counter,

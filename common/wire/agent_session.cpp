@@ -58,7 +58,7 @@ instant agent_session::next_deadline() const noexcept {
 auto agent_session::receive(const frame_view& frame, instant now) -> event {
   auto decoded = frame.kind == frame_kind::batch
                      ? outcome<message>(fault{reason::unexpected_message, "a batch from an aggregator"})
-                     : decode(frame, scratch_);
+                     : decode(frame, scratch_, left_out_);
   if (decoded.has_error()) return end(decoded.error());
   if (auto* r = std::get_if<refused>(&*decoded)) {
     retry_after_ = std::min<duration>(std::chrono::milliseconds(r->retry_after_ms), longest_stay_away);
@@ -84,7 +84,7 @@ outcome<void> agent_session::tell_time(const frame_view& question, instant now) 
   // Whoever asks and asks and does not read would make us hold all the answers.
   if (output_size() > most_unsent)
     return fault{reason::oversized, "the aggregator asks for the time and takes no answer"};
-  auto decoded = decode(question, scratch_);
+  auto decoded = decode(question, scratch_, left_out_);
   if (decoded.has_error()) return decoded.error();
   auto& both = std::get<clock_reading>(*decoded);
   both.agent_us = to_ns(now) / 1'000;

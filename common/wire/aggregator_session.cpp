@@ -57,7 +57,7 @@ auto aggregator_session::receive(const frame_view& frame, instant now) -> event 
   }
   if (state_ == state::awaiting_hello && frame.kind != frame_kind::hello)
     return end({reason::not_hello, "a session begins with a hello"});
-  auto decoded = decode(frame, scratch_);
+  auto decoded = decode(frame, scratch_, left_out_);
   if (decoded.has_error()) return end(decoded.error());
   if (std::holds_alternative<goodbye>(*decoded)) {
     state_ = state::ended;

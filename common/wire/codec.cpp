@@ -1,5 +1,6 @@
 #include "common/wire/codec.hpp"
 
+#include "common/text.hpp"
 #include "common/utf8.hpp"
 #include "common/wire/catalog_codec.hpp"
 #include "common/wire/payload.hpp"
@@ -92,25 +93,33 @@ outcome<message> read(schema::StatusReport::Reader in) {
   return message(std::move(m));
 }
 
-outcome<message> read(schema::Interest::Reader in) {
+outcome<message> read(schema::Interest::Reader in, omissions& left_out) {
   const auto wishes = in.getWishes();
-  if (wishes.size() > max_wishes) return fault{reason::oversized, "an interest with more than 1,024 wishes"};
+  const auto looked_at = static_cast<unsigned>(std::min<std::size_t>(wishes.size(), max_wishes));
   interest m;
-  m.wishes.reserve(wishes.size());
-  for (const auto w : wishes) {
-    const std::string_view family = view(w.getFamily());
-    if (!valid_metric_name(family))
-      return fault{reason::bad_message, "an interest in a family that is no metric name"};
-    m.wishes.push_back({std::string(family), std::max<std::uint32_t>(w.getPeriodMs(), 1)});
+  m.wishes.reserve(looked_at);
+  for (unsigned i = 0; i < looked_at; ++i) {
+    const std::string_view family = view(wishes[i].getFamily());
+    if (valid_metric_name(family)) {
+      m.wishes.push_back({std::string(family), std::max<std::uint32_t>(wishes[i].getPeriodMs(), 1)});
+    } else {
+      left_out.add({reason::bad_message, "a wish for " + in_quotes(family) + ", which is no metric name"});
+    }
   }
+  if (wishes.size() > looked_at)
+    left_out.add({reason::oversized, "an interest of more than 1,024 wishes"}, wishes.size() - looked_at);
   return message(std::move(m));
 }
 
 template <class Root>
-outcome<message> decode_as(const frame_view& frame, scratch& space) {
+outcome<message> decode_as(const frame_view& frame, scratch& space, omissions& left_out) {
   outcome<message> decoded = fault{};
   const auto done = with_root<Root>(frame, space, [&](typename Root::Reader in) -> outcome<void> {
-    decoded = read(in);
+    if constexpr (std::is_same_v<Root, schema::Interest>) {
+      decoded = read(in, left_out);
+    } else {
+      decoded = read(in);
+    }
     return {};
   });
   space.rest();
@@ -182,28 +191,31 @@ outcome<void> append(bytes& out, const std::vector<source_status>& m) {
   });
 }
 
+// An agent of 1.2 or less ends its session over one wish that it does not understand.
 outcome<void> append(bytes& out, const interest& m) {
-  if (m.wishes.size() > max_wishes)
-    return fault{reason::oversized, "an interest with more than 1,024 wishes"};
+  std::vector<const interest::wish*> sound;
+  for (const interest::wish& w : m.wishes)
+    if (valid_metric_name(w.family)) sound.push_back(&w);
+  if (sound.size() > max_wishes) return fault{reason::oversized, "an interest with more than 1,024 wishes"};
   return append_root<schema::Interest>(out, frame_kind::interest, [&](schema::Interest::Builder to) {
-    auto wishes = to.initWishes(static_cast<unsigned>(m.wishes.size()));
+    auto wishes = to.initWishes(static_cast<unsigned>(sound.size()));
     for (unsigned i = 0; i < wishes.size(); ++i) {
-      wishes[i].setFamily(text(m.wishes[i].family));
-      wishes[i].setPeriodMs(m.wishes[i].period_ms);
+      wishes[i].setFamily(text(sound[i]->family));
+      wishes[i].setPeriodMs(sound[i]->period_ms);
     }
   });
 }
 
-outcome<message> decode(const frame_view& frame, scratch& space) {
+outcome<message> decode(const frame_view& frame, scratch& space, omissions& left_out) {
   switch (frame.kind) {
-    case frame_kind::hello: return decode_as<schema::Hello>(frame, space);
-    case frame_kind::welcome: return decode_as<schema::Welcome>(frame, space);
-    case frame_kind::refused: return decode_as<schema::Refused>(frame, space);
-    case frame_kind::catalog: return decode_as<schema::Catalog>(frame, space);
-    case frame_kind::status: return decode_as<schema::StatusReport>(frame, space);
-    case frame_kind::interest: return decode_as<schema::Interest>(frame, space);
-    case frame_kind::goodbye: return decode_as<schema::Goodbye>(frame, space);
-    case frame_kind::clock: return decode_as<schema::Clock>(frame, space);
+    case frame_kind::hello: return decode_as<schema::Hello>(frame, space, left_out);
+    case frame_kind::welcome: return decode_as<schema::Welcome>(frame, space, left_out);
+    case frame_kind::refused: return decode_as<schema::Refused>(frame, space, left_out);
+    case frame_kind::catalog: return decode_as<schema::Catalog>(frame, space, left_out);
+    case frame_kind::status: return decode_as<schema::StatusReport>(frame, space, left_out);
+    case frame_kind::interest: return decode_as<schema::Interest>(frame, space, left_out);
+    case frame_kind::goodbye: return decode_as<schema::Goodbye>(frame, space, left_out);
+    case frame_kind::clock: return decode_as<schema::Clock>(frame, space, left_out);
     default:
       return fault{
           reason::unexpected_message,

@@ -2,6 +2,7 @@
 
 #include "common/wire/frame.hpp"
 #include "common/wire/messages.hpp"
+#include "common/wire/omissions.hpp"
 #include "common/wire/scratch.hpp"
 
 /// Messages to frames and back; batches, which need memory of the previous one, are in batch_codec.hpp.
@@ -11,7 +12,7 @@ namespace binnacle::wire {
 /// Appends `m` as one frame to `out`. When refused, `out` is as before.
 /// Errors: oversized; catalogue_too_large and bad_catalogue as decode() would give them, so that a node
 /// learns at home what the other side would refuse. Texts that only people read (help, statuses, reasons) are
-/// cut to their limits instead.
+/// cut to their limits instead, and wishes for what is no metric name are left out.
 outcome<void> append(bytes& out, const hello& m);
 outcome<void> append(bytes& out, const welcome& m);
 outcome<void> append(bytes& out, const refused& m);
@@ -21,10 +22,10 @@ outcome<void> append(bytes& out, const interest& m);
 outcome<void> append(bytes& out, const goodbye& m);
 outcome<void> append(bytes& out, const clock_reading& m);
 
-/// The message in `frame`, every bound of limits.hpp checked. Only for kinds listed in frame_kind and not for
-/// batches. Errors: oversized, bad_message, bad_hello, bad_catalogue, catalogue_too_large; unexpected_message
-/// for other kinds.
-outcome<message> decode(const frame_view& frame, scratch& space);
+/// The message in `frame`, every bound of limits.hpp checked. Wishes that break one are left out and counted
+/// in `left_out`. Only for kinds listed in frame_kind and not for batches. Errors: oversized, bad_message,
+/// bad_hello, bad_catalogue, catalogue_too_large; unexpected_message for other kinds.
+outcome<message> decode(const frame_view& frame, scratch& space, omissions& left_out);
 
 /// Whether the catalogue keeps the limits, its indices, names and exponents are right and its texts are
 /// UTF-8.

@@ -54,6 +54,8 @@ class session {
   /// close.
   const std::optional<fault>& ended() const noexcept { return ended_; }
   const session_counters& counters() const noexcept { return counters_; }
+  /// Of what the peer has sent in this session.
+  const omissions& left_out() const noexcept { return left_out_; }
 
  protected:
   explicit session(std::size_t first_frame_limit) : reader_(first_frame_limit) {}
@@ -75,6 +77,7 @@ class session {
   bytes out_;
   std::optional<fault> ended_;
   session_counters counters_;
+  omissions left_out_;
 };
 
 }  // namespace binnacle::wire

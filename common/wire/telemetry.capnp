@@ -233,7 +233,8 @@ struct Interest {
   # What the policies in force watch and how often they want it; replaces the previous interest. An agent gives what it can.
 
   wishes @0 :List(Wish);
-  # At most 1,024.
+  # At most 1,024. A reader leaves out, and counts, a wish for what is no metric name and those that are too many; an agent of
+  # 1.2 ended its session over the first, so an aggregator sends none.
 }
 
 struct Wish {

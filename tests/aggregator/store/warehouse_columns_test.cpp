@@ -161,6 +161,15 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     CHECK(wanted_ms(b.store, "rapl_power_watts") == 200);
   }
 
+  TEST_CASE("what no series can be called is not wished for") {
+    bench b;
+    for (const char* name : {"cpu-x", "node-load", "a.b", "-x", "9lives", "5min"})
+      b.store.watch({name}, at_s(99));
+    CHECK(b.store.interest().wishes.empty());
+    b.store.watch({"mine"}, at_s(99));
+    CHECK(b.store.interest().wishes.size() == 1);
+  }
+
   TEST_CASE("whoever watches a composite watches what it is made of") {
     bench b;
     b.store.watch({"host_power_watts"}, at_s(99));

@@ -221,17 +221,51 @@ TEST_SUITE("common/wire/codec") {
   }
 
   TEST_CASE("lists longer than allowed are refused") {
-    const auto wishes = decode_built<schema::Interest>(
-        frame_kind::interest,
-        [](schema::Interest::Builder to) { to.initWishes(static_cast<unsigned>(max_wishes) + 1); });
-    CHECK(wishes.error().why == reason::oversized);
     const auto statuses = decode_built<schema::StatusReport>(
         frame_kind::status,
         [](schema::StatusReport::Builder to) { to.initSources(static_cast<unsigned>(max_statuses) + 1); });
     CHECK(statuses.error().why == reason::oversized);
     bytes out;
-    CHECK(append(out, interest{std::vector<interest::wish>(max_wishes + 1)}).error().why ==
-          reason::oversized);
+    CHECK(
+        append(out, interest{std::vector<interest::wish>(max_wishes + 1, {"os_load1", 1000})}).error().why ==
+        reason::oversized);
+  }
+
+  TEST_CASE("a wish for what is no metric name costs that wish") {
+    const interest mixed{{{"os_load1", 200}, {"cpu-x", 1000}, {"9lives", 1000}, {"up", 1000}}};
+    // A writer leaves them out.
+    const interest sent = over_the_wire(mixed);
+    REQUIRE(sent.wishes.size() == 2);
+    CHECK(sent.wishes[1].family == "up");
+    // So does a reader, of a writer that does not.
+    bytes out;
+    const auto fill = [&](schema::Interest::Builder to) {
+      auto wishes = to.initWishes(static_cast<unsigned>(mixed.wishes.size()));
+      for (unsigned i = 0; i < wishes.size(); ++i) wishes[i].setFamily(mixed.wishes[i].family);
+    };
+    REQUIRE(detail::append_root<schema::Interest>(out, frame_kind::interest, fill).has_value());
+    omissions left_out;
+    const auto got = test::decode_bytes(out, left_out);
+    REQUIRE(got.has_value());
+    REQUIRE(std::get<interest>(*got).wishes.size() == 2);
+    CHECK(std::get<interest>(*got).wishes[0].family == "os_load1");
+    CHECK(std::get<interest>(*got).wishes[1].family == "up");
+    CHECK(left_out.items == 2);
+    CHECK(left_out.last.message == "a wish for \"9lives\", which is no metric name");
+  }
+
+  TEST_CASE("of an interest with too many wishes the first 1,024 count") {
+    bytes out;
+    const auto fill = [&](schema::Interest::Builder to) {
+      auto wishes = to.initWishes(static_cast<unsigned>(max_wishes) + 7);
+      for (auto w : wishes) w.setFamily("up");
+    };
+    REQUIRE(detail::append_root<schema::Interest>(out, frame_kind::interest, fill).has_value());
+    omissions left_out;
+    const auto got = test::decode_bytes(out, left_out);
+    REQUIRE(got.has_value());
+    CHECK(std::get<interest>(*got).wishes.size() == max_wishes);
+    CHECK(left_out.items == 7);
   }
 
   TEST_CASE("what unpacks to more than 4 MiB is refused before memory is taken for it") {

@@ -57,6 +57,7 @@ std::vector<bytes> batches(const test::noisy_node& seed) {
 int read_all(const bytes& data, const catalog& known, const bytes* before = nullptr) {
   frame_reader reader;
   scratch space;
+  omissions left_out;
   batch_decoder decoder;
   decoder.reset(known);
   batch b;
@@ -75,7 +76,7 @@ int read_all(const bytes& data, const catalog& known, const bytes* before = null
     if (!f->has_value()) return good;
     const auto done =
         (*f)->kind == frame_kind::batch ? decoder.decode(**f, space, b) : [&]() -> outcome<void> {
-      auto m = decode(**f, space);
+      auto m = decode(**f, space, left_out);
       if (m.has_error()) return m.error();
       return {};
     }();

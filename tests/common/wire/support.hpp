@@ -113,15 +113,19 @@ inline frame_view first(frame_reader& reader) {
   return **f;
 }
 
-/// decode() of the one frame in `data`.
-inline outcome<message> decode_bytes(const bytes& data) {
+/// decode() of the one frame in `data`, without what it leaves out.
+inline outcome<message> decode_bytes(const bytes& data, omissions& left_out) {
   frame_reader reader;
   reader.feed(data);
   scratch space;
   const auto f = reader.next();
   if (f.has_error()) return f.error();
   if (!f->has_value()) return fault{reason::none, "incomplete"};
-  return decode(**f, space);
+  return decode(**f, space, left_out);
+}
+inline outcome<message> decode_bytes(const bytes& data) {
+  omissions left_out;
+  return decode_bytes(data, left_out);
 }
 
 }  // namespace binnacle::wire::test

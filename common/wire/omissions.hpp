@@ -1,0 +1,22 @@
+#pragma once
+
+#include "common/wire/reason.hpp"
+
+#include <cstdint>
+#include <utility>
+
+namespace binnacle::wire {
+
+/// Items of messages that a reader left out, because it does not understand them or because they break a
+/// bound. Such an item costs itself, never the message that it came with nor the session.
+struct omissions {
+  std::uint64_t items = 0;
+  fault last;  ///< what was wrong with the last one, for people
+
+  void add(fault why, std::uint64_t n = 1) {
+    items += n;
+    last = std::move(why);
+  }
+};
+
+}  // namespace binnacle::wire
