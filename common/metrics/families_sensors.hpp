@@ -10,6 +10,7 @@ namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view sensor_chip[] = {"chip"};
 inline constexpr std::string_view sensor_chip_sensor[] = {"chip", "sensor"};
+inline constexpr std::string_view sensor_chip_zone[] = {"chip", "zone"};
 inline constexpr std::string_view sensor_disk_sensor[] = {"disk", "sensor"};
 inline constexpr std::string_view sensor_zone_type[] = {"zone", "type"};
 inline constexpr std::string_view sensor_package[] = {"package"};
@@ -151,6 +152,14 @@ inline constexpr family sensors[] = {
      .exponent = -1,
      .help = "Power that a chip of hwmon measures. Node: the largest, since one may contain another.",
      .labels = sensor_chip_sensor,
+     .rule = node_rule::max,
+     .source = "os"},
+    {.name = "os_powercap_power_watts",
+     .unit = "watts",
+     .exponent = -1,
+     .help = "Power of a zone that the kernel's powercap shows as watts: arm-scmi on Arm servers. Node: the "
+             "largest, since one contains another.",
+     .labels = sensor_chip_zone,
      .rule = node_rule::max,
      .source = "os"},
     {.name = "os_hwmon_humidity_ratio",

@@ -126,6 +126,47 @@ TEST_CASE("a zone's double in hwmon is not read again") {
   CHECK(chips.find("acpitz") == chips.npos);
 }
 
+TEST_CASE("an Ampere Altra's sensors: temperature and power of its regulators, by either driver") {
+  machine m(sensor_trees::altra);
+  m.later(1s);
+  const std::string chip = "smpro_hwmon-smpro-hwmon.3.auto";
+  CHECK(m.of("os_hwmon_power_watts", chip, "power1 CORE VRD") == "75.5");
+  CHECK(m.of("os_hwmon_power_watts", chip, "power2 SoC") == "31.2");
+  CHECK(m.of("os_hwmon_temperature_celsius", chip, "temp1 SoC") == "52.0");
+  CHECK(m.of("os_temperature_margin_celsius", chip, "temp2 SoC VRD") == "44.0");
+  CHECK(m.of("os_hwmon_voltage_volts", chip, "vout0 CORE VRD") == "0.830");
+  CHECK(m.of("os_hwmon_current_amperes", chip, "iout1 CORE VRD") == "91.000");
+  CHECK(m.of("os_hwmon_power_watts", "apm_xgene-APMC0D29:00", "CPU power") == "75.5");
+  CHECK(m.of("os_hwmon_power_watts", "apm_xgene-APMC0D29:00", "IO power") == "31.2");
+  CHECK(m.os->limitation().empty());
+}
+
+TEST_CASE(
+    "an Arm server's power zones are read beside its chips, and one that is not measured has no value") {
+  machine m(sensor_trees::arm_scmi);
+  m.later(1s);
+  const auto watts = [&](const std::string& zone) {
+    return shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+  };
+  CHECK(watts("SOC") == "182.4");
+  CHECK(watts("CLUSTER") == "64.1");
+  CHECK(watts("CLUSTER arm-scmi:0:1") == "58.3");  // the firmware gave one name twice
+  CHECK(watts("IO") == "malformed");
+  CHECK(m.of("os_hwmon_power_watts", "scmi_sensors-scmi_dev.2", "soc") == "182.0");
+  CHECK(m.group("arm-scmi").info.stale_after_ms > 0);
+}
+
+TEST_CASE("power zones are read where the kernel has no hwmon, and RAPL's are left to the source rapl") {
+  machine m([](const std::string& root) {
+    sensor_trees::arm_scmi(root);
+    std::filesystem::remove_all(root + "/class/hwmon");
+    std::filesystem::create_directories(root + "/class/powercap/intel-rapl:0/power_uw");
+  });
+  m.later(1s);
+  CHECK(shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", "SOC"}}) == "182.4");
+  CHECK(find_power_zones(m.root / "sys").all.size() == 1);
+}
+
 TEST_CASE("an EPYC's sensors") {
   machine m(sensor_trees::epyc);
   m.later(1s);

@@ -145,6 +145,14 @@ TEST_CASE("where there is no RAPL the message says why and what to do") {
     CHECK(none.error().code == errc::permission);
     CHECK(none.error().message.find("give --sys-root /host/sys") != std::string::npos);
   }
+  SUBCASE("an Arm server, whose zones are another driver's") {
+    sys.write("class/powercap/arm-scmi:0/power_uw", "182400000\n");
+    const auto none = find_rapl_zones(sys.path());
+    REQUIRE(!none);
+    CHECK(none.error().code == errc::unsupported);
+    CHECK(none.error().message.find("its powercap zones are those of arm-scmi") != std::string::npos);
+    CHECK(none.error().message.find("modprobe") == std::string::npos);
+  }
   SUBCASE("powercap without the driver") {
     sys.write("devices/virtual/powercap/dtpm/enabled", "1\n");
     const auto none = find_rapl_zones(sys.path());

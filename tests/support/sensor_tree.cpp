@@ -111,5 +111,54 @@ void epyc(const std::string& root) {
   write_policy(root, 3, "", "schedutil", 1'500'000);  // its CPU is offline
 }
 
+void altra(const std::string& root) {
+  write_chip(root, 0, "smpro_hwmon", "platform/smpro-hwmon.3.auto",
+             {{"temp1_label", "temp1 SoC"},
+              {"temp1_input", "52000"},
+              {"temp2_label", "temp2 SoC VRD"},
+              {"temp2_input", "61000"},
+              {"temp2_crit", "105000"},
+              {"in0_label", "vout0 CORE VRD"},
+              {"in0_input", "830"},
+              {"curr1_label", "iout1 CORE VRD"},
+              {"curr1_input", "91000"},
+              {"power1_label", "power1 CORE VRD"},
+              {"power1_input", "75530000"},
+              {"power2_label", "power2 SoC"},
+              {"power2_input", "31250000"}});
+  write_chip(root, 1, "apm_xgene", "platform/APMC0D29:00",
+             {{"temp1_label", "SoC Temperature"},
+              {"temp1_input", "51000"},
+              {"temp1_critical_alarm", "0"},
+              {"power1_label", "CPU power"},
+              {"power1_input", "75500000"},
+              {"power2_label", "IO power"},
+              {"power2_input", "31200000"}});
+  write_zone(root, 0, "acpitz", "44000");
+}
+
+void arm_scmi(const std::string& root) {
+  const auto zone = [&](const std::string& number, const std::string& name, const std::string& power) {
+    const auto folder = fs::path(root) / "class/powercap" / ("arm-scmi" + number);
+    write(folder / "name", name);
+    write(folder / "enabled", "1");
+    write(folder / "power_uw", power);
+    write(folder / "max_power_range_uw", "4294967295");
+    write(folder / "constraint_0_name", "SCMI power-cap");
+    write(folder / "constraint_0_power_limit_uw", "250000000");
+  };
+  write(fs::path(root) / "class/powercap/arm-scmi/enabled", "1");
+  zone(":0", "SOC", "182400000");
+  zone(":0:0", "CLUSTER", "64100000");
+  zone(":0:1", "CLUSTER", "58300000");
+  zone(":0:2", "IO",
+       "");  // the driver refuses a zone that the firmware does not measure; here there is nothing to read
+  write_chip(root, 0, "scmi_sensors", "firmware:scmi/scmi_dev.2",
+             {{"temp1_label", "pmic"},
+              {"temp1_input", "36000"},
+              {"power1_label", "soc"},
+              {"power1_input", "182000000"}});
+}
+
 }  // namespace sensor_trees
 }  // namespace binnacle::support

@@ -18,6 +18,13 @@ void xeon(const std::string& root);
 /// EPYC: k10temp with Tctl and CCDs, two NVMe drives, no thermal zones, acpi-cpufreq shared by two CPUs, no
 /// throttle counters.
 void epyc(const std::string& root);
+/// Ampere Altra: smpro_hwmon with the temperatures and power of its regulators, APM's older xgene driver
+/// beside it, no RAPL and no powercap. After hwmon/smpro-hwmon.rst and the labels of smpro-hwmon.c and
+/// xgene-hwmon.c.
+void altra(const std::string& root);
+/// An Arm server with SCMI: powercap zones of control type arm-scmi, of which one cannot be monitored
+/// (reading it fails), and scmi_sensors. After drivers/powercap/arm_scmi_powercap.c and hwmon/scmi-hwmon.c.
+void arm_scmi(const std::string& root);
 
 }  // namespace sensor_trees
 

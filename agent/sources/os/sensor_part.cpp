@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 namespace binnacle::agent {
@@ -198,6 +199,17 @@ class sensor_part final : public os_part {
   std::size_t left_out_ = 0;
 };
 
+// Those of hwmon, and the kernel's power zones: to who asks what a machine measures they are chips, too.
+result<sensor_chips> find_chips(const std::string& sys, bool every_core) {
+  auto chips = find_hwmon_chips(sys, every_core);
+  auto zones = find_power_zones(sys);
+  if (zones.all.empty()) return chips;
+  if (!chips) return zones;
+  std::ranges::move(zones.all, std::back_inserter(chips->all));
+  chips->left_out += zones.left_out;
+  return chips;
+}
+
 }  // namespace
 
 std::unique_ptr<os_part> make_hwmon_part(const os_options& options) {
@@ -206,7 +218,7 @@ std::unique_ptr<os_part> make_hwmon_part(const os_options& options) {
       "nothing on a virtual machine; else load the board's and the drives' drivers (sensors-detect names "
       "them; "
       "modprobe drivetemp for SATA)",
-      [sys = options.sys, every = options.per_cpu] { return find_hwmon_chips(sys, every); });
+      [sys = options.sys, every = options.per_cpu] { return find_chips(sys, every); });
 }
 
 std::unique_ptr<os_part> make_thermal_part(const os_options& options) {

@@ -87,6 +87,19 @@ void collect(const std::string& folder, const std::string& package, unsigned dep
   for (const auto& child : children(folder)) collect(child, below, depth + 1, out);
 }
 
+// A control type of powercap that has zones and is not RAPL's; empty if there is none.
+std::string other_control_type(const std::string& sys_root) {
+  std::error_code bad;
+  std::string other;
+  for (fs::directory_iterator it(sys_root + "/class/powercap", bad), end; !bad && it != end;
+       it.increment(bad)) {
+    const auto entry = it->path().filename().string();
+    if (entry.starts_with("intel-rapl")) return {};
+    if (const auto colon = entry.find(':'); colon != entry.npos) other = entry.substr(0, colon);
+  }
+  return other;
+}
+
 }  // namespace
 
 rapl_absence why_no_rapl(const std::string& sys_root) {
@@ -100,6 +113,12 @@ rapl_absence why_no_rapl(const std::string& sys_root) {
   if (fs::is_directory(powercap, bad) && fs::is_empty(powercap, bad)) {
     return {errc::permission, powercap + " is empty: the container runtime masks it",
             "mount the host's /sys (read-only) at /host/sys and give --sys-root /host/sys"};
+  }
+  if (const auto other = other_control_type(sys_root); !other.empty()) {
+    return {
+        errc::unsupported,
+        "this machine has no RAPL: its powercap zones are those of " + other + ", which the source os reads",
+        "take rapl out of sources"};
   }
   if (fs::is_directory(powercap, bad) || fs::is_directory(sys_root + "/class/powercap", bad)) {
     return {errc::unsupported, "the kernel has powercap but no RAPL zones below " + powercap,

@@ -1,0 +1,69 @@
+#include "agent/sources/kernel_file.hpp"
+#include "agent/sources/os/sensors.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "arm-scmi" of "arm-scmi:0:1"; empty for a control type itself.
+std::string control_type_of(const std::string& entry) {
+  const auto colon = entry.find(':');
+  return colon == entry.npos ? std::string() : entry.substr(0, colon);
+}
+
+bool shows_power(const fs::path& folder) {
+  std::error_code bad;
+  return fs::exists(folder / "power_uw", bad);
+}
+
+sensor_chip& chip_of(sensor_chips& chips, const fs::path& parent, const std::string& control_type) {
+  const auto known = std::ranges::find(chips.all, control_type, &sensor_chip::name);
+  if (known != chips.all.end()) return *known;
+  return chips.all.emplace_back(
+      sensor_chip{parent / control_type, control_type, sensor_chip::pace::slow, {}});
+}
+
+}  // namespace
+
+sensor_chips find_power_zones(const std::string& sys_root) {
+  const fs::path parent = sys_root + "/class/powercap";
+  std::vector<std::string> entries;
+  std::error_code bad;
+  for (fs::directory_iterator it(parent, bad), end; !bad && it != end; it.increment(bad)) {
+    const auto entry = it->path().filename().string();
+    // RAPL's zones count energy; the source rapl reads those.
+    if (!control_type_of(entry).empty() && !entry.starts_with("intel-rapl") && shows_power(it->path()))
+      entries.push_back(entry);
+  }
+  std::ranges::sort(entries);
+
+  sensor_chips chips;
+  for (const auto& entry : entries) {
+    auto& chip = chip_of(chips, parent, control_type_of(entry));
+    if (chip.sensors.size() >= sensor_chips::most) {
+      ++chips.left_out;
+      continue;
+    }
+    // The firmware names the zones, and may give one name twice.
+    auto zone = read_line((parent / entry / "name").string()).value_or("");
+    const auto taken = [&](const sensor& other) { return other.labels.back().second == zone; };
+    if (zone.empty()) {
+      zone = entry;
+    } else if (std::ranges::any_of(chip.sensors, taken)) {
+      zone += " " + entry;
+    }
+    chip.sensors.push_back({.family = "os_powercap_power_watts",
+                            .labels = {{"chip", chip.name}, {"zone", std::move(zone)}},
+                            .input = parent / entry / "power_uw",
+                            .unit = 1e-6});
+  }
+  return chips;
+}
+
+}  // namespace binnacle::agent
