@@ -1,7 +1,6 @@
 // binnacle-sim-bmc: a BMC for demos and for trying binnacle-ipmi by hand, on machines without one.
 #include "tests/support/bmc_sim.hpp"
-
-#include <CLI/CLI.hpp>
+#include "tests/support/options.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -14,7 +13,9 @@
 int main(int argc, char** argv) {
   std::string root;
   bool with_parent = false;
-  CLI::App app{
+  const std::string program = "binnacle-sim-bmc";
+  binnacle::config_spec spec(
+      program,
       "Starts OpenIPMI's ipmi_sim on loopback as a server of two sockets with DCMI, until SIGTERM.\n"
       "Prints \"ready HOST:PORT\", and in ROOT/ makes:\n"
       "  bmc            credentials-file for binnacle-ipmi (an administrator; ipmi_sim gives DCMI to nobody "
@@ -22,16 +23,14 @@ int main(int argc, char** argv) {
       "  in-band.env    variables for a program whose /dev/ipmi0 shall be this BMC, or whose ROOT/ipmi0\n"
       "  ipmi0          an empty file, for programs that look whether the device is there\n"
       "  values/        a file for each sensor: echo 44 > ROOT/values/inlet_temp",
-      "binnacle-sim-bmc"};
-  app.footer(
-      "Example: binnacle-sim-bmc --root /tmp/bmc &\n"
-      "         binnacle-ipmi --list --host 127.0.0.1:PORT --credentials-file /tmp/bmc/bmc --privilege admin "
-      "\\\n"
-      "           --cache-folder /tmp/bmc/cache\n"
-      "         env $(cat /tmp/bmc/in-band.env) binnacle-ipmi --list --cache-folder /tmp/bmc/cache");
-  app.add_option("--root", root, "folder to work in; made if it is not there")->required();
-  app.add_flag("--with-parent", with_parent, "end when the process that started it ends");
-  CLI11_PARSE(app, argc, argv);
+      "binnacle-sim-bmc --root /tmp/bmc &\n"
+      "  binnacle-ipmi --list --host 127.0.0.1:PORT --credentials-file /tmp/bmc/bmc --privilege admin \\\n"
+      "    --cache-folder /tmp/bmc/cache\n"
+      "  env $(cat /tmp/bmc/in-band.env) binnacle-ipmi --list --cache-folder /tmp/bmc/cache");
+  spec.add("root", root, "folder to work in; made if it is not there");
+  spec.add("with-parent", with_parent, "end when the process that started it ends");
+  if (const auto status = binnacle::support::read_options(spec, program, argc, argv, {{"root", &root}}))
+    return *status;
 
   if (with_parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigset_t signals;

@@ -2,11 +2,10 @@
 // with
 // --sys-root, through the same files and libpowercap calls as a real one.
 #include "common/clock.hpp"
+#include "tests/support/options.hpp"
 #include "tests/support/powercap_sim.hpp"
 #include "tests/support/resctrl_tree.hpp"
 #include "tests/support/sensor_tree.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -84,45 +83,37 @@ int main(int argc, char** argv) {
   std::string machine = "xeon_two_sockets";
   double watts = 100;
   double noise = 0.01;
-  std::uint32_t seed = 1;
-  int tick_ms = 10;
+  std::int64_t seed = 1;
+  auto tick = binnacle::duration(10'000'000);
   bool sensors = false;
   bool with_parent = false;
 
-  CLI::App app{
+  const std::string program = "binnacle-sim-powercap";
+  binnacle::config_spec spec(
+      program,
       "Makes a powercap tree below ROOT whose energy counters advance in place like a real machine's, until "
       "SIGTERM.\nPrints \"ready ROOT\" when the tree is there. Give it to the agent as --sys-root ROOT.",
-      "binnacle-sim-powercap"};
-  app.footer(
+      "binnacle-sim-powercap --root /tmp/node-a --machine client --watts 20\n\n"
       "The watts can be changed at any time by writing ROOT/watts:\n"
       "  echo 180 > ROOT/watts                  every package\n"
       "  echo 'package-1 250' > ROOT/watts      one of them (a line each)\n"
-      "dram, core, uncore and psys follow their packages.\n\n"
-      "Example: binnacle-sim-powercap --root /tmp/node-a --machine client --watts 20");
-  app.add_option("--root", root, "folder to make the tree in; made if it is not there")->required();
-  app.add_option("--machine", machine, "xeon_two_sockets, xeon_dies, client, epyc or sixteen_packages")
-      ->capture_default_str();
-  app.add_option("--watts", watts, "watts of each package at start")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 10000));
-  app.add_option("--noise", noise, "relative standard deviation of a tick's power")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 0.5));
-  app.add_option("--seed", seed, "of the noise")->capture_default_str();
-  app.add_option("--tick", tick_ms, "milliseconds between two writes of the counters")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 10000));
-  app.add_flag(
-      "--sensors", sensors,
+      "dram, core, uncore and psys follow their packages.");
+  spec.add("root", root, "folder to make the tree in; made if it is not there");
+  spec.add_choice("machine", machine, {"xeon_two_sockets", "xeon_dies", "client", "epyc", "sixteen_packages"},
+                  "whose tree");
+  spec.add("watts", watts, 0, 10000, "watts of each package at start");
+  spec.add("noise", noise, 0, 0.5, "relative standard deviation of a tick's power");
+  spec.add("seed", seed, 0, 0xffff'ffff, "of the noise");
+  spec.add("tick", tick, std::chrono::milliseconds(1), std::chrono::seconds(10),
+           "time between two writes of the counters");
+  spec.add(
+      "sensors", sensors,
       "also sensor chips, thermal zones, CPU frequencies, throttle counters and resctrl, which stand still");
-  app.add_flag("--with-parent", with_parent, "end when the process that started it ends");
-  CLI11_PARSE(app, argc, argv);
+  spec.add("with-parent", with_parent, "end when the process that started it ends");
+  if (const auto status = binnacle::support::read_options(spec, program, argc, argv, {{"root", &root}}))
+    return *status;
 
   const auto zones = binnacle::support::machine_named(machine);
-  if (zones.empty()) {
-    std::fprintf(stderr, "binnacle-sim-powercap: no machine \"%s\"; see --help\n", machine.c_str());
-    return 2;
-  }
   if (with_parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigset_t signals;
   ::sigemptyset(&signals);
@@ -131,14 +122,14 @@ int main(int argc, char** argv) {
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
 
   try {
-    binnacle::support::powercap_sim sim(root, zones, watts, noise, seed);
+    binnacle::support::powercap_sim sim(root, zones, watts, noise, static_cast<std::uint32_t>(seed));
     if (sensors) write_sensors(root, machine);
     link_rest_of_sys(root);
     std::ofstream(root + "/watts", std::ios::trunc) << watts << '\n';
     std::printf("ready %s\n", root.c_str());
     std::fflush(stdout);
 
-    return main_loop(root, sim, signals, std::chrono::milliseconds(tick_ms));
+    return main_loop(root, sim, signals, std::chrono::duration_cast<std::chrono::milliseconds>(tick));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "binnacle-sim-powercap: %s\n", e.what());
     return 1;

@@ -1,8 +1,8 @@
 // binnacle-fleet: many agents' sessions in one process, for tests of what a crowd does.
 #include "common/log.hpp"
 #include "tests/bench/scale/fleet.hpp"
+#include "tests/support/options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -53,20 +53,22 @@ int run(std::uint16_t port, const std::string& pki, std::uint32_t nodes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::uint16_t port = 0;
+  std::int64_t port = 0;
   std::string pki;
-  std::uint32_t nodes = 500;
-  CLI::App app{
-      "N agents' sessions with an aggregator on localhost, nodes sim-0, sim-1, …, until SIGTERM. Prints how "
-      "many "
-      "stream whenever that changes."};
-  app.add_option("--port", port, "the aggregator's port for agents")->required();
-  app.add_option("--pki", pki, "folder of scripts/pki --fleet sim:N")->required();
-  app.add_option("--nodes", nodes, "N")->capture_default_str()->check(CLI::Range(1, 9000));
-  app.footer("Example: binnacle-fleet --port 9110 --pki pki --nodes 500");
-  CLI11_PARSE(app, argc, argv);
+  std::int64_t nodes = 500;
+  const std::string program = "binnacle-fleet";
+  binnacle::config_spec spec(program,
+                             "N agents' sessions with an aggregator on localhost, nodes sim-0, sim-1, …, "
+                             "until SIGTERM. Prints how many "
+                             "stream whenever that changes.",
+                             "binnacle-fleet --port 9110 --pki pki --nodes 500");
+  spec.add("port", port, 0, 65535, "the aggregator's port for agents");
+  spec.add("pki", pki, "folder of scripts/pki --fleet sim:N");
+  spec.add("nodes", nodes, 1, 9000, "N");
+  if (const auto status = binnacle::support::read_options(spec, program, argc, argv, {{"pki", &pki}}))
+    return *status;
   try {
-    return run(port, pki, nodes);
+    return run(static_cast<std::uint16_t>(port), pki, static_cast<std::uint32_t>(nodes));
   } catch (const std::exception& e) {
     fmt::print(stderr, "binnacle-fleet: {}\n", e.what());
     return 1;

@@ -7,9 +7,9 @@
 #include "tests/bench/scale/process.hpp"
 #include "tests/bench/scale/report.hpp"
 #include "tests/bench/scale/scheduler.hpp"
+#include "tests/support/options.hpp"
 #include "tests/support/pki.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -43,7 +43,7 @@ spec:
 struct choices {
   std::string aggregator = BINNACLE_AGGREGATOR;
   std::uint32_t nodes = 5000;
-  unsigned seconds = 20;
+  std::uint32_t seconds = 20;
   bool quick = false;
 };
 
@@ -287,15 +287,19 @@ int run(const choices& c) {
 
 int main(int argc, char** argv) {
   binnacle::bench::choices c;
-  CLI::App app{
-      "Measures a real aggregator with a fleet of real TLS agent sessions and kube-scheduler's calls, on "
-      "loopback."};
-  app.add_option("--aggregator", c.aggregator, "the program to measure")->capture_default_str();
-  app.add_option("--nodes", c.nodes, "agents")->capture_default_str()->check(CLI::Range(1, 9000));
-  app.add_option("--seconds", c.seconds, "length of the steady state")->capture_default_str();
-  app.add_flag("--quick", c.quick, "few calls: shows that it runs, measures nothing");
-  app.footer("Example: binnacle-scale --nodes 5000");
-  CLI11_PARSE(app, argc, argv);
+  const std::string program = "binnacle-scale";
+  binnacle::config_spec spec(program,
+                             "Measures a real aggregator with a fleet of real TLS agent sessions and "
+                             "kube-scheduler's calls, on loopback.",
+                             "binnacle-scale --nodes 5000");
+  spec.add("aggregator", c.aggregator, "the program to measure");
+  std::int64_t nodes = c.nodes, seconds = c.seconds;
+  spec.add("nodes", nodes, 1, 9000, "agents");
+  spec.add("seconds", seconds, 1, 3600, "length of the steady state");
+  spec.add("quick", c.quick, "few calls: shows that it runs, measures nothing");
+  if (const auto status = binnacle::support::read_options(spec, program, argc, argv)) return *status;
+  c.nodes = static_cast<std::uint32_t>(nodes);
+  c.seconds = static_cast<std::uint32_t>(seconds);
   try {
     return binnacle::bench::run(c);
   } catch (const std::exception& e) {
