@@ -14,18 +14,17 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr auto first_retry = seconds(1), longest_retry = seconds(60);
+constexpr auto longest_retry = seconds(60);
 // A BMC that starts offers less for a while; one that is configured otherwise is mended by a person.
 constexpr auto longest_unsupported = seconds(300);
 // A BMC that went silent at the password may count that as a failed attempt.
 constexpr auto doubtful_retry = std::chrono::minutes(10);
 constexpr auto look_for_credentials = seconds(2);
-// Less than the 60 s after which a BMC closes an idle session (IPMI 2.0, 6.12.15).
-constexpr auto repository_period = seconds(30);
 constexpr auto stats_period = seconds(10);
 constexpr int busy_patience = 3;
-constexpr int busy_openings =
-    4;  // after 15 s a BMC that is busy at each is taken without what it does not say
+// A BMC that is busy at each of so many openings (by default over 15 s) is taken without what it does not
+// say.
+constexpr int busy_openings = 4;
 // While latencies change, every reading moves every period.
 constexpr auto least_between_plans = seconds(1);
 
@@ -254,7 +253,7 @@ void monitor::try_open(instant now) {
   now = boot_clock::now();
   if (!found) return close(found.error(), now);
   retry_after_ = {};
-  repository_at_ = now + repository_period;
+  repository_at_ = now + settings_.repository_period;
   log_.info("{}: {} {}, firmware {}, {} sensors{}", found_.who.address,
             found_.who.manufacturer.empty() ? "unknown maker" : found_.who.manufacturer,
             found_.who.product_id, found_.who.firmware, found_.sensors.size(),
@@ -275,8 +274,8 @@ void monitor::close(error why, instant now) {
     retry_at_ = now + look_for_credentials;
   } else {
     const auto longest = why.code == errc::unsupported ? longest_unsupported : longest_retry;
-    retry_after_ = retry_after_ == duration::zero() ? duration(first_retry)
-                                                    : std::min<duration>(2 * retry_after_, longest);
+    retry_after_ =
+        retry_after_ == duration::zero() ? settings_.retry : std::min<duration>(2 * retry_after_, longest);
     retry_at_ = now + (why.code == errc::overloaded ? duration(doubtful_retry) : retry_after_);
   }
   tell_status(false, std::move(why.message), permanent);
@@ -307,7 +306,7 @@ void monitor::read_next(const std::string& key) {
 }
 
 void monitor::check_repository(instant now) {
-  repository_at_ = now + repository_period;
+  repository_at_ = now + settings_.repository_period;
   const auto current = cache_.current(*link_);
   const auto ended = boot_clock::now();
   schedule_.spent(now, ended);

@@ -51,6 +51,11 @@ config_spec bind(settings& s) {
            "of BMCs that break the specification: authcap, intel20, supermicro20… (FreeIPMI's names)");
   spec.add("call-timeout", s.call_timeout, std::chrono::milliseconds(500), std::chrono::minutes(1),
            "how long to wait for an answer over LAN");
+  spec.add("retry", s.retry, std::chrono::milliseconds(100), std::chrono::minutes(1),
+           "how long to wait before a lost BMC is asked again; doubled with each failure, up to a minute");
+  spec.add("repository-period", s.repository_period, std::chrono::seconds(1), std::chrono::seconds(55),
+           "how often to ask whether the BMC's sensors have changed; a BMC closes a session that is idle for "
+           "60 s");
   spec.add("cache-folder", s.cache_folder, "where the sensors' descriptions (SDR) are kept between starts");
   spec.add("roles", s.roles, "what sensors with odd names are: PATTERN=inlet, cpu, system_power, psu_input…");
 

@@ -19,6 +19,9 @@ struct settings {
   std::int64_t cipher_suite = 3;
   std::vector<std::string> workarounds;
   duration call_timeout = std::chrono::seconds(5);
+  duration retry = std::chrono::seconds(1);  ///< after the first failure; doubled up to a minute
+  duration repository_period =
+      std::chrono::seconds(30);  ///< a BMC closes a session that is idle for 60 s (IPMI 2.0, 6.12.15)
 
   std::string cache_folder = "/var/cache/binnacle-ipmi";
   std::vector<std::string> roles;  ///< "PATTERN=inlet"

@@ -248,11 +248,13 @@ TEST_CASE("sensors that are added or taken out while the helper runs") {
   }));
 }
 
-// Waits for the helper's own look at the repository, every 30 s; a session that a starved BMC lost would be
-// opened anew and find the description by that.
+// Waits for the helper's own look at the repository. A session that a starved BMC lost would be opened anew
+// and find the description by that, hence the long timeout of calls.
 TEST_CASE("a description that is added under a living session is found") {
   lan_fixture f;
-  helper_process helper(f.flags("admin", "30s"));
+  auto flags = f.flags("admin", "30s");
+  flags.insert(flags.end(), {"--repository-period", "1s"});
+  helper_process helper(flags);
   helper.say(every(200));
   REQUIRE(helper.next_reading("20.0.01"));
   f.bmc.add_description(13, "GPU Temp");
