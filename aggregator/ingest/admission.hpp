@@ -1,10 +1,12 @@
 #pragma once
 
 #include "common/clock.hpp"
+#include "common/crowd.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 
 namespace binnacle::ingest {
 
@@ -30,6 +32,37 @@ class handshake_budget {
  private:
   std::int64_t cost_ns_;
   instant free_at_;
+};
+
+/// How many tokens of an address may be asked about: each question is a call of the API server, and anybody
+/// may send a hello with a token. A token that is good costs nothing; others cost their address one of
+/// `most`, which it has again after a while. Pure.
+class token_ration {
+ public:
+  static constexpr int most = 32;
+  static constexpr duration each = std::chrono::seconds(2);  // until a lost one may be tried again
+  static constexpr std::size_t most_addresses = 4096;
+
+  /// False: not now.
+  bool take(const network& address, instant now) {
+    if (owing_.size() >= most_addresses) forget(now);
+    if (owing_.size() >= most_addresses && !owing_.contains(address)) return false;
+    instant& paid_at = owing_.try_emplace(address, now).first->second;
+    paid_at = std::max(paid_at, now);
+    if (paid_at + each > now + most * each) return false;
+    paid_at += each;
+    return true;
+  }
+  /// The token was good.
+  void give_back(const network& address) {
+    if (const auto at = owing_.find(address); at != owing_.end()) at->second -= each;
+  }
+
+ private:
+  void forget(instant now) {
+    std::erase_if(owing_, [now](const auto& one) { return one.second <= now; });
+  }
+  std::map<network, instant> owing_;  // when all of it will have been paid back
 };
 
 /// How soon an agent may go on after a catalogue: one a second, five at once. An agent announces a new one

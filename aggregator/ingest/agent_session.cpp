@@ -29,8 +29,11 @@ wire::aggregator_session::settings settings_of(const ingest_options& o) {
 
 }  // namespace
 
-agent_session::agent_session(std::shared_ptr<core> shared, async::stream peer)
+agent_session::agent_session(std::shared_ptr<core> shared, async::stream peer, const network& from,
+                             const network& address)
     : core_(std::move(shared)),
+      address_(address),
+      seat_(core_->greeting.enter(from, this)),
       peer_(std::move(peer)),
       machine_(settings_of(core_->options), boot_clock::now()) {
   ++core_->counters.greeting;
@@ -252,8 +255,19 @@ task<void> agent_session::linger() {
   }
 }
 
+void agent_session::leave_seat() {
+  if (seat_) core_->greeting.leave(*seat_);
+  seat_.reset();
+}
+
+void agent_session::evict() {
+  leave_seat();
+  peer_.close();
+}
+
 void agent_session::leave(instant now) {
   core& c = *core_;
+  leave_seat();
   if (std::exchange(left_, true)) return;
   if (!node_) {
     --c.counters.greeting;

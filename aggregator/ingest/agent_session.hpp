@@ -16,7 +16,8 @@ namespace binnacle::ingest {
 /// only, for whatever the peer sends. Include from .cpp files only. Threads: the ingest loop.
 class agent_session : public std::enable_shared_from_this<agent_session> {
  public:
-  agent_session(std::shared_ptr<core> shared, async::stream peer);
+  agent_session(std::shared_ptr<core> shared, async::stream peer, const network& from,
+                const network& address);
   ~agent_session();
 
   /// From the handshake to the end; spawn it in the core's task group.
@@ -26,6 +27,11 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void close(wire::reason why, std::string sentence);
   /// Sends the interest in force, if the session is welcomed.
   void send_interest();
+
+  /// Neither welcomed nor waiting for what we find out: nothing is lost if it goes.
+  bool waits_for_peer() const noexcept { return seat_.has_value() && !asking_; }
+  /// Ends it for a newcomer's sake.
+  void evict();
 
   bool welcomed() const noexcept { return node_.has_value(); }
   std::string address() const { return peer_.peer_address(); }
@@ -53,7 +59,11 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void leave(instant now);
   std::string who() const;
 
+  void leave_seat();
+
   const std::shared_ptr<core> core_;
+  const network address_;
+  std::optional<crowd<agent_session>::place> seat_;  // among those that greet
   async::stream peer_;
   tls::identity identity_;
   wire::aggregator_session machine_;
@@ -62,6 +72,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   catalog_pace pace_;
   instant waits_until_{};             // nothing of the agent is looked at before
   instant token_ends_{};              // of the last token that counted
+  bool asking_ = false;               // what the hello's token is worth
   bool shaken_ = false;               // the TLS handshake is done
   bool flushing_ = false;             // flush() runs
   bool counted_end_ = false;          // on_end() was here

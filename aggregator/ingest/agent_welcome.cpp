@@ -55,6 +55,14 @@ void agent_session::certified(instant now) {
 }
 
 void agent_session::ask_about_token() {
+  if (!core_->tokens.take(address_, boot_clock::now())) {
+    ++core_->counters.rationed;
+    return machine_.refuse(
+        wire::reason::overloaded,
+        "too many tokens from this address were not good, or are being asked about: come again",
+        come_back_soon);
+  }
+  asking_ = true;
   core_->options.review(machine_.greeting().credential,
                         [weak = weak_from_this()](const result<token_holder>& holder) {
                           if (const auto self = weak.lock()) self->reviewed(holder, boot_clock::now());
@@ -62,7 +70,11 @@ void agent_session::ask_about_token() {
 }
 
 void agent_session::reviewed(const result<token_holder>& holder, instant now) {
-  if (core_->closed || machine_.ended()) return;
+  asking_ = false;
+  if (core_->closed) return;
+  // Trouble of the API server is not the agent's.
+  if (holder.has_error() || holder->genuine) core_->tokens.give_back(address_);
+  if (machine_.ended()) return;
   if (holder.has_error()) {
     // Trouble of the API server ends no session whose last token is still good.
     if (node_ && now < token_ends_) {
@@ -115,6 +127,8 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   ++c.counters.welcomed;
   ++c.counters.open;
   --c.counters.greeting;
+  leave_seat();
+  c.known.add(address_, now);
   c.store.set_linked(*node_, true, now);
   c.tell({.id = *node_,
           .name = name_,

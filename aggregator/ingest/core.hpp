@@ -3,6 +3,7 @@
 #include "aggregator/ingest/admission.hpp"
 #include "aggregator/ingest/listener.hpp"
 #include "common/async/task_group.hpp"
+#include "common/crowd.hpp"
 #include "common/rare_warning.hpp"
 #include "common/wire/link_offset.hpp"
 
@@ -18,6 +19,27 @@ namespace binnacle::ingest {
 
 class agent_session;
 
+/// Addresses from which an agent was welcomed within the last day. Pure.
+class known_addresses {
+ public:
+  explicit known_addresses(std::size_t most) : most_(most) {}
+
+  void add(const network& address, instant now) {
+    if (seen_.size() >= most_ && !seen_.contains(address))
+      std::erase_if(seen_, [now](const auto& one) { return now - one.second > remembered; });
+    if (seen_.size() < most_ || seen_.contains(address)) seen_[address] = now;
+  }
+  bool contains(const network& address, instant now) const {
+    const auto at = seen_.find(address);
+    return at != seen_.end() && now - at->second <= remembered;
+  }
+
+ private:
+  static constexpr duration remembered = std::chrono::hours(24);
+  std::size_t most_;
+  std::map<network, instant> seen_;
+};
+
 /// What outlives the sessions of a node.
 struct node_link {
   std::weak_ptr<agent_session> current;  ///< the newest session that was welcomed
@@ -30,7 +52,13 @@ struct node_link {
 /// uses.
 struct core {
   core(async::loop& on, ingest_options o, store::warehouse& s, ingest_events e, logger l)
-      : loop(on), options(std::move(o)), store(s), events(std::move(e)), log(std::move(l)), tasks(on, log) {}
+      : loop(on),
+        options(std::move(o)),
+        store(s),
+        events(std::move(e)),
+        log(std::move(l)),
+        known(options.max_sessions),
+        tasks(on, log) {}
 
   // Constant after construction.
   async::loop& loop;
@@ -40,6 +68,9 @@ struct core {
   const logger log;
 
   // Owned by the loop.
+  crowd<agent_session> greeting;  ///< sessions that were not welcomed, by /24 and /48
+  known_addresses known;
+  token_ration tokens;
   async::task_group tasks;
   ingest_counters counters;
   wire::interest interest;

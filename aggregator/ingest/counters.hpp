@@ -12,8 +12,12 @@ namespace binnacle::ingest {
 struct ingest_counters {
   // Connections, before there is a session.
   std::uint64_t accepted = 0;
-  std::uint64_t turned_away =
-      0;  ///< reset at once: the queue for the handshake was full, or all sessions taken
+  std::uint64_t turned_away = 0;  ///< reset: too many wait for the handshake, or all sessions are taken
+  std::uint64_t silent = 0;       ///< sent no ClientHello in time
+  std::uint64_t no_hello = 0;     ///< sent something else
+  std::uint64_t evicted =
+      0;  ///< stood still in the handshake or before the hello, and gave way to a newcomer
+  std::uint64_t rationed = 0;            ///< hellos whose token was not asked about: see token_ration
   std::uint64_t handshake_failures = 0;  ///< no TLS 1.3, no certificate of ours, or too slow
   // Sessions.
   std::uint64_t welcomed = 0;

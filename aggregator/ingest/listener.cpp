@@ -2,6 +2,8 @@
 
 #include "aggregator/ingest/agent_session.hpp"
 #include "aggregator/ingest/core.hpp"
+#include "aggregator/ingest/lobby.hpp"
+#include "aggregator/ingest/waiting_line.hpp"
 #include "common/async/listener.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
@@ -10,9 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <netinet/tcp.h>
 #include <optional>
+#include <random>
 #include <sys/socket.h>
 #include <utility>
 
@@ -36,18 +38,14 @@ void watch_peer(async::tcp_socket& s) {
   set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
 }
 
-/// Closes with a reset: the peer knows at once, and nothing of it stays here.
-void turn_away(async::tcp_socket s) {
-  boost::system::error_code ignored;
-  s.set_option(boost::asio::socket_base::linger(true, 0), ignored);
-  s.close(ignored);
-}
-
 }  // namespace
 
 struct listener::impl : std::enable_shared_from_this<listener::impl> {
   impl(async::loop& on, ingest_options options, store::warehouse& store, ingest_events events, logger log)
       : shared(std::make_shared<core>(on, std::move(options), store, std::move(events), std::move(log))),
+        silent(on, shared->options.handshake_queue, shared->options.hello_deadline, shared->counters,
+               shared->tasks, [this](arrival who) { line_up(std::move(who)); }),
+        line(shared->options.handshake_queue),
         budget(shared->options.handshakes_per_second, boot_clock::now()),
         queued(on),
         leaving(on, shared->log) {}
@@ -56,18 +54,16 @@ struct listener::impl : std::enable_shared_from_this<listener::impl> {
   static task<void> admit(std::shared_ptr<impl> self);
   static task<void> drain(std::shared_ptr<impl> self, async::deadline until, std::function<void()> done);
 
-  void take(async::tcp_socket s);
-  bool full() const {
-    const ingest_counters& c = shared->counters;
-    return waiting.size() >= shared->options.handshake_queue ||
-           c.greeting + c.open + waiting.size() >= shared->options.max_sessions;
-  }
+  void line_up(arrival who);
+  bool has_place();
+  void begin(arrival who);
+  void lose(async::tcp_socket& s);
 
   const std::shared_ptr<core> shared;
   std::optional<async::listener> door;
   std::uint16_t port = 0;
-  // Accepted and waiting for their handshake.
-  std::deque<async::tcp_socket> waiting;
+  lobby silent;                // accepted
+  waiting_line<arrival> line;  // said hello, and waiting for their handshake
   handshake_budget budget;
   async::event queued;
   bool stopping = false;
@@ -75,20 +71,29 @@ struct listener::impl : std::enable_shared_from_this<listener::impl> {
   async::task_group leaving;
 };
 
-void listener::impl::take(async::tcp_socket s) {
+void listener::impl::lose(async::tcp_socket& s) {
   ingest_counters& c = shared->counters;
-  ++c.accepted;
-  if (full() || stopping) {
-    ++c.turned_away;
-    shared->overload_warning.say(
-        shared->log, boot_clock::now(),
-        fmt::format(
-            "too many agents at once ({} sessions, {} waiting): some are turned away and will come back",
-            c.open, waiting.size()));
-    return turn_away(std::move(s));
+  ++c.turned_away;
+  shared->overload_warning.say(
+      shared->log, boot_clock::now(),
+      fmt::format(
+          "too many agents at once ({} sessions, {} waiting): some are turned away and will come back",
+          c.open, c.queued));
+  turn_away(s);
+}
+
+void listener::impl::line_up(arrival who) {
+  const bool known = shared->known.contains(who.address, boot_clock::now());
+  const network from = who.from;
+  const auto draw = [this](std::size_t of) {
+    return std::uniform_int_distribution<std::size_t>(0, of - 1)(shared->random);
+  };
+  auto lost = line.join(from, known, std::move(who), draw);
+  if (lost) {
+    lose(lost->socket);
+  } else {
+    ++shared->counters.queued;
   }
-  waiting.push_back(std::move(s));
-  c.queued = waiting.size();
   queued.notify();
 }
 
@@ -96,8 +101,32 @@ task<void> listener::impl::accept(std::shared_ptr<impl> self) {
   for (;;) {
     auto socket = co_await self->door->accept();
     if (socket.has_error()) co_return;
-    self->take(std::move(*socket));
+    ++self->shared->counters.accepted;
+    self->silent.take(std::move(*socket));
   }
+}
+
+/// A crowd before the welcome keeps nobody out: of the network that has most there the one that has waited
+/// longest for its peer gives way.
+bool listener::impl::has_place() {
+  core& c = *shared;
+  if (c.greeting.size() < c.options.max_greeting) return true;
+  for (agent_session* one : c.greeting.largest()) {
+    if (!one->waits_for_peer()) continue;
+    ++c.counters.evicted;
+    one->evict();
+    return true;
+  }
+  return false;
+}
+
+void listener::impl::begin(arrival who) {
+  core& c = *shared;
+  if (c.counters.greeting + c.counters.open >= c.options.max_sessions) return lose(who.socket);
+  watch_peer(who.socket);
+  async::stream peer(std::move(who.socket), c.options.tls->current(), tls::role::server);
+  auto session = std::make_shared<agent_session>(shared, std::move(peer), who.from, who.address);
+  c.tasks.spawn("an agent's session", agent_session::run(std::move(session)));
 }
 
 /// Begins handshakes as the budget allows. Handshakes of slow peers go on side by side, but not without
@@ -105,24 +134,22 @@ task<void> listener::impl::accept(std::shared_ptr<impl> self) {
 task<void> listener::impl::admit(std::shared_ptr<impl> self) {
   core& c = *self->shared;
   while (!self->stopping) {
-    if (self->waiting.empty()) {
+    if (self->line.empty()) {
       co_await self->queued.wait();
       continue;
     }
+    if (!self->has_place()) {
+      co_await async::sleep_for(std::chrono::milliseconds(10));
+      continue;
+    }
     const instant now = boot_clock::now();
-    const bool room = c.counters.greeting < c.options.max_greeting;
-    if (!room || !self->budget.take(now)) {
-      const duration pause = room ? self->budget.next() - now : duration(std::chrono::milliseconds(10));
+    if (!self->budget.take(now)) {
+      const duration pause = self->budget.next() - now;
       co_await async::sleep_for(pause);
       continue;
     }
-    async::tcp_socket socket = std::move(self->waiting.front());
-    self->waiting.pop_front();
-    c.counters.queued = self->waiting.size();
-    watch_peer(socket);
-    async::stream peer(std::move(socket), c.options.tls->current(), tls::role::server);
-    auto session = std::make_shared<agent_session>(self->shared, std::move(peer));
-    c.tasks.spawn("an agent's session", agent_session::run(std::move(session)));
+    --c.counters.queued;
+    self->begin(self->line.next());
     // The session begins at the next turn of the loop; what else is due comes before the next handshake.
     co_await async::sleep_for(std::chrono::nanoseconds(0));
   }
@@ -149,7 +176,8 @@ listener::~listener() {
   impl_->stopping = true;
   impl_->shared->closed = true;
   if (impl_->door) impl_->door->close();
-  impl_->waiting.clear();
+  impl_->silent.close();
+  impl_->line.clear();
   impl_->shared->tasks.cancel();
 }
 
@@ -196,8 +224,11 @@ void listener::stop(std::chrono::milliseconds grace, std::function<void()> done)
   impl& i = *impl_;
   i.stopping = true;
   if (i.door) i.door->close();
-  for (auto& socket : i.waiting) turn_away(std::move(socket));
-  i.waiting.clear();
+  i.silent.close();
+  while (!i.line.empty()) {
+    arrival waiting = i.line.next();
+    turn_away(waiting.socket);
+  }
   i.shared->counters.queued = 0;
   i.queued.notify();
   // A copy: a session that ends takes itself out of the set.

@@ -247,6 +247,7 @@ void stream::close() {
     (void)impl_->send_outbox();
   }
   impl_->socket.close(ignored);
+  if (impl_->engine) impl_->engine->detach();
   impl_->watchdog.cancel();
 }
 

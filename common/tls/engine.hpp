@@ -55,6 +55,8 @@ class engine {
   std::string& outbox() noexcept { return outbox_; }
   /// Bytes taken from the socket wait inside: read() before waiting for the socket.
   bool buffered() const noexcept;
+  /// The socket has been closed, and its number may be another's by now: nothing is read from it any more.
+  void detach() noexcept { socket_ = -1; }
   /// Bytes taken from the socket so far.
   std::uint64_t received() const noexcept { return received_; }
   /// A plain HTTP request came instead of a handshake.

@@ -80,7 +80,7 @@ TEST_SUITE("aggregator/ingest/hostile") {
       auto plain = co_await async::connect("127.0.0.1", h.door->port(), nullptr, "", within(5s));
       REQUIRE(plain.has_value());
       auto sent = co_await plain->write("GET / HTTP/1.1\r\n\r\n", within(5s));
-      auto again = [&] { return h.door->counters().handshake_failures == 2; };
+      auto again = [&] { return h.door->counters().no_hello == 1; };
       co_await h.until(again);
       CHECK(h.door->counters().greeting == 0);
       co_await w.is_unharmed();
@@ -307,6 +307,45 @@ TEST_SUITE("aggregator/ingest/storm") {
       CHECK(h.door->counters().turned_away >= 30);
       CHECK(h.door->counters().queued <= 2);
       crowd.clear();
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("who says nothing, or half of it, takes no agent's place and is let go") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop, {.max_greeting = 1, .hello_deadline = 100ms});
+      std::vector<async::stream> crowd;
+      const std::string half_a_record("\x16\x03\x01\x02\x00\x01\x00", 7);
+      for (const std::string& said : {std::string(), half_a_record.substr(0, 3), half_a_record}) {
+        auto made = co_await async::connect("127.0.0.1", h.door->port(), nullptr, "", within(5s));
+        REQUIRE(made.has_value());
+        co_await made->write(said, within(5s));
+        crowd.push_back(std::move(*made));
+      }
+      visitor agent(h, "node-1");
+      co_await agent.hello("node-1");
+      CHECK(agent.last == event::welcomed);
+      auto let_go = [&] { return h.door->counters().silent == 3; };
+      co_await h.until(let_go);
+      CHECK(h.door->counters().queued == 0);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("sessions that never say hello keep no agent out: the one that waits longest gives way") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop, {.max_greeting = 2});
+      visitor first(h, "node-1"), second(h, "node-2"), agent(h, "node-3");
+      for (visitor* one : {&first, &second}) {
+        const bool connected = co_await one->connect();
+        CHECK(connected);
+      }
+      co_await agent.hello("node-3");
+      CHECK(agent.last == event::welcomed);
+      CHECK(h.door->counters().evicted == 1);
+      char byte = 0;
+      const auto ended = co_await first.peer->read_some({&byte, 1}, within(5s));
+      CHECK((ended.has_error() ? ended.error().code != errc::timeout : *ended == 0));
       co_await h.stop();
     });
   }

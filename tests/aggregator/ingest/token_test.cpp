@@ -1,3 +1,4 @@
+#include "aggregator/ingest/admission.hpp"
 #include "common/async/task_group.hpp"
 #include "tests/aggregator/ingest/house.hpp"
 
@@ -153,6 +154,29 @@ TEST_SUITE("aggregator/ingest/token") {
       tokens.ill = true;
       co_await renew(agent, "agent@n1");
       CHECK(agent.why() == wire::reason::unverified);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE(
+      "an address whose tokens are not good gets no more questions asked, and one whose are good does") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      house h(loop, tokens.options(loop));
+      constexpr std::size_t most = token_ration::most;
+      for (std::size_t i = 0; i < most; ++i) {
+        visitor good(h);
+        co_await greet(good, "n1", "agent@n1");
+        CHECK(good.last == event::welcomed);
+      }
+      CHECK(tokens.asked.size() == most);
+      while (h.door->counters().rationed == 0 && tokens.asked.size() < 3 * most) {
+        visitor stranger(h);
+        co_await greet(stranger, "n2", "nobody's");
+        CHECK(stranger.last == event::ended);
+      }
+      CHECK(h.door->counters().rationed == 1);
+      CHECK(tokens.asked.size() >= 2 * most);
       co_await h.stop();
     });
   }

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace binnacle {
+
+/// Where a peer comes from, as far as it counts: its address with the last bits cut off. IPv4 is mapped into
+/// IPv6 (RFC 4291 2.5.5.2).
+struct network {
+  std::array<std::uint8_t, 16> bytes{};
+  friend auto operator<=>(const network&, const network&) = default;
+};
+
+/// Those who share something that is bounded, by the network they come from; tells who has to give way when a
+/// newcomer finds no room: somebody of the network that has most of it. So a crowd from one place takes from
+/// itself, and a caller from elsewhere keeps its place. Ordered containers: no hash that a peer could choose
+/// its addresses by. Enter and leave cost the logarithm of the number of networks. Pure.
+template <class Member>
+class crowd {
+ public:
+  using members = std::list<Member*>;
+  struct place {
+    network from;
+    typename members::iterator at;
+  };
+
+  place enter(const network& from, Member* who) {
+    members& group = groups_[from];
+    moved(from, group.size(), group.size() + 1);
+    ++size_;
+    return {from, group.insert(group.end(), who)};
+  }
+  void leave(const place& which) {
+    const auto group = groups_.find(which.from);
+    const std::size_t before = group->second.size();
+    group->second.erase(which.at);
+    moved(which.from, before, before - 1);
+    --size_;
+    if (before == 1) groups_.erase(group);
+  }
+  std::size_t size() const noexcept { return size_; }
+  /// How many come from there.
+  std::size_t share_of(const network& from) const {
+    const auto group = groups_.find(from);
+    return group == groups_.end() ? 0 : group->second.size();
+  }
+  /// Those of the network that has most, in the order they came. Not to be called while nobody is here.
+  const members& largest() const { return groups_.find(by_size_.rbegin()->second)->second; }
+
+ private:
+  void moved(const network& which, std::size_t before, std::size_t after) {
+    if (before > 0) by_size_.erase({before, which});
+    if (after > 0) by_size_.insert({after, which});
+  }
+
+  std::map<network, members> groups_;
+  std::set<std::pair<std::size_t, network>> by_size_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace binnacle

@@ -1,0 +1,102 @@
+#include "aggregator/ingest/admission.hpp"
+
+#include "aggregator/ingest/waiting_line.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace admission_test {
+
+using namespace binnacle;
+using namespace binnacle::ingest;
+using namespace std::chrono_literals;
+
+network numbered(std::uint8_t n) {
+  network out;
+  out.bytes[15] = n;
+  return out;
+}
+const auto the_last = [](std::size_t of) { return of - 1; };
+
+TEST_SUITE("aggregator/ingest/waiting_line") {
+  TEST_CASE("each strangers' network has its turn, however many it sends") {
+    waiting_line<std::string> line(100);
+    for (int i = 0; i < 50; ++i) line.join(numbered(1), false, "crowd", the_last);
+    line.join(numbered(2), false, "alone", the_last);
+    const std::vector<std::string> first{line.next(), line.next()};
+    CHECK((first[0] == "alone" || first[1] == "alone"));
+    CHECK(line.size() == 49);
+  }
+
+  TEST_CASE("who is known goes first, and strangers are not shut out by that") {
+    waiting_line<std::string> line(100);
+    for (int i = 0; i < 8; ++i) {
+      line.join(numbered(1), false, "stranger", the_last);
+      line.join(numbered(2), true, "known", the_last);
+    }
+    int strangers = 0;
+    CHECK(line.next() == "known");
+    for (int i = 0; i < 7; ++i) strangers += line.next() == "stranger" ? 1 : 0;
+    CHECK(strangers == 2);
+    while (!line.empty()) strangers += line.next() == "stranger" ? 1 : 0;
+    CHECK(strangers == 8);
+  }
+
+  TEST_CASE("a full line loses one of the network that has most in it") {
+    waiting_line<std::string> line(3);
+    line.join(numbered(2), false, "alone", the_last);
+    line.join(numbered(1), false, "first", the_last);
+    line.join(numbered(1), false, "second", the_last);
+    CHECK(line.join(numbered(3), true, "known", the_last) == "second");
+    CHECK(line.size() == 3);
+    CHECK(line.next() == "known");
+  }
+
+  TEST_CASE("among those who are known, too, a full line loses somebody") {
+    waiting_line<std::string> line(1);
+    CHECK_FALSE(line.join(numbered(1), true, "first", the_last).has_value());
+    CHECK(line.join(numbered(2), true, "second", the_last) == "first");
+    CHECK(line.next() == "second");
+    CHECK(line.empty());
+  }
+}
+
+TEST_SUITE("aggregator/ingest/token_ration") {
+  TEST_CASE("an address whose tokens are not good soon has no more questions; others have theirs") {
+    token_ration ration;
+    const instant now = instant() + 1h;
+    for (int i = 0; i < token_ration::most; ++i) CHECK(ration.take(numbered(1), now));
+    CHECK_FALSE(ration.take(numbered(1), now));
+    CHECK(ration.take(numbered(2), now));
+    CHECK(ration.take(numbered(1), now + token_ration::each));
+    CHECK_FALSE(ration.take(numbered(1), now + token_ration::each));
+  }
+
+  TEST_CASE("good tokens cost nothing, however many come from one address") {
+    token_ration ration;
+    const instant now = instant() + 1h;
+    for (int i = 0; i < 5'000; ++i) {
+      REQUIRE(ration.take(numbered(1), now));
+      ration.give_back(numbered(1));
+    }
+  }
+
+  TEST_CASE("the addresses that owe are bounded, and those that owe nothing more are forgotten") {
+    token_ration ration;
+    const instant now = instant() + 1h;
+    const auto address = [](std::size_t i) {
+      network out;
+      out.bytes[0] = static_cast<std::uint8_t>(i);
+      out.bytes[1] = static_cast<std::uint8_t>(i >> 8);
+      return out;
+    };
+    for (std::size_t i = 0; i < token_ration::most_addresses; ++i) REQUIRE(ration.take(address(i), now));
+    CHECK_FALSE(ration.take(address(token_ration::most_addresses), now));
+    CHECK(ration.take(address(0), now));
+    CHECK(ration.take(address(token_ration::most_addresses), now + 1min));
+  }
+}
+
+}  // namespace admission_test

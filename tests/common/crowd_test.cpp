@@ -1,0 +1,46 @@
+#include "common/crowd.hpp"
+
+#include <doctest/doctest.h>
+
+namespace crowd_test {
+
+using namespace binnacle;
+
+network numbered(std::uint8_t n) {
+  network out;
+  out.bytes[15] = n;
+  return out;
+}
+
+TEST_SUITE("common/crowd") {
+  TEST_CASE("those of the network that has most give way, the oldest first") {
+    crowd<int> c;
+    int a = 1, b = 2, d = 3, e = 4;
+    c.enter(numbered(1), &a);
+    const auto second = c.enter(numbered(2), &b);
+    c.enter(numbered(2), &d);
+    CHECK(c.size() == 3);
+    CHECK(c.largest() == std::list<int*>{&b, &d});
+    c.leave(second);
+    const auto more = c.enter(numbered(1), &e);
+    CHECK(c.largest() == std::list<int*>{&a, &e});
+    CHECK(c.share_of(numbered(1)) == 2);
+    c.leave(more);
+    CHECK(c.share_of(numbered(1)) == 1);
+    CHECK(c.share_of(numbered(3)) == 0);
+  }
+
+  TEST_CASE("who has left is forgotten, the last one of all included") {
+    crowd<int> c;
+    int a = 1;
+    for (int i = 0; i < 3; ++i) {
+      const auto place = c.enter(numbered(7), &a);
+      CHECK(c.size() == 1);
+      c.leave(place);
+      CHECK(c.size() == 0);
+      CHECK(c.share_of(numbered(7)) == 0);
+    }
+  }
+}
+
+}  // namespace crowd_test
