@@ -172,7 +172,11 @@ config_spec bind(settings& s) {
   bind_bmc(spec, s);
 
   spec.group("What is served");
-  spec.add("listen", s.listen, "address of /metrics, /livez and /readyz; empty: none");
+  spec.add("listen", s.listen,
+           "address of /metrics, /livez and /readyz; :9103 for scrapers of other machines, empty: none");
+  spec.add("health", s.health,
+           "address of /livez and /readyz alone, in plain HTTP, which no crowd of scrapers can take: :9104; "
+           "empty: none");
   spec.add("listen-cert", s.listen_cert, "PEM file: serve that over TLS with this certificate");
   spec.add("listen-key", s.listen_key, "PEM file: its private key");
   spec.add("listen-ca", s.listen_ca, "PEM file: ask scrapers for certificates of this CA");
@@ -233,15 +237,18 @@ result<void> complete(settings& s) {
   if (!s.listen.empty()) {
     if (auto at = parse_listen(s.listen); !at) return at.error();
   }
+  if (!s.health.empty()) {
+    if (auto at = parse_listen(s.health, "health"); !at) return at.error();
+  }
   if (s.listen_cert.empty() != s.listen_key.empty() || (s.listen_cert.empty() && !s.listen_ca.empty())) {
     return invalid("listen-cert and listen-key belong together, and listen-ca needs both");
   }
   return {};
 }
 
-result<listen_address> parse_listen(const std::string& text) {
+result<listen_address> parse_listen(const std::string& text, std::string_view key) {
   const auto wrong =
-      invalid("listen \"" + text + "\" is no address: use :9103, 127.0.0.1:9103 or [::1]:9103");
+      invalid(fmt::format("{} \"{}\" is no address: use :9103, 127.0.0.1:9103 or [::1]:9103", key, text));
   const auto colon = text.rfind(':');
   if (colon == text.npos) return wrong;
   listen_address at{text.substr(0, colon), 0};

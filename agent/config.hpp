@@ -63,7 +63,8 @@ struct settings {
   std::string sys_root = "/sys";
   std::string proc_root = "/proc";
 
-  std::string listen = ":9103";  ///< empty: no scrape endpoint
+  std::string listen = "127.0.0.1:9103";  ///< empty: no scrape endpoint
+  std::string health;                     ///< empty: health is at `listen` alone
   std::string listen_cert, listen_key, listen_ca;
 
   std::string log_level = "info";
@@ -87,7 +88,8 @@ struct listen_address {
   std::string address;  ///< empty: every address, of both families
   std::uint16_t port = 0;
 };
-/// ":9103", "127.0.0.1:9103", "[::1]:9103". Errors: invalid_input with the form expected.
-result<listen_address> parse_listen(const std::string& text);
+/// ":9103", "127.0.0.1:9103", "[::1]:9103". Errors: invalid_input with the form expected; `key` is the
+/// setting.
+result<listen_address> parse_listen(const std::string& text, std::string_view key = "listen");
 
 }  // namespace binnacle::agent

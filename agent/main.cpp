@@ -24,6 +24,7 @@
 #include "agent/uplink.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
+#include "common/descriptor_limit.hpp"
 #include "common/http/server.hpp"
 #include "common/text.hpp"
 #include "common/tls/own_certificate.hpp"
@@ -40,6 +41,8 @@ namespace binnacle::agent {
 namespace {
 
 constexpr auto drain = std::chrono::seconds(2);
+// Few read an agent, and its descriptors are for its sources. A crowd beyond them takes places from itself.
+constexpr std::size_t most_connections = 64;
 
 using sources = std::vector<std::unique_ptr<source>>;
 
@@ -204,7 +207,7 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
   o.name = "scrape";
   o.address = at->address;
   o.port = at->port;
-  o.max_connections = 64;
+  o.max_connections = most_connections;
   if (!s.listen_cert.empty()) {
     tls::options t;
     t.pem = {s.listen_cert, s.listen_key, s.listen_ca};
@@ -221,13 +224,44 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
   return server;
 }
 
+std::vector<std::pair<std::string, std::uint64_t>> dropped_by(
+    const std::vector<std::unique_ptr<http::server>>& servers) {
+  http::server_counters sum;
+  for (const auto& one : servers) {
+    sum.evicted += one->counters().evicted;
+    sum.rejected += one->counters().rejected;
+    sum.silent += one->counters().silent;
+    sum.floods += one->counters().floods;
+  }
+  return {{"evicted", sum.evicted}, {"full", sum.rejected}, {"silent", sum.silent}, {"flood", sum.floods}};
+}
+
+// What the kubelet asks, where nobody else has anything to ask.
+result<std::unique_ptr<http::server>> make_health_server(const settings& s, async::loop& loop,
+                                                         std::function<bool()> complete, const logger& log) {
+  const auto at = parse_listen(s.health, "health");
+  if (!at) return at.error();
+  http::server_options o;
+  o.name = "health";
+  o.address = at->address;
+  o.port = at->port;
+  o.max_connections = most_connections;
+  http::router routes;
+  mount_health(routes, std::move(complete));
+  auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part("health"));
+  if (auto started = server->start(); !started) return started.error();
+  log.info("health is on http://{}",
+           host_and_port(at->address.empty() ? "localhost" : at->address, server->port()));
+  return server;
+}
+
 // Everything that runs; each part uses only those above it, and goes away before them.
 struct parts {
   async::loop loop{1};
   board readings;
   std::unique_ptr<sampler> reader;
   std::unique_ptr<uplink> up;
-  std::unique_ptr<http::server> server;
+  std::vector<std::unique_ptr<http::server>> servers;
 };
 
 async::task<void> stop_when_asked(parts* p, async::task_group* tasks, logger log) {
@@ -235,12 +269,12 @@ async::task<void> stop_when_asked(parts* p, async::task_group* tasks, logger log
   const char* const name = signal == SIGTERM ? "SIGTERM" : signal == SIGHUP ? "SIGHUP" : "SIGINT";
   log.info("{}: sending what is left and stopping", name);
   auto stopped = std::make_shared<async::event>(p->loop);
-  auto waiting = std::make_shared<int>(p->server ? 2 : 1);
+  auto waiting = std::make_shared<std::size_t>(1 + p->servers.size());
   const std::function<void()> done = [stopped, waiting] {
     if (--*waiting == 0) stopped->notify();
   };
   p->up->stop(drain, done);
-  if (p->server) p->server->stop(drain, done);
+  for (auto& server : p->servers) server->stop(drain, done);
   co_await stopped->wait(async::within(drain + std::chrono::seconds(1)));
   tasks->cancel();
   p->loop.stop();
@@ -261,6 +295,7 @@ result<privileges> drop_privileges(const settings& s) {
 }
 
 result<void> serve(const settings& s, const logger& log) {
+  raise_descriptor_limit();
   for (const auto* key : {&s.key, &s.listen_key}) {
     if (const auto exposed = tls::exposed_key(*key); !exposed.empty()) log.warning("{}", exposed);
   }
@@ -290,7 +325,8 @@ result<void> serve(const settings& s, const logger& log) {
       std::make_unique<host_source>(host_options{s.period, s.inlet_sensors}));  // after those it is made of
   const auto slow = std::max<duration>(s.period, std::chrono::seconds(5));
   self_source::origins about{[&p] { return p.reader->report(); }, [&p] { return p.up->report(); },
-                             [troubles] { return !troubles->empty(); }};
+                             [troubles] { return !troubles->empty(); },
+                             [&p] { return dropped_by(p.servers); }};
   p.reader->add(std::make_unique<self_source>(std::move(about), slow));
 
   if (!s.listen.empty()) {
@@ -298,7 +334,12 @@ result<void> serve(const settings& s, const logger& log) {
     mount_metrics_page(routes, p.readings, complete, boot_clock::now);
     auto server = make_server(s, p.loop, std::move(routes), log, tasks, troubles);
     if (!server) return server.error();
-    p.server = *std::move(server);
+    p.servers.push_back(*std::move(server));
+  }
+  if (!s.health.empty()) {
+    auto server = make_health_server(s, p.loop, complete, log);
+    if (!server) return server.error();
+    p.servers.push_back(*std::move(server));
   }
   if (s.aggregator.empty())
     log.info("no aggregator is configured: what is read is only served at the scrape endpoint");

@@ -51,6 +51,10 @@ void mount_metrics_page(http::router& routes, const board& from, std::function<b
     answer.content_type = exposition::writer::content_type;
     return answer;
   });
+  mount_health(routes, std::move(ready));
+}
+
+void mount_health(http::router& routes, std::function<bool()> ready) {
   http::health checks;
   checks.add_ready("sources", std::move(ready));
   http::mount_health(routes, std::move(checks));

@@ -17,5 +17,7 @@ std::string exposition_of(const board& from, instant now);
 /// The board must outlive the routes.
 void mount_metrics_page(http::router& routes, const board& from, std::function<bool()> ready,
                         std::function<instant()> now);
+/// GET /livez and /readyz alone.
+void mount_health(http::router& routes, std::function<bool()> ready);
 
 }  // namespace binnacle::agent

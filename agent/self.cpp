@@ -39,8 +39,19 @@ result<void> self_source::read(board& out) {
     out.set(labelled(out, "binnacle_agent_refused_series_total", "reason", std::string(r.reason)),
             static_cast<std::int64_t>(r.count));
   }
+  read_ports(out);
   out.mark_read(group_, time_.now());
   return {};
+}
+
+// Nothing in most agents' lives, so it is no series before there is something.
+void self_source::read_ports(board& out) {
+  if (!from_.dropped) return;
+  for (const auto& [why, count] : from_.dropped()) {
+    if (count > 0)
+      out.set(labelled(out, "binnacle_agent_http_dropped_total", "reason", why),
+              static_cast<std::int64_t>(count));
+  }
 }
 
 void self_source::read_sources(board& out) {

@@ -21,6 +21,8 @@ class self_source final : public source {
     std::function<std::vector<sampler::health>()> sources;
     std::function<uplink_report()> links;
     std::function<bool()> reload_failed;  ///< of certificate files that changed
+    /// Of the ports it serves: connections closed for the others' sake, by reason. None: nothing is served.
+    std::function<std::vector<std::pair<std::string, std::uint64_t>>()> dropped = {};
   };
   self_source(origins from, duration period, clocks time = {});
 
@@ -38,6 +40,7 @@ class self_source final : public source {
   void read_links(board& out);
   void read_budget(board& out, const uplink_report& report);
   void read_cost(board& out);
+  void read_ports(board& out);
   board::series_ref labelled(board& out, const char* family, const char* label, const std::string& value);
 
   origins from_;

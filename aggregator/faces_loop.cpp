@@ -109,8 +109,9 @@ decision::ring_limits ring_limits(const settings& s) {
 }  // namespace
 
 struct faces_loop::impl {
-  impl(const settings& s, std::shared_ptr<const metrics::alias_table> n, logger l)
+  impl(const settings& s, const descriptor_plan& r, std::shared_ptr<const metrics::alias_table> n, logger l)
       : options(s),
+        room(r),
         log(std::move(l)),
         tasks(loop, log),
         names(std::move(n)),
@@ -119,7 +120,7 @@ struct faces_loop::impl {
 
   result<std::shared_ptr<tls::context>> load(tls::client_certificate clients);
   void make_apis(ingest_loop& writer);
-  result<void> serve(std::string name, std::int64_t port, std::shared_ptr<tls::context> tls,
+  result<void> serve(std::string name, std::int64_t port, std::size_t most, std::shared_ptr<tls::context> tls,
                      http::router routes);
   bool knows_most_nodes();
   http::health health();
@@ -133,6 +134,7 @@ struct faces_loop::impl {
 
   // Constant after construction.
   const settings options;
+  const descriptor_plan room;
   const logger log;
   const instant started = boot_clock::now();
 
@@ -239,12 +241,13 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
   ops_api = std::make_unique<ops::api>(nodes, decisions, std::move(ops_sources));
 }
 
-result<void> faces_loop::impl::serve(std::string name, std::int64_t port, std::shared_ptr<tls::context> tls,
-                                     http::router routes) {
+result<void> faces_loop::impl::serve(std::string name, std::int64_t port, std::size_t most,
+                                     std::shared_ptr<tls::context> tls, http::router routes) {
   http::server_options o;
   o.name = name;
   o.address = options.address;
   o.port = static_cast<std::uint16_t>(port);
+  o.max_connections = most;
   const bool secure = tls != nullptr;
   o.tls = std::move(tls);
   auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part(name));
@@ -322,8 +325,9 @@ void faces_loop::impl::stop_servers(std::chrono::milliseconds grace) {
   }
 }
 
-faces_loop::faces_loop(const settings& s, std::shared_ptr<const metrics::alias_table> names, logger log)
-    : impl_(std::make_unique<impl>(s, std::move(names), std::move(log))) {}
+faces_loop::faces_loop(const settings& s, const descriptor_plan& room,
+                       std::shared_ptr<const metrics::alias_table> names, logger log)
+    : impl_(std::make_unique<impl>(s, room, std::move(names), std::move(log))) {}
 faces_loop::~faces_loop() = default;
 
 faces_mail faces_loop::mail() {
@@ -406,10 +410,11 @@ result<void> faces_loop::start(ingest_loop& writer) {
   http::mount_health(health_routes, self.health());
   if (s.unsafe) self.log.warning("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
   for (auto&& served :
-       {self.serve("extender", s.extender_port, s.unsafe ? nullptr : *strict, std::move(extender_routes)),
-        self.serve("custom metrics", s.metrics_port, *lenient, std::move(metrics_routes)),
-        self.serve("ops", s.ops_port, *lenient, std::move(ops_routes)),
-        self.serve("health", s.health_port, nullptr, std::move(health_routes))}) {
+       {self.serve("extender", s.extender_port, self.room.extender, s.unsafe ? nullptr : *strict,
+                   std::move(extender_routes)),
+        self.serve("custom metrics", s.metrics_port, self.room.metrics, *lenient, std::move(metrics_routes)),
+        self.serve("ops", s.ops_port, self.room.ops, *lenient, std::move(ops_routes)),
+        self.serve("health", s.health_port, self.room.health, nullptr, std::move(health_routes))}) {
     if (served.has_error()) return served.error();
   }
   if (self.kubernetes)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/config.hpp"
+#include "aggregator/descriptor_plan.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/questions/watched_columns.hpp"
 #include "common/error.hpp"
@@ -21,7 +22,8 @@ namespace binnacle::aggregator {
 class faces_loop {
  public:
   /// `names`: until mail().aliases brings others.
-  faces_loop(const settings& s, std::shared_ptr<const metrics::alias_table> names, logger log);
+  faces_loop(const settings& s, const descriptor_plan& room,
+             std::shared_ptr<const metrics::alias_table> names, logger log);
   ~faces_loop();
   faces_loop(const faces_loop&) = delete;
   faces_loop& operator=(const faces_loop&) = delete;

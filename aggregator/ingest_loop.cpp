@@ -28,8 +28,9 @@ std::string account_name(const std::string& text) {
 }  // namespace
 
 struct ingest_loop::impl final : policy::sink, policy::column_source {
-  impl(const settings& s, policy::alias_file names, faces_mail m, logger l)
+  impl(const settings& s, const descriptor_plan& r, policy::alias_file names, faces_mail m, logger l)
       : options(s),
+        room(r),
         mail(std::move(m)),
         log(std::move(l)),
         tasks(loop, log),
@@ -103,6 +104,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
 
   // Constant after construction.
   const settings options;
+  const descriptor_plan room;
   const faces_mail mail;
   const logger log;
 
@@ -152,7 +154,8 @@ result<void> ingest_loop::impl::open_port() {
   o.cluster = options.cluster;
   o.replica_id = options.replica_id;
   o.replicas = static_cast<std::uint16_t>(options.replicas);
-  o.max_sessions = static_cast<std::size_t>(options.max_nodes);
+  o.max_sessions = std::min(static_cast<std::size_t>(options.max_nodes), room.agents);
+  o.handshake_queue = room.agents_queue;
   if (!options.agents_account.empty()) {
     o.agents_account = account_name(options.agents_account);
     o.review = [this](std::string token, std::function<void(result<ingest::token_holder>)> then) {
@@ -362,8 +365,9 @@ ingest_report ingest_loop::impl::report() const {
   return out;
 }
 
-ingest_loop::ingest_loop(const settings& s, policy::alias_file names, faces_mail mail, logger log)
-    : impl_(std::make_unique<impl>(s, std::move(names), std::move(mail), std::move(log))) {}
+ingest_loop::ingest_loop(const settings& s, const descriptor_plan& room, policy::alias_file names,
+                         faces_mail mail, logger log)
+    : impl_(std::make_unique<impl>(s, room, std::move(names), std::move(mail), std::move(log))) {}
 ingest_loop::~ingest_loop() = default;
 
 result<void> ingest_loop::start() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/config.hpp"
+#include "aggregator/descriptor_plan.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "aggregator/label_desk.hpp"
@@ -67,7 +68,8 @@ struct policy_text {
 class ingest_loop {
  public:
   /// `names` has been read once.
-  ingest_loop(const settings& s, policy::alias_file names, faces_mail mail, logger log);
+  ingest_loop(const settings& s, const descriptor_plan& room, policy::alias_file names, faces_mail mail,
+              logger log);
   ~ingest_loop();
   ingest_loop(const ingest_loop&) = delete;
   ingest_loop& operator=(const ingest_loop&) = delete;

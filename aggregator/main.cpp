@@ -2,14 +2,17 @@
 // reads.
 
 #include "aggregator/config.hpp"
+#include "aggregator/descriptor_plan.hpp"
 #include "aggregator/faces_loop.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/policy/alias_file.hpp"
 #include "common/config.hpp"
+#include "common/descriptor_limit.hpp"
 #include "common/log.hpp"
 #include "common/text.hpp"
 #include "common/tls/own_certificate.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -29,8 +32,17 @@ std::string host_name() {
 }
 
 int run(const settings& s, policy::alias_file names, const logger& log) {
-  faces_loop faces(s, names.table(), log);
-  ingest_loop ingest(s, std::move(names), faces.mail(), log.part("ingest"));
+  const std::size_t limit = raise_descriptor_limit();
+  const descriptor_plan room = plan_descriptors(limit, static_cast<std::size_t>(s.max_nodes));
+  if (room.is_tight) {
+    log.info(
+        "only {} files may be open here: {} agents, and {} connections at each face, at most; for more raise "
+        "the "
+        "limit of open files (LimitNOFILE of the unit, or the container runtime's)",
+        limit, room.agents, std::min({room.extender, room.metrics, room.ops, room.health}));
+  }
+  faces_loop faces(s, room, names.table(), log);
+  ingest_loop ingest(s, room, std::move(names), faces.mail(), log.part("ingest"));
   if (auto started = ingest.start(); started.has_error()) {
     log.error("{}", started.error().message);
     return 1;

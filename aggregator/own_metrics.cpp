@@ -77,6 +77,10 @@ void add_ingest(collector& c, const own_numbers& n) {
   }
   c.add("binnacle_sessions_refused_total", s.handshake_failures, {{"reason", "handshake"}});
   c.add("binnacle_sessions_refused_total", s.floods, {{"reason", "flood"}});
+  c.add("binnacle_sessions_refused_total", s.silent, {{"reason", "silent"}});
+  c.add("binnacle_sessions_refused_total", s.no_hello, {{"reason", "no_client_hello"}});
+  c.add("binnacle_sessions_refused_total", s.evicted, {{"reason", "evicted"}});
+  c.add("binnacle_sessions_refused_total", s.rationed, {{"reason", "rationed"}});
   c.add("binnacle_frames_total", s.frames);
   c.add("binnacle_samples_total", s.samples);
   c.add("binnacle_wire_bytes_total", s.bytes);
@@ -177,7 +181,17 @@ void add_servers(collector& c, const own_numbers& n) {
   each("binnacle_http_requests_total", &http::server_counters::requests);
   each("binnacle_http_malformed_total", &http::server_counters::malformed);
   each("binnacle_http_timeouts_total", &http::server_counters::timeouts);
-  each("binnacle_http_floods_total", &http::server_counters::floods);
+  each("binnacle_http_open", &http::server_counters::open);
+  each("binnacle_http_most", &http::server_counters::most);
+  for (const ops::listener_report& l : n.listeners) {
+    const auto dropped = [&](const char* why, std::uint64_t count) {
+      c.add("binnacle_http_dropped_total", count, {{"server", l.name}, {"reason", why}});
+    };
+    dropped("evicted", l.counters.evicted);
+    dropped("full", l.counters.rejected);
+    dropped("silent", l.counters.silent);
+    dropped("flood", l.counters.floods);
+  }
   for (const ops::certificate_report& f : n.certificates) {
     c.add("binnacle_certificate_remaining_seconds", static_cast<double>(f.seconds_left), {{"file", f.file}});
   }

@@ -1,5 +1,6 @@
 #include "common/http/connection.hpp"
 
+#include "common/async/network.hpp"
 #include "common/async/timers.hpp"
 #include "common/clock.hpp"
 #include "common/http/answer.hpp"
@@ -22,6 +23,8 @@ using async::within;
 namespace {
 
 constexpr std::size_t buffer_size = 64u << 10;
+// What counts as one address: whoever has one of IPv6 has 2^64 of them.
+constexpr unsigned v4_bits = 32, v6_bits = 64;
 
 /// Where what a handler or a guard says arrives: at once, or later, or never. The waiter goes away first when
 /// the peer does.
@@ -74,6 +77,7 @@ class connection {
  public:
   connection(server_core& core, async::tcp_socket socket)
       : core_(core),
+        seat_(core.seats.enter(async::network_of(socket, v4_bits, v6_bits), this)),
         stream_(std::move(socket), core.options.tls ? core.options.tls->current() : nullptr,
                 tls::role::server),
         answered_(core.loop),
@@ -81,6 +85,7 @@ class connection {
     ++core_.counters.open;
   }
   ~connection() {
+    leave_seat();
     --core_.counters.open;
     core_.open.erase(place_);
   }
@@ -97,8 +102,33 @@ class connection {
     if (idle_) stream_.close();
   }
 
+  /// How little is lost if it goes; `none`: it may not.
+  enum class worth : unsigned char { unknown, idle, stuck, none };
+  worth worth_now(instant now) const {
+    if (waits_ == wait::request) return is_known_ ? worth::idle : worth::unknown;
+    const bool stuck = waits_ == wait::peer && now - since_ >= core_.options.first_byte_deadline;
+    return stuck ? worth::stuck : worth::none;
+  }
+  instant since() const { return since_; }
+  /// For a newcomer.
+  void evict() {
+    leave_seat();
+    stream_.close();
+  }
+
  private:
-  task<bool> read_head(request_parser& parser);
+  /// What it waits for: the handshake or a request, the peer within a request or an answer, our handler.
+  enum class wait : unsigned char { request, peer, handler };
+  void waits_for(wait what) {
+    waits_ = what;
+    since_ = boot_clock::now();
+  }
+  void leave_seat() {
+    if (seat_) core_.seats.leave(*seat_);
+    seat_.reset();
+  }
+  enum class heard { head, nothing, end };
+  task<heard> read_head(request_parser& parser);
   task<bool> read_body(request_parser& parser, exchange& to);
   /// What the guard wants the caller to be told; nothing: go on.
   task<std::optional<response>> refused(const request& head);
@@ -127,6 +157,11 @@ class connection {
   }
 
   server_core& core_;
+  std::optional<crowd<connection>::place> seat_;  // none once it was told to go
+  wait waits_ = wait::request;
+  instant since_ = boot_clock::now();
+  bool is_known_ = false;  // showed a certificate of ours, or was served
+  bool is_new_ = true;     // no request has come
   async::stream stream_;
   async::event answered_;
   std::list<connection*>::iterator place_;
@@ -138,10 +173,20 @@ class connection {
 };
 
 task<bool> connection::begin() {
-  const auto shaken = co_await stream_.handshake(within(core_.options.header_deadline), &core_.handshakes);
+  const server_options& o = core_.options;
+  if (o.tls) {
+    const auto first =
+        co_await stream_.wait_readable(within(std::min(o.first_byte_deadline, o.header_deadline)));
+    if (first.has_error()) {
+      if (first.error().code == errc::timeout) ++core_.counters.silent;
+      co_return false;
+    }
+  }
+  const auto shaken = co_await stream_.handshake(within(o.header_deadline), &core_.handshakes);
   if (shaken.has_value()) {
     tls::identity who;
     if (stream_.peer_identity(who)) peer_ = std::move(who);
+    is_known_ = peer_.has_value();
     shown_ = stream_.peer_shown();
     co_return true;
   }
@@ -189,12 +234,20 @@ task<bool> connection::one_request() {
   if (input().empty()) {
     buffer_.reset();
     idle_ = true;
-    const auto ready = co_await stream_.wait_readable(within(core_.options.idle_deadline));
+    waits_for(wait::request);
+    const bool strange = is_new_ && !is_known_;
+    const server_options& o = core_.options;
+    const auto ready = co_await stream_.wait_readable(
+        within(strange ? std::min(o.first_byte_deadline, o.idle_deadline) : o.idle_deadline));
     idle_ = false;
+    if (ready.has_error() && strange && ready.error().code == errc::timeout) ++core_.counters.silent;
     if (ready.has_error() || core_.stopping) co_return false;
   }
   request_parser parser(std::min(core_.options.header_limit, buffer_size - 1));
-  if (!co_await read_head(parser)) co_return false;
+  const heard read = co_await read_head(parser);
+  if (read != heard::head) co_return read == heard::nothing;
+  waits_for(wait::handler);
+  is_new_ = false;
   request& head = parser.head();
   if (parser.now() != request_parser::phase::refused) {
     ++core_.counters.requests;
@@ -241,24 +294,26 @@ std::unique_ptr<exchange> connection::make_exchange(const router::match& found, 
   }
 }
 
-// False when the peer is gone or never spoke; a refusal is left in the parser.
-task<bool> connection::read_head(request_parser& parser) {
+// A refusal is left in the parser. `nothing`: what woke us was no byte of a request, as a key update of TLS
+// is none.
+task<connection::heard> connection::read_head(request_parser& parser) {
   const auto until = within(core_.options.header_deadline);
   const request_parser::sink no_body = [](std::string_view) { return false; };
   bool began = false;
   for (;;) {
     began = began || !input().empty();
     drop_input(parser.feed(input(), no_body));
-    if (parser.now() != request_parser::phase::head) co_return true;
+    if (parser.now() != request_parser::phase::head) co_return heard::head;
     const auto got = co_await fill(until);
     if (got.has_value() && *got > 0) continue;
     if (got.has_error() && got.error().code == errc::timeout) {
+      if (!began) co_return heard::nothing;
       ++core_.counters.timeouts;
       parser.refuse(408, "the request did not arrive in time");
-      co_return true;
+      co_return heard::head;
     }
     if (began) ++core_.counters.malformed;
-    co_return false;
+    co_return heard::end;
   }
 }
 
@@ -287,7 +342,9 @@ task<bool> connection::read_body(request_parser& parser, exchange& to) {
       parser.refuse(400, "a chunk header or trailer is too long");
       break;
     }
+    waits_for(wait::peer);
     const auto got = co_await fill(until);
+    waits_for(wait::handler);
     if (got.has_value() && *got > 0) continue;
     if (got.has_value() || got.error().code != errc::timeout) co_return false;
     ++core_.counters.timeouts;
@@ -354,6 +411,7 @@ task<bool> connection::send(const response& answer, const request_parser& parser
   const auto until = within(core_.options.write_deadline);
   answer_slices slices(answer, head_of(answer, keep_alive, parser.is_http10()), !parser.is_head_request());
   for (auto piece = slices.next(); !piece.empty(); piece = slices.next()) {
+    waits_for(wait::peer);
     const auto sent = co_await stream_.write(piece, until);
     if (sent.has_error()) {
       if (sent.error().code == errc::timeout) ++core_.counters.timeouts;
@@ -361,6 +419,7 @@ task<bool> connection::send(const response& answer, const request_parser& parser
     }
     core_.counters.bytes_out += piece.size();
   }
+  is_known_ = is_known_ || answer.status < 400;
   co_return keep_alive;
 }
 
@@ -385,6 +444,24 @@ task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket socket) {
     }
   }
   co_await it.end();
+}
+
+bool make_room(server_core& core) {
+  using worth = connection::worth;
+  const instant now = boot_clock::now();
+  connection* found = nullptr;
+  worth least = worth::none;
+  for (connection* one : core.seats.largest()) {
+    const worth its = one->worth_now(now);
+    if (its == worth::none || its > least || (its == least && one->since() >= found->since())) continue;
+    found = one;
+    least = its;
+    if (its == worth::unknown) break;  // the list is in the order they came
+  }
+  if (found == nullptr) return false;
+  ++core.counters.evicted;
+  found->evict();
+  return true;
 }
 
 void close_idle(server_core& core) {

@@ -3,6 +3,7 @@
 #include "common/async/stream.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/turnstile.hpp"
+#include "common/crowd.hpp"
 #include "common/http/server.hpp"
 #include "common/rare_warning.hpp"
 
@@ -23,7 +24,9 @@ struct server_core {
         log(std::move(l)),
         handshakes(on),
         group(on, log),
-        ending(on, log) {}
+        ending(on, log) {
+    counters.most = options.max_connections;
+  }
 
   boost::asio::io_context& loop;
   const server_options options;
@@ -32,6 +35,7 @@ struct server_core {
 
   server_counters counters;
   std::list<connection*> open;
+  crowd<connection> seats;  // those of `open` that were not told to go
   bool stopping = false;
   bool retiring = false;  // answers go on, the last on each connection
   async::turnstile handshakes;
@@ -42,6 +46,9 @@ struct server_core {
 
 /// Serves one connection to its end.
 async::task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket socket);
+
+/// Closes a connection that a newcomer may have the place of; false when there is none.
+bool make_room(server_core& core);
 
 /// Closes the connections that wait for a request.
 void close_idle(server_core& core);

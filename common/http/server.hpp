@@ -20,7 +20,11 @@ struct server_options {
   std::uint16_t port = 0;                ///< 0: any free one, see server::port()
   std::shared_ptr<tls::context> tls;     ///< null: plain HTTP
   std::size_t header_limit = 64u << 10;  ///< bytes of request line and headers; more is answered 431
-  std::size_t max_connections = 4096;    ///< further ones are accepted and closed, counted
+  /// A newcomer beyond them takes the place of one that waits for its peer; see server.
+  std::size_t max_connections = 4096;
+  /// For the first byte of a connection, and, after a handshake without a certificate of ours, of its first
+  /// request. Also how long a request stands still before a newcomer may have its place.
+  std::chrono::milliseconds first_byte_deadline{std::chrono::seconds(3)};
   std::chrono::milliseconds header_deadline{std::chrono::seconds(10)};  ///< also for the TLS handshake
   std::chrono::milliseconds body_deadline{std::chrono::seconds(30)};    ///< for the whole body
   /// How long a handler may take to answer; 503 after it.
@@ -35,13 +39,23 @@ struct server_options {
 struct server_counters {
   std::uint64_t accepted = 0, rejected = 0, open = 0, handshake_failures = 0;
   std::uint64_t requests = 0, malformed = 0, timeouts = 0;
-  std::uint64_t floods = 0;  ///< connections that went beyond a bound of tls::engine
+  // Connections that were closed for what they did to others.
+  std::uint64_t most = 0;     ///< max_connections
+  std::uint64_t evicted = 0;  ///< had to give way to a newcomer
+  std::uint64_t silent = 0;   ///< sent nothing within first_byte_deadline
+  std::uint64_t floods = 0;   ///< went beyond a bound of tls::engine
   std::uint64_t bytes_in = 0, bytes_out = 0;
 };
 
 /// An HTTP/1.1 server on one loop: keep-alive, Content-Length answers, streaming request bodies. Long bodies
 /// and answers go in pieces of at most 64 KiB between which other connections are served. An accept error is
-/// logged and retried after a pause. Threads: all calls, and all handlers, on the thread that runs `loop`.
+/// logged and retried after a pause.
+/// A crowd keeps nobody out: when max_connections are there, a newcomer takes the place of a connection of
+/// the address that has most of them (an IPv6 /64 counts as one address). First those go that have never been
+/// served and showed no certificate of ours, then the one that has waited longest for its next request, then
+/// one whose peer has not moved its request or answer for first_byte_deadline. A request that goes on is
+/// never cut; if all are such, the newcomer is closed, and counted as rejected. Threads: all calls, and all
+/// handlers, on the thread that runs `loop`.
 class server {
  public:
   server(boost::asio::io_context& loop, server_options options, router routes, logger log);

@@ -78,6 +78,15 @@ inline constexpr family agent[] = {
      .labels = agent_reason,
      .rule = node_rule::sum,
      .source = "agent"},
+    {.name = "binnacle_agent_http_dropped_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "Connections to the agent's own ports closed for the others' sake, by reason (evicted: gave way "
+             "to a "
+             "newcomer, full: a newcomer for whom nobody did, silent: sent nothing for three seconds, flood: "
+             "key updates).",
+     .labels = agent_reason,
+     .source = "agent"},
     {.name = "binnacle_agent_scrape_up",
      .unit = "",
      .help = "1 if the last scrape of an exporter on the node gave a reading, otherwise 0.",

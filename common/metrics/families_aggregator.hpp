@@ -18,6 +18,7 @@ inline constexpr std::string_view aggregator_policy_strategy[] = {"namespace", "
 inline constexpr std::string_view aggregator_server[] = {"server"};
 inline constexpr std::string_view aggregator_file[] = {"file"};
 inline constexpr std::string_view aggregator_buffer[] = {"buffer"};
+inline constexpr std::string_view aggregator_server_reason[] = {"server", "reason"};
 
 inline constexpr family aggregator[] = {
     {.name = "binnacle_aggregator_info",
@@ -57,7 +58,11 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_sessions_refused_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Agent sessions refused or ended by us, by reason.",
+     .help = "Agent sessions refused or ended by us, by reason: what was said to the agent; or, before there "
+             "was a "
+             "session, silent (no ClientHello within three seconds), no_client_hello, handshake, evicted "
+             "(gave way to a "
+             "newcomer); or flood (key updates), rationed (too many tokens of its address were not good).",
      .labels = aggregator_reason,
      .source = "aggregator"},
     {.name = "binnacle_frames_total",
@@ -211,10 +216,24 @@ inline constexpr family aggregator[] = {
      .help = "Connections a server ended because a deadline passed.",
      .labels = aggregator_server,
      .source = "aggregator"},
-    {.name = "binnacle_http_floods_total",
+    {.name = "binnacle_http_dropped_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Connections a server ended because the peer flooded it with key updates or took nothing.",
+     .help = "Connections a server closed for the others' sake, by reason (evicted: gave way to a newcomer, "
+             "full: a "
+             "newcomer for whom nobody did, silent: sent nothing for three seconds, flood: key updates, or "
+             "took nothing).",
+     .labels = aggregator_server_reason,
+     .source = "aggregator"},
+    {.name = "binnacle_http_open",
+     .unit = "",
+     .help = "Connections open at a server.",
+     .labels = aggregator_server,
+     .source = "aggregator"},
+    {.name = "binnacle_http_most",
+     .unit = "",
+     .help =
+         "Connections that a server has places for: its share of the descriptors that this process may open.",
      .labels = aggregator_server,
      .source = "aggregator"},
     {.name = "binnacle_certificate_remaining_seconds",

@@ -39,7 +39,8 @@ TEST_SUITE_BEGIN("agent/config");
 TEST_CASE("without any setting the agent serves this node's metrics") {
   const auto s = parsed({}).value();
   CHECK(!s.node_name.empty());
-  CHECK(s.listen == ":9103");
+  CHECK(s.listen == "127.0.0.1:9103");  // whom the machine is to show its figures to is its owner's word
+  CHECK(s.health.empty());
   CHECK(s.aggregator.empty());
   CHECK(s.reads("rapl"));
   CHECK(s.period_of(s.rapl_period) == 1s);
@@ -97,6 +98,7 @@ TEST_CASE("what does not fit together is refused with a remedy") {
   CHECK(refusal({"--node-name", "no name"}).find("is no node name") != std::string::npos);
   CHECK(refusal({"--listen", ""}).find("nobody could read anything") != std::string::npos);
   CHECK(refusal({"--listen", "9103"}).find("is no address") != std::string::npos);
+  CHECK(refusal({"--health", "9104"}).starts_with("health \"9104\" is no address"));
   CHECK(refusal({"--listen-cert", "x"}).find("belong together") != std::string::npos);
   CHECK(refusal({"--listen-ca", "x"}).find("belong together") != std::string::npos);
   CHECK(refusal({"--rapl-period", "1ms"}).find("0s, or from 20ms to") != std::string::npos);

@@ -46,6 +46,20 @@ TEST_CASE("the agent tells of its sources, links and cost") {
 
   CHECK(shown(out, "binnacle_tls_reload_failed") == "0");
 
+  SUBCASE("connections that its ports closed are told once there are any") {
+    std::uint64_t evicted = 0;
+    self_source serving(
+        {[&] { return sources; }, [&] { return links; }, [&] { return reload_failed; },
+         [&] { return std::vector{std::pair<std::string, std::uint64_t>("evicted", evicted)}; }},
+        5s, clock.source());
+    board other;
+    REQUIRE(serving.discover(other));
+    REQUIRE(serving.read(other));
+    CHECK(shown(other, "binnacle_agent_http_dropped_total", {{"reason", "evicted"}}) == "no such series");
+    evicted = 7;
+    REQUIRE(serving.read(other));
+    CHECK(shown(other, "binnacle_agent_http_dropped_total", {{"reason", "evicted"}}) == "7");
+  }
   SUBCASE("a renewed certificate that cannot be used is told as long as that is so") {
     reload_failed = true;
     REQUIRE(self.read(out));

@@ -55,6 +55,11 @@ class Objects(Renderings):
                 self.assertEqual(len(found), 1)
                 ports = {p["containerPort"] for c in found[0]["containers"] for p in c.get("ports", [])}
                 self.assertEqual({p["port"] for rule in o["spec"]["ingress"] for p in rule["ports"]}, ports)
+                # Whoever is not named reads no figures of a node.
+                for rule in o["spec"]["ingress"]:
+                    if {"port": 9103, "protocol": "TCP"} in rule["ports"]:
+                        self.assertTrue(rule["from"])
+                        self.assertEqual(len(rule["ports"]), 1)
                 for rule in o["spec"]["egress"]:
                     for to in rule.get("to", []):
                         there = selected(to["podSelector"]["matchLabels"], to["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"])

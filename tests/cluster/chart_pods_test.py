@@ -62,7 +62,7 @@ def start_all():
     for node, heat in NODES.items():
         numbers(node, heat)
         pod, port = make_pod("daemonset", "binnacle-agent", "binnacle-agents", node), free_port()
-        run("binnacle-agents", pod, {"metrics": port}, [f"--listen=127.0.0.1:{port}"])
+        run("binnacle-agents", pod, {"health": port}, [f"--health=127.0.0.1:{port}", f"--listen=127.0.0.1:{free_port()}"])
     until_ready("binnacle", aggregator, {"health": PORTS["health"]})
 
 

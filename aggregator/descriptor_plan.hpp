@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+
+namespace binnacle::aggregator {
+
+/// How many connections each port of the aggregator may have, so that none takes the descriptors of another:
+/// least of all those by which the kubelet asks whether we live.
+struct descriptor_plan {
+  std::size_t extender, metrics, ops, health;
+  std::size_t agents;        ///< sessions
+  std::size_t agents_queue;  ///< connections that are to become some; twice so many
+  bool is_tight;             ///< the limit is lower than what all ports want
+};
+
+/// For a process that may open `limit` descriptors and serves at most `max_nodes` agents. Pure.
+descriptor_plan plan_descriptors(std::size_t limit, std::size_t max_nodes);
+
+}  // namespace binnacle::aggregator
