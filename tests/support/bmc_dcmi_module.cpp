@@ -101,17 +101,25 @@ void temperatures(unsigned char entity, answer& to) {
   to.add({1, 1, magnitude | (*value < 0 ? 0x80u : 0u), 1});
 }
 
+// Written here, since OpenIPMI's own check moves from header to header between its releases.
+bool has(unsigned bytes, const msg_t& request, answer& to) {
+  constexpr unsigned char data_length_invalid = 0xc7;
+  if (request.len >= bytes) return true;
+  to.refuse(data_length_invalid);
+  return false;
+}
+
 void handle(lmc_data_t* mc, msg_t* request, unsigned char* data, unsigned int* length, void*) {
   answer to(data, length);
   switch (request->cmd) {
     case 0x01:
-      if (check_msg_length(request, 2, data, length) == 0) capabilities(request->data[1], to);
+      if (has(2, *request, to)) capabilities(request->data[1], to);
       return;
     case 0x02:
-      if (check_msg_length(request, 4, data, length) == 0) power(to);
+      if (has(4, *request, to)) power(to);
       return;
     case 0x10:
-      if (check_msg_length(request, 5, data, length) == 0) temperatures(request->data[2], to);
+      if (has(5, *request, to)) temperatures(request->data[2], to);
       return;
     default: handle_invalid_cmd(mc, data, length);
   }
