@@ -79,7 +79,12 @@ TEST_SUITE("common/async/run_program") {
 
   TEST_CASE("a program that does not exist, or is none") {
     CHECK(outcome_of({"/no/such/program"}).error().code == errc::not_found);
+    // A folder of PATH that this user may not look into makes it a question of permission.
+    const char* const path = std::getenv("PATH");
+    const std::string before = path == nullptr ? "/usr/bin:/bin" : path;
+    ::setenv("PATH", "/usr/bin:/bin", 1);
     CHECK(outcome_of({"no-such-program-anywhere"}).error().code == errc::not_found);
+    ::setenv("PATH", before.c_str(), 1);
     CHECK(outcome_of({"/etc/passwd"}).error().code == errc::permission);
   }
 }

@@ -1,0 +1,192 @@
+// The machines of tests/data/machines, through discovery: what is found on each, and what it is told to be,
+// stands beside it (NAME.expected). A report of a new machine goes there as it is; this test prints what to
+// put beside it.
+#include "agent/probe.hpp"
+#include "agent/sources/host/host.hpp"
+#include "agent/sources/os/sensors.hpp"
+#include "agent/sources/pmu/pmu.hpp"
+#include "agent/sources/pmu/pod_cgroups.hpp"
+#include "agent/sources/rapl/rapl.hpp"
+#include "agent/sources/rdt/resctrl_tree.hpp"
+#include "tests/agent/support.hpp"
+#include "tests/support/data.hpp"
+#include "tests/support/machine.hpp"
+#include "tests/support/perf_sim.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace machines_test {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+using agent::test::fake_clock;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Longer than any counter may stand still (agent/README.md).
+constexpr unsigned watched_seconds = 15;
+
+/// One of them below a temporary folder, with perf counters that move as its report says.
+struct bench {
+  explicit bench(const std::string& file) : about(file) {
+    about.write(root.path());
+    const auto events = find_power_events(sys);
+    const auto joules = [this, events](const perf_encoding& encoding, unsigned cpu) -> std::optional<double> {
+      for (const auto& e : events) {
+        if (e.encoding != encoding || e.cpu != cpu) continue;
+        const auto moved = about.joules_by_perf(name_of(e));
+        return moved ? std::optional(*moved / e.joules) : std::nullopt;
+      }
+      return 1000;  // what counts no energy
+    };
+    perf.rate = [joules](const perf_encoding& e, unsigned cpu) { return joules(e, cpu).value_or(0); };
+    perf.refusal = [joules](const perf_request& r) { return joules(r.event, r.cpu) ? 0 : EACCES; };
+  }
+  static std::string name_of(const power_event& e) {
+    return e.package.empty()     ? e.zone
+           : e.zone == "package" ? "package-" + e.package
+                                 : e.zone + " of package-" + e.package;
+  }
+
+  temp_folder root;
+  std::string sys = root.path() + "/sys", proc = root.path() + "/proc";
+  machine about;
+  perf_sim perf;
+  fake_clock clock;
+};
+
+// Without the folder's name, which differs from run to run.
+std::string shortened(std::string text, const std::string& root) {
+  for (auto at = text.find(root); at != text.npos; at = text.find(root, at)) text.erase(at, root.size());
+  return text;
+}
+
+std::string labels_of(const metrics::label_set& labels) {
+  std::string all;
+  for (const auto& [name, value] : labels) all += fmt::format("{}{}={}", all.empty() ? "" : ",", name, value);
+  return all.empty() ? all : "{" + all + "}";
+}
+
+void add_zones(const bench& b, std::string& out) {
+  const auto tree = find_rapl_zones(b.sys);
+  if (!tree) out += fmt::format("powercap: {}\n", to_string(tree.error().code));
+  for (const auto& z : tree ? tree->zones : std::vector<rapl_zone>()) {
+    out += fmt::format("powercap zone {}", labels_of({{"zone", z.zone}, {"package", z.package}}));
+    for (const auto& c : z.constraints) out += " " + c.name;
+    out += '\n';
+  }
+  for (const auto& e : find_power_events(b.sys))
+    out += fmt::format("power event {} through CPU {}\n", bench::name_of(e), e.cpu);
+}
+
+void add_sensors(const bench& b, std::string& out) {
+  const auto add = [&](const char* what, const result<sensor_chips>& found) {
+    if (!found) {
+      out += fmt::format("{}: {}\n", what, to_string(found.error().code));
+      return;
+    }
+    for (const auto& chip : found->all) {
+      for (const auto& s : chip.sensors) out += fmt::format("{} {}{}\n", what, s.family, labels_of(s.labels));
+    }
+  };
+  add("hwmon", find_hwmon_chips(b.sys, false));
+  add("powercap watts", find_power_zones(b.sys));
+  add("thermal", find_thermal_zones(b.sys));
+}
+
+void add_rest(const bench& b, std::string& out) {
+  for (const auto& d : find_pmu_devices(b.sys)) out += fmt::format("pmu {} type {}\n", d.name(), d.type());
+  const auto groups = find_resctrl_groups(b.sys, b.proc, 64);
+  out += groups ? fmt::format("resctrl: {} group(s), {} cache(s)\n", groups->groups.size(),
+                              groups->groups.front().domains.size())
+                : fmt::format("resctrl: {}\n", to_string(groups.error().code));
+  const auto cgroups = perf_cgroups(b.sys);
+  out +=
+      fmt::format("cgroups to count by: {}\n", cgroups.empty() ? "none" : shortened(cgroups, b.root.path()));
+}
+
+// What --probe says, without its reasons and remedies: their words are other tests' matter.
+void add_probe(source& s, const bench& b, std::string& out) {
+  for (const auto& f : s.probe())
+    out += fmt::format("probe {}: {}: {}\n", s.name(), to_string(f.how), shortened(f.what, b.root.path()));
+}
+
+void add_series(const board& readings, std::string& out) {
+  std::set<std::string> lines;
+  for (const auto& e : readings.series()) {
+    if (e.removed) continue;
+    const auto value =
+        e.reason == wire::absence::none ? to_string(e.value) : fmt::format("absent: {}", to_string(e.reason));
+    lines.insert(fmt::format("series {}{} {}\n", e.info.family, labels_of(e.info.labels), value));
+  }
+  for (const auto& line : lines) out += line;
+}
+
+/// Everything, a line each.
+std::string found_on(const std::string& file) {
+  bench b(file);
+  std::string out;
+  add_zones(b, out);
+  add_sensors(b, out);
+  add_rest(b, out);
+
+  rapl_source rapl({.sys_root = b.sys, .proc_root = b.proc}, b.clock.source(), b.perf.opener());
+  pmu_source pmu({.sys_root = b.sys, .proc_root = b.proc}, b.clock.source(), b.perf.opener());
+  host_source host({}, b.clock.source());
+  add_probe(rapl, b, out);
+  add_probe(pmu, b, out);
+  board readings;
+  const std::vector<source*> sources{&rapl, &pmu, &host};
+  for (auto* s : sources) {
+    if (const auto done = s->discover(readings); !done)
+      out += fmt::format("source {}: {}\n", s->name(), to_string(done.error().code));
+  }
+  for (unsigned second = 0; second <= watched_seconds; ++second) {
+    b.about.advance(b.root.path(), second);
+    for (auto* s : sources) (void)s->read(readings);
+    b.perf.advance(std::chrono::seconds(1));
+    b.clock.now += std::chrono::seconds(1);
+  }
+  add_series(readings, out);
+  return out;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/machines");
+
+TEST_CASE("each machine of tests/data/machines is found to be what stands beside it") {
+  std::size_t machines = 0;
+  for (const auto& entry : fs::directory_iterator(data_folder() + "/machines")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++machines;
+    CAPTURE(entry.path().filename().string());
+    auto beside = entry.path();
+    beside.replace_extension(".expected");
+    CHECK(found_on(entry.path()) == text_of(beside));
+  }
+  CHECK(machines >= 8);
+}
+
+TEST_SUITE_END();
+
+}  // namespace machines_test
