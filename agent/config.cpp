@@ -186,6 +186,10 @@ config_spec bind(settings& s) {
                   "what is logged to stderr");
   spec.add("probe", s.probe, "say what can be read here and what would mend the rest, then end");
   spec.add_choice("output", s.output, {"text", "json"}, "form of --probe");
+  spec.add(
+      "report", s.report,
+      "write to this file (-: the standard output) what Binnacle's developers need to see of this machine's "
+      "sensors, then end: sudo binnacle-agent --report machine.yaml");
   spec.alias("o", "output", "short");
   return spec;
 }
@@ -216,7 +220,7 @@ result<void> complete(settings& s) {
   if (!peers) return invalid("path: " + peers.error().message);
   s.path_peers = s.reads("path") ? *std::move(peers) : std::vector<path_peer>();
   if (const auto right = make_bmc_options(s); !right) return right.error();
-  if (s.probe) return {};
+  if (s.probe || !s.report.empty()) return {};
 
   for (const auto& text : s.aggregator) {
     if (auto at = parse_endpoint(text); !at) return at.error();

@@ -69,6 +69,7 @@ struct settings {
 
   std::string log_level = "info";
   bool probe = false;
+  std::string report;  ///< where --report writes; "-": the standard output, empty: no report
   std::string output = "text";
 
   /// The period of a source, from its own key or the common one.

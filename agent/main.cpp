@@ -4,6 +4,7 @@
 #include "agent/metrics_page.hpp"
 #include "agent/privileges.hpp"
 #include "agent/probe.hpp"
+#include "agent/report/report.hpp"
 #include "agent/sample_loop.hpp"
 #include "agent/sampler.hpp"
 #include "agent/self.hpp"
@@ -24,13 +25,17 @@
 #include "agent/uplink.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
+#include "common/descriptor.hpp"
 #include "common/descriptor_limit.hpp"
 #include "common/http/server.hpp"
+#include "common/os_error.hpp"
 #include "common/text.hpp"
 #include "common/tls/own_certificate.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <iostream>
 #include <memory>
 #include <signal.h>
@@ -381,6 +386,47 @@ int probe(const settings& s) {
   return std::any_of(all.begin(), all.end(), [](const auto& f) { return f.works(); }) ? 0 : 1;
 }
 
+// The sources that read this machine itself, as the settings would have them: not what users' files,
+// exporters, peers and a BMC elsewhere say.
+settings for_report(settings s) {
+  s.sources = {"rapl", "os", "pmu", "rdt"};
+  if (s.bmc_host.empty() && s.ipmi_socket.empty()) s.sources.emplace_back("bmc");
+  s.pmu_pods = false;
+  s.path_peers.clear();
+  s.scrape_targets.clear();
+  return s;
+}
+
+/// Where --report writes. It is opened before capabilities are given up: with sudo the folder is another's.
+result<descriptor> open_report(const std::string& path) {
+  if (path == "-") return descriptor(::dup(STDOUT_FILENO));
+  descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (file) return file;
+  const int failed = errno;
+  return error{errc_of(failed), fmt::format("report: {}: {}: name another file, or - for the standard output",
+                                            in_quotes(path, 200), describe(failed))};
+}
+
+int report(const settings& s, const descriptor& out) {
+  const auto probed = probe_all(make_sources(s, logger("probe", log_level::off)));
+  report_options o;
+  o.sys_root = s.sys_root;
+  o.proc_root = s.proc_root;
+  o.probe = probed;
+  o.names = {s.node_name};
+  const auto text = make_report(o);
+  for (std::string_view left = text; !left.empty();) {
+    const auto n = ::write(out.get(), left.data(), left.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      std::fprintf(stderr, "binnacle-agent: the report cannot be written: %s\n", describe(errno).c_str());
+      return 1;
+    }
+    left.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
 int run(int argc, const char* const* argv) {
   settings s;
   auto spec = bind(s);
@@ -392,8 +438,16 @@ int run(int argc, const char* const* argv) {
   if (!parsed) return refuse(parsed.error());
   if (parsed->exit) return 0;
   if (const auto right = complete(s); !right) return refuse(right.error());
+  descriptor report_file;
+  if (!s.report.empty()) {
+    auto opened = open_report(s.report);
+    if (!opened) return refuse(opened.error());
+    report_file = *std::move(opened);
+    s = for_report(std::move(s));
+  }
   const auto kept = drop_privileges(s);
   if (!kept) return refuse(kept.error());
+  if (report_file) return report(s, report_file);
   if (s.probe) return probe(s);
 
   auto level = log_level::info;

@@ -50,6 +50,38 @@ TEST_CASE("--probe says what works, and its status says whether anything does") 
   }
 }
 
+TEST_CASE("--report writes one to a file or to the standard output, and says where it cannot") {
+  temp_folder folder;
+  folder.write("sys/class/hwmon/hwmon0/name", "coretemp\n");
+  std::filesystem::create_directories(folder / "proc");
+  const std::vector<std::string> roots{"--sys-root",    folder / "sys", "--proc-root",
+                                       folder / "proc", "--node-name",  "node7"};
+  const auto report_to = [&](const std::string& where) {
+    auto flags = roots;
+    flags.insert(flags.end(), {"--report", where});
+    return flags;
+  };
+  SUBCASE("the standard output") {
+    agent_program p(report_to("-"));
+    CHECK(p.status() == 0);
+    CHECK(p.said.find("\nreport: 1\n") != p.said.npos);
+    CHECK(p.said.find("name: coretemp") != p.said.npos);
+    CHECK(p.said.find("node7") == p.said.npos);
+  }
+  SUBCASE("a file") {
+    agent_program p(report_to(folder / "machine.yaml"));
+    CHECK(p.status() == 0);
+    CHECK(p.said.empty());
+    CHECK(std::filesystem::file_size(folder / "machine.yaml") > 100);
+  }
+  SUBCASE("a folder that is not there") {
+    agent_program p(report_to(folder / "none/machine.yaml"));
+    CHECK(p.status() == 2);
+    CHECK(p.said.find("binnacle-agent: report: ") == 0);
+    CHECK(p.said.find("name another file") != p.said.npos);
+  }
+}
+
 TEST_CASE("a wrong setting is one sentence and status 2") {
   agent_program p({"--aggregator", "a:9110"});
   CHECK(p.status() == 2);
