@@ -1,6 +1,6 @@
 """Writes an OCI image layout of one layer from a folder: the same folder gives the same bytes.
 
-  python3 images/oci.py ROOT LAYOUT TAG ENTRYPOINT USER EPOCH VERSION LICENCES DESCRIPTION
+  python3 images/oci.py ROOT LAYOUT ARCHITECTURE TAG ENTRYPOINT USER EPOCH VERSION LICENCES DESCRIPTION
 
 Source: opencontainers/image-spec v1.0, image-layout.md, manifest.md, config.md.
 """
@@ -11,7 +11,6 @@ import io
 import json
 import os
 import pathlib
-import platform
 import sys
 import tarfile
 import time
@@ -50,7 +49,7 @@ class Layout:
         return self.add(media_type, json.dumps(document, sort_keys=True).encode())
 
 
-def main(root, layout, tag, entrypoint, user, epoch, version, licences, description):
+def main(root, layout, architecture, tag, entrypoint, user, epoch, version, licences, description):
     epoch = int(epoch)
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch))
     about = {
@@ -63,7 +62,7 @@ def main(root, layout, tag, entrypoint, user, epoch, version, licences, descript
     tar, packed = layer(pathlib.Path(root), epoch)
     out = Layout(pathlib.Path(layout))
     config = out.add_json("config.v1+json", {
-        "architecture": {"x86_64": "amd64", "aarch64": "arm64"}[platform.machine()],
+        "architecture": architecture,
         "os": "linux",
         "created": created,
         "config": {"Entrypoint": [entrypoint], "User": user, "WorkingDir": "/", "Labels": about, "Env": ["PATH=/usr/bin"]},
@@ -82,6 +81,6 @@ def main(root, layout, tag, entrypoint, user, epoch, version, licences, descript
 
 if __name__ == "__main__":
     os.umask(0o022)
-    if len(sys.argv) != 10:
+    if len(sys.argv) != 11:
         sys.exit(__doc__)
     main(*sys.argv[1:])
