@@ -1,6 +1,6 @@
 """An attacker without credentials: connections to a port of loopback that say nothing, or too little, and are kept open as long as the server lets them.
 
-    crowd.py PORT [--many N] [--rate N] [--seconds S] [--say nothing|noise|hello|half-hello|request|session] [--networks N]
+    crowd.py PORT [--many N] [--rate N] [--seconds S] [--say nothing|noise|hello|half-hello|request|session] [--networks N] [--first N]
 
 At most N are held at a time, those that the server closed being replaced, and at most `rate` are made in a second. Prints "made N closed N": how many
 were made, and how many of them the server closed. It says "full" first, as soon as N are, or were, held.
@@ -45,8 +45,8 @@ class Crowd:
 
     def connect(self):
         one = socket.socket()
-        # 127.0.0.1, 127.0.1.1, ...: each a /24 of its own.
-        one.bind((f"127.0.{self.made % self.options.networks}.1", 0))
+        # 127.0.1.1, 127.0.2.1, ...: each a /24 of its own. Network 0 has the address of those who behave.
+        one.bind((f"127.0.{self.options.first + self.made % self.options.networks}.1", 0))
         one.settimeout(5)
         try:
             one.connect(("127.0.0.1", self.options.port))
@@ -92,6 +92,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "request", "session"])
     parser.add_argument("--networks", type=int, default=1)
+    parser.add_argument("--first", type=int, default=1, help="number of the first network")
     options = parser.parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
