@@ -221,7 +221,7 @@ class Trial(Processes):
         return self.folder / node / "sys"
 
     def start_package(self, node, watts, *more):
-        """A simulated powercap tree whose energy advances; heat() changes its watts. "--sensors" adds hwmon, thermal zones and resctrl."""
+        """A simulated powercap tree whose energy advances; heat() changes its watts, or stops a counter ("psys stop"). "--sensors" adds hwmon, thermal zones and resctrl."""
         self.sysroot(node).mkdir(parents=True, exist_ok=True)
         self.start(f"powercap-{node}", self.build / "tests/support/binnacle-sim-powercap", "--root", self.sysroot(node), "--watts", round(watts), *more)
         self.wait_for(f"the package of {node}", lambda: "ready" in self.log(f"powercap-{node}"))

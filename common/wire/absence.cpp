@@ -7,9 +7,10 @@ namespace binnacle::wire {
 namespace {
 
 // In the order of `absence`.
-constexpr std::array<std::string_view, 15> names = {
-    "none", "not_read_yet", "missing",      "permission", "malformed", "timeout",      "no_data", "reset",
-    "gap",  "not_running",  "out_of_range", "frozen",     "stale",     "disconnected", "other",
+constexpr std::array<std::string_view, 18> names = {
+    "none",        "not_read_yet", "missing",     "permission",  "malformed",    "timeout",
+    "no_data",     "reset",        "gap",         "not_running", "out_of_range", "frozen",
+    "never_moved", "stands_still", "implausible", "stale",       "disconnected", "other",
 };
 static_assert(names.size() == static_cast<std::size_t>(absence::other) + 1);
 

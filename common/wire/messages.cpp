@@ -12,7 +12,7 @@ struct pair {
   schema::Absence wire;
 };
 // In the order of `absence`.
-constexpr std::array<pair, 15> table = {{
+constexpr std::array<pair, 18> table = {{
     {absence::none, schema::Absence::OTHER},
     {absence::not_read_yet, schema::Absence::NOT_READ_YET},
     {absence::missing, schema::Absence::MISSING},
@@ -25,6 +25,9 @@ constexpr std::array<pair, 15> table = {{
     {absence::not_running, schema::Absence::NOT_RUNNING},
     {absence::out_of_range, schema::Absence::OUT_OF_RANGE},
     {absence::frozen, schema::Absence::FROZEN},
+    {absence::never_moved, schema::Absence::NEVER_MOVED},
+    {absence::stands_still, schema::Absence::STANDS_STILL},
+    {absence::implausible, schema::Absence::IMPLAUSIBLE},
     {absence::stale, schema::Absence::OTHER},
     {absence::disconnected, schema::Absence::OTHER},
     {absence::other, schema::Absence::OTHER},

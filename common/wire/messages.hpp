@@ -27,6 +27,9 @@ enum class absence : std::uint8_t {
   not_running,   ///< a perf event that was never scheduled
   out_of_range,  ///< NaN, infinite, or beyond what an int64 mantissa holds
   frozen,        ///< the sensor hangs: the same reading again and again while those like it move
+  never_moved,   ///< an energy counter that has stood still since it was first seen, too long to be alive
+  stands_still,  ///< an energy counter that moved once and has stood still for too long since
+  implausible,   ///< the number cannot be true: 0 W from a thing that is on, less than a part of it draws
   stale,         ///< older than its stale-after (set by the aggregator, never sent)
   disconnected,  ///< the agent's link is down and the value has aged out (set by the aggregator, never sent)
   other,         ///< a reason that this version does not know, sent by a newer agent

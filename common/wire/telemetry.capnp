@@ -213,6 +213,12 @@ enum Absence {
   # NaN, infinite, or more than a mantissa holds.
   frozen @11;
   # The sensor hangs: the same reading again and again while those like it move. Since 1.2; a reader of 1.1 shows "other".
+  neverMoved @12;
+  # An energy counter that has stood still since it was first seen. This and the next two since 1.3; a reader of 1.2 shows "other".
+  standsStill @13;
+  # An energy counter that moved once and has stood still for longer than it can.
+  implausible @14;
+  # The number cannot be true: 0 W from a thing that is on, or less than a part of it draws.
 }
 
 struct StatusReport {

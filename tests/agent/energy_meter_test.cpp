@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t range = 262'143'328'850;  // µJ, as a server's package
 constexpr energy_meter::limits package{range, 820};
+constexpr energy_meter::limits must_move{range, 820, 10s};
 
 instant at(duration since) { return instant(1h) + since; }
 
@@ -158,12 +159,119 @@ TEST_CASE("a clock that goes back takes no reading") {
   CHECK(m.watts() == doctest::Approx(100));
 }
 
-TEST_CASE("a package that sleeps draws nothing, and that is a value") {
+TEST_CASE("a zone that may stand still and does draws nothing, and that is a value") {
   energy_meter m(package);
   m.update(7, at(0s));
   m.update(7, at(1s));
   CHECK(m.reason() == absence::none);
   CHECK(m.watts() == 0);
+  CHECK(m.energy_reason() == absence::none);
+}
+
+// On a guest with an empty psys the agent said 0 W, and the node won every placement by lowest watts.
+TEST_CASE(
+    "a counter that never moves gives neither watts nor joules, at no moment, and is named after 10 s") {
+  for (const auto period : {200ms, 1000ms, 3000ms, 60'000ms}) {
+    CAPTURE(period.count());
+    energy_meter m(must_move);
+    for (auto t = 0ms; t < 70s; t += period) {
+      m.update(0, at(t));
+      CHECK(m.reason() == (t < 10s ? absence::not_read_yet : absence::never_moved));
+      CHECK(m.energy_reason() == m.reason());
+    }
+  }
+}
+
+TEST_CASE("a counter that dies keeps its last power for less than a second, then has none, and is named") {
+  energy_meter m(must_move);
+  m.update(0, at(0s));
+  m.update(100'000'000, at(1s));
+  CHECK(m.watts() == doctest::Approx(100));
+  for (auto t = 1200ms; t < 2000ms; t += 200ms) {
+    m.update(100'000'000, at(t));
+    CHECK(m.reason() == absence::none);
+    CHECK(m.watts() == doctest::Approx(100));
+  }
+  for (auto t = 2000ms; t < 11'000ms; t += 200ms) {
+    m.update(100'000'000, at(t));
+    CHECK(m.reason() == absence::no_data);
+    CHECK(m.energy_reason() == absence::no_data);
+  }
+  m.update(100'000'000, at(11s));
+  CHECK(m.reason() == absence::stands_still);
+  CHECK(m.energy_reason() == absence::stands_still);
+  SUBCASE("what comes back counts from there, not from when it died") {
+    m.update(101'000'000, at(60s));
+    CHECK(m.reason() == absence::gap);
+    CHECK(m.total_uj() == 100'000'000);
+    m.update(181'000'000, at(61s));
+    CHECK(m.watts() == doctest::Approx(80));
+    CHECK(m.total_uj() == 180'000'000);
+    CHECK(m.energy_reason() == absence::none);
+  }
+  SUBCASE("a suspend says nothing about it") {
+    m.interrupt();
+    m.update(100'000'000, at(100s));
+    CHECK(m.reason() == absence::gap);
+    m.update(100'000'000, at(109s));
+    CHECK(m.reason() == absence::gap);
+    m.update(100'000'000, at(110s));
+    CHECK(m.reason() == absence::stands_still);
+  }
+}
+
+TEST_CASE("a counter that never moved is a value as soon as it moves") {
+  energy_meter m(must_move);
+  SUBCASE("before it was given up") {
+    m.update(5, at(0s));
+    m.update(5, at(1s));
+    m.update(8'000'005, at(2s));
+    CHECK(m.reason() == absence::none);
+    CHECK(m.watts() == doctest::Approx(4));
+    CHECK(m.total_uj() == 8'000'000);
+  }
+  SUBCASE("after that, from the next reading on") {
+    m.update(5, at(0s));
+    m.update(5, at(20s));
+    CHECK(m.reason() == absence::never_moved);
+    m.update(1'000'005, at(21s));
+    CHECK(m.reason() == absence::gap);
+    m.update(8'000'005, at(22s));
+    CHECK(m.watts() == doctest::Approx(7));
+    CHECK(m.energy_reason() == absence::none);
+  }
+}
+
+// psys of recent servers counts joules, and firmware may bring them late.
+TEST_CASE("a counter with large or late steps has the right mean, and never 0 W between them") {
+  energy_meter m(must_move);
+  std::uint64_t uj = 0;
+  m.update(uj, at(0s));
+  double joules = 0;
+  for (int i = 1; i <= 300; ++i) {
+    const auto before = m.total_uj();
+    if (i % 15 == 0) uj += 9'000'000;  // 3 W, a step every 3 s, read every 200 ms
+    m.update(uj, at(i * 200ms));
+    if (m.reason() == absence::none) CHECK(m.watts() == doctest::Approx(3));
+    joules += static_cast<double>(m.total_uj() - before) / 1e6;
+  }
+  CHECK(joules == doctest::Approx(180));
+}
+
+TEST_CASE("a counter that falls while it stood still is a reset, and one that wraps goes on") {
+  energy_meter m(must_move);
+  m.update(range - 2'000'000, at(0s));
+  m.update(range - 2'000'000, at(5s));
+  SUBCASE("wrap") {
+    m.update(8'000'000, at(6s));
+    CHECK(m.reason() == absence::none);
+    CHECK(m.total_uj() == 10'000'000);
+  }
+  SUBCASE("reset") {
+    m.update(100'000'000'000, at(6s));
+    CHECK(m.reason() == absence::reset);
+    CHECK(m.energy_reason() == absence::none);
+  }
 }
 
 TEST_SUITE_END();

@@ -32,7 +32,7 @@ constexpr double joule = 4294967296.0;  // counts; rapl.c gives 2^-32 J
 /// A machine whose powercap cannot give energy, and a RAPL source that has the perf PMU besides.
 struct bench {
   explicit bench(const pmu_machine& machine, rapl_options options = {})
-      : tree(sys, machine), source(with_root(std::move(options), sys.path()), clock.source(), sim.opener()) {
+      : tree(sys, machine), source(adapted(std::move(options)), clock.source(), sim.opener()) {
     sim.rate = [](const perf_encoding& e, unsigned) {
       const double watts = e.config == 2 ? 150.04 : e.config == 3 ? 20 : e.config == 5 ? 500 : 30;
       return watts * joule;
@@ -44,9 +44,10 @@ struct bench {
       sys.write("proc/sys/kernel/perf_event_paranoid", "2\n");
     }
   };
-  static rapl_options with_root(rapl_options o, const std::string& root) {
-    o.sys_root = root;
-    o.proc_root = root + "/proc";
+  rapl_options adapted(rapl_options o) {
+    o.sys_root = sys.path();
+    o.proc_root = sys.path() + "/proc";
+    o.pause = [this](duration d) { sim.advance(d); };
     return o;
   }
   bool read(duration pause = 1s) {
@@ -163,7 +164,7 @@ TEST_CASE("where only the energy is closed, limits and TDP still come from power
   CHECK(shown(b.out, "rapl_limit_watts", {{"package", "1"}, {"constraint", "long_term"}}) == "205.0");
   CHECK(shown(b.out, "rapl_headroom_ratio", {{"package", "0"}}) == "0.2681");
   // What powercap gives is taken from there.
-  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}}) == "0.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}}) == "not_read_yet");
   for (const auto& r : b.sim.requests()) CHECK(r.event.config == 2);
 }
 
@@ -223,6 +224,15 @@ TEST_CASE("the probe says by which door energy comes") {
     CHECK(holds(found[0].what, "package-0, energy by the perf PMU power"));
     CHECK(holds(found[0].why, "no limits"));
     CHECK(found[2].how == finding::grade::works);
+  }
+  SUBCASE("a counter that nothing fills, as a guest's psys") {
+    b.sim.rate = [](const perf_encoding& e, unsigned) { return e.config == 5 ? 0.0 : joule; };
+    const auto found = b.source.probe();
+    CHECK(found[0].how == finding::grade::limited);
+    CHECK(found[4].how == finding::grade::broken);
+    CHECK(holds(found[4].what, "psys"));
+    CHECK(holds(found[4].why, "has not moved while it was looked at for 1 s"));
+    CHECK_FALSE(found[4].remedy.empty());
   }
   SUBCASE("powercap, but not its energy") {
     powercap_sim powercap(b.sys.path(), machines::xeon_two_sockets(), 100, 0);

@@ -27,11 +27,11 @@ namespace {
 /// A simulated machine, its clock, and a RAPL source that reads it.
 struct bench {
   explicit bench(std::vector<zone_spec> machine, double watts = 100, rapl_options options = {})
-      : sim(sys.path(), std::move(machine), watts, 0),
-        source(with_root(std::move(options), sys.path()), clock.source()) {}
+      : sim(sys.path(), std::move(machine), watts, 0), source(adapted(std::move(options)), clock.source()) {}
 
-  static rapl_options with_root(rapl_options o, const std::string& root) {
-    o.sys_root = root;
+  rapl_options adapted(rapl_options o) {
+    o.sys_root = sys.path();
+    o.pause = [this](duration d) { pass(d); };
     return o;
   }
   void pass(duration time) {
@@ -133,13 +133,13 @@ TEST_CASE("a client's limits: above its TDP, one more than servers have, and one
   CHECK(b.watts("0") == "20.0");
 }
 
-TEST_CASE("the first reading has energy but no power") {
+TEST_CASE("the first reading has neither power nor energy, but limits") {
   bench b(machines::xeon_two_sockets());
   REQUIRE(b.source.discover(b.out));
   REQUIRE(b.source.read(b.out));
   CHECK(b.watts("0") == "not_read_yet");
   CHECK(shown(b.out, "rapl_headroom_ratio", {{"package", "0"}}) == "not_read_yet");
-  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "0");
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "not_read_yet");
   CHECK(shown(b.out, "rapl_limit_watts", {{"package", "0"}, {"constraint", "long_term"}}) == "205.0");
 }
 
@@ -233,8 +233,9 @@ TEST_CASE("one broken file makes that zone absent with a reason, the others go o
   CHECK(b.watts("0") == reason);
   CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == reason);
   CHECK(shown(b.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == reason);
-  CHECK(b.watts("1") == "0.0");
-  CHECK(b.part("dram", "0") == "0.0");
+  CHECK(b.watts("1") == "no_data");  // their counters were read, and have not moved
+  CHECK(b.part("dram", "0") == "no_data");
+  CHECK(b.part("core", "0") == "0.0");
   CHECK(b.source.limitation().find("intel-rapl:0/energy_uj") != std::string::npos);
 
   b.pass(1s);  // the simulator writes a right number again
@@ -261,9 +262,14 @@ TEST_CASE("a zone that vanishes stays announced as missing and comes back by its
   REQUIRE(b.source.discover(b.out));
   REQUIRE(b.source.read(b.out));
   CHECK(b.watts("1") == "reset");
-  b.clock.now += 1s;
-  REQUIRE(b.source.read(b.out));
-  CHECK(b.watts("1") == "0.0");
+  powercap_sim again(b.sys.path(), machines::xeon_two_sockets(), 60, 0);
+  REQUIRE(b.source.discover(b.out));
+  for (int i = 0; i < 2; ++i) {
+    again.advance(1s);
+    b.clock.now += 1s;
+    REQUIRE(b.source.read(b.out));
+  }
+  CHECK(b.watts("1") == "60.0");
   CHECK(b.source.limitation().empty());
 }
 
@@ -342,6 +348,24 @@ TEST_CASE("the probe names what works and what would mend the rest") {
     REQUIRE(found.size() == 7);
     CHECK(found[0].how == finding::grade::works);
     CHECK(found[0].what == "package-0, long_term 205 W, short_term 246 W, TDP 205 W");
+    CHECK(b.clock.now == fake_clock().now + 20ms);  // counters that move are seen at once
+  }
+  SUBCASE("a counter that nothing fills") {
+    bench b(machines::xeon_two_sockets());
+    REQUIRE(b.sim.set_watts("psys stop"));
+    const auto before = b.clock.now;
+    const auto found = b.source.probe();
+    CHECK(b.clock.now - before == 1s);
+    std::size_t broken = 0;
+    for (const auto& f : found) {
+      if (f.how == finding::grade::works) continue;
+      ++broken;
+      CHECK(f.how == finding::grade::broken);
+      CHECK(f.what == "psys");
+      CHECK(f.why.find("has not moved while it was looked at for 1 s") != std::string::npos);
+      CHECK(!f.remedy.empty());
+    }
+    CHECK(broken == 1);
   }
   SUBCASE("no TDP") {
     bench b(machines::epyc());

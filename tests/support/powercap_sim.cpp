@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fcntl.h>
+#include <optional>
 #include <stdexcept>
 #include <unistd.h>
 #include <utility>
@@ -58,7 +59,12 @@ void powercap_sim::add(const std::vector<zone_spec>& zones, std::vector<unsigned
 }
 
 bool powercap_sim::set_watts(std::string_view text) {
-  std::vector<std::pair<std::string, double>> wanted;
+  struct wish {
+    std::string name;
+    double watts = 0;
+    std::optional<bool> stopped;
+  };
+  std::vector<wish> wanted;
   while (!text.empty()) {
     const auto end = text.find('\n');
     std::string line(text.substr(0, end));
@@ -70,14 +76,23 @@ bool powercap_sim::set_watts(std::string_view text) {
     if (line.empty() || line.front() == '#') continue;
     const auto blank = line.rfind(' ');
     const auto number = blank == line.npos ? line : line.substr(blank + 1);
+    const auto name = blank == line.npos ? std::string() : line.substr(0, blank);
+    if (number == "stop" || number == "go") {
+      wanted.push_back({name, 0, number == "stop"});
+      continue;
+    }
     char* rest = nullptr;
     const double watts = std::strtod(number.c_str(), &rest);
     if (number.empty() || *rest != '\0' || !(watts >= 0 && watts < 1e5)) return false;
-    wanted.emplace_back(blank == line.npos ? "" : line.substr(0, blank), watts);
+    wanted.push_back({name, watts, std::nullopt});
   }
-  for (const auto& [name, watts] : wanted) {
+  for (const auto& w : wanted) {
     for (auto& c : counters_) {
-      if (name.empty() || c.package == name) c.watts = watts;
+      if (w.stopped) {
+        if (w.name.empty() || c.name == w.name) c.stopped = *w.stopped;
+      } else if (w.name.empty() || c.package == w.name) {
+        c.watts = w.watts;
+      }
     }
   }
   return !wanted.empty();
@@ -94,6 +109,7 @@ void powercap_sim::advance(duration by) {
   }
   for (auto& c : counters_) {
     if (c.package.empty()) c.now = board;
+    if (c.stopped) continue;
     c.uj = std::fmod(c.uj + c.now * seconds * 1e6, c.range_uj);
     write(c);
   }

@@ -24,8 +24,9 @@ class powercap_sim {
   powercap_sim(const powercap_sim&) = delete;
   powercap_sim& operator=(const powercap_sim&) = delete;
 
-  /// "120" sets all packages, lines "package-0 150" (or package-0=150) single ones. False, and nothing set,
-  /// for anything else.
+  /// "120" sets all packages, lines "package-0 150" (or package-0=150) single ones. "psys stop" makes the
+  /// counters of that name stand still, "psys go" lets them count again; without a name all. False, and
+  /// nothing set, for anything else.
   bool set_watts(std::string_view text);
   /// Advances all counters by this much time and writes them.
   void advance(duration by);
@@ -39,6 +40,7 @@ class powercap_sim {
     double range_uj = 0;
     double watts = 0;  // packages only: as set
     double now = 0;    // in this step
+    bool stopped = false;
   };
   void add(const std::vector<zone_spec>& zones, std::vector<unsigned>& numbers, const std::string& package);
   static void write(const counter& c);

@@ -69,7 +69,8 @@ int main_loop(const std::string& root, binnacle::support::powercap_sim& sim, con
     said = std::move(text);
     // An empty file is one that is being written: it is read again next time.
     if (!said.empty() && !sim.set_watts(said)) {
-      std::fprintf(stderr, "binnacle-sim-powercap: %s: expected watts, or lines \"package-0 150\"\n",
+      std::fprintf(stderr,
+                   "binnacle-sim-powercap: %s: expected watts, or lines \"package-0 150\" or \"psys stop\"\n",
                    control.c_str());
     }
   }
@@ -97,6 +98,7 @@ int main(int argc, char** argv) {
       "The watts can be changed at any time by writing ROOT/watts:\n"
       "  echo 180 > ROOT/watts                  every package\n"
       "  echo 'package-1 250' > ROOT/watts      one of them (a line each)\n"
+      "  echo 'psys stop' > ROOT/watts          counters of that name stand still; 'psys go' ends it\n"
       "dram, core, uncore and psys follow their packages.");
   spec.add("root", root, "folder to make the tree in; made if it is not there");
   spec.add_choice("machine", machine, {"xeon_two_sockets", "xeon_dies", "client", "epyc", "sixteen_packages"},

@@ -3,6 +3,7 @@
 #include "agent/sources/bmc/bmc.hpp"
 #include "agent/sources/bmc/bmc_view.hpp"
 #include "agent/sources/bmc/helper_process.hpp"
+#include "agent/sources/bmc/reading_rules.hpp"
 #include "common/descriptor.hpp"
 
 #include <fmt/format.h>
@@ -69,7 +70,9 @@ result<void> listen(int channel, const ipmi::selection& select, instant until, h
       } else if (std::holds_alternative<ipmi::inventory_end>(*message)) {
         until = std::min(until, boot_clock::now() + first_readings);
       } else if (const auto* r = std::get_if<ipmi::reading>(&*message)) {
-        out.read[r->key] = r->reason;
+        const auto& known = out.view.sensors();
+        const auto about = std::ranges::find(known, r->key, &ipmi::sensor::key);
+        out.read[r->key] = about == known.end() ? r->reason : reason_of(*about, *r);
         const auto& plan = out.view.plan();
         out.whole =
             std::all_of(plan.begin(), plan.end(), [&](const auto& p) { return out.read.contains(p.first); });

@@ -1,5 +1,7 @@
 #include "agent/sources/bmc/sensor_series.hpp"
 
+#include "agent/sources/bmc/reading_rules.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -135,13 +137,13 @@ void sensor_series::show(const ipmi::reading& r, instant now, board& out) {
   const auto at = sensors_.find(r.key);
   if (at == sensors_.end()) return;
   auto& e = at->second;
-  if (r.reason != wire::absence::none) {
+  if (const auto why = reason_of(e.about, r); why != wire::absence::none) {
     const auto all = {e.value, e.role, e.severity};
-    for (const auto s : all) out.set_absent(s, r.reason);
-    for (const auto& m : e.margins) out.set_absent(m.series, r.reason);
-    for (const auto& [word, s] : e.states) out.set_absent(s, r.reason);
+    for (const auto s : all) out.set_absent(s, why);
+    for (const auto& m : e.margins) out.set_absent(m.series, why);
+    for (const auto& [word, s] : e.states) out.set_absent(s, why);
     const auto& over = e.statistics;
-    for (const auto s : {over.minimum, over.average, over.maximum, over.window}) out.set_absent(s, r.reason);
+    for (const auto s : {over.minimum, over.average, over.maximum, over.window}) out.set_absent(s, why);
     return;
   }
   if (e.value != board::no_series) {

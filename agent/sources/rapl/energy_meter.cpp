@@ -6,6 +6,8 @@ namespace binnacle::agent {
 namespace {
 
 constexpr duration least_interval = std::chrono::milliseconds(20);
+// While policies watch, readings are 200 ms apart: some that find the same number must not make holes.
+constexpr duration hold = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -23,11 +25,29 @@ void energy_meter::interrupt() noexcept {
   reason_ = wire::absence::gap;
 }
 
+void energy_meter::stand_still(duration since) noexcept {
+  if (since >= limits_.still_after) {
+    reason_ = moved_ ? wire::absence::stands_still : wire::absence::never_moved;
+  } else if (since >= hold && reason_ == wire::absence::none) {
+    reason_ = wire::absence::no_data;
+  }
+}
+
+wire::absence energy_meter::energy_reason() const noexcept {
+  if (limits_.still_after == duration::zero()) return wire::absence::none;
+  if (is_dead() || reason_ == wire::absence::no_data) return reason_;
+  return moved_ ? wire::absence::none : wire::absence::not_read_yet;
+}
+
 void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   if (!started_) return start_at(energy_uj, when, wire::absence::not_read_yet);
   if (interrupted_) return start_at(energy_uj, when, wire::absence::gap);
   const auto elapsed = when - last_at_;
   if (elapsed < least_interval) return;
+  if (energy_uj == last_uj_ && limits_.still_after > duration::zero()) return stand_still(elapsed);
+  moved_ = true;
+  if (is_dead())
+    return start_at(energy_uj, when, wire::absence::gap);  // how long it really counted is unknown
 
   const auto range = limits_.range_uj;
   const bool fell = energy_uj < last_uj_;

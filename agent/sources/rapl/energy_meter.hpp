@@ -19,13 +19,19 @@ namespace binnacle::agent {
 ///  - so long since the last reading that one more wrap would fit under `most_watts`: `gap`;
 ///  - a suspend in between, told by interrupt(): `gap`.
 /// In the last three the reading is the new start: power is back with the next one, and the energy of that
-/// span is left out of the total. Source: Linux Documentation/power/powercap/powercap.rst;
-/// drivers/powercap/intel_rapl_common.c.
+/// span is left out of the total.
+///
+/// A counter that must move (`still_after`) and does not is no reading of 0 W: what it had when it last moved
+/// stays the start, so that one which moves seldom still gives the right mean. For a second the last power
+/// stays; then there is none (no_data), and from `still_after` on the counter is dead: `never_moved`, or
+/// `stands_still` when it moved once. When it moves again that reading is a new start (`gap`). Source: Linux
+/// Documentation/power/powercap/powercap.rst; drivers/powercap/intel_rapl_common.c.
 class energy_meter {
  public:
   struct limits {
     std::uint64_t range_uj = 0;  ///< max_energy_range_uj; 0: unknown, then a counter that falls is a reset
     double most_watts = 0;       ///< more than this zone can draw, for telling a wrap from a reset; > 0
+    duration still_after{};      ///< it must have moved by then (zone_rule); zero: it may stand still
   };
   explicit energy_meter(limits l) noexcept : limits_(l) {}
 
@@ -43,6 +49,8 @@ class energy_meter {
   wire::absence reason() const noexcept { return reason_; }
   /// Mean power between the last two readings. Units: watts. Meaningful when reason() is none.
   double watts() const noexcept { return watts_; }
+  /// Why total_uj() says nothing, or none: of a counter that must move and has not, 0 J would be a claim.
+  wire::absence energy_reason() const noexcept;
   /// Energy seen since the first reading, wraps undone. Units: µJ.
   std::uint64_t total_uj() const noexcept { return total_uj_; }
   /// The last reading as the kernel gave it; nothing before the first.
@@ -52,10 +60,15 @@ class energy_meter {
 
  private:
   void start_at(std::uint64_t energy_uj, instant when, wire::absence why) noexcept;
+  void stand_still(duration since) noexcept;
+  bool is_dead() const noexcept {
+    return reason_ == wire::absence::never_moved || reason_ == wire::absence::stands_still;
+  }
 
   limits limits_;
   bool started_ = false;
   bool interrupted_ = false;
+  bool moved_ = false;
   std::uint64_t last_uj_ = 0;
   instant last_at_{};
   std::uint64_t total_uj_ = 0;

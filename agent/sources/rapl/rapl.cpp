@@ -1,5 +1,8 @@
 #include "agent/sources/rapl/rapl.hpp"
 
+#include "agent/problem_summary.hpp"
+#include "agent/sources/power_rules.hpp"
+#include "agent/sources/rapl/dead_counter.hpp"
 #include "common/os_error.hpp"
 
 #include <fmt/format.h>
@@ -115,7 +118,7 @@ void rapl_source::choose_door(metered_zone& known, const std::vector<power_event
 void rapl_source::adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out) {
   auto* known = find(z);
   if (known == nullptr) {
-    zones_.push_back({.about = z, .meter = energy_meter({0, most_watts(z)})});
+    zones_.push_back({.about = z, .meter = energy_meter({0, most_watts(z), rule_of(z.zone).still_after})});
     known = &zones_.back();
   }
   known->about = z;
@@ -173,20 +176,23 @@ result<void> rapl_source::read(board& out) {
   asleep_ = asleep;
 
   std::size_t good = 0;
-  limitation_ = problems_.empty() ? std::string() : problems_.front();
+  problem_summary problems;
+  for (const auto& p : problems_) problems.add(p);
   std::optional<error> first;
   for (auto& z : zones_) {
     const auto n = read_zone(z, out);
     if (z.about.is_package())
-      read_package(z, n.reason != wire::absence::none ? n.reason : z.meter.reason(), out);
+      read_package(z, n.reason != wire::absence::none ? n.reason : why_no_watts(z), out);
     if (n.reason == wire::absence::none) {
       ++good;
+      problems.add(why_unbelieved(z));
       continue;
     }
     auto why = why_unreadable(z, n);
-    if (limitation_.empty()) limitation_ = why;
+    problems.add(why);
     if (!first) first = error{errc_of(n.error_number), std::move(why)};
   }
+  limitation_ = std::move(problems).sentence();
   if (good == 0) {
     if (first) return *std::move(first);
     return error{errc::not_found, "no RAPL zone has been found yet"};
@@ -209,13 +215,41 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
     return n;
   }
   z.meter.update(n.value, time_.now());
-  out.set(z.joules, static_cast<std::int64_t>(z.meter.total_uj() / 1'000'000));
-  if (z.meter.reason() == wire::absence::none) {
+  if (z.meter.energy_reason() == wire::absence::none) {
+    out.set(z.joules, static_cast<std::int64_t>(z.meter.total_uj() / 1'000'000));
+  } else {
+    out.set_absent(z.joules, z.meter.energy_reason());
+  }
+  if (const auto why = why_no_watts(z); why == wire::absence::none) {
     out.set(z.watts, z.meter.watts());
   } else {
-    out.set_absent(z.watts, z.meter.reason());
+    out.set_absent(z.watts, why);
   }
   return n;
+}
+
+// Of a zone whose counter could be read.
+wire::absence rapl_source::why_no_watts(const metered_zone& z) {
+  const auto reason = z.meter.reason();
+  const bool zero = reason == wire::absence::none && no_watts(z.meter.watts());
+  return zero && !rule_of(z.about.zone).may_be_zero ? wire::absence::implausible : reason;
+}
+
+std::string rapl_source::why_unbelieved(const metered_zone& z) {
+  const auto what = full_name(z.about) + (z.counter ? ", energy by the perf PMU power," : "");
+  switch (why_no_watts(z)) {
+    case wire::absence::never_moved:
+      return fmt::format("{} has never moved since it was first seen, so it is no value: {}; {}", what,
+                         why_counters_are_dead, dead_counter_remedy);
+    case wire::absence::stands_still:
+      return fmt::format(
+          "{} stands still for more than {} s, so it is no value: {}", what,
+          std::chrono::duration_cast<std::chrono::seconds>(rule_of(z.about.zone).still_after).count(),
+          reload_remedy);
+    case wire::absence::implausible:
+      return fmt::format("{} says 0 W of a thing that is on, so it is no value: {}", what, reload_remedy);
+    default: return {};
+  }
 }
 
 // `reason` says why the package has no power, if it has none.

@@ -8,8 +8,10 @@
 #include "agent/sources/rapl/rapl_zones.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace binnacle::agent {
@@ -20,6 +22,8 @@ struct rapl_options {
   duration period = std::chrono::seconds(1);
   duration least_period = std::chrono::milliseconds(200);  ///< while a policy watches
   double tdp_watts = 0;  ///< per package, where the kernel does not say (AMD, some clients); 0: unknown
+  /// How probe() lets time pass between two looks at a counter; blocks.
+  std::function<void(duration)> pause = [](duration d) { std::this_thread::sleep_for(d); };
 };
 
 /// Power, energy and limits of CPU packages and their parts, through the kernel's powercap tree. Energy that
@@ -68,7 +72,9 @@ class rapl_source final : public source {
   void announce_package(metered_zone& z, board& out);
   std::optional<double> tdp_of(const rapl_zone& z) const;
   double most_watts(const rapl_zone& z) const;
+  static wire::absence why_no_watts(const metered_zone& z);
   std::string why_unreadable(const metered_zone& z, const powercap_number& n) const;
+  static std::string why_unbelieved(const metered_zone& z);
   powercap_number read_zone(metered_zone& z, board& out);
   void read_package(metered_zone& z, wire::absence reason, board& out);
 

@@ -1,18 +1,62 @@
 // What --probe says of RAPL: each zone read once, by powercap or by the perf PMU.
+#include "agent/sources/power_rules.hpp"
+#include "agent/sources/rapl/dead_counter.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "common/os_error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace binnacle::agent {
 namespace {
 
-constexpr const char* reload = "reload the driver: modprobe -r and modprobe intel_rapl_msr";
+// A counter that must move does so within milliseconds; only a dead one takes this long to tell.
+constexpr duration between_looks = std::chrono::milliseconds(20);
+constexpr int most_looks = 50;
+constexpr const char* energy_by_perf = ", energy by the perf PMU power";
 
-std::string shown(const rapl_zone& z) {
-  return z.package.empty() || z.is_package() ? z.name : fmt::format("package-{} {}", z.package, z.name);
+/// A zone's counter, as it was when first looked at.
+struct looked_at {
+  std::function<powercap_number()> read;
+  powercap_number first;
+  bool must_move = false;
+  bool by_perf = false;
+  bool moved = false;
+
+  bool is_dead() const { return must_move && !moved && first.reason == wire::absence::none; }
+};
+
+bool must_move(const rapl_zone& z) { return rule_of(z.zone).still_after > duration::zero(); }
+
+looked_at at_perf(const power_event& e, const perf_opener& open, bool must_move) {
+  auto counter = std::make_shared<power_counter>(e, open);
+  const auto read = [counter] { return counter->energy_uj(); };
+  return {read, read(), must_move, true};
+}
+
+// Looks again until all that must move have moved, for a second at most.
+void look_for_moves(std::vector<looked_at>& counters, const std::function<void(duration)>& pause) {
+  for (int look = 0; look < most_looks && std::ranges::any_of(counters, &looked_at::is_dead); ++look) {
+    pause(between_looks);
+    for (auto& c : counters) {
+      if (!c.is_dead()) continue;
+      const auto now = c.read();
+      c.moved = now.reason == wire::absence::none && now.value != c.first.value;
+    }
+  }
+}
+
+finding dead(std::string what) {
+  return {finding::grade::broken, std::move(what),
+          fmt::format("its energy has not moved while it was looked at for {} s: {}",
+                      std::chrono::duration_cast<std::chrono::seconds>(between_looks * most_looks).count(),
+                      why_counters_are_dead),
+          dead_counter_remedy};
 }
 
 }  // namespace
@@ -23,27 +67,35 @@ std::vector<finding> rapl_source::probe() {
   if (!tree) {
     constexpr const char* what = "power of the CPU packages (RAPL)";
     auto none = why_no_rapl(options_.sys_root);
-    if (tree.error().code == errc::io) none = {errc::io, tree.error().message, reload};
+    if (tree.error().code == errc::io) none = {errc::io, tree.error().message, reload_remedy};
     if (!events.empty()) return probe_events(events, none);
     const auto grade = none.code == errc::unsupported ? finding::grade::absent : finding::grade::broken;
     return {{grade, what, std::move(none.why), std::move(none.remedy)}};
   }
-  std::vector<finding> found;
+  std::vector<looked_at> counters;
   for (const auto& z : tree->zones) {
-    auto what = shown(z);
-    for (const auto& c : z.constraints) {
-      const auto limit = constraint_files(z.folder, c.index).power_limit_uw();
+    auto files = std::make_shared<zone_files>(z.folder);
+    looked_at c{[files] { return files->energy_uj(0, 0); }, files->energy_uj(0, 0), must_move(z)};
+    if (const auto* e = find_event(events, z); c.first.reason != wire::absence::none && e != nullptr) {
+      if (auto by_perf = at_perf(*e, open_, must_move(z)); by_perf.first.reason == wire::absence::none)
+        c = std::move(by_perf);
+    }
+    counters.push_back(std::move(c));
+  }
+  look_for_moves(counters, options_.pause);
+  std::vector<finding> found;
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    const auto& z = tree->zones[i];
+    const auto& c = counters[i];
+    auto what = full_name(z);
+    for (const auto& one : z.constraints) {
+      const auto limit = constraint_files(z.folder, one.index).power_limit_uw();
       if (z.is_package() && limit.reason == wire::absence::none) {
-        what += fmt::format(", {} {:g} W", c.name, to_watts(limit.value));
+        what += fmt::format(", {} {:g} W", one.name, to_watts(limit.value));
       }
     }
-    auto n = zone_files(z.folder).energy_uj(0, 0);
-    if (const auto* e = find_event(events, z); n.reason != wire::absence::none && e != nullptr) {
-      if (power_counter(*e, open_).error_number() == 0) {
-        n = {};
-        what += ", energy by the perf PMU power";
-      }
-    }
+    const auto& n = c.first;
+    if (c.by_perf) what += energy_by_perf;
     const auto tdp = tdp_of(z);
     if (n.reason == wire::absence::permission) {
       found.push_back({finding::grade::broken, what,
@@ -57,7 +109,9 @@ std::vector<finding> rapl_source::probe() {
           {finding::grade::broken, what,
            fmt::format("{}/energy_uj: {}", z.folder,
                        n.reason == wire::absence::malformed ? "not a number" : describe(n.error_number)),
-           reload});
+           reload_remedy});
+    } else if (c.is_dead()) {
+      found.push_back(dead(what));
     } else if (z.is_package() && !tdp) {
       found.push_back({finding::grade::limited, what, "the kernel does not say its TDP (usual on AMD)",
                        "set rapl-tdp to the watts of one package, or do without utilization"});
@@ -75,14 +129,21 @@ std::vector<finding> rapl_source::probe() {
 
 std::vector<finding> rapl_source::probe_events(const std::vector<power_event>& events,
                                                const rapl_absence& no_tree) {
+  const auto zones = zones_of(events);
+  std::vector<looked_at> counters;
+  for (const auto& z : zones) counters.push_back(at_perf(*find_event(events, z), open_, must_move(z)));
+  look_for_moves(counters, options_.pause);
   std::vector<finding> found;
-  for (const auto& z : zones_of(events)) {
-    const int failed = power_counter(*find_event(events, z), open_).error_number();
-    const auto what = shown(z) + ", energy by the perf PMU power";
+  for (std::size_t i = 0; i < zones.size(); ++i) {
+    const auto& z = zones[i];
+    const int failed = counters[i].first.error_number;
+    const auto what = full_name(z) + energy_by_perf;
     if (failed != 0) {
       const auto refusal = why_refused(failed, options_.proc_root);
       found.push_back({finding::grade::broken, what, fmt::format("{}; {}", no_tree.why, refusal.why),
                        fmt::format("{}; or else {}", no_tree.remedy, refusal.remedy)});
+    } else if (counters[i].is_dead()) {
+      found.push_back(dead(what));
     } else if (z.is_package()) {
       found.push_back({finding::grade::limited, what,
                        fmt::format("no limits and no headroom: {}", no_tree.why), no_tree.remedy});

@@ -96,6 +96,26 @@ TEST_CASE("a reading that failed is an absence with its reason, and refreshes no
   CHECK(b.out.groups()[group].read_at == read_at);
 }
 
+TEST_CASE("0 W of the whole machine is implausible, of one supply a value") {
+  board_under_test b;
+  auto whole = sensor_of("20.0.1", "System Power", sensor_kind::power, "watts");
+  whole.role = sensor_role::system_power;
+  auto supply = sensor_of("20.0.2", "PS1 Input", sensor_kind::power, "watts");
+  supply.role = sensor_role::psu_input;
+  tell(b.view, {whole, supply, sensor_of("dcmi.power", "DCMI Power", sensor_kind::power, "watts")});
+  b.announce();
+  const auto values = [&] {
+    std::string all;
+    for (const auto& e : b.out.series())
+      all += (e.reason == wire::absence::none ? to_string(e.value) : std::string(to_string(e.reason))) + " ";
+    return all;
+  };
+  for (const char* key : {"20.0.1", "20.0.2", "dcmi.power"}) b.show(reading_of(key, 0));
+  CHECK(values() == "implausible 0.0 implausible ");
+  for (const char* key : {"20.0.1", "20.0.2", "dcmi.power"}) b.show(reading_of(key, 200));
+  CHECK(values() == "200.0 200.0 200.0 ");
+}
+
 TEST_CASE("what the BMC says of a span of time has series once it says so, and never without a span") {
   board_under_test b;
   tell(b.view, {sensor_of("dcmi.power", "DCMI Power", sensor_kind::power, "watts")});

@@ -91,7 +91,10 @@ enum Absence {
   notRunning @9;
   outOfRange @10;
   frozen @11;
-  quarantined @12;
+  neverMoved @12;
+  standsStill @13;
+  implausible @14;
+  quarantined @15;
 }
 
 struct Budget {

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "common/clock.hpp"
+
+#include <chrono>
+#include <string_view>
+
+namespace binnacle::agent {
+
+/// What must be true of a zone's energy counter before its numbers are believed; agent/README.md has the
+/// table with the reasons. Counters count in steps of at most 1 J (psys of recent servers; 61 or 15 µJ
+/// elsewhere) that the hardware adds up every millisecond, so that a zone which draws one watt moves ten
+/// steps in 10 s.
+struct zone_rule {
+  duration still_after{};   ///< a counter that has not moved for so long is dead; zero: it may stand still
+  bool may_be_zero = true;  ///< watts that round to 0 are a value
+};
+
+/// Packages, memory and the platform are never without power while we run on them. Cores sleep, graphics is
+/// switched off, and of a zone that we do not know nothing is known. Memory in self-refresh may draw less
+/// than the 0.05 W that round to 0; its counter moves all the same.
+constexpr zone_rule rule_of(std::string_view zone) noexcept {
+  constexpr duration dead = std::chrono::seconds(10);
+  if (zone == "package" || zone == "psys") return {dead, false};
+  if (zone == "dram") return {dead, true};
+  return {};
+}
+
+/// Whether these watts are nothing: less than what all watts are rounded to, 0.1 W. From a thing that is on
+/// (a package, the platform, the machine) that is no value.
+constexpr bool no_watts(double watts) noexcept { return watts < 0.05; }
+
+}  // namespace binnacle::agent

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "agent/sources/rapl/rapl_zones.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+/// What people are told of a zone whose counter does not move: by the running agent and by --probe.
+namespace binnacle::agent {
+
+/// "package-0", "package-0 dram", "psys".
+inline std::string full_name(const rapl_zone& z) {
+  return z.package.empty() || z.is_package() ? z.name : fmt::format("package-{} {}", z.package, z.name);
+}
+
+inline constexpr const char* why_counters_are_dead =
+    "nothing fills this counter (a virtual machine's, or firmware that does not measure it)";
+inline constexpr const char* dead_counter_remedy =
+    "a newer firmware may fill it, and a virtual machine's is filled on the bare machine alone; the other "
+    "zones "
+    "count without it";
+inline constexpr const char* reload_remedy = "reload the driver: modprobe -r and modprobe intel_rapl_msr";
+
+}  // namespace binnacle::agent
