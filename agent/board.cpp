@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -171,9 +172,9 @@ void board::remove_series(series_ref s) {
 }
 
 void board::store(entry& e, decimal value) {
-  if (e.withheld) {
+  if (e.withheld != 0) {
     e.behind = value;
-    return lose(e, wire::absence::frozen);
+    return lose(e, static_cast<wire::absence>(std::countr_zero(e.withheld)));
   }
   if (e.reason == wire::absence::none && e.value.mantissa == value.mantissa &&
       e.value.exponent == value.exponent) {
@@ -243,18 +244,18 @@ void board::lose(entry& e, wire::absence reason) {
   ++e.changes;
 }
 
-void board::withhold(series_ref s, bool withheld) {
-  if (s >= series_.size() || series_[s].removed || series_[s].withheld == withheld) return;
+void board::withhold(series_ref s, wire::absence reason, bool withheld) {
+  if (s >= series_.size() || series_[s].removed || series_[s].withheld_for(reason) == withheld) return;
   auto& e = series_[s];
   const auto value = measured(s);
-  e.withheld = withheld;
+  e.withheld ^= 1u << static_cast<unsigned>(reason);
   e.behind.reset();
   if (value) store(e, *value);
 }
 
 std::optional<decimal> board::measured(series_ref s) const {
   const auto& e = series_[s];
-  if (e.withheld) return e.behind;
+  if (e.withheld != 0) return e.behind;
   return e.reason == wire::absence::none ? std::optional(e.value) : std::nullopt;
 }
 

@@ -75,8 +75,9 @@ class board {
   void set_absent(series_ref s, wire::absence reason);
   /// Makes those series of a source absent that still have a value; the others keep their reason.
   void set_without_value(std::string_view source, wire::absence reason);
-  /// While a series is withheld it is absent (frozen), whatever is set: its reading cannot be believed.
-  void withhold(series_ref s, bool withheld);
+  /// While a series is withheld for some reason it is absent with that reason, whatever is set: its reading
+  /// cannot be believed. Each reason is taken back by itself; of several the first of wire::absence is shown.
+  void withhold(series_ref s, wire::absence reason, bool withheld);
   /// What its source set last, withheld or not; nothing when that was an absence.
   std::optional<decimal> measured(series_ref s) const;
   /// Marks the group as read: the only thing that refreshes the age of its values. Call after the read
@@ -91,11 +92,14 @@ class board {
     decimal value;
     wire::absence reason = wire::absence::not_read_yet;
     bool removed = false;
-    bool foreign = false;  ///< no catalogue entry: the exponent may change
-    bool withheld = false;
+    bool foreign = false;           ///< no catalogue entry: the exponent may change
+    std::uint32_t withheld = 0;     ///< the reasons for which it is, a bit each
     std::optional<decimal> behind;  ///< the value set while withheld
-    std::uint32_t changes = 0;      ///< how often value or reason changed; wraps
-    std::uint64_t changed = 0;      ///< change number of the last change of value or reason
+    bool withheld_for(wire::absence why) const noexcept {
+      return (withheld >> static_cast<unsigned>(why)) & 1u;
+    }
+    std::uint32_t changes = 0;  ///< how often value or reason changed; wraps
+    std::uint64_t changed = 0;  ///< change number of the last change of value or reason
     // Foreign series only:
     double largest = 0;             ///< magnitude that the exponent leaves room for
     std::uint8_t refits_used = 0;   ///< of the changes of exponent that a series has at once

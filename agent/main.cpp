@@ -327,7 +327,8 @@ result<void> serve(const settings& s, const logger& log) {
     p.reader->add(std::move(one));
   }
   p.reader->add(
-      std::make_unique<host_source>(host_options{s.period, s.inlet_sensors}));  // after those it is made of
+      // After those it is made of.
+      std::make_unique<host_source>(host_options{s.period, s.inlet_sensors, s.proc_root, s.sys_root}));
   const auto slow = std::max<duration>(s.period, std::chrono::seconds(5));
   self_source::origins about{[&p] { return p.reader->report(); }, [&p] { return p.up->report(); },
                              [troubles] { return !troubles->empty(); },

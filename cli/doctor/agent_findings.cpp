@@ -24,11 +24,19 @@ std::string label(const exposition::sample& s, std::string_view name) {
 findings judge_agent_metrics(std::string_view exposition_text) {
   std::vector<std::string> linked, lost, down;
   std::int64_t hanging = 0;
+  std::vector<std::string> unbelieved, set_aside;
   const auto parsed = exposition::parse(exposition_text, {}, [&](const exposition::sample& s) {
     if (s.name == "binnacle_agent_connected")
       (s.value == 1 ? linked : lost).push_back(label(s, "aggregator"));
     if (s.name == "binnacle_agent_source_up" && s.value == 0) down.push_back(label(s, "source"));
     if (s.name == "binnacle_agent_frozen_sensors") hanging += static_cast<std::int64_t>(s.value);
+    const std::string reason = label(s, "reason");
+    if (s.name == "binnacle_agent_absent_series" && s.value > 0 &&
+        (reason == "never_moved" || reason == "stands_still" || reason == "implausible"))
+      unbelieved.push_back(fmt::format("{} series of {} ({})", static_cast<std::int64_t>(s.value),
+                                       label(s, "source"), reason_words(reason)));
+    if (s.name == "host_power_set_aside" && s.value > 0)
+      set_aside.push_back(fmt::format("{} ({})", label(s, "source"), reason_words(reason)));
   });
   if (parsed.has_error())
     return {warning(fmt::format("the agent's /metrics cannot be read: {}", parsed.error().message),
@@ -49,6 +57,16 @@ findings judge_agent_metrics(std::string_view exposition_text) {
     out.push_back(warning(fmt::format("{} hang: their readings stay exactly the same while others move",
                                       counted(hanging, "sensor")),
                           "reset the BMC or the driver; frozen: absent keeps such values from policies"));
+  if (!unbelieved.empty())
+    out.push_back(warning(
+        fmt::format("numbers that cannot be true count as absent: {}", fmt::join(unbelieved, ", ")),
+        "binnacle-agent --probe names the counters; agent/README.md has the rules and what mends them"));
+  if (!set_aside.empty())
+    out.push_back(
+        warning(fmt::format("host_power_watts goes without {}, which contradicts the rest",
+                            fmt::join(set_aside, ", ")),
+                "the status of the source host says the numbers (binnacle status); reset the BMC, or "
+                "update the firmware"));
   return out;
 }
 

@@ -6,6 +6,8 @@
 namespace binnacle::metrics::tables {
 
 inline constexpr std::string_view host_origin[] = {"source"};
+inline constexpr std::string_view host_hardware[] = {"cpu", "sockets", "memory_gib", "accelerators"};
+inline constexpr std::string_view host_doubt[] = {"source", "reason"};
 
 inline constexpr family host[] = {
     {.name = "host_power_watts",
@@ -17,6 +19,22 @@ inline constexpr family host[] = {
      .labels = host_origin,
      .source = "host",
      .privilege = "that of the source"},
+    {.name = "host_hardware_info",
+     .unit = "",
+     .help = "Always 1; the labels say what the machine is. Aggregators compare host_power_watts of machines "
+             "that "
+             "are alike.",
+     .labels = host_hardware,
+     .source = "host"},
+    {.name = "host_power_set_aside",
+     .unit = "",
+     .help =
+         "1 while a way to know host_power_watts is not believed, with the reason: zero (0 W from a machine "
+         "that is on), below_parts (less than its packages and memory draw), stands_still (the same number "
+         "while RAPL moves).",
+     .labels = host_doubt,
+     .rule = node_rule::max,
+     .source = "host"},
     {.name = "host_inlet_temperature_celsius",
      .unit = "celsius",
      .exponent = -1,

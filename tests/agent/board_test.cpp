@@ -279,7 +279,7 @@ TEST_CASE("a series withheld has no value, whatever its source sets, and the new
   const auto g = b.add_group("rapl", "", 1s, 10s);
   const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}});
   b.set(s, 80.0);
-  b.withhold(s, true);
+  b.withhold(s, wire::absence::frozen, true);
   CHECK(b.series()[s].reason == wire::absence::frozen);
   CHECK(b.measured(s) == decimal{800, -1});
   const auto changed = b.series()[s].changed;
@@ -291,7 +291,11 @@ TEST_CASE("a series withheld has no value, whatever its source sets, and the new
   CHECK_FALSE(b.measured(s).has_value());
   b.set(s, 82.0);
   CHECK(b.series()[s].reason == wire::absence::frozen);
-  b.withhold(s, false);
+  b.withhold(s, wire::absence::implausible, true);
+  b.withhold(s, wire::absence::frozen, false);
+  CHECK(b.series()[s].reason == wire::absence::implausible);
+  CHECK(b.measured(s) == decimal{820, -1});
+  b.withhold(s, wire::absence::implausible, false);
   CHECK(shown(b, "rapl_power_watts", {{"package", "0"}}) == "82.0");
 }
 

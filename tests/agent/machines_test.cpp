@@ -144,9 +144,14 @@ std::string found_on(const std::string& file) {
   add_sensors(b, out);
   add_rest(b, out);
 
-  rapl_source rapl({.sys_root = b.sys, .proc_root = b.proc}, b.clock.source(), b.perf.opener());
+  const auto a_second_later = [&b](duration) {
+    b.about.advance(b.root.path(), 1);
+    b.perf.advance(std::chrono::seconds(1));
+  };
+  rapl_source rapl({.sys_root = b.sys, .proc_root = b.proc, .pause = a_second_later}, b.clock.source(),
+                   b.perf.opener());
   pmu_source pmu({.sys_root = b.sys, .proc_root = b.proc}, b.clock.source(), b.perf.opener());
-  host_source host({}, b.clock.source());
+  host_source host({.proc_root = b.proc, .sys_root = b.sys}, b.clock.source());
   add_probe(rapl, b, out);
   add_probe(pmu, b, out);
   board readings;

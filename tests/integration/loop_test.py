@@ -86,6 +86,39 @@ class Loop(unittest.TestCase):
         self.trial.processes["warm"].send_signal(signal.SIGCONT)
         self.until_passing(["cool", "warm"], 20)
 
+    def test_a_package_whose_counter_dies_has_no_watts_for_the_policy(self):
+        # By lowest watts alone a dead counter's 0 W would win every placement.
+        self.begin(policy(rule("dontschedule", 10000, metric="host_power_watts", more="      onMissing: Reject\n")
+                          + rule("deschedule", 150, metric="host_power_watts")))
+        self.until_passing(["cool", "warm"])
+        self.trial.heat("warm", "psys stop\npackage-0 stop")
+
+        def reason(metric):
+            node = json.loads(self.trial.ask("ops", f"/api/v1/nodes?metric={metric}")[1])["nodes"][-1]
+            self.assertEqual(node["name"], "warm")
+            value = node["values"][metric]
+            self.assertNotEqual(value.get("value"), 0)
+            return value.get("absent")
+
+        self.until_passing(["cool"], 40)
+        self.trial.wait_for("the reason", lambda: reason("rapl_power_watts") == "stands_still", 30)
+        self.trial.wait_for("the same of the node's best figure", lambda: reason("host_power_watts") == "stands_still")
+        self.assertIn('"state":"frozen"', self.trial.ask("ops", "/api/v1/nodes/warm")[1])
+        self.assertIn("stands still for more than 10 s", self.trial.ask("ops", "/api/v1/status")[1])
+        self.trial.heat("warm", "psys go\npackage-0 go")
+        self.until_passing(["cool", "warm"], 20)
+
+    def test_a_dead_psys_never_counts_and_rapl_does(self):
+        self.trial.start_package("cool", 40)
+        self.trial.heat("cool", "psys stop")
+        self.trial.write_policy(policy(rule("dontschedule", 10000, metric="host_power_watts")))
+        self.trial.start_aggregator()
+        self.trial.start_agent("cool", "--sys-root", self.trial.sysroot("cool"))
+        self.trial.wait_for("RAPL's watts", lambda: self.trial.metric("host_power_watts_rapl"))
+        self.assertFalse(self.trial.metric("host_power_watts_psys"))
+        self.trial.wait_for("the reason", lambda: "psys has never moved" in self.trial.ask("ops", "/api/v1/status")[1], 30)
+        self.assertIn('"absent":"never_moved"', self.trial.ask("ops", "/api/v1/nodes/cool")[1])
+
     def test_a_killed_agent_reconnects_when_it_is_started_again(self):
         self.begin(policy(rule("dontschedule", 250)))
         self.trial.end("warm", signal.SIGKILL)

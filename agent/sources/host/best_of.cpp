@@ -11,7 +11,7 @@ std::optional<std::size_t> best_of::choose(std::span<const contender> all, insta
       there_since_[i] = now;
     }
   }
-  if (present_ && !all[*present_].value && now >= kept_until_) present_.reset();
+  if (present_ && !all[*present_].value && (now >= kept_until_ || all[*present_].set_aside)) present_.reset();
   // Without a present way the best that is there; else only one that is better, and there to stay.
   for (std::size_t i = 0; i < present_.value_or(all.size()); ++i) {
     if (!all[i].value) continue;

@@ -16,11 +16,13 @@ struct contender {
   instant read_at{};                           ///< of the oldest part of the value
   duration stale_after{};                      ///< the shortest of its parts'
   wire::absence why = wire::absence::missing;  ///< without a value
+  bool set_aside = false;                      ///< it has none because it was not believed
 };
 
 /// Which of several ways to know one quantity counts now. It changes only when the present way has had no
 /// value for its stale-after, or when a better one has had one for as long: a sensor that comes and goes
-/// makes no step in the series at each time. Pure.
+/// makes no step in the series at each time. One that is set aside is left at once: its last value is not to
+/// be believed either. Pure.
 class best_of {
  public:
   /// `all`: the best first, the same ways at each call. Nothing when none has a value.

@@ -1,5 +1,6 @@
 #include "agent/sources/host/host.hpp"
 
+#include "agent/sources/host/hardware.hpp"
 #include "common/glob.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,9 @@ struct way {
   std::span<const member> parts;
   bool sum = true;
   bool named = false;  // only parts that are named as inlets
+  /// A figure of the whole machine, which the last way of all is part of: how long it may contradict that.
+  duration may_contradict_for{};
+  bool may_hang = false;
 };
 
 struct composite {
@@ -36,7 +40,12 @@ constexpr member inlet[] = {{"bmc_inlet_temperature_celsius"}};
 constexpr member chips[] = {{"os_hwmon_temperature_celsius"}};
 constexpr member zones[] = {{"os_thermal_zone_temperature_celsius"}};
 
-constexpr way power_ways[] = {{"dcmi", dcmi}, {"bmc", bmc_power}, {"psys", psys}, {"rapl", rapl}};
+// A BMC says the mean of up to a minute of its own; psys is a counter beside those of the packages.
+using std::chrono::seconds;
+constexpr way power_ways[] = {{"dcmi", dcmi, true, false, seconds(60), true},
+                              {"bmc", bmc_power, true, false, seconds(60), true},
+                              {"psys", psys, true, false, seconds(10), false},
+                              {"rapl", rapl}};
 constexpr way inlet_ways[] = {
     {"bmc", inlet, false}, {"hwmon", chips, false, true}, {"thermal_zone", zones, false, true}};
 
@@ -64,6 +73,19 @@ bool is_named(const wire::series_info& s, std::span<const std::string> patterns)
   });
 }
 
+/// What its source measured, also while that is withheld because it contradicts: it may fit again.
+std::optional<decimal> measured(const board& from, board::series_ref ref) {
+  constexpr auto contradicts = wire::absence::implausible;
+  const auto& e = from.series()[ref];
+  const bool believed = e.withheld == 0 || e.withheld == 1u << static_cast<unsigned>(contradicts);
+  return believed ? from.measured(ref) : std::nullopt;
+}
+
+bool is_late(const board& from, board::series_ref ref, instant now) {
+  const auto& g = from.groups()[from.series()[ref].info.group];
+  return g.read_at == instant{} || now >= g.read_at + std::chrono::milliseconds(g.info.stale_after_ms);
+}
+
 contender look(const way& w, std::span<const board::series_ref> parts, const board& from, instant now) {
   contender c;
   c.read_at = instant::max();
@@ -72,23 +94,59 @@ contender look(const way& w, std::span<const board::series_ref> parts, const boa
   for (const auto ref : parts) {
     const auto& e = from.series()[ref];
     const auto& g = from.groups()[e.info.group];
-    const duration stale_after = std::chrono::milliseconds(g.info.stale_after_ms);
-    const bool late = g.read_at == instant{} || now >= g.read_at + stale_after;
-    if (e.reason != wire::absence::none || late) {
-      if (!any_absent) c.why = e.reason != wire::absence::none ? e.reason : wire::absence::timeout;
+    const auto value = measured(from, ref);
+    // A memory zone whose counter never moved is as good as none: many machines have none at all.
+    if (e.reason == wire::absence::never_moved && e.info.family != w.parts.front().family) continue;
+    if (!value || is_late(from, ref, now)) {
+      if (!any_absent) c.why = !value ? e.reason : wire::absence::timeout;
       any_absent = true;
       continue;
     }
     if (!c.value) {
-      c.value = e.value;
+      c.value = value;
     } else {
-      c.value = w.sum ? add(*c.value, e.value) : std::max(*c.value, e.value);
+      c.value = w.sum ? add(*c.value, *value) : std::max(*c.value, *value);
     }
+    const duration stale_after = std::chrono::milliseconds(g.info.stale_after_ms);
     c.read_at = std::min(c.read_at, g.read_at);
     c.stale_after = std::min(c.stale_after, stale_after);
   }
   if (any_absent && w.sum) c.value.reset();
   return c;
+}
+
+std::string_view to_string(disbelief why) {
+  switch (why) {
+    case disbelief::zero: return "zero";
+    case disbelief::below_parts: return "below_parts";
+    case disbelief::stands_still: return "stands_still";
+    case disbelief::none: break;
+  }
+  return "none";
+}
+
+std::string sentence(std::string_view way, const whole_machine_check& check) {
+  constexpr std::string_view goes_without("host_power_watts goes without it until it fits");
+  switch (check.set_aside_for()) {
+    case disbelief::zero:
+      return fmt::format(
+          "{} says 0 W of a machine that is on: {}; look at the sensor with the BMC's own tools, or reset "
+          "the "
+          "BMC",
+          way, goes_without);
+    case disbelief::below_parts:
+      return fmt::format(
+          "{} said {:.1f} W, less than the {:.1f} W of the packages and memory that are part of it: {}; {}",
+          way, check.watts(), check.parts_watts(), goes_without,
+          way == "psys" ? "a newer firmware may measure it right"
+                        : "a supply may be missing in the sum, or the BMC needs a reset");
+    case disbelief::stands_still:
+      return fmt::format(
+          "{} has said exactly {:.1f} W for more than two minutes in which RAPL moved: {}; reset the BMC",
+          way, check.watts(), goes_without);
+    case disbelief::none: break;
+  }
+  return {};
 }
 
 }  // namespace
@@ -98,17 +156,35 @@ host_source::host_source(host_options options, clocks time)
   for (std::size_t i = 0; i < composites.size(); ++i) {
     figure f;
     f.which = i;
+    for (const auto& w : composites[i].ways)
+      f.checks.emplace_back(
+          whole_machine_check::settings{.below_for = w.may_contradict_for, .may_hang = w.may_hang});
     figures_.push_back(std::move(f));
   }
 }
 
-result<void> host_source::discover(board&) { return {}; }
+// Looked at once: what is built in does not change while we run.
+result<void> host_source::discover(board& out) {
+  if (about_ != board::no_group) return {};
+  about_ = out.add_group("host", "hardware", options_.period, metrics::stale_after(options_.period));
+  const auto h = read_hardware(options_.proc_root, options_.sys_root);
+  const auto info = out.add_series(about_, "host_hardware_info",
+                                   {{"cpu", h.cpu},
+                                    {"sockets", std::to_string(h.sockets)},
+                                    {"memory_gib", std::to_string(h.memory_gib)},
+                                    {"accelerators", std::to_string(h.accelerators)}});
+  out.set(info, std::int64_t{1});
+  out.mark_read(about_, time_.now());
+  return {};
+}
 
 result<void> host_source::read(board& out) {
   const auto now = time_.now();
+  out.mark_read(about_, now);
   if (found_in_ != out.version()) {
     for (auto& f : figures_) find_parts(f, out);
   }
+  limitation_.clear();
   for (auto& f : figures_) update(f, now, out);
   found_in_ = out.version();
   return {};
@@ -144,7 +220,51 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
   f.stale_after = stale_after;
 }
 
-void host_source::update(figure& f, instant now, board& out) const {
+// What contradicts the parts of the machine is withheld from policies, too; what only stands still is left to
+// them, and to the setting `frozen`.
+void host_source::set_aside(figure& f, std::vector<contender>& all, instant now, board& out) {
+  const auto ways = composites[f.which].ways;
+  whole_machine_check::witness parts;
+  for (const auto ref : f.parts.back()) {
+    const auto value = measured(out, ref);
+    if (value && !is_late(out, ref, now)) parts.at_least += to_double(*value);
+  }
+  if (all.back().value) parts.all = to_double(*all.back().value);
+  for (std::size_t w = 0; w < all.size(); ++w) {
+    if (ways[w].may_contradict_for == duration::zero() || f.parts[w].empty()) continue;
+    auto& check = f.checks[w];
+    auto& c = all[w];
+    std::optional<whole_machine_check::figure> whole;
+    if (c.value) whole = {to_double(*c.value), c.read_at};
+    const auto why = check.look(whole, parts, now);
+    const bool impossible = why == disbelief::zero || why == disbelief::below_parts;
+    for (const auto ref : f.parts[w]) out.withhold(ref, wire::absence::implausible, impossible);
+    show_set_aside(ways[w].source, why, out);
+    if (why == disbelief::none) continue;
+    c.set_aside = true;
+    if (c.value) c.why = impossible ? wire::absence::implausible : wire::absence::frozen;
+    c.value.reset();
+    limitation_ += (limitation_.empty() ? "" : "; ") + sentence(ways[w].source, check);
+  }
+}
+
+// Told with 0 when it has been 1 once.
+void host_source::show_set_aside(std::string_view way, disbelief why, board& out) {
+  if (why != disbelief::none) told_.emplace(way, why);
+  if (told_.empty()) return;
+  const auto group =
+      out.add_group("host", "set_aside", options_.period, metrics::stale_after(options_.period));
+  for (const auto& [source, reason] : told_) {
+    if (source != way) continue;
+    const auto series =
+        out.add_series(group, "host_power_set_aside",
+                       {{"source", std::string(source)}, {"reason", std::string(to_string(reason))}});
+    out.set(series, std::int64_t{reason == why ? 1 : 0});
+  }
+  out.mark_read(group, time_.now());
+}
+
+void host_source::update(figure& f, instant now, board& out) {
   const auto& what = composites[f.which];
   std::vector<contender> all(what.ways.size());
   std::optional<std::size_t> first_there;  // announced by its source, with a value or without
@@ -153,6 +273,7 @@ void host_source::update(figure& f, instant now, board& out) const {
     all[w] = look(what.ways[w], f.parts[w], out, now);
     if (!first_there) first_there = w;
   }
+  set_aside(f, all, now, out);
   const auto best = f.choice.choose(all, now);
   if (best && all[*best].value) {
     const auto& c = all[*best];

@@ -3,9 +3,13 @@
 #include "agent/clocks.hpp"
 #include "agent/source.hpp"
 #include "agent/sources/host/best_of.hpp"
+#include "agent/sources/host/whole_machine_check.hpp"
 
 #include <chrono>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace binnacle::agent {
@@ -19,13 +23,17 @@ struct host_options {
   /// What counts as inlet where no BMC gives one, as matches_glob() has it: tried against a hwmon sensor's
   /// label, its chip and label ("nct6798-isa-0290/SYSTIN"), and a thermal zone's type.
   std::vector<std::string> inlets = usual_inlets;
+  /// Where the machine says what it is, for host_hardware_info.
+  std::string proc_root = "/proc";
+  std::string sys_root = "/sys";
 };
 
 /// The node's best figures, so that one policy fits a mixed fleet: host_power_watts from DCMI, else the BMC's
 /// power sensors, else psys, else RAPL; host_inlet_temperature_celsius from the BMC, else from a sensor of
 /// hwmon, else from a thermal zone that are named as inlets. The label `source` says which. They are made of
 /// what the other sources have put on the board, so this one is read after them; a value is as old as the
-/// oldest of its parts, and goes with them.
+/// oldest of its parts, and goes with them. A way that contradicts the machine's parts (whole_machine_check)
+/// is set aside: its series are withheld, the next way counts, and it is looked at again.
 class host_source final : public source {
  public:
   explicit host_source(host_options options, clocks time = {});
@@ -38,6 +46,8 @@ class host_source final : public source {
   }
   std::vector<finding> probe() override { return {}; }
   result<void> discover(board& out) override;
+  /// Which ways are set aside, and why.
+  std::string limitation() const override { return limitation_; }
   result<void> read(board& out) override;
 
  private:
@@ -45,6 +55,7 @@ class host_source final : public source {
   struct figure {
     std::size_t which;                                  // in the table of host.cpp
     std::vector<std::vector<board::series_ref>> parts;  // by way
+    std::vector<whole_machine_check> checks;            // by way
     best_of choice;
     std::optional<std::size_t> announced;  // the way whose series is on the board
     duration stale_after{};                // of that series' group
@@ -54,11 +65,16 @@ class host_source final : public source {
 
   void find_parts(figure& f, const board& from) const;
   void show(figure& f, std::size_t way, duration stale_after, board& out) const;
-  void update(figure& f, instant now, board& out) const;
+  void set_aside(figure& f, std::vector<contender>& all, instant now, board& out);
+  void show_set_aside(std::string_view way, disbelief why, board& out);
+  void update(figure& f, instant now, board& out);
 
   host_options options_;
   clocks time_;
   std::vector<figure> figures_;
+  board::group_ref about_ = board::no_group;  // of what does not change
+  std::string limitation_;
+  std::set<std::pair<std::string_view, disbelief>> told_;  // ways set aside since the start, and why
   std::uint32_t found_in_ = 0;  // version of the board in which the parts were looked for
 };
 

@@ -198,6 +198,15 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(any_says(found, grade::warning, "no link to agg-1"));
     CHECK(any_says(found, grade::warning, "1 source cannot be read: rapl"));
     CHECK(any_says(found, grade::warning, "2 sensors hang"));
+    const auto lies = judge_agent_metrics(
+        "binnacle_agent_absent_series{source=\"rapl\",reason=\"never_moved\"} 2\n"
+        "binnacle_agent_absent_series{source=\"rapl\",reason=\"stands_still\"} 0\n"
+        "binnacle_agent_absent_series{source=\"bmc\",reason=\"no_data\"} 3\n"
+        "host_power_set_aside{source=\"psys\",reason=\"below_parts\"} 1\n"
+        "host_power_set_aside{source=\"dcmi\",reason=\"stands_still\"} 0\n");
+    REQUIRE(lies.size() == 2);
+    CHECK(any_says(lies, grade::warning, "count as absent: 2 series of rapl (never moved)"));
+    CHECK(any_says(lies, grade::warning, "goes without psys (below parts), which contradicts"));
     CHECK(any_says(judge_agent_metrics("binnacle_agent_connected{aggregator=\"agg-1\"} 0\n"), grade::failure,
                    "no link to agg-1"));
     CHECK(any_says(judge_agent_metrics("{"), grade::warning, "cannot be read"));

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace binnacle::agent {
+
+/// What tells one kind of machine from another, as labels: machines with the same four draw alike under the
+/// same load. No serial numbers, no names.
+struct hardware {
+  std::string cpu;       ///< "AMD EPYC 7763 64-Core Processor"; "unknown" where the kernel does not say
+  unsigned sockets = 1;  ///< packages with a CPU online
+  std::uint64_t memory_gib = 0;  ///< as built in: see built_in_gib()
+  unsigned accelerators = 0;     ///< PCI devices that compute: 3D controllers and processing accelerators
+};
+
+/// Reads PROC/cpuinfo, PROC/meminfo, SYS/devices/system/cpu and SYS/bus/pci. Never fails: what is not there
+/// is unknown. Blocks: some small files, and a few hundred of a large machine's. Source: Linux
+/// Documentation/arch/x86/cpuinfo.rst, ABI/testing/sysfs-devices-system-cpu, sysfs-bus-pci; classes of
+/// devices: pci.ids, C 03 and C 12.
+hardware read_hardware(const std::string& proc_root, const std::string& sys_root);
+
+/// The CPU's name in the text of /proc/cpuinfo: the model's name, or the numbers of implementer and part that
+/// Arm's kernels give instead; empty for neither.
+std::string cpu_name(std::string_view cpuinfo);
+
+/// GiB that a machine was built with, of the bytes that its kernel has: firmware keeps a few percent, not the
+/// same in two machines that are alike, and memory comes in modules. The next eighth of a power of two.
+std::uint64_t built_in_gib(std::uint64_t bytes) noexcept;
+
+}  // namespace binnacle::agent

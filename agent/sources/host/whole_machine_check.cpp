@@ -1,0 +1,85 @@
+#include "agent/sources/host/whole_machine_check.hpp"
+
+#include "agent/sources/power_rules.hpp"
+
+#include <algorithm>
+
+namespace binnacle::agent {
+
+disbelief whole_machine_check::look(const std::optional<figure>& whole, const witness& parts, instant now) {
+  if (!whole) {
+    otherwise_since_.reset();
+    return for_;
+  }
+  if (settings_.may_hang) watch_for_standing(*whole, parts, now);
+  const auto found = compare(*whole, parts, now);
+  // Without RAPL nobody can say that it fits again.
+  const bool unknown = found == disbelief::none && for_ == disbelief::below_parts && parts.at_least <= 0;
+  if (found == for_ || unknown) {
+    proven_ = proven_ || parts.at_least > 0;
+    otherwise_since_.reset();
+    return for_;
+  }
+  if (!otherwise_since_) otherwise_since_ = now;
+  duration patience{};
+  if (found == disbelief::none) {
+    patience = settings_.back_after;
+  } else if (proven_ && for_ == disbelief::none && found == disbelief::below_parts) {
+    patience = settings_.below_for;
+  }
+  if (now - *otherwise_since_ < patience) return for_;
+  proven_ = true;
+  for_ = found;
+  otherwise_since_.reset();
+  watts_ = whole->watts;
+  parts_watts_ = parts.at_least;
+  return for_;
+}
+
+disbelief whole_machine_check::compare(const figure& whole, const witness& parts, instant now) {
+  if (no_watts(whole.watts)) return disbelief::zero;
+  if (whole.watts < parts.at_least * (1 - settings_.tolerance) - settings_.tolerance_watts)
+    return disbelief::below_parts;
+  const bool hangs = stood_at_ && now - stood_since_ >= settings_.still_for &&
+                     reads_ >= settings_.still_reads && moved_at_ &&
+                     now - *moved_at_ >= settings_.moved_before;
+  return hangs ? disbelief::stands_still : disbelief::none;
+}
+
+void whole_machine_check::begin_standing(const figure& whole, instant now) {
+  stood_at_ = whole.watts;
+  stood_since_ = bucket_since_ = now;
+  last_read_ = whole.read_at;
+  reads_ = 1;
+  bucket_sum_ = 0;
+  bucket_count_ = 0;
+  least_mean_.reset();
+  most_mean_.reset();
+  moved_at_.reset();
+}
+
+void whole_machine_check::watch_for_standing(const figure& whole, const witness& parts, instant now) {
+  if (stood_at_ != whole.watts) return begin_standing(whole, now);
+  if (whole.read_at != last_read_) {
+    last_read_ = whole.read_at;
+    ++reads_;
+  }
+  if (parts.all) {
+    bucket_sum_ += *parts.all;
+    ++bucket_count_;
+  }
+  if (now - bucket_since_ < settings_.bucket) return;
+  if (bucket_count_ > 0) {
+    const double mean = bucket_sum_ / static_cast<double>(bucket_count_);
+    least_mean_ = std::min(least_mean_.value_or(mean), mean);
+    most_mean_ = std::max(most_mean_.value_or(mean), mean);
+    const bool moved =
+        *most_mean_ - *least_mean_ >= std::max(settings_.moved_watts, settings_.moved_share * *most_mean_);
+    if (moved && !moved_at_) moved_at_ = now;
+  }
+  bucket_since_ = now;
+  bucket_sum_ = 0;
+  bucket_count_ = 0;
+}
+
+}  // namespace binnacle::agent

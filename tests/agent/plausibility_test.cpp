@@ -1,0 +1,395 @@
+// The table of rules in agent/README.md ("What is not believed"): a case for each line.
+#include "agent/sources/host/host.hpp"
+#include "agent/sources/rapl/rapl.hpp"
+#include "tests/agent/support.hpp"
+#include "tests/support/powercap_sim.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace plausibility_test {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+using agent::test::fake_clock;
+using agent::test::holds;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A simulated machine read by both sources, as the sampler would.
+struct machine {
+  explicit machine(std::vector<zone_spec> zones, double watts = 100, duration step = 1s)
+      : period(step),
+        sim(sys.path(), std::move(zones), watts, 0),
+        rapl({.sys_root = sys.path(), .pause = [](duration) {}}, clock.source()),
+        host(host_options{.period = 1s}, clock.source()) {}
+
+  void begin() {
+    REQUIRE(rapl.discover(out));
+    read();
+  }
+  void read() {
+    REQUIRE(rapl.read(out));
+    REQUIRE(host.read(out));
+  }
+  void pass(duration time) {
+    for (duration t{}; t < time; t += period) {
+      sim.advance(period);
+      clock.now += period;
+      read();
+    }
+  }
+  std::string package(const char* name) { return shown(out, "rapl_power_watts", {{"package", name}}); }
+  std::string psys() { return shown(out, "rapl_zone_power_watts", {{"zone", "psys"}}); }
+  std::string dram(const char* name) {
+    return shown(out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", name}});
+  }
+  std::string node(const char* source) { return shown(out, "host_power_watts", {{"source", source}}); }
+
+  duration period;
+  temp_folder sys;
+  powercap_sim sim;
+  fake_clock clock;
+  board out;
+  rapl_source rapl;
+  host_source host;
+};
+
+/// A board on which a test puts what the sources would say.
+struct desk {
+  fake_clock clock;
+  board out;
+  host_source host{host_options{.period = 1s}, clock.source()};
+  board::group_ref rapl = out.add_group("rapl", "", 1s, 10s);
+  board::group_ref bmc = out.add_group("bmc", "dcmi.power", 5s, 15s);
+  board::series_ref package = out.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
+  board::series_ref memory =
+      out.add_series(rapl, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}});
+  board::series_ref dcmi = board::no_series, psys = board::no_series;
+  board::series_ref supply[2] = {board::no_series, board::no_series};
+
+  void has_dcmi() { dcmi = out.add_series(bmc, "bmc_dcmi_power_watts", {}); }
+  void has_psys() { psys = out.add_series(rapl, "rapl_zone_power_watts", {{"zone", "psys"}}); }
+  void has_supplies() {
+    for (const char* name : {"PS1", "PS2"})
+      supply[name[2] - '1'] = out.add_series(
+          bmc, "bmc_power_watts", {{"sensor", name}, {"entity", "x"}, {"id", name}, {"scope", "node"}});
+  }
+  void parts(double packages, double dram = 10) {
+    out.set(package, packages);
+    out.set(memory, dram);
+  }
+  /// Lets time pass, a second each; the BMC is read every fifth.
+  void pass(int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      clock.now += 1s;
+      out.mark_read(rapl, clock.now);
+      if (++ticks_ % 5 == 0) out.mark_read(bmc, clock.now);
+      REQUIRE(host.read(out));
+    }
+  }
+  std::string node(const char* source) { return shown(out, "host_power_watts", {{"source", source}}); }
+  std::string set_aside(const char* source, const char* reason) {
+    return shown(out, "host_power_set_aside", {{"source", source}, {"reason", reason}});
+  }
+
+ private:
+  int ticks_ = 4;  // the first second reads all
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/plausibility");
+
+// A guest's psys exists and is never filled: the agent said host_power_watts{source="psys"} 0.0, which wins
+// every placement by lowest watts.
+TEST_CASE("never moved: a dead psys is no watts at any moment, has its reason after 10 s, and RAPL counts") {
+  machine m(machines::xeon_two_sockets());
+  REQUIRE(m.sim.set_watts("psys stop"));
+  m.begin();
+  for (int second = 1; second <= 30; ++second) {
+    m.pass(1s);
+    CHECK(m.psys() == (second < 10 ? "not_read_yet" : "never_moved"));
+    CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "psys"}}) == m.psys());
+    CHECK(m.node("psys") == "no such series");
+    CHECK(m.node("rapl") == "224.0");
+  }
+  CHECK(holds(m.rapl.limitation(), "psys has never moved since it was first seen"));
+  CHECK(holds(m.rapl.limitation(), "virtual machine"));
+  REQUIRE(m.sim.set_watts("psys go"));
+  m.pass(1s);
+  CHECK(m.psys() == "gap");
+  m.pass(1s);
+  CHECK(m.psys() == "259.0");
+  CHECK(m.rapl.limitation().empty());
+  m.pass(11s);
+  CHECK(m.node("psys") == "259.0");
+}
+
+TEST_CASE("never moved: where psys is all there is, the node's watts are absent with that reason") {
+  machine m(std::vector<zone_spec>{{.name = "psys"}});
+  REQUIRE(m.sim.set_watts("psys stop"));
+  m.begin();
+  m.pass(9s);
+  CHECK(m.node("psys") == "not_read_yet");
+  m.pass(2s);
+  CHECK(m.node("psys") == "never_moved");
+}
+
+TEST_CASE(
+    "stands still: a package that dies is absent within a second, named after 10 s, and back by itself") {
+  machine m(machines::epyc());
+  m.begin();
+  m.pass(5s);
+  CHECK(m.node("rapl") == "200.0");
+  REQUIRE(m.sim.set_watts("package-0 stop"));
+  m.pass(1s);
+  CHECK(m.package("0") == "no_data");
+  CHECK(m.package("1") == "100.0");
+  CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "no_data");
+  const auto& read_at =
+      m.out.groups()[agent::test::entry_of(m.out, "host_power_watts", {{"source", "rapl"}})->info.group]
+          .read_at;
+  CHECK(read_at == m.clock.now - 1s);  // the last value of the sum ages
+  m.pass(9s);
+  CHECK(m.package("0") == "stands_still");
+  CHECK(shown(m.out, "rapl_headroom_ratio", {{"package", "0"}}) == "stands_still");
+  m.pass(1s);
+  CHECK(m.node("rapl") == "stands_still");
+  CHECK(holds(m.rapl.limitation(), "package-0 stands still for more than 10 s"));
+  REQUIRE(m.sim.set_watts("package-0 go"));
+  m.pass(2s);
+  CHECK(m.package("0") == "100.0");
+  CHECK(m.node("rapl") == "200.0");
+  CHECK(m.rapl.limitation().empty());
+}
+
+TEST_CASE("a short period: reading every 200 ms finds no counter standing that moves, nor 0 W") {
+  machine m(machines::xeon_two_sockets(), 0.5, 200ms);
+  m.begin();
+  for (int i = 0; i < 300; ++i) {
+    m.pass(200ms);
+    REQUIRE(m.package("0") == "0.5");
+    REQUIRE(m.psys() == "36.1");
+  }
+  CHECK(m.rapl.limitation().empty());
+}
+
+TEST_CASE("small memory: a zone under the steps that leave the node is no zone that stands still") {
+  machine m(machines::xeon_two_sockets(), 0.2);  // memory 0.024 W: 0.0 W and 0 J for the first 41 s
+  m.begin();
+  m.pass(30s);
+  CHECK(m.dram("0") == "0.0");
+  CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "dram"}, {"package", "0"}}) == "0");
+  CHECK(m.rapl.limitation().empty());
+}
+
+TEST_CASE("cores and graphics: they may stand still, and 0 W is their value") {
+  machine m(machines::client(), 20);
+  for (const char* zone : {"core stop", "uncore stop"}) REQUIRE(m.sim.set_watts(zone));
+  m.begin();
+  m.pass(30s);
+  for (const char* zone : {"core", "uncore"}) {
+    CHECK(shown(m.out, "rapl_zone_power_watts", {{"zone", zone}, {"package", "0"}}) == "0.0");
+    CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", zone}, {"package", "0"}}) == "0");
+  }
+  CHECK(m.rapl.limitation().empty());
+}
+
+TEST_CASE(
+    "zero: a package that moves so little that it shows 0 W is implausible, and so what is made of it") {
+  machine m(machines::epyc(), 0.01);
+  m.begin();
+  m.pass(3s);
+  CHECK(m.package("0") == "implausible");
+  CHECK(shown(m.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == "implausible");
+  CHECK(m.node("rapl") == "implausible");
+  CHECK(holds(m.rapl.limitation(), "says 0 W of a thing that is on"));
+}
+
+TEST_CASE("zero: supplies that all say 0 W are set aside, one of two may") {
+  desk d;
+  d.has_supplies();
+  d.parts(100);
+  d.out.set(d.supply[0], 180.0);
+  d.out.set(d.supply[1], 0.0);
+  d.pass(6);
+  CHECK(d.node("bmc") == "180.0");
+  d.out.set(d.supply[0], 0.0);
+  d.pass(1);
+  CHECK(d.node("rapl") == "110.0");
+  CHECK(d.node("bmc") == "no such series");
+  CHECK(d.set_aside("bmc", "zero") == "1");
+  CHECK(d.out.series()[d.supply[0]].reason == wire::absence::implausible);
+  CHECK(holds(d.host.limitation(), "bmc says 0 W of a machine that is on"));
+}
+
+TEST_CASE("psys below its packages and memory: never believed from the first comparison on") {
+  desk d;
+  d.has_psys();
+  d.parts(150);
+  d.out.set(d.psys, 12.0);
+  d.pass(1);
+  CHECK(d.node("rapl") == "160.0");
+  CHECK(d.node("psys") == "no such series");
+  CHECK(d.set_aside("psys", "below_parts") == "1");
+  CHECK(d.out.series()[d.psys].reason == wire::absence::implausible);
+  CHECK(holds(d.host.limitation(), "psys said 12.0 W, less than the 160.0 W"));
+  SUBCASE("half a minute after it fits it is shown again, and counts when it has stayed") {
+    for (int i = 0; i < 31; ++i) {
+      d.out.set(d.psys, 210.0);  // as its source does, withheld or not
+      CHECK(d.out.series()[d.psys].reason == wire::absence::implausible);
+      d.pass(1);
+    }
+    CHECK(d.out.series()[d.psys].reason == wire::absence::none);
+    CHECK(d.set_aside("psys", "below_parts") == "0");
+    CHECK(d.host.limitation().empty());
+    d.pass(11);
+    CHECK(d.node("psys") == "210.0");
+  }
+  SUBCASE("with RAPL gone nobody can say that it fits") {
+    d.out.set(d.psys, 210.0);
+    d.out.set_absent(d.package, wire::absence::no_data);
+    d.out.set_absent(d.memory, wire::absence::no_data);
+    d.pass(120);
+    CHECK(d.out.series()[d.psys].reason == wire::absence::implausible);
+    CHECK(d.node("rapl") == "no_data");
+  }
+}
+
+TEST_CASE(
+    "psys below its packages and memory: 10 s of it for one that was believed, noise and steps are none") {
+  desk d;
+  d.has_psys();
+  d.parts(100);
+  d.out.set(d.psys, 150.0);
+  d.pass(2);
+  CHECK(d.node("psys") == "150.0");
+  SUBCASE("within 10 % and 5 W for ever") {
+    d.out.set(d.psys, 94.5);  // 110 * 0.9 - 5 = 94
+    d.pass(100);
+    CHECK(d.node("psys") == "94.5");
+  }
+  SUBCASE("far below for nine seconds, again and again") {
+    for (int i = 0; i < 20; ++i) {
+      d.out.set(d.psys, 60.0);
+      d.pass(9);
+      CHECK(d.node("psys") == "60.0");
+      d.out.set(d.psys, 150.0);
+      d.pass(1);
+    }
+    CHECK(d.node("psys") == "150.0");
+  }
+  SUBCASE("far below for longer") {
+    d.out.set(d.psys, 60.0);
+    d.pass(11);
+    CHECK(d.node("rapl") == "110.0");
+  }
+  SUBCASE("one package that has no value does not hide it") {
+    const auto other = d.out.add_series(d.rapl, "rapl_power_watts", {{"package", "1"}});
+    d.out.set_absent(other, wire::absence::stands_still);
+    d.out.set(d.psys, 60.0);
+    d.pass(11);
+    CHECK(d.set_aside("psys", "below_parts") == "1");
+    CHECK(d.node("psys") == "implausible");  // no other way has a value
+  }
+}
+
+TEST_CASE("below RAPL: supplies and DCMI are set aside after a minute, since a BMC's mean comes late") {
+  desk d;
+  const char* way = "dcmi";
+  const auto say = [&](double watts) {
+    if (d.dcmi != board::no_series) return d.out.set(d.dcmi, watts);
+    for (const auto s : d.supply) d.out.set(s, watts / 2);
+  };
+  SUBCASE("DCMI") { d.has_dcmi(); }
+  SUBCASE("the sum of the supplies") {
+    d.has_supplies();
+    way = "bmc";
+  }
+  d.parts(60);
+  say(180);
+  d.pass(10);
+  CHECK(d.node(way) == "180.0");
+  d.parts(300);  // a step of the load
+  d.pass(59);
+  CHECK(d.node(way) == "180.0");
+  say(420);
+  d.pass(10);
+  say(180);  // and now it lies
+  d.pass(61);
+  CHECK(d.node(way) == "no such series");
+  CHECK(d.node("rapl") == "310.0");
+  CHECK(d.set_aside(way, "below_parts") == "1");
+  say(420);
+  d.pass(60);
+  CHECK(d.node(way) == "420.0");
+  CHECK(d.set_aside(way, "below_parts") == "0");
+}
+
+TEST_CASE(
+    "stands still while RAPL moves: DCMI is set aside, its series left to `frozen`, and back when it moves") {
+  desk d;
+  d.has_dcmi();
+  d.out.set(d.dcmi, 240.0);
+  d.parts(60);
+  d.pass(60);
+  CHECK(d.node("dcmi") == "240.0");
+  d.parts(160);
+  d.pass(75);
+  CHECK(d.node("dcmi") == "240.0");
+  d.pass(30);
+  CHECK(d.node("rapl") == "170.0");
+  CHECK(d.set_aside("dcmi", "stands_still") == "1");
+  CHECK(shown(d.out, "bmc_dcmi_power_watts") == "240.0");
+  CHECK(holds(d.host.limitation(), "dcmi has said exactly 240.0 W"));
+  d.out.set(d.dcmi, 320.0);
+  d.pass(60);
+  CHECK(d.node("dcmi") == "320.0");
+}
+
+TEST_CASE("stands still while RAPL moves: not on an idle machine, not for spikes") {
+  desk d;
+  d.has_dcmi();
+  d.out.set(d.dcmi, 240.0);
+  SUBCASE("an idle machine") {
+    for (int i = 0; i < 600; ++i) {
+      d.parts(60 + i % 3);
+      d.pass(1);
+    }
+  }
+  SUBCASE("spikes of a second") {
+    for (int i = 0; i < 600; ++i) {
+      d.parts(i % 20 == 0 ? 200 : 60);
+      d.pass(1);
+    }
+  }
+  CHECK(d.node("dcmi") == "240.0");
+  CHECK(d.host.limitation().empty());
+}
+
+TEST_CASE("memory that never moved counts as memory that is not there, memory that died does not") {
+  machine m(machines::xeon_two_sockets());
+  REQUIRE(m.sim.set_watts("psys stop"));
+  REQUIRE(m.sim.set_watts("dram stop"));
+  m.begin();
+  m.pass(11s);
+  CHECK(m.dram("0") == "never_moved");
+  CHECK(m.node("rapl") == "200.0");
+  REQUIRE(m.sim.set_watts("dram go"));
+  m.pass(3s);
+  CHECK(m.node("rapl") == "224.0");
+  REQUIRE(m.sim.set_watts("dram stop"));
+  m.pass(25s);
+  CHECK(m.dram("0") == "stands_still");
+  CHECK(m.node("rapl") == "stands_still");
+}
+
+TEST_SUITE_END();
+
+}  // namespace plausibility_test
