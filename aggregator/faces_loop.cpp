@@ -12,6 +12,7 @@
 #include "aggregator/ops/api.hpp"
 #include "aggregator/own_metrics.hpp"
 #include "aggregator/policy/view.hpp"
+#include "aggregator/power_outliers.hpp"
 #include "aggregator/questions/store_question.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
@@ -130,6 +131,8 @@ struct faces_loop::impl {
   ops::policy_report about_policies() const;
 
   task<void> wait_for_signal(std::function<void()> on_signal);
+  task<void> keep_comparing_power();
+  void name_outliers();
   void stop_servers(std::chrono::milliseconds grace);
 
   // Constant after construction.
@@ -146,6 +149,8 @@ struct faces_loop::impl {
   decision::ring decisions;
   extender::face extend;
   ingest_report ingest;
+  power_outliers outliers;
+  std::vector<power_reading> power;               // of the look under way
   std::unique_ptr<cluster> kubernetes;            // none: standalone
   std::unique_ptr<callers::gatekeeper> gate;      // likewise
   std::unique_ptr<callers::agent_tokens> agents;  // if tokens speak for agents
@@ -229,10 +234,10 @@ void faces_loop::impl::make_apis(ingest_loop& writer) {
     const auto callers = gate ? std::optional(gate->counted()) : std::nullopt;
     const auto tokens = agents ? std::optional(agents->counted()) : std::nullopt;
     const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
-    return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, api, callers, tokens,
-                                    decisions.dropped(), decisions.trimmed(), extend.placed().dropped(),
-                                    strange.size(),
-                                    !renewal_troubles->empty() || !ingest.certificate_troubles.empty()});
+    return aggregator::own_metrics(
+        {ingest, extend.stats(), open, files, nodes, api, callers, tokens, decisions.dropped(),
+         decisions.trimmed(), extend.placed().dropped(), strange.size(),
+         !renewal_troubles->empty() || !ingest.certificate_troubles.empty(), outliers.named().size()});
   };
   ops_sources.about_policies = [this] { return about_policies(); };
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
@@ -287,12 +292,48 @@ ops::self_report faces_loop::impl::self() const {
     if (std::string trouble = gate->trouble(); !trouble.empty()) out.warnings.push_back(std::move(trouble));
   }
   const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
-  for (std::string& said : node_warnings(ingest.contests, strange)) out.warnings.push_back(std::move(said));
+  for (std::string& said : node_warnings(ingest.contests, strange, outliers.named()))
+    out.warnings.push_back(std::move(said));
   if (auto said = id_warning(ingest.ids_given, ingest.most_ids)) out.warnings.push_back(std::move(*said));
   return out;
 }
 
 ops::policy_report faces_loop::impl::about_policies() const { return {ingest.problems, ingest.conditions}; }
+
+// In slices of well under a millisecond, since the scheduler waits on this loop.
+task<void> faces_loop::impl::keep_comparing_power() {
+  constexpr auto between_looks = std::chrono::seconds(10);
+  constexpr std::size_t nodes_per_slice = 200;
+  for (;;) {
+    co_await async::sleep_for(between_looks);
+    power.clear();
+    std::string last;
+    for (bool more = true; more;) {
+      auto at = nodes.nodes().upper_bound(last);
+      for (std::size_t i = 0; i < nodes_per_slice && at != nodes.nodes().end(); ++i, ++at) {
+        last = at->first;
+        if (auto reading = power_of(*at->second, boot_clock::now())) power.push_back(*std::move(reading));
+      }
+      more = at != nodes.nodes().end();
+      if (more) co_await async::sleep_for(std::chrono::milliseconds(1));
+    }
+    name_outliers();
+  }
+}
+
+void faces_loop::impl::name_outliers() {
+  const auto before = outliers.named();
+  outliers.look(power, boot_clock::now());
+  if (outliers.named() == before) return;
+  for (const auto& [name, known] : nodes.nodes()) {
+    const auto odd = outliers.named().find(name);
+    if (odd == outliers.named().end() && known->warning.empty()) continue;
+    auto said = odd == outliers.named().end() ? std::string() : sentence_of(name, odd->second);
+    if (said != known->warning && !said.empty()) log.warning("{}", said);
+    if (said.empty()) log.info("node {}: host_power_watts is no longer far from that of nodes like it", name);
+    nodes.node(known->id, name).warning = std::move(said);
+  }
+}
 
 // SIGTERM, SIGINT, SIGHUP: not ready, but served on until callers know (a scheduler that is refused places
 // pods without us); then no new connections, running requests end, then everything.
@@ -421,6 +462,7 @@ result<void> faces_loop::start(ingest_loop& writer) {
     self.kubernetes->start(self.loop, writer,
                            {self.nodes, self.ingest, self.extend.placed(), self.decisions});
   if (self.gate) self.gate->start();
+  self.tasks.spawn("comparing power", self.keep_comparing_power());
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
                                                          std::chrono::seconds(2), self.renewal_troubles));

@@ -23,8 +23,16 @@ std::string sentence_of(const ingest::contest& c) {
 }  // namespace
 
 std::vector<std::string> node_warnings(const std::vector<ingest::contest>& contests,
-                                       const std::vector<std::string>& without_object) {
+                                       const std::vector<std::string>& without_object,
+                                       const std::map<std::string, power_outliers::outlier>& odd) {
   std::vector<std::string> out;
+  for (const auto& [node, what] : odd) {
+    if (out.size() == most_named) break;
+    out.push_back(sentence_of(node, what));
+  }
+  if (odd.size() > most_named)
+    out.push_back(
+        fmt::format("{} more nodes draw far from what nodes like them do", odd.size() - most_named));
   for (std::size_t i = 0; i < std::min(contests.size(), most_named); ++i)
     out.push_back(sentence_of(contests[i]));
   if (contests.size() > most_named)

@@ -65,6 +65,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_nodes", static_cast<std::uint64_t>(n.nodes.nodes().size()) - connected,
         {{"state", "disconnected"}});
   c.add("binnacle_forgotten_nodes_total", n.ingest.store.forgotten);
+  c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.power_outliers));
   c.add("binnacle_contested_nodes", static_cast<std::uint64_t>(n.ingest.contests.size()));
 
   const ingest::ingest_counters& s = n.ingest.sessions;

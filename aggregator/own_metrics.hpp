@@ -28,6 +28,7 @@ struct own_numbers {
   std::uint64_t placements_dropped = 0;
   std::size_t without_object = 0;  ///< connected nodes, that the API server does not know
   bool reload_failed = false;      ///< of certificate files that changed
+  std::size_t power_outliers = 0;  ///< nodes named
 };
 
 /// The binnacle_ metrics of the catalogue, for the ops face. Reads /proc/self for CPU and memory.

@@ -135,10 +135,12 @@ void add_verdicts(std::vector<table::cell>& row, const json::value& node,
   row.push_back({why, colour::dim});
 }
 
-/// "node-b rapl: why" for each source of a connected node that cannot be read, or works in part.
+/// "node-b rapl: why" for each source of a connected node that cannot be read, or works in part; before them
+/// what is odd about the node.
 std::vector<std::string> lacks_of(const json::value& node) {
   std::vector<std::string> lacks;
   if (!flag(node, "connected")) return lacks;
+  if (auto odd = text(node, "warning"); !odd.empty()) lacks.push_back(std::move(odd));
   for (const auto& s : list(node, "sources")) {
     const std::string why = text(s, "message");
     if (!flag(s, "ok") || !why.empty())

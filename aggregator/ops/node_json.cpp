@@ -38,7 +38,9 @@ void write_head(json_writer& out, const store::node_view& node, instant now) {
     if (!s.message.empty()) out.field("message", s.message);
     out.end_object();
   }
-  out.end_array().key("labels").begin_object();
+  out.end_array();
+  if (!node.warning.empty()) out.field("warning", node.warning);
+  out.key("labels").begin_object();
   for (const auto& [key, value] : node.labels) out.field(key, value);
   out.end_object();
 }

@@ -27,6 +27,7 @@ struct node_view {
   std::vector<wire::source_status> sources;
   std::map<std::string, std::string> labels;    ///< those our policies put on it
   std::map<std::string, std::string> would_be;  ///< and those that policies in DryRun would
+  std::string warning;  ///< what is odd about it beside the others, one sentence; empty when nothing is
 
   /// When anything was last heard from the node: batches write it to the row, not here, so that they need no
   /// message.

@@ -50,6 +50,12 @@ inline constexpr family aggregator[] = {
      .unit = "",
      .help = "Nodes that two agents claimed in the last five minutes; the one that is heard stays.",
      .source = "aggregator"},
+    {.name = "binnacle_power_outlier_nodes",
+     .unit = "",
+     .help = "Connected nodes whose host_power_watts is far from that of nodes of the same hardware, for a "
+             "minute "
+             "and more.",
+     .source = "aggregator"},
     {.name = "binnacle_unregistered_nodes",
      .unit = "",
      .help = "Connected agents whose node the Kubernetes API server does not know.",

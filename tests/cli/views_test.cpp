@@ -115,6 +115,13 @@ TEST_SUITE("cli/top_view") {
     CHECK(render_top(parsed(sample), url, {{}, 30, 7}, no_colours).ends_with("a\nand 2 nodes more\n"));
   }
 
+  TEST_CASE("a node that is odd beside the others is marked, and what is odd stands below") {
+    const char* const sample =
+        R"({"nodes":[{"name":"a","connected":true,"sources":[{"source":"os","ok":true}],"warning":"node a: it lies"}],"total":1})";
+    CHECK(render_top(parsed(sample), url, {}, no_colours)
+              .ends_with("NODE\na (in part)\nin part: node a: it lies\n"));
+  }
+
   TEST_CASE("columns can be added by name, with the unit that the server tells") {
     const std::string text =
         render_top(parsed(nodes_sample), url, {{"os_memory_available_bytes", "unheard_of"}}, no_colours);

@@ -88,6 +88,14 @@ TEST_SUITE("aggregator/ops/json") {
     CHECK(whole(*list).ends_with("\"total\":1,\"omitted\":0}\n"));
   }
 
+  TEST_CASE_FIXTURE(house, "a node that is odd beside the others says so") {
+    nodes.node(nodes.find("node-a")->id, "node-a").warning = "it lies";
+    std::string text;
+    json_writer out(text);
+    write_node_in_full(out, *nodes.find("node-a"), nodes.policies(), now);
+    CHECK(text.find(R"("warning":"it lies","labels":{)") != std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(house, "one node in full has every series, and the values that each rule compares") {
     std::string text;
     json_writer out(text);

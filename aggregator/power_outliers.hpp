@@ -1,0 +1,79 @@
+#pragma once
+
+#include "aggregator/store/view.hpp"
+#include "common/clock.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// What one node draws, and what it is to be compared with.
+struct power_reading {
+  std::string node;
+  std::string hardware;        ///< nodes with the same text are alike
+  double watts = 0;            ///< host_power_watts
+  std::optional<double> load;  ///< of its CPUs, 0..1
+};
+
+/// The reading of a connected node that has host_power_watts now and says what it is (host_hardware_info);
+/// nodes whose figure comes from another way (DCMI, RAPL) are another class, since those measure different
+/// things.
+std::optional<power_reading> power_of(const store::node_view& node, instant now);
+
+/// Which nodes draw something far from what those like them draw: their sensors lie, or they are not what
+/// they seem to be. Such a node is named, nothing is taken from it. Pure.
+///
+/// Machines that are alike differ by their load, several times over, and a class may be half idle and half
+/// busy. So a node is compared with the range of its class, without the fifth at either end (which bears as
+/// many liars), and only what is a multiple beyond that range counts. A node whose load differs from the
+/// class's in the same direction is not named: that explains it. A look is wrong at times (a batch that comes
+/// late), so it must be so for a while.
+class power_outliers {
+ public:
+  struct settings {
+    std::size_t least_class = 5;  ///< nodes that are alike; fewer say nothing
+    double left_out = 0.2;        ///< share of the class at either end, at least one node
+    double factor = 4;            ///< beyond the range of the others
+    double load_apart = 0.2;
+    duration lasting = std::chrono::minutes(1);
+    double comes_back = 0.8;  ///< of the factor's logarithm, so that a node at the edge does not come and go
+  };
+  power_outliers() : power_outliers(settings{}) {}
+  explicit power_outliers(settings s) : settings_(s) {}
+
+  struct outlier {
+    double watts = 0;
+    double least = 0, most = 0;  ///< the range of the others
+    std::size_t others = 0;      ///< nodes like it
+    std::string hardware;
+    friend bool operator==(const outlier&, const outlier&) = default;
+  };
+  /// A look at all nodes that have a reading; those that have none now are no longer named.
+  void look(std::span<const power_reading> all, instant now);
+  /// Those named, by node, with what they drew when they were.
+  const std::map<std::string, outlier>& named() const noexcept { return named_; }
+
+ private:
+  /// What a class draws usually, as logarithms of watts, and how loaded its nodes are.
+  struct usual {
+    double least = 0, most = 0;
+    std::optional<double> load;
+  };
+  usual usual_of(const std::vector<const power_reading*>& nodes) const;
+  bool is_far(const power_reading& r, const usual& of_class, double bound) const;
+
+  settings settings_;
+  std::map<std::string, instant> far_since_;
+  std::map<std::string, outlier> named_;
+};
+
+/// One sentence for a person, with what to look at.
+std::string sentence_of(const std::string& node, const power_outliers::outlier& o);
+
+}  // namespace binnacle::aggregator
