@@ -240,10 +240,11 @@ void engine::find_conflicts() {
         fmt::format("namespace {} may not label nodes: add it to the allowed namespaces or move the policy",
                     id.policy.name_space));
     const std::vector<std::string> mixed = e.run->plan().mixed();
-    set_condition({id.policy, condition_kind::conflict, id.kind}, !mixed.empty(),
-                  fmt::format("rules with different operators give the label {}: the first true one wins; "
-                              "give them different labels",
-                              fmt::join(mixed, ", ")));
+    set_condition(
+        {id.policy, condition_kind::conflict, id.kind}, !mixed.empty(),
+        fmt::format("rules with different operators give the label {}: where two of them are true the "
+                    "node gets none of this policy's labels, as with TAS; give them different labels",
+                    fmt::join(mixed, ", ")));
   }
 }
 

@@ -14,6 +14,7 @@ struct tally {
   std::uint16_t unknown = nobody;
   std::uint16_t unknown_count = 0;
   bool touched = false;  // some rule has had a value
+  bool lost = false;     // some rule has had one and has none now
   bool waiting = false;  // some rule has not, and we have not given it up
 };
 
@@ -30,6 +31,7 @@ tally count(std::span<const rule_state> rules) noexcept {
       continue;
     }
     ++t.unknown_count;
+    t.lost = t.lost || r.ever_known;
     if (r.given_up && !r.ever_known) {
       first(t.known_off, i);  // this node does not have the metric: no use waiting for it
       continue;
@@ -68,7 +70,8 @@ judgement judge_frozen(logic op, std::span<const rule_state> rules, bool was_vio
   // The missing values would make the difference. Only what was violating before can still be.
   const bool stays = was_violating && (all ? t.last_off == nobody : t.last_on != nobody);
   const bool blind = !t.touched || t.waiting;
-  if (!t.touched && !stays) return {{state::pass, false, 0, t.unknown_count}, true};
+  // What never came is no loss: the node may not have the metric at all.
+  if (!t.lost && !stays) return {{state::pass, false, 0, t.unknown_count}, blind};
   return {{state::frozen, stays, stays ? or_zero(all ? t.unknown : t.last_on) : t.unknown, t.unknown_count},
           blind};
 }

@@ -73,19 +73,13 @@ std::uint16_t winner(const label_plan::key& k, const strategy& s, std::span<cons
   bool previous_contends = false;
   bool one_missing = false;
   std::size_t contenders = 0;
-  // Operators differ only among the rules that are true now, as in TAS.
-  bool one_operator = true;
   for (const auto& offer : k.offers) {
     if (!rules[offer.rule].on) continue;
     ++contenders;
     previous_contends = previous_contends || offer.rule == previous;
-    if (best == label_plan::none) {
-      best = offer.rule;
-      continue;
-    }
-    one_operator = one_operator && s.rules[offer.rule].op == s.rules[best].op;
+    if (best == label_plan::none) best = offer.rule;
   }
-  if (contenders < 2 || !one_operator || s.rules[best].op == comparison::equals) return best;
+  if (contenders < 2 || s.rules[best].op == comparison::equals) return best;
   const bool larger = s.rules[best].op == comparison::greater_than;
   const std::uint16_t first = best;
   for (const auto& offer : k.offers) {
@@ -104,12 +98,24 @@ std::uint16_t winner(const label_plan::key& k, const strategy& s, std::span<cons
   return previous_contends ? previous : first;
 }
 
+/// Whether rules that are true now, and compare in different ways, give the key.
+bool at_odds(const label_plan::key& k, const strategy& s, std::span<const rule_state> rules) {
+  const rule* first = nullptr;
+  return std::ranges::any_of(k.offers, [&](const label_plan::offer& o) {
+    if (!rules[o.rule].on) return false;
+    if (first == nullptr) first = &s.rules[o.rule];
+    return first->op != s.rules[o.rule].op;
+  });
+}
+
 }  // namespace
 
 bool label_plan::resolve(const strategy& s, std::span<const rule_state> rules, bool labelled,
                          std::span<const std::optional<decimal>> values,
                          std::span<std::uint16_t> winners) const {
   bool changed = false;
+  labelled = labelled && std::ranges::none_of(
+                             keys_, [&](const key& k) { return !k.one_operator && at_odds(k, s, rules); });
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     const std::uint16_t now = labelled ? winner(keys_[k], s, rules, values, winners[k]) : none;
     changed = changed || now != winners[k];

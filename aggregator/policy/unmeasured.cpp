@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/problem.hpp"
 #include "common/metrics/family_of.hpp"
+#include "common/wire/text.hpp"
 
 #include <fmt/format.h>
 
@@ -27,6 +28,12 @@ std::string remedy_for_unmeasured(const std::vector<std::string>& missing, const
     return fmt::format("did you mean {}{}?", near,
                        missing.size() == 1 ? "" : fmt::format(" instead of {}", missing[i]));
   }
+  const auto odd = std::ranges::find_if_not(missing, wire::valid_metric_name);
+  if (odd != missing.end())
+    return fmt::format(
+        "no agent can have a series called {}: a name is of letters, digits, '_' and ':' and does not begin "
+        "with a digit",
+        *odd);
   if (!foreign) return "`binnacle-agent --probe` on a node says what it cannot read, and why";
   return "/apis/custom.metrics.k8s.io/v1beta2 lists the names that there are";
 }

@@ -60,10 +60,13 @@ std::optional<node_limit> limit(const yaml_value& v) {
 
 void parse_rules(strategy& s, const policy_key& key, yaml_map& fields, findings& out) {
   const auto rules = fields.get("rules");
-  if (!rules || !rules->is_list() || rules->size() == 0) {
-    (rules ? *rules : fields.self())
-        .refuse("rules is a list of at least one rule: {metricname, operator, target}");
+  if (!rules || !rules->is_list()) {
+    (rules ? *rules : fields.self()).refuse("rules is a list of rules: {metricname, operator, target}");
     return;
+  }
+  if (rules->size() == 0) {
+    rules->say(severity::warning,
+               fmt::format("there are no rules: {} does nothing, as with TAS", to_string(s.kind)));
   }
   if (rules->size() > most_rules) {
     rules->refuse(
@@ -92,7 +95,8 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
   if (const auto name = fields.get("policyName"))
     (void)name->text("the policy's name");  // informational, as in TAS
   if (const auto op = fields.get("logicalOperator")) {
-    const auto which = op->one_of({"anyOf", "allOf"});
+    const bool empty = op->is_scalar() && op->text("anyOf or allOf") == "";  // anyOf, as with TAS
+    const auto which = empty ? std::nullopt : op->one_of({"anyOf", "allOf"});
     s.op = which == std::optional<std::size_t>(1) ? logic::all_of : logic::any_of;
   }
   if (const auto on_missing = fields.get("onMissing")) {
@@ -124,8 +128,9 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
   if (out.errors() != errors) return std::nullopt;
   if (kind == strategy_kind::labeling) {
     for (const std::string& label : label_plan(s).mixed()) {
-      v.say(severity::warning, fmt::format("rules with different operators give the label {}: the first true "
-                                           "one wins; give them different labels",
+      v.say(severity::warning, fmt::format("rules with different operators give the label {}: where two of "
+                                           "them are true the node gets none of this policy's labels, as "
+                                           "with TAS; give them different labels",
                                            in_quotes(label)));
     }
   }

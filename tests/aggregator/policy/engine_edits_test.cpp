@@ -94,6 +94,18 @@ TEST_SUITE("aggregator/policy/edits") {
     CHECK(w.labels('a') == "p=violating");
   }
 
+  TEST_CASE("an edit to no rules does what a new policy without rules does") {
+    world w;
+    w.apply(manifest({{"deschedule", hot(80)}, {"dontschedule", hot(80)}}));
+    w.value('a', "temp", 90);
+    CHECK(w.labels('a') == "p=violating");
+    w.apply(manifest({{"deschedule", "rules: []"}, {"dontschedule", "rules: []"}}));
+    CHECK(w.labels('a').empty());
+    const auto& now = *w.out.table->at(policy_key{"default", "p"});
+    CHECK(now.find(strategy_kind::dontschedule) == nullptr);
+    CHECK(now.find(evict) == nullptr);
+  }
+
   TEST_CASE("a smaller maxNodes takes labels back, in the order of the nodes, and keeps its cool-down") {
     world w;
     w.apply(manifest({{"deschedule", hot(80)}}));

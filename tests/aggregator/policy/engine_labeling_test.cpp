@@ -72,15 +72,20 @@ TEST_SUITE("aggregator/policy/labeling") {
       w.value('a', "x", 1);
       CHECK(w.labels('a') == "p/foo=x");
     }
-    SUBCASE("different operators: the first true rule, and a condition says so") {
+    SUBCASE(
+        "different operators, both true: none of the policy's labels, as TAS does, and a condition says so") {
       w.apply(one("labeling",
                   "{metricname: x, operator: GreaterThan, target: 10, labels: [foo=x, bar=1]},"
                   "{metricname: y, operator: LessThan, target: 10, labels: [foo=y, baz=1]}"));
-      CHECK(w.why(condition_kind::conflict).find("give the label foo: the first true one wins") !=
+      CHECK(w.why(condition_kind::conflict)
+                .find("give the label foo: where two of them are true the node gets none") !=
             std::string::npos);
       w.value('a', "x", 11);
+      w.value('a', "y", 10);
+      CHECK(w.labels('a') == "p/bar=1 -p/baz p/foo=x");
+      w.value('a', "x", 11);
       w.value('a', "y", 9);
-      CHECK(w.labels('a') == "p/bar=1 p/baz=1 p/foo=x");
+      CHECK(w.labels('a') == "-p/bar -p/baz -p/foo");
       w.value('a', "x", 10);
       CHECK(w.labels('a') == "-p/bar p/baz=1 p/foo=y");
     }

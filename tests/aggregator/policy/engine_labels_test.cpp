@@ -110,6 +110,20 @@ TEST_SUITE("aggregator/policy/labels") {
     }
   }
 
+  TEST_CASE("a metric that a node never had freezes nothing there; one that it lost does") {
+    world w;
+    w.apply(one("deschedule",
+                "{metricname: temp, operator: GreaterThan, target: 80},"
+                "{metricname: typo, operator: GreaterThan, target: 80}"));
+    w.value('a', "temp", 50);
+    CHECK(w.what('a', evict) == state::pass);
+    CHECK_FALSE(w.holds(condition_kind::frozen));
+    CHECK_MESSAGE(w.labels('a') == "~p", "the other may come yet");
+    w.at(10s);
+    CHECK(w.what('a', evict) == state::frozen);
+    CHECK(w.holds(condition_kind::frozen));
+  }
+
   TEST_CASE("a WAN cut evicts nobody: a site falls silent and no label moves") {
     world w;
     w.apply(one("deschedule", hot));

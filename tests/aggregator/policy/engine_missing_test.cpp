@@ -107,6 +107,17 @@ TEST_SUITE("aggregator/policy/missing") {
     CHECK(w.what('a') == state::violating);
   }
 
+  TEST_CASE("of a metric that no series can be called like the condition says so") {
+    for (const char* name : {"cpu-x", "a.b", "9lives"}) {
+      world w;
+      w.apply(one("dontschedule", fmt::format("{{metricname: {}, operator: GreaterThan, target: 1}}", name)));
+      w.e.node_added(world::id('a'), w.now);
+      w.at(1min);
+      CHECK(w.why(condition_kind::metric_missing)
+                .find(fmt::format("no agent can have a series called {}:", name)) != std::string::npos);
+    }
+  }
+
   TEST_CASE("a node that appears after the grace is rejected until it has data") {
     world w;
     w.apply(manifest({{"dontschedule", rules(hot, "onMissing: Reject")}}));

@@ -131,6 +131,7 @@ TEST_SUITE("aggregator/policy/yaml/mistakes") {
          ".staleAfter",
          "too short"},
         {{.strategy = "logicalOperator: AllOf"}, 9, "logicalOperator", "did you mean allOf?"},
+        {{.strategy = "logicalOperator: []"}, 9, "logicalOperator", "anyOf or allOf"},
         {{.strategy = "logicalOperator: xor"}, 9, "logicalOperator", "one of anyOf or allOf"},
         {{.strategy = "onMissing: reject"}, 9, "onMissing", "did you mean Reject?"},
         {{.strategy = "maxNodes: 3"}, 9, "maxNodes", "belongs to deschedule and labeling"},

@@ -71,6 +71,19 @@ TEST_SUITE("aggregator/policy/yaml") {
     CHECK(p.find(strategy_kind::scheduleonmetric)->rules.at(0).target == from_integer(200));
   }
 
+  TEST_CASE("an empty logicalOperator is anyOf, and a strategy may have no rules") {
+    const auto t = read(recipe{.strategy = "logicalOperator: \"\""}.text());
+    (void)only_rule(t);
+    CHECK(t.policies[0].value.strategies[0].op == logic::any_of);
+    const auto none = read(
+        "apiVersion: telemetry.intel.com/v1alpha1\nkind: TASPolicy\nmetadata: {name: p}\n"
+        "spec: {strategies: {dontschedule: {rules: []}}}\n");
+    REQUIRE(none.policies.size() == 1);
+    CHECK(none.policies[0].usable);
+    CHECK(none.policies[0].refused.empty());
+    CHECK(all(none.problems).find("dontschedule does nothing") != std::string::npos);
+  }
+
   TEST_CASE("a List, a TASPolicyList and a stream of documents give all their policies") {
     const parsed_text list = read(test::data("from-a-cluster.yaml"));
     CHECK_MESSAGE(list.problems.empty(), all(list.problems));
