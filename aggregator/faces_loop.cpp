@@ -292,7 +292,7 @@ ops::self_report faces_loop::impl::self() const {
     if (std::string trouble = gate->trouble(); !trouble.empty()) out.warnings.push_back(std::move(trouble));
   }
   const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
-  for (std::string& said : node_warnings(ingest.contests, strange, outliers.named()))
+  for (std::string& said : node_warnings(ingest.contests, ingest.repeated_ends, strange, outliers.named()))
     out.warnings.push_back(std::move(said));
   if (auto said = id_warning(ingest.ids_given, ingest.most_ids)) out.warnings.push_back(std::move(*said));
   return out;

@@ -348,6 +348,7 @@ ingest_report ingest_loop::impl::report() const {
   ingest_report out;
   out.sessions = door->counters();
   out.contests = door->contests(boot_clock::now());
+  out.repeated_ends = door->repeated_ends(boot_clock::now());
   out.store = stock.counters();
   out.engine = judge.counters();
   out.nodes = stock.node_count();

@@ -23,10 +23,12 @@
 
 namespace binnacle::aggregator {
 
-/// What the ingest loop says of itself, once a second; a plain copy for the other thread.
+/// What the ingest loop says of itself, once a second and when policies came; a plain copy for the other
+/// thread.
 struct ingest_report {
   ingest::ingest_counters sessions;
   std::vector<ingest::contest> contests;
+  std::vector<ingest::repeated_end> repeated_ends;
   store::warehouse_counters store;
   policy::engine_counters engine;
   std::size_t nodes = 0, series = 0, columns = 0, shapes = 0;

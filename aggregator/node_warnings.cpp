@@ -20,9 +20,17 @@ std::string sentence_of(const ingest::contest& c) {
       c.node, c.stays, c.other);
 }
 
+std::string first_of(const std::vector<std::string>& names) {
+  const auto shown = std::min(names.size(), most_named);
+  return fmt::format("{}{}",
+                     fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     shown < names.size() ? "…" : "");
+}
+
 }  // namespace
 
 std::vector<std::string> node_warnings(const std::vector<ingest::contest>& contests,
+                                       const std::vector<ingest::repeated_end>& ends,
                                        const std::vector<std::string>& without_object,
                                        const std::map<std::string, power_outliers::outlier>& odd) {
   std::vector<std::string> out;
@@ -37,14 +45,18 @@ std::vector<std::string> node_warnings(const std::vector<ingest::contest>& conte
     out.push_back(sentence_of(contests[i]));
   if (contests.size() > most_named)
     out.push_back(fmt::format("{} more nodes are claimed by two agents each", contests.size() - most_named));
+  for (const ingest::repeated_end& e : ends) {
+    out.push_back(
+        fmt::format("the sessions of {} ({}) end again and again, so their values go stale: {}; if agents "
+                    "and aggregator are of different versions, bring them to one",
+                    e.nodes.size() == 1 ? "1 node" : fmt::format("{} nodes", e.nodes.size()),
+                    first_of(e.nodes), e.why.text()));
+  }
   if (!without_object.empty()) {
-    const auto shown = std::min(without_object.size(), most_named);
     out.push_back(fmt::format(
-        "{} connected agents are of nodes that the API server does not know ({}{}): their values are shown, "
+        "{} connected agents are of nodes that the API server does not know ({}): their values are shown, "
         "but they get no label; end these agents, or let the nodes join under the agents' names",
-        without_object.size(),
-        fmt::join(without_object.begin(), without_object.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-        shown < without_object.size() ? "…" : ""));
+        without_object.size(), first_of(without_object)));
   }
   return out;
 }

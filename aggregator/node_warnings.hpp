@@ -15,6 +15,7 @@ namespace binnacle::aggregator {
 /// many more there are. `without_object`: names of nodes whose agent is connected and that the API server
 /// does not know; `odd`: those whose watts are far from those of nodes like them. Pure.
 std::vector<std::string> node_warnings(const std::vector<ingest::contest>& contests,
+                                       const std::vector<ingest::repeated_end>& ends,
                                        const std::vector<std::string>& without_object,
                                        const std::map<std::string, power_outliers::outlier>& odd);
 

@@ -83,6 +83,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_sessions_refused_total", s.evicted, {{"reason", "evicted"}});
   c.add("binnacle_sessions_refused_total", s.rationed, {{"reason", "rationed"}});
   c.add("binnacle_frames_total", s.frames);
+  c.add("binnacle_left_out_items_total", s.left_out);
   c.add("binnacle_samples_total", s.samples);
   c.add("binnacle_wire_bytes_total", s.bytes);
   c.add("binnacle_dropped_total", s.turned_away, {{"buffer", "handshake_queue"}});

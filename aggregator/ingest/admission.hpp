@@ -2,6 +2,7 @@
 
 #include "common/clock.hpp"
 #include "common/crowd.hpp"
+#include "common/wire/reason.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -102,6 +103,30 @@ class swap_watch {
 
  private:
   instant since_{}, contested_until_{};
+  int count_ = 0;
+};
+
+/// Tells when the sessions of one node end for one reason again and again. Pure.
+class end_watch {
+ public:
+  static constexpr int many = 3;
+  static constexpr duration remembered = std::chrono::minutes(5);
+
+  /// A session that was welcomed has ended.
+  void ended(const wire::fault& why, instant now) {
+    if (why.why != why_.why || now >= until_) count_ = 0;
+    ++count_;
+    why_ = why;
+    until_ = now + remembered;
+  }
+  /// Why the last ones ended, if they were that many; null otherwise, and five minutes after the last.
+  const wire::fault* again(instant now) const noexcept {
+    return count_ >= many && now < until_ ? &why_ : nullptr;
+  }
+
+ private:
+  wire::fault why_;
+  instant until_{};
   int count_ = 0;
 };
 

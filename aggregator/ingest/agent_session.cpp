@@ -143,7 +143,17 @@ void agent_session::drain_events(instant now) {
   }
   core_->counters.frames += machine_.counters().frames_in - frames;
   core_->counters.unknown_kinds += machine_.counters().unknown_kinds - unknown;
+  count_left_out(now);
   send();
+}
+
+void agent_session::count_left_out(instant now) {
+  const wire::omissions& all = machine_.left_out();
+  const auto fresh = all.items - std::exchange(left_out_, all.items);
+  if (fresh == 0) return;
+  core_->counters.left_out += fresh;
+  core_->left_out_warning.say(
+      core_->log, now, fmt::format("{}: left out of what the agent sent: {}", who(), all.last.message));
 }
 
 void agent_session::on_catalog(instant now) {
@@ -191,6 +201,7 @@ void agent_session::on_end(instant now) {
     ++core_->counters.clock_resets;
     core_->link_of(*node_).clock = {};
   }
+  watch_ends(why, now);
   switch (why.why) {
     case wire::reason::closed_by_peer:
     case wire::reason::superseded:
@@ -199,6 +210,26 @@ void agent_session::on_end(instant now) {
       core_->end_warnings[static_cast<std::size_t>(why.why)].say(
           core_->log, now, fmt::format("{}: the session ended: {}", who(), why.text()));
   }
+}
+
+// An agent says in its goodbye why it ends the session: that reason counts as one of ours does.
+void agent_session::watch_ends(const wire::fault& why, instant now) {
+  if (!node_) return;
+  wire::fault told = why;
+  if (why.why == wire::reason::closed_by_peer) {
+    told.why = wire::reason_of(why.message);
+    const auto name = to_string(told.why);
+    if (why.message.starts_with(name)) told.message.erase(0, std::min(name.size() + 2, told.message.size()));
+  }
+  switch (told.why) {
+    case wire::reason::closed_by_peer:
+    case wire::reason::superseded:
+    case wire::reason::shutting_down: return;
+    default: break;
+  }
+  node_link& link = core_->link_of(*node_);
+  link.ends.ended(told, now);
+  if (link.ends.again(now) != nullptr) core_->restless.emplace(name_, *node_);
 }
 
 void agent_session::close(wire::reason why, std::string sentence) {

@@ -55,6 +55,8 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void on_batch(instant now);
   void on_clock(instant now);
   void on_end(instant now);
+  void count_left_out(instant now);
+  void watch_ends(const wire::fault& why, instant now);
   void send();
   void leave(instant now);
   std::string who() const;
@@ -76,6 +78,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   bool shaken_ = false;               // the TLS handshake is done
   bool flushing_ = false;             // flush() runs
   bool counted_end_ = false;          // on_end() was here
+  std::uint64_t left_out_ = 0;        // of the machine's, already counted
   bool left_ = false;                 // leave() was here
   std::optional<async::event> gone_;  // flush() waits for the reader's end
   std::size_t wish_ = least_read;

@@ -45,6 +45,7 @@ struct node_link {
   std::weak_ptr<agent_session> current;  ///< the newest session that was welcomed
   wire::link_offset clock;
   swap_watch swaps;
+  end_watch ends;
   std::string other;  ///< the address of the agent that was replaced or turned away last
 };
 
@@ -77,8 +78,9 @@ struct core {
   std::unordered_set<std::shared_ptr<agent_session>> sessions;
   std::vector<node_link> links;                     ///< by node id
   std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, by name
+  std::map<std::string, store::node_id> restless;   ///< likewise, whose sessions end again and again
   bool closed = false;  ///< the listener has gone: store and events may have gone too
-  rare_warning handshake_warning, overload_warning, catalog_warning;
+  rare_warning handshake_warning, overload_warning, catalog_warning, left_out_warning;
   std::minstd_rand random{std::random_device{}()};
   std::array<rare_warning, wire::reason_count> end_warnings;  ///< by reason
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace binnacle::ingest {
 
@@ -29,6 +30,7 @@ struct ingest_counters {
   std::uint64_t bytes = 0;  ///< inside TLS
   std::uint64_t frames = 0;
   std::uint64_t unknown_kinds = 0;  ///< frames of a newer minor version, skipped
+  std::uint64_t left_out = 0;       ///< items of messages that could not be read: see wire::omissions
   std::uint64_t batches = 0;
   std::uint64_t samples = 0;
   std::uint64_t slowed_catalogs = 0;  ///< catalogues after which an agent had to wait: see catalog_pace
@@ -46,6 +48,12 @@ struct contest {
   std::string node;
   std::string stays;  ///< the address of the one whose session goes on; empty: it has left
   std::string other;  ///< of the one that it replaced, or that was refused
+};
+
+/// Nodes whose sessions end again and again for one reason.
+struct repeated_end {
+  wire::fault why;  ///< of one of them
+  std::vector<std::string> nodes;
 };
 
 }  // namespace binnacle::ingest

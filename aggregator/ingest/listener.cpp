@@ -209,6 +209,21 @@ std::vector<contest> listener::contests(instant now) const {
   return out;
 }
 
+std::vector<repeated_end> listener::repeated_ends(instant now) const {
+  std::map<wire::reason, repeated_end> by_reason;
+  core& c = *impl_->shared;
+  std::erase_if(c.restless, [&](const auto& at) { return c.link_of(at.second).ends.again(now) == nullptr; });
+  for (const auto& [name, id] : c.restless) {
+    const wire::fault& why = *c.link_of(id).ends.again(now);
+    repeated_end& one = by_reason[why.why];
+    one.why = why;
+    one.nodes.push_back(name);
+  }
+  std::vector<repeated_end> out;
+  for (auto& [why, one] : by_reason) out.push_back(std::move(one));
+  return out;
+}
+
 void listener::set_interest(wire::interest wanted) {
   wire::interest& now = impl_->shared->interest;
   const auto same = [](const auto& a, const auto& b) {

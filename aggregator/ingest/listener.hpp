@@ -72,6 +72,8 @@ class listener {
   const ingest_counters& counters() const noexcept;
   /// Nodes that are claimed by two agents now, in name order.
   std::vector<contest> contests(instant now) const;
+  /// Nodes whose sessions ended three times in five minutes for one reason, in the order of reasons.
+  std::vector<repeated_end> repeated_ends(instant now) const;
 
   /// Stops accepting, says goodbye to every agent; what is still open after `grace` is cut. `done` is called
   /// on the loop.

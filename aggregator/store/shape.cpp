@@ -33,6 +33,7 @@ result<void> check_bounds(const wire::catalog& c, const catalog_limits& limits) 
                                                   c.groups.size(), limits.groups)};
   }
   for (const wire::series_info& s : c.series) {
+    if (s.family.empty()) continue;  // left out by its reader
     if (s.group >= c.groups.size()) {
       return error{errc::invalid_input,
                    fmt::format("series {} names group {} of {}", shown(s.family), s.group, c.groups.size())};
@@ -116,6 +117,7 @@ class maker {
 
   void claim_names(std::uint32_t i) {
     const wire::series_info& from = announced_.series[i];
+    if (from.family.empty()) return refuse_series("", "it could not be read");
     const metrics::family* f = metrics::find(from.family);
     const bool own = is_own(from);
     if (f != nullptr && !own)

@@ -76,6 +76,12 @@ inline constexpr family aggregator[] = {
      .type = kind::counter,
      .help = "Frames received from agents.",
      .source = "aggregator"},
+    {.name = "binnacle_left_out_items_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "Items of agents' messages that could not be read or broke a bound, and were left out: series, "
+             "values, reads, statuses.",
+     .source = "aggregator"},
     {.name = "binnacle_samples_total",
      .unit = "",
      .type = kind::counter,

@@ -31,13 +31,12 @@ outcome<void> agent_session::start(hello h, instant now) {
 
 auto agent_session::next(instant now) -> event {
   if (state_ == state::ended) return event::ended;
-  auto frame = next_frame();
-  while (frame.has_value() && frame->has_value() && (*frame)->kind == frame_kind::clock) {
-    if (auto answered = tell_time(**frame, now); answered.has_error()) return end(answered.error());
-    frame = next_frame();
+  for (;;) {
+    const auto frame = next_frame();
+    if (frame.has_error()) return end(frame.error());
+    if (!frame->has_value()) break;
+    if (const event e = receive(**frame, now); e != event::nothing) return e;
   }
-  if (frame.has_error()) return end(frame.error());
-  if (frame->has_value()) return receive(**frame, now);
   if (now >= welcome_by_)
     return end({reason::hello_timeout,
                 "the aggregator did not answer the hello in " + duration_text(settings_.welcome_timeout)});
@@ -56,39 +55,41 @@ instant agent_session::next_deadline() const noexcept {
 }
 
 auto agent_session::receive(const frame_view& frame, instant now) -> event {
-  auto decoded = frame.kind == frame_kind::batch
-                     ? outcome<message>(fault{reason::unexpected_message, "a batch from an aggregator"})
-                     : decode(frame, scratch_, left_out_);
+  if (frame.kind == frame_kind::batch) return end({reason::unexpected_message, "a batch from an aggregator"});
+  auto decoded = read(frame);
   if (decoded.has_error()) return end(decoded.error());
-  if (auto* r = std::get_if<refused>(&*decoded)) {
+  if (!decoded->has_value()) return event::nothing;
+  message& m = **decoded;
+  if (const auto* question = std::get_if<clock_reading>(&m)) {
+    auto answered = tell_time(*question, now);
+    return answered.has_error() ? end(answered.error()) : event::nothing;
+  }
+  if (auto* r = std::get_if<refused>(&m)) {
     retry_after_ = std::min<duration>(std::chrono::milliseconds(r->retry_after_ms), longest_stay_away);
     state_ = state::ended;
     ended_ = fault{reason_of(r->reason), "refused by the aggregator: " + r->reason};
     return event::ended;
   }
-  if (auto* g = std::get_if<goodbye>(&*decoded)) {
+  if (auto* g = std::get_if<goodbye>(&m)) {
     state_ = state::ended;
     ended_ = fault{reason_of(g->reason), "ended by the aggregator: " + g->reason};
     return event::ended;
   }
-  if (auto* w = std::get_if<welcome>(&*decoded)) return take_welcome(std::move(*w), now);
-  if (auto* i = std::get_if<interest>(&*decoded); i != nullptr && state_ == state::streaming) {
+  if (auto* w = std::get_if<welcome>(&m)) return take_welcome(std::move(*w), now);
+  if (auto* i = std::get_if<interest>(&m); i != nullptr && state_ == state::streaming) {
     interest_ = std::move(*i);
     return event::interest;
   }
   return end({reason::unexpected_message, "a message that has no place here"});
 }
 
-outcome<void> agent_session::tell_time(const frame_view& question, instant now) {
+outcome<void> agent_session::tell_time(clock_reading question, instant now) {
   if (state_ != state::streaming) return fault{reason::unexpected_message, "a clock before the welcome"};
   // Whoever asks and asks and does not read would make us hold all the answers.
   if (output_size() > most_unsent)
     return fault{reason::oversized, "the aggregator asks for the time and takes no answer"};
-  auto decoded = decode(question, scratch_, left_out_);
-  if (decoded.has_error()) return decoded.error();
-  auto& both = std::get<clock_reading>(*decoded);
-  both.agent_us = to_ns(now) / 1'000;
-  return put(both);
+  question.agent_us = to_ns(now) / 1'000;
+  return put(question);
 }
 
 auto agent_session::take_welcome(welcome w, instant now) -> event {

@@ -61,9 +61,10 @@ class agent_session : public session {
 
  private:
   event end(fault why);
+  /// `nothing` when the frame was answered in here or is left out.
   event receive(const frame_view& frame, instant now);
   event take_welcome(welcome w, instant now);
-  outcome<void> tell_time(const frame_view& question, instant now);
+  outcome<void> tell_time(clock_reading question, instant now);
   void keep_alive(instant now);
 
   const settings settings_;

@@ -21,6 +21,8 @@ duration longest(const catalog& c) {
   return std::min(most, longest_period);
 }
 
+fault too_early() { return {reason::unexpected_message, "nothing may follow a hello before its answer"}; }
+
 }  // namespace
 
 aggregator_session::aggregator_session(const settings& s, instant now)
@@ -28,9 +30,12 @@ aggregator_session::aggregator_session(const settings& s, instant now)
 
 auto aggregator_session::next(instant now) -> event {
   if (state_ == state::ended) return event::ended;
-  auto frame = next_frame();
-  if (frame.has_error()) return end(frame.error());
-  if (frame->has_value()) return receive(**frame, now);
+  for (;;) {
+    const auto frame = next_frame();
+    if (frame.has_error()) return end(frame.error());
+    if (!frame->has_value()) break;
+    if (const event e = receive(**frame, now); e != event::nothing) return e;
+  }
   if (now >= reauthenticate_by_)
     return end({reason::reauthentication, "the credential was not renewed in time"});
   if (now < deadline_) return event::nothing;
@@ -50,24 +55,30 @@ auto aggregator_session::receive(const frame_view& frame, instant now) -> event 
   if (frame.kind == frame_kind::batch) {  // the hot path
     if (state_ != state::streaming || !has_catalog_)
       return end({reason::unexpected_message, "a batch before the catalogue"});
-    if (auto done = decoder_.decode(frame, scratch_, batch_); done.has_error()) return end(done.error());
+    if (auto done = decoder_.decode(frame, scratch_, batch_, left_out_); done.has_error())
+      return end(done.error());
     deadline_ = now + silence_;
     if (!asking_ && now >= ask_at_) ask_for_clock(now);
     return event::batch;
   }
   if (state_ == state::awaiting_hello && frame.kind != frame_kind::hello)
     return end({reason::not_hello, "a session begins with a hello"});
-  auto decoded = decode(frame, scratch_, left_out_);
+  auto decoded = read(frame);
   if (decoded.has_error()) return end(decoded.error());
-  if (std::holds_alternative<goodbye>(*decoded)) {
+  if (!decoded->has_value()) {
+    if (state_ != state::streaming) return end(too_early());
+    deadline_ = now + silence_;
+    return event::nothing;
+  }
+  message& m = **decoded;
+  if (auto* g = std::get_if<goodbye>(&m)) {
     state_ = state::ended;
-    ended_ = fault{reason::closed_by_peer, std::get<goodbye>(*decoded).reason};
+    ended_ = fault{reason::closed_by_peer, std::move(g->reason)};
     return event::ended;
   }
-  if (auto* h = std::get_if<hello>(&*decoded)) return take_hello(std::move(*h), now);
-  if (state_ != state::streaming)
-    return end({reason::unexpected_message, "nothing may follow a hello before its answer"});
-  if (auto* c = std::get_if<catalog>(&*decoded)) {
+  if (auto* h = std::get_if<hello>(&m)) return take_hello(std::move(*h), now);
+  if (state_ != state::streaming) return end(too_early());
+  if (auto* c = std::get_if<catalog>(&m)) {
     catalog_ = std::move(*c);
     decoder_.reset(catalog_);
     has_catalog_ = true;
@@ -75,12 +86,12 @@ auto aggregator_session::receive(const frame_view& frame, instant now) -> event 
     deadline_ = now + silence_;
     return event::catalog;
   }
-  if (auto* s = std::get_if<std::vector<source_status>>(&*decoded)) {
+  if (auto* s = std::get_if<std::vector<source_status>>(&m)) {
     statuses_ = std::move(*s);
     deadline_ = now + silence_;
     return event::statuses;
   }
-  if (const auto* c = std::get_if<clock_reading>(&*decoded)) return take_clock(*c, now);
+  if (const auto* c = std::get_if<clock_reading>(&m)) return take_clock(*c, now);
   return end({reason::unexpected_message, "a message that only an aggregator sends"});
 }
 

@@ -66,6 +66,7 @@ class aggregator_session : public session {
 
  private:
   event end(fault why, duration retry_after = {});
+  /// `nothing` when the frame is left out.
   event receive(const frame_view& frame, instant now);
   event take_hello(hello h, instant now);
   void ask_for_clock(instant now);

@@ -2,6 +2,7 @@
 
 #include "common/wire/frame.hpp"
 #include "common/wire/messages.hpp"
+#include "common/wire/omissions.hpp"
 #include "common/wire/scratch.hpp"
 
 #include <vector>
@@ -50,10 +51,12 @@ class batch_decoder {
   /// A new catalogue has come: the next batch must be full.
   void reset(const catalog& received) { memory_.reset(received); }
 
-  /// Decodes into `b`, whose vectors are reused: nothing is allocated once they have grown.
+  /// Decodes into `b`, whose vectors are reused: nothing is allocated once they have grown. Values, absences
+  /// and reads that cannot be (of a series or group that the catalogue has not, read before the node's boot)
+  /// are left out and counted in `left_out`; a series of which a full batch then says nothing is absent.
   /// Errors: bad_message, oversized, unknown_catalogue, unknown_series, not_full, sequence_gap,
   /// clock_backwards. After an error the session must end: the memory may be half moved on.
-  outcome<void> decode(const frame_view& frame, scratch& space, batch& b);
+  outcome<void> decode(const frame_view& frame, scratch& space, batch& b, omissions& left_out);
 
  private:
   delta_memory memory_;

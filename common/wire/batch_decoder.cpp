@@ -1,5 +1,6 @@
 #include "common/wire/absence_codec.hpp"
 #include "common/wire/batch_codec.hpp"
+#include "common/wire/limits.hpp"
 #include "common/wire/payload.hpp"
 #include "common/wire/telemetry.capnp.h"
 #include "common/wire/zigzag.hpp"
@@ -55,96 +56,147 @@ outcome<void> read_header(reader in, const delta_memory& memory, bool any, batch
   return {};
 }
 
-outcome<void> read_reads(reader in, const delta_memory& memory, batch& b) {
+/// The bad items of one column: counted while it is read, said once.
+class bad_items {
+ public:
+  template <class Why>
+  void add(Why&& why) {
+    if (n_++ == 0) first_ = why();
+  }
+  void tell(omissions& left_out) {
+    if (n_ > 0) left_out.add(std::move(first_), n_);
+  }
+  std::size_t count() const noexcept { return n_; }
+
+ private:
+  std::size_t n_ = 0;
+  fault first_;
+};
+
+void read_reads(reader in, const delta_memory& memory, batch& b, omissions& left_out) {
   const auto ages = in.getReadAgesUs();
   const auto groups = in.getReadGroups();
-  if (ages.size() > memory.groups) return no_such("group", ages.size() - 1, memory.groups);
+  b.reads.clear();
   if (groups.size() != 0 && groups.size() != ages.size())
-    return misfit("columns readGroups and readAgesUs differ in length");
-  b.reads.resize(ages.size());
+    return left_out.add(misfit("columns readGroups and readAgesUs differ in length"), ages.size());
+  bad_items bad;
   for (unsigned i = 0; i < ages.size(); ++i) {
     const std::uint64_t age = ages[i];
-    const auto group = groups.size() == 0 ? static_cast<std::uint16_t>(i) : groups[i];
-    if (group >= memory.groups) return no_such("group", group, memory.groups);
-    if (i > 0 && group <= b.reads[i - 1].group) return misfit("readGroups is not ascending");
-    if (age > static_cast<std::uint64_t>(b.sent_at_ns / ns_per_us))
-      return fault{reason::clock_backwards,
-                   "group " + std::to_string(group) + " was read before the node's boot"};
-    b.reads[i] = {group, b.sent_at_ns - static_cast<std::int64_t>(age) * ns_per_us};
+    const std::uint32_t group = groups.size() == 0 ? i : groups[i];
+    if (group >= memory.groups) {
+      bad.add([&] { return no_such("group", group, memory.groups); });
+    } else if (!b.reads.empty() && group <= b.reads.back().group) {
+      bad.add([] { return misfit("readGroups is not ascending"); });
+    } else if (age > static_cast<std::uint64_t>(b.sent_at_ns / ns_per_us)) {
+      bad.add([&] { return misfit("group " + std::to_string(group) + " was read before the node's boot"); });
+    } else {
+      b.reads.push_back(
+          {static_cast<std::uint16_t>(group), b.sent_at_ns - static_cast<std::int64_t>(age) * ns_per_us});
+    }
   }
-  return {};
+  bad.tell(left_out);
 }
 
-outcome<void> read_values(reader in, capnp::Data::Reader map, delta_memory& memory, batch& b) {
+/// What does not fit here ends the session: later differences would count from the wrong mantissas.
+outcome<void> read_values(reader in, capnp::Data::Reader map, delta_memory& memory, batch& b,
+                          bad_items& bad) {
   const auto deltas = in.getDeltas();
   const auto wide = in.getWide();
   auto& last = memory.last;
   const unsigned count = deltas.size();
-  if (count > last.size()) return no_such("series", count - 1, last.size());
+  if (count > (map.size() == 0 ? last.size() : max_series)) return no_such("series", count - 1, last.size());
   if (map.size() == 0 && count != 0 && count != last.size())
     return misfit("fewer deltas than series, and no bitmap of the changed ones");
-  if (map.size() > last.size() / 8 + 1) return no_such("series", map.size() * 8 - 1, last.size());
 
   if (b.full) std::fill(last.begin(), last.end(), 0);
   b.values.resize(count);
-  unsigned at = 0, at_wide = 0;
+  unsigned at = 0, at_wide = 0, kept = 0;
   const auto take = [&](std::size_t series) {
-    const std::uint32_t z = deltas[at];
+    const std::uint32_t z = deltas[at++];
+    if (series >= last.size()) {
+      if (z == detail::wide_escape) ++at_wide;
+      return bad.add([&] { return no_such("series", series, last.size()); });
+    }
     if (z != detail::wide_escape) {
       last[series] = detail::unzigzag(z, last[series]);
     } else {
       if (at_wide < wide.size()) last[series] = wide[at_wide];
       ++at_wide;
     }
-    b.values[at++] = {static_cast<std::uint32_t>(series), last[series]};
+    b.values[kept++] = {static_cast<std::uint32_t>(series), last[series]};
   };
   if (map.size() == 0) {
     for (unsigned i = 0; i < count; ++i) take(i);
   } else {
-    std::size_t bits = 0, highest = 0;
-    for_each_bit(map, [&](std::size_t i) { ++bits, highest = i; });
-    if (bits != 0 && highest >= last.size()) return no_such("series", highest, last.size());
+    std::size_t bits = 0;
+    for_each_bit(map, [&](std::size_t) { ++bits; });
     if (bits != count)
       return misfit("a bitmap with " + std::to_string(bits) + " bits for " + std::to_string(count) +
                     " deltas");
     for_each_bit(map, take);
   }
   if (at_wide != wide.size()) return misfit("column wide does not fit column deltas");
+  b.values.resize(kept);
   return {};
 }
 
-outcome<void> read_absences(reader in, capnp::Data::Reader map, const delta_memory& memory, batch& b) {
+void read_absences(reader in, capnp::Data::Reader map, const delta_memory& memory, batch& b, bad_items& bad) {
   const auto series = in.getAbsentSeries();
   const auto reasons = in.getAbsentReasons();
   const std::size_t known = memory.last.size();
-  if (series.size() != reasons.size())
-    return misfit("columns absentSeries and absentReasons differ in length");
-  if (series.size() > known) return no_such("series", series.size() - 1, known);
   const bool all_changed = map.size() == 0 && !b.values.empty();
-  b.absences.resize(series.size());
+  b.absences.clear();
   for (unsigned i = 0; i < series.size(); ++i) {
     const std::uint16_t s = series[i];
-    if (s >= known) return no_such("series", s, known);
-    if (i > 0 && s <= b.absences[i - 1].series) return misfit("absentSeries is not ascending");
-    if (all_changed || bit(map, s))
-      return misfit("series " + std::to_string(s) + " has a value and is absent");
-    b.absences[i] = {s, detail::from_schema(reasons[i])};
+    if (s >= known) {
+      bad.add([&] { return no_such("series", s, known); });
+    } else if (!b.absences.empty() && s <= b.absences.back().series) {
+      bad.add([] { return misfit("absentSeries is not ascending"); });
+    } else if (all_changed || bit(map, s)) {
+      bad.add([&] { return misfit("series " + std::to_string(s) + " has a value and is absent"); });
+    } else {
+      // A reason that is not there is one that we do not know.
+      b.absences.push_back({s, i < reasons.size() ? detail::from_schema(reasons[i]) : absence::other});
+    }
   }
-  if (b.full && b.values.size() + b.absences.size() != known)
-    return misfit("a full batch that leaves out series");
-  return {};
+  if (reasons.size() != series.size())
+    bad.add([] { return misfit("columns absentSeries and absentReasons differ in length"); });
+}
+
+/// The series of which a full batch says nothing, since what it said was left out, are absent: what they were
+/// in the batch before must not live on.
+void fill_gaps(batch& b, std::size_t known) {
+  std::vector<series_absence> all;
+  all.reserve(known - b.values.size());
+  auto value = b.values.begin();
+  auto absent = b.absences.begin();
+  for (std::uint32_t s = 0; s < known; ++s) {
+    if (value != b.values.end() && value->series == s) {
+      ++value;
+    } else if (absent != b.absences.end() && absent->series == s) {
+      all.push_back(*absent++);
+    } else {
+      all.push_back({s, absence::other});
+    }
+  }
+  b.absences = std::move(all);
 }
 
 }  // namespace
 
-outcome<void> batch_decoder::decode(const frame_view& frame, scratch& space, batch& b) {
+outcome<void> batch_decoder::decode(const frame_view& frame, scratch& space, batch& b, omissions& left_out) {
   return detail::with_root<schema::Batch>(frame, space, [&](reader in) -> outcome<void> {
     if (auto done = read_header(in, memory_, any_, b); done.has_error()) return done;
-    if (auto done = read_reads(in, memory_, b); done.has_error()) return done;
+    read_reads(in, memory_, b, left_out);
     const auto changed =
         in.getChanged();  // once: following a pointer again counts against the traversal limit again
-    if (auto done = read_values(in, changed, memory_, b); done.has_error()) return done;
-    if (auto done = read_absences(in, changed, memory_, b); done.has_error()) return done;
+    bad_items bad;
+    if (auto done = read_values(in, changed, memory_, b, bad); done.has_error()) return done;
+    read_absences(in, changed, memory_, b, bad);
+    const std::size_t known = memory_.last.size(), told = b.values.size() + b.absences.size();
+    if (b.full && told + bad.count() < known) return misfit("a full batch that leaves out series");
+    if (b.full && told < known) fill_gaps(b, known);
+    bad.tell(left_out);
     memory_.sequence = b.sequence;
     memory_.sent_at_us = b.sent_at_ns / ns_per_us;
     memory_.needs_full = false;

@@ -1,5 +1,6 @@
 #include "common/wire/catalog_codec.hpp"
 
+#include "common/text.hpp"
 #include "common/utf8.hpp"
 #include "common/wire/catalog_check.hpp"
 #include "common/wire/codec.hpp"
@@ -105,7 +106,7 @@ void fill(schema::Catalog::Builder to, const catalog& from) {
   }
 }
 
-outcome<catalog> read(schema::Catalog::Reader from) {
+outcome<catalog> read(schema::Catalog::Reader from, omissions& left_out) {
   const auto groups = from.getGroups();
   const auto texts = from.getTexts();
   const auto families = from.getFamilies();
@@ -119,9 +120,16 @@ outcome<catalog> read(schema::Catalog::Reader from) {
   catalog c;
   c.version = from.getVersion();
   c.groups.reserve(groups.size());
-  for (const auto g : groups)
+  std::vector<bool> sound_groups;
+  for (const auto g : groups) {
     c.groups.push_back({std::string(view(g.getSource())), std::string(view(g.getName())), g.getPeriodMs(),
                         g.getStaleAfterMs()});
+    auto fine = check(c.groups.back());
+    sound_groups.push_back(fine.has_value());
+    if (fine.has_value()) continue;
+    left_out.add(std::move(fine.error()));
+    c.groups.back() = {"unknown", {}};
+  }
 
   // Every pointer is followed once: the reader's traversal limit is the size of the message.
   std::vector<std::string_view> text_views;
@@ -131,40 +139,51 @@ outcome<catalog> read(schema::Catalog::Reader from) {
   family_views.reserve(families.size());
   for (const auto f : families) {
     family_views.emplace_back(view(f.getName()), view(f.getHelp()));
-    if (family_views.back().second.size() > max_text || !valid_utf8(family_views.back().second))
-      return bad_catalogue("the help of a family is longer than 1 KiB or not UTF-8");
+    std::string_view& help = family_views.back().second;
+    if (help.size() <= max_text && valid_utf8(help)) continue;
+    left_out.add(bad_catalogue("the help of a family is longer than 1 KiB or not UTF-8"));
+    help = {};
   }
 
   // A short message may point to one long text from everywhere, so what it becomes is counted too.
   std::size_t total = 0;
-  c.series.reserve(series.size());
-  for (const auto s : series) {
+  const auto read_one = [&](schema::Series::Reader s, series_info& to) -> outcome<void> {
     if (s.getFamily() >= family_views.size())
       return bad_catalogue("a series of family " + std::to_string(s.getFamily()) + " of " +
                            std::to_string(family_views.size()));
     const auto& [family, help] = family_views[s.getFamily()];
+    if (s.getGroup() >= c.groups.size())
+      return bad_catalogue("a series of " + in_quotes(family) + " in group " + std::to_string(s.getGroup()) +
+                           " of " + std::to_string(c.groups.size()));
+    if (!sound_groups[s.getGroup()])
+      return bad_catalogue("a series of " + in_quotes(family) + " in a group that is left out");
     const auto labels = s.getLabels();
     if (labels.size() % 2 != 0 || labels.size() / 2 > max_labels)
       return too_large(labels.size() / 2, "labels at one series", max_labels);
     total += family.size() + help.size();
-    auto& to = c.series.emplace_back();
     to.labels.reserve(labels.size() / 2);
-    for (unsigned k = 0; k < labels.size(); k += 2) {
+    for (unsigned k = 0; k < labels.size() && total <= max_catalogue_text; k += 2) {
       const std::uint32_t name = labels[k], value = labels[k + 1];
       if (name >= text_views.size() || value >= text_views.size())
         return bad_catalogue("a label that points beyond the catalogue's texts");
       total += text_views[name].size() + text_views[value].size();
-      if (total > max_catalogue_text) break;
       to.labels.emplace_back(text_views[name], text_views[value]);
     }
-    if (total > max_catalogue_text) return too_large(total, "bytes of text", max_catalogue_text);
     to.family = family;
     to.help = help;
     to.exponent = s.getExponent();
     to.type = s.getKind() == schema::Kind::COUNTER ? metrics::kind::counter : metrics::kind::gauge;
     to.group = s.getGroup();
+    return check(to);
+  };
+  c.series.reserve(series.size());
+  for (const auto s : series) {
+    auto fine = read_one(s, c.series.emplace_back());
+    if (total > max_catalogue_text) return too_large(total, "bytes of text", max_catalogue_text);
+    if (fine.has_value()) continue;
+    left_out.add(std::move(fine.error()));
+    c.series.back() = {};  // its index stays, by which batches name the others
   }
-  if (auto fine = check(c); fine.has_error()) return fine.error();
   return c;
 }
 

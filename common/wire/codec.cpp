@@ -76,20 +76,22 @@ outcome<message> read(schema::Clock::Reader in) {
                                static_cast<std::int64_t>(in.getAgentUs())});
 }
 
-outcome<message> read(schema::Catalog::Reader in) {
-  auto c = detail::read(in);
+outcome<message> read(schema::Catalog::Reader in, omissions& left_out) {
+  auto c = detail::read(in, left_out);
   if (c.has_error()) return c.error();
   return message(std::move(*c));
 }
 
-outcome<message> read(schema::StatusReport::Reader in) {
+outcome<message> read(schema::StatusReport::Reader in, omissions& left_out) {
   const auto sources = in.getSources();
-  if (sources.size() > max_statuses)
-    return fault{reason::oversized, "a status report on more than 256 sources"};
+  const auto looked_at = static_cast<unsigned>(std::min<std::size_t>(sources.size(), max_statuses));
   std::vector<source_status> m;
-  m.reserve(sources.size());
-  for (const auto s : sources)
-    m.push_back({for_people(view(s.getSource())), s.getOk(), for_people(view(s.getMessage()))});
+  m.reserve(looked_at);
+  for (unsigned i = 0; i < looked_at; ++i)
+    m.push_back({for_people(view(sources[i].getSource())), sources[i].getOk(),
+                 for_people(view(sources[i].getMessage()))});
+  if (sources.size() > looked_at)
+    left_out.add({reason::oversized, "a status report on more than 256 sources"}, sources.size() - looked_at);
   return message(std::move(m));
 }
 
@@ -115,7 +117,7 @@ template <class Root>
 outcome<message> decode_as(const frame_view& frame, scratch& space, omissions& left_out) {
   outcome<message> decoded = fault{};
   const auto done = with_root<Root>(frame, space, [&](typename Root::Reader in) -> outcome<void> {
-    if constexpr (std::is_same_v<Root, schema::Interest>) {
+    if constexpr (requires { read(in, left_out); }) {
       decoded = read(in, left_out);
     } else {
       decoded = read(in);

@@ -22,9 +22,10 @@ outcome<void> append(bytes& out, const interest& m);
 outcome<void> append(bytes& out, const goodbye& m);
 outcome<void> append(bytes& out, const clock_reading& m);
 
-/// The message in `frame`, every bound of limits.hpp checked. Wishes that break one are left out and counted
-/// in `left_out`. Only for kinds listed in frame_kind and not for batches. Errors: oversized, bad_message,
-/// bad_hello, bad_catalogue, catalogue_too_large; unexpected_message for other kinds.
+/// The message in `frame`, every bound of limits.hpp checked. An item that breaks one (a wish, a source's
+/// status, a series of a catalogue, whose index then has no family) is left out and counted in `left_out`.
+/// Only for kinds listed in frame_kind and not for batches. Errors: oversized, bad_message, bad_hello,
+/// catalogue_too_large; unexpected_message for other kinds.
 outcome<message> decode(const frame_view& frame, scratch& space, omissions& left_out);
 
 /// Whether the catalogue keeps the limits, its indices, names and exponents are right and its texts are

@@ -48,7 +48,7 @@ struct group_info {
 };
 
 struct series_info {
-  std::string family;
+  std::string family;  ///< empty: what was announced at this index could not be read and is left out
   metrics::label_set labels;
   std::int8_t exponent = 0;
   metrics::kind type = metrics::kind::gauge;

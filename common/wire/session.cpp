@@ -1,6 +1,22 @@
 #include "common/wire/session.hpp"
 
 namespace binnacle::wire {
+namespace {
+
+/// Messages that the next of their kind replaces.
+bool is_dispensable(frame_kind kind) noexcept {
+  return kind == frame_kind::status || kind == frame_kind::interest || kind == frame_kind::clock;
+}
+
+}  // namespace
+
+outcome<std::optional<message>> session::read(const frame_view& frame) {
+  auto decoded = decode(frame, scratch_, left_out_);
+  if (decoded.has_value()) return std::optional<message>(std::move(*decoded));
+  if (!is_dispensable(frame.kind)) return decoded.error();
+  left_out_.add(std::move(decoded.error()));
+  return std::optional<message>();
+}
 
 outcome<std::optional<frame_view>> session::next_frame() {
   for (;;) {

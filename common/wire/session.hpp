@@ -65,6 +65,10 @@ class session {
   /// Errors: those of frame_reader::next(), wrong_version.
   outcome<std::optional<frame_view>> next_frame();
 
+  /// The message in `frame`. One that cannot be read and that we can do without is left out and counted:
+  /// nothing then. Errors: those of decode().
+  outcome<std::optional<message>> read(const frame_view& frame);
+
   template <class Message>
   outcome<void> put(const Message& m) {
     auto done = append(out_, m);

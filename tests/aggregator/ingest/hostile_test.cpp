@@ -255,6 +255,28 @@ TEST_SUITE("aggregator/ingest/hostile") {
     });
   }
 
+  TEST_CASE("an agent that ends its sessions for one reason again and again is named, with the reason") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      for (int i = 0; i < 3; ++i) {
+        CHECK(h.door->repeated_ends(boot_clock::now()).empty());
+        visitor agent(h, "node-1");
+        co_await agent.settle("node-1");
+        agent.session.close(wire::reason::bad_message, "a wish that it does not know");
+        co_await agent.send();
+        auto over = [&] { return h.ended(wire::reason::closed_by_peer) == std::uint64_t(i) + 1; };
+        co_await h.until(over);
+        agent.peer->close();
+      }
+      const auto ends = h.door->repeated_ends(boot_clock::now());
+      REQUIRE(ends.size() == 1);
+      CHECK(ends[0].why.text() == "bad_message: a wish that it does not know");
+      CHECK(ends[0].nodes == std::vector<std::string>{"node-1"});
+      CHECK(h.door->repeated_ends(boot_clock::now() + end_watch::remembered).empty());
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("nothing may come before the hello") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);

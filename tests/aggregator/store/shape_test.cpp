@@ -94,6 +94,19 @@ TEST_SUITE("aggregator/store/shape") {
     CHECK(made->what.all[1].flat.empty());
   }
 
+  TEST_CASE("a series that its reader left out keeps its index and is no series") {
+    wire::catalog c = two_packages();
+    const auto whole = make_shape(c, {});
+    c.series[1] = {};
+    c.series[1].group = 999;
+    const auto made = make_shape(c, {});
+    REQUIRE(made.has_value());
+    CHECK(made->refused_series == 1);
+    REQUIRE(made->what.places.size() == c.series.size());
+    CHECK(made->what.places[1] == shape::refused);
+    CHECK(made->what.all[made->what.places[2]].family == whole->what.all[2].family);
+  }
+
   TEST_CASE("the same series twice is one series") {
     const auto made = make_shape(catalog_builder()
                                      .group("textfile")

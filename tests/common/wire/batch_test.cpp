@@ -19,6 +19,21 @@ constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
                        most = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t second = 1'000'000'000;
 
+/// Batch 8 of catalogue 1, sent at 101 s, with what `fill` puts into it.
+template <class Fill>
+bytes by_hand(Fill fill) {
+  bytes out;
+  const auto done =
+      detail::append_root<schema::Batch>(out, frame_kind::batch, [&](schema::Batch::Builder to) {
+        to.setSequence(8);
+        to.setCatalogVersion(1);
+        to.setSentAtUs(101'000'000);
+        fill(to);
+      });
+  REQUIRE(done.has_value());
+  return out;
+}
+
 /// An encoder and a decoder that have agreed on a catalogue.
 struct pair_of_ends {
   explicit pair_of_ends(const catalog& c) {
@@ -28,7 +43,7 @@ struct pair_of_ends {
   outcome<void> decode(const bytes& data) {
     frame_reader reader;
     reader.feed(data);
-    return decoder.decode(test::first(reader), space, got);
+    return decoder.decode(test::first(reader), space, got, left_out);
   }
   /// Sends `b` over; both ends must accept it.
   const batch& send(batch b) {
@@ -45,6 +60,7 @@ struct pair_of_ends {
   batch_encoder encoder;
   batch_decoder decoder;
   scratch space;
+  omissions left_out;
   batch got;
 };
 
@@ -209,7 +225,7 @@ TEST_SUITE("common/wire/batch") {
     for (int i = 0; i < 20; ++i) {
       const frame_view f = test::first(reader);
       const test::allocation_watch watch;
-      const bool fine = ends.decoder.decode(f, ends.space, ends.got).has_value();
+      const bool fine = ends.decoder.decode(f, ends.space, ends.got, ends.left_out).has_value();
       const std::size_t requests = watch.count();
       REQUIRE(fine);
       if (i > 0) CHECK(requests == 0);
@@ -260,18 +276,6 @@ TEST_SUITE("common/wire/batch") {
   TEST_CASE("a decoder names what is wrong with a batch built by hand") {
     // A decoder that has had batch 7, full, of ten series in two groups, at 100 s.
     pair_of_ends ends(test::plain_catalog(10, 2));
-    const auto by_hand = [&](auto fill) {
-      bytes out;
-      const auto done =
-          detail::append_root<schema::Batch>(out, frame_kind::batch, [&](schema::Batch::Builder to) {
-            to.setSequence(8);
-            to.setCatalogVersion(1);
-            to.setSentAtUs(101'000'000);
-            fill(to);
-          });
-      REQUIRE(done.has_value());
-      return out;
-    };
     const auto first = by_hand([](schema::Batch::Builder to) {
       to.setSequence(7);
       to.setFull(true);
@@ -284,6 +288,7 @@ TEST_SUITE("common/wire/batch") {
       const char* what;
       reason expected;
       void (*fill)(schema::Batch::Builder);
+      std::uint64_t left_out = 0;
     };
     static const row table[] = {
         {"nothing wrong", reason::none, [](schema::Batch::Builder) {}},
@@ -301,23 +306,22 @@ TEST_SUITE("common/wire/batch") {
          [](schema::Batch::Builder to) { to.setSentAtUs(99'999'999); }},
         {"time beyond all clocks", reason::bad_message,
          [](schema::Batch::Builder to) { to.setSentAtUs(~std::uint64_t{0}); }},
-        {"a read before boot", reason::clock_backwards,
-         [](schema::Batch::Builder to) { to.initReadAgesUs(1).set(0, 101'000'001); }},
-        {"more reads than groups", reason::unknown_series,
-         [](schema::Batch::Builder to) { to.initReadAgesUs(3); }},
-        {"a group beyond the catalogue", reason::unknown_series,
-         [](schema::Batch::Builder to) { to.initReadAgesUs(1), to.initReadGroups(1).set(0, 2); }},
-        {"a group twice", reason::bad_message,
-         [](schema::Batch::Builder to) { to.initReadAgesUs(2), to.initReadGroups(2); }},
-        {"read columns of two lengths", reason::bad_message,
-         [](schema::Batch::Builder to) { to.initReadAgesUs(2), to.initReadGroups(1); }},
+        {"a read before boot", reason::none,
+         [](schema::Batch::Builder to) { to.initReadAgesUs(1).set(0, 101'000'001); }, 1},
+        {"more reads than groups", reason::none, [](schema::Batch::Builder to) { to.initReadAgesUs(3); }, 1},
+        {"a group beyond the catalogue", reason::none,
+         [](schema::Batch::Builder to) { to.initReadAgesUs(1), to.initReadGroups(1).set(0, 2); }, 1},
+        {"a group twice", reason::none,
+         [](schema::Batch::Builder to) { to.initReadAgesUs(2), to.initReadGroups(2); }, 1},
+        {"read columns of two lengths", reason::none,
+         [](schema::Batch::Builder to) { to.initReadAgesUs(2), to.initReadGroups(1); }, 2},
         {"more deltas than series", reason::unknown_series,
          [](schema::Batch::Builder to) { to.initDeltas(11); }},
         {"few deltas and no bitmap", reason::bad_message,
          [](schema::Batch::Builder to) { to.initDeltas(9); }},
-        {"a bit beyond the catalogue", reason::unknown_series,
-         [](schema::Batch::Builder to) { to.initDeltas(1), to.initChanged(2)[1] = 4; }},
-        {"a bitmap far beyond the catalogue", reason::unknown_series,
+        {"a bit beyond the catalogue", reason::none,
+         [](schema::Batch::Builder to) { to.initDeltas(1), to.initChanged(2)[1] = 4; }, 1},
+        {"a bitmap far beyond the catalogue", reason::bad_message,
          [](schema::Batch::Builder to) { to.initDeltas(1), to.initChanged(99); }},
         {"a bitmap with other bits", reason::bad_message,
          [](schema::Batch::Builder to) { to.initDeltas(1), to.initChanged(1)[0] = 3; }},
@@ -327,22 +331,24 @@ TEST_SUITE("common/wire/batch") {
          [](schema::Batch::Builder to) { to.initDeltas(1).set(0, 0xffff'ffff), to.initChanged(1)[0] = 1; }},
         {"a wide value too many", reason::bad_message,
          [](schema::Batch::Builder to) { to.initDeltas(1), to.initChanged(1)[0] = 1, to.initWide(1); }},
-        {"an absence beyond the catalogue", reason::unknown_series,
-         [](schema::Batch::Builder to) { to.initAbsentSeries(1).set(0, 10), to.initAbsentReasons(1); }},
-        {"more absences than series", reason::unknown_series,
-         [](schema::Batch::Builder to) { to.initAbsentSeries(11), to.initAbsentReasons(11); }},
-        {"absences without reasons", reason::bad_message,
-         [](schema::Batch::Builder to) { to.initAbsentSeries(1); }},
-        {"absences out of order", reason::bad_message,
-         [](schema::Batch::Builder to) { to.initAbsentSeries(2).set(0, 1), to.initAbsentReasons(2); }},
-        {"a series both ways", reason::bad_message,
+        {"an absence beyond the catalogue", reason::none,
+         [](schema::Batch::Builder to) { to.initAbsentSeries(1).set(0, 10), to.initAbsentReasons(1); }, 1},
+        {"more absences than series", reason::none,
+         [](schema::Batch::Builder to) { to.initAbsentSeries(11), to.initAbsentReasons(11); }, 10},
+        {"absences without reasons", reason::none, [](schema::Batch::Builder to) { to.initAbsentSeries(1); },
+         1},
+        {"absences out of order", reason::none,
+         [](schema::Batch::Builder to) { to.initAbsentSeries(2).set(0, 1), to.initAbsentReasons(2); }, 1},
+        {"a series both ways", reason::none,
          [](schema::Batch::Builder to) {
            to.initDeltas(10), to.initAbsentSeries(1), to.initAbsentReasons(1);
-         }},
-        {"both ways by the bitmap", reason::bad_message,
+         },
+         1},
+        {"both ways by the bitmap", reason::none,
          [](schema::Batch::Builder to) {
            to.initDeltas(1), to.initChanged(1)[0] = 1, to.initAbsentSeries(1), to.initAbsentReasons(1);
-         }},
+         },
+         1},
         {"an incomplete full batch", reason::bad_message,
          [](schema::Batch::Builder to) { to.setFull(true); }},
         {"an unknown reason", reason::none,
@@ -357,7 +363,34 @@ TEST_SUITE("common/wire/batch") {
       const auto done = fresh.decode(by_hand(r.fill));
       const reason why = done.has_error() ? done.error().why : reason::none;
       CHECK(why == r.expected);
+      CHECK(fresh.left_out.items == r.left_out);
+      CHECK((r.left_out == 0) == fresh.left_out.last.message.empty());
       if (done.has_error()) CHECK_FALSE(done.error().message.empty());
     }
+  }
+
+  TEST_CASE(
+      "a series of which a full batch tells nothing sound is absent, and the others have their values") {
+    pair_of_ends ends(test::plain_catalog(3));
+    REQUIRE(ends.decode(by_hand([](schema::Batch::Builder to) {
+                  to.setFull(true);
+                  auto deltas = to.initDeltas(2);
+                  deltas.set(0, 2), deltas.set(1, 4);
+                  to.initChanged(1)[0] = 3;
+                  to.initAbsentSeries(1).set(0, 77);
+                  to.initAbsentReasons(1);
+                }))
+                .has_value());
+    CHECK(ends.got.values == std::vector<series_value>{{0, 1}, {1, 2}});
+    CHECK(ends.got.absences == std::vector<series_absence>{{2, absence::other}});
+    CHECK(ends.left_out.items == 1);
+    // What follows counts from what was kept.
+    REQUIRE(ends.decode(by_hand([](schema::Batch::Builder to) {
+                  to.setSequence(9);
+                  to.initDeltas(1).set(0, 2);
+                  to.initChanged(1)[0] = 2;
+                }))
+                .has_value());
+    CHECK(ends.got.values == std::vector<series_value>{{1, 3}});
   }
 }

@@ -63,7 +63,7 @@ int read_all(const bytes& data, const catalog& known, const bytes* before = null
   batch b;
   if (before != nullptr) {
     reader.feed(*before);
-    REQUIRE(decoder.decode(test::first(reader), space, b).has_value());
+    REQUIRE(decoder.decode(test::first(reader), space, b, left_out).has_value());
   }
   reader.feed(data);
   int good = 0;
@@ -75,7 +75,7 @@ int read_all(const bytes& data, const catalog& known, const bytes* before = null
     }
     if (!f->has_value()) return good;
     const auto done =
-        (*f)->kind == frame_kind::batch ? decoder.decode(**f, space, b) : [&]() -> outcome<void> {
+        (*f)->kind == frame_kind::batch ? decoder.decode(**f, space, b, left_out) : [&]() -> outcome<void> {
       auto m = decode(**f, space, left_out);
       if (m.has_error()) return m.error();
       return {};

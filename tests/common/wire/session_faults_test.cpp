@@ -115,6 +115,39 @@ TEST_SUITE("common/wire/session/faults") {
     }
   }
 
+  TEST_CASE("a status or an interest that cannot be read costs itself, and what follows is read") {
+    dialogue d;
+    d.welcome_agent();
+    bytes frames(frame_header_size + 64, std::byte{0xff});
+    SUBCASE("status") {
+      finish_frame(frames, 0, frame_kind::status, flag_packed);
+      REQUIRE(append(frames, std::vector<source_status>{{"rapl", true, ""}}).has_value());
+      d.aggregator.feed(frames);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::statuses);
+      CHECK(d.aggregator.left_out().items == 1);
+      CHECK(d.aggregator.left_out().last.why == reason::bad_message);
+    }
+    SUBCASE("interest") {
+      finish_frame(frames, 0, frame_kind::interest, flag_packed);
+      REQUIRE(append(frames, interest{{{"os_load1", 1000}}}).has_value());
+      d.agent.feed(frames);
+      CHECK(d.agent.next(d.now) == agent_event::interest);
+      CHECK(d.agent.last_interest().wishes.size() == 1);
+      CHECK(d.agent.left_out().items == 1);
+    }
+    SUBCASE("but not before the answer to a hello") {
+      aggregator_session early(aggregator_session::settings{}, start);
+      bytes greeting;
+      REQUIRE(append(greeting, test::plain_hello()).has_value());
+      early.feed(greeting);
+      REQUIRE(early.next(start) == aggregator_event::hello);
+      finish_frame(frames, 0, frame_kind::status, flag_packed);
+      early.feed(frames);
+      CHECK(early.next(start) == aggregator_event::ended);
+      CHECK(early.ended()->why == reason::unexpected_message);
+    }
+  }
+
   TEST_CASE("a batch that goes back in time or leaves one out ends only its session") {
     dialogue d;
     d.welcome_agent();
