@@ -1,5 +1,6 @@
 #include "aggregator/cluster.hpp"
 
+#include "aggregator/enforce/pending_judgements.hpp"
 #include "aggregator/enforce/policy_status.hpp"
 #include "aggregator/enforce/status_pace.hpp"
 #include "aggregator/kube/access.hpp"
@@ -16,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <utility>
@@ -27,7 +29,6 @@ using async::task;
 using async::within;
 
 constexpr auto look_at_statuses = std::chrono::seconds(1);
-constexpr duration until_judged = std::chrono::seconds(3);   // a changed policy's problems are reported then
 constexpr duration first_status = std::chrono::seconds(10);  // after the start: agents come, values arrive
 constexpr std::size_t statuses_a_look = 50;  // a thousand policies must not hold up the extender
 
@@ -70,6 +71,7 @@ struct cluster::impl {
   void count_pods(extender::placements& placed);
   void look_at_lease();
   task<void> keep_statuses(sources from);
+  task<void> look_at_status(kube::object_key key, sources from, const label_keeper::foreign_labels& foreign);
   task<void> write_status(kube::object_key key, boost::json::object wanted, enforce::urgency how);
   std::optional<kube::object_key> next_object();
 
@@ -90,18 +92,22 @@ struct cluster::impl {
   bool told_of_policies = false;
   bool all_given = false;  // all policies, to the ingest loop
   bool led = false;
+  enforce::pending_judgements unjudged;
+  std::uint64_t given = 0;                     // take_policies() calls so far
+  const ingest_report* judged = nullptr;       // from start() on
+  std::unique_ptr<async::event> statuses_due;  // likewise
 };
 
 // After each step of the follower: what changed goes to the ingest loop, and a change for the worse or the
 // better is said once.
 void cluster::impl::pass_on(ingest_loop& writer) {
   std::vector<policy_text> changed;
-  const instant judged = boot_clock::now() + until_judged;
   for (kube::policy_objects::change& c : policies.take()) {
+    pace.forget(c.name);
     if (c.text) {
-      pace.hold(c.name, judged);
+      unjudged.changed(c.key, given + 1);
     } else {
-      pace.forget(c.name);
+      unjudged.gone(c.key);
     }
     changed.push_back({std::move(c.name), std::move(c.text)});
   }
@@ -117,8 +123,10 @@ void cluster::impl::pass_on(ingest_loop& writer) {
     }
   }
   const bool complete = policy_follower.is_synced() && !std::exchange(all_given, policy_follower.is_synced());
-  if (!changed.empty() || differs || complete)
+  if (!changed.empty() || differs || complete) {
+    ++given;
     writer.take_policies(std::move(changed), trouble, policy_follower.is_synced());
+  }
   if (policy_follower.is_synced() && !told_of_policies) {
     told_of_policies = true;
     log.info("{} TASPolicy objects read from {}", policy_follower.size(), api->where().url());
@@ -168,26 +176,46 @@ std::optional<kube::object_key> cluster::impl::next_object() {
 
 task<void> cluster::impl::keep_statuses(sources from) {
   co_await async::sleep_for(first_status);
+  instant next_round = boot_clock::now();
   for (;;) {
-    co_await async::sleep_for(look_at_statuses);
+    const instant before = boot_clock::now();
+    if (before < next_round) {
+      const async::deadline until = within(next_round - before);
+      co_await statuses_due->wait(until);
+    }
+    const label_keeper::foreign_labels foreign = labels->foreign();
+    // Those that just changed: somebody waits for their columns.
+    const auto fresh = unjudged.take(judged->policies_taken);
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      if (i > 0) co_await async::sleep_for(enforce::status_pace::first_change);
+      co_await look_at_status(fresh[i], from, foreign);
+    }
+    if (boot_clock::now() < next_round) continue;
+    next_round = boot_clock::now() + look_at_statuses;
     const std::size_t looks = std::min(policies.objects().size(), statuses_a_look);
-    const auto foreign = labels->foreign();
     for (std::size_t i = 0; i < looks; ++i) {
       if (i > 0) co_await async::sleep_for({});  // each walks over all nodes: the scheduler's calls first
-      const instant now = boot_clock::now();
       const auto key = next_object();
-      if (!key || !candidate.leads(now)) break;
-      const kube::policy_objects::object& object = policies.objects().at(*key);
-      const std::string name = kube::policy_objects::name_of(*key);
-      enforce::policy_facts facts =
-          enforce::facts_of({key->name_space, key->name}, name, object.generation, from.nodes,
-                            from.judged.problems, from.judged.conditions, now);
-      enforce::add_foreign(facts, key->name, foreign);
-      boost::json::object wanted = enforce::status_of(facts, object.status, std::chrono::system_clock::now());
-      const enforce::urgency how = enforce::difference(wanted, object.status);
-      if (pace.may_write(name, how, now)) co_await write_status(*key, std::move(wanted), how);
+      if (key) co_await look_at_status(*key, from, foreign);
     }
   }
+}
+
+/// Writes the status of a policy if it says something else now and it is time.
+task<void> cluster::impl::look_at_status(kube::object_key key, sources from,
+                                         const label_keeper::foreign_labels& foreign) {
+  const instant now = boot_clock::now();
+  const auto found = policies.objects().find(key);
+  if (found == policies.objects().end() || unjudged.awaits(key) || !candidate.leads(now)) co_return;
+  const kube::policy_objects::object& object = found->second;
+  const std::string name = kube::policy_objects::name_of(key);
+  enforce::policy_facts facts =
+      enforce::facts_of({key.name_space, key.name}, name, object.generation, from.nodes, from.judged.problems,
+                        from.judged.conditions, now);
+  enforce::add_foreign(facts, key.name, foreign);
+  boost::json::object wanted = enforce::status_of(facts, object.status, std::chrono::system_clock::now());
+  const enforce::urgency how = enforce::difference(wanted, object.status);
+  if (pace.may_write(name, how, now)) co_await write_status(key, std::move(wanted), how);
 }
 
 task<void> cluster::impl::write_status(kube::object_key key, boost::json::object wanted,
@@ -237,6 +265,8 @@ result<std::unique_ptr<cluster>> cluster::open(const settings& s, logger log) {
 void cluster::start(async::loop& on, ingest_loop& writer, sources from) {
   impl* self = impl_.get();
   self->news = std::make_unique<async::event>(on);
+  self->statuses_due = std::make_unique<async::event>(on);
+  self->judged = &from.judged;
   self->running = std::make_unique<async::task_group>(on, self->log);
   label_keeper::parts parts{self->api, writer, from.nodes, from.decisions,
                             [self] { return self->candidate.leads(boot_clock::now()); }};
@@ -306,6 +336,10 @@ cluster::report cluster::state() const {
   return out;
 }
 
+void cluster::reported() {
+  if (impl_->statuses_due && impl_->unjudged.any(impl_->judged->policies_taken))
+    impl_->statuses_due->notify();
+}
 void cluster::take_wishes(std::vector<node_wishes> wishes) { impl_->labels->take_wishes(std::move(wishes)); }
 void cluster::take_claims(policy::label_claims claims) { impl_->labels->take_claims(std::move(claims)); }
 

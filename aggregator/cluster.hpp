@@ -75,6 +75,8 @@ class cluster {
   std::shared_ptr<kube::client> api() const;
 
   // From the ingest loop, on the faces loop, after start().
+  /// sources::judged is a newer one.
+  void reported();
   void take_wishes(std::vector<node_wishes> wishes);
   void take_claims(policy::label_claims claims);
 

@@ -407,7 +407,10 @@ faces_mail faces_loop::mail() {
   };
   out.report = [self](ingest_report report) {
     auto shared = std::make_shared<ingest_report>(std::move(report));
-    async::post(self->loop, [self, shared] { self->ingest = std::move(*shared); });
+    async::post(self->loop, [self, shared] {
+      self->ingest = std::move(*shared);
+      if (self->kubernetes) self->kubernetes->reported();
+    });
   };
   out.review = [self](std::string token, std::function<void(result<ingest::token_holder>)> then) {
     async::post(self->loop, [self, token = std::move(token), then = std::move(then)]() mutable {

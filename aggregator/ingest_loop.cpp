@@ -19,6 +19,9 @@ namespace {
 using async::task;
 using async::within;
 
+// Policies that came are reported at once: their statuses wait for it.
+constexpr std::chrono::milliseconds report_period(1000), between_reports(100);
+
 /// "namespace/name" as tokens name a service account.
 std::string account_name(const std::string& text) {
   const auto slash = text.find('/');
@@ -35,6 +38,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
         log(std::move(l)),
         tasks(loop, log),
         engine_due(loop),
+        report_due(loop),
         aliases(std::move(names)),
         stock(limits_of(s), {}, *aliases.table()),
         judge(*this, *this, engine_options(s)),
@@ -111,7 +115,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   // Owned by the loop.
   async::loop loop;
   async::task_group tasks;
-  async::event engine_due;
+  async::event engine_due, report_due;
   instant armed_for = instant::max();
   std::shared_ptr<tls::context> certificates;
   std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
@@ -122,6 +126,7 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   policy::policy_set texts;
   label_desk labels;
   bool policies_read = false;  // all that the API server has
+  std::uint64_t policies_taken = 0;
   bool interest_changed = false;
   std::uint64_t interest_seen = 0;
   static constexpr std::size_t most_node_lines = 50;
@@ -190,6 +195,8 @@ void ingest_loop::impl::read_policies() {
 }
 
 void ingest_loop::impl::take(const std::vector<policy_text>& changed, std::string trouble, bool all_read) {
+  ++policies_taken;
+  report_due.notify();
   std::set<std::string> names;
   for (const policy_text& c : changed) {
     names.insert(c.name);
@@ -318,7 +325,9 @@ task<void> ingest_loop::impl::keep_reporting() {
   for (;;) {
     mail.report(report());
     count_left_out_lines(boot_clock::now());  // though nothing happens after them
-    co_await async::sleep_for(std::chrono::seconds(1));
+    co_await async::sleep_for(between_reports);
+    const async::deadline until = within(report_period - between_reports);
+    co_await report_due.wait(until);
   }
 }
 
@@ -361,6 +370,7 @@ ingest_report ingest_loop::impl::report() const {
   out.conditions = judge.conditions();
   out.problems = texts.problems();
   out.problems.insert(out.problems.end(), aliases.problems().begin(), aliases.problems().end());
+  out.policies_taken = policies_taken;
   out.certificate_seconds_left = certificates->seconds_left();
   for (const auto& [use, why] : *renewal_troubles) out.certificate_troubles.push_back(why);
   return out;

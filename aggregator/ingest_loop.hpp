@@ -36,6 +36,8 @@ struct ingest_report {
   std::vector<policy::strategy_status> strategies;
   std::vector<policy::condition> conditions;
   std::vector<policy::problem> problems;  ///< of the policy files and the file of aliases, as last read
+  /// How many calls of take_policies() this is after: what they gave has been judged.
+  std::uint64_t policies_taken = 0;
   long certificate_seconds_left = 0;
   std::vector<std::string> certificate_troubles;  ///< sentences: why renewed files are not in force
 };

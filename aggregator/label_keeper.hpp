@@ -51,7 +51,8 @@ class label_keeper {
   const kube::node_objects& objects() const noexcept;
   bool nodes_read() const noexcept;
   /// Nodes that carry a label of somebody else's under a key of ours, by key.
-  std::map<std::string, std::set<std::string>> foreign() const;
+  using foreign_labels = std::map<std::string, std::set<std::string>>;
+  foreign_labels foreign() const;
   /// Connected nodes that the API server does not know, once all that it knows has been read.
   std::vector<std::string> without_object() const;
   report state() const;

@@ -52,8 +52,7 @@ class status_pace {
     paused_until_ = now + pauses_.next(random_, at_least);
     last_ = now;
   }
-  /// Nothing of it before then: what is known of it is not whole yet.
-  void hold(const std::string& policy, instant until) { not_before_[policy] = until; }
+  /// It was changed, or is gone: what was written of it before does not count.
   void forget(const std::string& policy) { not_before_.erase(policy); }
 
  private:

@@ -47,7 +47,7 @@ void policy_objects::gone(const object_key& key) {
 std::vector<policy_objects::change> policy_objects::take() {
   std::vector<change> out;
   for (const auto& [key, there] : std::exchange(changed_, {})) {
-    change c{name_of(key), std::nullopt};
+    change c{name_of(key), std::nullopt, key};
     if (there) c.text = objects_.at(key).text;
     out.push_back(std::move(c));
   }

@@ -21,6 +21,7 @@ class policy_objects final : public watcher {
   struct change {
     std::string name;
     std::optional<std::string> text;
+    object_key key;
   };
   /// What happened since the last call, each policy once.
   std::vector<change> take();

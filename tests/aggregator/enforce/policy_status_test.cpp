@@ -1,5 +1,6 @@
 #include "aggregator/enforce/policy_status.hpp"
 
+#include "aggregator/enforce/pending_judgements.hpp"
 #include "aggregator/enforce/status_pace.hpp"
 #include "common/utf8.hpp"
 
@@ -259,14 +260,28 @@ TEST_SUITE("aggregator/enforce/status_pace") {
   }
 
   TEST_CASE("a policy that has just changed is not spoken of until it is judged") {
+    const kube::object_key a{"ops", "a"}, b{"ops", "b"};
+    enforce::pending_judgements pending;
+    pending.changed(a, 1);
+    pending.changed(b, 2);
+    CHECK_FALSE(pending.any(0));
+    CHECK(pending.take(0).empty());
+    CHECK(pending.any(1));
+    CHECK(pending.take(1) == std::vector{a});
+    CHECK_FALSE(pending.awaits(a));
+    CHECK(pending.awaits(b));
+    pending.changed(b, 5);
+    CHECK_MESSAGE(pending.take(4).empty(), "what was judged is the text before");
+    pending.gone(b);
+    CHECK_FALSE(pending.any(9));
+  }
+
+  TEST_CASE("a change that follows another at once is written at once") {
     enforce::status_pace p(1);
-    p.hold("a", now + 3s);
-    CHECK_FALSE(p.may_write("a", urgency::change, now + 2s));
-    CHECK(p.may_write("b", urgency::change, now + 2s));
-    CHECK(p.may_write("a", urgency::change, now + 3s));
-    p.hold("a", now + 9s);
+    p.wrote("a", urgency::change, now);
+    CHECK_FALSE(p.may_write("a", urgency::change, now + 1s));
     p.forget("a");
-    CHECK(p.may_write("a", urgency::change, now + 4s));
+    CHECK(p.may_write("a", urgency::change, now + 1s));
   }
 }
 

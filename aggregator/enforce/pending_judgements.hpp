@@ -1,0 +1,40 @@
+#pragma once
+
+#include "aggregator/kube/reflector.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace binnacle::enforce {
+
+/// Policies that changed and have not been judged since: what a status would say of them is not whole yet.
+/// Who passes changes on numbers them; who judges says up to which number it has. Pure.
+class pending_judgements {
+ public:
+  /// The policy has another text, which is passed on under `number`.
+  void changed(const kube::object_key& policy, std::uint64_t number) { by_policy_[policy] = number; }
+  void gone(const kube::object_key& policy) { by_policy_.erase(policy); }
+
+  bool awaits(const kube::object_key& policy) const { return by_policy_.contains(policy); }
+  /// Whether take(judged) would give any.
+  bool any(std::uint64_t judged) const {
+    return std::ranges::any_of(by_policy_, [&](const auto& p) { return p.second <= judged; });
+  }
+  /// Those that have been judged; they are pending no more.
+  std::vector<kube::object_key> take(std::uint64_t judged) {
+    std::vector<kube::object_key> out;
+    std::erase_if(by_policy_, [&](const auto& p) {
+      if (p.second > judged) return false;
+      out.push_back(p.first);
+      return true;
+    });
+    return out;
+  }
+
+ private:
+  std::map<kube::object_key, std::uint64_t> by_policy_;
+};
+
+}  // namespace binnacle::enforce
