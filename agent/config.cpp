@@ -35,6 +35,9 @@ constexpr std::array<std::string_view, 8> known_sources{
     "rdt",       //
 };
 
+// Told of beside them in a node's status: the first two are always read, the last is a part of pmu.
+constexpr std::array<std::string_view, 3> further_sources{"agent", "host", "pmu-pods"};
+
 std::string joined_sources() { return fmt::format("{}", fmt::join(known_sources, ", ")); }
 
 error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
@@ -202,7 +205,10 @@ result<void> complete(settings& s) {
                     s.node_name));
   }
   for (const auto& source : s.sources) {
-    if (std::find(known_sources.begin(), known_sources.end(), source) == known_sources.end()) {
+    const auto knows = [&](const auto& names) {
+      return std::find(names.begin(), names.end(), source) != names.end();
+    };
+    if (!knows(known_sources) && !knows(further_sources)) {
       return invalid(fmt::format("sources: there is no source \"{}\": use {}", source, joined_sources()));
     }
   }

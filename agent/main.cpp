@@ -83,7 +83,7 @@ sources make_sources(const settings& s, const logger& log) {
     o.per_cpu = s.pmu_per_cpu;
     all.push_back(std::make_unique<pmu_source>(std::move(o)));
   }
-  if (s.reads("pmu") && s.pmu_pods) {
+  if ((s.reads("pmu") && s.pmu_pods) || s.reads("pmu-pods")) {
     pod_options o;
     o.sys_root = s.sys_root;
     o.proc_root = s.proc_root;

@@ -80,4 +80,10 @@ std::string render_policies(const json::value& policies, const paint& with) {
   return out;
 }
 
+std::string condition_words(const json::value& condition) {
+  const std::string strategy = text(condition, "strategy");
+  return fmt::format("{}{}{}: {}: {}", text(condition, "policy"), strategy.empty() ? "" : ", ", strategy,
+                     text(condition, "type"), text(condition, "message"));
+}
+
 }  // namespace binnacle::cli

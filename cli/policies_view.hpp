@@ -14,4 +14,7 @@ std::string render_policies(const json::value& policies, const paint& with);
 /// Whether one of its problems is an error: something of a file is not in force.
 bool has_errors(const json::value& policies);
 
+/// A condition in one line: "default/power, dontschedule: MetricMissing: no node has a value of…".
+std::string condition_words(const json::value& condition);
+
 }  // namespace binnacle::cli

@@ -1,5 +1,6 @@
 #include "cli/status_view.hpp"
 
+#include "cli/policies_view.hpp"
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 
@@ -64,6 +65,10 @@ std::vector<std::string> policy_lines(const json::value& status, const paint& wi
   }
   const auto rows = t.lines(with);
   lines.insert(lines.end(), rows.begin() + 1, rows.end());
+  for (const auto& c : list(policies, "conditions"))
+    lines.push_back(with(colour::yellow, condition_words(c)));
+  if (const auto more = integer(policies, "moreConditions"); more > 0)
+    lines.push_back(fmt::format("and {} more (binnacle policy list)", more));
   return lines;
 }
 

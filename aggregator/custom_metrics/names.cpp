@@ -71,9 +71,19 @@ void name_list::count(std::string_view name, int step) {
   if (at->second <= 0) uses_.erase(at);
 }
 
+// prometheus-adapter strips "node_", so policies and HPAs ask without it. Only a name that is nothing else
+// resolves to the one with it.
+void name_list::count_family(std::string_view name, int step) {
+  count(name, step);
+  constexpr std::string_view prefix = "node_";
+  if (!name.starts_with(prefix) || name.size() == prefix.size()) return;
+  const std::string_view rest = name.substr(prefix.size());
+  if (table_->resolve(rest).otherwise == name) count(rest, step);
+}
+
 void name_list::count(const store::shape& s, int step) {
   for (const auto& series : s.all) {
-    count(series.family, step);
+    count_family(series.family, step);
     if (!series.flat.empty()) count(series.flat, step);
     const auto [first, last] = aliases_.equal_range(series.family);
     for (auto a = first; a != last; ++a) {

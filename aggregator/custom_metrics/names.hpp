@@ -16,9 +16,10 @@
 namespace binnacle::custom_metrics {
 
 /// The metric names that nodes can be asked for: the families a node agent can emit, every family and flat
-/// name that some node has announced, and the aliases that resolve to one of those. Never empty. While no
-/// node has another catalogue and the aliases are the same a call costs nothing; else a look at each node,
-/// and something for the shapes that came or went (nodes of one kind share one). For one view.
+/// name that some node has announced, the same without a leading "node_", and the aliases that resolve to one
+/// of those. Never empty. While no node has another catalogue and the aliases are the same a call costs
+/// nothing; else a look at each node, and something for the shapes that came or went (nodes of one kind share
+/// one). For one view.
 class name_list {
  public:
   /// At most this many are listed; what is left out (the last in byte order) can still be asked for by name.
@@ -41,6 +42,7 @@ class name_list {
   void begin();
   void count(const store::shape& s, int step);
   void count(std::string_view name, int step);
+  void count_family(std::string_view name, int step);
 
   const metrics::names_in_force& in_force_;
   std::shared_ptr<const metrics::alias_table> table_;  // what everything below was made with

@@ -13,6 +13,7 @@ namespace binnacle::ops {
 namespace {
 
 constexpr std::size_t most_source_problems = 50;
+constexpr std::size_t most_conditions = 10;
 
 /// How many nodes are in a state that a person should know of, and the first of them.
 struct concerned {
@@ -160,7 +161,22 @@ void write_policies(json_writer& out, const policy::view& nodes, const policy_re
     out.field("violating", t.violating.count).field("held", t.held.count);
     out.field("missing", t.missing.count).field("frozen", t.frozen.count).end_object();
   }
-  out.end_array().end_object();
+  out.end_array();
+  // Held and Frozen are in the numbers above.
+  std::vector<policy::condition> faults;
+  std::size_t more = 0;
+  for (const policy::condition& c : about.conditions) {
+    if (!c.active || c.what == policy::condition_kind::held || c.what == policy::condition_kind::frozen)
+      continue;
+    if (faults.size() < most_conditions) {
+      faults.push_back(c);
+    } else {
+      ++more;
+    }
+  }
+  write_conditions(out, faults);
+  if (more > 0) out.field("moreConditions", more);
+  out.end_object();
 }
 
 void write_policy(json_writer& out, const store::view& nodes, const policy::published_policy& p,

@@ -22,6 +22,9 @@ void policy_set::put(const std::string& file, std::string_view text) {
   // An editor empties a file before it writes it, or writes a comment or "---" first.
   if (fresh.policies.empty() && fresh.problems.empty() && !s.policies.empty())
     return unreadable(file, "the file holds no policy now: remove it if its policies are to go");
+  if (fresh.policies.empty() && fresh.problems.empty())
+    fresh.problems.push_back(
+        {file, 0, {}, "the file holds no policy: write one into it or remove it", severity::warning});
   std::vector<accepted> next;
   std::vector<problem> stays;
   const auto stay = [&](const policy_key& key, int line, const std::string& what) {

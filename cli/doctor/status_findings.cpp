@@ -1,5 +1,6 @@
 #include "cli/doctor/status_findings.hpp"
 
+#include "cli/policies_view.hpp"
 #include "cli/units.hpp"
 #include "common/text.hpp"
 
@@ -41,6 +42,9 @@ findings judge_status(const json::value& status, const std::string& url) {
   if (const auto problems = integer(policies, "problems"); problems > 0)
     out.push_back(warning(fmt::format("{} in policies", counted(problems, "error")),
                           "binnacle policy list says where"));
+  for (const auto& c : list(policies, "conditions"))
+    out.push_back(
+        warning("policy " + condition_words(c), "binnacle policy list shows every policy's conditions"));
   if (const auto sick = integer(object(status, "sourceProblems"), "count"); sick > 0) {
     out.push_back(warning(fmt::format("{} of nodes cannot be read", counted(sick, "source")),
                           "binnacle status names the first; run `binnacle doctor` on that node"));

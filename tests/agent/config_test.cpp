@@ -94,6 +94,8 @@ TEST_CASE("what does not fit together is refused with a remedy") {
   CHECK(refusal({"--aggregator", "a:9110", "--cert", "c", "--key", "k"}).find("--ca is missing") == 0);
   CHECK(refusal({"--aggregator", "a:x", "--cert", "c", "--key", "k", "--ca", "a"}).find("\"a:x\"") !=
         std::string::npos);
+  // What a node's status names is no mistake.
+  CHECK(refusal({"--sources", "rapl,agent,host,pmu-pods"}) == "accepted");
   CHECK(refusal({"--sources", "rapl,ipmi"}).find("there is no source \"ipmi\"") != std::string::npos);
   CHECK(refusal({"--node-name", "no name"}).find("is no node name") != std::string::npos);
   CHECK(refusal({"--listen", ""}).find("nobody could read anything") != std::string::npos);

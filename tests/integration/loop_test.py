@@ -149,6 +149,24 @@ class Loop(unittest.TestCase):
         self.trial.write_policy(policy(rule("dontschedule", 10000)))
         self.until_passing(["cool", "warm"], 5)
 
+    def test_a_metric_that_no_agent_can_have_leaves_agents_and_other_policies_alone(self):
+        self.begin(policy(rule("dontschedule", 110)))
+        self.until_passing(["cool"])
+        odd = "".join(policy(rule("dontschedule", 1, metric), name=f"odd-{number}") + "---\n"
+                      for number, metric in enumerate(("cpu-x", "node-load", "a.b", "9lives")))
+        self.trial.write_policy(odd + policy(rule("dontschedule", 110)))
+        said = "no agent can have a series called cpu-x"
+        self.trial.wait_for("the condition", lambda: said in self.trial.ask("ops", "/api/v1/policies")[1], 60)
+        # A wish that ends sessions would have ended them by now, and values are older than that without them.
+        self.trial.heat("warm", 40)
+        self.until_passing(["cool", "warm"])
+        self.trial.heat("warm", 60)
+        self.until_passing(["cool"])
+        self.assertIn('"connected":2', self.trial.ask("ops", "/api/v1/status")[1].replace(" ", ""))
+        self.assertNotIn("the session ended", self.trial.log("aggregator"))
+        self.assertIn(said, self.trial.cli("status").stdout)
+        self.assertIn(said, self.trial.cli("doctor", "aggregator").stdout)
+
     def test_deschedule_labels_the_node_and_takes_the_label_off(self):
         self.begin(policy(rule("deschedule", 250)))
         self.trial.heat("warm", 150)

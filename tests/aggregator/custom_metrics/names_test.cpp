@@ -54,6 +54,20 @@ TEST_SUITE("aggregator/custom_metrics/names") {
     CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
   }
 
+  TEST_CASE("a family is listed without its node_, too: it is answered for under both names") {
+    store::view nodes;
+    name_list list;
+    add(nodes, 0, "n1",
+        store::catalog_builder().group("textfile").series("node_filter1_metric").series("node_os_load1"));
+    const auto& names = list.of(nodes);
+    CHECK(has(names, "node_filter1_metric"));
+    CHECK(has(names, "filter1_metric"));
+    CHECK(list.knows("filter1_metric"));
+    CHECK(has(names, "os_load1"));  // our own, whatever a user calls his
+    add(nodes, 0, "n1", store::two_packages());
+    CHECK_FALSE(has(list.of(nodes), "filter1_metric"));
+  }
+
   TEST_CASE("the list is made anew only when shapes come or go") {
     store::view nodes;
     name_list list;

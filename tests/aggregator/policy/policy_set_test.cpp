@@ -115,6 +115,15 @@ TEST_SUITE("aggregator/policy/policy_set") {
     CHECK(set.problems().empty());
   }
 
+  TEST_CASE("a file without a policy is said, also when it never had one") {
+    policy_set set;
+    set.put("empty.yaml", "");
+    CHECK(in_force(set).empty());
+    CHECK(says(set, "empty.yaml: warning: the file holds no policy: write one into it or remove it"));
+    set.put("empty.yaml", manifest({{"dontschedule", temp(80)}}));
+    CHECK(set.problems().empty());
+  }
+
   TEST_CASE("one policy in two files: the first file by name counts, whichever came first") {
     policy_set set;
     set.put("b.yaml", manifest({{"dontschedule", temp(80)}}));

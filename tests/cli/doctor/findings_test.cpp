@@ -122,6 +122,11 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(any_says(found, grade::warning, "1 error in policies"));
     CHECK(any_says(found, grade::warning, "2 sources of nodes cannot be read"));
     CHECK(any_says(found, grade::warning, "ends today"));
+    CHECK(any_says(judge_status(parsed(R"({"policies":{"conditions":[{"policy":"default/p",
+        "strategy":"dontschedule","type":"MetricMissing","message":"no node has a value of cpu-x"}]}})"),
+                                "u"),
+                   grade::warning,
+                   "policy default/p, dontschedule: MetricMissing: no node has a value of cpu-x"));
     CHECK(any_says(judge_status(parsed(R"({"version":"9.9.1","nodes":{"known":0}})"), "u"), grade::warning,
                    "of version 9.9.1"));
     CHECK(any_says(judge_status(parsed(R"({"version":"9.9.1","nodes":{"known":0}})"), "u"), grade::warning,
