@@ -180,7 +180,7 @@ TEST_SUITE("aggregator/ops/json") {
         R"("nodes":{"known":3,"connected":2},"sourceProblems":{"count":1,"first":[)"
         R"({"node":"node-b","source":"rapl","message":"energy_uj may not be read: run the agent as root"}]},)"
         R"("policies":{"inForce":1,"dryRun":0,"problems":0,"strategies":[{"policy":"default/power","strategy":"dontschedule",)"
-        R"("mode":"Enforce","violating":1,"held":0,"missing":1,"frozen":0}]},)"
+        R"("mode":"Enforce","violating":1,"held":0,"missing":1,"frozen":0}],"conditions":[]},)"
         R"("decisions":{"kept":20,"total":120,"dropped":100},)"
         R"("listeners":[{"name":"extender","address":"0.0.0.0:9001","tls":true,"open":0,"accepted":0,"rejected":0,"requests":7,)"
         R"("handshakeFailures":0,"malformed":0,"timeouts":0}],)"
