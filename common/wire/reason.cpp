@@ -5,7 +5,7 @@
 namespace binnacle::wire {
 namespace {
 
-constexpr std::array<std::string_view, reason_count> names = {
+constexpr std::array<std::string_view, reason_count> reason_names = {
     "none",          "bad_frame",         "oversized",          "bad_message",
     "wrong_version", "not_hello",         "unexpected_message", "bad_hello",
     "wrong_node",    "wrong_cluster",     "not_authorised",     "reauthentication",
@@ -38,13 +38,13 @@ errc code_of(reason r) noexcept {
 
 std::string_view to_string(reason r) noexcept {
   const auto i = static_cast<std::size_t>(r);
-  return i < names.size() ? names[i] : "unknown";
+  return i < reason_names.size() ? reason_names[i] : "unknown";
 }
 
 reason reason_of(std::string_view text) noexcept {
   const std::string_view name = text.substr(0, text.find(':'));
-  for (std::size_t i = 1; i < names.size(); ++i)
-    if (names[i] == name) return static_cast<reason>(i);
+  for (std::size_t i = 1; i < reason_names.size(); ++i)
+    if (reason_names[i] == name) return static_cast<reason>(i);
   return reason::closed_by_peer;
 }
 

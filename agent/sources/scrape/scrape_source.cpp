@@ -17,7 +17,7 @@ namespace {
 
 using async::task;
 
-constexpr std::uint64_t sweep_every = 60;  // readings
+constexpr std::uint64_t sweep_every_readings = 60;
 
 }  // namespace
 
@@ -109,7 +109,7 @@ void scrape_source::take(watched& w, board& out) {
   if (!got.reading->note.empty()) note = got.reading->note;
   w.problem = note.empty() ? std::string() : fmt::format("{}: {}", w.wanted.name, note);
   w.remark = got.remark.empty() ? std::string() : fmt::format("{}: {}", w.wanted.name, got.remark);
-  if (++w.readings % sweep_every == 0) w.held.sweep(got.at, out);
+  if (++w.readings % sweep_every_readings == 0) w.held.sweep(got.at, out);
   out.set(w.series, static_cast<std::int64_t>(w.held.size()));
   out.mark_read(w.group, got.at);
 }

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t sweep_every = 60;                           // rounds
+constexpr std::uint64_t sweep_every_rounds = 60;
 constexpr duration half_written_at_most = std::chrono::seconds(5);  // who writes once is done by then
 
 // Changed in this second: the file may be half written, and another write may leave the same stamp.
@@ -80,7 +80,7 @@ result<void> textfile_source::read(board& out) {
       it = files_.erase(it);
       continue;
     }
-    if (round_ % sweep_every == 0) {
+    if (round_ % sweep_every_rounds == 0) {
       f.held.sweep(now, out);
     }
     ++it;
