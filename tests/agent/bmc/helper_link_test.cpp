@@ -24,17 +24,20 @@ constexpr const char* board =
     R"(echo '{"type":"bmc","address":"/dev/ipmi0","guid":"","manufacturer":"m","manufacturer_id":1,"product_id":1,"firmware":"1","ipmi_version":"2.0","sdr_records":0,"dcmi":false}';)"
     R"(echo '{"type":"inventory_end","count":0}'; )";
 
-/// A link to a shell script, with short patience.
+/// What a helper that behaves is given: that the machine had no time for it is no fault of its own.
+constexpr duration long_patience = 60s;
+
+/// A link to a shell script, with short patience unless the script behaves.
 struct linked {
-  explicit linked(std::string script, std::string socket = {})
+  explicit linked(std::string script, std::string socket = {}, duration patience = 100ms)
       : log("test", log_level::debug, [this](std::string_view line) { said.emplace_back(line); }) {
     link_options o;
     o.command = {"/bin/sh", {"-c", std::move(script)}};
     o.socket = std::move(socket);
     o.supervision.child = o.socket.empty();
-    o.supervision.hello_within = 500ms;
+    o.supervision.hello_within = 5 * patience;
     o.supervision.ping_every = 50ms;
-    o.supervision.answer_least = 100ms;
+    o.supervision.answer_least = patience;
     o.supervision.pause = {10ms, 20ms, 50ms};
     link = std::make_shared<helper_link>(std::move(o), log);
     link->start(
@@ -59,8 +62,9 @@ TEST_CASE("one that says hello and answers is told what to read, and lives") {
   // It answers the first ping and tells on its standard error what it was told.
   linked l(
       std::string(hello) + board +
-      R"(read select; case "$select" in *'"type":"select"'*) ;; *) exit 9;; esac;)"
-      R"(while read line; do n=$(echo "$line" | tr -dc 0-9); echo "{\"type\":\"pong\",\"number\":$n}"; done)");
+          R"(read select; case "$select" in *'"type":"select"'*) ;; *) exit 9;; esac;)"
+          R"(while read line; do n=$(echo "$line" | tr -dc 0-9); echo "{\"type\":\"pong\",\"number\":$n}"; done)",
+      {}, long_patience);
   REQUIRE(l.until([&] { return l.inventories == 1; }));
   CHECK_FALSE(l.link->minder().trouble().has_value());
   REQUIRE(l.until([&] { return l.link->minder().ping() >= 5; }));
@@ -82,8 +86,9 @@ TEST_CASE("readings that somebody waits for are told of together, the others whe
   SUBCASE("none is") { said = reading("20.0.2") + reading("20.0.2"); }
   linked l(
       std::string(hello) + board +
-      R"(echo '{"type":"plan","period_ms":{"20.0.1":1000,"20.0.2":1000}}'; read select; read interest; printf ')" +
-      said + "'; while read line; do :; done");
+          R"(echo '{"type":"plan","period_ms":{"20.0.1":1000,"20.0.2":1000}}'; read select; read interest; printf ')" +
+          said + "'; while read line; do :; done",
+      {}, long_patience);
   REQUIRE(l.until([&] { return l.inventories == 1 && l.tellings > 0; }));
   l.loop.poll();
   const int before = l.tellings;
