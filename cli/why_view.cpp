@@ -1,5 +1,6 @@
 #include "cli/why_view.hpp"
 
+#include "aggregator/policy/comparison.hpp"
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 #include "common/plain.hpp"
@@ -15,12 +16,6 @@ namespace {
 std::string pod_name(const json::value& record) {
   const json::value pod = object(record, "pod");
   return text(pod, "namespace") + "/" + text(pod, "name");
-}
-
-std::string_view sign_of(const std::string& operation) {
-  if (operation == "GreaterThan") return ">";
-  if (operation == "LessThan") return "<";
-  return "=";
 }
 
 std::string digits(const json::value& v, std::string_view key) {
@@ -57,8 +52,11 @@ std::vector<rule_facts> rules_of(const json::value& record) {
   std::vector<rule_facts> rules;
   for (const auto& r : list(record, "rules")) {
     const std::string target = digits(r, "target");
-    rules.push_back({text(r, "metric"),
-                     target.empty() ? "" : fmt::format("{} {}", sign_of(text(r, "operator")), target)});
+    const std::string operation = text(r, "operator");
+    const auto known = policy::comparison_of(operation);
+    rules.push_back(
+        {text(r, "metric"),
+         target.empty() ? "" : fmt::format("{} {}", known ? policy::sign(*known) : operation, target)});
   }
   return rules;
 }

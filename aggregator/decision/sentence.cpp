@@ -9,23 +9,8 @@
 namespace binnacle::decision {
 namespace {
 
-std::string_view sign(policy::comparison op) noexcept {
-  switch (op) {
-    case policy::comparison::less_than: return "<";
-    case policy::comparison::greater_than: return ">";
-    case policy::comparison::equals: return "=";
-  }
-  return "?";
-}
-
 bool holds(const policy_facts::rule& rule, decimal value) noexcept {
-  const auto order = compare(value, rule.target);
-  switch (rule.op) {
-    case policy::comparison::less_than: return order < 0;
-    case policy::comparison::greater_than: return order > 0;
-    case policy::comparison::equals: return order == 0;
-  }
-  return false;
+  return policy::meets(rule.op, compare(value, rule.target));
 }
 
 /// "11.4 over", "18.8 below", "at": how far `value` is from the target.
@@ -52,15 +37,15 @@ std::string why_true(const policy_facts::rule& rule, const cell& c) {
     return fmt::format("{} was {} and now has no value ({})", rule.metric, bad, wire::to_string(c.reason));
   const std::string value = plain(c.value());
   if (holds(rule, c.value())) {
-    const bool exact = rule.op == policy::comparison::equals;
+    const bool at_target = compare(c.value(), rule.target) == 0;
     return fmt::format("{} {} {}{}, {}", rule.metric, value, bad,
-                       exact ? "" : " (" + distance(rule, c.value(), "over", "under") + ")", read_when(c));
+                       at_target ? "" : " (" + distance(rule, c.value(), "over", "under") + ")",
+                       read_when(c));
   }
   if (!rule.clear)
     return fmt::format("{} was {} and has just become {}, {}", rule.metric, bad, value, read_when(c));
   return fmt::format("{} {} was {} and clears only {} {}, {}", rule.metric, value, bad,
-                     rule.op == policy::comparison::less_than ? "above" : "below", plain(*rule.clear),
-                     read_when(c));
+                     policy::clearing_side(rule.op), plain(*rule.clear), read_when(c));
 }
 
 /// Why a rule counts as false: "rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago".

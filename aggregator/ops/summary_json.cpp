@@ -52,8 +52,7 @@ std::string in_full(policy::strategy_kind kind, const policy::published_rule& sh
   const policy::rule& r = shown.definition;
   std::string out = shown.text;
   if (r.clear && kind != policy::strategy_kind::scheduleonmetric)
-    out += fmt::format(", {} {}", r.op == policy::comparison::less_than ? "clearAbove" : "clearBelow",
-                       plain(*r.clear));
+    out += fmt::format(", {} {}", policy::clearing_key(r.op), plain(*r.clear));
   if (r.stale_after) out += ", staleAfter " + duration_text(*r.stale_after);
   return out;
 }

@@ -48,7 +48,8 @@ label_plan::label_plan(const strategy& s) {
       const auto index = static_cast<std::uint16_t>(r);
       if (!at->offers.empty()) {
         if (at->offers.back().rule == index) continue;  // given twice by one rule: the first stays
-        at->one_operator = at->one_operator && s.rules[at->offers.front().rule].op == s.rules[r].op;
+        at->one_direction =
+            at->one_direction && towards(s.rules[at->offers.front().rule].op) == towards(s.rules[r].op);
         contested_ = true;
       }
       at->offers.push_back({index, value});
@@ -59,7 +60,7 @@ label_plan::label_plan(const strategy& s) {
 std::vector<std::string> label_plan::mixed() const {
   std::vector<std::string> out;
   for (const key& k : keys_) {
-    if (!k.one_operator) out.push_back(k.name);
+    if (!k.one_direction) out.push_back(k.name);
   }
   return out;
 }
@@ -79,8 +80,8 @@ std::uint16_t winner(const label_plan::key& k, const strategy& s, std::span<cons
     previous_contends = previous_contends || offer.rule == previous;
     if (best == label_plan::none) best = offer.rule;
   }
-  if (contenders < 2 || s.rules[best].op == comparison::equals) return best;
-  const bool larger = s.rules[best].op == comparison::greater_than;
+  if (contenders < 2 || towards(s.rules[best].op) == direction::at_target) return best;
+  const bool larger = towards(s.rules[best].op) == direction::larger;
   const std::uint16_t first = best;
   for (const auto& offer : k.offers) {
     if (!rules[offer.rule].on) continue;
@@ -98,13 +99,13 @@ std::uint16_t winner(const label_plan::key& k, const strategy& s, std::span<cons
   return previous_contends ? previous : first;
 }
 
-/// Whether rules that are true now, and compare in different ways, give the key.
+/// Whether rules that are true now, and look in different directions, give the key.
 bool at_odds(const label_plan::key& k, const strategy& s, std::span<const rule_state> rules) {
   const rule* first = nullptr;
   return std::ranges::any_of(k.offers, [&](const label_plan::offer& o) {
     if (!rules[o.rule].on) return false;
     if (first == nullptr) first = &s.rules[o.rule];
-    return first->op != s.rules[o.rule].op;
+    return towards(first->op) != towards(s.rules[o.rule].op);
   });
 }
 
@@ -115,7 +116,7 @@ bool label_plan::resolve(const strategy& s, std::span<const rule_state> rules, b
                          std::span<std::uint16_t> winners) const {
   bool changed = false;
   labelled = labelled && std::ranges::none_of(
-                             keys_, [&](const key& k) { return !k.one_operator && at_odds(k, s, rules); });
+                             keys_, [&](const key& k) { return !k.one_direction && at_odds(k, s, rules); });
   for (std::size_t k = 0; k < keys_.size(); ++k) {
     const std::uint16_t now = labelled ? winner(keys_[k], s, rules, values, winners[k]) : none;
     changed = changed || now != winners[k];

@@ -43,6 +43,13 @@ std::optional<range> plausible(std::string_view unit) {
   return std::nullopt;
 }
 
+/// Whether `a`, which looks in the direction of `b`, is true of values that `b` is not true of.
+bool begins_sooner(const rule& a, const rule& b) {
+  if (towards(a.op) == direction::at_target) return false;
+  if (a.target == b.target) return includes_target(a.op) && !includes_target(b.op);
+  return towards(a.op) == direction::larger ? a.target < b.target : a.target > b.target;
+}
+
 class linter {
  public:
   linter(const parsed_policy& p, const std::string& file, std::vector<problem>& out)
@@ -86,13 +93,12 @@ class linter {
               "staleAfter: {} is less than two of the agent's periods of 1s: the value is missing again "
               "before the next one comes",
               duration_text(*r.stale_after)));
-    const bool guarded = r.clear || r.hold > duration::zero() || r.op == comparison::equals;
+    const bool guarded = r.clear || r.hold > duration::zero() || clearing_key(r.op).empty();
     if (!guarded && (s.kind == strategy_kind::deschedule || s.kind == strategy_kind::dontschedule)) {
-      const bool above = r.op == comparison::greater_than;
       say(severity::hint, s.kind, i,
           fmt::format("a value near the target makes the {} flap: add {} a little {} it, or for: 30s",
-                      s.kind == strategy_kind::deschedule ? "label" : "verdict",
-                      above ? "clearBelow" : "clearAbove", above ? "below" : "above"));
+                      s.kind == strategy_kind::deschedule ? "label" : "verdict", clearing_key(r.op),
+                      clearing_side(r.op)));
     }
   }
 
@@ -119,14 +125,17 @@ class linter {
       for (std::size_t j = 0; j < s.rules.size(); ++j) {
         const rule& above = s.rules[i];
         const rule& below = s.rules[j];
-        if (above.op != comparison::greater_than || below.op != comparison::less_than ||
+        if (towards(above.op) != direction::larger || towards(below.op) != direction::smaller ||
             above.column() != below.column())
           continue;
-        if (s.op == logic::all_of && above.target >= below.target) {
+        const bool same = above.target == below.target;
+        const bool both_at_target = includes_target(above.op) && includes_target(below.op);
+        const bool one_at_target = includes_target(above.op) || includes_target(below.op);
+        if (s.op == logic::all_of && (above.target > below.target || (same && !both_at_target))) {
           say(severity::warning, s.kind, std::max(i, j),
               fmt::format("allOf can never hold: {} and {} exclude each other", above.text(), below.text()));
         }
-        if (s.op == logic::any_of && above.target < below.target) {
+        if (s.op == logic::any_of && (above.target < below.target || (same && one_at_target))) {
           say(severity::warning, s.kind, std::max(i, j),
               fmt::format("anyOf always holds: every value meets {} or {}", above.text(), below.text()));
         }
@@ -142,9 +151,7 @@ class linter {
     for (std::size_t i = 0; i < evict->rules.size(); ++i) {
       for (const rule& p : place->rules) {
         const rule& e = evict->rules[i];
-        if (e.metric != p.metric || e.op != p.op || e.op == comparison::equals) continue;
-        const bool sooner = e.op == comparison::greater_than ? e.target < p.target : e.target > p.target;
-        if (!sooner) continue;
+        if (e.metric != p.metric || towards(e.op) != towards(p.op) || !begins_sooner(e, p)) continue;
         say(severity::warning, strategy_kind::deschedule, i,
             fmt::format("pods are evicted at {} and still placed until {}: they go round in circles; let "
                         "dontschedule begin first",

@@ -62,15 +62,6 @@ std::string_view to_string(strategy_kind k) noexcept {
   return "?";
 }
 
-std::string_view to_string(comparison c) noexcept {
-  switch (c) {
-    case comparison::less_than: return "LessThan";
-    case comparison::greater_than: return "GreaterThan";
-    case comparison::equals: return "Equals";
-  }
-  return "?";
-}
-
 std::string_view to_string(logic l) noexcept { return l == logic::any_of ? "anyOf" : "allOf"; }
 std::string_view to_string(missing m) noexcept { return m == missing::allow ? "Allow" : "Reject"; }
 std::string_view to_string(mode m) noexcept { return m == mode::enforce ? "Enforce" : "DryRun"; }
@@ -127,10 +118,10 @@ std::string rule::text() const {
 
 std::string rule::text(strategy_kind of) const {
   if (of != strategy_kind::scheduleonmetric) return text();
-  switch (op) {
-    case comparison::less_than: return what(*this) + ", lowest first";
-    case comparison::greater_than: return what(*this) + ", highest first";
-    case comparison::equals: break;
+  switch (towards(op)) {
+    case direction::smaller: return what(*this) + ", lowest first";
+    case direction::larger: return what(*this) + ", highest first";
+    case direction::at_target: break;
   }
   return fmt::format("{}, nearest to {} first", what(*this), plain(target));
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/policy/comparison.hpp"
 #include "aggregator/store/types.hpp"
 #include "common/clock.hpp"
 #include "common/quantity.hpp"
@@ -16,7 +17,6 @@
 namespace binnacle::policy {
 
 enum class strategy_kind : std::uint8_t { dontschedule, scheduleonmetric, deschedule, labeling };
-enum class comparison : std::uint8_t { less_than, greater_than, equals };
 enum class logic : std::uint8_t { any_of, all_of };
 enum class missing : std::uint8_t { allow, reject };
 enum class mode : std::uint8_t { enforce, dry_run };
@@ -24,12 +24,11 @@ enum class herd_damping : std::uint8_t { enabled, disabled };
 
 // As in the manifest.
 std::string_view to_string(strategy_kind k) noexcept;  ///< "dontschedule"…
-std::string_view to_string(comparison c) noexcept;     ///< "LessThan", "GreaterThan", "Equals"
 std::string_view to_string(logic l) noexcept;          ///< "anyOf", "allOf"
 std::string_view to_string(missing m) noexcept;        ///< "Allow", "Reject"
 std::string_view to_string(mode m) noexcept;           ///< "Enforce", "DryRun"
 
-/// A true rule is a violation: rules describe the bad state. Comparisons are strict and exact.
+/// A true rule is a violation: rules describe the bad state. Comparisons are exact.
 struct rule {
   std::string metric;
   comparison op = comparison::greater_than;
@@ -40,7 +39,7 @@ struct rule {
   store::statistic stat = store::statistic::avg;
   duration hold{};  ///< `for`: true this long, in sample time, before it counts; absence resets it
   std::optional<quantity>
-      clear;  ///< clearBelow (GreaterThan) / clearAbove (LessThan): cleared only past this, strictly
+      clear;  ///< clearBelow or clearAbove (clearing_key()): cleared only past this, strictly
   std::optional<duration> stale_after;  ///< replaces the metric's own
 
   store::column_spec column() const { return {metric, window, stat}; }

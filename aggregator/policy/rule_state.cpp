@@ -3,20 +3,8 @@
 namespace binnacle::policy {
 namespace {
 
-bool meets(comparison op, std::strong_ordering order) noexcept {
-  switch (op) {
-    case comparison::less_than: return order < 0;
-    case comparison::greater_than: return order > 0;
-    case comparison::equals: return order == 0;
-  }
-  return false;
-}
-
-/// Past the clearing threshold, strictly.
 bool clears(const rule& r, decimal value) noexcept {
-  if (!r.clear) return !holds(r, value);
-  const auto order = compare(value, *r.clear);
-  return r.op == comparison::greater_than ? order < 0 : order > 0;
+  return r.clear ? past_clearing(r.op, compare(value, *r.clear)) : !holds(r, value);
 }
 
 }  // namespace
@@ -29,10 +17,10 @@ bool decides(const rule_state& s, const rule& r, const store::sample& value) noe
   // Towards where the whole number would make it the other way round.
   const bool on = s.on ? !clears(r, value.value) : holds(r, value.value);
   const auto reversed_by = [&] {
-    switch (r.op) {
-      case comparison::greater_than: return on ? certainty::at_most : certainty::at_least;
-      case comparison::less_than: return on ? certainty::at_least : certainty::at_most;
-      case comparison::equals: break;
+    switch (towards(r.op)) {
+      case direction::larger: return on ? certainty::at_most : certainty::at_least;
+      case direction::smaller: return on ? certainty::at_least : certainty::at_most;
+      case direction::at_target: break;
     }
     if (on) return certainty::unsure;
     return compare(value.value, r.target) > 0 ? certainty::at_most : certainty::at_least;
@@ -90,7 +78,7 @@ bool give_up(rule_state& s) noexcept {
 
 rule_state carried_over(const rule& now, const rule& before, const rule_state& old) noexcept {
   rule_state s = old;
-  if (now.target != before.target || now.column() != before.column()) {
+  if (now.op != before.op || now.target != before.target || now.column() != before.column()) {
     s.pending = false;
     s.settled = false;
   }

@@ -23,7 +23,7 @@ struct rule_state {
   bool given_up = false;    ///< never known, and we have stopped waiting for it: counts as off
 };
 
-/// True if `value` meets the rule's comparison: strict and exact.
+/// True if `value` meets the rule's comparison, exactly.
 bool holds(const rule& r, decimal value) noexcept;
 
 /// Whether a present value says what the rule is: always, if it is exact. A partial one does if the members
@@ -52,7 +52,7 @@ void see_no_label(rule_state& s) noexcept;
 bool give_up(rule_state& s) noexcept;
 
 /// The state that a rule starts with when its policy was edited: all of `old` if the comparison is the same,
-/// what it was last if only the target moved (the label stays until the new target clears it).
+/// what it was last if the target or the operator is another (the label stays until the new ones clear it).
 rule_state carried_over(const rule& now, const rule& before, const rule_state& old) noexcept;
 
 }  // namespace binnacle::policy

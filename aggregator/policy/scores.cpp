@@ -38,15 +38,14 @@ goodness weigh(std::span<const std::optional<decimal>> values, const preference&
   const double target =
       shift >= 0 ? static_cast<double>(better.target.nano) * powers_of_ten[static_cast<std::size_t>(shift)]
                  : static_cast<double>(better.target.nano) / powers_of_ten[static_cast<std::size_t>(-shift)];
+  const direction wanted = towards(better.op);
   goodness out{std::vector<double>(values.size(), none), 0};
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i]) continue;
     const double v = static_cast<double>(values[i]->mantissa) *
                      powers_of_ten[static_cast<std::size_t>(values[i]->exponent - finest)];
     out.largest_magnitude = std::max(out.largest_magnitude, std::abs(v));
-    out.of[i] = better.op == comparison::greater_than ? v
-                : better.op == comparison::less_than  ? -v
-                                                      : -std::abs(v - target);
+    out.of[i] = wanted == direction::larger ? v : wanted == direction::smaller ? -v : -std::abs(v - target);
   }
   return out;
 }
@@ -55,9 +54,10 @@ goodness weigh(std::span<const std::optional<decimal>> values, const preference&
 
 bool could_be_worse(comparison op, store::certainty sure) noexcept {
   using store::certainty;
-  const certainty worse = op == comparison::less_than      ? certainty::at_least
-                          : op == comparison::greater_than ? certainty::at_most
-                                                           : certainty::unsure;
+  const direction wanted = towards(op);
+  const certainty worse = wanted == direction::smaller  ? certainty::at_least
+                          : wanted == direction::larger ? certainty::at_most
+                                                        : certainty::unsure;
   return (sure & worse) != certainty::exact;
 }
 

@@ -14,8 +14,8 @@ namespace binnacle::policy {
 
 constexpr std::uint8_t top_score = 10;
 
-/// What is better: GreaterThan the larger value, LessThan the smaller one, Equals the one nearer to the
-/// target (TAS: random).
+/// What is better, by the operator's direction: the larger value, the smaller one, or with Equals the one
+/// nearer to the target (TAS: random).
 struct preference {
   comparison op = comparison::less_than;
   quantity target{};  ///< Equals only

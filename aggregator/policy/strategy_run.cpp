@@ -272,7 +272,8 @@ void strategy_run::forget(store::node_id node, instant now, run_context& out) {
 }
 
 void strategy_run::carry_over(const strategy_run& before, std::uint32_t known_nodes) {
-  // Which old rule each new one continues: the same comparison first, then the same metric and operator.
+  // Which old rule each new one continues: the same comparison first, then the same metric and
+  // operator, then at least the same direction.
   std::vector<std::size_t> old_rule(strategy_.rules.size(), before.strategy_.rules.size());
   std::vector<bool> taken(before.strategy_.rules.size());
   const auto match = [&](auto alike) {
@@ -288,6 +289,7 @@ void strategy_run::carry_over(const strategy_run& before, std::uint32_t known_no
     return a.column() == b.column() && a.op == b.op && a.target == b.target;
   });
   match([](const rule& a, const rule& b) { return a.metric == b.metric && a.op == b.op; });
+  match([](const rule& a, const rule& b) { return a.metric == b.metric && towards(a.op) == towards(b.op); });
 
   for (std::uint32_t n = 0; n < before.nodes_.size(); ++n) {
     const store::node_id node{n};

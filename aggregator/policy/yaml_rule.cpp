@@ -39,12 +39,14 @@ void metric(yaml_map& fields, rule& r) {
 bool comparison_of(yaml_map& fields, rule& r) {
   const auto op = fields.get("operator");
   if (!op) {
-    fields.self().refuse("operator is missing: GreaterThan, LessThan or Equals");
+    fields.self().refuse("operator is missing: operator: GreaterThan");
     return false;
   }
-  const auto which = op->one_of({"LessThan", "GreaterThan", "Equals"});
+  std::vector<std::string_view> names;
+  for (const comparison_facts& c : comparisons) names.push_back(c.name);
+  const auto which = op->one_of(names);
   if (!which) return false;
-  r.op = *which == 0 ? comparison::less_than : *which == 1 ? comparison::greater_than : comparison::equals;
+  r.op = static_cast<comparison>(*which);
   return true;
 }
 
@@ -85,26 +87,32 @@ void window(yaml_map& fields, rule& r) {
   }
 }
 
+/// Whether a value beyond the target could be past the clearing threshold.
+bool clears_at_once(const rule& r) {
+  return *r.clear != r.target && !past_clearing(r.op, r.clear->nano <=> r.target.nano);
+}
+
 void clearing(yaml_map& fields, rule& r, bool op_known, bool target_known) {
   const auto below = fields.get("clearBelow");
   const auto above = fields.get("clearAbove");
   if (!op_known) return;  // which of the two it should be cannot be said
-  const auto wrong = [&r](const yaml_value& v, std::string_view mine, std::string_view other) {
-    v.refuse(r.op == comparison::equals
-                 ? fmt::format("{} has no meaning with Equals: remove it", mine)
-                 : fmt::format("{} does not go with {}: write {}", mine, to_string(r.op), other));
-  };
-  if (below && r.op != comparison::greater_than) wrong(*below, "clearBelow", "clearAbove");
-  if (above && r.op != comparison::less_than) wrong(*above, "clearAbove", "clearBelow");
-  if (below && r.op == comparison::greater_than) {
-    r.clear = below->number();
-    if (target_known && r.clear && *r.clear > r.target)
-      below->refuse("clearBelow is above the target: a violation would clear at once; lower it");
-  }
-  if (above && r.op == comparison::less_than) {
-    r.clear = above->number();
-    if (target_known && r.clear && *r.clear < r.target)
-      above->refuse("clearAbove is below the target: a violation would clear at once; raise it");
+  for (const auto& [given, key] : {std::pair(&below, "clearBelow"), std::pair(&above, "clearAbove")}) {
+    if (!*given) continue;
+    const yaml_value& v = **given;
+    const std::string_view right = clearing_key(r.op);
+    if (right.empty()) {
+      v.refuse(fmt::format("{} has no meaning with {}: remove it", key, to_string(r.op)));
+    } else if (right != key) {
+      v.refuse(fmt::format("{} does not go with {}: write {}", key, to_string(r.op), right));
+    } else {
+      r.clear = v.number();
+      // At the target of a strict operator it clears as without it; further on a true rule would clear at
+      // once.
+      if (!target_known || !r.clear || !clears_at_once(r)) continue;
+      v.refuse(towards(r.op) == direction::larger
+                   ? "clearBelow is above the target: a violation would clear at once; lower it"
+                   : "clearAbove is below the target: a violation would clear at once; raise it");
+    }
   }
 }
 

@@ -254,7 +254,9 @@ class Definition(unittest.TestCase):
 
     def test_nonsense_in_new_fields_is_refused_with_a_sentence(self):
         rule = {"metricname": "a", "operator": "GreaterThan"}
-        for more, say in (({"target": 1, "targetQuantity": "2"}, "leave one"), ({"statistic": "max"}, "add window: 30s"),
+        for op in ("LessOrEqual", "GreaterOrEqual"):
+            self.create({"dontschedule": {"rules": [dict(rule, operator=op, target=1)]}}, 201)
+        for more, say in (({"operator": "NotEquals"}, "operator"), ({"operator": ">="}, "operator"), ({"target": 1, "targetQuantity": "2"}, "leave one"), ({"statistic": "max"}, "add window: 30s"),
                           ({"targetQuantity": "warm"}, "targetQuantity"), ({"window": "5"}, "window"), ({"for": "soon"}, "for"),
                           ({"clearBelow": "x"}, "clearBelow"), ({"staleafter": "5s"}, "unknown field")):
             with self.subTest(more):

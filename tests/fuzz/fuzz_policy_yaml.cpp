@@ -50,8 +50,8 @@ void check(const rule& r) {
   hold(r.window >= duration::zero() && r.hold >= duration::zero(), "a negative duration got through");
   hold(!r.stale_after || *r.stale_after > duration::zero(), "a staleAfter of nothing got through");
   if (r.clear) {
-    hold(r.op != comparison::equals, "Equals clears at a value of its own");
-    hold(r.op == comparison::greater_than ? *r.clear <= r.target : *r.clear >= r.target,
+    hold(!clearing_key(r.op).empty(), "Equals clears at a value of its own");
+    hold(towards(r.op) == direction::larger ? *r.clear <= r.target : *r.clear >= r.target,
          "clears before it is violated");
   }
 }

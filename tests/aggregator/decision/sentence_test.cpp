@@ -31,6 +31,10 @@ TEST_SUITE("aggregator/decision/sentence") {
           "node-b refused: rapl_power_watts 105 < 200 (95 under), read 12.3s ago");
     CHECK(said(verdict::refused, seen(2, 0, 5), power_facts(policy::comparison::equals, 2)) ==
           "node-b refused: rapl_power_watts 2 = 2, read 5ms ago");
+    CHECK(said(verdict::refused, seen(60, 0), power_facts(policy::comparison::greater_or_equal)) ==
+          "node-b refused: rapl_power_watts 60 >= 60, read 180ms ago");
+    CHECK(said(verdict::refused, seen(61, 0), power_facts(policy::comparison::greater_or_equal)) ==
+          "node-b refused: rapl_power_watts 61 >= 60 (1 over), read 180ms ago");
     CHECK(said(verdict::refused, seen(714), power_facts(), policy::mode::dry_run) ==
           "node-b would be refused: rapl_power_watts 71.4 > 60 (11.4 over), read 180ms ago");
   }

@@ -89,6 +89,17 @@ TEST_SUITE("aggregator/policy/labeling") {
       w.value('a', "x", 10);
       CHECK(w.labels('a') == "-p/bar p/baz=1 p/foo=y");
     }
+    SUBCASE("GreaterThan and GreaterOrEqual look in one direction: the largest value wins") {
+      w.apply(one("labeling",
+                  "{metricname: x, operator: GreaterThan, target: 10, labels: [foo=x]},"
+                  "{metricname: y, operator: GreaterOrEqual, target: 10, labels: [foo=y]}"));
+      CHECK_FALSE(w.holds(condition_kind::conflict));
+      w.value('a', "x", 11);
+      w.value('a', "y", 10);
+      CHECK(w.labels('a') == "p/foo=x");
+      w.value('a', "y", 12);
+      CHECK(w.labels('a') == "p/foo=y");
+    }
     SUBCASE("a contender without a value: the winner stays") {
       w.apply(data("labeling-contest.yaml"));
       w.value('a', "node_metric_1", 150, 10s);

@@ -29,6 +29,11 @@ struct oracle_rule {
   std::optional<duration> stale;
 };
 
+/// Whether large values are the bad ones.
+bool looks_up(const oracle_rule& r) {
+  return r.op == comparison::greater_than || r.op == comparison::greater_or_equal;
+}
+
 class oracle {
  public:
   oracle(std::vector<oracle_rule> rules, logic op, bool freezes)
@@ -76,13 +81,18 @@ class oracle {
     return !live(r, all[i], end);
   }
   static bool holds(const oracle_rule& r, const arrival& a) {
-    return r.op == comparison::greater_than ? *a.value > r.target
-           : r.op == comparison::less_than  ? *a.value < r.target
-                                            : *a.value == r.target;
+    switch (r.op) {
+      case comparison::less_than: return *a.value < r.target;
+      case comparison::less_or_equal: return *a.value <= r.target;
+      case comparison::equals: return *a.value == r.target;
+      case comparison::greater_or_equal: return *a.value >= r.target;
+      case comparison::greater_than: return *a.value > r.target;
+    }
+    return false;
   }
   static bool clears(const oracle_rule& r, const arrival& a) {
     if (!r.clear) return !holds(r, a);
-    return r.op == comparison::greater_than ? *a.value < *r.clear : *a.value > *r.clear;
+    return looks_up(r) ? *a.value < *r.clear : *a.value > *r.clear;
   }
   /// There is a run of true values, long enough and without a gap, and nothing after it cleared it.
   bool on(const oracle_rule& r, const std::vector<arrival>& all, instant now) const {
@@ -126,13 +136,13 @@ class dice {
 
 oracle_rule random_rule(dice& d) {
   oracle_rule r{std::string(1, static_cast<char>('x' + d.below(3))),
-                static_cast<comparison>(d.below(3)),
+                static_cast<comparison>(d.below(5)),
                 2 + d.below(3),
                 {},
                 {},
                 {}};
   if (r.op != comparison::equals && d.one_in(2))
-    r.clear = r.op == comparison::greater_than ? r.target - d.below(3) : r.target + d.below(3);
+    r.clear = looks_up(r) ? r.target - d.below(3) : r.target + d.below(3);
   if (d.one_in(2)) r.hold = std::chrono::seconds(d.below(5));
   if (d.one_in(3)) r.stale = std::chrono::seconds(1 + d.below(6));
   return r;
@@ -141,8 +151,7 @@ oracle_rule random_rule(dice& d) {
 std::string text(const oracle_rule& r) {
   std::string out =
       fmt::format("{{metricname: {}, operator: {}, target: {}", r.metric, to_string(r.op), r.target);
-  if (r.clear)
-    out += fmt::format(", {}: {}", r.op == comparison::greater_than ? "clearBelow" : "clearAbove", *r.clear);
+  if (r.clear) out += fmt::format(", {}: {}", looks_up(r) ? "clearBelow" : "clearAbove", *r.clear);
   if (r.hold > 0s) out += fmt::format(", for: {}s", r.hold / 1s);
   if (r.stale) out += fmt::format(", staleAfter: {}s", *r.stale / 1s);
   return out + "}";

@@ -46,6 +46,31 @@ TEST_SUITE("aggregator/policy/engine") {
     CHECK(w.of('a').unknown == 0);
   }
 
+  TEST_CASE("GreaterOrEqual and LessOrEqual take their target with them, and clear past it") {
+    world w;
+    w.apply(manifest({{"dontschedule", rules("{metricname: m, operator: GreaterOrEqual, target: 20}")}}) +
+            "---\n" +
+            manifest({{"dontschedule", rules("{metricname: m, operator: LessOrEqual, target: 20}")}}, "low") +
+            "---\n" +
+            manifest({{"dontschedule",
+                       rules("{metricname: m, operator: GreaterOrEqual, target: 20, clearBelow: 20}")}},
+                     "band"));
+    struct row {
+      double value;
+      state high, low;
+    };
+    for (const row& r :
+         {row{19.999, state::pass, state::violating}, row{20, state::violating, state::violating},
+          row{20.001, state::violating, state::pass}, row{20, state::violating, state::violating},
+          row{19.999, state::pass, state::violating}}) {
+      CAPTURE(r.value);
+      w.value('a', "m", r.value);
+      CHECK(w.what('a') == r.high);
+      CHECK(w.what('a', dont, "low") == r.low);
+      CHECK_MESSAGE(w.what('a', dont, "band") == r.high, "clearBelow: at the target it is still true");
+    }
+  }
+
   TEST_CASE("a Quantity decides exactly: 20500m violates 20, 20 does not") {
     world w;
     w.apply(manifest({{"dontschedule", rules("{metricname: m, operator: GreaterThan, target: 20}")}}));

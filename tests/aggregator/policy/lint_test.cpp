@@ -92,6 +92,8 @@ TEST_SUITE("aggregator/policy/lint") {
               "makes the label flap: add clearBelow a little below"));
     CHECK(has(of_rule("metricname: my_metric, operator: LessThan, target: 4"),
               "makes the verdict flap: add clearAbove a little above"));
+    CHECK(has(of_rule("metricname: my_metric, operator: LessOrEqual, target: 4"),
+              "add clearAbove a little above"));
     CHECK_FALSE(has(of_rule("metricname: my_metric, operator: Equals, target: 4"), "flap"));
     CHECK_FALSE(has(of_rule("metricname: my_metric, operator: GreaterThan, target: 4, for: 3s"), "flap"));
   }
@@ -104,6 +106,10 @@ TEST_SUITE("aggregator/policy/lint") {
               "p.yaml:8: warning: spec.strategies.deschedule.rules[0]: pods are evicted at 30 and still "
               "placed until 33"));
     CHECK_FALSE(has(said(test::data("openshift-power.yaml")), "circles"));
+    // At 33 itself the one evicts and the other still places.
+    const std::string at_it = "rules: [{metricname: m, operator: GreaterOrEqual, target: 33, for: 3s}]";
+    CHECK(has(said(manifest({{"dontschedule", place}, {"deschedule", at_it}})), "circles"));
+    CHECK_FALSE(has(said(manifest({{"dontschedule", at_it}, {"deschedule", place}})), "circles"));
   }
 
   TEST_CASE("rules that can never or always hold") {
@@ -119,6 +125,18 @@ TEST_SUITE("aggregator/policy/lint") {
               "anyOf always holds"));
     CHECK_FALSE(
         has(said(manifest({{"deschedule", fmt::format(fmt::runtime(pair), 80, 20, "anyOf")}})), "always"));
+
+    const auto around_5 = [](std::string_view above, std::string_view below, std::string_view op) {
+      return said(
+          manifest({{"deschedule", fmt::format("rules: [{{metricname: m, operator: {}, target: 5, for: 3s}}, "
+                                               "{{metricname: m, operator: {}, target: 5, for: 3s}}], "
+                                               "logicalOperator: {}",
+                                               above, below, op)}}));
+    };
+    CHECK_FALSE(has(around_5("GreaterOrEqual", "LessOrEqual", "allOf"), "never"));  // 5 meets both
+    CHECK(has(around_5("GreaterOrEqual", "LessThan", "allOf"), "allOf can never hold"));
+    CHECK(has(around_5("GreaterThan", "LessOrEqual", "anyOf"), "anyOf always holds"));
+    CHECK_FALSE(has(around_5("GreaterThan", "LessThan", "anyOf"), "always"));  // 5 meets neither
   }
 }
 

@@ -30,6 +30,9 @@ TEST_SUITE("aggregator/policy/policy") {
     CHECK(r.text(strategy_kind::scheduleonmetric) == "rapl_power_watts (p95 30s), nearest to 10000000 first");
     r.op = comparison::less_than;
     CHECK(r.text(strategy_kind::scheduleonmetric) == "rapl_power_watts (p95 30s), lowest first");
+    r.op = comparison::less_or_equal;
+    CHECK(r.text() == "rapl_power_watts (p95 30s) LessOrEqual 10000000 for 1m");
+    CHECK(r.text(strategy_kind::scheduleonmetric) == "rapl_power_watts (p95 30s), lowest first");
     r.op = comparison::greater_than;
     CHECK(r.text(strategy_kind::scheduleonmetric) == "rapl_power_watts (p95 30s), highest first");
   }

@@ -48,6 +48,13 @@ TEST_SUITE("aggregator/policy/scores") {
           std::vector{0, 10, 7});
   }
 
+  TEST_CASE("scores go by the operator's direction, strict or not") {
+    CHECK(by_value(tenths({100, 200}), {comparison::less_or_equal}) == std::vector{10, 0});
+    CHECK(by_value(tenths({100, 200}), {comparison::greater_or_equal}) == std::vector{0, 10});
+    CHECK(could_be_worse(comparison::less_or_equal, store::certainty::at_least));
+    CHECK_FALSE(could_be_worse(comparison::greater_or_equal, store::certainty::at_least));
+  }
+
   TEST_CASE("halves round up") {
     CHECK(by_value(tenths({0, 5, 15, 100}), larger) == std::vector{0, 1, 2, 10});
     CHECK(by_value(tenths({0, 4, 14, 100}), larger) == std::vector{0, 0, 1, 10});

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+/// How a rule compares a value with its target. Everything that depends on the operator is asked here, so
+/// that a further operator is an enumerant, a line in `comparisons` and its name in the CRD.
+namespace binnacle::policy {
+
+enum class comparison : std::uint8_t { less_than, greater_than, equals, less_or_equal, greater_or_equal };
+
+/// Which values an operator is after: the bad ones in a rule, the better ones in scheduleonmetric.
+enum class direction : std::uint8_t { smaller, larger, at_target };
+
+struct comparison_facts {
+  std::string_view name;  ///< as in the manifest
+  std::string_view sign;
+  direction towards;
+  bool at_target;  ///< a value that equals the target meets it
+};
+
+/// By `comparison`.
+inline constexpr std::array<comparison_facts, 5> comparisons{{
+    {"LessThan", "<", direction::smaller, false},
+    {"GreaterThan", ">", direction::larger, false},
+    {"Equals", "=", direction::at_target, true},
+    {"LessOrEqual", "<=", direction::smaller, true},
+    {"GreaterOrEqual", ">=", direction::larger, true},
+}};
+static_assert(comparisons.size() == static_cast<std::size_t>(comparison::greater_or_equal) + 1);
+
+constexpr const comparison_facts& facts(comparison c) noexcept {
+  return comparisons[static_cast<std::size_t>(c)];
+}
+constexpr std::string_view to_string(comparison c) noexcept { return facts(c).name; }
+constexpr std::string_view sign(comparison c) noexcept { return facts(c).sign; }
+constexpr direction towards(comparison c) noexcept { return facts(c).towards; }
+/// Whether a value at the target meets it.
+constexpr bool includes_target(comparison c) noexcept { return facts(c).at_target; }
+
+/// The operator of that name; nothing if there is none.
+constexpr std::optional<comparison> comparison_of(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < comparisons.size(); ++i) {
+    if (comparisons[i].name == name) return static_cast<comparison>(i);
+  }
+  return std::nullopt;
+}
+
+/// Whether a value meets the comparison. `order`: of the value to the target.
+constexpr bool meets(comparison c, std::strong_ordering order) noexcept {
+  if (order == 0) return includes_target(c);
+  return towards(c) == (order > 0 ? direction::larger : direction::smaller);
+}
+
+/// On which side of its clearing threshold a violated rule clears: "below", "above", or empty where the
+/// operator has no such threshold.
+constexpr std::string_view clearing_side(comparison c) noexcept {
+  switch (towards(c)) {
+    case direction::larger: return "below";
+    case direction::smaller: return "above";
+    case direction::at_target: break;
+  }
+  return {};
+}
+/// The field of the manifest that sets this threshold, likewise.
+constexpr std::string_view clearing_key(comparison c) noexcept {
+  switch (towards(c)) {
+    case direction::larger: return "clearBelow";
+    case direction::smaller: return "clearAbove";
+    case direction::at_target: break;
+  }
+  return {};
+}
+/// Whether a value is past the clearing threshold, strictly. `order`: of the value to the threshold.
+constexpr bool past_clearing(comparison c, std::strong_ordering order) noexcept {
+  return towards(c) == direction::larger ? order < 0 : order > 0;
+}
+
+}  // namespace binnacle::policy
