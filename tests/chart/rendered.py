@@ -38,9 +38,16 @@ class Refused(Exception):
     """Helm's or the schema's words."""
 
 
+def without_nulls(value):
+    """A field that is null is one that is not there, for the API server."""
+    if isinstance(value, dict):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
+
+
 class Objects:
     def __init__(self, documents):
-        self.all = [d for d in documents if d]
+        self.all = [without_nulls(d) for d in documents if d]
 
     def of(self, kind):
         return [o for o in self.all if o["kind"] == kind]
