@@ -1,9 +1,8 @@
 #include "agent/config.hpp"
 
-#include "agent/config_bmc.hpp"
+#include "agent/source_kind.hpp"
 #include "agent/uplink.hpp"
 #include "common/log.hpp"
-#include "common/read_file.hpp"
 #include "common/text.hpp"
 #include "common/wire/text.hpp"
 
@@ -23,23 +22,6 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-// Each on a line of its own.
-constexpr std::array<std::string_view, 8> known_sources{
-    "rapl",      //
-    "os",        //
-    "pmu",       //
-    "bmc",       //
-    "textfile",  //
-    "scrape",    //
-    "path",      //
-    "rdt",       //
-};
-
-// Told of beside them in a node's status: the first two are always read, the last is a part of pmu.
-constexpr std::array<std::string_view, 3> further_sources{"agent", "host", "pmu-pods"};
-
-std::string joined_sources() { return fmt::format("{}", fmt::join(known_sources, ", ")); }
-
 error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
 
 std::string host_name() {
@@ -48,39 +30,14 @@ std::string host_name() {
   return lowered(std::string_view(name.data()));
 }
 
-result<void> read_scrape_targets(settings& s) {
-  s.scrape_targets.clear();
-  if (!s.reads("scrape")) return {};
-  const auto period = s.period_of(s.scrape_period);
-  for (const auto& url : s.scrape) {
-    auto target = parse_target(url);
-    if (!target) return invalid("scrape: " + target.error().message);
-    if (target->secure)
-      return invalid(
-          fmt::format("scrape: {} needs a CA to be verified with: name it and the CA in scrape-file", url));
-    target->period = period;
-    target->timeout = std::min(target->timeout, period);
-    target->metrics = s.scrape_metrics;
-    s.scrape_targets.push_back(*std::move(target));
-  }
-  if (!s.scrape_file.empty()) {
-    const auto text = read_file(s.scrape_file, 1u << 20);
-    if (!text)
-      return error{text.error().code, fmt::format("scrape-file {}: {}", s.scrape_file, text.error().message)};
-    auto more = parse_targets(*text, s.scrape_file, period);
-    if (!more) return more.error();
-    std::move(more->begin(), more->end(), std::back_inserter(s.scrape_targets));
-  }
-  return check_targets(s.scrape_targets);
-}
-
 }  // namespace
 
 bool settings::reads(std::string_view source) const noexcept {
   return std::find(sources.begin(), sources.end(), source) != sources.end();
 }
 
-config_spec bind(settings& s) {
+config_spec bind(settings& s, const source_kinds& kinds) {
+  s.sources = usual_names(kinds);
   config_spec spec(
       "binnacle-agent",
       "Reads this node's power, system and users' own metrics and streams them to binnacle-aggregator.",
@@ -108,16 +65,8 @@ config_spec bind(settings& s) {
            "policy watches are sent less often; 0: no bound");
 
   spec.group("What is read");
-  spec.add("sources", s.sources, "what to read: " + joined_sources());
+  spec.add("sources", s.sources, fmt::format("what to read: {}", fmt::join(offered_names(kinds), ", ")));
   spec.add("period", s.period, milliseconds(20), hours(1), "time between two reads of a source");
-  spec.add_or_zero("os-period", s.os_period, milliseconds(20), hours(1),
-                   "time between two reads of os; 0s: period");
-  spec.add_or_zero("pmu-period", s.pmu_period, milliseconds(20), hours(1),
-                   "time between two reads of pmu; 0s: period");
-  spec.add_or_zero("rapl-period", s.rapl_period, milliseconds(20), std::chrono::minutes(1),
-                   "time between two reads of rapl; 0s: period");
-  spec.add("rapl-least-period", s.rapl_least_period, milliseconds(50), std::chrono::minutes(1),
-           "shortest period an aggregator may ask of rapl");
   spec.add_choice(
       "frozen", s.frozen, {"flag", "absent"},
       "what a sensor that hangs gets: a flag in its source's status and in binnacle_agent_frozen_sensors, or "
@@ -125,54 +74,9 @@ config_spec bind(settings& s) {
   spec.add("read-budget", s.read_budget, 0.01, 100,
            "percent of one core that reading a source more often than its period, because policies watch it, "
            "may take");
-  spec.add(
-      "os-sensor-period", s.os_sensor_period, milliseconds(100), hours(1),
-      "time between two reads of what hardware may keep waiting: sensor chips, thermal zones, CPU frequency");
-  spec.add("os-drive-period", s.os_drive_period, std::chrono::seconds(1), hours(24),
-           "time between two reads of drives' temperatures, each of which is a command to the drive");
-  spec.add("os-per-cpu", s.os_per_cpu, "also a series for each CPU and core (time, frequency, temperature)");
-  spec.add("inlet-sensors", s.inlet_sensors,
-           "hwmon sensors (LABEL or CHIP/LABEL) and thermal zones (TYPE) that count as air inlet where no "
-           "BMC gives "
-           "one: names with * and ?");
-  spec.add_or_zero("textfile-period", s.textfile_period, milliseconds(20), hours(1),
-                   "time between two reads of textfile; 0s: period");
-  spec.add_or_zero("rdt-period", s.rdt_period, milliseconds(20), hours(1),
-                   "time between two reads of rdt; 0s: period");
-  spec.add("rdt-groups", s.rdt_groups, 1, 1024, "groups of resctrl that are read at most");
-  spec.add_or_zero("scrape-period", s.scrape_period, milliseconds(20), hours(1),
-                   "time between two reads of scrape; 0s: period");
-  spec.add_or_zero("path-period", s.path_period, milliseconds(20), hours(1),
-                   "time between two probes of one peer, at least 100ms; 0s: period");
-  spec.add("rapl-tdp", s.rapl_tdp, 0, 10'000,
-           "watts of one package's TDP where the kernel does not say; 0: unknown");
-  spec.add("virtual-interfaces", s.virtual_interfaces,
-           "announce virtual network interfaces (bridges, pods' ends) too");
-  spec.add_choice("pmu-preset", s.pmu_preset, {"default", "collectd", "none"},
-                  "events that are counted: a lean set, the 42 of collectd's intel_pmu, or only pmu-events");
-  spec.add("pmu-events", s.pmu_events,
-           "more events: instructions, r01c2, cpu/event=0xc2,umask=0x01/, uncore_imc/cas_count_read/ or "
-           "libpfm4's INST_RETIRED:ANY_P");
-  spec.add("pmu-per-cpu", s.pmu_per_cpu, "a series for each CPU instead of the machine's sum");
-  spec.add("pmu-pods", s.pmu_pods, "count for each pod, too, by its cgroup");
-  spec.add("pmu-pods-period", s.pmu_pods_period, std::chrono::seconds(1), hours(1),
-           "time between two reads of that");
-  spec.add("pmu-most-pods", s.pmu_most_pods, 1, 1000, "pods that are counted at most");
-  spec.add("textfile-directory", s.textfile_directory, "folder of *.prom files; none: no textfile source");
-  spec.add("scrape", s.scrape, "addresses of exporters on this node, such as http://127.0.0.1:9400/metrics");
-  spec.add("scrape-metrics", s.scrape_metrics,
-           "names taken from those, * allowed; none: all but histograms' buckets");
-  spec.add("scrape-file", s.scrape_file,
-           "YAML file of more exporters, each with settings of its own (agent/README.md)");
-  spec.add(
-      "path", s.path,
-      "peers to measure round trip and loss to: HOST:PORT (a TCP connection), icmp:HOST, or NAME=either");
-  spec.add("path-timeout", s.path_timeout, milliseconds(10), std::chrono::minutes(1),
-           "a probe without an answer in this time is lost; at most path-period");
   spec.add("sys-root", s.sys_root, "where the machine's /sys is mounted (/host/sys in a container)");
   spec.add("proc-root", s.proc_root, "where the machine's /proc is mounted");
-
-  bind_bmc(spec, s);
+  for (const auto& kind : kinds) kind->bind(spec);
 
   spec.group("What is served");
   spec.add("listen", s.listen,
@@ -197,7 +101,7 @@ config_spec bind(settings& s) {
   return spec;
 }
 
-result<void> complete(settings& s) {
+result<void> complete(settings& s, const source_kinds& kinds) {
   if (s.node_name.empty()) s.node_name = host_name();
   if (!wire::valid_node_name(s.node_name)) {
     return invalid(
@@ -205,12 +109,13 @@ result<void> complete(settings& s) {
                     s.node_name));
   }
   for (const auto& source : s.sources) {
-    const auto knows = [&](const auto& names) {
-      return std::find(names.begin(), names.end(), source) != names.end();
-    };
-    if (!knows(known_sources) && !knows(further_sources)) {
-      return invalid(fmt::format("sources: there is no source \"{}\": use {}", source, joined_sources()));
-    }
+    // A node's status names the agent among the sources: taken here, too, as it is always read.
+    const bool known = source == "agent" || std::any_of(kinds.begin(), kinds.end(), [&](const auto& kind) {
+                         return kind->name() == source;
+                       });
+    if (known) continue;
+    return invalid(fmt::format("sources: there is no source \"{}\": use {}", source,
+                               fmt::join(offered_names(kinds), ", ")));
   }
   // Else each source would tell of a machine without its sensors.
   for (const auto& [name, root, of] :
@@ -221,11 +126,9 @@ result<void> complete(settings& s) {
     return invalid(fmt::format("{} {} is no folder{}: name the one where the machine's {} is mounted", name,
                                in_quotes(*root, 200), bad ? " (" + bad.message() + ")" : "", of));
   }
-  if (auto read = read_scrape_targets(s); !read) return read;
-  auto peers = parse_peers(s.path);
-  if (!peers) return invalid("path: " + peers.error().message);
-  s.path_peers = s.reads("path") ? *std::move(peers) : std::vector<path_peer>();
-  if (const auto right = make_bmc_options(s); !right) return right.error();
+  for (const auto& kind : kinds) {
+    if (auto right = kind->complete(s); !right) return right;
+  }
   if (s.probe || !s.report.empty()) return {};
 
   for (const auto& text : s.aggregator) {

@@ -1,6 +1,5 @@
 // binnacle-agent: reads this node's sensors and streams them to the aggregators. This file names every part.
 #include "agent/config.hpp"
-#include "agent/config_bmc.hpp"
 #include "agent/metrics_page.hpp"
 #include "agent/privileges.hpp"
 #include "agent/probe.hpp"
@@ -8,17 +7,8 @@
 #include "agent/sample_loop.hpp"
 #include "agent/sampler.hpp"
 #include "agent/self.hpp"
-#include "agent/sources/bmc/bmc.hpp"
-#include "agent/sources/host/host.hpp"
+#include "agent/source_list.hpp"
 #include "agent/sources/kernel_file.hpp"
-#include "agent/sources/os/os.hpp"
-#include "agent/sources/path/path_source.hpp"
-#include "agent/sources/pmu/pmu.hpp"
-#include "agent/sources/pmu/pods.hpp"
-#include "agent/sources/rapl/rapl.hpp"
-#include "agent/sources/rdt/rdt.hpp"
-#include "agent/sources/scrape/scrape_source.hpp"
-#include "agent/sources/textfile/textfile.hpp"
 #include "agent/standard_descriptors.hpp"
 #include "agent/startup_memory.hpp"
 #include "agent/token_file.hpp"
@@ -48,80 +38,6 @@ namespace {
 constexpr auto drain = std::chrono::seconds(2);
 // Few read an agent, and its descriptors are for its sources. A crowd beyond them takes places from itself.
 constexpr std::size_t most_connections = 64;
-
-using sources = std::vector<std::unique_ptr<source>>;
-
-sources make_sources(const settings& s, const logger& log) {
-  sources all;
-  const auto names = std::make_shared<foreign_names>();
-  if (s.reads("rapl")) {
-    rapl_options o;
-    o.sys_root = s.sys_root;
-    o.proc_root = s.proc_root;
-    o.period = s.period_of(s.rapl_period);
-    o.least_period = s.rapl_least_period;
-    o.tdp_watts = s.rapl_tdp;
-    all.push_back(std::make_unique<rapl_source>(std::move(o)));
-  }
-  if (s.reads("os")) {
-    os_options o;
-    o.proc = s.proc_root;
-    o.sys = s.sys_root;
-    o.virtual_interfaces = s.virtual_interfaces;
-    o.per_cpu = s.os_per_cpu;
-    o.period = s.period_of(s.os_period);
-    o.sensor_period = s.os_sensor_period;
-    o.drive_period = s.os_drive_period;
-    all.push_back(std::make_unique<os_source>(std::move(o)));
-  }
-  if (s.reads("pmu")) {
-    pmu_options o;
-    o.sys_root = s.sys_root;
-    o.proc_root = s.proc_root;
-    o.period = s.period_of(s.pmu_period);
-    o.wishes = {s.pmu_preset, s.pmu_events};
-    o.per_cpu = s.pmu_per_cpu;
-    all.push_back(std::make_unique<pmu_source>(std::move(o)));
-  }
-  if ((s.reads("pmu") && s.pmu_pods) || s.reads("pmu-pods")) {
-    pod_options o;
-    o.sys_root = s.sys_root;
-    o.proc_root = s.proc_root;
-    o.period = s.pmu_pods_period;
-    o.most_pods = static_cast<std::size_t>(s.pmu_most_pods);
-    all.push_back(std::make_unique<pod_source>(std::move(o)));
-  }
-  if (s.reads("rdt")) {
-    rdt_options o;
-    o.sys_root = s.sys_root;
-    o.proc_root = s.proc_root;
-    o.period = s.period_of(s.rdt_period);
-    o.most_groups = static_cast<std::size_t>(s.rdt_groups);
-    all.push_back(std::make_unique<rdt_source>(std::move(o)));
-  }
-  if (s.reads("bmc")) {
-    all.push_back(std::make_unique<bmc_source>(make_bmc_options(s).value(), log.part("bmc")));
-  }
-  if (s.reads("textfile") && !s.textfile_directory.empty()) {
-    textfile_options o;
-    o.folder = s.textfile_directory;
-    o.period = s.period_of(s.textfile_period);
-    o.names = names;
-    all.push_back(std::make_unique<textfile_source>(std::move(o)));
-  }
-  if (!s.path_peers.empty()) {
-    path_options o;
-    o.peers = s.path_peers;
-    o.period = std::max<duration>(s.period_of(s.path_period), std::chrono::milliseconds(100));
-    o.timeout = s.path_timeout;
-    all.push_back(std::make_unique<path_source>(std::move(o)));
-  }
-  if (!s.scrape_targets.empty()) {
-    all.push_back(std::make_unique<scrape_source>(
-        scrape_options{s.scrape_targets, s.period_of(s.scrape_period), names}));
-  }
-  return all;
-}
 
 void log_findings(const logger& log, std::span<const source_findings> all) {
   for (const auto& s : all) {
@@ -292,19 +208,19 @@ async::task<void> shrink_after_the_start() {
 }
 
 // Before anything is opened or started, so that what does not work without a capability says so at once.
-result<privileges> drop_privileges(const settings& s) {
-  auto kept = needed_privileges(s);
+result<privileges> drop_privileges(const settings& s, const source_kinds& kinds) {
+  auto kept = needed_privileges(s, kinds);
   kept.needed &= permitted_capabilities();
   if (auto done = keep_only(kept.needed); !done) return done.error();
   return kept;
 }
 
-result<void> serve(const settings& s, const logger& log) {
+result<void> serve(const settings& s, const source_kinds& kinds, const logger& log) {
   raise_descriptor_limit();
   for (const auto* key : {&s.key, &s.listen_key}) {
     if (const auto exposed = tls::exposed_key(*key); !exposed.empty()) log.warning("{}", exposed);
   }
-  auto found = make_sources(s, log);
+  auto found = make_sources(kinds, s, log);
   log_findings(log, probe_all(found, [](const source& one) { return !one.waits(); }));
 
   parts p;
@@ -314,7 +230,7 @@ result<void> serve(const settings& s, const logger& log) {
       sampler_options{s.read_budget / 100, s.frozen == "absent" ? on_frozen::absent : on_frozen::flag});
   auto look_again = std::make_shared<async::event>(p.loop);
   const auto troubles = std::make_shared<async::reload_troubles>();
-  const auto named = found.size() + 2;  // with the composites and ourselves
+  const auto named = found.size() + 1;  // with ourselves
   const auto complete = [&p, named] { return p.readings.statuses().size() >= named; };
   auto up = make_uplink(s, p.loop, p.readings, log, *p.reader, look_again, tasks, complete, troubles);
   if (!up) return up.error();
@@ -326,9 +242,6 @@ result<void> serve(const settings& s, const logger& log) {
     });
     p.reader->add(std::move(one));
   }
-  p.reader->add(
-      // After those it is made of.
-      std::make_unique<host_source>(host_options{s.period, s.inlet_sensors, s.proc_root, s.sys_root}));
   const auto slow = std::max<duration>(s.period, std::chrono::seconds(5));
   self_source::origins about{[&p] { return p.reader->report(); }, [&p] { return p.up->report(); },
                              [troubles] { return !troubles->empty(); },
@@ -361,41 +274,17 @@ result<void> serve(const settings& s, const logger& log) {
   return {};
 }
 
-int probe(const settings& s) {
-  auto all = probe_all(make_sources(s, logger("probe", log_level::off)));
-  if (s.reads("textfile") && s.textfile_directory.empty()) {
-    all.push_back({"textfile",
-                   {{finding::grade::absent, "*.prom files of users", "no folder is configured",
-                     "set textfile-directory to a folder, if you want any other number from this node"}}});
-  }
-  if (s.reads("scrape") && s.scrape_targets.empty()) {
-    all.push_back({"scrape",
-                   {{finding::grade::absent, "exporters of this node", "none is named",
-                     "name them with scrape or scrape-file, if you want any of their numbers"}}});
-  }
-  if (s.reads("path") && s.path_peers.empty()) {
-    all.push_back({"path",
-                   {{finding::grade::absent, "round trip and loss to other machines", "no peer is named",
-                     "name some with path, if policies are to know of them"}}});
-  }
-  if (s.sources == settings{}.sources) {
-    all.push_back({"rdt",
-                   {{finding::grade::absent, "cache and memory bandwidth (RDT)",
-                     "it is not among the sources", "name it in sources, where resctrl is mounted"}}});
-  }
+int probe(const settings& s, const source_kinds& kinds) {
+  auto all = probe_all(make_sources(kinds, s, logger("probe", log_level::off)));
+  for (auto& one : findings_of_unmade(kinds, s)) all.push_back(std::move(one));
   std::cout << (s.output == "json" ? as_json(s.node_name, all) : as_text(s.node_name, all)) << std::flush;
   return std::any_of(all.begin(), all.end(), [](const auto& f) { return f.works(); }) ? 0 : 1;
 }
 
-// The sources that read this machine itself, as the settings would have them: not what users' files,
-// exporters, peers and a BMC elsewhere say.
-settings for_report(settings s) {
-  s.sources = {"rapl", "os", "pmu", "rdt"};
-  if (s.bmc_host.empty() && s.ipmi_socket.empty()) s.sources.emplace_back("bmc");
-  s.pmu_pods = false;
-  s.path_peers.clear();
-  s.scrape_targets.clear();
-  return s;
+// A report tells of the machine itself: not of what users' files, exporters, peers and a BMC elsewhere say.
+void keep_what_reads_this_machine(settings& s, source_kinds& kinds) {
+  std::erase_if(kinds, [](const auto& kind) { return !kind->of_this_machine(); });
+  s.sources = offered_names(kinds);
 }
 
 /// Where --report writes. It is opened before capabilities are given up: with sudo the folder is another's.
@@ -408,8 +297,8 @@ result<descriptor> open_report(const std::string& path) {
                                             in_quotes(path, 200), describe(failed))};
 }
 
-int report(const settings& s, const descriptor& out) {
-  const auto probed = probe_all(make_sources(s, logger("probe", log_level::off)));
+int report(const settings& s, const source_kinds& kinds, const descriptor& out) {
+  const auto probed = probe_all(make_sources(kinds, s, logger("probe", log_level::off)));
   report_options o;
   o.sys_root = s.sys_root;
   o.proc_root = s.proc_root;
@@ -430,7 +319,8 @@ int report(const settings& s, const descriptor& out) {
 
 int run(int argc, const char* const* argv) {
   settings s;
-  auto spec = bind(s);
+  auto kinds = all_source_kinds();
+  auto spec = agent::bind(s, kinds);
   const auto parsed = spec.parse(argc, argv, std::cout);
   const auto refuse = [](const error& why) {
     std::fprintf(stderr, "binnacle-agent: %s\n", why.message.c_str());
@@ -438,18 +328,18 @@ int run(int argc, const char* const* argv) {
   };
   if (!parsed) return refuse(parsed.error());
   if (parsed->exit) return 0;
-  if (const auto right = complete(s); !right) return refuse(right.error());
+  if (const auto right = complete(s, kinds); !right) return refuse(right.error());
   descriptor report_file;
   if (!s.report.empty()) {
     auto opened = open_report(s.report);
     if (!opened) return refuse(opened.error());
     report_file = *std::move(opened);
-    s = for_report(std::move(s));
+    keep_what_reads_this_machine(s, kinds);
   }
-  const auto kept = drop_privileges(s);
+  const auto kept = drop_privileges(s, kinds);
   if (!kept) return refuse(kept.error());
-  if (report_file) return report(s, report_file);
-  if (s.probe) return probe(s);
+  if (report_file) return report(s, kinds, report_file);
+  if (s.probe) return probe(s, kinds);
 
   auto level = log_level::info;
   parse_log_level(s.log_level, level);
@@ -457,7 +347,7 @@ int run(int argc, const char* const* argv) {
   for (const auto& note : parsed->notes) log.warning("{}", note);
   for (const auto& reason : kept->reasons) log.info("privileges: needs {}", reason);
   log.info("privileges: runs with user id {}, capabilities: {}", ::geteuid(), names_of(kept->needed));
-  if (const auto ran = serve(s, log); !ran) return refuse(ran.error());
+  if (const auto ran = serve(s, kinds, log); !ran) return refuse(ran.error());
   return 0;
 }
 

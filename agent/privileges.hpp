@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/capabilities.hpp"
-#include "agent/config.hpp"
+#include "agent/source_kind.hpp"
 
 #include <string>
 #include <vector>
@@ -14,9 +14,10 @@ struct privileges {
   std::vector<std::string> reasons;  ///< a line for each capability needed: "CAP_PERFMON for pmu"
 };
 
-/// What these settings need beyond what an ordinary process of this user may do. It is found by trying: each
-/// file that the settings name is opened without CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, which are back
-/// afterwards. Root therefore keeps nothing for /sys, whose files are root's. Blocks: for a few open(2).
-privileges needed_privileges(const settings& s);
+/// What these settings, and the sources among `kinds` that they want, need beyond what an ordinary process of
+/// this user may do. It is found by trying: each file that is named is opened without CAP_DAC_OVERRIDE and
+/// CAP_DAC_READ_SEARCH, which are back afterwards. Root therefore keeps nothing for /sys, whose files are
+/// root's. Blocks: for a few open(2).
+privileges needed_privileges(const settings& s, const source_kinds& kinds);
 
 }  // namespace binnacle::agent

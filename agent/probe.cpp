@@ -56,7 +56,7 @@ std::vector<source_findings> probe_all(std::span<const std::unique_ptr<source>> 
     } catch (const std::exception& e) {
       one.found = {{finding::grade::broken, "the source itself", e.what(), "tell Binnacle's developers"}};
     }
-    all.push_back(std::move(one));
+    if (!one.found.empty()) all.push_back(std::move(one));
   }
   return all;
 }

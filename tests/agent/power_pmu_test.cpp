@@ -1,6 +1,7 @@
 #include "agent/sources/rapl/power_pmu.hpp"
 
 #include "agent/privileges.hpp"
+#include "agent/source_list.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "tests/agent/support.hpp"
 #include "tests/support/perf_sim.hpp"
@@ -257,13 +258,14 @@ TEST_CASE("CAP_PERFMON is asked for where it does instead of CAP_DAC_READ_SEARCH
   settings s;
   s.sources = {"rapl"};
   s.sys_root = sys.path();
+  const auto kinds = all_source_kinds();
   const bool has_it = (effective_capabilities() & one_capability(CAP_PERFMON)) != 0;
   const auto wanted = has_it ? one_capability(CAP_PERFMON) : capability_set{0};
-  CHECK(needed_privileges(s).needed == wanted);
+  CHECK(needed_privileges(s, kinds).needed == wanted);
   write_powercap_tree(sys.path(), machines::xeon_two_sockets());
-  CHECK(needed_privileges(s).needed == 0);
+  CHECK(needed_privileges(s, kinds).needed == 0);
   std::filesystem::permissions(sys / (zone_folder({0}) + "/energy_uj"), std::filesystem::perms::none);
-  if (has_it) CHECK(needed_privileges(s).needed == wanted);
+  if (has_it) CHECK(needed_privileges(s, kinds).needed == wanted);
 }
 
 TEST_SUITE_END();

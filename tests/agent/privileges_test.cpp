@@ -1,5 +1,9 @@
 #include "agent/privileges.hpp"
 
+#include "agent/source_list.hpp"
+#include "agent/sources/bmc/bmc_kind.hpp"
+#include "agent/sources/textfile/textfile_kind.hpp"
+#include "tests/agent/parsed_kind.hpp"
 #include "tests/support/powercap_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -25,6 +29,15 @@ settings quiet() {
   return s;
 }
 
+privileges needed(const settings& s) { return needed_privileges(s, all_source_kinds()); }
+
+// The textfile source alone, with this folder.
+privileges needed_for_textfiles(const settings& s, const std::string& folder) {
+  source_kinds kinds;
+  kinds.push_back(parsed_kind<textfile_kind>({"--textfile-directory", folder.c_str()}, s));
+  return needed_privileges(s, kinds);
+}
+
 void lock(const std::string& file) { std::filesystem::permissions(file, std::filesystem::perms::none); }
 
 }  // namespace
@@ -38,8 +51,8 @@ TEST_CASE("capabilities have names") {
 }
 
 TEST_CASE("what the kernel lets everybody read needs nothing") {
-  CHECK(needed_privileges(quiet()).needed == 0);
-  CHECK(needed_privileges(quiet()).reasons.empty());
+  CHECK(needed(quiet()).needed == 0);
+  CHECK(needed(quiet()).reasons.empty());
 }
 
 TEST_CASE("the counter of energy that its owner may read needs nothing of its owner") {
@@ -49,7 +62,7 @@ TEST_CASE("the counter of energy that its owner may read needs nothing of its ow
   auto s = quiet();
   s.sources = {"rapl"};
   s.sys_root = sys.path();
-  CHECK(needed_privileges(s).needed == 0);
+  CHECK(needed(s).needed == 0);
 }
 
 TEST_CASE(
@@ -72,10 +85,9 @@ TEST_CASE(
     folder.write("disk.prom", "x 1\n");
     lock(folder / "disk.prom");
     s.sources = {"textfile"};
-    s.textfile_directory = folder.path();
   }
   const auto before = effective_capabilities();
-  const auto found = needed_privileges(s);
+  const auto found = s.reads("textfile") ? needed_for_textfiles(s, folder.path()) : needed(s);
   CHECK(found.needed == (has_it ? read_search : 0));
   CHECK(found.reasons.size() == (has_it ? 1 : 0));
   CHECK(effective_capabilities() == before);
@@ -86,8 +98,12 @@ TEST_CASE("the BMC's password is no reason to keep a capability: the helper that
   folder.write("bmc", "secret");
   lock(folder / "bmc");
   auto s = quiet();
-  s.bmc_credentials_file = folder / "bmc";
-  CHECK(needed_privileges(s).needed == 0);
+  s.sources = {"bmc"};
+  const auto credentials = folder / "bmc";
+  source_kinds kinds;
+  kinds.push_back(
+      parsed_kind<bmc_kind>({"--bmc-host", "10.0.0.7", "--bmc-credentials-file", credentials.c_str()}, s));
+  CHECK(needed_privileges(s, kinds).needed == 0);
 }
 
 TEST_CASE("what a user's link among the metrics leads to is no reason to keep a capability") {
@@ -97,25 +113,24 @@ TEST_CASE("what a user's link among the metrics leads to is no reason to keep a 
   std::filesystem::create_symlink(elsewhere / "secret", folder / "a.prom");
   auto s = quiet();
   s.sources = {"textfile"};
-  s.textfile_directory = folder.path();
   const bool has_it = (effective_capabilities() & read_search) != 0;
   if (::geteuid() == 0) {
-    CHECK(needed_privileges(s).needed == (has_it ? read_search : 0));  // root's own link
+    CHECK(needed_for_textfiles(s, folder.path()).needed == (has_it ? read_search : 0));  // root's own link
     REQUIRE(::lchown((folder / "a.prom").c_str(), 65'534, 65'534) == 0);
   }
-  CHECK(needed_privileges(s).needed == 0);
+  CHECK(needed_for_textfiles(s, folder.path()).needed == 0);
 }
 
 TEST_CASE("counters of the CPU need CAP_PERFMON, a port below 1024 CAP_NET_BIND_SERVICE") {
   auto s = quiet();
   s.sources = {"pmu"};
-  CHECK(needed_privileges(s).needed == one_capability(CAP_PERFMON));
+  CHECK(needed(s).needed == one_capability(CAP_PERFMON));
   s = quiet();
   s.listen = "127.0.0.1:443";
-  CHECK(needed_privileges(s).needed == one_capability(CAP_NET_BIND_SERVICE));
-  CHECK(needed_privileges(s).reasons.at(0) == "CAP_NET_BIND_SERVICE for port 443");
+  CHECK(needed(s).needed == one_capability(CAP_NET_BIND_SERVICE));
+  CHECK(needed(s).reasons.at(0) == "CAP_NET_BIND_SERVICE for port 443");
   s.listen = "127.0.0.1:0";
-  CHECK(needed_privileges(s).needed == 0);
+  CHECK(needed(s).needed == 0);
 }
 
 TEST_SUITE_END();

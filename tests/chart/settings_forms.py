@@ -21,7 +21,6 @@ OWN = {
 # What is narrower here than for the program, which takes any text.
 NARROWER = {
     "label-namespaces": {"type": "array", "items": {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"}},
-    "sources": {"type": "array", "items": {"enum": ["rapl", "os", "pmu", "bmc", "textfile", "scrape", "path", "rdt"]}},
 }
 DURATION = {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$"}
 
@@ -38,15 +37,24 @@ def schema_of(form):
     return {"true or false": {"type": "boolean"}, "a text": {"type": "string"}, "a list of texts": {"type": "array", "items": {"type": "string"}}}[form]
 
 
+def printed_config(build, name):
+    return subprocess.run([build / name / f"binnacle-{name}", "--print-config"], capture_output=True, text=True, timeout=60, check=True).stdout
+
+
 def forms(build, name):
     """{setting: form} of a program's settings that values may give."""
-    printed = subprocess.run([build / name / f"binnacle-{name}", "--print-config"], capture_output=True, text=True, timeout=60, check=True).stdout
-    return {key: form for form, key in re.findall(r"^# (.*)\n([a-z0-9-]+):", printed, re.M) if key not in OWN[name]}
+    return {key: form for form, key in re.findall(r"^# (.*)\n([a-z0-9-]+):", printed_config(build, name), re.M) if key not in OWN[name]}
+
+
+def known_sources(build):
+    """What an agent's `sources` may name, in the words of its help."""
+    return re.search(r"^# what to read: (.*)\n.*\nsources:", printed_config(build, "agent"), re.M)[1].split(", ")
 
 
 def settings_schema(build, name):
     """{setting: schema} of them."""
-    return {key: NARROWER.get(key) or schema_of(form) for key, form in forms(build, name).items()}
+    narrower = NARROWER if name != "agent" else NARROWER | {"sources": {"type": "array", "items": {"enum": known_sources(build)}}}
+    return {key: narrower.get(key) or schema_of(form) for key, form in forms(build, name).items()}
 
 
 def durations(build):

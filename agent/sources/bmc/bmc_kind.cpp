@@ -1,4 +1,4 @@
-#include "agent/config_bmc.hpp"
+#include "agent/sources/bmc/bmc_kind.hpp"
 
 #include <fmt/format.h>
 
@@ -48,77 +48,82 @@ result<std::vector<ipmi::role_rule>> roles_of(const std::vector<std::string>& te
 
 }  // namespace
 
-void bind_bmc(config_spec& spec, settings& s) {
+void bmc_kind::bind(config_spec& spec) {
   using std::chrono::milliseconds;
-  spec.group("The BMC (IPMI)");
-  spec.add("bmc-device", s.bmc_device, "the kernel's IPMI device, for the BMC of this machine");
-  spec.add("bmc-host", s.bmc_host,
-           "a BMC over the network instead: its name or address, :port if it is not 623");
-  spec.add_choice("bmc-protocol", s.bmc_protocol, {"2.0", "1.5"}, "IPMI over the network");
-  spec.add("bmc-credentials-file", s.bmc_credentials_file,
+  spec.group("bmc: the management controller (IPMI)");
+  spec.add("bmc-device", device_, "the kernel's IPMI device, for the BMC of this machine");
+  spec.add("bmc-host", host_, "a BMC over the network instead: its name or address, :port if it is not 623");
+  spec.add_choice("bmc-protocol", protocol_, {"2.0", "1.5"}, "IPMI over the network");
+  spec.add("bmc-credentials-file", credentials_file_,
            "file with lines user: and password:, mode 0600, for bmc-host");
-  spec.add("bmc-defaults", s.bmc_defaults,
+  spec.add("bmc-defaults", defaults_,
            "read temperatures, fans, power and the chassis' state without being asked");
-  spec.add("bmc-sensors", s.bmc_sensors,
-           "sensors to read besides those that policies watch: names with * and ?");
-  spec.add("bmc-exclude", s.bmc_exclude, "sensors never to read: names with * and ?");
-  spec.add("bmc-roles", s.bmc_roles,
+  spec.add("bmc-sensors", sensors_, "sensors to read besides those that policies watch: names with * and ?");
+  spec.add("bmc-exclude", exclude_, "sensors never to read: names with * and ?");
+  spec.add("bmc-roles", roles_,
            "what sensors with odd names are: PATTERN=inlet, cpu, system_power, psu_input, psu_output, none");
-  spec.add("bmc-period", s.bmc_period, milliseconds(100), std::chrono::hours(1),
+  spec.add("bmc-period", period_, milliseconds(100), std::chrono::hours(1),
            "time between two reads of a sensor, longer where the BMC is slow");
-  spec.add("bmc-budget", s.bmc_budget, 0.1, 50, "percent of the BMC's time that reading may take");
-  spec.add("ipmi-helper", s.ipmi_helper,
+  spec.add("bmc-budget", budget_percent_, 0.1, 50, "percent of the BMC's time that reading may take");
+  spec.add("ipmi-helper", helper_,
            "the program that speaks with the BMC (default: binnacle-ipmi beside binnacle-agent)");
-  spec.add("ipmi-config", s.ipmi_config,
+  spec.add("ipmi-config", helper_config_,
            "file with its other settings, see binnacle-ipmi --print-config (workarounds, cache folder)");
-  spec.add("ipmi-socket", s.ipmi_socket,
+  spec.add("ipmi-socket", socket_,
            "socket of a binnacle-ipmi that runs as a sidecar; its bmc-device, bmc-host and credentials are "
            "its own");
 }
 
-result<bmc_options> make_bmc_options(const settings& s) {
+result<void> bmc_kind::complete(const settings& s) {
+  if (const auto right = options(s); !right) return right.error();
+  return {};
+}
+
+std::unique_ptr<source> bmc_kind::make(const settings& s, const source_parts& with) const {
+  return std::make_unique<bmc_source>(options(s).value(), with.log.part("bmc"));
+}
+
+result<bmc_options> bmc_kind::options(const settings& s) const {
   bmc_options o;
   // What nobody waits for goes to the board at these ticks: no later than the sensor's next turn.
-  o.period = std::min(s.period, s.bmc_period);
+  o.period = std::min(s.period, period_);
   o.sys_root = s.sys_root;
-  o.socket = s.ipmi_socket;
-  o.helper = s.ipmi_helper.empty() ? helper_beside_us() : s.ipmi_helper;
-  if (s.bmc_host.empty() && !s.bmc_credentials_file.empty()) {
+  o.socket = socket_;
+  o.helper = helper_.empty() ? helper_beside_us() : helper_;
+  if (host_.empty() && !credentials_file_.empty()) {
     return invalid("bmc-credentials-file is set but no bmc-host: the device of this machine needs none");
   }
-  if (!s.bmc_host.empty() && s.bmc_credentials_file.empty() && s.ipmi_socket.empty()) {
+  if (!host_.empty() && credentials_file_.empty() && socket_.empty()) {
     return invalid(
         "bmc-host is set but no bmc-credentials-file: write lines user: and password: into a file "
         "of mode 0600");
   }
-  if (s.bmc_host.empty()) {
-    o.device = s.bmc_device;
-    o.arguments = {"--device", s.bmc_device};
+  if (host_.empty()) {
+    o.device = device_;
+    o.arguments = {"--device", device_};
   } else {
-    o.credentials_file = s.bmc_credentials_file;
-    o.arguments = {"--host",       s.bmc_host,           "--protocol",
-                   s.bmc_protocol, "--credentials-file", s.bmc_credentials_file};
+    o.credentials_file = credentials_file_;
+    o.arguments = {"--host", host_, "--protocol", protocol_, "--credentials-file", credentials_file_};
   }
-  if (!s.ipmi_config.empty()) {
+  if (!helper_config_.empty()) {
     o.arguments.emplace_back("--config");
-    o.arguments.push_back(s.ipmi_config);
+    o.arguments.push_back(helper_config_);
   }
   o.arguments.emplace_back("--log-level");
   o.arguments.push_back(s.log_level);
 
-  for (const auto& [key, patterns] :
-       {std::pair("bmc-sensors", &s.bmc_sensors), {"bmc-exclude", &s.bmc_exclude}}) {
+  for (const auto& [key, patterns] : {std::pair("bmc-sensors", &sensors_), {"bmc-exclude", &exclude_}}) {
     if (auto right = check_patterns(key, *patterns); !right) return right.error();
   }
-  auto roles = roles_of(s.bmc_roles);
+  auto roles = roles_of(roles_);
   if (!roles) return roles.error();
-  o.select.defaults = s.bmc_defaults;
-  o.select.include = s.bmc_sensors;
-  o.select.exclude = s.bmc_exclude;
+  o.select.defaults = defaults_;
+  o.select.include = sensors_;
+  o.select.exclude = exclude_;
   o.select.roles = *std::move(roles);
   o.select.period_ms =
-      static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(s.bmc_period).count());
-  o.select.budget_ratio = s.bmc_budget / 100;
+      static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(period_).count());
+  o.select.budget_ratio = budget_percent_ / 100;
   return o;
 }
 

@@ -1,4 +1,6 @@
-#include "agent/config_bmc.hpp"
+#include "agent/sources/bmc/bmc_kind.hpp"
+
+#include "tests/agent/parsed_kind.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace config_bmc_test {
+namespace bmc_kind_test {
 
 using namespace binnacle;
 using namespace binnacle::agent;
@@ -15,15 +17,20 @@ using words = std::vector<std::string>;
 
 namespace {
 
-std::string refusal(const settings& s) {
-  const auto o = make_bmc_options(s);
-  return o ? "accepted" : o.error().message;
+std::string refusal(std::vector<const char*> flags) {
+  bmc_kind kind;
+  const auto done = support::give(kind, std::move(flags), {});
+  return done ? "accepted" : done.error().message;
 }
 
-TEST_SUITE_BEGIN("agent/config_bmc");
+bmc_options options(std::vector<const char*> flags) {
+  return support::parsed_kind<bmc_kind>(std::move(flags))->options({}).value();
+}
+
+TEST_SUITE_BEGIN("agent/bmc_kind");
 
 TEST_CASE("by default the helper beside the agent reads the device of this machine") {
-  const auto o = make_bmc_options(settings{}).value();
+  const auto o = options({});
   CHECK(o.device == "/dev/ipmi0");
   CHECK(o.socket.empty());
   CHECK(o.helper.ends_with("/binnacle-ipmi"));
@@ -35,13 +42,9 @@ TEST_CASE("by default the helper beside the agent reads the device of this machi
 
 // The password itself is never an argument: anybody may read those.
 TEST_CASE("a BMC over the network is named to the helper with the file of its credentials") {
-  settings s;
-  s.bmc_host = "10.0.0.7";
-  s.bmc_credentials_file = "/etc/binnacle/bmc";
-  s.bmc_protocol = "1.5";
-  s.ipmi_config = "/etc/binnacle/ipmi.yaml";
-  s.ipmi_helper = "/opt/binnacle-ipmi";
-  const auto o = make_bmc_options(s).value();
+  const auto o =
+      options({"--bmc-host", "10.0.0.7", "--bmc-credentials-file", "/etc/binnacle/bmc", "--bmc-protocol",
+               "1.5", "--ipmi-config", "/etc/binnacle/ipmi.yaml", "--ipmi-helper", "/opt/binnacle-ipmi"});
   CHECK(o.device.empty());
   CHECK(o.helper == "/opt/binnacle-ipmi");
   CHECK(o.credentials_file == "/etc/binnacle/bmc");
@@ -51,17 +54,12 @@ TEST_CASE("a BMC over the network is named to the helper with the file of its cr
 }
 
 TEST_CASE("what is to be read goes to the helper as it is") {
-  settings s;
-  s.bmc_defaults = false;
-  s.bmc_sensors = {"*Temp*"};
-  s.bmc_exclude = {"DIMM*"};
-  s.bmc_roles = {"Ambient=inlet", "P?=Diode=cpu"};
-  s.bmc_period = 500ms;
-  s.bmc_budget = 10;
-  const auto o = make_bmc_options(s).value();
+  const auto o =
+      options({"--bmc-defaults=false", "--bmc-sensors", "*Temp*", "--bmc-exclude", "DIMM*", "--bmc-roles",
+               "Ambient=inlet,P?=Diode=cpu", "--bmc-period", "500ms", "--bmc-budget", "10"});
   CHECK_FALSE(o.select.defaults);
-  CHECK(o.select.include == s.bmc_sensors);
-  CHECK(o.select.exclude == s.bmc_exclude);
+  CHECK(o.select.include == words{"*Temp*"});
+  CHECK(o.select.exclude == words{"DIMM*"});
   REQUIRE(o.select.roles.size() == 2);
   CHECK(o.select.roles[0].role == ipmi::sensor_role::inlet);
   CHECK(o.select.roles[1].pattern == "P?=Diode");
@@ -71,44 +69,44 @@ TEST_CASE("what is to be read goes to the helper as it is") {
 }
 
 TEST_CASE("what cannot be is one sentence with the remedy") {
-  settings s;
+  std::string many = "x";
+  for (std::size_t i = 0; i < ipmi::max_patterns; ++i) many += ",x";
+  const std::string longest(ipmi::max_pattern + 1, 'x');
+  std::vector<const char*> flags;
   std::string names;
   SUBCASE("credentials without a host") {
-    s.bmc_credentials_file = "/etc/binnacle/bmc";
+    flags = {"--bmc-credentials-file", "/etc/binnacle/bmc"};
     names = "bmc-host";
   }
   SUBCASE("a host without credentials") {
-    s.bmc_host = "10.0.0.7";
+    flags = {"--bmc-host", "10.0.0.7"};
     names = "bmc-credentials-file";
   }
   SUBCASE("no role") {
-    s.bmc_roles = {"Ambient"};
+    flags = {"--bmc-roles", "Ambient"};
     names = "PATTERN=inlet";
   }
   SUBCASE("an unknown role") {
-    s.bmc_roles = {"Ambient=outlet"};
+    flags = {"--bmc-roles", "Ambient=outlet"};
     names = "PATTERN=inlet";
   }
   SUBCASE("too many patterns") {
-    s.bmc_sensors = words(ipmi::max_patterns + 1, "x");
+    flags = {"--bmc-sensors", many.c_str()};
     names = "at most 50 patterns";
   }
   SUBCASE("a pattern that is too long") {
-    s.bmc_exclude = {std::string(ipmi::max_pattern + 1, 'x')};
+    flags = {"--bmc-exclude", longest.c_str()};
     names = "bmc-exclude";
   }
-  CHECK(refusal(s).find(names) != std::string::npos);
+  CHECK(refusal(flags).find(names) != std::string::npos);
 }
 
 TEST_CASE("a sidecar has its own credentials") {
-  settings s;
-  s.bmc_host = "10.0.0.7";
-  s.ipmi_socket = "/run/binnacle/ipmi.sock";
-  CHECK(refusal(s) == "accepted");
+  CHECK(refusal({"--bmc-host", "10.0.0.7", "--ipmi-socket", "/run/binnacle/ipmi.sock"}) == "accepted");
 }
 
 TEST_SUITE_END();
 
 }  // namespace
 
-}  // namespace config_bmc_test
+}  // namespace bmc_kind_test

@@ -1,0 +1,16 @@
+#include "agent/sources/host/host_kind.hpp"
+
+namespace binnacle::agent {
+
+void host_kind::bind(config_spec& spec) {
+  spec.group("host: the node's best figures");
+  spec.add("inlet-sensors", inlets_,
+           "hwmon sensors (LABEL or CHIP/LABEL) and thermal zones (TYPE) that count as air inlet where no "
+           "BMC gives one: names with * and ?");
+}
+
+std::unique_ptr<source> host_kind::make(const settings& s, const source_parts& /*with*/) const {
+  return std::make_unique<host_source>(host_options{s.period, inlets_, s.proc_root, s.sys_root});
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "agent/source_kind.hpp"
+#include "agent/sources/host/host.hpp"
+
+namespace binnacle::agent {
+
+/// Always read, after the sources that it is made of: it stands last in the list.
+class host_kind final : public source_kind {
+ public:
+  std::string_view name() const noexcept override { return "host"; }
+  bool offered() const noexcept override { return false; }
+  bool of_this_machine() const override { return false; }
+  bool wanted(const settings& /*s*/) const override { return true; }
+  void bind(config_spec& spec) override;
+  std::unique_ptr<source> make(const settings& s, const source_parts& with) const override;
+
+ private:
+  std::vector<std::string> inlets_ = host_options{}.inlets;
+};
+
+}  // namespace binnacle::agent

@@ -1,0 +1,34 @@
+#include "agent/sources/os/os_kind.hpp"
+
+#include <chrono>
+
+namespace binnacle::agent {
+
+void os_kind::bind(config_spec& spec) {
+  using std::chrono::hours;
+  spec.group("os: what the kernel says of the machine");
+  add_period(spec, name(), chosen_.period);
+  spec.add(
+      "os-sensor-period", chosen_.sensor_period, std::chrono::milliseconds(100), hours(1),
+      "time between two reads of what hardware may keep waiting: sensor chips, thermal zones, CPU frequency");
+  spec.add("os-drive-period", chosen_.drive_period, std::chrono::seconds(1), hours(24),
+           "time between two reads of drives' temperatures, each of which is a command to the drive");
+  spec.add("os-per-cpu", chosen_.per_cpu,
+           "also a series for each CPU and core (time, frequency, temperature)");
+  spec.add("virtual-interfaces", chosen_.virtual_interfaces,
+           "announce virtual network interfaces (bridges, pods' ends) too");
+}
+
+os_options os_kind::options(const settings& s) const {
+  auto o = chosen_;
+  o.proc = s.proc_root;
+  o.sys = s.sys_root;
+  o.period = s.period_of(chosen_.period);
+  return o;
+}
+
+std::unique_ptr<source> os_kind::make(const settings& s, const source_parts& /*with*/) const {
+  return std::make_unique<os_source>(options(s));
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,52 @@
+#include "agent/sources/rapl/rapl_kind.hpp"
+
+#include "agent/sources/rapl/power_pmu.hpp"
+#include "agent/sources/rapl/rapl_zones.hpp"
+#include "common/descriptor.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <linux/capability.h>
+
+namespace binnacle::agent {
+
+void rapl_kind::bind(config_spec& spec) {
+  using std::chrono::milliseconds;
+  using std::chrono::minutes;
+  spec.group("rapl: power and energy of CPU packages");
+  add_period(spec, name(), period_, minutes(1));
+  spec.add("rapl-least-period", least_period_, milliseconds(50), minutes(1),
+           "shortest period an aggregator may ask of rapl");
+  spec.add("rapl-tdp", tdp_watts_, 0, 10'000,
+           "watts of one package's TDP where the kernel does not say; 0: unknown");
+}
+
+void rapl_kind::add_needs(const settings& s, source_needs& needs) const {
+  // One zone's file stands for all: the driver makes them alike.
+  const auto tree = find_rapl_zones(s.sys_root);
+  const auto energy = tree ? tree->zones.front().folder + "/energy_uj" : std::string();
+  const bool closed = energy.empty() || (!open_readonly(energy) && errno == EACCES);
+  const bool may_count = (needs.owned & one_capability(CAP_PERFMON)) != 0;
+  if (closed && may_count && !find_power_events(s.sys_root).empty()) {
+    // CAP_PERFMON opens no other file of the node, so it goes before CAP_DAC_READ_SEARCH.
+    needs.capabilities.push_back({CAP_PERFMON, "rapl (the perf PMU power)"});
+  } else if (!energy.empty()) {
+    needs.files.push_back(energy);
+  }
+}
+
+rapl_options rapl_kind::options(const settings& s) const {
+  rapl_options o;
+  o.sys_root = s.sys_root;
+  o.proc_root = s.proc_root;
+  o.period = s.period_of(period_);
+  o.least_period = least_period_;
+  o.tdp_watts = tdp_watts_;
+  return o;
+}
+
+std::unique_ptr<source> rapl_kind::make(const settings& s, const source_parts& /*with*/) const {
+  return std::make_unique<rapl_source>(options(s));
+}
+
+}  // namespace binnacle::agent
