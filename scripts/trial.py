@@ -149,7 +149,7 @@ class Processes:
             if process.poll() is not None:
                 raise Failure(f"{name} ended with status {process.returncode}; its log ends:\n{self.log(name)[-2000:]}")
 
-    def wait_for(self, what, ready, seconds=20.0):
+    def wait_for(self, what, ready, seconds=60.0):
         """The first true value of ready()."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

@@ -1,14 +1,15 @@
 """An attacker without credentials: connections to a port of loopback that say nothing, or too little, and are kept open as long as the server lets them.
 
-    crowd.py PORT [--many N] [--rate N] [--seconds S] [--say nothing|noise|hello|half-hello|request|session] [--networks N] [--first N]
+    crowd.py PORT [--many N] [--rate N] [--say nothing|noise|hello|half-hello|request|session] [--networks N] [--first N]
 
-At most N are held at a time, those that the server closed being replaced, and at most `rate` are made in a second. Prints "made N closed N": how many
-were made, and how many of them the server closed. It says "full" first, as soon as N are, or were, held.
+At most N are held at a time, those that the server closed being replaced, and at most `rate` are made in a second. Goes on until SIGTERM, and prints
+"made N closed N" then: how many were made, and how many of them the server closed.
 """
 
 import argparse
 import resource
 import select
+import signal
 import socket
 import ssl
 import sys
@@ -30,7 +31,7 @@ def client_hello():
 def words(say):
     hello = client_hello()
     return {"nothing": b"", "noise": b"\x00" * 64, "hello": hello, "half-hello": hello[:40], "session": b"",
-            "request": b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx"}[say]
+            "request": b"GET /livez HTTP/1.1\r\nHost: a\r\n"}[say]
 
 
 class Crowd:
@@ -38,15 +39,16 @@ class Crowd:
         self.options = options
         self.words = words(options.say)
         self.held = {}
-        self.poll = select.poll()
+        self.poll = select.epoll()
         self.made = self.closed = 0
+        self.over = False
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self.context.check_hostname, self.context.verify_mode = False, ssl.CERT_NONE
 
     def connect(self):
         one = socket.socket()
-        # 127.0.1.1, 127.0.2.1, ...: each a /24 of its own. Network 0 has the address of those who behave.
-        one.bind((f"127.0.{self.options.first + self.made % self.options.networks}.1", 0))
+        # 127.0.1.66, 127.0.2.66, ...: each a /24 of its own. Network 0 is that of those who behave, who have 127.0.0.1.
+        one.bind((f"127.0.{self.options.first + self.made % self.options.networks}.66", 0))
         one.settimeout(5)
         try:
             one.connect(("127.0.0.1", self.options.port))
@@ -60,7 +62,7 @@ class Crowd:
             return
         one.settimeout(0)
         self.held[one.fileno()] = one
-        self.poll.register(one, select.POLLRDHUP | select.POLLHUP | select.POLLERR)
+        self.poll.register(one, select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR)
 
     def let_go_of_closed(self):
         for number, _ in self.poll.poll(0):
@@ -68,15 +70,14 @@ class Crowd:
             self.held.pop(number).close()
             self.closed += 1
 
+    def end(self, *_):
+        self.over = True
+
     def run(self):
         began = time.monotonic()
-        full = False
-        while (now := time.monotonic()) < began + self.options.seconds:
+        while not self.over:
             self.let_go_of_closed()
-            if not full and self.made >= self.options.many:
-                full = True
-                print("full", flush=True)
-            if len(self.held) >= self.options.many or self.made >= (now - began) * self.options.rate + 1:
+            if len(self.held) >= self.options.many or self.made >= (time.monotonic() - began) * self.options.rate + 1:
                 time.sleep(0.001)
                 continue
             self.connect()
@@ -88,8 +89,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("port", type=int)
     parser.add_argument("--many", type=int, default=1000)
-    parser.add_argument("--rate", type=float, default=1e6)
-    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--rate", type=float, default=500)
     parser.add_argument("--say", default="nothing", choices=["nothing", "noise", "hello", "half-hello", "request", "session"])
     parser.add_argument("--networks", type=int, default=1)
     parser.add_argument("--first", type=int, default=1, help="number of the first network")
@@ -98,7 +98,9 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if hard < options.many + 50:
         sys.exit(f"crowd.py: {options.many} connections need more open files than the {hard} allowed here")
-    Crowd(options).run()
+    crowd = Crowd(options)
+    signal.signal(signal.SIGTERM, crowd.end)
+    crowd.run()
 
 
 if __name__ == "__main__":

