@@ -10,7 +10,7 @@
 #include "aggregator/kube/policy_objects.hpp"
 #include "aggregator/kube/refusal.hpp"
 #include "aggregator/kube/send_events.hpp"
-#include "aggregator/label_keeper.hpp"
+#include "aggregator/labels/node_label_sync.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/said_once.hpp"

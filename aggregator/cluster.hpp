@@ -2,11 +2,11 @@
 
 #include "aggregator/config.hpp"
 #include "aggregator/decision/ring.hpp"
-#include "aggregator/enforce/label_writer.hpp"
 #include "aggregator/extender/placements.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/kube/node_objects.hpp"
 #include "aggregator/kube/pod_objects.hpp"
+#include "aggregator/labels/label_writer.hpp"
 #include "aggregator/policy/view.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"

@@ -4,7 +4,7 @@
 #include "aggregator/descriptor_plan.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
-#include "aggregator/label_desk.hpp"
+#include "aggregator/labels/label_router.hpp"
 #include "aggregator/policy/alias_file.hpp"
 #include "aggregator/policy/engine.hpp"
 #include "aggregator/policy/problem.hpp"

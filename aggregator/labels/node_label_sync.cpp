@@ -1,10 +1,10 @@
-#include "aggregator/label_keeper.hpp"
+#include "aggregator/labels/node_label_sync.hpp"
 
-#include "aggregator/enforce/wake_list.hpp"
 #include "aggregator/kube/election.hpp"
 #include "aggregator/kube/follow.hpp"
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/node_objects.hpp"
+#include "aggregator/labels/wake_list.hpp"
 #include "common/async/timers.hpp"
 #include "common/said_once.hpp"
 

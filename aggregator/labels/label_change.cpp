@@ -1,4 +1,4 @@
-#include "aggregator/enforce/label_change.hpp"
+#include "aggregator/labels/label_change.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/label_book.hpp"
+#include "aggregator/labels/standalone_labels.hpp"
 #include "aggregator/policy/engine.hpp"
 #include "aggregator/store/warehouse.hpp"
 

@@ -1,4 +1,4 @@
-#include "aggregator/enforce/label_writer.hpp"
+#include "aggregator/labels/label_writer.hpp"
 
 #include <fmt/format.h>
 

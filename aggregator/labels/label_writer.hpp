@@ -1,7 +1,7 @@
 #pragma once
 
-#include "aggregator/enforce/label_change.hpp"
 #include "aggregator/kube/refusal.hpp"
+#include "aggregator/labels/label_change.hpp"
 #include "common/backoff.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"

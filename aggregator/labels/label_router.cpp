@@ -1,4 +1,4 @@
-#include "aggregator/label_desk.hpp"
+#include "aggregator/labels/label_router.hpp"
 
 #include <algorithm>
 #include <utility>

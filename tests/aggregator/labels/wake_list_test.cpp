@@ -1,4 +1,4 @@
-#include "aggregator/enforce/wake_list.hpp"
+#include "aggregator/labels/wake_list.hpp"
 
 #include <doctest/doctest.h>
 
@@ -67,7 +67,7 @@ struct house {
 };
 using names = std::vector<std::string>;
 
-TEST_SUITE("aggregator/enforce/wake_list") {
+TEST_SUITE("aggregator/labels/wake_list") {
   TEST_CASE("a node that would take a pod now which it refused is named, once") {
     house h;
     h.filter("web", {0, 1});

@@ -1,4 +1,4 @@
-#include "aggregator/enforce/wake_list.hpp"
+#include "aggregator/labels/wake_list.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "aggregator/decision/ring.hpp"
-#include "aggregator/enforce/label_writer.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/kube/client.hpp"
 #include "aggregator/kube/node_objects.hpp"
+#include "aggregator/labels/label_writer.hpp"
 #include "aggregator/policy/view.hpp"
 #include "common/async/task_group.hpp"
 #include "common/log.hpp"

@@ -1,4 +1,4 @@
-#include "aggregator/enforce/label_change.hpp"
+#include "aggregator/labels/label_change.hpp"
 
 #include <boost/json/parse.hpp>
 #include <doctest/doctest.h>
@@ -40,7 +40,7 @@ std::string patch(const kube::node_objects::node& n, const policy::label_wishes&
   return c.empty() ? "" : enforce::patch_of("n1", n, c).body;
 }
 
-TEST_SUITE("aggregator/enforce/label_change") {
+TEST_SUITE("aggregator/labels/label_change") {
   TEST_CASE(
       "a label goes on together with the annotation that says it is ours, if the node is as we know it") {
     CHECK(

@@ -1,4 +1,4 @@
-#include "aggregator/label_book.hpp"
+#include "aggregator/labels/standalone_labels.hpp"
 
 namespace binnacle::aggregator {
 

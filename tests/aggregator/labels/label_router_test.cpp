@@ -1,4 +1,4 @@
-#include "aggregator/label_desk.hpp"
+#include "aggregator/labels/label_router.hpp"
 
 #include "tests/aggregator/policy/world.hpp"
 
@@ -70,7 +70,7 @@ struct house {
   label_desk desk;
 };
 
-TEST_SUITE("aggregator/label_desk") {
+TEST_SUITE("aggregator/labels/label_router") {
   TEST_CASE("standalone: wishes are done in a book, and shown") {
     house h(false);
     h.agent('a');

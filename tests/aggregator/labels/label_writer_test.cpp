@@ -1,4 +1,4 @@
-#include "aggregator/enforce/label_writer.hpp"
+#include "aggregator/labels/label_writer.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -70,7 +70,7 @@ const std::string on = R"({"hot":"violating"})";
 const std::string off = R"({"hot":null})";
 const std::string is_on = R"("hot":"violating")";
 
-TEST_SUITE("aggregator/enforce/label_writer") {
+TEST_SUITE("aggregator/labels/label_writer") {
   TEST_CASE("nothing is written before it is known what belongs to policies") {
     talk t;
     enforce::label_writer fresh(t.nodes, {}, 1);
