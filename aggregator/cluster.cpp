@@ -67,11 +67,12 @@ struct cluster::impl {
         events({"binnacle-aggregator", s.replica_id}),
         pace(std::random_device{}()) {}
 
-  void pass_on(ingest_loop& writer);
+  void pass_on(ingest_inbox& writer);
   void count_pods(extender::placements& placed);
   void look_at_lease();
   task<void> keep_statuses(sources from);
-  task<void> look_at_status(kube::object_key key, sources from, const label_keeper::foreign_labels& foreign);
+  task<void> look_at_status(kube::object_key key, sources from,
+                            const labels::node_label_sync::foreign_labels& foreign);
   task<void> write_status(kube::object_key key, boost::json::object wanted, enforce::urgency how);
   std::optional<kube::object_key> next_object();
 
@@ -83,9 +84,9 @@ struct cluster::impl {
   kube::reflector pod_follower;
   kube::election candidate;
   kube::event_recorder events;
-  std::unique_ptr<label_keeper> labels;        // from start() on
-  std::unique_ptr<async::event> news;          // of events
-  std::unique_ptr<async::task_group> running;  // from start() on
+  std::unique_ptr<labels::node_label_sync> nodes;  // from start() on
+  std::unique_ptr<async::event> news;              // of events
+  std::unique_ptr<async::task_group> running;      // from start() on
   enforce::status_pace pace;
   kube::object_key last_looked_at;
   said_once policy_trouble, pod_trouble, lease_trouble, status_trouble;
@@ -100,7 +101,7 @@ struct cluster::impl {
 
 // After each step of the follower: what changed goes to the ingest loop, and a change for the worse or the
 // better is said once.
-void cluster::impl::pass_on(ingest_loop& writer) {
+void cluster::impl::pass_on(ingest_inbox& writer) {
   std::vector<policy_text> changed;
   for (kube::policy_objects::change& c : policies.take()) {
     pace.forget(c.name);
@@ -161,7 +162,7 @@ void cluster::impl::look_at_lease() {
                          : fmt::format("this replica writes nothing any more: {} holds the Lease",
                                        candidate.holder()));
   }
-  if (std::exchange(led, leads) != leads) labels->look_at_lease();
+  if (std::exchange(led, leads) != leads) nodes->look_at_lease();
 }
 
 /// All in turn, by key.
@@ -183,7 +184,7 @@ task<void> cluster::impl::keep_statuses(sources from) {
       const async::deadline until = within(next_round - before);
       co_await statuses_due->wait(until);
     }
-    const label_keeper::foreign_labels foreign = labels->foreign();
+    const labels::node_label_sync::foreign_labels foreign = nodes->foreign();
     // Those that just changed: somebody waits for their columns.
     const auto fresh = unjudged.take(judged->policies_taken);
     for (std::size_t i = 0; i < fresh.size(); ++i) {
@@ -203,7 +204,7 @@ task<void> cluster::impl::keep_statuses(sources from) {
 
 /// Writes the status of a policy if it says something else now and it is time.
 task<void> cluster::impl::look_at_status(kube::object_key key, sources from,
-                                         const label_keeper::foreign_labels& foreign) {
+                                         const labels::node_label_sync::foreign_labels& foreign) {
   const instant now = boot_clock::now();
   const auto found = policies.objects().find(key);
   if (found == policies.objects().end() || unjudged.awaits(key) || !candidate.leads(now)) co_return;
@@ -262,16 +263,16 @@ result<std::unique_ptr<cluster>> cluster::open(const settings& s, logger log) {
   return std::unique_ptr<cluster>(new cluster(std::move(made)));
 }
 
-void cluster::start(async::loop& on, ingest_loop& writer, sources from) {
+void cluster::start(async::loop& on, ingest_inbox& writer, sources from) {
   impl* self = impl_.get();
   self->news = std::make_unique<async::event>(on);
   self->statuses_due = std::make_unique<async::event>(on);
   self->judged = &from.judged;
   self->running = std::make_unique<async::task_group>(on, self->log);
-  label_keeper::parts parts{self->api, writer, from.nodes, from.decisions,
-                            [self] { return self->candidate.leads(boot_clock::now()); }};
-  self->labels = std::make_unique<label_keeper>(std::move(parts), on, self->log);
-  self->labels->start(*self->running);
+  labels::node_label_sync::parts parts{self->api, writer, from.nodes, from.decisions,
+                                       [self] { return self->candidate.leads(boot_clock::now()); }};
+  self->nodes = std::make_unique<labels::node_label_sync>(std::move(parts), on, self->log);
+  self->nodes->start(*self->running);
   std::function<void()> after_policies = [self, &writer] { self->pass_on(writer); };
   std::function<void()> after_pods = [self, placed = &from.placed] { self->count_pods(*placed); };
   std::function<void()> after_lease = [self] { self->look_at_lease(); };
@@ -292,16 +293,16 @@ async::task<void> cluster::stop(async::deadline until) {
 }
 
 std::vector<std::string> cluster::nodes_without_object() const {
-  return impl_->labels ? impl_->labels->without_object() : std::vector<std::string>();
+  return impl_->nodes ? impl_->nodes->without_object() : std::vector<std::string>();
 }
 const kube::packed_labels* cluster::labels_of(std::string_view node) const {
-  const kube::node_objects::node* known = impl_->labels ? impl_->labels->objects().find(node) : nullptr;
+  const kube::node_objects::node* known = impl_->nodes ? impl_->nodes->objects().find(node) : nullptr;
   return known == nullptr ? nullptr : &known->labels;
 }
 std::size_t cluster::node_objects() const noexcept {
-  return impl_->labels ? impl_->labels->objects().nodes().size() : 0;
+  return impl_->nodes ? impl_->nodes->objects().nodes().size() : 0;
 }
-bool cluster::nodes_read() const noexcept { return impl_->labels && impl_->labels->nodes_read(); }
+bool cluster::nodes_read() const noexcept { return impl_->nodes && impl_->nodes->nodes_read(); }
 bool cluster::policies_read() const noexcept { return impl_->policy_follower.is_synced(); }
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
 std::shared_ptr<kube::client> cluster::api() const { return impl_->api; }
@@ -322,12 +323,12 @@ cluster::report cluster::state() const {
                                      &impl_->candidate.trouble(), &impl_->status_trouble.text()}) {
     if (!trouble->empty()) out.troubles.push_back(*trouble);
   }
-  if (impl_->labels) {
-    label_keeper::report labels = impl_->labels->state();
-    for (std::string& trouble : labels.troubles) out.troubles.push_back(std::move(trouble));
-    out.patches = labels.patches;
-    out.foreign_labels = labels.foreign;
-    out.wakes_dropped = labels.wakes_dropped;
+  if (impl_->nodes) {
+    labels::node_label_sync::report nodes = impl_->nodes->state();
+    for (std::string& trouble : nodes.troubles) out.troubles.push_back(std::move(trouble));
+    out.patches = nodes.patches;
+    out.foreign_labels = nodes.foreign;
+    out.wakes_dropped = nodes.wakes_dropped;
   }
   out.calls = c.calls;
   out.refused = c.refused;
@@ -340,7 +341,9 @@ void cluster::reported() {
   if (impl_->statuses_due && impl_->unjudged.any(impl_->judged->policies_taken))
     impl_->statuses_due->notify();
 }
-void cluster::take_wishes(std::vector<node_wishes> wishes) { impl_->labels->take_wishes(std::move(wishes)); }
-void cluster::take_claims(policy::label_claims claims) { impl_->labels->take_claims(std::move(claims)); }
+void cluster::take_wishes(std::vector<labels::node_wishes> wishes) {
+  impl_->nodes->take_wishes(std::move(wishes));
+}
+void cluster::take_claims(policy::label_claims claims) { impl_->nodes->take_claims(std::move(claims)); }
 
 }  // namespace binnacle::aggregator

@@ -3,10 +3,10 @@
 #include "aggregator/config.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/placements.hpp"
-#include "aggregator/ingest_loop.hpp"
 #include "aggregator/kube/node_objects.hpp"
 #include "aggregator/kube/pod_objects.hpp"
 #include "aggregator/labels/label_writer.hpp"
+#include "aggregator/loop_messages.hpp"
 #include "aggregator/policy/view.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"
@@ -40,8 +40,8 @@ class cluster {
     bool leads = false;                                   ///< this replica writes
     std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
     std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;
-    enforce::label_writer::counters patches;  ///< of nodes
-    std::size_t foreign_labels = 0;           ///< that are not written because somebody else has them
+    labels::label_writer::counters patches;  ///< of nodes
+    std::size_t foreign_labels = 0;          ///< that are not written because somebody else has them
   };
   /// What statuses and wakes are made of, and who is told where pods are; all on the faces loop.
   struct sources {
@@ -56,7 +56,7 @@ class cluster {
   ~cluster();
 
   /// Follows the API server from now on; policies go to `writer`.
-  void start(async::loop& on, ingest_loop& writer, sources from);
+  void start(async::loop& on, ingest_inbox& writer, sources from);
   /// Ends all that, and lets the next replica write at once.
   async::task<void> stop(async::deadline until);
   report state() const;
@@ -77,7 +77,7 @@ class cluster {
   // From the ingest loop, on the faces loop, after start().
   /// sources::judged is a newer one.
   void reported();
-  void take_wishes(std::vector<node_wishes> wishes);
+  void take_wishes(std::vector<labels::node_wishes> wishes);
   void take_claims(policy::label_claims claims);
 
  private:

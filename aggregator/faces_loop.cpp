@@ -109,7 +109,7 @@ decision::ring_limits ring_limits(const settings& s) {
 
 }  // namespace
 
-struct faces_loop::impl {
+struct faces_loop::impl final : faces_inbox {
   impl(const settings& s, const descriptor_plan& r, std::shared_ptr<const metrics::alias_table> n, logger l)
       : options(s),
         room(r),
@@ -119,8 +119,23 @@ struct faces_loop::impl {
         decisions(ring_limits(s)),
         extend(nodes, decisions, extender_options(s), boot_clock::now, log.part("extender")) {}
 
+  // faces_inbox, on the ingest loop
+  void take(faces_news news) override;
+  void take(ingest_report report) override;
+  void review(std::string token, std::function<void(result<ingest::token_holder>)> then) override;
+
+  // The same, arrived on this loop.
+  void arrived(store::node_update u) { nodes.apply(std::move(u)); }
+  void arrived(labels_carried l) { nodes.node(l.id, l.node).labels = std::move(l.labels); }
+  void arrived(labels_would_be l) { nodes.node(l.id, l.node).would_be = std::move(l.labels); }
+  void arrived(wishes_changed w) { kubernetes->take_wishes(std::move(w.wishes)); }
+  void arrived(policy::label_claims c) { kubernetes->take_claims(std::move(c)); }
+  void arrived(const nodes_forgotten& gone) { nodes.forget(gone.ids); }
+  void arrived(policies_published p) { nodes.set_policies(std::move(p.table)); }
+  void arrived(aliases_replaced a) { names.replace(std::move(a.table)); }
+
   result<std::shared_ptr<tls::context>> load(tls::client_certificate clients);
-  void make_apis(ingest_loop& writer);
+  void make_apis(ingest_inbox& writer);
   result<void> serve(std::string name, std::int64_t port, std::size_t most, std::shared_ptr<tls::context> tls,
                      http::router routes);
   bool knows_most_nodes();
@@ -165,6 +180,28 @@ struct faces_loop::impl {
   bool agents_came = false;
 };
 
+void faces_loop::impl::take(faces_news news) {
+  auto shared = std::make_shared<faces_news>(std::move(news));
+  async::post(loop, [this, shared] { std::visit([this](auto& one) { arrived(std::move(one)); }, *shared); });
+}
+
+void faces_loop::impl::take(ingest_report report) {
+  auto shared = std::make_shared<ingest_report>(std::move(report));
+  async::post(loop, [this, shared] {
+    ingest = std::move(*shared);
+    if (kubernetes) kubernetes->reported();
+  });
+}
+
+void faces_loop::impl::review(std::string token, std::function<void(result<ingest::token_holder>)> then) {
+  async::post(loop, [this, token = std::move(token), then = std::move(then)]() mutable {
+    auto tell = [then = std::move(then)](const result<callers::agent_tokens::answer>& said) {
+      then(said.has_error() ? result<ingest::token_holder>(said.error()) : holder_of(*said));
+    };
+    agents->ask(std::move(token), std::move(tell));
+  });
+}
+
 result<std::shared_ptr<tls::context>> faces_loop::impl::load(tls::client_certificate clients) {
   tls::options o;
   o.side = tls::role::server;
@@ -204,7 +241,7 @@ http::health faces_loop::impl::health() {
   return out;
 }
 
-void faces_loop::impl::make_apis(ingest_loop& writer) {
+void faces_loop::impl::make_apis(ingest_inbox& writer) {
   windows = std::make_unique<questions::watched_columns>(
       [this, &writer](const store::column_spec& spec,
                       std::function<void(questions::watched_columns::started)> then) {
@@ -371,59 +408,9 @@ faces_loop::faces_loop(const settings& s, const descriptor_plan& room,
     : impl_(std::make_unique<impl>(s, room, std::move(names), std::move(log))) {}
 faces_loop::~faces_loop() = default;
 
-faces_mail faces_loop::mail() {
-  impl* self = impl_.get();
-  faces_mail out;
-  out.node = [self](store::node_update u) {
-    auto shared = std::make_shared<store::node_update>(std::move(u));
-    async::post(self->loop, [self, shared] { self->nodes.apply(std::move(*shared)); });
-  };
-  out.labels = [self](store::node_id id, const std::string& name, std::map<std::string, std::string> labels) {
-    async::post(self->loop,
-                [self, id, name, labels = std::move(labels)] { self->nodes.node(id, name).labels = labels; });
-  };
-  out.would_be_labels = [self](store::node_id id, const std::string& name,
-                               std::map<std::string, std::string> labels) {
-    async::post(self->loop, [self, id, name, labels = std::move(labels)] {
-      self->nodes.node(id, name).would_be = labels;
-    });
-  };
-  out.wishes = [self](std::vector<node_wishes> wishes) {
-    auto shared = std::make_shared<std::vector<node_wishes>>(std::move(wishes));
-    async::post(self->loop, [self, shared] { self->kubernetes->take_wishes(std::move(*shared)); });
-  };
-  out.claims = [self](policy::label_claims claims) {
-    auto shared = std::make_shared<policy::label_claims>(std::move(claims));
-    async::post(self->loop, [self, shared] { self->kubernetes->take_claims(std::move(*shared)); });
-  };
-  out.forgotten = [self](std::vector<store::node_id> gone) {
-    async::post(self->loop, [self, gone = std::move(gone)] { self->nodes.forget(gone); });
-  };
-  out.policies = [self](std::shared_ptr<const policy::policy_table> table) {
-    async::post(self->loop, [self, table = std::move(table)] { self->nodes.set_policies(table); });
-  };
-  out.aliases = [self](std::shared_ptr<const metrics::alias_table> table) {
-    async::post(self->loop, [self, table = std::move(table)] { self->names.replace(table); });
-  };
-  out.report = [self](ingest_report report) {
-    auto shared = std::make_shared<ingest_report>(std::move(report));
-    async::post(self->loop, [self, shared] {
-      self->ingest = std::move(*shared);
-      if (self->kubernetes) self->kubernetes->reported();
-    });
-  };
-  out.review = [self](std::string token, std::function<void(result<ingest::token_holder>)> then) {
-    async::post(self->loop, [self, token = std::move(token), then = std::move(then)]() mutable {
-      auto tell = [then = std::move(then)](const result<callers::agent_tokens::answer>& said) {
-        then(said.has_error() ? result<ingest::token_holder>(said.error()) : holder_of(*said));
-      };
-      self->agents->ask(std::move(token), std::move(tell));
-    });
-  };
-  return out;
-}
+faces_inbox& faces_loop::inbox() noexcept { return *impl_; }
 
-result<void> faces_loop::start(ingest_loop& writer) {
+result<void> faces_loop::start(ingest_inbox& writer) {
   impl& self = *impl_;
   const settings& s = self.options;
   if (!s.kube_config.empty()) {

@@ -2,7 +2,7 @@
 
 #include "aggregator/config.hpp"
 #include "aggregator/descriptor_plan.hpp"
-#include "aggregator/ingest_loop.hpp"
+#include "aggregator/loop_messages.hpp"
 #include "aggregator/questions/watched_columns.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
@@ -17,23 +17,23 @@
 namespace binnacle::aggregator {
 
 /// The readers (ARCHITECTURE.md, Threads): the extender, the custom metrics API, ops and health, on one event
-/// loop, with the view they share. Threads: start() before run(); the functions of mail() may be called from
-/// any thread; everything else on the thread of run().
+/// loop, with the view they share. Threads: start() before run(); inbox() from any thread; everything else on
+/// the thread of run().
 class faces_loop {
  public:
-  /// `names`: until mail().aliases brings others.
+  /// `names`: until inbox() brings others.
   faces_loop(const settings& s, const descriptor_plan& room,
              std::shared_ptr<const metrics::alias_table> names, logger log);
   ~faces_loop();
   faces_loop(const faces_loop&) = delete;
   faces_loop& operator=(const faces_loop&) = delete;
 
-  /// The letter box for the ingest loop: its functions post to this loop.
-  faces_mail mail();
+  /// For the ingest loop.
+  faces_inbox& inbox() noexcept;
 
   /// Loads certificates and binds the ports. `writer` is asked for columns and must outlive run(). Errors:
   /// one sentence with the remedy.
-  result<void> start(ingest_loop& writer);
+  result<void> start(ingest_inbox& writer);
 
   /// Runs until SIGTERM or SIGINT came, settings::drain was over, during which everything is served and
   /// /readyz fails, and running requests have ended (or it was over once more). `on_signal` is called in

@@ -1,5 +1,6 @@
 #include "aggregator/ingest_loop.hpp"
 
+#include "aggregator/core/core.hpp"
 #include "aggregator/ingest/listener.hpp"
 #include "aggregator/policy/folder.hpp"
 #include "common/async/follow_files.hpp"
@@ -28,76 +29,46 @@ std::string account_name(const std::string& text) {
   return "system:serviceaccount:" + text.substr(0, slash) + ":" + text.substr(slash + 1);
 }
 
+core_options core_options_of(const settings& s) {
+  core_options out;
+  out.limits.nodes = static_cast<std::size_t>(s.max_nodes);
+  out.policies.label_namespaces = s.label_namespaces;
+  out.in_cluster = !s.kube_config.empty();
+  return out;
+}
+
 }  // namespace
 
-struct ingest_loop::impl final : policy::sink, policy::column_source {
-  impl(const settings& s, const descriptor_plan& r, policy::alias_file names, faces_mail m, logger l)
+struct ingest_loop::impl {
+  impl(const settings& s, const descriptor_plan& r, policy::alias_file names, faces_inbox& f, logger l)
       : options(s),
         room(r),
-        mail(std::move(m)),
+        faces(f),
         log(std::move(l)),
         tasks(loop, log),
-        engine_due(loop),
+        tick_due(loop),
         report_due(loop),
         aliases(std::move(names)),
-        stock(limits_of(s), {}, *aliases.table()),
-        judge(*this, *this, engine_options(s)),
         files(s.policies),
-        labels(!s.kube_config.empty(), stock, judge, {mail.labels, mail.would_be_labels, mail.wishes}) {
-    stock.set_sink([this](store::column_id column, store::node_id node, const store::sample& value) {
-      judge.update(column, node, value, boot_clock::now());
-      rearm();
-    });
-  }
-
-  static store::warehouse_limits limits_of(const settings& s) {
-    store::warehouse_limits out;
-    out.nodes = static_cast<std::size_t>(s.max_nodes);
-    return out;
-  }
-  static policy::engine_options engine_options(const settings& s) {
-    policy::engine_options out;
-    out.label_namespaces = s.label_namespaces;
-    out.told_nodes_only = !s.kube_config.empty();
-    return out;
-  }
+        inner(core_options_of(s), aliases.table(),
+              [this](change c) { std::visit([this](auto& one) { take(std::move(one)); }, c); }) {}
 
   result<void> load_certificates();
   result<void> open_port();
   void read_policies();
   void read_aliases();
-  void take(const std::vector<policy_text>& changed, std::string trouble, bool all_read);
+  void take_texts(const std::vector<policy_text>& changed, std::string trouble, bool all_read);
   void tell(const policy::problem& p, std::string_view kind) const;
   void policies_changed();
-  void on_node(store::node_update u);
   ingest_report report() const;
 
-  // policy::column_source
-  watched watch(const store::column_spec& spec, instant now) override {
-    const auto made = stock.watch(spec, now);
-    interest_changed = true;
-    return {made.id, made.values};
-  }
-  void release(store::column_id id) override {
-    stock.unwatch(id);
-    interest_changed = true;
-  }
-  duration stale_after(store::column_id id) const override { return stock.stale_after(id); }
-  const policy::family_names& announced() const override { return stock.families(); }
+  // What the core yields.
+  void take(faces_news news) { faces.take(std::move(news)); }
+  void take(interest_changed news);
+  void take(const policy_event& e);
+  void take(const policy::condition& c) const;
+  void take(deadline_moved) { tick_due.notify(); }
 
-  // policy::sink
-  void happened(const policy::event& e) override;
-  void changed(const policy::condition& c) override;
-  void relabel(store::node_id node) override { labels.relabel(node); }
-  void published(std::shared_ptr<const policy::policy_table> table) override {
-    mail.policies(std::move(table));
-  }
-
-  void rearm();
-  instant next_deadline() const {
-    return std::min(judge.next_deadline().value_or(instant::max()), stock.next_deadline());
-  }
-  void after_engine();
   void count_left_out_lines(instant now);
 
   task<void> keep_deadlines();
@@ -109,29 +80,24 @@ struct ingest_loop::impl final : policy::sink, policy::column_source {
   // Constant after construction.
   const settings options;
   const descriptor_plan room;
-  const faces_mail mail;
+  faces_inbox& faces;
   const logger log;
 
   // Owned by the loop.
   async::loop loop;
   async::task_group tasks;
-  async::event engine_due, report_due;
-  instant armed_for = instant::max();
+  async::event tick_due, report_due;
   std::shared_ptr<tls::context> certificates;
   std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
   policy::alias_file aliases;
-  store::warehouse stock;
-  policy::engine judge;
   policy::folder files;
   policy::policy_set texts;
-  label_desk labels;
   bool policies_read = false;  // all that the API server has
   std::uint64_t policies_taken = 0;
-  bool interest_changed = false;
-  std::uint64_t interest_seen = 0;
   static constexpr std::size_t most_node_lines = 50;
   std::size_t node_lines = 0;
   instant node_lines_until{};
+  core inner;
   std::unique_ptr<ingest::listener> door;
 };
 
@@ -164,28 +130,15 @@ result<void> ingest_loop::impl::open_port() {
   if (!options.agents_account.empty()) {
     o.agents_account = account_name(options.agents_account);
     o.review = [this](std::string token, std::function<void(result<ingest::token_holder>)> then) {
-      mail.review(std::move(token), [this, then = std::move(then)](result<ingest::token_holder> who) {
+      faces.review(std::move(token), [this, then = std::move(then)](result<ingest::token_holder> who) {
         async::post(loop, [then, who = std::move(who)] { then(who); });
       });
     };
   }
-  ingest::ingest_events events;
-  events.node_changed = [this](store::node_update u) { on_node(std::move(u)); };
-  door = std::make_unique<ingest::listener>(loop, std::move(o), stock, std::move(events), log);
+  door = std::make_unique<ingest::listener>(loop, std::move(o), inner, log);
   auto started = door->start();
-  if (started.has_value()) door->set_interest(stock.interest());
+  if (started.has_value()) door->set_interest(inner.store().interest());
   return started;
-}
-
-void ingest_loop::impl::on_node(store::node_update u) {
-  const instant now = boot_clock::now();
-  labels.appeared(u.id, u.name, now);
-  judge.node_added(u.id, now);
-  // The first node with a flat name's series, or a mean's counter, tells which families those are.
-  const std::uint64_t interest = stock.interest_version();
-  if (std::exchange(interest_seen, interest) != interest) interest_changed = true;
-  mail.node(std::move(u));
-  after_engine();
 }
 
 void ingest_loop::impl::read_policies() {
@@ -194,7 +147,8 @@ void ingest_loop::impl::read_policies() {
   policies_changed();
 }
 
-void ingest_loop::impl::take(const std::vector<policy_text>& changed, std::string trouble, bool all_read) {
+void ingest_loop::impl::take_texts(const std::vector<policy_text>& changed, std::string trouble,
+                                   bool all_read) {
   ++policies_taken;
   report_due.notify();
   std::set<std::string> names;
@@ -222,10 +176,7 @@ void ingest_loop::impl::read_aliases() {
     log.error("aliases: {}; those read before stay in force", p.text());
   if (aliases.table() == before) return;
   log.info("aliases: {} taken over from {}", aliases.table()->own(), options.aliases);
-  stock.set_names(*aliases.table(), boot_clock::now());
-  interest_changed = true;
-  mail.aliases(aliases.table());
-  after_engine();
+  inner.aliases(aliases.table(), boot_clock::now());
 }
 
 // What was refused is logged with its place and remedy, once per change.
@@ -238,14 +189,11 @@ void ingest_loop::impl::tell(const policy::problem& p, std::string_view kind) co
 }
 
 void ingest_loop::impl::policies_changed() {
-  judge.set_policies(texts.policies(), boot_clock::now());
-  // Before the wishes that follow from it. While some policies may be unread no label is nobody's.
-  if (policies_read) {
-    auto wrong = texts.wrong_ones();
-    const bool none = judge.table()->empty() && wrong.empty();
-    mail.claims({judge.label_keys(), std::move(wrong), none});
-  }
-  after_engine();
+  inner.policies({texts.policies(), texts.wrong_ones(), policies_read}, boot_clock::now());
+}
+
+void ingest_loop::impl::take(interest_changed news) {
+  if (door) door->set_interest(std::move(news.wanted));
 }
 
 void ingest_loop::impl::count_left_out_lines(instant now) {
@@ -256,54 +204,34 @@ void ingest_loop::impl::count_left_out_lines(instant now) {
 }
 
 // A heat wave must not become a flood of lines: of what happens to nodes, the first fifty in ten seconds.
-void ingest_loop::impl::happened(const policy::event& e) {
-  const std::string who = e.policy.name_space + "/" + e.policy.name;
-  if (!e.node) {
-    log.info("policy {}: {}", who, e.message);
+void ingest_loop::impl::take(const policy_event& e) {
+  const std::string who = e.what.policy.name_space + "/" + e.what.policy.name;
+  if (e.node.empty()) {
+    log.info("policy {}: {}", who, e.what.message);
     return;
   }
-  if (!stock.known(*e.node)) return;  // forgotten: one line says so for all
   const instant now = boot_clock::now();
   count_left_out_lines(now);
   if (node_lines == 0) node_lines_until = now + std::chrono::seconds(10);
   if (++node_lines > most_node_lines) return;
-  log.info("policy {} on {}{}: {}", who, stock.name(*e.node), e.dry_run ? " (DryRun)" : "", e.message);
+  log.info("policy {} on {}{}: {}", who, e.node, e.what.dry_run ? " (DryRun)" : "", e.what.message);
 }
 
-void ingest_loop::impl::changed(const policy::condition& c) {
+void ingest_loop::impl::take(const policy::condition& c) const {
   // A first batch gives one metric after the other a value, and MetricMissing a shorter text each time.
   if (!c.active || c.reworded) return;
   log.warning("policy {}{}{}: {}: {}", c.policy.text(), c.strategy ? ", " : "",
               c.strategy ? policy::to_string(*c.strategy) : "", policy::to_string(c.what), c.message);
 }
 
-/// To be called after every call of the engine.
-void ingest_loop::impl::after_engine() {
-  rearm();
-  if (interest_changed && door) {
-    interest_changed = false;
-    door->set_interest(stock.interest());
-  }
-  labels.do_wishes(boot_clock::now());
-}
-
-// Wakes the timer when something became due sooner than it thinks, or labels wait for the engine to be done.
-void ingest_loop::impl::rearm() {
-  if (labels.has_work() || next_deadline() < armed_for) engine_due.notify();
-}
-
 // The one timer for what happens because nothing arrived.
 task<void> ingest_loop::impl::keep_deadlines() {
   for (;;) {
     const instant now = boot_clock::now();
-    // The store first: what it still has a value for is not missing.
-    stock.expire(now);
-    judge.tick(now);
-    labels.do_wishes(now);
-    armed_for = next_deadline();
+    const instant next = inner.tick(now);
     const async::deadline until =
-        armed_for == instant::max() ? async::never : within(std::max(armed_for - now, duration::zero()));
-    co_await engine_due.wait(until);
+        next == instant::max() ? async::never : within(std::max(next - now, duration::zero()));
+    co_await tick_due.wait(until);
   }
 }
 
@@ -323,7 +251,7 @@ task<void> ingest_loop::impl::keep_aliases() {
 
 task<void> ingest_loop::impl::keep_reporting() {
   for (;;) {
-    mail.report(report());
+    faces.take(report());
     count_left_out_lines(boot_clock::now());  // though nothing happens after them
     co_await async::sleep_for(between_reports);
     const async::deadline until = within(report_period - between_reports);
@@ -337,15 +265,8 @@ task<void> ingest_loop::impl::keep_forgetting() {
   for (;;) {
     co_await async::sleep_for(
         std::clamp<duration>(options.forget_after / 10, std::chrono::seconds(1), std::chrono::minutes(1)));
-    const instant now = boot_clock::now();
-    const auto gone = stock.forget_idle(options.forget_after, now,
-                                        [this](const std::string& name) { return labels.keeps(name); });
+    const auto gone = inner.forget_idle(options.forget_after, boot_clock::now());
     if (gone.empty()) continue;
-    std::vector<store::node_id> ids;
-    for (const auto& n : gone) ids.push_back(n.id);
-    mail.forgotten(std::move(ids));
-    labels.forgot(gone, now);
-    after_engine();
     const bool one = gone.size() == 1;
     log.info("{} not been connected for {} and {} forgotten, with values and labels: {}{}",
              one ? "1 node has" : fmt::format("{} nodes have", gone.size()), human(options.forget_after),
@@ -358,16 +279,17 @@ ingest_report ingest_loop::impl::report() const {
   out.sessions = door->counters();
   out.contests = door->contests(boot_clock::now());
   out.repeated_ends = door->repeated_ends(boot_clock::now());
+  const store::warehouse& stock = inner.store();
   out.store = stock.counters();
-  out.engine = judge.counters();
+  out.engine = inner.engine().counters();
   out.nodes = stock.node_count();
   out.ids_given = stock.ids_given();
   out.most_ids = stock.most_ids();
   out.series = stock.series_count();
   out.columns = stock.columns_in_use();
   out.shapes = stock.kinds();
-  out.strategies = judge.status();
-  out.conditions = judge.conditions();
+  out.strategies = inner.engine().status();
+  out.conditions = inner.engine().conditions();
   out.problems = texts.problems();
   out.problems.insert(out.problems.end(), aliases.problems().begin(), aliases.problems().end());
   out.policies_taken = policies_taken;
@@ -377,14 +299,14 @@ ingest_report ingest_loop::impl::report() const {
 }
 
 ingest_loop::ingest_loop(const settings& s, const descriptor_plan& room, policy::alias_file names,
-                         faces_mail mail, logger log)
-    : impl_(std::make_unique<impl>(s, room, std::move(names), std::move(mail), std::move(log))) {}
+                         faces_inbox& faces, logger log)
+    : impl_(std::make_unique<impl>(s, room, std::move(names), faces, std::move(log))) {}
 ingest_loop::~ingest_loop() = default;
 
 result<void> ingest_loop::start() {
   if (auto loaded = impl_->load_certificates(); loaded.has_error()) return loaded;
   const bool standalone = impl_->options.kube_config.empty();
-  if (!standalone) impl_->judge.set_writes_labels(false, boot_clock::now());
+  if (!standalone) impl_->inner.set_writes_labels(false, boot_clock::now());
   if (standalone) impl_->read_policies();
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;
   impl_->tasks.spawn("deadlines", impl_->keep_deadlines());
@@ -414,45 +336,33 @@ void ingest_loop::stop(std::chrono::milliseconds grace) {
 
 void ingest_loop::watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) {
   async::post(impl_->loop, [this, spec = std::move(spec), then = std::move(then)] {
-    then(impl_->stock.watch(spec, boot_clock::now()));
-    impl_->interest_changed = true;
-    impl_->after_engine();
+    then(impl_->inner.watch(spec, boot_clock::now()));
   });
 }
 
 void ingest_loop::unwatch(store::column_id id) {
-  async::post(impl_->loop, [this, id] {
-    impl_->stock.unwatch(id);
-    impl_->interest_changed = true;
-    impl_->after_engine();
-  });
+  async::post(impl_->loop, [this, id] { impl_->inner.unwatch(id, boot_clock::now()); });
 }
 
 void ingest_loop::take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read) {
   async::post(impl_->loop, [this, changed = std::move(changed), trouble = std::move(trouble), all_read] {
-    impl_->take(changed, trouble, all_read);
+    impl_->take_texts(changed, trouble, all_read);
   });
 }
 
-void ingest_loop::take_node_labels(std::vector<node_labels> nodes) {
-  async::post(impl_->loop, [this, nodes = std::move(nodes)] {
-    impl_->labels.told(nodes, boot_clock::now());
-    impl_->after_engine();
-  });
+void ingest_loop::take_node_labels(std::vector<labels::node_labels> nodes) {
+  async::post(impl_->loop,
+              [this, nodes = std::move(nodes)] { impl_->inner.node_labels(nodes, boot_clock::now()); });
 }
 
-void ingest_loop::take_taken_keys(std::vector<node_taken> nodes) {
+void ingest_loop::take_taken_keys(std::vector<labels::node_taken> nodes) {
   async::post(impl_->loop, [this, nodes = std::move(nodes)]() mutable {
-    impl_->labels.taken(std::move(nodes), boot_clock::now());
-    impl_->after_engine();
+    impl_->inner.taken_keys(std::move(nodes), boot_clock::now());
   });
 }
 
 void ingest_loop::set_writes_labels(bool writes) {
-  async::post(impl_->loop, [this, writes] {
-    impl_->judge.set_writes_labels(writes, boot_clock::now());
-    impl_->after_engine();
-  });
+  async::post(impl_->loop, [this, writes] { impl_->inner.set_writes_labels(writes, boot_clock::now()); });
 }
 
 }  // namespace binnacle::aggregator

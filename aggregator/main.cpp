@@ -42,7 +42,7 @@ int run(const settings& s, policy::alias_file names, const logger& log) {
         limit, room.agents, std::min({room.extender, room.metrics, room.ops, room.health}));
   }
   faces_loop faces(s, room, names.table(), log);
-  ingest_loop ingest(s, room, std::move(names), faces.mail(), log.part("ingest"));
+  ingest_loop ingest(s, room, std::move(names), faces.inbox(), log.part("ingest"));
   if (auto started = ingest.start(); started.has_error()) {
     log.error("{}", started.error().message);
     return 1;

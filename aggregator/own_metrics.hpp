@@ -4,7 +4,7 @@
 #include "aggregator/callers/gatekeeper.hpp"
 #include "aggregator/cluster.hpp"
 #include "aggregator/extender/counters.hpp"
-#include "aggregator/ingest_loop.hpp"
+#include "aggregator/loop_messages.hpp"
 #include "aggregator/ops/report.hpp"
 #include "aggregator/policy/view.hpp"
 

@@ -132,9 +132,7 @@ void agent_session::drain_events(instant now) {
         break;
       case machine_event::batch: on_batch(now); break;
       case machine_event::clock: on_clock(now); break;
-      case machine_event::statuses:
-        core_->tell({.id = *node_, .name = name_, .at = now, .sources = machine_.take_statuses()});
-        break;
+      case machine_event::statuses: core_->to.sources(*node_, machine_.take_statuses(), now); break;
       case machine_event::ended:
         on_end(now);
         more = false;
@@ -157,14 +155,13 @@ void agent_session::count_left_out(instant now) {
 }
 
 void agent_session::on_catalog(instant now) {
-  auto outcome = core_->store.set_catalog(*node_, machine_.take_catalog(), now);
+  auto outcome = core_->to.catalogue(*node_, machine_.take_catalog(), now);
   if (outcome.has_error()) {
     const bool ours = outcome.error().code == errc::overloaded;
     return machine_.close(ours ? wire::reason::overloaded : wire::reason::catalogue_too_large,
                           outcome.error().message);
   }
   for (const std::string& sentence : outcome->refusals) core_->log.warning("{}: {}", name_, sentence);
-  if (outcome->changed) core_->tell({.id = *node_, .name = name_, .at = now, .cells = outcome->cells});
   waits_until_ = pace_.took(now);
   if (waits_until_ <= now) return;
   ++core_->counters.slowed_catalogs;
@@ -178,7 +175,7 @@ void agent_session::on_batch(instant now) {
   const wire::batch& b = machine_.last_batch();
   wire::link_offset& clock = core_->link_of(*node_).clock;
   clock.add(b.sent_at_ns, now);
-  auto applied = core_->store.apply(*node_, b, clock.offset(), now);
+  auto applied = core_->to.batch(*node_, b, clock.offset(), now);
   if (applied.has_error()) return machine_.close(wire::reason::unknown_series, applied.error().message);
   ++core_->counters.batches;
   core_->counters.samples += b.values.size();
@@ -309,8 +306,7 @@ void agent_session::leave(instant now) {
   if (link.current.lock().get() != this) return;  // a newer session has the node
   link.current.reset();
   if (c.closed) return;
-  c.store.set_linked(*node_, false, now);
-  c.tell({.id = *node_, .name = name_, .at = now, .connected = false});
+  c.to.disconnected(*node_, now);
 }
 
 }  // namespace binnacle::ingest

@@ -103,7 +103,7 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   if (node_) return machine_.accept(std::move(w), now);  // a renewed credential
 
   std::string name = canonical_node(said.node);
-  const auto id = c.store.node(name);
+  const auto id = c.to.node(name);
   if (id.has_error()) return machine_.refuse(wire::reason::overloaded, id.error().message, come_back_later);
 
   node_link& link = c.link_of(*id);
@@ -129,13 +129,7 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   --c.counters.greeting;
   leave_seat();
   c.known.add(address_, now);
-  c.store.set_linked(*node_, true, now);
-  c.tell({.id = *node_,
-          .name = name_,
-          .at = now,
-          .connected = true,
-          .agent_version = said.agent_version,
-          .peer_address = peer_.peer_address()});
+  c.to.connected(*node_, said.agent_version, peer_.peer_address(), now);
   c.log.info("{} connected, agent {}", who(), said.agent_version);
   machine_.accept(std::move(w), now);
   if (!c.interest.wishes.empty()) (void)machine_.want(c.interest);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/core/core.hpp"
 #include "aggregator/ingest/admission.hpp"
 #include "aggregator/ingest/listener.hpp"
 #include "common/async/task_group.hpp"
@@ -52,11 +53,10 @@ struct node_link {
 /// What the listener and its sessions share. Owned by all of them, so that a session never outlives what it
 /// uses.
 struct core {
-  core(async::loop& on, ingest_options o, store::warehouse& s, ingest_events e, logger l)
+  core(async::loop& on, ingest_options o, aggregator::core& t, logger l)
       : loop(on),
         options(std::move(o)),
-        store(s),
-        events(std::move(e)),
+        to(t),
         log(std::move(l)),
         known(options.max_sessions),
         tasks(on, log) {}
@@ -64,8 +64,7 @@ struct core {
   // Constant after construction.
   async::loop& loop;
   const ingest_options options;
-  store::warehouse& store;
-  const ingest_events events;
+  aggregator::core& to;  ///< what agents say goes there
   const logger log;
 
   // Owned by the loop.
@@ -79,7 +78,7 @@ struct core {
   std::vector<node_link> links;                     ///< by node id
   std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, by name
   std::map<std::string, store::node_id> restless;   ///< likewise, whose sessions end again and again
-  bool closed = false;  ///< the listener has gone: store and events may have gone too
+  bool closed = false;                              ///< the listener has gone, and `to` may have gone, too
   rare_warning handshake_warning, overload_warning, catalog_warning, left_out_warning;
   std::minstd_rand random{std::random_device{}()};
   std::array<rare_warning, wire::reason_count> end_warnings;  ///< by reason
@@ -87,9 +86,6 @@ struct core {
   node_link& link_of(store::node_id id) {
     if (links.size() <= store::index(id)) links.resize(store::index(id) + 1);
     return links[store::index(id)];
-  }
-  void tell(store::node_update u) const {
-    if (events.node_changed && !closed) events.node_changed(std::move(u));
   }
 };
 

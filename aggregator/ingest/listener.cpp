@@ -41,8 +41,8 @@ void watch_peer(async::tcp_socket& s) {
 }  // namespace
 
 struct listener::impl : std::enable_shared_from_this<listener::impl> {
-  impl(async::loop& on, ingest_options options, store::warehouse& store, ingest_events events, logger log)
-      : shared(std::make_shared<core>(on, std::move(options), store, std::move(events), std::move(log))),
+  impl(async::loop& on, ingest_options options, aggregator::core& to, logger log)
+      : shared(std::make_shared<core>(on, std::move(options), to, std::move(log))),
         silent(on, shared->options.handshake_queue, shared->options.hello_deadline, shared->counters,
                shared->tasks, [this](arrival who) { line_up(std::move(who)); }),
         line(shared->options.handshake_queue),
@@ -168,9 +168,8 @@ task<void> listener::impl::drain(std::shared_ptr<impl> self, async::deadline unt
   done();
 }
 
-listener::listener(boost::asio::io_context& loop, ingest_options options, store::warehouse& store,
-                   ingest_events events, logger log)
-    : impl_(std::make_shared<impl>(loop, std::move(options), store, std::move(events), std::move(log))) {}
+listener::listener(boost::asio::io_context& loop, ingest_options options, aggregator::core& to, logger log)
+    : impl_(std::make_shared<impl>(loop, std::move(options), to, std::move(log))) {}
 
 listener::~listener() {
   impl_->stopping = true;

@@ -2,8 +2,6 @@
 
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
-#include "aggregator/store/view.hpp"
-#include "aggregator/store/warehouse.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
 #include "common/tls/context.hpp"
@@ -18,7 +16,11 @@
 #include <string>
 #include <vector>
 
-/// The door for agents: TLS, sessions, and what they bring into the store.
+namespace binnacle::aggregator {
+class core;
+}
+
+/// The door for agents: TLS, sessions, and the events that they make of what agents say.
 namespace binnacle::ingest {
 
 struct ingest_options {
@@ -45,18 +47,12 @@ struct ingest_options {
   std::chrono::seconds silence{30};  ///< or three times the node's longest period, if that is more
 };
 
-/// Told on the ingest loop.
-struct ingest_events {
-  /// A node connected, was left, has another row, or a source's health changed: for the view of the faces.
-  std::function<void(store::node_update)> node_changed;
-};
-
 /// Accepts agents, admits their handshakes at a bounded rate, and runs one session each until start's
-/// counterpart stop(). One bad session ends itself only. Threads: all calls on the loop's.
+/// counterpart stop(). What agents say becomes events of `to`, which must outlive this. One bad session ends
+/// itself only. Threads: all calls on the loop's.
 class listener {
  public:
-  listener(boost::asio::io_context& loop, ingest_options options, store::warehouse& store,
-           ingest_events events, logger log);
+  listener(boost::asio::io_context& loop, ingest_options options, aggregator::core& to, logger log);
   ~listener();
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;

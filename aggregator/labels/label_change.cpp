@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdint>
 
-namespace binnacle::enforce {
+namespace binnacle::labels {
 namespace {
 
 using action = policy::label_wish::action;
@@ -91,4 +91,4 @@ http::call patch_of(const std::string& name, const kube::node_objects::node& nod
                           change.annotations.empty() ? "" : node.version);
 }
 
-}  // namespace binnacle::enforce
+}  // namespace binnacle::labels

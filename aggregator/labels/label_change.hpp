@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace binnacle::enforce {
+namespace binnacle::labels {
 
 /// What is to be changed of one node so that its labels are as they should be.
 struct label_change {
@@ -35,4 +35,4 @@ void add_wake(const kube::node_objects::node& node, label_change& to);
 http::call patch_of(const std::string& name, const kube::node_objects::node& node,
                     const label_change& change);
 
-}  // namespace binnacle::enforce
+}  // namespace binnacle::labels

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-namespace binnacle::aggregator {
+namespace binnacle::labels {
 
-label_desk::label_desk(bool in_cluster, store::warehouse& nodes, policy::engine& engine, letters to)
+label_router::label_router(bool in_cluster, store::warehouse& nodes, policy::engine& engine, letters to)
     : in_cluster_(in_cluster), nodes_(nodes), engine_(engine), to_(std::move(to)) {}
 
-void label_desk::do_wishes(instant now) {
+void label_router::do_wishes(instant now) {
   while (!waiting_.empty()) {
     std::vector<store::node_id> nodes = std::exchange(waiting_, {});
     std::sort(nodes.begin(), nodes.end());
@@ -20,15 +20,15 @@ void label_desk::do_wishes(instant now) {
       continue;
     }
     for (const store::node_id node : nodes) {
-      if (!book_.apply(node, engine_.labels(node))) continue;
-      engine_.set_node_labels(node, book_.of(node), now);
-      to_.carried(node, nodes_.name(node), book_.of(node));
+      if (!standalone_.apply(node, engine_.labels(node))) continue;
+      engine_.set_node_labels(node, standalone_.of(node), now);
+      to_.carried(node, nodes_.name(node), standalone_.of(node));
     }
   }
 }
 
-void label_desk::show_dry_run(store::node_id node) {
-  label_book::labels would;
+void label_router::show_dry_run(store::node_id node) {
+  label_map would;
   for (auto& [key, wish] : engine_.would_be_labels(node)) {
     if (wish.what == policy::label_wish::action::set) would.emplace(key, wish.value);
   }
@@ -42,7 +42,7 @@ void label_desk::show_dry_run(store::node_id node) {
   to_.would_be(node, nodes_.name(node), std::move(would));
 }
 
-void label_desk::send_wishes(const std::vector<store::node_id>& nodes) {
+void label_router::send_wishes(const std::vector<store::node_id>& nodes) {
   std::vector<node_wishes> news;
   for (const store::node_id node : nodes) {
     const auto at = objects_.find(nodes_.name(node));
@@ -55,7 +55,7 @@ void label_desk::send_wishes(const std::vector<store::node_id>& nodes) {
   if (!news.empty()) to_.wishes(std::move(news));
 }
 
-void label_desk::appeared(store::node_id node, const std::string& name, instant now) {
+void label_router::appeared(store::node_id node, const std::string& name, instant now) {
   const auto at = objects_.find(name);
   if (at == objects_.end()) return;
   engine_.set_node_labels(node, at->second.labels, now);
@@ -63,20 +63,20 @@ void label_desk::appeared(store::node_id node, const std::string& name, instant 
   relabel(node);
 }
 
-bool label_desk::keeps(const std::string& name) const {
+bool label_router::keeps(const std::string& name) const {
   const auto at = objects_.find(name);
   return at != objects_.end() && !at->second.labels.empty();
 }
 
-void label_desk::forgot(const std::vector<store::warehouse::gone_node>& gone, instant now) {
+void label_router::forgot(const std::vector<store::warehouse::gone_node>& gone, instant now) {
   for (const auto& n : gone) {
     engine_.node_gone(n.id, now);
-    book_.forget(n.id);
+    standalone_.forget(n.id);
     would_be_.erase(n.id);
   }
 }
 
-void label_desk::told(const std::vector<node_labels>& nodes, instant now) {
+void label_router::told(const std::vector<node_labels>& nodes, instant now) {
   for (const node_labels& n : nodes) {
     if (n.labels) {
       object& known = objects_[n.node];
@@ -93,7 +93,7 @@ void label_desk::told(const std::vector<node_labels>& nodes, instant now) {
   }
 }
 
-void label_desk::taken(std::vector<node_taken> nodes, instant now) {
+void label_router::taken(std::vector<node_taken> nodes, instant now) {
   for (node_taken& n : nodes) {
     const auto at = objects_.find(n.node);
     if (at == objects_.end()) continue;
@@ -104,7 +104,7 @@ void label_desk::taken(std::vector<node_taken> nodes, instant now) {
 
 /// A node that carries labels is known from then on, also before its agent comes, so that they count for
 /// maxNodes.
-void label_desk::tell_engine(const std::string& name, const object& known, instant now) {
+void label_router::tell_engine(const std::string& name, const object& known, instant now) {
   auto id = nodes_.find(name);
   if (!id && known.labels.empty()) return;
   if (!id) {
@@ -119,4 +119,4 @@ void label_desk::tell_engine(const std::string& name, const object& known, insta
   relabel(*id);
 }
 
-}  // namespace binnacle::aggregator
+}  // namespace binnacle::labels

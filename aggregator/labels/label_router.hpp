@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/labels/messages.hpp"
 #include "aggregator/labels/standalone_labels.hpp"
 #include "aggregator/policy/engine.hpp"
 #include "aggregator/store/warehouse.hpp"
@@ -10,39 +11,22 @@
 #include <string>
 #include <vector>
 
-namespace binnacle::aggregator {
+namespace binnacle::labels {
 
-/// The labels of ours that a Node object carries; none: there is no such object (any more).
-struct node_labels {
-  std::string node;
-  std::optional<label_book::labels> labels;
-};
-
-/// Which of the keys that are wished for somebody else has on a node; see engine::set_taken_keys().
-struct node_taken {
-  std::string node;
-  policy::taken_keys keys;
-};
-
-struct node_wishes {
-  std::string node;
-  policy::label_wishes wishes;
-};
-
-/// What becomes of the engine's wishes, on the ingest loop. Standalone they are done in a book. In a cluster
-/// they are sent to the faces loop, which writes, for nodes whose labels the engine has heard of: nothing is
-/// wished before that. Pure: time is given.
-class label_desk {
+/// Takes the engine's wishes for labels to where they are done. Without Kubernetes that is standalone_labels.
+/// In a cluster it is node_label_sync on the faces loop, and a node's wishes are sent only after its Node
+/// object has been read. Part of the core, on the ingest loop. Pure: time is given.
+class label_router {
  public:
   struct letters {
-    std::function<void(store::node_id, const std::string& name, label_book::labels)> carried;
+    std::function<void(store::node_id, const std::string& name, label_map)> carried;
     /// What policies in DryRun would give.
-    std::function<void(store::node_id, const std::string& name, label_book::labels)> would_be;
+    std::function<void(store::node_id, const std::string& name, label_map)> would_be;
     std::function<void(std::vector<node_wishes>)> wishes;
   };
 
   /// The references must outlive this.
-  label_desk(bool in_cluster, store::warehouse& nodes, policy::engine& engine, letters to);
+  label_router(bool in_cluster, store::warehouse& nodes, policy::engine& engine, letters to);
 
   /// The engine names a node while it works; do_wishes() is for when it is done.
   void relabel(store::node_id node) { waiting_.push_back(node); }
@@ -63,7 +47,7 @@ class label_desk {
 
  private:
   struct object {
-    label_book::labels labels;
+    label_map labels;
     policy::taken_keys taken;
     std::optional<policy::label_wishes> sent;
   };
@@ -76,9 +60,9 @@ class label_desk {
   policy::engine& engine_;
   const letters to_;
   std::vector<store::node_id> waiting_;
-  label_book book_;
-  std::map<store::node_id, label_book::labels> would_be_;  // as last told, of nodes that have any
+  standalone_labels standalone_;
+  std::map<store::node_id, label_map> would_be_;  // as last told, of nodes that have any
   std::map<std::string, object> objects_;
 };
 
-}  // namespace binnacle::aggregator
+}  // namespace binnacle::labels

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace binnacle::enforce {
+namespace binnacle::labels {
 namespace {
 
 using namespace std::chrono_literals;
@@ -187,4 +187,4 @@ std::map<std::string, std::set<std::string>> label_writer::foreign() const {
   return out;
 }
 
-}  // namespace binnacle::enforce
+}  // namespace binnacle::labels

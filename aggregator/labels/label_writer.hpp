@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace binnacle::enforce {
+namespace binnacle::labels {
 
 /// Which node is patched next, and how: one patch at a time, one a second for each node, and a bound for all
 /// of them together; what fails is tried again with pauses, from what is known then. Whatever happens between
@@ -103,4 +103,4 @@ class label_writer {
   counters counters_;
 };
 
-}  // namespace binnacle::enforce
+}  // namespace binnacle::labels

@@ -15,7 +15,7 @@
 #include <random>
 #include <utility>
 
-namespace binnacle::aggregator {
+namespace binnacle::labels {
 namespace {
 
 using async::task;
@@ -26,7 +26,7 @@ constexpr duration look_for_wakes = std::chrono::milliseconds(250);  // while po
 
 }  // namespace
 
-struct label_keeper::impl {
+struct node_label_sync::impl {
   impl(parts p, async::loop& on, logger l)
       : with(std::move(p)),
         log(std::move(l)),
@@ -46,15 +46,15 @@ struct label_keeper::impl {
   const logger log;
   kube::node_objects objects;
   kube::reflector follower;
-  enforce::label_writer labels;
-  enforce::wake_list waiting;
+  label_writer labels;
+  wake_list waiting;
   async::event news;
   bool claims_known = false;
   bool writes = false;  // as the ingest loop has been told
   said_once follow_trouble, write_trouble;
 };
 
-void label_keeper::impl::say(said_once& told, const std::string& trouble, const char* over) {
+void node_label_sync::impl::say(said_once& told, const std::string& trouble, const char* over) {
   if (!told.is_news(trouble)) return;
   if (trouble.empty()) {
     log.info("{}", over);
@@ -64,7 +64,7 @@ void label_keeper::impl::say(said_once& told, const std::string& trouble, const 
 }
 
 // After each step of the follower and each write: what nodes carry now goes to the ingest loop.
-void label_keeper::impl::pass_on() {
+void node_label_sync::impl::pass_on() {
   std::vector<node_labels> changed;
   const instant now = boot_clock::now();
   for (std::string& name : objects.take()) {
@@ -72,7 +72,7 @@ void label_keeper::impl::pass_on() {
     const kube::node_objects::node* node = objects.find(name);
     changed.push_back({std::move(name), node == nullptr ? std::nullopt : std::optional(node->written())});
   }
-  if (!changed.empty()) with.writer.take_node_labels(std::move(changed));
+  if (!changed.empty()) with.router.take_node_labels(std::move(changed));
   if (!follow_trouble.text().empty() && follower.trouble().empty()) labels.reachable(now);
   say(follow_trouble, follower.trouble(), "Nodes are up to date again");
   news.notify();
@@ -80,19 +80,19 @@ void label_keeper::impl::pass_on() {
 
 // With the Lease, and with everything read that says which labels are whose. The ingest loop has been told
 // all nodes' labels before, so that those that are there have their places.
-void label_keeper::impl::lead(instant now) {
+void node_label_sync::impl::lead(instant now) {
   const bool now_writes = with.leads() && follower.is_synced() && claims_known;
   labels.set_leads(now_writes, now);
-  if (std::exchange(writes, now_writes) != now_writes) with.writer.set_writes_labels(now_writes);
+  if (std::exchange(writes, now_writes) != now_writes) with.router.set_writes_labels(now_writes);
 }
 
-void label_keeper::impl::wake(instant now) {
+void node_label_sync::impl::wake(instant now) {
   if (waiting.empty()) return;
   for (const std::string& node : waiting.due(with.nodes, with.decisions.names(), now)) labels.wake(node, now);
 }
 
 // A place of maxNodes is not for a label that cannot be written.
-void label_keeper::impl::tell_taken() {
+void node_label_sync::impl::tell_taken() {
   std::vector<node_taken> news;
   std::string first;
   std::size_t some = 0;
@@ -105,10 +105,10 @@ void label_keeper::impl::tell_taken() {
         "{}{}: not our label, left alone; a node where all labels of a strategy are taken has no "
         "place of its maxNodes",
         first, some == 1 ? "" : fmt::format(" (and {} more nodes alike)", some - 1));
-  if (!news.empty()) with.writer.take_taken_keys(std::move(news));
+  if (!news.empty()) with.router.take_taken_keys(std::move(news));
 }
 
-task<void> label_keeper::impl::write() {
+task<void> node_label_sync::impl::write() {
   for (;;) {
     const instant now = boot_clock::now();
     lead(now);
@@ -134,17 +134,17 @@ task<void> label_keeper::impl::write() {
 }
 
 // What was written is known at once, the watch tells it later.
-void label_keeper::impl::take_answer(const http::answer& a) {
+void node_label_sync::impl::take_answer(const http::answer& a) {
   if (a.status != 200) return;
   const auto object = kube::parse_object(a.body);
   if (object.has_value()) objects.patched(labels.under_way(), *object);
 }
 
-label_keeper::label_keeper(parts p, async::loop& on, logger log)
+node_label_sync::node_label_sync(parts p, async::loop& on, logger log)
     : impl_(std::make_unique<impl>(std::move(p), on, std::move(log))) {}
-label_keeper::~label_keeper() = default;
+node_label_sync::~node_label_sync() = default;
 
-void label_keeper::start(async::task_group& in) {
+void node_label_sync::start(async::task_group& in) {
   impl* self = impl_.get();
   self->with.decisions.set_observer([self](const decision::record& r) {
     self->waiting.answered(r, boot_clock::now());
@@ -155,26 +155,28 @@ void label_keeper::start(async::task_group& in) {
   in.spawn("node labels", self->write());
 }
 
-void label_keeper::look_at_lease() { impl_->news.notify(); }
+void node_label_sync::look_at_lease() { impl_->news.notify(); }
 
-void label_keeper::take_wishes(std::vector<node_wishes> wishes) {
+void node_label_sync::take_wishes(std::vector<node_wishes> wishes) {
   const instant now = boot_clock::now();
   for (node_wishes& w : wishes) impl_->labels.wish(w.node, std::move(w.wishes), now);
   impl_->news.notify();
 }
 
-void label_keeper::take_claims(policy::label_claims claims) {
+void node_label_sync::take_claims(policy::label_claims claims) {
   impl_->labels.claim(std::move(claims), boot_clock::now());
   impl_->claims_known = true;
   impl_->news.notify();
 }
 
-const kube::node_objects& label_keeper::objects() const noexcept { return impl_->objects; }
-bool label_keeper::nodes_read() const noexcept { return impl_->follower.is_synced(); }
+const kube::node_objects& node_label_sync::objects() const noexcept { return impl_->objects; }
+bool node_label_sync::nodes_read() const noexcept { return impl_->follower.is_synced(); }
 
-std::map<std::string, std::set<std::string>> label_keeper::foreign() const { return impl_->labels.foreign(); }
+std::map<std::string, std::set<std::string>> node_label_sync::foreign() const {
+  return impl_->labels.foreign();
+}
 
-std::vector<std::string> label_keeper::without_object() const {
+std::vector<std::string> node_label_sync::without_object() const {
   std::vector<std::string> out;
   if (!impl_->follower.is_synced()) return out;
   for (const auto& [name, node] : impl_->with.nodes.nodes()) {
@@ -183,7 +185,7 @@ std::vector<std::string> label_keeper::without_object() const {
   return out;
 }
 
-label_keeper::report label_keeper::state() const {
+node_label_sync::report node_label_sync::state() const {
   report out;
   for (const said_once* told : {&impl_->follow_trouble, &impl_->write_trouble}) {
     if (!told->text().empty()) out.troubles.push_back(told->text());
@@ -194,4 +196,4 @@ label_keeper::report label_keeper::state() const {
   return out;
 }
 
-}  // namespace binnacle::aggregator
+}  // namespace binnacle::labels

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "aggregator/decision/ring.hpp"
-#include "aggregator/ingest_loop.hpp"
 #include "aggregator/kube/client.hpp"
 #include "aggregator/kube/node_objects.hpp"
 #include "aggregator/labels/label_writer.hpp"
+#include "aggregator/labels/messages.hpp"
 #include "aggregator/policy/view.hpp"
 #include "common/async/task_group.hpp"
 #include "common/log.hpp"
@@ -16,30 +16,30 @@
 #include <string>
 #include <vector>
 
-namespace binnacle::aggregator {
+namespace binnacle::labels {
 
 /// Nodes' labels in a cluster, on the faces loop: follows the Node objects, tells the ingest loop what they
 /// carry of ours, and writes what the engine wishes while this replica has the Lease. Pods that were refused
 /// here are woken from here, with the Lease or without: no other replica knows of them, and a wake more does
 /// no harm. Include from .cpp files only.
-class label_keeper {
+class node_label_sync {
  public:
   struct parts {
     std::shared_ptr<kube::client> api;
-    ingest_loop& writer;
+    router_inbox& router;
     const policy::view& nodes;
     decision::ring& decisions;
     std::function<bool()> leads;  ///< asked before every write
   };
   struct report {
     std::vector<std::string> troubles;  ///< sentences
-    enforce::label_writer::counters patches;
+    label_writer::counters patches;
     std::size_t foreign = 0;          ///< labels that are not written because somebody else has them
     std::uint64_t wakes_dropped = 0;  ///< pods that nobody wakes, being too many
   };
 
-  label_keeper(parts p, async::loop& on, logger log);
-  ~label_keeper();
+  node_label_sync(parts p, async::loop& on, logger log);
+  ~node_label_sync();
 
   void start(async::task_group& in);
   /// The Lease came or went.
@@ -62,4 +62,4 @@ class label_keeper {
   std::unique_ptr<impl> impl_;
 };
 
-}  // namespace binnacle::aggregator
+}  // namespace binnacle::labels

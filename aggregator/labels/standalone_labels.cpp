@@ -1,10 +1,10 @@
 #include "aggregator/labels/standalone_labels.hpp"
 
-namespace binnacle::aggregator {
+namespace binnacle::labels {
 
-bool label_book::apply(store::node_id node, const policy::label_wishes& wishes) {
+bool standalone_labels::apply(store::node_id node, const policy::label_wishes& wishes) {
   if (nodes_.size() <= store::index(node)) nodes_.resize(store::index(node) + 1);
-  labels& have = nodes_[store::index(node)];
+  label_map& have = nodes_[store::index(node)];
   bool changed =
       std::erase_if(have, [&wishes](const auto& label) { return !wishes.contains(label.first); }) > 0;
   for (const auto& [key, wish] : wishes) {
@@ -23,13 +23,13 @@ bool label_book::apply(store::node_id node, const policy::label_wishes& wishes) 
   return changed;
 }
 
-const label_book::labels& label_book::of(store::node_id node) const {
-  static const labels none;
+const label_map& standalone_labels::of(store::node_id node) const {
+  static const label_map none;
   return store::index(node) < nodes_.size() ? nodes_[store::index(node)] : none;
 }
 
-void label_book::forget(store::node_id node) {
+void standalone_labels::forget(store::node_id node) {
   if (store::index(node) < nodes_.size()) nodes_[store::index(node)].clear();
 }
 
-}  // namespace binnacle::aggregator
+}  // namespace binnacle::labels

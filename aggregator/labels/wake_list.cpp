@@ -4,7 +4,7 @@
 #include <bit>
 #include <set>
 
-namespace binnacle::enforce {
+namespace binnacle::labels {
 namespace {
 
 constexpr std::size_t word_bits = 64;
@@ -120,4 +120,4 @@ std::vector<std::string> wake_list::due(const policy::view& nodes, const decisio
   return r.take();
 }
 
-}  // namespace binnacle::enforce
+}  // namespace binnacle::labels

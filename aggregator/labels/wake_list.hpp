@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace binnacle::enforce {
+namespace binnacle::labels {
 
 /// Pods that a dontschedule strategy has kept from every node, and the nodes that have refused them: when one
 /// of these would take the pod now, it is named, so that a change of the node makes the scheduler try again
@@ -52,4 +52,4 @@ class wake_list {
   std::uint64_t dropped_ = 0;
 };
 
-}  // namespace binnacle::enforce
+}  // namespace binnacle::labels

@@ -386,8 +386,7 @@ TEST_SUITE("aggregator/ingest/storm") {
       co_await h.until(gone);
       co_await h.stop();
 
-      house small(loop);
-      small.store = store::warehouse({.nodes = 1});
+      house small(loop, {}, 1);
       visitor third(small, "node-3"), fourth(small, "node-4");
       co_await third.hello("node-3");
       CHECK(third.last == event::welcomed);

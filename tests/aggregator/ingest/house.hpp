@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/core/core.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/listener.hpp"
 #include "common/async/stream.hpp"
@@ -16,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-/// An ingest with its store on loopback, and agents to visit it.
+/// An ingest with its core on loopback, and agents to visit it.
 namespace binnacle::ingest::test {
 
 using namespace std::chrono_literals;
@@ -24,7 +25,9 @@ using async::task;
 using async::within;
 
 struct house {
-  explicit house(async::loop& on, ingest_options o = {}) : loop(on) {
+  explicit house(async::loop& on, ingest_options o = {}, std::size_t most_nodes = 20'000)
+      : loop(on),
+        core({.limits = {.nodes = most_nodes}}, names, [this](aggregator::change c) { take(std::move(c)); }) {
     tls::options server{tls::role::server, ca.issue_server(),
                         o.review ? tls::client_certificate::optional : tls::client_certificate::required,
                         true, "binnacle/1"};
@@ -32,13 +35,7 @@ struct house {
     o.port = 0;
     o.tls = tls::context::load(server).value();
     o.replica_id = "replica-1";
-    ingest_events events;
-    events.node_changed = [this](store::node_update u) {
-      ++updates;
-      view.apply(std::move(u));
-    };
-    door = std::make_unique<listener>(on, std::move(o), store, std::move(events),
-                                      logger("test", log_level::off));
+    door = std::make_unique<listener>(on, std::move(o), core, logger("test", log_level::off));
     REQUIRE(door->start().has_value());
   }
 
@@ -72,13 +69,22 @@ struct house {
     auto done = [stopped] { return *stopped; };
     co_await until(done);
   }
+  void take(aggregator::change c) {
+    auto* news = std::get_if<aggregator::faces_news>(&c);
+    if (news == nullptr) return;
+    if (auto* update = std::get_if<store::node_update>(news)) {
+      ++updates;
+      view.apply(std::move(*update));
+    }
+  }
   std::uint64_t ended(wire::reason r) const { return door->counters().of(r); }
 
   async::loop& loop;
   support::temp_dir dir;
   support::authority ca{dir, "agents"};
-  std::vector<std::pair<store::node_id, store::sample>> samples;
-  store::warehouse store;
+  std::shared_ptr<const metrics::alias_table> names = std::make_shared<metrics::alias_table>();
+  aggregator::core core;
+  const store::warehouse& store = core.store();
   store::view view;
   std::size_t updates = 0;
   std::unique_ptr<listener> door;

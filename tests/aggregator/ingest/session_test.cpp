@@ -28,7 +28,7 @@ TEST_SUITE("aggregator/ingest/session") {
       CHECK(h.door->counters().greeting == 0);
       CHECK(h.door->counters().samples == 12);
 
-      const auto column = h.store.watch({"rapl_power_watts"}, boot_clock::now());
+      const auto column = h.core.watch({"rapl_power_watts"}, boot_clock::now());
       co_await agent.report(0, 700);
       auto derived = [&] { return column.values->load(n->id).value == decimal{700 + 101 + 102, -1}; };
       co_await h.until(derived);

@@ -9,6 +9,7 @@ namespace label_change_test {
 namespace {
 
 using namespace binnacle;
+using namespace binnacle::labels;
 using action = policy::label_wish::action;
 
 /// A node as the API server has it. `labels` as JSON members; `ours` as the annotation lists them.
@@ -36,8 +37,8 @@ const std::string heat = "telemetry.aware.scheduling.power/heat";
 /// The patch's body, or nothing.
 std::string patch(const kube::node_objects::node& n, const policy::label_wishes& wishes,
                   const policy::label_claims& claims = power) {
-  const enforce::label_change c = enforce::change_for(n, &wishes, claims);
-  return c.empty() ? "" : enforce::patch_of("n1", n, c).body;
+  const label_change c = change_for(n, &wishes, claims);
+  return c.empty() ? "" : patch_of("n1", n, c).body;
 }
 
 TEST_SUITE("aggregator/labels/label_change") {
@@ -69,7 +70,7 @@ TEST_SUITE("aggregator/labels/label_change") {
       CAPTURE(value);
       const auto n = node(fmt::format(R"("power":"{}")", value));
       const policy::label_wishes wishes = set("power", "violating");
-      const auto c = enforce::change_for(n, &wishes, power);
+      const auto c = change_for(n, &wishes, power);
       CHECK(c.empty());
       CHECK(c.foreign == std::vector<std::string>{"power"});
       CHECK(patch(n, off("power")).empty());
@@ -88,7 +89,7 @@ TEST_SUITE("aggregator/labels/label_change") {
     for (const auto wish : {action::set, action::remove, action::keep, action::blocked}) {
       CAPTURE(static_cast<int>(wish));
       const policy::label_wishes wishes{{"power", {wish, ""}}, {"free", {wish, ""}}};
-      const auto c = enforce::change_for(n, &wishes, power);
+      const auto c = change_for(n, &wishes, power);
       CHECK(c.taken == policy::taken_keys{"power"});
       CHECK(c.foreign.empty() == (wish == action::remove || wish == action::keep));
     }
@@ -101,14 +102,14 @@ TEST_SUITE("aggregator/labels/label_change") {
     const auto n = node(R"("power":"violating")", "power");
     CHECK(patch(n, {{"power", {action::keep, ""}}}).empty());
     CHECK(patch(n, {}).empty());
-    CHECK(enforce::change_for(n, nullptr, power).empty());
+    CHECK(change_for(n, nullptr, power).empty());
   }
 
   TEST_CASE("labels of policies that are not there any more go, from nodes of which nothing is known, too") {
     const auto n = node(R"("power":"violating","telemetry.aware.scheduling.gone/x":"1")",
                         "power,telemetry.aware.scheduling.gone/x");
     CHECK(
-        enforce::patch_of("n1", n, enforce::change_for(n, nullptr, power)).body ==
+        patch_of("n1", n, change_for(n, nullptr, power)).body ==
         R"({"metadata":{"resourceVersion":"7","labels":{"telemetry.aware.scheduling.gone/x":null},"annotations":{"binnacle/labels":"power"}}})");
     // A wish that was made before the policy went is no reason to write it again.
     CHECK(patch(node(""), set("power", "violating"), {}).empty());
@@ -118,8 +119,8 @@ TEST_SUITE("aggregator/labels/label_change") {
     const auto n = node(R"("power":"violating","telemetry.aware.scheduling.power/x":"1")",
                         "power,telemetry.aware.scheduling.power/x");
     const policy::label_claims unread{{}, {"power"}};
-    CHECK(enforce::change_for(n, nullptr, unread).empty());
-    CHECK_FALSE(enforce::change_for(n, nullptr, {{}, {"powe"}}).empty());
+    CHECK(change_for(n, nullptr, unread).empty());
+    CHECK_FALSE(change_for(n, nullptr, {{}, {"powe"}}).empty());
   }
 
   TEST_CASE("whatever somebody writes into our annotation, no label goes that cannot be ours") {
@@ -140,24 +141,24 @@ TEST_SUITE("aggregator/labels/label_change") {
     const policy::label_claims none{{}, {}, true};
     CHECK(patch(n, {}, none) == R"({"metadata":{"labels":{"binnacle/wake":null}}})");
     CHECK(patch(node(""), {}, none).empty());
-    enforce::label_change c = enforce::change_for(n, nullptr, none);
-    enforce::add_wake(n, c);
+    label_change c = change_for(n, nullptr, none);
+    add_wake(n, c);
     CHECK(c.labels.at("binnacle/wake") == std::nullopt);
   }
 
   TEST_CASE("a wake is a label of our own that changes each time, or any other label that changes") {
-    enforce::label_change c;
-    enforce::add_wake(node(""), c);
+    label_change c;
+    add_wake(node(""), c);
     CHECK(c.labels.at("binnacle/wake") == "1");
     c = {};
-    enforce::add_wake(node(R"("binnacle/wake":"41")"), c);
+    add_wake(node(R"("binnacle/wake":"41")"), c);
     CHECK(c.labels.at("binnacle/wake") == "42");
     c = {};
-    enforce::add_wake(node(R"("binnacle/wake":"x")"), c);
+    add_wake(node(R"("binnacle/wake":"x")"), c);
     CHECK(c.labels.at("binnacle/wake") == "1");
     const policy::label_wishes wishes = off("power");
-    c = enforce::change_for(node(R"("power":"violating")", "power"), &wishes, power);
-    enforce::add_wake(node(""), c);
+    c = change_for(node(R"("power":"violating")", "power"), &wishes, power);
+    add_wake(node(""), c);
     CHECK(c.labels.size() == 1);
   }
 }

@@ -5,21 +5,21 @@
 namespace {
 
 using namespace binnacle;
-using namespace binnacle::aggregator;
+using namespace binnacle::labels;
 using namespace std::chrono_literals;
 using policy::test::world;
 
-const label_book::labels violating{{"p", "violating"}};
+const label_map violating{{"p", "violating"}};
 
 /// The desk with an engine, the store's names, and what it has sent. Policy p labels one node at most.
 struct house {
   explicit house(bool in_cluster)
       : w({.told_nodes_only = in_cluster}),
         desk(in_cluster, stock, w.e,
-             {[this](store::node_id, const std::string& name, label_book::labels labels) {
+             {[this](store::node_id, const std::string& name, label_map labels) {
                 carried[name] = std::move(labels);
               },
-              [this](store::node_id, const std::string& name, label_book::labels labels) {
+              [this](store::node_id, const std::string& name, label_map labels) {
                 would_be[name] = std::move(labels);
                 ++dry_letters;
               },
@@ -43,7 +43,7 @@ struct house {
     w.value(node, "temp", v, 10h);
     work();
   }
-  void tell(char node, std::optional<label_book::labels> labels) {
+  void tell(char node, std::optional<label_map> labels) {
     desk.told({{std::string(1, node), std::move(labels)}}, w.now);
     work();
   }
@@ -63,11 +63,11 @@ struct house {
 
   world w;
   store::warehouse stock;
-  std::map<std::string, label_book::labels> carried, would_be;
+  std::map<std::string, label_map> carried, would_be;
   int dry_letters = 0;
   std::map<std::string, std::string> wishes;
   int letters = 0;
-  label_desk desk;
+  label_router desk;
 };
 
 TEST_SUITE("aggregator/labels/label_router") {
@@ -98,7 +98,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     };
     as("DryRun");
     h.agent('a');
-    if (in_cluster) h.tell('a', label_book::labels{});
+    if (in_cluster) h.tell('a', label_map{});
     h.value('a', 90);
     CHECK(h.would_be["a"] == violating);
     h.value('a', 91);
@@ -119,7 +119,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     h.agent('a');
     h.value('a', 90);
     CHECK(h.letters == 0);
-    h.tell('a', label_book::labels{});
+    h.tell('a', label_map{});
     CHECK(h.wishes["a"] == "p=violating");
     CHECK(h.letters == 1);
     h.value('a', 91);
@@ -133,7 +133,7 @@ TEST_SUITE("aggregator/labels/label_router") {
 
   TEST_CASE("it does not matter whether the Node object or its agent comes first") {
     house h(true);
-    h.tell('a', label_book::labels{});
+    h.tell('a', label_map{});
     h.agent('a');
     h.value('a', 90);
     CHECK(h.wishes["a"] == "p=violating");
@@ -145,15 +145,15 @@ TEST_SUITE("aggregator/labels/label_router") {
     CHECK(h.stock.find("a").has_value());
     CHECK(h.carried["a"] == violating);
     h.agent('b');
-    h.tell('b', label_book::labels{});
+    h.tell('b', label_map{});
     h.value('b', 90);
     CHECK(h.wishes["b"] == "-p");
     h.agent('a');
     h.value('a', 10);
-    h.tell('a', label_book::labels{});
+    h.tell('a', label_map{});
     CHECK(h.wishes["b"] == "p=violating");
     // A node without labels of ours is no business of the store's.
-    h.tell('c', label_book::labels{});
+    h.tell('c', label_map{});
     CHECK_FALSE(h.stock.find("c").has_value());
   }
 
@@ -164,12 +164,12 @@ TEST_SUITE("aggregator/labels/label_router") {
     h.forget_idle();
     CHECK(h.stock.find("a").has_value());
     h.agent('b');
-    h.tell('b', label_book::labels{});
+    h.tell('b', label_map{});
     h.value('b', 90);
     CHECK(h.wishes["b"] == "-p");
     CHECK(h.wishes["a"] == "~p");
     // Its label goes, and with it the reason to know it.
-    h.tell('a', label_book::labels{});
+    h.tell('a', label_map{});
     h.forget_idle();
     CHECK_FALSE(h.stock.find("a").has_value());
     CHECK(h.wishes["b"] == "p=violating");
@@ -179,7 +179,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     house h(true);
     for (const char n : {'a', 'b'}) {
       h.agent(n);
-      h.tell(n, label_book::labels{});
+      h.tell(n, label_map{});
       h.value(n, 90);
     }
     h.tell('a', violating);
@@ -195,7 +195,7 @@ TEST_SUITE("aggregator/labels/label_router") {
 
   TEST_CASE("what others have on a node is told to the engine, also when the agent comes later or again") {
     house h(true);
-    for (const char n : {'a', 'b'}) h.tell(n, label_book::labels{});
+    for (const char n : {'a', 'b'}) h.tell(n, label_map{});
     h.desk.taken({{"a", {"p"}}, {"nobody", {"p"}}}, h.w.now);
     for (const char n : {'a', 'b'}) {
       h.agent(n);
@@ -229,7 +229,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     house h(true);
     for (const char n : {'a', 'b'}) {
       h.agent(n);
-      h.tell(n, label_book::labels{});
+      h.tell(n, label_map{});
       h.value(n, 90);
     }
     CHECK(h.wishes["a"] == "p=violating");
@@ -240,7 +240,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     CHECK(h.wishes["b"] == "p=violating");
     // Made anew: its wishes are sent again, even if they are as before.
     h.wishes.clear();
-    h.tell('a', label_book::labels{});
+    h.tell('a', label_map{});
     CHECK(h.wishes["a"] == "-p");
   }
 }

@@ -10,13 +10,14 @@ namespace label_writer_test {
 namespace {
 
 using namespace binnacle;
+using namespace binnacle::labels;
 using namespace std::chrono_literals;
 using action = policy::label_wish::action;
 
 /// A writer, the nodes as the API server has them, and the time.
 struct talk {
   kube::node_objects nodes;
-  enforce::label_writer w{nodes, {}, 7};
+  label_writer w{nodes, {}, 7};
   instant now{1h};
   int version = 0;
 
@@ -73,7 +74,7 @@ const std::string is_on = R"("hot":"violating")";
 TEST_SUITE("aggregator/labels/label_writer") {
   TEST_CASE("nothing is written before it is known what belongs to policies") {
     talk t;
-    enforce::label_writer fresh(t.nodes, {}, 1);
+    label_writer fresh(t.nodes, {}, 1);
     fresh.set_leads(true, t.now);
     t.node("n1", is_on, "hot");
     fresh.look_at("n1", t.now);

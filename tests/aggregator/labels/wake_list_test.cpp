@@ -7,6 +7,7 @@ namespace wake_list_test {
 namespace {
 
 using namespace binnacle;
+using namespace binnacle::labels;
 using namespace std::chrono_literals;
 using policy::state;
 
@@ -17,7 +18,7 @@ struct house {
   policy::view nodes;
   decision::node_names names;
   std::shared_ptr<policy::verdict_column> verdicts = std::make_shared<policy::verdict_column>();
-  enforce::wake_list list;
+  wake_list list;
   instant now{1h};
 
   house() {
@@ -165,8 +166,8 @@ TEST_SUITE("aggregator/labels/wake_list") {
 
   TEST_CASE("pods are bounded, and those that were too many are counted") {
     house h;
-    for (std::size_t i = 0; i < enforce::wake_list::most_pods + 3; ++i) h.filter(std::to_string(i), {0});
-    CHECK(h.list.size() == enforce::wake_list::most_pods);
+    for (std::size_t i = 0; i < wake_list::most_pods + 3; ++i) h.filter(std::to_string(i), {0});
+    CHECK(h.list.size() == wake_list::most_pods);
     CHECK(h.list.dropped() == 3);
   }
 }

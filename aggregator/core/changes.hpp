@@ -1,0 +1,69 @@
+#pragma once
+
+#include "aggregator/labels/messages.hpp"
+#include "aggregator/policy/events.hpp"
+#include "aggregator/policy/labels.hpp"
+#include "aggregator/store/view.hpp"
+#include "common/clock.hpp"
+#include "common/metrics/alias_table.hpp"
+#include "common/wire/messages.hpp"
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// What the core yields (README.md: which event yields which change). Each is a value that owns what it
+/// holds, so that it may cross to another thread or go into a file.
+namespace binnacle::aggregator {
+
+/// A node carries these labels of ours now.
+struct labels_carried {
+  store::node_id id{};
+  std::string node;
+  labels::label_map labels;
+};
+/// Policies in DryRun would give a node these labels now.
+struct labels_would_be {
+  store::node_id id{};
+  std::string node;
+  labels::label_map labels;
+};
+/// Other labels than before are wished for these nodes. Only in a cluster.
+struct wishes_changed {
+  std::vector<labels::node_wishes> wishes;
+};
+/// These nodes are no longer known; their ids mean nothing from now on.
+struct nodes_forgotten {
+  std::vector<store::node_id> ids;
+};
+/// Another set of policies is in force. Its verdict cells are already right.
+struct policies_published {
+  std::shared_ptr<const policy::policy_table> table;
+};
+/// Other old names are in force.
+struct aliases_replaced {
+  std::shared_ptr<const metrics::alias_table> table;
+};
+
+/// What the faces read. policy::label_claims comes before the wishes that follow from it.
+using faces_news = std::variant<store::node_update, labels_carried, labels_would_be, wishes_changed,
+                                policy::label_claims, nodes_forgotten, policies_published, aliases_replaced>;
+
+/// Agents are to read other families, or at other periods.
+struct interest_changed {
+  wire::interest wanted;
+};
+/// Something happened once to a policy, or to `node` under it; `node` is empty if it concerns none.
+struct policy_event {
+  policy::event what;
+  std::string node;
+};
+/// tick() is due at `at`, sooner than the last tick() or deadline_moved said.
+struct deadline_moved {
+  instant at{};
+};
+
+using change = std::variant<faces_news, interest_changed, policy_event, policy::condition, deadline_moved>;
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,199 @@
+#include "aggregator/core/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::aggregator {
+namespace {
+
+core_options completed(core_options o) {
+  o.policies.told_nodes_only = o.in_cluster;
+  return o;
+}
+
+}  // namespace
+
+/// The engine's two neighbours: where its columns come from, and whom it tells.
+class core::engine_side final : public policy::sink, public policy::column_source {
+ public:
+  explicit engine_side(core& whole) : core_(whole) {}
+
+  watched watch(const store::column_spec& spec, instant now) override {
+    const auto made = core_.store_.watch(spec, now);
+    return {made.id, made.values};
+  }
+  void release(store::column_id id) override { core_.store_.unwatch(id); }
+  duration stale_after(store::column_id id) const override { return core_.store_.stale_after(id); }
+  const policy::family_names& announced() const override { return core_.store_.families(); }
+
+  void happened(const policy::event& e) override {
+    if (!e.node) return core_.yield_(policy_event{e, {}});
+    // nodes_forgotten has said so for all.
+    if (core_.store_.known(*e.node)) core_.yield_(policy_event{e, core_.store_.name(*e.node)});
+  }
+  void changed(const policy::condition& c) override { core_.yield_(c); }
+  void relabel(store::node_id node) override { core_.router_.relabel(node); }
+  void published(std::shared_ptr<const policy::policy_table> table) override {
+    core_.yield_(faces_news(policies_published{std::move(table)}));
+  }
+
+ private:
+  core& core_;
+};
+
+core::core(core_options options, std::shared_ptr<const metrics::alias_table> names,
+           std::function<void(change)> yield)
+    : options_(completed(std::move(options))),
+      yield_(std::move(yield)),
+      names_(std::move(names)),
+      store_(options_.limits, {}, *names_),
+      side_(std::make_unique<engine_side>(*this)),
+      engine_(*side_, *side_, options_.policies),
+      router_(options_.in_cluster, store_, engine_,
+              {[this](store::node_id id, const std::string& name, labels::label_map carried) {
+                 yield_(faces_news(labels_carried{id, name, std::move(carried)}));
+               },
+               [this](store::node_id id, const std::string& name, labels::label_map would_be) {
+                 yield_(faces_news(labels_would_be{id, name, std::move(would_be)}));
+               },
+               [this](std::vector<labels::node_wishes> wishes) {
+                 yield_(faces_news(wishes_changed{std::move(wishes)}));
+               }}) {
+  store_.set_sink([this](store::column_id column, store::node_id node, const store::sample& value) {
+    engine_.update(column, node, value, now_);
+  });
+}
+
+core::~core() = default;
+
+void core::connected(store::node_id id, std::string agent_version, std::string peer_address, instant now) {
+  store_.set_linked(id, true, at(now));
+  heard_of({.id = id,
+            .connected = true,
+            .agent_version = std::move(agent_version),
+            .peer_address = std::move(peer_address)});
+}
+
+void core::disconnected(store::node_id id, instant now) {
+  store_.set_linked(id, false, at(now));
+  heard_of({.id = id, .connected = false});
+}
+
+result<store::warehouse::catalog_outcome> core::catalogue(store::node_id id, const wire::catalog& announced,
+                                                          instant now) {
+  auto outcome = store_.set_catalog(id, announced, at(now));
+  if (outcome.has_value() && outcome->changed) {
+    heard_of({.id = id, .cells = outcome->cells});
+  } else {
+    announce_deadline();
+  }
+  return outcome;
+}
+
+// The labels that it changes wait for the tick, so that those of many batches go out together.
+result<void> core::batch(store::node_id id, const wire::batch& values, duration offset, instant now) {
+  auto applied = store_.apply(id, values, offset, at(now));
+  announce_deadline();
+  return applied;
+}
+
+void core::sources(store::node_id id, std::vector<wire::source_status> all, instant now) {
+  at(now);
+  heard_of({.id = id, .sources = std::move(all)});
+}
+
+/// The node of `u` is there, maybe under a new id.
+void core::heard_of(store::node_update u) {
+  u.name = store_.name(u.id);
+  u.at = now_;
+  router_.appeared(u.id, u.name, now_);
+  engine_.node_added(u.id, now_);
+  yield_(faces_news(std::move(u)));
+  settle();
+}
+
+void core::policies(const policies_in_force& all, instant now) {
+  engine_.set_policies(all.policies, at(now));
+  if (all.complete) {
+    const bool none = engine_.table()->empty() && all.wrong.empty();
+    yield_(faces_news(policy::label_claims{engine_.label_keys(), all.wrong, none}));
+  }
+  settle();
+}
+
+void core::aliases(std::shared_ptr<const metrics::alias_table> table, instant now) {
+  store_.set_names(*table, at(now));
+  names_ = table;
+  yield_(faces_news(aliases_replaced{std::move(table)}));
+  settle();
+}
+
+void core::node_labels(const std::vector<labels::node_labels>& nodes, instant now) {
+  router_.told(nodes, at(now));
+  settle();
+}
+
+void core::taken_keys(std::vector<labels::node_taken> nodes, instant now) {
+  router_.taken(std::move(nodes), at(now));
+  settle();
+}
+
+void core::set_writes_labels(bool writes, instant now) {
+  engine_.set_writes_labels(writes, at(now));
+  settle();
+}
+
+store::warehouse::watched core::watch(const store::column_spec& spec, instant now) {
+  auto made = store_.watch(spec, at(now));
+  settle();
+  return made;
+}
+
+void core::unwatch(store::column_id id, instant now) {
+  at(now);
+  store_.unwatch(id);
+  settle();
+}
+
+instant core::tick(instant now) {
+  promised_ = instant::min();  // the caller is here
+  // The store first: what it still has a value for is not missing.
+  store_.expire(at(now));
+  engine_.tick(now_);
+  settle();
+  return promised_ = next_deadline();
+}
+
+std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instant now) {
+  auto gone =
+      store_.forget_idle(idle, at(now), [this](const std::string& name) { return router_.keeps(name); });
+  if (gone.empty()) return gone;
+  nodes_forgotten news;
+  for (const auto& n : gone) news.ids.push_back(n.id);
+  yield_(faces_news(std::move(news)));
+  router_.forgot(gone, now_);
+  settle();
+  return gone;
+}
+
+/// What the engine wished for while it worked is done now that it is done.
+void core::settle() {
+  router_.do_wishes(now_);
+  if (std::exchange(interest_told_, store_.interest_version()) != store_.interest_version())
+    yield_(interest_changed{store_.interest()});
+  announce_deadline();
+}
+
+void core::announce_deadline() {
+  const instant next = next_deadline();
+  if (next >= promised_) return;
+  promised_ = next;
+  yield_(deadline_moved{next});
+}
+
+instant core::next_deadline() const {
+  if (router_.has_work()) return now_;
+  return std::min(engine_.next_deadline().value_or(instant::max()), store_.next_deadline());
+}
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "aggregator/core/changes.hpp"
+#include "aggregator/labels/label_router.hpp"
+#include "aggregator/policy/engine.hpp"
+#include "aggregator/store/warehouse.hpp"
+#include "common/error.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+struct core_options {
+  store::warehouse_limits limits;
+  /// Least wait for values that never came, and the namespaces whose policies may label nodes. The core sets
+  /// told_nodes_only itself.
+  policy::engine_options policies;
+  /// Labels are those of Node objects, told by node_labels(); otherwise the core keeps them itself.
+  bool in_cluster = false;
+};
+
+/// All policies that are in force from now on.
+struct policies_in_force {
+  std::vector<policy::policy> policies;
+  /// Names of policies that are wrong, whole or in part: their labels are not taken for anybody's garbage.
+  std::set<std::string, std::less<>> wrong;
+  /// Everything that could be read has been read. Before that no label counts as one that no policy claims.
+  bool complete = false;
+};
+
+/// Store, policy engine and wishes for labels as one state machine: events in, changes out (README.md). It
+/// has no socket, no clock, no file and no thread: the same events with the same times yield the same
+/// changes.
+///
+/// Time: every event says when it happened, as CLOCK_BOOTTIME of this machine. Time never goes back: an event
+/// with an earlier `now` happens at the last one's.
+/// Changes are given to the function of the constructor during the event, in order. It must not call the core
+/// back, but for the const functions.
+/// Threads: one at a time, the ingest loop's; rows and shared columns may be read anywhere.
+/// Cost: a batch costs what warehouse::apply() and engine::update() cost, and allocates nothing of its own.
+class core {
+ public:
+  /// `names`: the old names of metrics that are in force, never null.
+  core(core_options options, std::shared_ptr<const metrics::alias_table> names,
+       std::function<void(change)> yield);
+  ~core();
+  core(const core&) = delete;
+  core& operator=(const core&) = delete;
+
+  // Events of agents' sessions.
+
+  /// The id of a node, given at first sight. Errors: overloaded; see store::warehouse::node().
+  result<store::node_id> node(std::string_view name) { return store_.node(name); }
+  /// The node's link is up, to this agent.
+  void connected(store::node_id id, std::string agent_version, std::string peer_address, instant now);
+  /// The node's link is down.
+  void disconnected(store::node_id id, instant now);
+  /// The node announces its series. Errors: those of store::warehouse::set_catalog(); the old ones stay.
+  result<store::warehouse::catalog_outcome> catalogue(store::node_id id, const wire::catalog& announced,
+                                                      instant now);
+  /// The node's values. `offset` brings the agent's boot time to ours. Errors: protocol; nothing is applied.
+  result<void> batch(store::node_id id, const wire::batch& values, duration offset, instant now);
+  /// How the node's sources are. The core only passes it on.
+  void sources(store::node_id id, std::vector<wire::source_status> all, instant now);
+
+  // Events of policies and Node objects.
+
+  void policies(const policies_in_force& all, instant now);
+  void aliases(std::shared_ptr<const metrics::alias_table> table, instant now);
+  /// What Node objects carry of our labels: those that changed.
+  void node_labels(const std::vector<labels::node_labels>& nodes, instant now);
+  /// Keys that others have on nodes: those that changed.
+  void taken_keys(std::vector<labels::node_taken> nodes, instant now);
+  /// Whether this replica writes the labels; see policy::engine::set_writes_labels().
+  void set_writes_labels(bool writes, instant now);
+
+  // Events of the faces.
+
+  /// One more user of a column, which is filled at once from what is known.
+  store::warehouse::watched watch(const store::column_spec& spec, instant now);
+  void unwatch(store::column_id id, instant now);
+
+  // Events of time.
+
+  /// Does what is due because nothing arrived. Early and superfluous calls do no harm. When to call again,
+  /// unless deadline_moved comes before; instant::max() for never.
+  instant tick(instant now);
+  /// Forgets nodes whose link has been down for `idle`, and which carry no label of ours; which.
+  std::vector<store::warehouse::gone_node> forget_idle(duration idle, instant now);
+
+  // What there is.
+
+  const store::warehouse& store() const noexcept { return store_; }
+  const policy::engine& engine() const noexcept { return engine_; }
+
+ private:
+  class engine_side;
+
+  instant at(instant now) noexcept { return now_ = std::max(now_, now); }
+  void heard_of(store::node_update u);
+  void settle();
+  void announce_deadline();
+  instant next_deadline() const;
+
+  const core_options options_;
+  const std::function<void(change)> yield_;
+  std::shared_ptr<const metrics::alias_table> names_;
+  instant now_{};                      // of the last event
+  instant promised_ = instant::max();  // when the caller thinks that tick() is due
+  std::uint64_t interest_told_ = 0;    // as a version
+  store::warehouse store_;
+  const std::unique_ptr<engine_side> side_;
+  policy::engine engine_;
+  labels::label_router router_;
+};
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "aggregator/core/changes.hpp"
+#include "aggregator/ingest/authorise.hpp"
+#include "aggregator/ingest/counters.hpp"
+#include "aggregator/labels/messages.hpp"
+#include "aggregator/policy/engine.hpp"
+#include "aggregator/policy/problem.hpp"
+#include "aggregator/store/warehouse.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Everything that the ingest loop and the faces loop say to each other. Each loop implements its own inbox
+/// and knows the other loop by nothing else.
+namespace binnacle::aggregator {
+
+/// What the ingest loop says of itself, once a second and when policies came; a plain copy for the other
+/// thread.
+struct ingest_report {
+  ingest::ingest_counters sessions;
+  std::vector<ingest::contest> contests;
+  std::vector<ingest::repeated_end> repeated_ends;
+  store::warehouse_counters store;
+  policy::engine_counters engine;
+  std::size_t nodes = 0, series = 0, columns = 0, shapes = 0;
+  std::size_t ids_given = 0, most_ids = 0;  ///< of nodes; see store::warehouse
+  std::vector<policy::strategy_status> strategies;
+  std::vector<policy::condition> conditions;
+  std::vector<policy::problem> problems;  ///< of the policy files and the file of aliases, as last read
+  /// How many calls of take_policies() this is after: what they gave has been judged.
+  std::uint64_t policies_taken = 0;
+  long certificate_seconds_left = 0;
+  std::vector<std::string> certificate_troubles;  ///< sentences: why renewed files are not in force
+};
+
+/// What the faces loop is told. Threads: called on the ingest loop; the calls post and do not block.
+class faces_inbox {
+ public:
+  virtual ~faces_inbox() = default;
+  virtual void take(faces_news news) = 0;
+  virtual void take(ingest_report report) = 0;
+  /// Whose a token is. `then` is called on the faces loop.
+  virtual void review(std::string token, std::function<void(result<ingest::token_holder>)> then) = 0;
+};
+
+/// A policy that comes from an API server: its text, or none when it is gone.
+struct policy_text {
+  std::string name;  ///< for people: "TASPolicy default/power"
+  std::optional<std::string> text;
+};
+
+/// What the ingest loop is told. Threads: any; the calls post and do not block.
+class ingest_inbox : public labels::router_inbox {
+ public:
+  /// Starts a column for the faces; `then` is called on the ingest loop.
+  virtual void watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) = 0;
+  virtual void unwatch(store::column_id id) = 0;
+  /// Policies that changed, when they do not come from the folder. `trouble`: why more may have changed
+  /// unseen, in one sentence, or empty. `all_read`: all that are there have been given, once since the start.
+  virtual void take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read) = 0;
+};
+
+}  // namespace binnacle::aggregator
