@@ -1,0 +1,130 @@
+"""What goes wrong on a real node: an agent that is killed or hangs, a kubelet that is away, a node that is drained, a pod that cannot start; and a token that
+the kubelet renews while an agent streams.
+
+Run by scripts/test --kubelet, or by hand: python3 tests/kubelet/faults_test.py [TestName]
+"""
+
+import calendar
+import json
+import os
+import re
+import time
+import unittest
+
+import namespaces
+import releases
+from nodes import ROOT
+from trial import run_tests
+
+BUILD = ROOT / "build"
+LAB = None
+
+
+def setUpModule():
+    global LAB
+    LAB = releases.begin()
+
+
+def agent_of(node):
+    return next(pod for pod in releases.agents(LAB) if pod["spec"]["nodeName"] == node)
+
+
+def signal_agent(node, name):
+    container = agent_of(node)["status"]["containerStatuses"][0]["containerID"].partition("://")[2]
+    LAB.on_node(node, "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", name, container)
+
+
+def age(node):
+    """Seconds since the node's load was read, as the custom metrics API says; None where it has none."""
+    code, text = LAB.request("GET", f"/apis/custom.metrics.k8s.io/v1beta2/nodes/{node}/os_load1")
+    if code != 200:
+        return None
+    stamp = json.loads(text)["items"][0]["timestamp"]
+    return time.time() - calendar.timegm(time.strptime(stamp[:19], "%Y-%m-%dT%H:%M:%S"))
+
+
+def streams(node):
+    seconds = age(node)
+    return seconds is not None and seconds < 15
+
+
+def all_ready():
+    everyone = releases.agents(LAB) + releases.pods(LAB, "aggregator") + releases.pods(LAB, "scheduler")
+    return len(everyone) == 5 and all(releases.is_ready(pod) for pod in everyone)
+
+
+class Faults(unittest.TestCase):
+    def setUp(self):
+        LAB.wait_for("all pods to be ready", all_ready, 300)
+        self.before = sum(releases.restarts(LAB).values())
+
+    def test_an_agent_that_is_killed_comes_back_and_streams(self):
+        signal_agent("n2", "SIGKILL")
+        LAB.wait_for("its restart", lambda: sum(releases.restarts(LAB).values()) == self.before + 1, 180)
+        LAB.wait_for("its values", lambda: all_ready() and streams("n2"), 180)
+
+    def test_an_agent_that_hangs_is_restarted_by_its_liveness_probe(self):
+        signal_agent("n2", "SIGSTOP")
+        LAB.wait_for("its restart", lambda: sum(releases.restarts(LAB).values()) == self.before + 1, 300)
+        LAB.wait_for("its values", lambda: all_ready() and streams("n2"), 180)
+
+    def test_a_kubelet_that_is_away_stops_no_agent(self):
+        LAB.stop_program("n2")
+        LAB.wait_for("the node not to be ready", lambda: "n2" not in LAB.ready_nodes(), 180)
+        self.assertTrue(streams("n2"))
+        LAB.start_program("n2")
+        LAB.wait_for("all pods to be ready", all_ready, 300)
+        self.assertEqual(sum(releases.restarts(LAB).values()), self.before)
+
+    def test_a_node_that_is_drained_keeps_its_agent_and_an_aggregator_answers_all_the_time(self):
+        LAB.kubectl("cordon", "n2")
+        self.addCleanup(LAB.kubectl, "uncordon", "n2")
+
+        def drained():
+            self.assertEqual(LAB.request("GET", "/apis/custom.metrics.k8s.io/v1beta2/nodes/*/os_load1")[0], 200)
+            LAB.kubectl("drain", "n2", "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=5s", check=False)
+            return all_ready() and {p["spec"]["nodeName"] for p in releases.pods(LAB, "aggregator")} == {"n1"}
+        LAB.wait_for("all aggregators on the other node", drained, 300)
+        self.assertTrue(streams("n2"))
+
+    def test_a_pod_that_cannot_start_says_why_and_starts_when_it_can(self):
+        code, said = LAB.helm("upgrade", "binnacle", releases.CHART, "--reuse-values", "--set", "agent.seccomp.type=Localhost", "--set",
+                              "agent.seccomp.localhostProfile=binnacle-agent.json", "--wait", "--timeout", "20s", check=False)
+        self.assertNotEqual(code, 0, said)
+        LAB.wait_for("an event that names the profile", lambda: "binnacle-agent.json" in LAB.kubectl(
+            "get", "events", "-n", "binnacle-agents", "-o", "jsonpath={.items[*].message}"), 120)
+        # As charts/binnacle/seccomp/README.md says.
+        for node in LAB.names:
+            folder = LAB.disk(node, "/var/lib/kubelet/seccomp")
+            folder.mkdir(exist_ok=True)
+            (folder / "binnacle-agent.json").write_bytes((releases.CHART / "seccomp/binnacle-agent.json").read_bytes())
+        LAB.wait_for("agents under that profile", lambda: all_ready() and all(
+            p["spec"]["containers"][0]["securityContext"]["seccompProfile"]["type"] == "Localhost" for p in releases.agents(LAB)), 300)
+        LAB.wait_for("their values", lambda: streams("n1") and streams("n2"), 120)
+        LAB.helm("rollback", "binnacle", "--wait", "--timeout", "5m")
+
+    @unittest.skipUnless(os.environ.get("BINNACLE_CHECK_FULL") == "1", "takes eleven minutes: with scripts/check --full")
+    def test_zz_a_token_is_renewed_while_its_agent_streams(self):
+        # The shortest that Kubernetes gives; the kubelet renews it after four fifths of its life.
+        volumes = LAB.get("daemonset", "binnacle-agent", "binnacle-agents")["spec"]["template"]["spec"]["volumes"]
+        at = next(i for i, volume in enumerate(volumes) if volume["name"] == "token")
+        LAB.kubectl("patch", "daemonset", "binnacle-agent", "-n", "binnacle-agents", "--type=json", "-p", json.dumps([
+            {"op": "replace", "path": f"/spec/template/spec/volumes/{at}/projected/sources/0/serviceAccountToken/expirationSeconds", "value": 600}]))
+        LAB.wait_for("the rollout", lambda: "successfully rolled out" in LAB.kubectl(
+            "rollout", "status", "daemonset/binnacle-agent", "-n", "binnacle-agents", "--watch=false"), 300)
+        LAB.wait_for("links to both replicas", lambda: len(self.links("n1")) == 2, 120)
+        ends = time.monotonic() + 660
+        LAB.wait_for("more than the token's life", lambda: time.monotonic() > ends, 700)
+        self.assertTrue(streams("n1"))
+        self.assertEqual(len(self.links("n1")), 2)
+
+    @staticmethod
+    def links(node):
+        """Lines of the agent's log, one for each link that came about."""
+        meta = agent_of(node)["metadata"]
+        return re.findall("connected to replica .*", LAB.kubectl("logs", "-n", meta["namespace"], meta["name"]))
+
+
+if __name__ == "__main__":
+    namespaces.enter_tests()
+    run_tests(__doc__)

@@ -1,0 +1,76 @@
+"""A client that asks five times a second, each time by a new connection: a metric of both nodes through the API server, and the extender through its
+Service. Prints what was wrong, a line of JSON each, and at SIGTERM how many answers there were. Runs on a node, where Services have addresses.
+
+  python3 probe.py API-SERVER CA CERT KEY   EXTENDER CA CERT KEY      (addresses as HOST:PORT)
+"""
+
+import datetime
+import http.client
+import json
+import signal
+import socket
+import ssl
+import sys
+import time
+
+LATE = 5  # seconds; a scheduler of the chart waits half of one, on a machine that has more than two cores for all
+NODES = ["n1", "n2"]
+POD = {"metadata": {"name": "asked", "namespace": "default", "uid": "asked", "labels": {"telemetry-policy": "no-heat"}},
+       "spec": {"containers": [{"name": "a", "resources": {"limits": {"telemetry/scheduling": "0"}}}]}}
+ended = False
+
+
+def stop(*_):
+    global ended
+    ended = True
+
+
+class Server:
+    """One that has this name in its certificate."""
+
+    def __init__(self, address, name, ca, cert, key):
+        self.host, self.port = address.split(":")
+        self.name = name
+        self.context = ssl.create_default_context(cafile=ca)
+        self.context.load_cert_chain(cert, key)
+
+    def ask(self, method, path, body=None):
+        with socket.create_connection((self.host, int(self.port)), timeout=LATE) as plain:
+            connection = http.client.HTTPConnection(self.host)
+            connection.sock = self.context.wrap_socket(plain, server_hostname=self.name)
+            connection.request(method, path, json.dumps(body) if body else None, {"Host": self.name, "Content-Type": "application/json"})
+            answer = connection.getresponse()
+            text = answer.read().decode()
+            connection.close()
+        assert answer.status == 200, f"{answer.status}: {text[:300]}"
+        return json.loads(text)
+
+
+def metrics(api):
+    items = api.ask("GET", "/apis/custom.metrics.k8s.io/v1beta2/nodes/*/os_load1")["items"]
+    assert sorted(i["describedObject"]["name"] for i in items) == NODES, f"{len(items)} items"
+
+
+def extender(aggregator):
+    answer = aggregator.ask("POST", "/scheduler/filter", {"Pod": POD, "Nodes": None, "NodeNames": NODES})
+    assert answer["NodeNames"] == ["n1"], f"passing: {answer['NodeNames']}"
+
+
+def main(api, ca, cert, key, service, service_ca, service_cert, service_key):
+    signal.signal(signal.SIGTERM, stop)
+    questions = {metrics: Server(api, "kubernetes", ca, cert, key), extender: Server(service, "binnacle.binnacle.svc", service_ca, service_cert, service_key)}
+    asked = wrong = 0
+    while not ended:
+        for question, server in questions.items():
+            began = time.monotonic()
+            try:
+                question(server)
+            except (AssertionError, OSError, ValueError, KeyError, http.client.HTTPException) as error:
+                wrong += 1
+                print(json.dumps({"at": datetime.datetime.now().isoformat(), "what": question.__name__, "took": round(time.monotonic() - began, 3), "why": f"{type(error).__name__}: {error}"}), flush=True)
+            asked += 1
+        time.sleep(0.2)
+    print(json.dumps({"asked": asked, "wrong": wrong}), flush=True)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,65 @@
+"""The project's images and its chart on the lab's nodes, as a user installs them: what the tests stand on."""
+
+import json
+import unittest
+
+import namespaces
+from nodes import ROOT, Nodes
+
+CHART = ROOT / "charts" / "binnacle"
+# Numbers that a test gives a node, and its pods' links, which a machine of one's own does not have.
+VALUES = ("--set", "agent.textfileDirectory=/var/lib/numbers", "--set", "agent.settings.virtual-interfaces=true")
+IMAGES = [ROOT / f"build-images/binnacle-{name}.oci.tar" for name in ("agent", "aggregator")]
+
+
+def begin(*more, names=("n1", "n2")):
+    """To be called by setUpModule(): nodes with the chart installed and ready."""
+    absent = [str(image.relative_to(ROOT)) for image in IMAGES if not image.exists()]
+    assert not absent, f"there is no {', '.join(absent)}: scripts/images makes it"
+    lab = Nodes(namespaces.enter())
+    unittest.addModuleCleanup(lab.stop)
+    lab.begin(names)
+    install(lab, *more)
+    return lab
+
+
+def install(lab, *more):
+    lab.helm("install", "binnacle", CHART, "--create-namespace", *VALUES, *more, "--wait", "--timeout", "10m")
+
+
+def upgrade(lab, *more):
+    lab.helm("upgrade", "binnacle", CHART, "--reuse-values", *more, "--wait", "--timeout", "10m")
+
+
+def pods(lab, component, namespace="binnacle"):
+    """Those that nobody is deleting."""
+    found = lab.get("pods", namespace=namespace, labels=f"app.kubernetes.io/component={component}")
+    return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+
+
+def agents(lab):
+    return pods(lab, "agent", "binnacle-agents")
+
+
+def is_ready(pod):
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in pod.get("status", {}).get("conditions", []))
+
+
+def restarts(lab):
+    """{pod: restarts of its containers}, of all that the chart brought."""
+    everyone = [pod for namespace in ("binnacle", "binnacle-agents") for pod in lab.get("pods", namespace=namespace)]
+    return {p["metadata"]["name"]: sum(c["restartCount"] for c in p["status"].get("containerStatuses", [])) for p in everyone}
+
+
+def metric(lab, name, node="*"):
+    """{node: value} from the custom metrics API, by way of the API server; {} where it has none."""
+    code, text = lab.request("GET", f"/apis/custom.metrics.k8s.io/v1beta2/nodes/{node}/{name}")
+    return {item["describedObject"]["name"]: item["value"] for item in json.loads(text)["items"]} if code == 200 else {}
+
+
+def give_number(lab, node, name, value):
+    """A textfile metric of a node, as node_exporter's users write them."""
+    folder = lab.disk(node, "/var/lib/numbers")
+    folder.mkdir(exist_ok=True)
+    (folder / "new").write_text(f"{name} {value}\n")
+    (folder / "new").rename(folder / f"{name}.prom")

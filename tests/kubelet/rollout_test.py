@@ -1,0 +1,123 @@
+"""Rollouts, upgrades and switches of mode on real nodes, under a client that asks all the time: no answer is empty, late or wrong.
+
+Run by scripts/test --kubelet, or by hand: python3 tests/kubelet/rollout_test.py [TestName]
+"""
+
+import base64
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import tarfile
+import unittest
+
+import namespaces
+import releases
+from nodes import BRIDGE, HERE, ROOT
+from trial import run_tests
+
+BUILD = ROOT / "build"
+LAB = None
+HOT = {"rules": [{"metricname": "heat", "operator": "GreaterThan", "target": 50, "staleAfter": "10m"}]}
+POLICY = {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": "no-heat", "namespace": "default"},
+          "spec": {"strategies": {"dontschedule": HOT}}}
+
+
+def setUpModule():
+    global LAB
+    LAB = releases.begin()
+    LAB.apply(POLICY)
+    releases.give_number(LAB, "n1", "heat", 40)
+    releases.give_number(LAB, "n2", "heat", 60)
+    for key, text in LAB.get("secret", "binnacle-client", "binnacle")["data"].items():
+        (LAB.folder / f"client-{key}").write_bytes(base64.b64decode(text))
+    LAB.wait_for("all replicas to know both nodes' heat", all_know, 120)
+
+
+def replicas():
+    return [pod for pod in releases.pods(LAB, "aggregator") if releases.is_ready(pod)]
+
+
+def all_know():
+    return len(replicas()) == 2 and releases.metric(LAB, "heat") == {"n1": "40", "n2": "60"}
+
+
+@contextlib.contextmanager
+def client(case):
+    """Asks while the body runs; all answers must have been right."""
+    service = LAB.get("service", "binnacle", "binnacle")["spec"]["clusterIP"]
+    command = ["ip", "netns", "exec", "n1", sys.executable, HERE / "probe.py", f"{BRIDGE}:{LAB.port}", LAB.pki / "ca.crt", LAB.pki / "admin.crt",
+               LAB.pki / "admin.key", f"{service}:9001", *(LAB.folder / f"client-{name}" for name in ("ca.crt", "tls.crt", "tls.key"))]
+    with open(LAB.folder / "probe.log", "w", encoding="utf-8") as log:
+        asking = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        yield
+    finally:
+        asking.send_signal(signal.SIGTERM)
+        asking.wait(60)
+    lines = (LAB.folder / "probe.log").read_text().splitlines()
+    total = json.loads(lines[-1])
+    print(f"the client: {total}", file=sys.stderr)
+    case.assertGreater(total["asked"], 0)
+    case.assertEqual(total["wrong"], 0, "\n".join(lines[:10]))
+
+
+def restart(kind, name, namespace):
+    LAB.kubectl("rollout", "restart", f"{kind}/{name}", "-n", namespace)
+
+    def done():
+        code, text = LAB.kubectl("rollout", "status", f"{kind}/{name}", "-n", namespace, "--watch=false", check=False)
+        return code == 0 and "successfully rolled out" in text
+    LAB.wait_for(f"the rollout of {name}", done, 300)
+
+
+class UnderAClient(unittest.TestCase):
+    def test_1_five_rollouts_of_the_aggregator(self):
+        with client(self):
+            for number in range(5):
+                with self.subTest(number=number):
+                    restart("deployment", "binnacle-aggregator", "binnacle")
+        for pod in releases.pods(LAB, "aggregator"):
+            log = LAB.kubectl("logs", "-n", "binnacle", pod["metadata"]["name"])
+            self.assertNotIn("replace one another", log)
+
+    def test_2_an_upgrade_that_changes_a_setting(self):
+        with client(self):
+            releases.upgrade(LAB, "--set", "aggregator.settings.log-level=debug")
+            LAB.wait_for("both replicas", all_know, 300)
+
+    def test_3_a_replica_that_is_killed(self):
+        pod = releases.pods(LAB, "aggregator")[0]
+        node, container = pod["spec"]["nodeName"], pod["status"]["containerStatuses"][0]["containerID"].partition("://")[2]
+        LAB.on_node(node, "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container)
+        LAB.wait_for("its successor", lambda: sum(releases.restarts(LAB).values()) == 1 and all_know(), 300)
+
+    def test_4_agents_privileged_and_hardened_again(self):
+        for mode, privileged in (("privileged", True), ("hardened", False)):
+            with self.subTest(mode):
+                releases.upgrade(LAB, "--set", f"agent.mode={mode}")
+                LAB.wait_for("agents that are ready", lambda: len([p for p in releases.agents(LAB) if releases.is_ready(p)]) == 2, 300)
+                self.assertEqual({p["spec"]["containers"][0]["securityContext"]["privileged"] for p in releases.agents(LAB)}, {privileged})
+                LAB.wait_for("their values", all_know, 120)
+
+    # By the commands of images/README.md.
+    def test_5_images_pinned_by_digest_without_a_registry(self):
+        pinned = {}
+        for archive in releases.IMAGES:
+            with tarfile.open(archive) as tar:
+                digest = json.load(tar.extractfile("./index.json"))["manifests"][0]["digest"]
+            part = archive.name.removeprefix("binnacle-").removesuffix(".oci.tar")
+            image = f"localhost/binnacle/binnacle-{part}"
+            pinned[part] = f"{image}@{digest}"
+            for node in LAB.names:
+                LAB.on_node(node, "ctr", "-n", "k8s.io", "images", "tag", f"{image}:0.1.0", pinned[part])
+        releases.upgrade(LAB, *(word for part, name in pinned.items() for word in ("--set", f"image.digests.{part}={name.partition('@')[2]}")))
+        LAB.wait_for("both replicas", all_know, 300)
+        self.assertEqual({p["spec"]["containers"][0]["image"] for p in releases.agents(LAB)}, {pinned["agent"]})
+        self.assertEqual({p["spec"]["containers"][0]["image"] for p in replicas()}, {pinned["aggregator"]})
+
+
+if __name__ == "__main__":
+    namespaces.enter_tests()
+    run_tests(__doc__)
