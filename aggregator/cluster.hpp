@@ -7,7 +7,7 @@
 #include "aggregator/kube/pod_objects.hpp"
 #include "aggregator/labels/label_writer.hpp"
 #include "aggregator/loop_messages.hpp"
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"

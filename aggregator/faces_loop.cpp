@@ -11,7 +11,7 @@
 #include "aggregator/node_warnings.hpp"
 #include "aggregator/ops/api.hpp"
 #include "aggregator/own_metrics.hpp"
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "aggregator/power_outliers.hpp"
 #include "aggregator/questions/store_question.hpp"
 #include "common/async/follow_files.hpp"

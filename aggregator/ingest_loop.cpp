@@ -2,7 +2,7 @@
 
 #include "aggregator/core/core.hpp"
 #include "aggregator/ingest/listener.hpp"
-#include "aggregator/policy/folder.hpp"
+#include "aggregator/policy/text/folder.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"

@@ -3,7 +3,7 @@
 #include "aggregator/config.hpp"
 #include "aggregator/descriptor_plan.hpp"
 #include "aggregator/loop_messages.hpp"
-#include "aggregator/policy/alias_file.hpp"
+#include "aggregator/policy/text/alias_file.hpp"
 #include "common/error.hpp"
 #include "common/log.hpp"
 

@@ -4,8 +4,8 @@
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "aggregator/labels/messages.hpp"
-#include "aggregator/policy/engine.hpp"
-#include "aggregator/policy/problem.hpp"
+#include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/policy/text/problem.hpp"
 #include "aggregator/store/warehouse.hpp"
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "aggregator/descriptor_plan.hpp"
 #include "aggregator/faces_loop.hpp"
 #include "aggregator/ingest_loop.hpp"
-#include "aggregator/policy/alias_file.hpp"
+#include "aggregator/policy/text/alias_file.hpp"
 #include "common/config.hpp"
 #include "common/descriptor_limit.hpp"
 #include "common/log.hpp"

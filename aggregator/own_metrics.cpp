@@ -1,7 +1,7 @@
 #include "aggregator/own_metrics.hpp"
 
 #include "aggregator/ops/own_metrics_text.hpp"
-#include "aggregator/policy/judge.hpp"
+#include "aggregator/policy/engine/judge.hpp"
 
 #include <cstdio>
 #include <map>

@@ -6,7 +6,7 @@
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/ops/report.hpp"
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 
 #include <optional>
 #include <vector>

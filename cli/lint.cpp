@@ -1,7 +1,7 @@
 #include "cli/lint.hpp"
 
-#include "aggregator/policy/lint.hpp"
-#include "aggregator/policy/yaml.hpp"
+#include "aggregator/policy/text/lint.hpp"
+#include "aggregator/policy/text/yaml.hpp"
 #include "cli/input_file.hpp"
 #include "cli/units.hpp"
 #include "common/json_writer.hpp"

@@ -1,6 +1,6 @@
 #include "cli/top_view.hpp"
 
-#include "aggregator/policy/problem.hpp"
+#include "aggregator/policy/text/problem.hpp"
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 #include "common/metrics/catalog.hpp"

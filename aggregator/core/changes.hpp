@@ -1,8 +1,8 @@
 #pragma once
 
 #include "aggregator/labels/messages.hpp"
-#include "aggregator/policy/events.hpp"
-#include "aggregator/policy/labels.hpp"
+#include "aggregator/policy/engine/events.hpp"
+#include "aggregator/policy/engine/labels.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/clock.hpp"
 #include "common/metrics/alias_table.hpp"

@@ -2,7 +2,7 @@
 
 #include "aggregator/core/changes.hpp"
 #include "aggregator/labels/label_router.hpp"
-#include "aggregator/policy/engine.hpp"
+#include "aggregator/policy/engine/engine.hpp"
 #include "aggregator/store/warehouse.hpp"
 #include "common/error.hpp"
 

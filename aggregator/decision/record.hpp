@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/policy/published.hpp"
+#include "aggregator/policy/published/published.hpp"
 #include "aggregator/store/name_index.hpp"
 #include "aggregator/store/types.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "aggregator/policy/events.hpp"
-#include "aggregator/policy/problem.hpp"
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/engine/events.hpp"
+#include "aggregator/policy/published/view.hpp"
+#include "aggregator/policy/text/problem.hpp"
 #include "common/clock.hpp"
 
 #include <boost/json/object.hpp>

@@ -5,7 +5,7 @@
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/extender/placements.hpp"
 #include "aggregator/extender/selection.hpp"
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "common/clock.hpp"
 #include "common/log.hpp"
 

@@ -1,7 +1,7 @@
 #include "aggregator/extender/judge.hpp"
 
 #include "aggregator/decision/explain.hpp"
-#include "aggregator/policy/scores.hpp"
+#include "aggregator/policy/published/scores.hpp"
 #include "common/json_writer.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "aggregator/decision/record.hpp"
 #include "aggregator/extender/object_handler.hpp"
-#include "aggregator/policy/published.hpp"
+#include "aggregator/policy/published/published.hpp"
 
 #include <array>
 #include <map>

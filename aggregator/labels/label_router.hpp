@@ -2,7 +2,7 @@
 
 #include "aggregator/labels/messages.hpp"
 #include "aggregator/labels/standalone_labels.hpp"
-#include "aggregator/policy/engine.hpp"
+#include "aggregator/policy/engine/engine.hpp"
 #include "aggregator/store/warehouse.hpp"
 
 #include <functional>

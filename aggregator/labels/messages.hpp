@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/policy/labels.hpp"
+#include "aggregator/policy/engine/labels.hpp"
 
 #include <map>
 #include <optional>

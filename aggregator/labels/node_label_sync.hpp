@@ -5,7 +5,7 @@
 #include "aggregator/kube/node_objects.hpp"
 #include "aggregator/labels/label_writer.hpp"
 #include "aggregator/labels/messages.hpp"
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "common/async/task_group.hpp"
 #include "common/log.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/decision/ring.hpp"
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "common/clock.hpp"
 
 #include <map>

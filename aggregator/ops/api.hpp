@@ -2,7 +2,7 @@
 
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/ops/report.hpp"
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "aggregator/questions/question.hpp"
 #include "common/clock.hpp"
 #include "common/http/health.hpp"

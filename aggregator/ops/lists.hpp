@@ -2,7 +2,7 @@
 
 #include "aggregator/decision/explain.hpp"
 #include "aggregator/ops/node_json.hpp"
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "common/http/sliced.hpp"
 
 #include <memory>

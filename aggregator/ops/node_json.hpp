@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/policy/published.hpp"
+#include "aggregator/policy/published/published.hpp"
 #include "aggregator/questions/question.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/json_writer.hpp"

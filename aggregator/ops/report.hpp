@@ -1,7 +1,7 @@
 #pragma once
 
-#include "aggregator/policy/events.hpp"
-#include "aggregator/policy/problem.hpp"
+#include "aggregator/policy/engine/events.hpp"
+#include "aggregator/policy/text/problem.hpp"
 #include "common/clock.hpp"
 #include "common/http/server.hpp"
 #include "common/metrics/catalog.hpp"

@@ -1,6 +1,6 @@
 #include "aggregator/ops/summary_json.hpp"
 
-#include "aggregator/policy/label_list.hpp"
+#include "aggregator/policy/published/label_list.hpp"
 #include "common/json_writer.hpp"
 #include "common/plain.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/ops/report.hpp"
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "common/http/sliced.hpp"
 
 #include <memory>

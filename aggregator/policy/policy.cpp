@@ -1,6 +1,6 @@
 #include "aggregator/policy/policy.hpp"
 
-#include "aggregator/policy/events.hpp"
+#include "aggregator/policy/engine/events.hpp"
 #include "common/plain.hpp"
 
 #include <fmt/format.h>

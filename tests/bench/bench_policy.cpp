@@ -1,6 +1,6 @@
-#include "aggregator/policy/engine.hpp"
-#include "aggregator/policy/scores.hpp"
-#include "aggregator/policy/yaml.hpp"
+#include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/policy/published/scores.hpp"
+#include "aggregator/policy/text/yaml.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-#include "aggregator/policy/engine.hpp"
-#include "aggregator/policy/lint.hpp"
-#include "aggregator/policy/policy_set.hpp"
+#include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/policy/text/lint.hpp"
+#include "aggregator/policy/text/policy_set.hpp"
 #include "common/label_syntax.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include "agent/interest.hpp"
-#include "aggregator/policy/yaml.hpp"
+#include "aggregator/policy/text/yaml.hpp"
 #include "aggregator/store/warehouse.hpp"
 #include "common/wire/agent_session.hpp"
 #include "common/wire/aggregator_session.hpp"

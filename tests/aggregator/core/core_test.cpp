@@ -1,6 +1,6 @@
 #include "aggregator/core/core.hpp"
 
-#include "aggregator/policy/yaml.hpp"
+#include "aggregator/policy/text/yaml.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 
 #include <doctest/doctest.h>

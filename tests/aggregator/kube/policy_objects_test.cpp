@@ -1,6 +1,6 @@
 #include "aggregator/kube/policy_objects.hpp"
 
-#include "aggregator/policy/policy_set.hpp"
+#include "aggregator/policy/text/policy_set.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

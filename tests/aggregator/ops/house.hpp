@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/policy/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "aggregator/questions/store_question.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 

@@ -1,6 +1,6 @@
 #include "aggregator/policy/policy.hpp"
 
-#include "aggregator/policy/published.hpp"
+#include "aggregator/policy/published/published.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "aggregator/policy/engine.hpp"
-#include "aggregator/policy/yaml.hpp"
+#include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/policy/text/yaml.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

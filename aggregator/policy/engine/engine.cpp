@@ -1,0 +1,303 @@
+#include "aggregator/policy/engine/engine.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace binnacle::policy {
+
+engine::engine(column_source& columns, sink& out, engine_options options)
+    : columns_(columns), out_(out), options_(std::move(options)) {
+  context_.told_nodes_only = options_.told_nodes_only;
+}
+
+engine::~engine() {
+  for (const auto& [spec, column] : watched_) columns_.release(column->from.id);
+}
+
+void engine::update(store::column_id column, store::node_id node, const store::sample& s, instant now) {
+  // First what time alone has done: between an expired value and this one there was none.
+  do_what_is_due(now);
+  const auto found = by_column_.find(index(column));
+  if (found != by_column_.end()) {
+    ++context_.counters.updates;
+    add_node(node, now);
+    watched_column& watched = *found->second;
+    for (const auto& i : watched.inputs) {
+      i->feed(node, i->seen(s), now, context_);
+      check_conditions_of(*i);
+    }
+  }
+  flush();
+}
+
+void engine::node_added(store::node_id node, instant now) {
+  do_what_is_due(now);
+  add_node(node, now);
+  flush();
+}
+
+void engine::add_node(store::node_id node, instant now) {
+  if (index(node) < known_.size() && known_[index(node)]) return;
+  if (index(node) >= known_.size()) known_.resize(index(node) + 1);
+  known_[index(node)] = true;
+  ++known_count_;
+  count_shares();
+  for (const auto& [spec, column] : watched_) {
+    const store::sample s = column->from.values->stored(node);
+    for (const auto& i : column->inputs) i->seed(node, i->seen(s), now, context_.due);
+  }
+  for (auto& [id, e] : entries_) {
+    seed(e, node, now);
+    e.run->serve_waiting(now, context_);  // a share of more nodes is more
+    check_conditions(id, e);
+  }
+}
+
+void engine::node_gone(store::node_id node, instant now) {
+  do_what_is_due(now);
+  if (index(node) < known_.size() && known_[index(node)]) {
+    known_[index(node)] = false;
+    --known_count_;
+    for (const auto& [spec, column] : watched_) {
+      for (const auto& i : column->inputs) i->forget(node);
+    }
+    told_.erase(node);
+    context_.tell(node, false);
+    context_.taken.erase(node);
+    count_shares();
+    for (auto& [id, e] : entries_) {
+      e.run->forget(node, now, context_);
+      check_conditions(id, e);
+    }
+  }
+  flush();
+}
+
+void engine::set_node_labels(store::node_id node, const std::map<std::string, std::string>& labels,
+                             instant now) {
+  do_what_is_due(now);
+  add_node(node, now);
+  const bool fresh = context_.tell(node, true);
+  told_[node] = labels;
+  count_shares();
+  for (auto& [id, e] : entries_) {
+    e.run->inherit(node, labels, now, context_);
+    if (fresh) {
+      e.run->judge(node, now, context_);  // it may take a place now
+      e.run->serve_waiting(now, context_);
+    }
+    check_conditions(id, e);
+  }
+  flush();
+}
+
+void engine::set_taken_keys(store::node_id node, taken_keys keys, instant now) {
+  do_what_is_due(now);
+  add_node(node, now);
+  const auto before = context_.taken.find(node);
+  const bool same = before == context_.taken.end() ? keys.empty() : before->second == keys;
+  if (!same) {
+    if (keys.empty()) {
+      context_.taken.erase(before);
+    } else {
+      context_.taken[node] = std::move(keys);
+    }
+    for (auto& [id, e] : entries_) {
+      if (!e.run->labels()) continue;
+      e.run->judge(node, now, context_);
+      check_conditions(id, e);
+    }
+  }
+  flush();
+}
+
+void engine::set_writes_labels(bool writes, instant now) {
+  do_what_is_due(now);
+  writes_labels_ = writes;
+  for (auto& [id, e] : entries_) {
+    e.run->set_open(written_by_us(e), now, context_);
+    check_conditions(id, e);
+  }
+  flush();
+}
+
+void engine::tick(instant now) {
+  do_what_is_due(now);
+  flush();
+}
+
+void engine::do_what_is_due(instant now) {
+  while (const auto d = context_.due.pop(now)) {
+    ++context_.counters.deadlines_met;
+    if (d->what == due::expiry) {
+      const auto found = inputs_.find(d->owner);
+      if (found == inputs_.end()) continue;
+      found->second->expire(d->node, d->at, now, context_);
+      check_conditions_of(*found->second);
+      continue;
+    }
+    const auto found = runs_.find(d->owner);
+    if (found == runs_.end()) continue;
+    auto& [id, e] = *found->second;
+    if (d->what == due::cool_down) e.run->serve_waiting(now, context_);
+    if (d->what == due::give_up) {
+      set_patience(e);  // a stale-after may have been announced since
+      e.run->give_up(d->node, now, context_);
+    }
+    if (d->what == due::grace) grace(e, now);
+    check_conditions(id, e);
+  }
+}
+
+/// How long a rule's values are waited for that never came: a whole stale-after.
+duration engine::patience(const entry& e, std::size_t rule) const {
+  const duration own = std::max(options_.patience, columns_.stale_after(e.columns[rule]->from.id));
+  return e.inputs[rule]->stale_after().value_or(own);
+}
+
+void engine::set_patience(entry& e) const {
+  for (std::size_t r = 0; r < e.inputs.size(); ++r) e.run->set_patience(r, patience(e, r));
+}
+
+/// When values that never came count as missing: a whole stale-after since the strategy's columns are
+/// watched.
+instant engine::grace_end(const entry& e) const {
+  instant end{};
+  for (std::size_t r = 0; r < e.inputs.size(); ++r) end = std::max(end, e.columns[r]->since + patience(e, r));
+  return end;
+}
+
+void engine::grace(entry& e, instant now) {
+  const instant end = grace_end(e);
+  const bool rejects = e.run->definition().kind == strategy_kind::dontschedule &&
+                       e.run->definition().on_missing == missing::reject;
+  if (rejects) e.run->verdicts()->reject_missing_from(end);
+  if (end > now) {
+    context_.due.push({end, due::grace, e.run->serial(), {}});
+    return;
+  }
+  e.patient = false;
+  if (!rejects) return;
+  e.run->reject_missing();
+  for (std::uint32_t n = 0; n < known_.size(); ++n) {
+    if (known_[n]) e.run->judge(store::node_id{n}, now, context_);
+  }
+}
+
+bool engine::awaited(const deadline& d) const {
+  if (d.what != due::expiry) return runs_.contains(d.owner);
+  const auto found = inputs_.find(d.owner);
+  return found != inputs_.end() && found->second->awaits(d.node, d.at);
+}
+
+void engine::check_conditions_of(const input& i) {
+  for (const input::user& u : i.users()) {
+    auto& [id, e] = *runs_.at(u.run->serial());
+    check_conditions(id, e);
+  }
+}
+
+void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
+  // Where another process writes the labels, a node whose label has not been heard of yet is not held.
+  const bool held = e.run->count(state::held) > 0 && e.run->open();
+  if (all || held != e.said_held) {
+    e.said_held = held;
+    const strategy& s = e.run->definition();
+    std::string limit;
+    if (s.max_nodes)
+      limit = fmt::format("maxNodes {}{}", s.max_nodes->count, s.max_nodes->percent ? "%" : "");
+    if (s.cool_down > duration::zero())
+      limit += (limit.empty() ? "" : ", ") + fmt::format("coolDown {}", duration_text(s.cool_down));
+    set_condition({id.policy, condition_kind::held, id.kind}, held,
+                  "violating nodes wait for their label: " + limit);
+  }
+  const bool frozen = e.run->count(state::frozen) > 0;
+  if (all || frozen != e.said_frozen) {
+    e.said_frozen = frozen;
+    set_condition({id.policy, condition_kind::frozen, id.kind}, frozen,
+                  "data is missing at some nodes; their labels stay as they are until it is back");
+  }
+  std::uint64_t missing = 0;
+  if (!e.patient && known_count_ > 0) {
+    for (std::size_t r = 0; r < e.inputs.size() && r < 64; ++r) {
+      if (e.inputs[r]->present() == 0) missing |= std::uint64_t{1} << r;
+    }
+  }
+  if (!all && missing == e.said_missing) return;
+  e.said_missing = missing;
+  std::vector<std::string> names, metrics;
+  for (std::size_t r = 0; r < e.inputs.size(); ++r) {
+    if ((missing >> r & 1) == 0) continue;
+    const rule& about = e.run->definition().rules[r];
+    if (std::ranges::find(metrics, about.metric) == metrics.end()) metrics.push_back(about.metric);
+    std::string name = about.metric;
+    if (about.stale_after)
+      name +=
+          fmt::format(" that is younger than the rule's staleAfter ({})", duration_text(*about.stale_after));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+  set_condition({id.policy, condition_kind::metric_missing, id.kind}, missing != 0,
+                missing == 0 ? std::string()
+                             : fmt::format("no node has a value of {}: {}", fmt::join(names, ", "),
+                                           remedy_for_unmeasured(metrics, columns_.announced())));
+}
+
+void engine::flush() {
+  auto& nodes = context_.relabel;
+  std::ranges::sort(nodes);
+  nodes.erase(std::unique(nodes.begin(), nodes.end()),
+              nodes.end());  // clang 14 cannot compile ranges::unique
+  // The sink may look but not touch, so nothing is added while it is told.
+  if (table_changed_) out_.published(table_);
+  for (const event& e : context_.events) out_.happened(e);
+  for (const condition& c : changed_conditions_) out_.changed(c);
+  for (const store::node_id n : nodes) out_.relabel(n);
+  table_changed_ = false;
+  context_.events.clear();
+  changed_conditions_.clear();
+  nodes.clear();
+}
+
+label_wishes engine::wishes(store::node_id node, bool enforced) const {
+  label_wishes out;
+  for (const auto& [id, e] : entries_) {
+    if (e.run->labels() && e.enforced == enforced && e.allowed) e.run->wishes(node, out);
+  }
+  return out;
+}
+
+std::set<std::string, std::less<>> engine::label_keys() const {
+  std::set<std::string, std::less<>> out;
+  for (const auto& [id, e] : entries_) {
+    if (!e.run->labels() || !e.enforced || !e.allowed) continue;
+    if (id.kind == strategy_kind::deschedule) out.insert(deschedule_key(id.policy));
+    for (const label_plan::key& k : e.run->plan().keys()) out.insert(labeling_key(id.policy, k.name));
+  }
+  return out;
+}
+
+label_wishes engine::labels(store::node_id node) const { return wishes(node, true); }
+label_wishes engine::would_be_labels(store::node_id node) const { return wishes(node, false); }
+
+std::vector<condition> engine::conditions() const {
+  std::vector<condition> out;
+  out.reserve(conditions_.size());
+  for (const auto& [id, message] : conditions_)
+    out.push_back({id.policy, id.what, id.strategy, true, message});
+  return out;
+}
+
+std::vector<strategy_status> engine::status() const {
+  std::vector<strategy_status> out;
+  for (const auto& [id, e] : entries_) {
+    const strategy_run& r = *e.run;
+    out.push_back({id.policy, id.kind, e.enforced ? mode::enforce : mode::dry_run, r.count(state::pass),
+                   r.count(state::violating), r.count(state::missing), r.count(state::held),
+                   r.count(state::frozen), r.violated_by()});
+  }
+  return out;
+}
+
+}  // namespace binnacle::policy

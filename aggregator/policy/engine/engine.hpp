@@ -1,0 +1,171 @@
+#pragma once
+
+#include "aggregator/policy/engine/events.hpp"
+#include "aggregator/policy/engine/input.hpp"
+#include "aggregator/policy/engine/strategy_run.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace binnacle::policy {
+
+struct engine_options {
+  /// Least wait for values that never came, before onMissing: Reject rejects, before a label from before the
+  /// start is given up and before "no node has a value" is said; a rule's staleAfter or a longer stale-after
+  /// of the metric takes its place.
+  duration patience = std::chrono::seconds(10);
+  /// Namespaces whose policies may label nodes (deschedule, labeling); empty: all.
+  std::vector<std::string> label_namespaces;
+  /// In a cluster: only nodes of which set_node_labels() has told can be labelled. Others take no place of
+  /// maxNodes, and count in no share.
+  bool told_nodes_only = false;
+};
+
+/// The policy engine: samples in, verdicts and wished labels out. Pure: no clock, no socket;
+/// whoever owns it calls it from one thread and keeps one timer for next_deadline(). `now` never goes back
+/// from one call to the next.
+///
+/// Cost: update() touches only the strategies that read the column, at the one node; it is linear in their
+/// rules. Memory: some tens of bytes per rule and node.
+class engine {
+ public:
+  /// Both references must outlive the engine.
+  engine(column_source& columns, sink& out, engine_options options = {});
+  ~engine();
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+
+  /// Replaces the policies. A strategy that is the same as before keeps its state and its values; an edited
+  /// one starts from what its node labels and values say, so that no label goes off and on; new columns are
+  /// watched before old ones are released. At most one policy per key and one strategy per kind counts: the
+  /// first.
+  void set_policies(const std::vector<policy>& policies, instant now);
+
+  /// A sample of a watched column, already stored in its shared column. To be called for every read, also
+  /// when the value did not change: `for` and expiry go by it. Samples of columns that are not watched are
+  /// ignored.
+  void update(store::column_id column, store::node_id node, const store::sample& s, instant now);
+
+  /// Nodes count for shares (maxNodes: 20%) and get verdicts from here on; update() of an unknown node adds
+  /// it.
+  void node_added(store::node_id node, instant now);
+  /// The node is deleted, not merely silent: a silent node's values expire by themselves.
+  void node_gone(store::node_id node, instant now);
+
+  /// The labels that the node carries now, as far as anyone knows. Best before its first sample. They decide
+  /// what values cannot: hysteresis inside the band, `for` that was over before a restart, and data that is
+  /// still missing.
+  void set_node_labels(store::node_id node, const std::map<std::string, std::string>& labels, instant now);
+
+  /// The keys of labels on the node that somebody else gave it, as far as anybody wishes to give them: a
+  /// strategy with maxNodes or coolDown that could give no other label gives the node no place.
+  void set_taken_keys(store::node_id node, taken_keys keys, instant now);
+
+  /// Whether this process writes the labels that it wishes for (it does from the beginning: standalone). One
+  /// that does not gives no place of maxNodes and coolDown by itself but follows the labels that it is told
+  /// of, so that it goes on from there when it is to write them.
+  void set_writes_labels(bool writes, instant now);
+
+  /// Does what is due. Early and superfluous calls do no harm.
+  void tick(instant now);
+  /// When tick() is to be called next; changes with every other call.
+  std::optional<instant> next_deadline() const noexcept { return context_.due.next(); }
+
+  /// Never null.
+  const std::shared_ptr<const policy_table>& table() const noexcept { return table_; }
+  /// What should become of the node's labels, from the policies that may label nodes.
+  label_wishes labels(store::node_id node) const;
+  /// What the policies in DryRun would add to that.
+  label_wishes would_be_labels(store::node_id node) const;
+  /// The keys of all labels that policies may give, to whatever node.
+  std::set<std::string, std::less<>> label_keys() const;
+  /// The conditions that hold.
+  std::vector<condition> conditions() const;
+  std::vector<strategy_status> status() const;
+  const engine_counters& counters() const noexcept { return context_.counters; }
+  /// Deadlines under way: bounded by inputs × nodes, plus those of inputs that have just gone.
+  std::size_t deadlines_under_way() const noexcept { return context_.due.size(); }
+
+ private:
+  struct strategy_id {
+    policy_key policy;
+    strategy_kind kind;
+    friend auto operator<=>(const strategy_id&, const strategy_id&) = default;
+  };
+  struct entry {
+    std::unique_ptr<strategy_run> run;
+    std::vector<watched_column*> columns;  // one per rule
+    std::vector<input*> inputs;            // likewise
+    bool enforced = true;                  // false: DryRun
+    bool allowed = true;                   // its namespace may label nodes
+    bool patient = true;                   // the grace is not over
+    // What the outside has been told.
+    bool said_held = false;
+    bool said_frozen = false;
+    std::uint64_t said_missing = 0;  // rules, as bits
+  };
+  struct condition_id {
+    policy_key policy;
+    condition_kind what;
+    std::optional<strategy_kind> strategy;
+    friend auto operator<=>(const condition_id&, const condition_id&) = default;
+  };
+  using entries = std::map<strategy_id, entry>;
+
+  // engine_policies.cpp: policies come, change and go.
+  void start(entries& next, const policy& p, const strategy& s, const entry* before, instant now);
+  void seed(entry& e, store::node_id node, instant now);
+  void stop(entry& e);
+  input& open_input(const rule& r, watched_column& column, instant now);
+  watched_column& watch(const store::column_spec& spec, instant now);
+  void drop_unused();
+  std::shared_ptr<const published_policy> make_published(const policy& p) const;
+  void find_conflicts();
+  void set_condition(const condition_id& id, bool active, std::string message);
+  bool may_label(const std::string& name_space) const;
+
+  // engine.cpp: samples, nodes, time.
+  void add_node(store::node_id node, instant now);
+  void count_shares() noexcept {
+    context_.known_nodes = options_.told_nodes_only ? static_cast<std::uint32_t>(told_.size()) : known_count_;
+  }
+  void do_what_is_due(instant now);
+  duration patience(const entry& e, std::size_t rule) const;
+  void set_patience(entry& e) const;
+  instant grace_end(const entry& e) const;
+  void grace(entry& e, instant now);
+  bool awaited(const deadline& d) const;
+  void check_conditions(const strategy_id& id, entry& e, bool all = false);
+  void check_conditions_of(const input& i);
+  label_wishes wishes(store::node_id node, bool enforced) const;
+  bool written_by_us(const entry& e) const noexcept { return writes_labels_ || !e.enforced || !e.allowed; }
+  void flush();
+
+  column_source& columns_;
+  sink& out_;
+  const engine_options options_;
+
+  entries entries_;
+  std::map<store::column_spec, std::unique_ptr<watched_column>> watched_;
+  boost::unordered_flat_map<std::uint32_t, watched_column*> by_column_;  // by column id
+  boost::unordered_flat_map<std::uint32_t, input*> inputs_;              // by serial
+  boost::unordered_flat_map<std::uint32_t, entries::value_type*> runs_;  // by serial
+  std::uint32_t next_serial_ = 1;
+  std::vector<bool> known_;  // by node
+  std::uint32_t known_count_ = 0;
+  std::map<store::node_id, std::map<std::string, std::string>> told_;  // labels as last heard
+  bool writes_labels_ = true;
+  run_context context_;
+  std::map<policy_key, policy> policies_;
+  std::shared_ptr<const policy_table> table_ = std::make_shared<policy_table>();
+  bool table_changed_ = false;
+  std::map<condition_id, std::string> conditions_;  // those that hold, with their message
+  std::vector<condition> changed_conditions_;       // since the last flush
+};
+
+}  // namespace binnacle::policy

@@ -1,0 +1,265 @@
+#include "aggregator/policy/engine/engine.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace binnacle::policy {
+namespace {
+
+/// What a run goes by: of scheduleonmetric only the first rule counts, as in TAS.
+strategy effective(const strategy& s) {
+  strategy out = s;
+  if (out.kind == strategy_kind::scheduleonmetric && out.rules.size() > 1) out.rules.resize(1);
+  return out;
+}
+
+}  // namespace
+
+void engine::set_policies(const std::vector<policy>& policies, instant now) {
+  do_what_is_due(now);
+  std::map<policy_key, policy> wanted;
+  for (const policy& p : policies) wanted.emplace(p.key, p);
+
+  bool labels_change = false;  // the keys that belong to policies, or who gives them
+  entries next;
+  for (const auto& [key, p] : wanted) {
+    for (const strategy& s : p.strategies) {
+      const strategy_id id{key, s.kind};
+      if (s.rules.empty() || next.contains(id)) continue;
+      const auto before = entries_.find(id);
+      const std::uint32_t serial_before = before == entries_.end() ? 0 : before->second.run->serial();
+      const bool was_dry = before != entries_.end() && !before->second.enforced;
+      if (before != entries_.end() && before->second.run->definition() == effective(s)) {
+        next.insert(entries_.extract(before));  // the very same map node: runs_ points at it
+      } else {
+        start(next, p, s, before == entries_.end() ? nullptr : &before->second, now);
+      }
+      entry& e = next.at(id);
+      const bool enforced = p.how == mode::enforce;
+      const bool as_before = e.run->serial() == serial_before && e.enforced == enforced;
+      labels_change = labels_change || (e.run->labels() && !as_before);
+      e.enforced = enforced;
+      e.allowed = may_label(key.name_space);
+      e.run->set_dry_run(!e.enforced);
+      // Nobody wrote what the dry run gave: only labels that are there keep their places.
+      if (was_dry && e.enforced) e.run->set_open(false, now, context_);
+      e.run->set_open(written_by_us(e), now, context_);
+    }
+  }
+  for (auto& [id, e] : entries_) {
+    labels_change = labels_change || e.run->labels();
+    stop(e);
+  }
+  entries_ = std::move(next);
+  drop_unused();
+  context_.due.prune([this](const deadline& d) { return !awaited(d); });
+
+  policy_table table;
+  for (const auto& [key, p] : wanted) {
+    const auto before = policies_.find(key);
+    const bool same = before != policies_.end() && before->second == p;
+    table.emplace(key, same ? table_->find(key)->second : make_published(p));
+    if (same) continue;
+    std::vector<std::string_view> kinds;
+    kinds.reserve(p.strategies.size());
+    for (const strategy& s : p.strategies) kinds.push_back(to_string(s.kind));
+    context_.events.push_back(
+        {event_kind::accepted,
+         key,
+         {},
+         {},
+         p.how == mode::dry_run,
+         fmt::format("{} in force{}{}{}", before == policies_.end() ? "new policy" : "changed policy",
+                     p.how == mode::dry_run ? " as a dry run" : "",
+                     kinds.empty() ? ", without a strategy" : ": ", fmt::join(kinds, ", "))});
+  }
+  for (const auto& [key, p] : policies_) {
+    if (!wanted.contains(key))
+      context_.events.push_back({event_kind::removed, key, {}, {}, false, "policy removed"});
+  }
+  policies_ = std::move(wanted);
+  table_ = std::make_shared<const policy_table>(std::move(table));
+  table_changed_ = true;
+
+  std::erase_if(conditions_, [this](const auto& c) {
+    const bool gone =
+        !policies_.contains(c.first.policy) ||
+        (c.first.strategy && !entries_.contains(strategy_id{c.first.policy, *c.first.strategy}));
+    if (gone) changed_conditions_.push_back({c.first.policy, c.first.what, c.first.strategy, false, {}});
+    return gone;
+  });
+  find_conflicts();
+  for (auto& [id, e] : entries_) check_conditions(id, e, true);
+  // Which keys belong to which policy may have changed anywhere.
+  for (std::uint32_t n = 0; labels_change && n < known_.size(); ++n) {
+    if (known_[n]) context_.relabel.push_back(store::node_id{n});
+  }
+  flush();
+}
+
+void engine::start(entries& next, const policy& p, const strategy& s, const entry* before, instant now) {
+  const strategy definition = effective(s);
+  entry fresh;
+  strategy_run::columns values;
+  for (const rule& r : definition.rules) {
+    watched_column& column = watch(r.column(), now);
+    fresh.columns.push_back(&column);
+    fresh.inputs.push_back(&open_input(r, column, now));
+    values.push_back(column.from.values);
+  }
+  const std::uint32_t serial = next_serial_++;
+  fresh.run = std::make_unique<strategy_run>(p.key, definition, std::move(values), serial);
+  fresh.run->set_dry_run(p.how == mode::dry_run);
+  fresh.enforced = p.how == mode::enforce;
+  fresh.allowed = may_label(p.key.name_space);
+  fresh.run->set_open(written_by_us(fresh), now, context_);
+  for (std::size_t r = 0; r < fresh.inputs.size(); ++r) fresh.inputs[r]->attach(*fresh.run, r);
+  if (before != nullptr) fresh.run->carry_over(*before->run, context_.known_nodes);
+  const auto at = next.emplace(strategy_id{p.key, s.kind}, std::move(fresh)).first;
+  runs_[serial] = &*at;
+  entry& e = at->second;
+  set_patience(e);
+  if (before == nullptr) {
+    for (const auto& [node, labels] : told_) e.run->inherit(node, labels, now, context_);
+  }
+  for (std::uint32_t n = 0; n < known_.size(); ++n) {
+    if (known_[n]) seed(e, store::node_id{n}, now);
+  }
+  grace(e, now);
+}
+
+/// Judges a node by what the columns hold already.
+void engine::seed(entry& e, store::node_id node, instant now) {
+  for (std::size_t r = 0; r < e.inputs.size(); ++r) {
+    const store::sample s = e.inputs[r]->seen(e.columns[r]->from.values->stored(node));
+    if (s.present(now)) {
+      e.run->observe(r, node, s);
+    } else {
+      e.run->lose(r, node);
+    }
+  }
+  e.run->judge(node, now, context_);
+}
+
+void engine::stop(entry& e) {
+  for (input* i : e.inputs) i->detach(*e.run);
+  runs_.erase(e.run->serial());
+}
+
+watched_column& engine::watch(const store::column_spec& spec, instant now) {
+  auto& column = watched_[spec];
+  if (!column) {
+    column = std::make_unique<watched_column>();
+    column->from = columns_.watch(spec, now);
+    column->since = now;
+    by_column_[index(column->from.id)] = column.get();
+  }
+  return *column;
+}
+
+input& engine::open_input(const rule& r, watched_column& column, instant now) {
+  const auto at =
+      std::ranges::find_if(column.inputs, [&r](const auto& i) { return i->stale_after() == r.stale_after; });
+  if (at != column.inputs.end()) return **at;
+  auto& fresh = *column.inputs.emplace_back(std::make_unique<input>(next_serial_++, r.stale_after));
+  inputs_[fresh.serial()] = &fresh;
+  for (std::uint32_t n = 0; n < known_.size(); ++n) {
+    if (known_[n])
+      fresh.seed(store::node_id{n}, fresh.seen(column.from.values->stored(store::node_id{n})), now,
+                 context_.due);
+  }
+  return fresh;
+}
+
+/// Columns are released last, so that what an edited policy still reads was never let go.
+void engine::drop_unused() {
+  for (auto at = watched_.begin(); at != watched_.end();) {
+    watched_column& column = *at->second;
+    std::erase_if(column.inputs, [this](const auto& i) {
+      if (!i->users().empty()) return false;
+      inputs_.erase(i->serial());
+      return true;
+    });
+    if (!column.inputs.empty()) {
+      ++at;
+      continue;
+    }
+    by_column_.erase(index(column.from.id));
+    columns_.release(column.from.id);
+    at = watched_.erase(at);
+  }
+}
+
+std::shared_ptr<const published_policy> engine::make_published(const policy& p) const {
+  auto out = std::make_shared<published_policy>();
+  out->key = p.key;
+  out->revision = p.revision;
+  out->how = p.how;
+  out->damping = p.damping;
+  for (const strategy& s : p.strategies) {
+    const auto found = entries_.find(strategy_id{p.key, s.kind});
+    if (found == entries_.end() || out->find(s.kind) != nullptr) continue;
+    const entry& e = found->second;
+    published_strategy shown{
+        s.kind,      s.op,       s.on_missing, {}, e.run->judges() ? e.run->verdicts() : nullptr,
+        s.max_nodes, s.cool_down};
+    for (std::size_t r = 0; r < e.columns.size(); ++r) {
+      const rule& definition = e.run->definition().rules[r];
+      shown.rules.push_back({definition, definition.text(s.kind), e.columns[r]->from.values});
+    }
+    out->strategies.push_back(std::move(shown));
+  }
+  return out;
+}
+
+bool engine::may_label(const std::string& name_space) const {
+  const auto& allowed = options_.label_namespaces;
+  return allowed.empty() || std::ranges::find(allowed, name_space) != allowed.end();
+}
+
+void engine::find_conflicts() {
+  std::map<std::string, std::set<std::string>> namespaces;  // by policy name, of those that label nodes
+  for (const auto& [id, e] : entries_) {
+    if (e.run->labels() && e.enforced && e.allowed) namespaces[id.policy.name].insert(id.policy.name_space);
+  }
+  for (const auto& [key, p] : policies_) {
+    const auto& all = namespaces[key.name];
+    set_condition({key, condition_kind::conflict, {}}, all.size() > 1 && all.contains(key.name_space),
+                  fmt::format("policies named {} in the namespaces {} label nodes with the same keys; a node "
+                              "gets the labels of all: "
+                              "give them different names",
+                              key.name, fmt::join(all, ", ")));
+  }
+  for (const auto& [id, e] : entries_) {
+    if (!e.run->labels()) continue;
+    set_condition(
+        {id.policy, condition_kind::not_allowed, id.kind}, !e.allowed,
+        fmt::format("namespace {} may not label nodes: add it to the allowed namespaces or move the policy",
+                    id.policy.name_space));
+    const std::vector<std::string> mixed = e.run->plan().mixed();
+    set_condition(
+        {id.policy, condition_kind::conflict, id.kind}, !mixed.empty(),
+        fmt::format("rules with different operators give the label {}: where two of them are true the "
+                    "node gets none of this policy's labels, as with TAS; give them different labels",
+                    fmt::join(mixed, ", ")));
+  }
+}
+
+void engine::set_condition(const condition_id& id, bool active, std::string message) {
+  const auto at = conditions_.find(id);
+  if (!active) {
+    if (at == conditions_.end()) return;
+    conditions_.erase(at);
+    changed_conditions_.push_back({id.policy, id.what, id.strategy, false, {}});
+    return;
+  }
+  if (at != conditions_.end() && at->second == message) return;
+  const bool reworded = at != conditions_.end();
+  conditions_[id] = message;
+  changed_conditions_.push_back({id.policy, id.what, id.strategy, true, std::move(message), reworded});
+}
+
+}  // namespace binnacle::policy

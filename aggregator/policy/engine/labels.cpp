@@ -1,0 +1,128 @@
+#include "aggregator/policy/engine/labels.hpp"
+
+#include <algorithm>
+
+namespace binnacle::policy {
+
+namespace {
+constexpr std::string_view labeling_prefix = "telemetry.aware.scheduling.";
+
+/// Which of two policies' wishes for one label holds: the larger.
+int weight(label_wish::action a) {
+  switch (a) {
+    case label_wish::action::remove: return 0;
+    case label_wish::action::keep: return 1;
+    case label_wish::action::blocked: return 2;
+    case label_wish::action::set: return 3;
+  }
+  return 0;
+}
+}  // namespace
+
+std::string deschedule_key(const policy_key& key) { return key.name; }
+
+std::string labeling_key(const policy_key& key, std::string_view label) {
+  return std::string(labeling_prefix) + key.name + "/" + std::string(label);
+}
+
+std::string_view policy_of(std::string_view label_key) noexcept {
+  if (!label_key.starts_with(labeling_prefix)) return label_key;
+  label_key.remove_prefix(labeling_prefix.size());
+  return label_key.substr(0, label_key.find('/'));
+}
+
+bool can_be_ours(std::string_view label_key, std::string_view value) noexcept {
+  return value == violating_value || label_key.starts_with(labeling_prefix);
+}
+
+void merge(label_wishes& into, const std::string& key, label_wish wish) {
+  const auto [at, fresh] = into.try_emplace(key, wish);
+  if (!fresh && weight(wish.what) > weight(at->second.what)) at->second = std::move(wish);
+}
+
+label_plan::label_plan(const strategy& s) {
+  for (std::size_t r = 0; r < s.rules.size(); ++r) {
+    for (const auto& [name, value] : s.rules[r].labels) {
+      auto at = std::ranges::find(keys_, name, &key::name);
+      if (at == keys_.end()) at = keys_.insert(keys_.end(), key{name, {}, true});
+      const auto index = static_cast<std::uint16_t>(r);
+      if (!at->offers.empty()) {
+        if (at->offers.back().rule == index) continue;  // given twice by one rule: the first stays
+        at->one_direction =
+            at->one_direction && towards(s.rules[at->offers.front().rule].op) == towards(s.rules[r].op);
+        contested_ = true;
+      }
+      at->offers.push_back({index, value});
+    }
+  }
+}
+
+std::vector<std::string> label_plan::mixed() const {
+  std::vector<std::string> out;
+  for (const key& k : keys_) {
+    if (!k.one_direction) out.push_back(k.name);
+  }
+  return out;
+}
+
+namespace {
+
+std::uint16_t winner(const label_plan::key& k, const strategy& s, std::span<const rule_state> rules,
+                     std::span<const std::optional<decimal>> values, std::uint16_t previous) {
+  std::uint16_t best = label_plan::none;
+  std::optional<decimal> best_value;
+  bool previous_contends = false;
+  bool one_missing = false;
+  std::size_t contenders = 0;
+  for (const auto& offer : k.offers) {
+    if (!rules[offer.rule].on) continue;
+    ++contenders;
+    previous_contends = previous_contends || offer.rule == previous;
+    if (best == label_plan::none) best = offer.rule;
+  }
+  if (contenders < 2 || towards(s.rules[best].op) == direction::at_target) return best;
+  const bool larger = towards(s.rules[best].op) == direction::larger;
+  const std::uint16_t first = best;
+  for (const auto& offer : k.offers) {
+    if (!rules[offer.rule].on) continue;
+    const std::optional<decimal>& value = values[offer.rule];
+    if (!value) {
+      one_missing = true;
+      continue;
+    }
+    if (!best_value || (larger ? *value > *best_value : *value < *best_value)) {
+      best = offer.rule;
+      best_value = value;
+    }
+  }
+  if (!one_missing) return best;
+  return previous_contends ? previous : first;
+}
+
+/// Whether rules that are true now, and look in different directions, give the key.
+bool at_odds(const label_plan::key& k, const strategy& s, std::span<const rule_state> rules) {
+  const rule* first = nullptr;
+  return std::ranges::any_of(k.offers, [&](const label_plan::offer& o) {
+    if (!rules[o.rule].on) return false;
+    if (first == nullptr) first = &s.rules[o.rule];
+    return towards(first->op) != towards(s.rules[o.rule].op);
+  });
+}
+
+}  // namespace
+
+bool label_plan::resolve(const strategy& s, std::span<const rule_state> rules, bool labelled,
+                         std::span<const std::optional<decimal>> values,
+                         std::span<std::uint16_t> winners) const {
+  bool changed = false;
+  labelled = labelled && std::ranges::none_of(
+                             keys_, [&](const key& k) { return !k.one_direction && at_odds(k, s, rules); });
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    const std::uint16_t now = labelled ? winner(keys_[k], s, rules, values, winners[k]) : none;
+    changed = changed || now != winners[k];
+    winners[k] = now;
+  }
+  return changed;
+}
+
+}  // namespace binnacle::policy

@@ -1,0 +1,372 @@
+#include "aggregator/policy/engine/strategy_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::policy {
+
+strategy_run::strategy_run(policy_key key, strategy s, columns values, std::uint32_t serial)
+    : key_(std::move(key)),
+      strategy_(std::move(s)),
+      values_(std::move(values)),
+      serial_(serial),
+      plan_(strategy_.kind == strategy_kind::labeling ? strategy_ : strategy{}),
+      patience_(strategy_.rules.size()),
+      budget_(strategy_.max_nodes, strategy_.cool_down) {}
+
+strategy_run::node_cell& strategy_run::at(store::node_id node) {
+  const std::size_t needed = std::size_t{index(node)} + 1;
+  if (nodes_.size() < needed) {
+    nodes_.resize(needed);
+    states_.resize(needed * strategy_.rules.size());
+    winners_.resize(needed * plan_.keys().size(), label_plan::none);
+  }
+  node_cell& cell = nodes_[index(node)];
+  if (!cell.alive) {
+    cell.alive = true;
+    ++counts_[static_cast<std::size_t>(cell.last)];
+  }
+  return cell;
+}
+
+std::span<rule_state> strategy_run::rules(store::node_id node) noexcept {
+  return std::span(states_).subspan(index(node) * strategy_.rules.size(), strategy_.rules.size());
+}
+std::span<const rule_state> strategy_run::rules(store::node_id node) const noexcept {
+  return std::span(states_).subspan(index(node) * strategy_.rules.size(), strategy_.rules.size());
+}
+std::span<std::uint16_t> strategy_run::winners(store::node_id node) noexcept {
+  return std::span(winners_).subspan(index(node) * plan_.keys().size(), plan_.keys().size());
+}
+
+void strategy_run::observe(std::size_t rule, store::node_id node, const store::sample& present) {
+  at(node);
+  rule_state& state = rules(node)[rule];
+  if (!decides(state, strategy_.rules[rule], present)) return lose(rule, node);
+  binnacle::policy::observe(state, strategy_.rules[rule], present);
+}
+
+void strategy_run::lose(std::size_t rule, store::node_id node) {
+  at(node);
+  binnacle::policy::lose(rules(node)[rule], labels());
+}
+
+void strategy_run::judge(store::node_id node, instant now, run_context& out) {
+  if (!judges()) return;
+  const bool was_violating = at(node).violating;
+  ++out.counters.judged;
+  const auto states = rules(node);
+  settle(node,
+         labels() ? judge_frozen(strategy_.op, states, was_violating)
+                  : judge_open(strategy_.op, states, rejects_),
+         now, out);
+}
+
+void strategy_run::settle(store::node_id node, const judgement& j, instant now, run_context& out) {
+  verdict shown = j.found;
+  bool place_free = false;
+  if (labels()) {
+    watch_knowledge(node, j, now, out);
+    const std::uint32_t used = budget_.used();
+    shown.violating = place_for(node, j, now, out);
+    place_free = budget_.used() < used;
+    if (j.found.what == state::violating && !shown.violating) shown.what = state::held;
+    resolve_labels(node, shown.violating && !nodes_[index(node)].blocked, now, out);
+  }
+  node_cell& cell = nodes_[index(node)];
+  if (j.found.violating != cell.violating) {
+    cell.violating = j.found.violating;
+    say(node, j.found, out);
+  }
+  --counts_[static_cast<std::size_t>(cell.last)];
+  ++counts_[static_cast<std::size_t>(shown.what)];
+  cell.last = shown.what;
+  if (verdicts_->load(node) != shown) verdicts_->store(node, shown);
+  if (place_free) serve_waiting(now, out);
+}
+
+/// Labels may be written once the node has had a value; rules that never have one are given up after a while.
+void strategy_run::watch_knowledge(store::node_id node, const judgement& j, instant now, run_context& out) {
+  node_cell& cell = nodes_[index(node)];
+  const auto states = rules(node);
+  const bool touched = std::ranges::any_of(states, &rule_state::ever_known);
+  std::uint16_t waiting = 0;
+  duration shortest = duration::max();
+  for (std::size_t r = 0; r < states.size(); ++r) {
+    if (states[r].ever_known || states[r].given_up) continue;
+    ++waiting;
+    shortest = std::min(shortest, patience_[r]);
+  }
+  if (touched != cell.touched || j.blind != cell.blind || waiting != cell.waiting)
+    out.relabel.push_back(node);
+  cell.touched = touched;
+  cell.blind = j.blind;
+  cell.waiting = waiting;
+  if (touched && waiting > 0 && !cell.giving_up) {
+    cell.giving_up = true;
+    if (cell.waiting_since == instant{}) cell.waiting_since = now;
+    out.due.push({cell.waiting_since + shortest, due::give_up, serial_, node});
+  }
+}
+
+/// Whether the node is to carry the label: a violating node asks for a place, a frozen one keeps what it has.
+/// The place of a node that no longer violates is free when its label is off, not before: there are never
+/// more labels than places.
+bool strategy_run::place_for(store::node_id node, const judgement& j, instant now, run_context& out) {
+  const bool wants = j.found.violating && budget_.limits();
+  const bool blocked = wants && !can_get_label(node, out);
+  if (std::exchange(nodes_[index(node)].blocked, blocked) != blocked) out.relabel.push_back(node);
+  if (blocked || (wants && !out.may_label(node))) {
+    // Nobody can give it the label: it violates, and that is all.
+    budget_.stop_waiting(node);
+    if (!nodes_[index(node)].carries) budget_.give_back(node);
+    return true;
+  }
+  const bool had = labelled(node);
+  bool has = budget_.has(node);
+  if (!j.found.violating) {
+    budget_.stop_waiting(node);
+    if (!nodes_[index(node)].carries) budget_.give_back(node);
+    has = false;
+  } else if (j.found.what == state::frozen) {
+    budget_.stop_waiting(node);
+  } else {
+    has = budget_.ask(node, now, out.known_nodes);
+    wake_after_cool_down(out);
+  }
+  if (has != had) out.relabel.push_back(node);
+  return has;
+}
+
+/// Whether any label that its true rules give is free on the node.
+bool strategy_run::can_get_label(store::node_id node, const run_context& out) const {
+  const auto found = out.taken.find(node);
+  if (found == out.taken.end()) return true;
+  const taken_keys& taken = found->second;
+  if (strategy_.kind == strategy_kind::deschedule) return !taken.contains(deschedule_key(key_));
+  return std::ranges::any_of(plan_.keys(), [&](const label_plan::key& k) {
+    return given(node, k) && !taken.contains(labeling_key(key_, k.name));
+  });
+}
+
+bool strategy_run::given(store::node_id node, const label_plan::key& k) const noexcept {
+  const auto states = rules(node);
+  return std::ranges::any_of(k.offers, [&](const label_plan::offer& o) { return states[o.rule].on; });
+}
+
+void strategy_run::wake_after_cool_down(run_context& out) {
+  const auto at = budget_.next_at(out.known_nodes);
+  if (!at || at == waking_at_) return;
+  waking_at_ = at;
+  out.due.push({*at, due::cool_down, serial_, {}});
+}
+
+void strategy_run::serve_waiting(instant now, run_context& out) {
+  if (waking_at_ && *waking_at_ <= now) waking_at_.reset();
+  while (const auto node = budget_.next(now, out.known_nodes)) {
+    out.relabel.push_back(*node);
+    judge(*node, now, out);
+  }
+  wake_after_cool_down(out);
+}
+
+void strategy_run::resolve_labels(store::node_id node, bool labelled, instant now, run_context& out) {
+  if (plan_.keys().empty()) return;
+  if (plan_.contested()) {
+    contenders_.resize(values_.size());
+    for (std::size_t r = 0; r < values_.size(); ++r) {
+      const store::sample s = strategy_.rules[r].seen(values_[r]->load(node));
+      contenders_[r] = s.present(now) ? std::optional(s.value) : std::nullopt;
+    }
+  }
+  if (plan_.resolve(strategy_, rules(node), labelled, contenders_, winners(node)))
+    out.relabel.push_back(node);
+}
+
+bool strategy_run::explained(store::node_id node, std::size_t rule, const rule_label* label) const noexcept {
+  if (strategy_.op == logic::all_of) return false;  // then a label says of every rule that it was true
+  const auto states = rules(node);
+  for (std::size_t other = 0; other < states.size(); ++other) {
+    if (other == rule || !states[other].explains) continue;
+    if (label == nullptr || std::ranges::count(strategy_.rules[other].labels, *label) > 0) return true;
+  }
+  return false;
+}
+
+void strategy_run::inherit(store::node_id node, const std::map<std::string, std::string>& labels, instant now,
+                           run_context& out) {
+  if (!this->labels()) return;
+  const auto carries = [&](const std::string& key, std::string_view value) {
+    const auto found = labels.find(key);
+    return found != labels.end() && found->second == value;
+  };
+  const bool descheduled =
+      strategy_.kind == strategy_kind::deschedule && carries(deschedule_key(key_), violating_value);
+  node_cell& cell = at(node);
+  const bool carried = std::exchange(cell.carries, false);
+  bool decides = false;
+  for (std::size_t r = 0; r < strategy_.rules.size(); ++r) {
+    rule_state& state = rules(node)[r];
+    bool told = descheduled, unexplained = descheduled && !explained(node, r, nullptr);
+    if (strategy_.kind == strategy_kind::labeling) {
+      // A contested key holds the winner's value only, so one label that is this rule's is enough.
+      for (const auto& l : strategy_.rules[r].labels) {
+        if (!carries(labeling_key(key_, l.first), l.second)) continue;
+        told = true;
+        unexplained = unexplained || !explained(node, r, &l);
+      }
+    }
+    cell.carries = cell.carries || told;
+    if (!told) binnacle::policy::see_no_label(state);
+    if (unexplained) decides = binnacle::policy::inherit(state) || decides;
+  }
+  cell.violating = cell.violating || decides;
+  if (cell.carries && (decides || !budget_.open()) && !budget_.has(node)) {
+    budget_.adopt(node);
+    budget_.given(now);
+    out.relabel.push_back(node);
+  }
+  if (!cell.carries && !budget_.open()) budget_.give_back(node);
+  if (decides || cell.carries != carried) judge(node, now, out);
+}
+
+void strategy_run::set_open(bool open, instant now, run_context& out) {
+  open = open || !budget_.limits();
+  if (open == budget_.open()) return;
+  budget_.set_open(open);
+  if (open) return serve_waiting(now, out);
+  // From here on a place is a label that is there: what was to be written and is not must not be counted on.
+  for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
+    const store::node_id node{n};
+    if (!nodes_[n].alive) continue;
+    if (nodes_[n].carries) {
+      budget_.adopt(node);
+    } else {
+      budget_.give_back(node);
+    }
+    out.relabel.push_back(node);
+    judge(node, now, out);
+  }
+}
+
+void strategy_run::give_up(store::node_id node, instant now, run_context& out) {
+  if (index(node) >= nodes_.size() || !nodes_[index(node)].alive) return;
+  node_cell& cell = nodes_[index(node)];
+  cell.giving_up = false;
+  for (std::size_t r = 0; r < patience_.size(); ++r) {
+    if (now - cell.waiting_since >= patience_[r]) binnacle::policy::give_up(rules(node)[r]);
+  }
+  judge(node, now, out);
+}
+
+void strategy_run::forget(store::node_id node, instant now, run_context& out) {
+  if (index(node) >= nodes_.size() || !nodes_[index(node)].alive) return;
+  node_cell& cell = nodes_[index(node)];
+  --counts_[static_cast<std::size_t>(cell.last)];
+  cell = {};
+  std::ranges::fill(rules(node), rule_state{});
+  std::ranges::fill(winners(node), label_plan::none);
+  verdicts_->store(node, rejects_ ? verdict{state::missing, false, 0, 1} : verdict{});
+  out.relabel.push_back(node);
+  if (budget_.give_back(node)) serve_waiting(now, out);
+}
+
+void strategy_run::carry_over(const strategy_run& before, std::uint32_t known_nodes) {
+  // Which old rule each new one continues: the same comparison first, then the same metric and
+  // operator, then at least the same direction.
+  std::vector<std::size_t> old_rule(strategy_.rules.size(), before.strategy_.rules.size());
+  std::vector<bool> taken(before.strategy_.rules.size());
+  const auto match = [&](auto alike) {
+    for (std::size_t r = 0; r < strategy_.rules.size(); ++r) {
+      for (std::size_t o = 0; o < taken.size() && old_rule[r] == taken.size(); ++o) {
+        if (taken[o] || !alike(strategy_.rules[r], before.strategy_.rules[o])) continue;
+        old_rule[r] = o;
+        taken[o] = true;
+      }
+    }
+  };
+  match([](const rule& a, const rule& b) {
+    return a.column() == b.column() && a.op == b.op && a.target == b.target;
+  });
+  match([](const rule& a, const rule& b) { return a.metric == b.metric && a.op == b.op; });
+  match([](const rule& a, const rule& b) { return a.metric == b.metric && towards(a.op) == towards(b.op); });
+
+  for (std::uint32_t n = 0; n < before.nodes_.size(); ++n) {
+    const store::node_id node{n};
+    if (!before.nodes_[n].alive) continue;
+    node_cell& cell = at(node);
+    cell.violating = before.nodes_[n].violating;
+    cell.carries = before.nodes_[n].carries;
+    for (std::size_t r = 0; r < old_rule.size(); ++r) {
+      const std::size_t o = old_rule[r];
+      if (o < taken.size())
+        rules(node)[r] = carried_over(strategy_.rules[r], before.strategy_.rules[o], before.rules(node)[o]);
+    }
+    for (std::size_t k = 0; k < plan_.keys().size(); ++k) {
+      const auto winner = before.winner_of(node, plan_.keys()[k].name);
+      const auto now = std::ranges::find(old_rule, std::size_t{winner});
+      if (now != old_rule.end()) winners(node)[k] = static_cast<std::uint16_t>(now - old_rule.begin());
+    }
+    const bool room = !budget_.open() || budget_.used() < budget_.places(known_nodes);
+    if (before.budget_.has(node) && room) budget_.adopt(node);
+  }
+  budget_.remember(before.budget_);
+}
+
+std::uint16_t strategy_run::winner_of(store::node_id node, std::string_view label) const noexcept {
+  const auto& keys = plan_.keys();
+  const auto at = std::ranges::find(keys, label, &label_plan::key::name);
+  if (at == keys.end()) return label_plan::none;
+  return winners_[index(node) * keys.size() + static_cast<std::size_t>(at - keys.begin())];
+}
+
+void strategy_run::wishes(store::node_id node, label_wishes& into) const {
+  if (index(node) >= nodes_.size() || !nodes_[index(node)].alive) return;
+  const node_cell& cell = nodes_[index(node)];
+  using action = label_wish::action;
+  if (strategy_.kind == strategy_kind::deschedule) {
+    const bool on = cell.touched && labelled(node);
+    const action what = on                            ? action::set
+                        : !cell.touched || cell.blind ? action::keep
+                        : cell.blocked                ? action::blocked
+                                                      : action::remove;
+    merge(into, deschedule_key(key_), {what, on ? std::string(violating_value) : ""});
+    return;
+  }
+  const auto states = rules(node);
+  for (const label_plan::key& k : plan_.keys()) {
+    const std::uint16_t by = winner_of(node, k.name);
+    const auto waits = [&](const label_plan::offer& o) {
+      return !states[o.rule].ever_known && !states[o.rule].given_up;
+    };
+    label_wish wish{cell.touched && by == label_plan::none ? action::remove : action::keep, ""};
+    if (wish.what == action::remove && std::ranges::any_of(k.offers, waits)) wish.what = action::keep;
+    if (cell.touched && cell.blocked && given(node, k)) wish.what = action::blocked;
+    if (cell.touched && by != label_plan::none) {
+      const auto offer = std::ranges::find(k.offers, by, &label_plan::offer::rule);
+      wish = {action::set, offer->value};
+    }
+    merge(into, labeling_key(key_, k.name), std::move(wish));
+  }
+}
+
+std::string strategy_run::rules_text(const verdict& v) const {
+  if (strategy_.op == logic::any_of) return strategy_.rules[v.rule].text();
+  std::string out;
+  for (const rule& r : strategy_.rules) out += (out.empty() ? "" : " and ") + r.text();
+  return out;
+}
+
+void strategy_run::say(store::node_id node, const verdict& v, run_context& out) const {
+  const std::string kind(to_string(strategy_.kind));
+  event e{
+      v.violating ? event_kind::violating : event_kind::cleared, key_, strategy_.kind, node, dry_run_, {}};
+  if (v.violating) {
+    e.message = kind + " is violated: " + rules_text(v);
+  } else {
+    e.message = kind + " is no longer violated" + (v.unknown > 0 ? ": data is missing" : "");
+  }
+  out.events.push_back(std::move(e));
+}
+
+}  // namespace binnacle::policy

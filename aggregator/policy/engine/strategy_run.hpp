@@ -1,0 +1,169 @@
+#pragma once
+
+#include "aggregator/policy/engine/budget.hpp"
+#include "aggregator/policy/engine/deadlines.hpp"
+#include "aggregator/policy/engine/events.hpp"
+#include "aggregator/policy/engine/judge.hpp"
+#include "aggregator/policy/engine/labels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace binnacle::policy {
+
+struct engine_counters {
+  std::uint64_t updates = 0;  ///< samples taken
+  std::uint64_t judged = 0;   ///< strategies judged on one node
+  std::uint64_t deadlines_met = 0;
+};
+
+/// What the runs leave for the engine to do, and what they need to know of it. Belongs to the engine.
+struct run_context {
+  deadlines due;
+  std::vector<event> events;
+  std::vector<store::node_id> relabel;
+  std::uint32_t known_nodes = 0;  // of which maxNodes may be a share
+  engine_counters counters;
+
+  bool told_nodes_only = false;                // engine_options
+  std::map<store::node_id, taken_keys> taken;  // of the few nodes that have any
+  bool may_label(store::node_id node) const noexcept {
+    return !told_nodes_only || (index(node) < told_.size() && told_[index(node)]);
+  }
+  /// True if that is news.
+  bool tell(store::node_id node, bool is_told) {
+    if (index(node) >= told_.size()) told_.resize(index(node) + 1);
+    const bool before = told_[index(node)];
+    told_[index(node)] = is_told;
+    return before != is_told;
+  }
+
+ private:
+  std::vector<bool> told_;  // by node
+};
+
+/// One strategy of one policy on all nodes: rule states, verdicts, labels. Knows nothing of the store but the
+/// columns it reads. Cost: judging a node is linear in the strategy's rules; nothing else depends on the
+/// number of nodes but set-up, the end of the grace and the end of the run.
+class strategy_run {
+ public:
+  using columns = std::vector<std::shared_ptr<const store::shared_column>>;
+
+  /// `values`: one column per rule. `serial` names this run among the engine's deadlines.
+  strategy_run(policy_key key, strategy s, columns values, std::uint32_t serial);
+
+  const policy_key& key() const noexcept { return key_; }
+  const strategy& definition() const noexcept { return strategy_; }
+  std::uint32_t serial() const noexcept { return serial_; }
+  const std::shared_ptr<verdict_column>& verdicts() const noexcept { return verdicts_; }
+  const columns& values() const noexcept { return values_; }
+  bool labels() const noexcept { return freezes(strategy_.kind); }
+  bool judges() const noexcept { return strategy_.kind != strategy_kind::scheduleonmetric; }
+
+  /// Set by the engine before anything else is called: only what is said about violations depends on it.
+  void set_dry_run(bool dry) noexcept { dry_run_ = dry; }
+
+  // A node's values, as the rule sees them (rule::seen). Follow with judge(). Nodes come into being by being
+  // named.
+  void observe(std::size_t rule, store::node_id node, const store::sample& present);
+  void lose(std::size_t rule, store::node_id node);
+  void judge(store::node_id node, instant now, run_context& out);
+
+  /// Whether this process writes the labels: see engine::set_writes_labels().
+  void set_open(bool open, instant now, run_context& out);
+  bool open() const noexcept { return budget_.open(); }
+
+  /// The labels that the node carries: decides what values cannot (restart), and where another process writes
+  /// them, who has a place.
+  void inherit(store::node_id node, const std::map<std::string, std::string>& labels, instant now,
+               run_context& out);
+  /// The node is gone: its state, its place in the budget.
+  void forget(store::node_id node, instant now, run_context& out);
+
+  /// Takes over what an edited strategy knew, before the first observe(). `before` is of the same policy and
+  /// kind. Labels stay, but for those beyond a smaller maxNodes.
+  void carry_over(const strategy_run& before, std::uint32_t known_nodes);
+
+  /// Missing data rejects from now on (onMissing: Reject); judge the nodes again.
+  void reject_missing() noexcept { rejects_ = true; }
+  /// due::give_up: values of this node that never came in their time count as off.
+  void give_up(store::node_id node, instant now, run_context& out);
+  /// due::cool_down, or places became free: labels for those who wait.
+  void serve_waiting(instant now, run_context& out);
+
+  /// What should become of this strategy's labels on the node.
+  void wishes(store::node_id node, label_wishes& into) const;
+  /// Nodes in each state, by `state`.
+  std::uint32_t count(state s) const noexcept { return counts_[static_cast<std::size_t>(s)]; }
+  /// Nodes that violate it, whatever state they show. Cost: linear in the nodes.
+  std::uint32_t violated_by() const noexcept {
+    return static_cast<std::uint32_t>(std::ranges::count_if(nodes_, &node_cell::violating));
+  }
+  const label_budget& budget() const noexcept { return budget_; }
+  const label_plan& plan() const noexcept { return plan_; }
+  /// How long to wait for a rule's values that never came; the engine sets it from the column's stale-after,
+  /// at the start and before give_up().
+  void set_patience(std::size_t rule, duration d) noexcept { patience_[rule] = d; }
+
+ private:
+  struct node_cell {
+    bool alive = false;
+    bool violating = false;     // before the budget has its word
+    bool touched = false;       // a value has been seen since the start: labels may be written
+    bool blind = true;          // judgement::blind
+    bool giving_up = false;     // due::give_up is under way
+    bool carries = false;       // a label of this strategy is on the node, as last heard
+    bool blocked = false;       // violating, and all labels that it would get are somebody else's
+    std::uint16_t waiting = 0;  // rules without any value so far, not given up
+    instant waiting_since{};    // the first value of another rule; the epoch: there was none
+    state last = state::pass;
+  };
+
+  node_cell& at(store::node_id node);
+  void watch_knowledge(store::node_id node, const judgement& j, instant now, run_context& out);
+  bool can_get_label(store::node_id node, const run_context& out) const;
+  /// Some true rule of the node gives the label.
+  bool given(store::node_id node, const label_plan::key& k) const noexcept;
+  void wake_after_cool_down(run_context& out);
+  std::span<rule_state> rules(store::node_id node) noexcept;
+  std::span<const rule_state> rules(store::node_id node) const noexcept;
+  std::span<std::uint16_t> winners(store::node_id node) noexcept;
+  void settle(store::node_id node, const judgement& j, instant now, run_context& out);
+  bool place_for(store::node_id node, const judgement& j, instant now, run_context& out);
+  bool labelled(store::node_id node) const noexcept {
+    return nodes_[index(node)].violating && budget_.has(node);
+  }
+  void resolve_labels(store::node_id node, bool labelled, instant now, run_context& out);
+  void say(store::node_id node, const verdict& v, run_context& out) const;
+  using rule_label = decltype(rule::labels)::value_type;
+  /// Whether another rule's values have given that label (null: deschedule's): then it says nothing of
+  /// `rule`.
+  bool explained(store::node_id node, std::size_t rule, const rule_label* label) const noexcept;
+  std::uint16_t winner_of(store::node_id node, std::string_view label) const noexcept;
+  std::string rules_text(const verdict& v) const;
+
+  // Constant.
+  policy_key key_;
+  strategy strategy_;
+  columns values_;
+  std::uint32_t serial_;
+  label_plan plan_;
+  std::shared_ptr<verdict_column> verdicts_ = std::make_shared<verdict_column>();
+
+  bool dry_run_ = false;
+  bool rejects_ = false;
+  std::vector<duration> patience_;  // by rule
+  label_budget budget_;
+  std::optional<instant> waking_at_;  // due::cool_down is under way for then
+  std::vector<node_cell> nodes_;
+  std::vector<rule_state> states_;      // node × rules
+  std::vector<std::uint16_t> winners_;  // node × keys of the plan
+  std::array<std::uint32_t, 5> counts_{};
+  std::vector<std::optional<decimal>> contenders_;  // scratch of resolve_labels()
+};
+
+}  // namespace binnacle::policy

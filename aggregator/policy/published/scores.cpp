@@ -1,0 +1,108 @@
+#include "aggregator/policy/published/scores.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace binnacle::policy {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+constexpr auto powers_of_ten = [] {
+  std::array<double, 37> p{};
+  // Exact up to 10^22; beyond that the double next to it, which scores can bear.
+  double value = 1;
+  for (double& each : p) {
+    each = value;
+    value *= 10;
+  }
+  return p;
+}();
+
+/// How good each candidate is (larger is better) and the largest magnitude, in units of the finest exponent
+/// among them, so that everyday values are whole doubles and the arithmetic below is exact. NaN: no value.
+struct goodness {
+  std::vector<double> of;
+  double largest_magnitude = 0;
+};
+
+goodness weigh(std::span<const std::optional<decimal>> values, const preference& better) {
+  int finest = 18;
+  for (const auto& v : values) {
+    if (v) finest = std::min<int>(finest, v->exponent);
+  }
+  const int shift = -9 - finest;  // a quantity counts 10^-9
+  const double target =
+      shift >= 0 ? static_cast<double>(better.target.nano) * powers_of_ten[static_cast<std::size_t>(shift)]
+                 : static_cast<double>(better.target.nano) / powers_of_ten[static_cast<std::size_t>(-shift)];
+  const direction wanted = towards(better.op);
+  goodness out{std::vector<double>(values.size(), none), 0};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i]) continue;
+    const double v = static_cast<double>(values[i]->mantissa) *
+                     powers_of_ten[static_cast<std::size_t>(values[i]->exponent - finest)];
+    out.largest_magnitude = std::max(out.largest_magnitude, std::abs(v));
+    out.of[i] = wanted == direction::larger ? v : wanted == direction::smaller ? -v : -std::abs(v - target);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool could_be_worse(comparison op, store::certainty sure) noexcept {
+  using store::certainty;
+  const direction wanted = towards(op);
+  const certainty worse = wanted == direction::smaller  ? certainty::at_least
+                          : wanted == direction::larger ? certainty::at_most
+                                                        : certainty::unsure;
+  return (sure & worse) != certainty::exact;
+}
+
+void score_by_value(std::span<const std::optional<decimal>> values, const preference& better,
+                    std::span<std::uint8_t> scores) {
+  const goodness good = weigh(values, better);
+  double best = -std::numeric_limits<double>::infinity();
+  double worst = std::numeric_limits<double>::infinity();
+  for (const double g : good.of) {
+    if (std::isnan(g)) continue;
+    best = std::max(best, g);
+    worst = std::min(worst, g);
+  }
+  // Both sides times 20: the floor of 5 % is then a whole number too.
+  const double spread = std::max(20 * (best - worst), good.largest_magnitude);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const double g = good.of[i];
+    if (std::isnan(g)) {
+      scores[i] = 0;
+      continue;
+    }
+    const double below_best = spread > 0 ? 20.0 * top_score * (best - g) / spread : 0.0;
+    scores[i] = static_cast<std::uint8_t>(std::floor(top_score - below_best + 0.5));
+  }
+}
+
+void score_by_rank(std::span<const std::optional<decimal>> values, std::span<const std::string_view> names,
+                   const preference& better, std::span<std::uint8_t> scores) {
+  const goodness good = weigh(values, better);
+  std::vector<std::uint32_t> order;
+  order.reserve(values.size());
+  for (std::uint32_t i = 0; i < values.size(); ++i) {
+    scores[i] = 0;
+    if (!std::isnan(good.of[i])) order.push_back(i);
+  }
+  // Only the first ten score; the rest need no order.
+  const auto ahead = [&](std::uint32_t a, std::uint32_t b) {
+    return good.of[a] != good.of[b] ? good.of[a] > good.of[b] : names[a] < names[b];
+  };
+  const auto last =
+      order.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(order.size(), top_score));
+  std::partial_sort(order.begin(), last, order.end(), ahead);
+  for (auto at = order.begin(); at != last; ++at) {
+    scores[*at] = static_cast<std::uint8_t>(top_score - (at - order.begin()));
+  }
+}
+
+}  // namespace binnacle::policy

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "aggregator/policy/text/problem.hpp"
+#include "common/metrics/alias_table.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::policy {
+
+/// Reads a user's aliases into `out`, those that are right: a YAML list of
+///   {name, family, selector: {label: value}, rule: sole|sum|max|min|mean, scale, offset, window}
+/// where name and family are given and value = scale × family + offset, as a mean over window. "<N>" and
+/// "<M>" in name stand for digits that the selector's value then has. `file` is for the problems' texts.
+/// Never throws.
+std::vector<problem> parse_aliases(const std::string& file, std::string_view text, metrics::alias_table& out);
+
+}  // namespace binnacle::policy

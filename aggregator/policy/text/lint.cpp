@@ -1,0 +1,185 @@
+#include "aggregator/policy/text/lint.hpp"
+
+#include "aggregator/policy/text/policy_set.hpp"
+#include "common/metrics/family_of.hpp"
+#include "common/plain.hpp"
+#include "common/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace binnacle::policy {
+namespace {
+
+/// What the catalogue knows of a metric's name.
+struct known_metric {
+  const metrics::family* family = nullptr;
+  metrics::resolved name;
+};
+
+std::optional<known_metric> look_up(const std::string& metric) {
+  known_metric out{metrics::family_of(metric), metrics::resolve(metric)};
+  return out.family == nullptr ? std::nullopt : std::optional(out);
+}
+
+std::string_view nearest_metric(const std::string& metric) {
+  std::vector<std::string_view> names;
+  for (const metrics::family& f : metrics::catalog()) names.push_back(f.name);
+  for (const metrics::alias& a : metrics::aliases()) names.push_back(a.name);
+  return nearest(metric, names);
+}
+
+struct range {
+  double least, most;
+  std::string_view what;
+};
+
+/// Targets outside are a wrong unit or a slip of the pen.
+std::optional<range> plausible(std::string_view unit) {
+  if (unit == "ratio") return range{0, 1, "a ratio is between 0 and 1"};
+  if (unit == "watts") return range{0, 100'000, "watts of a node lie between 0 and 100000"};
+  return std::nullopt;
+}
+
+/// Whether `a`, which looks in the direction of `b`, is true of values that `b` is not true of.
+bool begins_sooner(const rule& a, const rule& b) {
+  if (towards(a.op) == direction::at_target) return false;
+  if (a.target == b.target) return includes_target(a.op) && !includes_target(b.op);
+  return towards(a.op) == direction::larger ? a.target < b.target : a.target > b.target;
+}
+
+class linter {
+ public:
+  linter(const parsed_policy& p, const std::string& file, std::vector<problem>& out)
+      : p_(p), file_(file), out_(out) {}
+
+  void run() {
+    for (const strategy& s : p_.value.strategies) {
+      for (std::size_t i = 0; i < s.rules.size(); ++i) check_rule(s, i);
+      check_together(s);
+    }
+    check_order();
+  }
+
+ private:
+  void say(severity level, strategy_kind kind, std::size_t rule, std::string message) {
+    const auto lines = p_.rule_lines.find(kind);
+    const int line =
+        lines != p_.rule_lines.end() && rule < lines->second.size() ? lines->second[rule] : p_.line;
+    out_.push_back({file_, line, fmt::format("spec.strategies.{}.rules[{}]", to_string(kind), rule),
+                    std::move(message), level});
+  }
+
+  void check_rule(const strategy& s, std::size_t i) {
+    const rule& r = s.rules[i];
+    if (const auto metric = look_up(r.metric)) {
+      const bool instantaneous = r.window == duration::zero() && metric->name.window == duration::zero();
+      if (metric->family->unit == "watts" && instantaneous && r.hold == duration::zero()) {
+        say(severity::hint, s.kind, i, "the watts of one second are noise: add window: 10s");
+      }
+      if (s.kind != strategy_kind::scheduleonmetric) check_target(s.kind, i, r, *metric);
+    } else {
+      const std::string_view near = nearest_metric(r.metric);
+      say(severity::hint, s.kind, i,
+          fmt::format("unknown metric {}{}; fine if a textfile or another exporter provides it",
+                      in_quotes(r.metric), near.empty() ? "" : fmt::format(": nearest is {}", near)));
+    }
+    // Agents read and send once a second, unless told otherwise.
+    if (r.stale_after && *r.stale_after < std::chrono::seconds(2))
+      say(severity::warning, s.kind, i,
+          fmt::format(
+              "staleAfter: {} is less than two of the agent's periods of 1s: the value is missing again "
+              "before the next one comes",
+              duration_text(*r.stale_after)));
+    const bool guarded = r.clear || r.hold > duration::zero() || clearing_key(r.op).empty();
+    if (!guarded && (s.kind == strategy_kind::deschedule || s.kind == strategy_kind::dontschedule)) {
+      say(severity::hint, s.kind, i,
+          fmt::format("a value near the target makes the {} flap: add {} a little {} it, or for: 30s",
+                      s.kind == strategy_kind::deschedule ? "label" : "verdict", clearing_key(r.op),
+                      clearing_side(r.op)));
+    }
+  }
+
+  void check_target(strategy_kind kind, std::size_t i, const rule& r, const known_metric& metric) {
+    const auto expected = plausible(metric.family->unit);
+    if (!expected || r.stat == store::statistic::stddev || r.stat == store::statistic::trend) return;
+    const double target = static_cast<double>(r.target.nano) / 1e9;
+    const double a = metric.name.scale * expected->least + metric.name.offset;
+    const double b = metric.name.scale * expected->most + metric.name.offset;
+    if (target >= std::min(a, b) && target <= std::max(a, b)) return;
+    // 1 is the highest ratio; a rule that waits for more can never hold.
+    std::string remedy = "look at the unit";
+    if (expected->most == 1 && metric.name.scale == 1 && target > 1 && target <= 100) {
+      remedy = fmt::format("write targetQuantity: \"{}\" if {} % is meant", target / 100, target);
+    }
+    say(severity::warning, kind, i,
+        fmt::format("the target {} is out of range: {}; {}", plain(r.target), expected->what, remedy));
+  }
+
+  /// Two rules on one metric that exclude each other, or that one of is always true.
+  void check_together(const strategy& s) {
+    if (s.kind == strategy_kind::scheduleonmetric || s.kind == strategy_kind::labeling) return;
+    for (std::size_t i = 0; i < s.rules.size(); ++i) {
+      for (std::size_t j = 0; j < s.rules.size(); ++j) {
+        const rule& above = s.rules[i];
+        const rule& below = s.rules[j];
+        if (towards(above.op) != direction::larger || towards(below.op) != direction::smaller ||
+            above.column() != below.column())
+          continue;
+        const bool same = above.target == below.target;
+        const bool both_at_target = includes_target(above.op) && includes_target(below.op);
+        const bool one_at_target = includes_target(above.op) || includes_target(below.op);
+        if (s.op == logic::all_of && (above.target > below.target || (same && !both_at_target))) {
+          say(severity::warning, s.kind, std::max(i, j),
+              fmt::format("allOf can never hold: {} and {} exclude each other", above.text(), below.text()));
+        }
+        if (s.op == logic::any_of && (above.target < below.target || (same && one_at_target))) {
+          say(severity::warning, s.kind, std::max(i, j),
+              fmt::format("anyOf always holds: every value meets {} or {}", above.text(), below.text()));
+        }
+      }
+    }
+  }
+
+  /// Evicting where placing is still allowed sends pods round in circles.
+  void check_order() {
+    const strategy* place = p_.value.find(strategy_kind::dontschedule);
+    const strategy* evict = p_.value.find(strategy_kind::deschedule);
+    if (place == nullptr || evict == nullptr) return;
+    for (std::size_t i = 0; i < evict->rules.size(); ++i) {
+      for (const rule& p : place->rules) {
+        const rule& e = evict->rules[i];
+        if (e.metric != p.metric || towards(e.op) != towards(p.op) || !begins_sooner(e, p)) continue;
+        say(severity::warning, strategy_kind::deschedule, i,
+            fmt::format("pods are evicted at {} and still placed until {}: they go round in circles; let "
+                        "dontschedule begin first",
+                        plain(e.target), plain(p.target)));
+      }
+    }
+  }
+
+  const parsed_policy& p_;
+  const std::string& file_;
+  std::vector<problem>& out_;
+};
+
+}  // namespace
+
+void add_hints(const parsed_policy& p, const std::string& file, std::vector<problem>& out) {
+  linter(p, file, out).run();
+}
+
+std::vector<problem> lint(const std::string& file, std::string_view text) {
+  policy_set set;
+  set.put(file, text);
+  std::vector<problem> out = set.problems();
+  for (const parsed_policy& p : parse_policies(file, text).policies) {
+    if (p.usable) add_hints(p, file, out);
+  }
+  std::ranges::stable_sort(out, {}, &problem::line);
+  return out;
+}
+
+}  // namespace binnacle::policy

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "aggregator/policy/text/yaml.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::policy {
+
+/// The policies in force, from any number of files or API objects. A file's new text replaces its old one as
+/// far as it is right: a strategy or policy that is wrong now stays as it was last good, and what cannot be
+/// read at all stays whole. Pure: the texts are given.
+class policy_set {
+ public:
+  /// `file` has this text now. One that has become empty counts as unreadable.
+  void put(const std::string& file, std::string_view text);
+  /// The same for one object of an API server, as JSON: `name` is how messages call it, and they name no
+  /// lines.
+  void put_object(const std::string& name, std::string_view json);
+  /// `file` is there and cannot be read: what it gave stays in force.
+  void unreadable(const std::string& file, std::string reason);
+  /// `file` is gone, and its policies with it.
+  void remove(const std::string& file);
+  /// Something that concerns no single file, or "" when it is over ("the folder /x cannot be read: …").
+  void set_trouble(std::string message) { trouble_ = std::move(message); }
+
+  /// By key. Of two files with one policy the first by name counts.
+  std::vector<policy> policies() const;
+  /// Names of policies that are wrong, whole or in part, so that not all of what they mean is known.
+  std::set<std::string, std::less<>> wrong_ones() const;
+  /// Everything that is wrong or strange now, by file and line.
+  std::vector<problem> problems() const;
+
+ private:
+  struct accepted {
+    policy value;
+    int line = 0;
+  };
+  struct source {
+    std::vector<accepted> policies;
+    std::vector<problem> problems;
+    std::vector<std::string> wrong;  // names of policies
+  };
+  std::map<std::string, source> files_;
+  std::string trouble_;
+};
+
+}  // namespace binnacle::policy

@@ -1,0 +1,71 @@
+#include "aggregator/policy/text/problem.hpp"
+
+#include "common/text.hpp"
+#include "common/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace binnacle::policy {
+
+std::string_view to_string(severity s) noexcept {
+  switch (s) {
+    case severity::error: return "error";
+    case severity::warning: return "warning";
+    case severity::hint: return "hint";
+    case severity::note: return "note";
+  }
+  return "?";
+}
+
+std::string problem::text() const {
+  std::string out = file;
+  if (line > 0) out += fmt::format(":{}", line);
+  if (!out.empty()) out += ": ";
+  out += fmt::format("{}: ", to_string(level));
+  if (!field.empty()) out += field + ": ";
+  return out + message;
+}
+
+void findings::add(severity level, int line, std::string field, std::string message) {
+  if (level == severity::error) ++errors_;
+  if (all_.size() >= most) {
+    ++left_out_;
+    return;
+  }
+  // Names and texts come from files, and a parser's message may quote a byte of the text.
+  field = printable(clean_utf8(field));
+  message = printable(clean_utf8(message));
+  all_.push_back({file_, line, std::move(field), std::move(message), level});
+}
+
+std::vector<problem> findings::take() {
+  std::ranges::stable_sort(all_, {}, &problem::line);
+  if (left_out_ > 0) {
+    all_.push_back({file_,
+                    0,
+                    {},
+                    fmt::format("{} more problems are not listed: mend these first", left_out_),
+                    errors_ > 0 ? severity::error : severity::note});
+  }
+  return std::move(all_);
+}
+
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
+  constexpr std::size_t longest = 100;  // no one means a known word with that
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  if (word.empty() || word.size() > longest) return {};
+  const std::string meant = lowered(word);
+  for (const std::string_view candidate : known) {
+    const std::size_t d = edit_distance(meant, lowered(candidate));
+    if (d < least && d < candidate.size()) {
+      least = d;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace binnacle::policy

@@ -1,0 +1,140 @@
+#include "aggregator/policy/text/yaml_strategy.hpp"
+
+#include "aggregator/policy/engine/labels.hpp"
+#include "aggregator/policy/text/yaml.hpp"
+#include "common/label_syntax.hpp"
+#include "common/text.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace binnacle::policy {
+namespace {
+
+bool gives_labels(strategy_kind kind) noexcept {
+  return kind == strategy_kind::deschedule || kind == strategy_kind::labeling;
+}
+
+/// Whether the node labels that this strategy would write are legal: their keys hold the policy's name.
+void check_label_key(strategy_kind kind, const policy_key& key, const yaml_value& v) {
+  if (kind == strategy_kind::deschedule && !is_label_name(key.name)) {
+    v.refuse(
+        fmt::format("deschedule labels nodes with the policy's name, which has {} characters; a label's name "
+                    "holds 63: shorten the name",
+                    key.name.size()));
+  }
+  if (kind == strategy_kind::labeling) {
+    const std::string full = labeling_key(key, "x");
+    if (!label_key_flaw(full).empty()) {
+      v.refuse(fmt::format(
+          "labeling needs the label prefix {} of {} characters, 253 are allowed: shorten the policy's name",
+          in_quotes(full.substr(0, full.find('/'))), full.find('/')));
+    }
+  }
+}
+
+/// "3" or "20%".
+std::optional<node_limit> limit(const yaml_value& v) {
+  const auto text = v.text("a number of nodes (3) or a share of them (\"20%\")");
+  if (!text) return std::nullopt;
+  const bool percent = text->ends_with('%');
+  const char* end = text->data() + text->size() - (percent ? 1 : 0);
+  std::uint32_t count = 0;
+  const auto [stop, failed] = std::from_chars(text->data(), end, count);
+  if (failed != std::errc{} || stop != end) {
+    v.refuse(
+        fmt::format("{} is neither a number of nodes (3) nor a share of them (\"20%\")", in_quotes(*text)));
+    return std::nullopt;
+  }
+  if (count == 0) {
+    v.refuse("is at least one node: to label none, set spec.mode: DryRun");
+    return std::nullopt;
+  }
+  if (percent && count > 100) {
+    v.refuse(fmt::format("{} is more than all nodes: at most 100%", in_quotes(*text)));
+    return std::nullopt;
+  }
+  return node_limit{count, percent};
+}
+
+void parse_rules(strategy& s, const policy_key& key, yaml_map& fields, findings& out) {
+  const auto rules = fields.get("rules");
+  if (!rules || !rules->is_list()) {
+    (rules ? *rules : fields.self()).refuse("rules is a list of rules: {metricname, operator, target}");
+    return;
+  }
+  if (rules->size() == 0) {
+    rules->say(severity::warning,
+               fmt::format("there are no rules: {} does nothing, as with TAS", to_string(s.kind)));
+  }
+  if (rules->size() > most_rules) {
+    rules->refuse(
+        fmt::format("{} rules are more than the {} that a strategy may have: make two policies of it",
+                    rules->size(), most_rules));
+    return;
+  }
+  for (std::size_t i = 0; i < rules->size(); ++i) {
+    if (auto r = parse_rule(s.kind, key, (*rules)[i], out)) s.rules.push_back(std::move(*r));
+  }
+  if (s.kind == strategy_kind::scheduleonmetric && rules->size() > 1) {
+    (*rules)[1].say(severity::warning,
+                    "scheduleonmetric goes by its first rule only, as in TAS: remove the others");
+  }
+}
+
+}  // namespace
+
+std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key, const yaml_value& v,
+                                       findings& out) {
+  const std::size_t errors = out.errors();
+  yaml_map fields(v);
+  if (!v.is_map()) return std::nullopt;
+  strategy s;
+  s.kind = kind;
+  if (const auto name = fields.get("policyName"))
+    (void)name->text("the policy's name");  // informational, as in TAS
+  if (const auto op = fields.get("logicalOperator")) {
+    const bool empty = op->is_scalar() && op->text("anyOf or allOf") == "";  // anyOf, as with TAS
+    const auto which = empty ? std::nullopt : op->one_of({"anyOf", "allOf"});
+    s.op = which == std::optional<std::size_t>(1) ? logic::all_of : logic::any_of;
+  }
+  if (const auto on_missing = fields.get("onMissing")) {
+    const auto which = on_missing->one_of({"Allow", "Reject"});
+    s.on_missing = which == std::optional<std::size_t>(1) ? missing::reject : missing::allow;
+    if (gives_labels(kind)) {
+      on_missing->refuse(
+          "belongs to dontschedule: when data is missing, deschedule and labeling leave the labels as they "
+          "are; remove it");
+    } else if (kind == strategy_kind::scheduleonmetric) {
+      on_missing->refuse(
+          "belongs to dontschedule: a node without data scores 0 in scheduleonmetric; remove it");
+    }
+  }
+  const auto most = fields.get("maxNodes");
+  if (most) s.max_nodes = limit(*most);
+  const auto pause = fields.get("coolDown");
+  if (pause) s.cool_down = pause->span(duration::zero()).value_or(duration::zero());
+  for (const auto& only_for_labels : {most, pause}) {
+    if (only_for_labels && !gives_labels(kind)) {
+      only_for_labels->refuse(fmt::format(
+          "limits node labels, and {} writes none: it belongs to deschedule and labeling; remove it",
+          to_string(kind)));
+    }
+  }
+  check_label_key(kind, key, v);
+  parse_rules(s, key, fields, out);
+  fields.finish();
+  if (out.errors() != errors) return std::nullopt;
+  if (kind == strategy_kind::labeling) {
+    for (const std::string& label : label_plan(s).mixed()) {
+      v.say(severity::warning, fmt::format("rules with different operators give the label {}: where two of "
+                                           "them are true the node gets none of this policy's labels, as "
+                                           "with TAS; give them different labels",
+                                           in_quotes(label)));
+    }
+  }
+  return s;
+}
+
+}  // namespace binnacle::policy

@@ -1,0 +1,174 @@
+#include "aggregator/policy/engine/engine.hpp"
+#include "tests/aggregator/policy/text_file.hpp"
+#include "tests/aggregator/policy/world.hpp"
+
+#include <map>
+#include <string>
+
+namespace engine_restart_test {
+
+using namespace binnacle;
+using namespace binnacle::policy;
+using namespace binnacle::policy::test;
+
+namespace {
+
+constexpr auto evict = strategy_kind::deschedule;
+
+}  // namespace
+
+TEST_SUITE("aggregator/policy/restart") {
+  TEST_CASE("a metric that the node never had is waited for, then given up") {
+    world w;
+    w.apply(one("deschedule", hot + "," + low));
+    w.value('a', "temp", 50, 1h);
+    CHECK_MESSAGE(w.labels('a') == "~p", "a label from before the start may be ram's doing");
+    w.at(10s);
+    CHECK(w.labels('a') == "-p");
+    CHECK(w.what('a', evict) == state::pass);
+    CHECK(w.of('a', evict).unknown == 1);
+    w.value('a', "ram", 100);
+    CHECK(w.labels('a') == "p=violating");
+  }
+
+  TEST_CASE("a metric is waited for as long as nodes announced it may take, each rule by itself") {
+    world w;
+    w.columns.at({"ram"}).stale_after = 30s;
+    w.columns.at({"fan"}).stale_after = 20s;
+    w.apply(one("deschedule", hot + "," + low + ",{metricname: fan, operator: GreaterThan, target: 1}"));
+    w.e.set_node_labels(world::id('a'), violating, w.now);
+    w.at(1s);
+    w.value('a', "temp", 50, 1h);
+    for (const duration t : {10s, 21s, 30s}) {
+      w.at(t);
+      CHECK(w.labels('a') == "p=violating");
+    }
+    SUBCASE("it comes at last") {
+      w.value('a', "ram", 100, 1h);
+      CHECK(w.labels('a') == "p=violating");
+    }
+    SUBCASE("it does not") {
+      w.at(31s);
+      CHECK(w.labels('a') == "-p");
+    }
+    SUBCASE("it is announced as slower still") {
+      w.columns.at({"ram"}).stale_after = 90s;
+      w.at(90s);
+      CHECK(w.labels('a') == "p=violating");
+      w.at(91s);
+      CHECK(w.labels('a') == "-p");
+    }
+  }
+
+  TEST_CASE("a label that one rule's values explain says nothing of another rule") {
+    const std::map<std::string, std::string> xs{{"telemetry.aware.scheduling.p/x", "1"}};
+    struct {
+      const char* what;
+      std::string policy;
+      double undecided;
+      std::map<std::string, std::string> written;
+      std::string on, off;
+    } const cases[] = {
+        {"whose `for` is not over",
+         one("deschedule", low + ", {metricname: temp, operator: GreaterThan, target: 80, for: 10m}"), 90,
+         violating, "p=violating", "-p"},
+        {"that is inside its band",
+         one("deschedule", low + ", {metricname: temp, operator: GreaterThan, target: 80, clearBelow: 70}"),
+         75, violating, "p=violating", "-p"},
+        {"of the same label",
+         one("labeling",
+             "{metricname: ram, operator: LessThan, target: 200, labels: [x=1]},"
+             "{metricname: temp, operator: GreaterThan, target: 80, for: 10m, labels: [x=1]}"),
+         90, xs, "p/x=1", "-p/x"},
+    };
+    for (const auto& c : cases) {
+      CAPTURE(c.what);
+      const auto violate = [&](world& w) {
+        w.apply(c.policy);
+        w.value('a', "temp", c.undecided, 1h);
+        w.value('a', "ram", 100, 1h);
+        CHECK(w.labels('a') == c.on);
+      };
+      world w;
+      violate(w);
+      w.e.set_node_labels(world::id('a'), c.written, w.now);  // told back
+      CHECK(w.labels('a') == c.on);
+      w.value('a', "ram", 300, 1h);
+      CHECK(w.labels('a') == c.off);
+
+      world late;
+      violate(late);
+      late.value('a', "ram", 300, 1h);
+      late.e.set_node_labels(world::id('a'), c.written, late.now);
+      CHECK_MESSAGE(late.labels('a') == c.off, "told back after the value has fallen");
+      late.e.set_node_labels(world::id('a'), {}, late.now);
+      late.e.set_node_labels(world::id('a'), c.written, late.now);
+      CHECK_MESSAGE(late.labels('a') == c.on, "gone and there again: another process has its reasons");
+    }
+  }
+
+  TEST_CASE("defect_11_a_restart_takes_no_label_away") {
+    world w;
+    SUBCASE("before the data is there") {
+      w.apply(one("deschedule", hot));
+      w.e.set_node_labels(world::id('a'), violating, w.now);
+      CHECK(w.labels('a') == "~p");
+      CHECK(w.of('a', evict) == verdict{state::frozen, true, 0, 1});
+      w.value('a', "temp", 90);
+      CHECK(w.labels('a') == "p=violating");
+      CHECK(w.what('a', evict) == state::violating);
+    }
+    SUBCASE("inside the band the label decides") {
+      w.apply(one("deschedule", "{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 70}"));
+      w.e.set_node_labels(world::id('a'), violating, w.now);
+      w.e.set_node_labels(world::id('b'), {{"p", "other"}}, w.now);
+      w.value('a', "temp", 75);
+      w.value('b', "temp", 75);
+      CHECK(w.labels('a') == "p=violating");
+      CHECK(w.labels('b') == "-p");
+      w.value('a', "temp", 69);
+      CHECK(w.labels('a') == "-p");
+    }
+    SUBCASE("for was over before") {
+      w.apply(one("deschedule", "{metricname: temp, operator: GreaterThan, target: 80, for: 60s}"));
+      w.e.set_node_labels(world::id('a'), violating, w.now);
+      w.value('a', "temp", 90);
+      CHECK(w.labels('a') == "p=violating");
+    }
+    SUBCASE("labels that are heard of late decide what is still open, and only that") {
+      w.apply(one("deschedule", "{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 70}"));
+      w.value('a', "temp", 75);
+      w.value('b', "temp", 60);
+      w.value('b', "temp", 75);
+      w.e.set_node_labels(world::id('a'), violating, w.now);
+      w.e.set_node_labels(world::id('b'), violating, w.now);
+      CHECK(w.labels('a') == "p=violating");
+      CHECK_MESSAGE(w.labels('b') == "-p", "its value has cleared already");
+      w.value('a', "temp", 60);
+      w.e.set_node_labels(world::id('a'), violating, w.now);
+      CHECK_MESSAGE(w.labels('a') == "-p", "the echo of our own label");
+    }
+    SUBCASE("a metric that never comes back does not hold the label for ever") {
+      w.apply(one("deschedule", hot + "," + low));
+      w.e.set_node_labels(world::id('a'), violating, w.now);
+      w.value('a', "temp", 50, 1h);
+      CHECK(w.labels('a') == "p=violating");
+      w.at(10s);
+      CHECK(w.labels('a') == "-p");
+    }
+    SUBCASE("labeling: each rule by its own label") {
+      w.apply(data("labeling.yaml"));
+      w.e.set_node_labels(world::id('a'), {{"telemetry.aware.scheduling.labeling-policy/card0", "true"}},
+                          w.now);
+      w.value('a', "metric_card1", 900);
+      CHECK(w.labels('a') == "labeling-policy/card0=true labeling-policy/card1=true");
+      w.at(5s);
+      w.value('a', "metric_card1", 10, 1h);
+      CHECK(w.labels('a') == "labeling-policy/card0=true -labeling-policy/card1");
+      w.at(10s);
+      CHECK_MESSAGE(w.labels('a') == "-labeling-policy/card0 -labeling-policy/card1", "card0 never came");
+    }
+  }
+}
+
+}  // namespace engine_restart_test

@@ -1,0 +1,138 @@
+#include "aggregator/policy/published/scores.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace scores_test {
+
+using namespace binnacle;
+using namespace binnacle::policy;
+
+namespace {
+
+using candidates = std::vector<std::optional<decimal>>;
+
+candidates tenths(std::initializer_list<std::int64_t> mantissas) {
+  candidates out;
+  for (const auto m : mantissas) out.push_back(decimal{m, -1});
+  return out;
+}
+
+std::vector<int> by_value(const candidates& values, const preference& better) {
+  std::vector<std::uint8_t> scores(values.size(), 99);
+  score_by_value(values, better, scores);
+  return {scores.begin(), scores.end()};
+}
+
+std::vector<int> by_rank(const candidates& values, const std::vector<std::string>& names,
+                         const preference& better) {
+  std::vector<std::uint8_t> scores(values.size(), 99);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  score_by_rank(values, views, better, scores);
+  return {scores.begin(), scores.end()};
+}
+
+constexpr preference smaller{comparison::less_than};
+constexpr preference larger{comparison::greater_than};
+
+}  // namespace
+
+TEST_SUITE("aggregator/policy/scores") {
+  TEST_CASE("the best gets 10, the worst 0, the others in proportion") {
+    CHECK(by_value(tenths({1000, 2000, 1500}), smaller) == std::vector{10, 0, 5});
+    CHECK(by_value(tenths({1000, 2000, 1500}), larger) == std::vector{0, 10, 5});
+    // The power demo's three nodes, lowest power first.
+    CHECK(by_value({decimal{72'133, -3}, decimal{40'821, -3}, decimal{51'774, -3}}, smaller) ==
+          std::vector{0, 10, 7});
+  }
+
+  TEST_CASE("scores go by the operator's direction, strict or not") {
+    CHECK(by_value(tenths({100, 200}), {comparison::less_or_equal}) == std::vector{10, 0});
+    CHECK(by_value(tenths({100, 200}), {comparison::greater_or_equal}) == std::vector{0, 10});
+    CHECK(could_be_worse(comparison::less_or_equal, store::certainty::at_least));
+    CHECK_FALSE(could_be_worse(comparison::greater_or_equal, store::certainty::at_least));
+  }
+
+  TEST_CASE("halves round up") {
+    CHECK(by_value(tenths({0, 5, 15, 100}), larger) == std::vector{0, 1, 2, 10});
+    CHECK(by_value(tenths({0, 4, 14, 100}), larger) == std::vector{0, 0, 1, 10});
+  }
+
+  TEST_CASE("a spread below 5 % of the largest magnitude is noise and counts as 5 %") {
+    // 1 % apart: a fifth of the smallest spread that gives the full range.
+    CHECK(by_value(tenths({1000, 990}), larger) == std::vector{10, 8});
+    CHECK(by_value(tenths({1000, 999}), larger) == std::vector{10, 10});
+    CHECK(by_value(tenths({1000, 950}), larger) == std::vector{10, 0});
+    CHECK(by_value(tenths({-1000, -990}), larger) == std::vector{8, 10});
+  }
+
+  TEST_CASE("equal values all get 10, so that a known node beats an unknown one") {
+    CHECK(by_value(tenths({7, 7, 7}), smaller) == std::vector{10, 10, 10});
+    CHECK(by_value(tenths({0, 0}), smaller) == std::vector{10, 10});
+    CHECK(by_value({decimal{7, 0}, std::nullopt}, smaller) == std::vector{10, 0});
+  }
+
+  TEST_CASE("a candidate without a value gets 0 and moves no other score") {
+    CHECK(by_value({decimal{100, 0}, std::nullopt, decimal{200, 0}}, smaller) == std::vector{10, 0, 0});
+    CHECK(by_value({std::nullopt, std::nullopt}, smaller) == std::vector{0, 0});
+    CHECK(by_value({}, smaller).empty());
+  }
+
+  TEST_CASE("a partial value that could turn out worse is not to be preferred for what it says") {
+    using store::certainty;
+    struct {
+      comparison better;
+      bool exact, at_least, at_most, unsure;
+    } const table[] = {{comparison::less_than, false, true, false, true},
+                       {comparison::greater_than, false, false, true, true},
+                       {comparison::equals, false, true, true, true}};
+    for (const auto& row : table) {
+      CAPTURE(to_string(row.better));
+      CHECK(could_be_worse(row.better, certainty::exact) == row.exact);
+      CHECK(could_be_worse(row.better, certainty::at_least) == row.at_least);
+      CHECK(could_be_worse(row.better, certainty::at_most) == row.at_most);
+      CHECK(could_be_worse(row.better, certainty::unsure) == row.unsure);
+    }
+  }
+
+  TEST_CASE("values of different exponents compare by what they are worth") {
+    CHECK(by_value({decimal{1, 3}, decimal{10'000, -1}, decimal{500, 0}}, larger) == std::vector{10, 10, 0});
+    CHECK(by_value({decimal{9'000'000'000'000'000'000, 18}, decimal{1, -18}}, larger) == std::vector{10, 0});
+    CHECK(by_value({decimal{INT64_MIN, 18}, decimal{INT64_MAX, -18}}, larger) == std::vector{0, 10});
+  }
+
+  TEST_CASE("defect_20_equals_prefers_the_value_nearest_to_the_target") {
+    const preference at_fifty{comparison::equals, quantity{50'000'000'000}};
+    CHECK(by_value(tenths({500, 400, 620, 0}), at_fifty) == std::vector{10, 8, 8, 0});
+    CHECK(by_rank(tenths({500, 400, 620, 0}), {"a", "b", "c", "d"}, at_fifty) == std::vector{10, 9, 8, 7});
+    const preference fine{comparison::equals, quantity{1}};
+    CHECK(by_value({decimal{1, -9}, decimal{1, 0}}, fine) == std::vector{10, 0});
+  }
+
+  TEST_CASE("defect_19_no_score_is_below_zero_and_no_unscored_node_outranks_a_scored_one") {
+    candidates values;
+    std::vector<std::string> names;
+    for (int i = 0; i < 13; ++i) {
+      values.emplace_back(decimal{i, 0});
+      names.push_back("node" + std::to_string(i));
+    }
+    values.emplace_back(std::nullopt);
+    names.emplace_back("unknown");
+    CHECK(by_rank(values, names, smaller) == std::vector{10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0, 0});
+    for (const int score : by_value(values, smaller)) {
+      CHECK(score >= 0);
+      CHECK(score <= 10);
+    }
+  }
+
+  TEST_CASE("rank breaks ties by name, whatever the order of the candidates") {
+    CHECK(by_rank(tenths({5, 5, 5}), {"c", "a", "b"}, smaller) == std::vector{8, 10, 9});
+    CHECK(by_rank({decimal{5, 0}, decimal{50, -1}, std::nullopt}, {"b", "a", "c"}, larger) ==
+          std::vector{9, 10, 0});
+    CHECK(by_rank({}, {}, larger).empty());
+  }
+}
+
+}  // namespace scores_test

@@ -1,0 +1,251 @@
+#include "aggregator/policy/text/folder.hpp"
+
+#include "common/plain.hpp"
+#include "tests/aggregator/policy/text/failing_readdir.hpp"
+#include "tests/aggregator/policy/world.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace folder_test {
+
+using namespace binnacle;
+using namespace binnacle::policy;
+using binnacle::policy::test::manifest;
+namespace fs = std::filesystem;
+
+namespace {
+
+class scratch {
+ public:
+  scratch() {
+    std::string name = (fs::temp_directory_path() / "binnacle-policies-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~scratch() { fs::remove_all(path); }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(path / name) << text; }
+  /// As if it had been written long ago: two writes of now could share a time stamp. (The change time stays
+  /// now.)
+  void age(const std::string& name) const {
+    fs::last_write_time(path / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+  fs::path path;
+};
+
+std::string policy_at(int target) {
+  return manifest(
+      {{"dontschedule",
+        fmt::format("rules: [{{metricname: temp, operator: GreaterThan, target: {}}}]", target)}});
+}
+std::string targets(const policy_set& set) {
+  std::string out;
+  for (const binnacle::policy::policy& p : set.policies())
+    out += plain(p.strategies[0].rules[0].target) + " ";
+  return out;
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/policy/folder") {
+  TEST_CASE("files come, change and go") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    CHECK_FALSE(f.refresh(set));
+
+    dir.write("a.yaml", policy_at(10));
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "10 ");
+    CHECK_FALSE(f.refresh(set));
+
+    dir.write("a.yaml", policy_at(20));  // same size, within the same tick
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "20 ");
+
+    dir.write("b.yml",
+              manifest({{"dontschedule", "rules: [{metricname: m, operator: Equals, target: 5}]"}}, "q"));
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "20 5 ");
+
+    fs::remove(dir.path / "a.yaml");
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "5 ");
+    CHECK_FALSE(f.refresh(set));
+  }
+
+  TEST_CASE("a file that an editor empties before it writes it takes nothing out of force") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    dir.write("a.yaml", policy_at(10));
+    f.refresh(set);
+    for (const char* nothing : {"", "\n \n"}) {
+      dir.write("a.yaml", nothing);
+      f.refresh(set);
+      CHECK(targets(set) == "10 ");
+      REQUIRE(set.problems().size() == 2);
+      CHECK(set.problems()[0].message == "the file holds no policy now: remove it if its policies are to go");
+      CHECK(set.problems()[0].level == severity::error);
+    }
+    dir.write("a.yaml", policy_at(20));
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "20 ");
+    CHECK(set.problems().empty());
+    fs::remove(dir.path / "a.yaml");
+    f.refresh(set);
+    CHECK(set.policies().empty());
+  }
+
+  TEST_CASE("too many files: new ones are left out and named, what is in force stays") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    dir.write("z.yaml", policy_at(10));
+    f.refresh(set);
+    for (std::size_t i = 0; i < folder::most_files + 1; ++i)
+      dir.write(fmt::format("b{:04}.yaml", i), "# nothing\n");
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "10 ");
+    REQUIRE_FALSE(set.problems().empty());
+    CHECK(set.problems()[0].message.find(
+              "has 1002 files, at most 1000 are read: \"b0999.yaml\", \"b1000.yaml\" are "
+              "left out") != std::string::npos);
+    CHECK_FALSE(f.refresh(set));
+    // A file that goes makes room.
+    fs::remove(dir.path / "b0000.yaml");
+    CHECK(f.refresh(set));
+    CHECK(set.problems()[0].message.find(": \"b1000.yaml\" are left out") != std::string::npos);
+  }
+
+  TEST_CASE("an editor's rename over the file is seen") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    dir.write("a.yaml", policy_at(10));
+    f.refresh(set);
+    dir.write(".a.yaml.swp", policy_at(30));
+    CHECK_FALSE(f.refresh(set));
+    fs::rename(dir.path / ".a.yaml.swp", dir.path / "a.yaml");
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "30 ");
+  }
+
+  TEST_CASE("a mounted ConfigMap's swapped links are seen") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    for (const char* version : {"..2026_01", "..2026_02"}) fs::create_directory(dir.path / version);
+    dir.write("..2026_01/power.yaml", policy_at(10));
+    dir.write("..2026_02/power.yaml", policy_at(40));
+    fs::create_directory_symlink("..2026_01", dir.path / "..data");
+    fs::create_symlink("..data/power.yaml", dir.path / "power.yaml");
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "10 ");
+    fs::create_directory_symlink("..2026_02", dir.path / "..data_tmp");
+    fs::rename(dir.path / "..data_tmp", dir.path / "..data");
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "40 ");
+  }
+
+  TEST_CASE("other files, hidden files and folders are not read") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    dir.write("notes.txt", policy_at(1));
+    dir.write(".hidden.yaml", policy_at(2));
+    dir.write("a.yaml~", policy_at(3));
+    CHECK_FALSE(f.refresh(set));
+    fs::create_directory(dir.path / "sub.yaml");
+    CHECK(f.refresh(set));
+    CHECK(set.policies().empty());
+    CHECK(set.problems().at(0).message.find("no regular file") != std::string::npos);
+    CHECK_FALSE(f.refresh(set));
+  }
+
+  TEST_CASE("what cannot be read keeps what it gave, says so once, and comes back") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    dir.write("a.yaml", policy_at(10));
+    f.refresh(set);
+    SUBCASE("a pipe in its place does not block us") {
+      fs::remove(dir.path / "a.yaml");
+      REQUIRE(mkfifo((dir.path / "a.yaml").c_str(), 0600) == 0);
+    }
+    SUBCASE("a link to nowhere") {
+      fs::remove(dir.path / "a.yaml");
+      fs::create_symlink("nowhere", dir.path / "a.yaml");
+    }
+    SUBCASE("a file that is far too long") { dir.write("a.yaml", std::string(2 * most_text_bytes, '#')); }
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "10 ");
+    CHECK(set.problems().at(0).level == severity::error);
+    CHECK(set.problems().at(0).file == (dir.path / "a.yaml").string());
+    CHECK_FALSE(f.refresh(set));
+    fs::remove(dir.path / "a.yaml");
+    dir.write("a.yaml", policy_at(50));
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "50 ");
+    CHECK(set.problems().empty());
+  }
+
+  TEST_CASE("a folder that is not there keeps the policies and is said once") {
+    scratch dir;
+    policy_set set;
+    const fs::path inner = dir.path / "policies";
+    folder f(inner.string());
+    CHECK(f.refresh(set));
+    CHECK(set.problems().at(0).message.find("cannot be read: No such file or directory") !=
+          std::string::npos);
+    CHECK_FALSE(f.refresh(set));
+    fs::create_directory(inner);
+    std::ofstream(inner / "a.yaml") << policy_at(10);
+    CHECK(f.refresh(set));
+    CHECK(set.problems().empty());
+    fs::rename(inner, dir.path / "away");
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "10 ");
+  }
+
+  TEST_CASE("a folder that opens and cannot be read to its end takes nothing out of force") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    dir.write("a.yaml", policy_at(10));
+    f.refresh(set);
+    {
+      const test::failing_readdir stale(ESTALE);
+      CHECK(f.refresh(set));
+      CHECK(targets(set) == "10 ");
+      CHECK(set.problems().at(0).message.find("cannot be read: Stale file handle") != std::string::npos);
+      CHECK_FALSE(f.refresh(set));
+    }
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "10 ");
+    CHECK(set.problems().empty());
+  }
+
+  TEST_CASE("a bad edit keeps the last good text in force") {
+    scratch dir;
+    policy_set set;
+    folder f(dir.path.string());
+    dir.write("a.yaml", policy_at(10));
+    f.refresh(set);
+    dir.write("a.yaml", "spec: [");
+    CHECK(f.refresh(set));
+    CHECK(targets(set) == "10 ");
+    CHECK(set.problems().size() == 2);
+    CHECK(set.problems().back().text().find("a.yaml:1: error: this is no YAML") != std::string::npos);
+  }
+}
+
+}  // namespace folder_test
