@@ -122,7 +122,8 @@ void add_policies(collector& c, const own_numbers& n) {
                                     {"policy", s.policy.name},
                                     {"strategy", std::string(policy::to_string(s.strategy))}};
     c.add("binnacle_policy_violating_nodes", std::uint64_t{s.violated_by}, labels);
-    if (policy::freezes(s.strategy)) c.add("binnacle_policy_held_nodes", std::uint64_t{s.held}, labels);
+    if (policy::description_of(s.strategy).freezes())
+      c.add("binnacle_policy_held_nodes", std::uint64_t{s.held}, labels);
   }
   for (const policy::condition& held : n.ingest.conditions) ++conditions[policy::to_string(held.what)];
   for (const auto& [name, count] : conditions)

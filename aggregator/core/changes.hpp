@@ -2,7 +2,7 @@
 
 #include "aggregator/labels/messages.hpp"
 #include "aggregator/policy/engine/events.hpp"
-#include "aggregator/policy/engine/labels.hpp"
+#include "aggregator/policy/published/labels.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/clock.hpp"
 #include "common/metrics/alias_table.hpp"

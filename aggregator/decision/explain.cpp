@@ -123,7 +123,7 @@ std::string summary(const record& r) {
       return text + fmt::format(": no policy {} in namespace {}, {}", r.wanted, r.pod.name_space, so);
     case outcome::no_strategy:
       return text + fmt::format(": policy {}/{} has no {} rules, {}", r.pod.name_space, r.wanted,
-                                r.what == verb::filter ? "dontschedule" : "scheduleonmetric", so);
+                                policy::names_of(asked_for(r.what), "or"), so);
     case outcome::no_data: text += ": no telemetry for any of these nodes yet"; break;
     case outcome::decided: break;
   }

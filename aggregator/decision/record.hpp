@@ -22,7 +22,7 @@ enum class outcome : std::uint8_t {
   decided,      ///< by the policy
   no_label,     ///< the pod has no telemetry-policy label: every node passes, no scores
   no_policy,    ///< the label names a policy that the pod's namespace does not have: likewise
-  no_strategy,  ///< the policy has no dontschedule (filter) or scheduleonmetric (prioritize) rules: likewise
+  no_strategy,  ///< the policy has no strategy that yields what the verb asks for: likewise
   no_data,  ///< the aggregator knows no value for any candidate (start, cut-off): every node passes, scores 0
 };
 inline constexpr std::size_t outcomes = 5;
@@ -37,6 +37,11 @@ enum class verdict : std::uint8_t {
   unscored,         ///< prioritize, no fresh value or one that could be worse: score 0
 };
 inline constexpr std::size_t verdicts = 6;
+
+/// What a strategy must yield to answer that verb.
+constexpr policy::yield asked_for(verb v) noexcept {
+  return v == verb::filter ? policy::yield::refusals : policy::yield::scores;
+}
 
 std::string_view to_string(verb v) noexcept;
 std::string_view to_string(outcome o) noexcept;

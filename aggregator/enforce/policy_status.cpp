@@ -2,8 +2,8 @@
 
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/times.hpp"
-#include "aggregator/policy/engine/labels.hpp"
 #include "aggregator/policy/published/label_list.hpp"
+#include "aggregator/policy/published/labels.hpp"
 #include "common/utf8.hpp"
 
 #include <boost/json/array.hpp>

@@ -36,9 +36,7 @@ void write_cell(const store::sample& s, instant now, decision::cell& c) noexcept
 }  // namespace
 
 void judge::choose(const object_meta& pod) {
-  const auto kind = record_.what == decision::verb::filter ? policy::strategy_kind::dontschedule
-                                                           : policy::strategy_kind::scheduleonmetric;
-  by_ = shared_.policies.select(shared_.data.policies(), pod, kind);
+  by_ = shared_.policies.select(shared_.data.policies(), pod, decision::asked_for(record_.what));
   record_.how = by_.how;
   record_.policy = by_.facts;
   record_.pod = {std::string(namespace_of(pod)), pod.name, pod.uid};
@@ -54,11 +52,13 @@ void judge::write_refusals() {
   const std::string head = fmt::format("policy {}: ", by_.policy->key.text());
   std::string all;
   for (const auto& rule : strategy.rules) all += (all.empty() ? "" : " and ") + rule.text;
+  const std::string_view kind = to_string(strategy.kind);
   for (const auto& rule : strategy.rules) {
     const std::string& text = strategy.op == policy::logic::all_of ? all : rule.text;
-    append_json_string(quoted_refusals_.emplace_back(), head + text + " (dontschedule)");
+    append_json_string(quoted_refusals_.emplace_back(), fmt::format("{}{} ({})", head, text, kind));
   }
-  append_json_string(quoted_refusals_.emplace_back(), head + "no data (dontschedule, onMissing: Reject)");
+  append_json_string(quoted_refusals_.emplace_back(),
+                     fmt::format("{}no data ({}, onMissing: Reject)", head, kind));
 }
 
 void judge::look_up(const name_list& names, std::size_t from) {

@@ -7,7 +7,7 @@ std::string_view namespace_of(const object_meta& pod) noexcept {
 }
 
 selection selector::select(const policy::policy_table& policies, const object_meta& pod,
-                           policy::strategy_kind kind) {
+                           policy::yield wanted) {
   selection out;
   if (!pod.has_policy) return out;
   out.how = decision::outcome::no_policy;
@@ -16,14 +16,14 @@ selection selector::select(const policy::policy_table& policies, const object_me
 
   out.how = decision::outcome::no_strategy;
   out.policy = at->second;
-  const auto* strategy = out.policy->find(kind);
-  const bool judges = kind == policy::strategy_kind::dontschedule;
-  if (strategy == nullptr || strategy->rules.empty() || (judges && !strategy->verdicts)) return out;
+  const auto* strategy = out.policy->find(wanted);
+  if (strategy == nullptr || strategy->rules.empty()) return out;
+  if (policy::description_of(strategy->kind).judged_by_engine() && !strategy->verdicts) return out;
 
   out.how = decision::outcome::decided;
   out.strategy = strategy;
   if (copied_.size() > 2 * policies.size()) copied_.clear();  // policies have gone
-  copied& c = copied_[{at->first, kind}];
+  copied& c = copied_[{at->first, strategy->kind}];
   if (c.from.lock() != out.policy) c = {out.policy, decision::facts_of(*out.policy, *strategy)};
   out.facts = c.facts;
   return out;

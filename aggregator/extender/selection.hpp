@@ -28,7 +28,8 @@ std::string_view namespace_of(const object_meta& pod) noexcept;
 /// Finds policies for pods: namespace of the pod, name in its label telemetry-policy.
 class selector {
  public:
-  selection select(const policy::policy_table& policies, const object_meta& pod, policy::strategy_kind kind);
+  /// By the first strategy of the policy that yields what is wanted.
+  selection select(const policy::policy_table& policies, const object_meta& pod, policy::yield wanted);
 
  private:
   /// Facts are copied once a revision, not once a request.

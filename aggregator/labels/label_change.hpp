@@ -2,7 +2,7 @@
 
 #include "aggregator/kube/merge_patch.hpp"
 #include "aggregator/kube/node_objects.hpp"
-#include "aggregator/policy/engine/labels.hpp"
+#include "aggregator/policy/published/labels.hpp"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/policy/engine/labels.hpp"
+#include "aggregator/policy/published/labels.hpp"
 
 #include <map>
 #include <optional>

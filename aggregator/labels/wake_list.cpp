@@ -56,7 +56,7 @@ class wake_list::round {
     const auto found = nodes_.policies().find(key);
     const policy::published_policy* p = found == nodes_.policies().end() ? nullptr : found->second.get();
     if (p != nullptr && p->how == policy::mode::dry_run) p = nullptr;
-    const auto* strategy = p == nullptr ? nullptr : p->find(policy::strategy_kind::dontschedule);
+    const auto* strategy = p == nullptr ? nullptr : p->find(policy::yield::refusals);
     for (const auto& [name, node] : nodes_.nodes()) {
       if (!refuses(strategy, node->id)) add(at->second, node->id);
     }

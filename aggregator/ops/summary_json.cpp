@@ -51,7 +51,7 @@ struct tally {
 std::string in_full(policy::strategy_kind kind, const policy::published_rule& shown) {
   const policy::rule& r = shown.definition;
   std::string out = shown.text;
-  if (r.clear && kind != policy::strategy_kind::scheduleonmetric)
+  if (r.clear && policy::description_of(kind).compares)
     out += fmt::format(", {} {}", policy::clearing_key(r.op), plain(*r.clear));
   if (r.stale_after) out += ", staleAfter " + duration_text(*r.stale_after);
   return out;
@@ -146,7 +146,7 @@ void write_policies(json_writer& out, const policy::view& nodes, const policy_re
   std::vector<judged> all;
   for (const auto& [key, p] : nodes.policies()) {
     for (const auto& s : p->strategies) {
-      if (s.verdicts != nullptr) all.push_back({p.get(), &s, {}});  // scheduleonmetric judges no node
+      if (s.verdicts != nullptr) all.push_back({p.get(), &s, {}});
     }
   }
   for (const auto& [name, node] : nodes.nodes()) {
@@ -185,7 +185,7 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
   policy::label_lister carried(p.key.name, most_nodes), would(p.key.name, most_nodes);
   for (const auto& [name, node] : nodes.nodes()) {
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
-      const auto& of = p.strategies[i].verdicts;  // null: scheduleonmetric judges no node
+      const auto& of = p.strategies[i].verdicts;  // null: it judges no node
       if (of != nullptr) verdicts[i].add(of->load(node->id).what, name, most_nodes);
     }
     carried.add(name, node->labels);
@@ -198,7 +198,7 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
     out.begin_object()
         .field("strategy", policy::to_string(s.kind))
         .field("logicalOperator", policy::to_string(s.op));
-    if (s.kind == policy::strategy_kind::dontschedule)
+    if (policy::description_of(s.kind).yields == policy::yield::refusals)
       out.field("onMissing", policy::to_string(s.on_missing));
     if (s.max_nodes) out.field("maxNodes", policy::to_string(*s.max_nodes));
     if (s.cool_down > duration::zero()) out.field("coolDown", duration_text(s.cool_down));

@@ -1,6 +1,6 @@
 #include "aggregator/policy/policy.hpp"
 
-#include "aggregator/policy/engine/events.hpp"
+#include "aggregator/policy/strategies.hpp"
 #include "common/plain.hpp"
 
 #include <fmt/format.h>
@@ -52,51 +52,10 @@ void add(fnv1a& hash, const rule& r) {
 
 }  // namespace
 
-std::string_view to_string(strategy_kind k) noexcept {
-  switch (k) {
-    case strategy_kind::dontschedule: return "dontschedule";
-    case strategy_kind::scheduleonmetric: return "scheduleonmetric";
-    case strategy_kind::deschedule: return "deschedule";
-    case strategy_kind::labeling: return "labeling";
-  }
-  return "?";
-}
-
+std::string_view to_string(strategy_kind k) noexcept { return description_of(k).name; }
 std::string_view to_string(logic l) noexcept { return l == logic::any_of ? "anyOf" : "allOf"; }
 std::string_view to_string(missing m) noexcept { return m == missing::allow ? "Allow" : "Reject"; }
 std::string_view to_string(mode m) noexcept { return m == mode::enforce ? "Enforce" : "DryRun"; }
-
-std::string_view to_string(state s) noexcept {
-  switch (s) {
-    case state::pass: return "pass";
-    case state::violating: return "violating";
-    case state::missing: return "missing";
-    case state::held: return "held";
-    case state::frozen: return "frozen";
-  }
-  return "?";
-}
-
-std::string_view to_string(event_kind k) noexcept {
-  switch (k) {
-    case event_kind::accepted: return "Accepted";
-    case event_kind::removed: return "Removed";
-    case event_kind::violating: return "Violating";
-    case event_kind::cleared: return "Cleared";
-  }
-  return "?";
-}
-
-std::string_view to_string(condition_kind k) noexcept {
-  switch (k) {
-    case condition_kind::conflict: return "Conflict";
-    case condition_kind::not_allowed: return "NotAllowed";
-    case condition_kind::held: return "Held";
-    case condition_kind::frozen: return "Frozen";
-    case condition_kind::metric_missing: return "MetricMissing";
-  }
-  return "?";
-}
 
 std::string to_string(node_limit l) { return fmt::format("{}{}", l.count, l.percent ? "%" : ""); }
 
@@ -116,8 +75,7 @@ std::string rule::text() const {
   return out;
 }
 
-std::string rule::text(strategy_kind of) const {
-  if (of != strategy_kind::scheduleonmetric) return text();
+std::string rule::order_text() const {
   switch (towards(op)) {
     case direction::smaller: return what(*this) + ", lowest first";
     case direction::larger: return what(*this) + ", highest first";

@@ -48,9 +48,8 @@ struct rule {
   /// "rapl_power_watts GreaterThan 60", "rapl_power_watts (avg 30s) GreaterThan 60 for 1m": for messages and
   /// events; no live value, no node name.
   std::string text() const;
-  /// As a strategy of that kind uses it: scheduleonmetric compares nothing, so there it is "rapl_power_watts,
-  /// lowest first".
-  std::string text(strategy_kind of) const;
+  /// The same for a rule that orders nodes instead: "rapl_power_watts, lowest first".
+  std::string order_text() const;
   friend bool operator==(const rule&, const rule&) = default;
 };
 

@@ -171,8 +171,8 @@ instant engine::grace_end(const entry& e) const {
 
 void engine::grace(entry& e, instant now) {
   const instant end = grace_end(e);
-  const bool rejects = e.run->definition().kind == strategy_kind::dontschedule &&
-                       e.run->definition().on_missing == missing::reject;
+  const strategy& s = e.run->definition();
+  const bool rejects = description_of(s.kind).yields == yield::refusals && s.on_missing == missing::reject;
   if (rejects) e.run->verdicts()->reject_missing_from(end);
   if (end > now) {
     context_.due.push({end, due::grace, e.run->serial(), {}});
@@ -272,7 +272,7 @@ std::set<std::string, std::less<>> engine::label_keys() const {
   std::set<std::string, std::less<>> out;
   for (const auto& [id, e] : entries_) {
     if (!e.run->labels() || !e.enforced || !e.allowed) continue;
-    if (id.kind == strategy_kind::deschedule) out.insert(deschedule_key(id.policy));
+    if (e.run->form() == label_form::policy_name) out.insert(deschedule_key(id.policy));
     for (const label_plan::key& k : e.run->plan().keys()) out.insert(labeling_key(id.policy, k.name));
   }
   return out;

@@ -9,10 +9,10 @@
 namespace binnacle::policy {
 namespace {
 
-/// What a run goes by: of scheduleonmetric only the first rule counts, as in TAS.
+/// What a run goes by: the rules that count.
 strategy effective(const strategy& s) {
   strategy out = s;
-  if (out.kind == strategy_kind::scheduleonmetric && out.rules.size() > 1) out.rules.resize(1);
+  if (description_of(out.kind).first_rule_only && out.rules.size() > 1) out.rules.resize(1);
   return out;
 }
 
@@ -208,7 +208,8 @@ std::shared_ptr<const published_policy> engine::make_published(const policy& p) 
         s.max_nodes, s.cool_down};
     for (std::size_t r = 0; r < e.columns.size(); ++r) {
       const rule& definition = e.run->definition().rules[r];
-      shown.rules.push_back({definition, definition.text(s.kind), e.columns[r]->from.values});
+      shown.rules.push_back(
+          {definition, description_of(s.kind).rule_text(definition), e.columns[r]->from.values});
     }
     out->strategies.push_back(std::move(shown));
   }
@@ -239,7 +240,7 @@ void engine::find_conflicts() {
         {id.policy, condition_kind::not_allowed, id.kind}, !e.allowed,
         fmt::format("namespace {} may not label nodes: add it to the allowed namespaces or move the policy",
                     id.policy.name_space));
-    const std::vector<std::string> mixed = e.run->plan().mixed();
+    const std::vector<std::string> mixed = labels_at_odds(e.run->definition());
     set_condition(
         {id.policy, condition_kind::conflict, id.kind}, !mixed.empty(),
         fmt::format("rules with different operators give the label {}: where two of them are true the "

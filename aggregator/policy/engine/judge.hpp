@@ -14,11 +14,6 @@ struct judgement {
                        ///< may be there
 };
 
-/// Deschedule and labeling keep their last state when data is missing; dontschedule goes on without.
-constexpr bool freezes(strategy_kind kind) noexcept {
-  return kind == strategy_kind::deschedule || kind == strategy_kind::labeling;
-}
-
 /// dontschedule: a rule without a value is not true. So anyOf goes by the others and allOf cannot be met; if
 /// `rejects` (onMissing, after its grace) and a value could have made the difference, the verdict is
 /// `missing`.

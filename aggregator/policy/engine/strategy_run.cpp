@@ -10,7 +10,9 @@ strategy_run::strategy_run(policy_key key, strategy s, columns values, std::uint
       strategy_(std::move(s)),
       values_(std::move(values)),
       serial_(serial),
-      plan_(strategy_.kind == strategy_kind::labeling ? strategy_ : strategy{}),
+      form_(description_of(strategy_.kind).labels),
+      judges_(description_of(strategy_.kind).judged_by_engine()),
+      plan_(form_ == label_form::of_rules ? strategy_ : strategy{}),
       patience_(strategy_.rules.size()),
       budget_(strategy_.max_nodes, strategy_.cool_down) {}
 
@@ -143,7 +145,7 @@ bool strategy_run::can_get_label(store::node_id node, const run_context& out) co
   const auto found = out.taken.find(node);
   if (found == out.taken.end()) return true;
   const taken_keys& taken = found->second;
-  if (strategy_.kind == strategy_kind::deschedule) return !taken.contains(deschedule_key(key_));
+  if (form_ == label_form::policy_name) return !taken.contains(deschedule_key(key_));
   return std::ranges::any_of(plan_.keys(), [&](const label_plan::key& k) {
     return given(node, k) && !taken.contains(labeling_key(key_, k.name));
   });
@@ -200,15 +202,14 @@ void strategy_run::inherit(store::node_id node, const std::map<std::string, std:
     const auto found = labels.find(key);
     return found != labels.end() && found->second == value;
   };
-  const bool descheduled =
-      strategy_.kind == strategy_kind::deschedule && carries(deschedule_key(key_), violating_value);
+  const bool descheduled = form_ == label_form::policy_name && carries(deschedule_key(key_), violating_value);
   node_cell& cell = at(node);
   const bool carried = std::exchange(cell.carries, false);
   bool decides = false;
   for (std::size_t r = 0; r < strategy_.rules.size(); ++r) {
     rule_state& state = rules(node)[r];
     bool told = descheduled, unexplained = descheduled && !explained(node, r, nullptr);
-    if (strategy_.kind == strategy_kind::labeling) {
+    if (form_ == label_form::of_rules) {
       // A contested key holds the winner's value only, so one label that is this rule's is enough.
       for (const auto& l : strategy_.rules[r].labels) {
         if (!carries(labeling_key(key_, l.first), l.second)) continue;
@@ -324,7 +325,7 @@ void strategy_run::wishes(store::node_id node, label_wishes& into) const {
   if (index(node) >= nodes_.size() || !nodes_[index(node)].alive) return;
   const node_cell& cell = nodes_[index(node)];
   using action = label_wish::action;
-  if (strategy_.kind == strategy_kind::deschedule) {
+  if (form_ == label_form::policy_name) {
     const bool on = cell.touched && labelled(node);
     const action what = on                            ? action::set
                         : !cell.touched || cell.blind ? action::keep

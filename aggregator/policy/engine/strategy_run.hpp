@@ -4,7 +4,8 @@
 #include "aggregator/policy/engine/deadlines.hpp"
 #include "aggregator/policy/engine/events.hpp"
 #include "aggregator/policy/engine/judge.hpp"
-#include "aggregator/policy/engine/labels.hpp"
+#include "aggregator/policy/engine/label_plan.hpp"
+#include "aggregator/policy/published/labels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -61,8 +62,9 @@ class strategy_run {
   std::uint32_t serial() const noexcept { return serial_; }
   const std::shared_ptr<verdict_column>& verdicts() const noexcept { return verdicts_; }
   const columns& values() const noexcept { return values_; }
-  bool labels() const noexcept { return freezes(strategy_.kind); }
-  bool judges() const noexcept { return strategy_.kind != strategy_kind::scheduleonmetric; }
+  bool labels() const noexcept { return form_ != label_form::none; }
+  label_form form() const noexcept { return form_; }
+  bool judges() const noexcept { return judges_; }
 
   /// Set by the engine before anything else is called: only what is said about violations depends on it.
   void set_dry_run(bool dry) noexcept { dry_run_ = dry; }
@@ -151,6 +153,8 @@ class strategy_run {
   strategy strategy_;
   columns values_;
   std::uint32_t serial_;
+  label_form form_;
+  bool judges_;
   label_plan plan_;
   std::shared_ptr<verdict_column> verdicts_ = std::make_shared<verdict_column>();
 

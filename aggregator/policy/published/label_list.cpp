@@ -1,6 +1,6 @@
 #include "aggregator/policy/published/label_list.hpp"
 
-#include "aggregator/policy/engine/labels.hpp"
+#include "aggregator/policy/published/labels.hpp"
 
 #include <utility>
 

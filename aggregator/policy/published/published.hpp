@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/policy/policy.hpp"
+#include "aggregator/policy/strategies.hpp"
 #include "aggregator/store/shared_column.hpp"
 
 #include <atomic>
@@ -70,7 +70,7 @@ class verdict_column {
 
 struct published_rule {
   rule definition;
-  std::string text;                                    ///< definition.text(kind), made once
+  std::string text;                                    ///< strategy_description::rule_text, made once
   std::shared_ptr<const store::shared_column> values;  ///< never null
 
   /// Exactly what the rule compared: `sample::present(now)` says whether there was anything to compare.
@@ -81,8 +81,8 @@ struct published_strategy {
   strategy_kind kind = strategy_kind::dontschedule;
   logic op = logic::any_of;
   missing on_missing = missing::allow;
-  std::vector<published_rule> rules;               ///< scheduleonmetric: the first one only, as TAS
-  std::shared_ptr<const verdict_column> verdicts;  ///< null for scheduleonmetric
+  std::vector<published_rule> rules;               ///< those that count: of some strategies the first only
+  std::shared_ptr<const verdict_column> verdicts;  ///< null unless the engine judges it
   std::optional<node_limit> max_nodes = {};        ///< deschedule, labeling
   duration cool_down{};                            ///< likewise; zero: none
 };
@@ -97,6 +97,13 @@ struct published_policy {
   const published_strategy* find(strategy_kind kind) const noexcept {
     for (const auto& s : strategies) {
       if (s.kind == kind) return &s;
+    }
+    return nullptr;
+  }
+  /// The first strategy that yields it.
+  const published_strategy* find(yield what) const noexcept {
+    for (const auto& s : strategies) {
+      if (description_of(s.kind).yields == what) return &s;
     }
     return nullptr;
   }

@@ -44,9 +44,9 @@ struct row {
   duration window{};
 };
 
-class reader {
+class alias_reader {
  public:
-  reader(metrics::alias_table& out, findings& found, const std::string& file)
+  alias_reader(metrics::alias_table& out, findings& found, const std::string& file)
       : out_(out), found_(found), note_(file) {}
 
   void read(const yaml_value& root) {
@@ -173,7 +173,7 @@ std::vector<problem> parse_aliases(const std::string& file, std::string_view tex
     return found.take();
   }
   try {
-    reader(out, found, file).read(yaml_value(load_yaml(std::string(text)), {}, 0, found));
+    alias_reader(out, found, file).read(yaml_value(load_yaml(std::string(text)), {}, 0, found));
   } catch (const YAML::Exception& e) {
     found.add(severity::error, e.mark.is_null() ? 0 : e.mark.line + 1, {},
               fmt::format("this is no YAML: {}; mend the file", e.msg));

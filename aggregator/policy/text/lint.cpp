@@ -1,5 +1,6 @@
 #include "aggregator/policy/text/lint.hpp"
 
+#include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
 #include "common/metrics/family_of.hpp"
 #include "common/plain.hpp"
@@ -79,7 +80,7 @@ class linter {
       if (metric->family->unit == "watts" && instantaneous && r.hold == duration::zero()) {
         say(severity::hint, s.kind, i, "the watts of one second are noise: add window: 10s");
       }
-      if (s.kind != strategy_kind::scheduleonmetric) check_target(s.kind, i, r, *metric);
+      if (description_of(s.kind).compares) check_target(s.kind, i, r, *metric);
     } else {
       const std::string_view near = nearest_metric(r.metric);
       say(severity::hint, s.kind, i,
@@ -94,11 +95,11 @@ class linter {
               "before the next one comes",
               duration_text(*r.stale_after)));
     const bool guarded = r.clear || r.hold > duration::zero() || clearing_key(r.op).empty();
-    if (!guarded && (s.kind == strategy_kind::deschedule || s.kind == strategy_kind::dontschedule)) {
+    const std::string_view flaps = description_of(s.kind).flaps;
+    if (!guarded && !flaps.empty()) {
       say(severity::hint, s.kind, i,
-          fmt::format("a value near the target makes the {} flap: add {} a little {} it, or for: 30s",
-                      s.kind == strategy_kind::deschedule ? "label" : "verdict", clearing_key(r.op),
-                      clearing_side(r.op)));
+          fmt::format("a value near the target makes the {} flap: add {} a little {} it, or for: 30s", flaps,
+                      clearing_key(r.op), clearing_side(r.op)));
     }
   }
 
@@ -120,7 +121,9 @@ class linter {
 
   /// Two rules on one metric that exclude each other, or that one of is always true.
   void check_together(const strategy& s) {
-    if (s.kind == strategy_kind::scheduleonmetric || s.kind == strategy_kind::labeling) return;
+    const strategy_description& is = description_of(s.kind);
+    // Rules that give labels of their own need not agree.
+    if (!is.compares || is.labels == label_form::of_rules) return;
     for (std::size_t i = 0; i < s.rules.size(); ++i) {
       for (std::size_t j = 0; j < s.rules.size(); ++j) {
         const rule& above = s.rules[i];

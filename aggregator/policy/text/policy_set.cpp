@@ -1,6 +1,6 @@
 #include "aggregator/policy/text/policy_set.hpp"
 
-#include "aggregator/policy/engine/judge.hpp"
+#include "aggregator/policy/strategies.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,9 @@ namespace binnacle::policy {
 namespace {
 
 bool labels_nodes(const policy& p) {
-  return p.how == mode::enforce &&
-         std::ranges::any_of(p.strategies, [](const strategy& s) { return freezes(s.kind); });
+  return p.how == mode::enforce && std::ranges::any_of(p.strategies, [](const strategy& s) {
+           return description_of(s.kind).freezes();
+         });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "aggregator/policy/text/yaml.hpp"
 
+#include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/documents.hpp"
 #include "aggregator/policy/text/yaml_strategy.hpp"
 #include "common/label_syntax.hpp"
@@ -17,9 +18,9 @@ namespace {
 constexpr std::string_view our_group = "telemetry.intel.com/v1alpha1";
 constexpr std::size_t most_objects = 10'000;
 
-class reader {
+class manifest_reader {
  public:
-  reader(parsed_text& out, findings& found) : out_(out), found_(found) {}
+  manifest_reader(parsed_text& out, findings& found) : out_(out), found_(found) {}
 
   void read(const document& d) {
     try {
@@ -191,8 +192,7 @@ class reader {
     const auto strategies = fields.get("strategies");
     fields.finish();
     if (!strategies) {
-      spec.refuse(
-          "strategies is missing: name at least one of dontschedule, scheduleonmetric, deschedule, labeling");
+      spec.refuse("strategies is missing: name at least one of " + names_of({}, "or"));
       return;
     }
     yaml_map all(*strategies);
@@ -205,26 +205,32 @@ class reader {
     }
   }
 
+  static std::vector<std::string_view> names() {
+    std::vector<std::string_view> out;
+    for (const strategy_description* s : strategies()) out.push_back(s->name);
+    return out;
+  }
+  static std::optional<strategy_kind> kind_of(std::string_view name) {
+    for (const strategy_description* s : strategies()) {
+      if (s->name == name) return s->kind;
+    }
+    return std::nullopt;
+  }
+
   void read_strategy(const std::string& name, const yaml_value& v, parsed_policy& p) {
-    const std::vector<strategy_kind> kinds{strategy_kind::dontschedule, strategy_kind::scheduleonmetric,
-                                           strategy_kind::deschedule, strategy_kind::labeling};
-    std::vector<std::string_view> names;
-    names.reserve(kinds.size());
-    for (const strategy_kind k : kinds) names.push_back(to_string(k));
-    const auto at = std::ranges::find(names, name);
-    if (at == names.end()) {
-      const std::string_view meant = nearest(name, names);
-      v.refuse(fmt::format("the strategy {} is unknown: {}", in_quotes(name),
-                           meant.empty() ? "there are dontschedule, scheduleonmetric, deschedule and labeling"
-                                         : fmt::format("did you mean {}?", meant)));
+    const auto known = kind_of(name);
+    if (!known) {
+      const std::string_view meant = nearest(name, names());
+      v.refuse(
+          fmt::format("the strategy {} is unknown: {}", in_quotes(name),
+                      meant.empty() ? "there are " + names_of({}) : fmt::format("did you mean {}?", meant)));
       // A typing error in a name must not switch off what was in force under the right one.
       if (meant.empty()) return;
-      const strategy_kind kind =
-          kinds[static_cast<std::size_t>(std::ranges::find(names, meant) - names.begin())];
+      const strategy_kind kind = *kind_of(meant);
       if (p.value.find(kind) == nullptr) p.refused.insert(kind);
       return;
     }
-    const strategy_kind kind = kinds[static_cast<std::size_t>(at - names.begin())];
+    const strategy_kind kind = *known;
     if (auto s = parse_strategy(kind, p.value.key, v, found_)) {
       p.refused.erase(kind);
       const yaml_value rules = *yaml_map(v).get("rules");
@@ -257,7 +263,7 @@ parsed_text parse_policies(std::string file, std::string_view text) {
               fmt::format("the file has more than {} documents: split it", most_documents));
     out.unattributed = true;
   } else {
-    reader all(out, found);
+    manifest_reader all(out, found);
     for (const document& d : documents) all.read(d);
   }
   out.problems = found.take();

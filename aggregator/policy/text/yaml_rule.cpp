@@ -1,4 +1,4 @@
-#include "aggregator/policy/engine/labels.hpp"
+#include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/yaml_strategy.hpp"
 #include "common/label_syntax.hpp"
 #include "common/text.hpp"
@@ -51,7 +51,7 @@ bool comparison_of(yaml_map& fields, rule& r) {
 }
 
 /// False when the target is wrong: nothing can be said about what is compared with it.
-bool target(strategy_kind kind, yaml_map& fields, rule& r) {
+bool target(const strategy_description& of, yaml_map& fields, rule& r) {
   const auto whole = fields.get("target");
   const auto exact = fields.get("targetQuantity");
   if (whole && exact) {
@@ -66,7 +66,7 @@ bool target(strategy_kind kind, yaml_map& fields, rule& r) {
     const auto value = exact->number();
     if (!value) return false;
     r.target = *value;
-  } else if (kind != strategy_kind::scheduleonmetric) {
+  } else if (of.compares) {
     fields.self().say(severity::warning,
                       "there is no target: 0 is taken, as in TAS; write target: 0 if that is meant");
   }
@@ -147,12 +147,12 @@ void label(const yaml_value& v, const policy_key& key, rule& r) {
   r.labels.emplace_back(name, value);
 }
 
-void labels(strategy_kind kind, const policy_key& key, yaml_map& fields, rule& r) {
+void labels(const strategy_description& of, const policy_key& key, yaml_map& fields, rule& r) {
   const auto list = fields.get("labels");
-  if (kind != strategy_kind::labeling) {
+  if (of.labels != label_form::of_rules) {
     if (list)
       list->say(severity::warning,
-                fmt::format("{} does not use labels, labeling does: remove them", to_string(kind)));
+                fmt::format("{} does not use labels, labeling does: remove them", of.name));
     return;
   }
   if (!list || (list->is_list() && list->size() == 0)) {
@@ -178,20 +178,22 @@ std::optional<rule> parse_rule(strategy_kind kind, const policy_key& key, const 
   const std::size_t errors = out.errors();
   yaml_map fields(v);
   if (!v.is_map()) return std::nullopt;
+  const strategy_description& of = description_of(kind);
   rule r;
   metric(fields, r);
   const bool op_known = comparison_of(fields, r);
-  const bool target_known = target(kind, fields, r);
+  const bool target_known = target(of, fields, r);
   window(fields, r);
   if (const auto hold = fields.get("for")) r.hold = hold->span(duration::zero()).value_or(duration::zero());
   clearing(fields, r, op_known, target_known);
   if (const auto stale = fields.get("staleAfter")) r.stale_after = stale->span(duration(1));
-  labels(kind, key, fields, r);
+  labels(of, key, fields, r);
   fields.finish();
-  if (kind == strategy_kind::scheduleonmetric && (r.hold > duration::zero() || r.clear)) {
+  if (!of.compares && (r.hold > duration::zero() || r.clear)) {
     v.say(severity::warning,
-          "scheduleonmetric orders nodes and violates nothing: for, clearBelow and clearAbove do nothing "
-          "here; remove them");
+          fmt::format("{} orders nodes and violates nothing: for, clearBelow and clearAbove do nothing "
+                      "here; remove them",
+                      of.name));
   }
   if (out.errors() != errors) return std::nullopt;
   return r;

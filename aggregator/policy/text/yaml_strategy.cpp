@@ -1,6 +1,7 @@
 #include "aggregator/policy/text/yaml_strategy.hpp"
 
-#include "aggregator/policy/engine/labels.hpp"
+#include "aggregator/policy/label_keys.hpp"
+#include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/yaml.hpp"
 #include "common/label_syntax.hpp"
 #include "common/text.hpp"
@@ -12,19 +13,15 @@
 namespace binnacle::policy {
 namespace {
 
-bool gives_labels(strategy_kind kind) noexcept {
-  return kind == strategy_kind::deschedule || kind == strategy_kind::labeling;
-}
-
 /// Whether the node labels that this strategy would write are legal: their keys hold the policy's name.
-void check_label_key(strategy_kind kind, const policy_key& key, const yaml_value& v) {
-  if (kind == strategy_kind::deschedule && !is_label_name(key.name)) {
+void check_label_key(label_form form, const policy_key& key, const yaml_value& v) {
+  if (form == label_form::policy_name && !is_label_name(key.name)) {
     v.refuse(
         fmt::format("deschedule labels nodes with the policy's name, which has {} characters; a label's name "
                     "holds 63: shorten the name",
                     key.name.size()));
   }
-  if (kind == strategy_kind::labeling) {
+  if (form == label_form::of_rules) {
     const std::string full = labeling_key(key, "x");
     if (!label_key_flaw(full).empty()) {
       v.refuse(fmt::format(
@@ -77,9 +74,10 @@ void parse_rules(strategy& s, const policy_key& key, yaml_map& fields, findings&
   for (std::size_t i = 0; i < rules->size(); ++i) {
     if (auto r = parse_rule(s.kind, key, (*rules)[i], out)) s.rules.push_back(std::move(*r));
   }
-  if (s.kind == strategy_kind::scheduleonmetric && rules->size() > 1) {
-    (*rules)[1].say(severity::warning,
-                    "scheduleonmetric goes by its first rule only, as in TAS: remove the others");
+  if (description_of(s.kind).first_rule_only && rules->size() > 1) {
+    (*rules)[1].say(
+        severity::warning,
+        fmt::format("{} goes by its first rule only, as in TAS: remove the others", to_string(s.kind)));
   }
 }
 
@@ -90,6 +88,7 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
   const std::size_t errors = out.errors();
   yaml_map fields(v);
   if (!v.is_map()) return std::nullopt;
+  const strategy_description& is = description_of(kind);
   strategy s;
   s.kind = kind;
   if (const auto name = fields.get("policyName"))
@@ -102,32 +101,27 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
   if (const auto on_missing = fields.get("onMissing")) {
     const auto which = on_missing->one_of({"Allow", "Reject"});
     s.on_missing = which == std::optional<std::size_t>(1) ? missing::reject : missing::allow;
-    if (gives_labels(kind)) {
+    if (is.yields != yield::refusals)
       on_missing->refuse(
-          "belongs to dontschedule: when data is missing, deschedule and labeling leave the labels as they "
-          "are; remove it");
-    } else if (kind == strategy_kind::scheduleonmetric) {
-      on_missing->refuse(
-          "belongs to dontschedule: a node without data scores 0 in scheduleonmetric; remove it");
-    }
+          fmt::format("belongs to {}: {}; remove it", names_of(yield::refusals), is.without_data));
   }
   const auto most = fields.get("maxNodes");
   if (most) s.max_nodes = limit(*most);
   const auto pause = fields.get("coolDown");
   if (pause) s.cool_down = pause->span(duration::zero()).value_or(duration::zero());
   for (const auto& only_for_labels : {most, pause}) {
-    if (only_for_labels && !gives_labels(kind)) {
-      only_for_labels->refuse(fmt::format(
-          "limits node labels, and {} writes none: it belongs to deschedule and labeling; remove it",
-          to_string(kind)));
+    if (only_for_labels && is.yields != yield::labels) {
+      only_for_labels->refuse(
+          fmt::format("limits node labels, and {} writes none: it belongs to {}; remove it", is.name,
+                      names_of(yield::labels)));
     }
   }
-  check_label_key(kind, key, v);
+  check_label_key(is.labels, key, v);
   parse_rules(s, key, fields, out);
   fields.finish();
   if (out.errors() != errors) return std::nullopt;
-  if (kind == strategy_kind::labeling) {
-    for (const std::string& label : label_plan(s).mixed()) {
+  if (is.labels == label_form::of_rules) {
+    for (const std::string& label : labels_at_odds(s)) {
       v.say(severity::warning, fmt::format("rules with different operators give the label {}: where two of "
                                            "them are true the node gets none of this policy's labels, as "
                                            "with TAS; give them different labels",

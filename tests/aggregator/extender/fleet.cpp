@@ -123,7 +123,7 @@ void fleet::refresh() {
       strategy.on_missing = s.on_missing;
       for (const auto& r : s.rules) {
         column(r.metric);
-        strategy.rules.push_back({r, r.text(s.kind), columns_[r.metric]});
+        strategy.rules.push_back({r, policy::description_of(s.kind).rule_text(r), columns_[r.metric]});
       }
       if (s.kind == policy::strategy_kind::scheduleonmetric) continue;
       auto verdicts = std::make_shared<policy::verdict_column>();

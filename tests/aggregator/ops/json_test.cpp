@@ -155,11 +155,11 @@ TEST_SUITE("aggregator/ops/json") {
     CHECK(listed().find(R"("maxNodes":"20%","coolDown":"10m","rules":)") != std::string::npos);
     p->strategies[0].kind = policy::strategy_kind::scheduleonmetric;
     p->strategies[0].verdicts = nullptr;
-    rule.text = rule.definition.text(p->strategies[0].kind);
+    rule.text = policy::description_of(p->strategies[0].kind).rule_text(rule.definition);
     CHECK(listed().find(R"("rules":["rapl_power_watts, highest first, staleAfter 5s"])") !=
           std::string::npos);
     rule.definition.op = policy::comparison::less_than;
-    rule.text = rule.definition.text(p->strategies[0].kind);
+    rule.text = policy::description_of(p->strategies[0].kind).rule_text(rule.definition);
     CHECK(listed().find(R"("rules":["rapl_power_watts, lowest first, staleAfter 5s"])") != std::string::npos);
   }
 

@@ -26,15 +26,16 @@ TEST_SUITE("aggregator/policy/policy") {
     r.stat = store::statistic::p95;
     r.hold = 1min;
     CHECK(r.text() == "rapl_power_watts (p95 30s) Equals 10000000 for 1m");
-    CHECK(r.text(strategy_kind::deschedule) == r.text());
-    CHECK(r.text(strategy_kind::scheduleonmetric) == "rapl_power_watts (p95 30s), nearest to 10000000 first");
+    CHECK(description_of(strategy_kind::deschedule).rule_text(r) == r.text());
+    CHECK(description_of(strategy_kind::scheduleonmetric).rule_text(r) == r.order_text());
+    CHECK(r.order_text() == "rapl_power_watts (p95 30s), nearest to 10000000 first");
     r.op = comparison::less_than;
-    CHECK(r.text(strategy_kind::scheduleonmetric) == "rapl_power_watts (p95 30s), lowest first");
+    CHECK(r.order_text() == "rapl_power_watts (p95 30s), lowest first");
     r.op = comparison::less_or_equal;
     CHECK(r.text() == "rapl_power_watts (p95 30s) LessOrEqual 10000000 for 1m");
-    CHECK(r.text(strategy_kind::scheduleonmetric) == "rapl_power_watts (p95 30s), lowest first");
+    CHECK(r.order_text() == "rapl_power_watts (p95 30s), lowest first");
     r.op = comparison::greater_than;
-    CHECK(r.text(strategy_kind::scheduleonmetric) == "rapl_power_watts (p95 30s), highest first");
+    CHECK(r.order_text() == "rapl_power_watts (p95 30s), highest first");
   }
 
   TEST_CASE("the revision follows the content and nothing else") {

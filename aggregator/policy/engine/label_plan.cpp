@@ -1,44 +1,8 @@
-#include "aggregator/policy/engine/labels.hpp"
+#include "aggregator/policy/engine/label_plan.hpp"
 
 #include <algorithm>
 
 namespace binnacle::policy {
-
-namespace {
-constexpr std::string_view labeling_prefix = "telemetry.aware.scheduling.";
-
-/// Which of two policies' wishes for one label holds: the larger.
-int weight(label_wish::action a) {
-  switch (a) {
-    case label_wish::action::remove: return 0;
-    case label_wish::action::keep: return 1;
-    case label_wish::action::blocked: return 2;
-    case label_wish::action::set: return 3;
-  }
-  return 0;
-}
-}  // namespace
-
-std::string deschedule_key(const policy_key& key) { return key.name; }
-
-std::string labeling_key(const policy_key& key, std::string_view label) {
-  return std::string(labeling_prefix) + key.name + "/" + std::string(label);
-}
-
-std::string_view policy_of(std::string_view label_key) noexcept {
-  if (!label_key.starts_with(labeling_prefix)) return label_key;
-  label_key.remove_prefix(labeling_prefix.size());
-  return label_key.substr(0, label_key.find('/'));
-}
-
-bool can_be_ours(std::string_view label_key, std::string_view value) noexcept {
-  return value == violating_value || label_key.starts_with(labeling_prefix);
-}
-
-void merge(label_wishes& into, const std::string& key, label_wish wish) {
-  const auto [at, fresh] = into.try_emplace(key, wish);
-  if (!fresh && weight(wish.what) > weight(at->second.what)) at->second = std::move(wish);
-}
 
 label_plan::label_plan(const strategy& s) {
   for (std::size_t r = 0; r < s.rules.size(); ++r) {
@@ -55,14 +19,6 @@ label_plan::label_plan(const strategy& s) {
       at->offers.push_back({index, value});
     }
   }
-}
-
-std::vector<std::string> label_plan::mixed() const {
-  std::vector<std::string> out;
-  for (const key& k : keys_) {
-    if (!k.one_direction) out.push_back(k.name);
-  }
-  return out;
 }
 
 namespace {

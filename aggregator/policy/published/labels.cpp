@@ -1,0 +1,23 @@
+#include "aggregator/policy/published/labels.hpp"
+
+namespace binnacle::policy {
+namespace {
+
+/// Which of two policies' wishes for one label holds: the larger.
+int weight(label_wish::action a) {
+  switch (a) {
+    case label_wish::action::remove: return 0;
+    case label_wish::action::keep: return 1;
+    case label_wish::action::blocked: return 2;
+    case label_wish::action::set: return 3;
+  }
+  return 0;
+}
+}  // namespace
+
+void merge(label_wishes& into, const std::string& key, label_wish wish) {
+  const auto [at, fresh] = into.try_emplace(key, wish);
+  if (!fresh && weight(wish.what) > weight(at->second.what)) at->second = std::move(wish);
+}
+
+}  // namespace binnacle::policy

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "aggregator/policy/policy.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// What the rest of the program needs to know of a kind of strategy. Rooms ask for a property, never for a
+/// kind: a further strategy is an enumerant, a file in strategies/ and a line in strategies.cpp.
+namespace binnacle::policy {
+
+/// What a strategy is for, and so where it is judged.
+enum class yield : std::uint8_t {
+  refusals,  ///< nodes that may not have a pod: the engine judges whenever a value comes, filter reads the
+             ///< verdicts
+  labels,    ///< labels of nodes: the engine judges likewise, whoever writes the labels follows its wishes
+  scores,    ///< an order of nodes: prioritize judges when the scheduler asks, by the values of that moment
+};
+
+/// Which labels a strategy gives.
+enum class label_form : std::uint8_t {
+  none,
+  policy_name,  ///< one, deschedule_key()
+  of_rules,     ///< those of its true rules, below labeling_key()
+};
+
+struct strategy_description {
+  strategy_kind kind;
+  std::string_view name;  ///< its field of spec.strategies
+
+  // What it needs.
+  bool compares;         ///< its rules are true or not, so target, `for` and the clearing thresholds count
+  bool first_rule_only;  ///< the others do nothing, as in TAS
+
+  // What it yields.
+  yield yields;
+  label_form labels;
+
+  // How it is explained.
+  std::string_view without_data;  ///< a clause: what becomes of a node whose data is missing
+  std::string_view flaps;  ///< what a value near the target makes go on and off; empty: nothing that hurts
+  std::string (*rule_text)(const rule&);
+
+  constexpr bool judged_by_engine() const noexcept { return yields != yield::scores; }
+  /// Missing data leaves what was: labels stay.
+  constexpr bool freezes() const noexcept { return yields == yield::labels; }
+};
+
+/// All of them, by strategy_kind.
+std::span<const strategy_description* const> strategies() noexcept;
+const strategy_description& description_of(strategy_kind k) noexcept;
+/// "deschedule and labeling": those that yield it, for messages; without `what` all.
+std::string names_of(std::optional<yield> what, std::string_view last = "and");
+
+}  // namespace binnacle::policy
