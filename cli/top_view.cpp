@@ -122,11 +122,14 @@ void add_verdicts(std::vector<table::cell>& row, const json::value& node,
       dry = text(v, "mode") == "DryRun";
       const std::string state = text(v, "state");
       if (severity(state) > severity(worst)) worst = state;
-      if (severity(state) > 0 && ++reasons <= most_reasons) {
-        const std::string rule = text(v, "rule");
-        why += fmt::format("{}{}{}: {}{}", why.empty() ? "" : "; ",
-                           policies.size() == 1 ? "" : short_name(policy) + " ", text(v, "strategy"), rule,
-                           value_of_rule(node, rule, metrics));
+      const json::value thin = object(v, "uncovered");
+      const std::string rule = text(thin, "rule").empty() ? text(v, "rule") : text(thin, "rule");
+      const bool covered = text(thin, "rule").empty();
+      if ((severity(state) > 0 || !covered) && ++reasons <= most_reasons) {
+        why += fmt::format(
+            "{}{}{}: {}{}{}", why.empty() ? "" : "; ", policies.size() == 1 ? "" : short_name(policy) + " ",
+            text(v, "strategy"), rule, value_of_rule(node, rule, metrics),
+            covered ? "" : fmt::format(", values for {} % of the window", integer(thin, "windowCovered")));
       }
     }
     if (columns) row.push_back({dry ? "(" + worst + ")" : worst, dry ? colour::dim : ink_of(worst)});
@@ -232,7 +235,10 @@ std::string render_top(const json::value& nodes, const std::string& url, const t
   if (order.empty())
     return out + "no node has connected yet: start binnacle-agent with --aggregator pointing here\n";
   for (const auto& line : t.lines(with, layout.width)) out += line + '\n';
-  if (partial) out += with(colour::dim, "* of the members that have a value; others have none") + '\n';
+  if (partial)
+    out += with(colour::dim,
+                "* in part: some members have no value, or the values cover less than 80 % of a window") +
+           '\n';
   if (!lacking.empty()) {
     const std::string more =
         lacking.size() == 1 ? ""

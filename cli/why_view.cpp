@@ -94,9 +94,12 @@ std::vector<std::string> node_lines(const json::value& record, const paint& with
         const auto margin = number(v, "margin");
         const bool decided = verdict == "refused" && integer(n, "rule") == static_cast<std::int64_t>(i);
         row.push_back({rule.metric});
-        row.push_back({absent.empty() ? digits(v, "value") : absent, decided          ? colour::red
-                                                                     : absent.empty() ? colour::none
-                                                                                      : colour::yellow});
+        const auto covered = number(v, "windowCovered");
+        const std::string value =
+            digits(v, "value") + (covered ? fmt::format(" ({} % of its window)", plain(*covered)) : "");
+        row.push_back({absent.empty() ? value : absent, decided          ? colour::red
+                                                        : absent.empty() ? colour::none
+                                                                         : colour::yellow});
         if (!scored) {
           row.push_back({rule.target});
           row.push_back({margin ? (*margin < 0 ? "" : "+") + plain(*margin) : ""});

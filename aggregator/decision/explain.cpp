@@ -81,7 +81,8 @@ void write_cell(json_writer& out, const cell& c, const quantity& target) {
   if (c.present()) {
     out.key("value").raw(plain(c.value()));
     if (const auto margin = difference(c.value(), target)) out.key("margin").raw(plain(*margin));
-    if (c.partial) out.field("partial", true);
+    if (c.partial || !c.covers_window()) out.field("partial", true);
+    if (!c.covers_window()) out.field("windowCovered", 100 - c.unknown_percent);
   } else {
     out.field("absent", wire::to_string(c.reason));
   }

@@ -76,12 +76,16 @@ struct cell {
   std::int32_t age_ms = -1;  ///< at the decision; -1: never read
   std::int8_t exponent = 0;
   wire::absence reason = wire::absence::not_read_yet;  ///< none: there was a value
-  bool partial = false;
+  bool partial : 1 = false;                            ///< some members gave no value
+  std::uint8_t unknown_percent : 7 = 0;                ///< store::sample's: of the rule's window
   store::certainty sure = store::certainty::exact;
 
   bool present() const noexcept { return reason == wire::absence::none; }
   decimal value() const noexcept { return {mantissa, exponent}; }
+  /// store::sample::covers_window().
+  bool covers_window() const noexcept { return unknown_percent <= 100 - store::least_covered_percent; }
 };
+static_assert(sizeof(cell) == 16, "thousands of records of thousands of nodes: a cell is two words");
 
 /// The candidate has no id: see record::strangers.
 inline constexpr store::node_id no_node = store::name_index::none;

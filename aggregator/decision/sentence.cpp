@@ -83,9 +83,19 @@ std::string each_rule(const record& r, std::size_t i, Text text) {
   return out;
 }
 
-bool any_partial(const record& r, std::size_t i) noexcept {
-  const auto cells = r.cells_of(i);
-  return std::any_of(cells.begin(), cells.end(), [](const cell& c) { return c.present() && c.partial; });
+/// What of the values is not whole, in brackets; empty: nothing.
+std::string partial(const record& r, std::size_t i) {
+  bool members = false;
+  int covered = 100;
+  for (const cell& c : r.cells_of(i)) {
+    if (!c.present()) continue;
+    members = members || c.partial;
+    if (!c.covers_window()) covered = std::min(covered, 100 - c.unknown_percent);
+  }
+  std::string out;
+  if (members) out += " (partial: not all sensors answered)";
+  if (covered < 100) out += fmt::format(" (partial: values for {} % of the window)", covered);
+  return out;
 }
 
 const std::string never_seen = "no agent of that name has been seen";
@@ -121,7 +131,7 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
     case verdict::unscored:
       return fmt::format("{} scores 0: {}", name, stranger ? never_seen : each_rule(r, i, why_unscored));
   }
-  return any_partial(r, i) ? text + " (partial: not all sensors answered)" : text;
+  return text + partial(r, i);
 }
 
 }  // namespace binnacle::decision

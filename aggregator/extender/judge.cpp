@@ -26,6 +26,7 @@ void write_cell(const store::sample& s, instant now, decision::cell& c) noexcept
   c.reason = s.absent_because(now);
   c.partial = s.partial;
   c.sure = s.sure;
+  c.unknown_percent = s.unknown_percent & 0x7f;
   if (s.read_at != instant{}) {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - s.read_at).count();
     c.age_ms =

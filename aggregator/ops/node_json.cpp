@@ -19,7 +19,9 @@ void write_sample_fields(json_writer& out, const store::sample& s, instant now) 
     out.field("absent", wire::to_string(s.absent_because(now)));
   }
   if (s.read_at != instant()) out.field("ageMs", milliseconds(now - s.read_at));
-  if (s.present(now) && s.partial) out.field("partial", true);
+  if (!s.present(now)) return;
+  if (s.partial || !s.covers_window()) out.field("partial", true);
+  if (!s.covers_window()) out.field("windowCovered", 100 - s.unknown_percent);
 }
 
 /// A foreign series' exponent says how far its value is rounded, not how far it was measured.
@@ -65,12 +67,24 @@ void write_sample(json_writer& out, const store::sample& s, instant now) {
   out.end_object();
 }
 
-void write_verdicts(json_writer& out, const policy::policy_table& policies, store::node_id id) {
+/// The first rule whose value covers too little of its window, if any.
+void write_uncovered(json_writer& out, const policy::published_strategy& s, store::node_id id, instant now) {
+  for (const policy::published_rule& rule : s.rules) {
+    const store::sample seen = rule.load(id);
+    if (!seen.present(now) || seen.covers_window()) continue;
+    out.key("uncovered").begin_object().field("rule", rule.text);
+    out.field("windowCovered", 100 - seen.unknown_percent).end_object();
+    return;
+  }
+}
+
+void write_verdicts(json_writer& out, const policy::policy_table& policies, store::node_id id, instant now) {
   out.begin_array();
   for (const auto& [key, p] : policies) {
     for (const auto& s : p->strategies) {
       if (s.verdicts == nullptr) continue;
       open_verdict(out, *p, s, s.verdicts->load(id));
+      write_uncovered(out, s, id, now);
       out.end_object();
     }
   }
@@ -87,7 +101,7 @@ void write_node(json_writer& out, const store::node_view& node, const std::vecto
     write_sample(out, shown(m.ask(node, now).value, m.foreign), now);
   }
   out.end_object().key("verdicts");
-  write_verdicts(out, policies, node.id);
+  write_verdicts(out, policies, node.id, now);
   out.end_object();
 }
 

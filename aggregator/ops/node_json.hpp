@@ -24,7 +24,7 @@ void write_sample(json_writer& out, const store::sample& s, instant now);
 
 /// [{"policy":"default/power","strategy":"dontschedule","mode":"Enforce","state":"violating","rule":"…"}…],
 /// rule only where one decided.
-void write_verdicts(json_writer& out, const policy::policy_table& policies, store::node_id id);
+void write_verdicts(json_writer& out, const policy::policy_table& policies, store::node_id id, instant now);
 
 /// {"name":…,"connected":…,"seenMs":…,…,"values":{…},"verdicts":[…],"labels":{…}}
 void write_node(json_writer& out, const store::node_view& node, const std::vector<asked_metric>& metrics,

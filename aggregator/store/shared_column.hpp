@@ -94,7 +94,8 @@ class alignas(32) shared_sample {  // two to a cache line, none across two
   static std::uint32_t pack(const sample& s) noexcept {
     return static_cast<std::uint32_t>(static_cast<std::uint8_t>(s.value.exponent)) |
            static_cast<std::uint32_t>(s.reason) << 8 | static_cast<std::uint32_t>(s.partial) << 16 |
-           static_cast<std::uint32_t>(s.link_down) << 17 | static_cast<std::uint32_t>(s.sure) << 18;
+           static_cast<std::uint32_t>(s.link_down) << 17 | static_cast<std::uint32_t>(s.sure) << 18 |
+           static_cast<std::uint32_t>(s.unknown_percent) << 20;
   }
   static void unpack(std::uint32_t detail, sample& s) noexcept {
     s.value.exponent = static_cast<std::int8_t>(detail & 0xff);
@@ -102,6 +103,7 @@ class alignas(32) shared_sample {  // two to a cache line, none across two
     s.partial = (detail >> 16 & 1) != 0;
     s.link_down = (detail >> 17 & 1) != 0;
     s.sure = static_cast<certainty>(detail >> 18 & 3);
+    s.unknown_percent = static_cast<std::uint8_t>(detail >> 20 & 0x7f);
   }
 
   std::atomic<std::int64_t> mantissa_{0};

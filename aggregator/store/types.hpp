@@ -47,6 +47,9 @@ constexpr certainty operator&(certainty a, certainty b) noexcept {
   return static_cast<certainty>(static_cast<std::uint8_t>(a) & static_cast<std::uint8_t>(b));
 }
 
+/// Below this share of its window a value is partial, and changes no label.
+constexpr std::uint8_t least_covered_percent = 80;
+
 /// One value of a column at one node. Either `reason` is none and `value` counts until `expires_at` (which
 /// may be over), or there is no value and the reason says why. Instants are the aggregator's boot time.
 struct sample {
@@ -57,10 +60,15 @@ struct sample {
   bool partial = false;    ///< max, min or mean over what is there
   bool link_down = false;  ///< the node's agent is not connected; the value still counts until it expires
   certainty sure = certainty::exact;
+  std::uint8_t unknown_percent =
+      0;              ///< of its window: the share of which nothing is known; 0 without a window
   duration spread{};  ///< how much later than the oldest member the newest was read
 
   /// Windows and `for` go by it: a new value of one member is news, whenever the others were read.
   instant newest_read_at() const noexcept { return read_at + spread; }
+  /// Whether enough is known of the window to act on the value for good: after a start, an edit or an outage
+  /// the 95th percentile of a minute may be one read.
+  bool covers_window() const noexcept { return unknown_percent <= 100 - least_covered_percent; }
   bool present(instant now) const noexcept { return reason == wire::absence::none && now < expires_at; }
   /// The same for who lets a value count for `life` after its reading; none: as long as its metric says.
   sample with_life(const std::optional<duration>& life) const noexcept {

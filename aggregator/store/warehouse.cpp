@@ -263,11 +263,13 @@ warehouse::window_state& warehouse::window_of(node_state& n, std::uint32_t c, st
   // Points of another resolution (a series announced again with another exponent) cannot be mixed.
   if (w && w->exponent == exponent) return *w;
   const column& col = columns_.at(column_id{c});
+  const coverage nothing(std::max<std::int64_t>(col.length / std::chrono::microseconds(1), 1));
   if (col.stat == statistic::avg) {
     w = std::make_unique<window_state>(
-        window_state{mean_window(col.length, exponent, p.integral_exponent), exponent});
+        window_state{mean_window(col.length, exponent, p.integral_exponent), exponent, nothing});
   } else {
-    w = std::make_unique<window_state>(window_state{point_window(col.length, col.stat, exponent), exponent});
+    w = std::make_unique<window_state>(
+        window_state{point_window(col.length, col.stat, exponent), exponent, nothing});
   }
   return *w;
 }
@@ -294,25 +296,32 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
   sample s = raw;
   const instant read_at = raw.newest_read_at();
   std::optional<decimal> value;
-  const auto add = [&](auto& points, auto&&... more) {
+  // `put` adds the point, and says whether the time since the one before is known.
+  const auto add = [&](auto& points, auto put) {
     // A clock that went far back starts the window anew; a link offset that got better by a little leaves out
     // a point.
     if (!points.empty() && read_at + col.length < points.newest()) {
       points.clear();
+      w.covered.clear();
       w.doubtful_until = {};
     }
     // Windows keep whole microseconds, read times are finer: the same read must not count as a later one.
-    if (points.empty() || read_at - points.newest() >= std::chrono::microseconds(1))
-      points.add(read_at, raw.value.mantissa, more...);
+    if (!points.empty() && read_at - points.newest() < std::chrono::microseconds(1)) return;
+    const bool hole = w.hole || (!points.empty() && read_at - points.newest() > p.longest_gap);
+    w.covered.add(to_ns(read_at) / 1000, !put(points, hole));
   };
   if (mean) {
     auto& points = std::get<mean_window>(w.points);
-    const bool hole = w.hole || (!points.empty() && read_at - points.newest() > p.longest_gap);
-    add(points, integral_now(p, *n.cells), hole);
+    add(points, [&](mean_window& to, bool hole) {
+      return to.add(read_at, raw.value.mantissa, integral_now(p, *n.cells), hole);
+    });
     value = points.mean();
   } else {
     auto& points = std::get<point_window>(w.points);
-    add(points);
+    add(points, [&](point_window& to, bool hole) {
+      to.add(read_at, raw.value.mantissa);
+      return !hole;
+    });
     value = points.value();
   }
   w.hole = false;
@@ -321,6 +330,7 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
     w.doubtful_until = read_at + col.length;
   }
   if (read_at < w.doubtful_until) s.sure = sure_of(col.stat, w.doubt);
+  s.unknown_percent = w.covered.unknown_percent();
   if (value) {
     s.value = *value;
     if (mean) finish(p, s);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/store/column_set.hpp"
+#include "aggregator/store/coverage.hpp"
 #include "aggregator/store/row.hpp"
 #include "aggregator/store/types.hpp"
 #include "aggregator/store/view.hpp"
@@ -146,7 +147,8 @@ class warehouse {
   /// A window of one column at one node.
   struct window_state {
     std::variant<mean_window, point_window> points;
-    std::int8_t exponent = 0;            // of the values in it
+    std::int8_t exponent = 0;  // of the values in it
+    coverage covered;
     bool hole = false;                   // an absence since the newest point
     sample last;                         // the statistic at the newest point
     certainty doubt = certainty::exact;  // of the points that are not exact

@@ -32,8 +32,9 @@ mean_window::mean_window(duration length, std::int8_t exponent, std::int8_t coun
       exponent_(exponent),
       counter_exponent_(counter_exponent) {}
 
-void mean_window::add(instant at, std::int64_t mantissa, std::optional<std::int64_t> counter, bool hole) {
+bool mean_window::add(instant at, std::int64_t mantissa, std::optional<std::int64_t> counter, bool hole) {
   point p{microseconds(at), 0, 0, 0, 0};
+  bool known = !hole;
   if (!points_.empty()) {
     const std::int64_t now_us = p.at_us;
     p = points_.back();
@@ -45,6 +46,7 @@ void mean_window::add(instant at, std::int64_t mantissa, std::optional<std::int6
     if (counter && counter_ && !__builtin_sub_overflow(*counter, *counter_, &rise) && rise >= 0 &&
         !__builtin_add_overflow(p.counted, rise, &p.counted)) {
       p.counted_us += now_us - counter_at_us_;
+      known = true;
     }
     p.at_us = now_us;
   }
@@ -62,6 +64,7 @@ void mean_window::add(instant at, std::int64_t mantissa, std::optional<std::int6
   }
   // One point at or before the beginning stays: what lies between it and the next is inside in part.
   while (points_.size() >= 2 && points_[1].at_us <= p.at_us - length_us_) points_.pop_front();
+  return known;
 }
 
 std::optional<decimal> mean_window::mean() const noexcept {

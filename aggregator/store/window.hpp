@@ -16,7 +16,8 @@
 /// so a long window costs no more than a short one.
 ///
 /// A window that is not full yet gives the statistic of what is there. What is missing inside it is skipped,
-/// not guessed. Whether the newest point is still fresh is the caller's business.
+/// not guessed; how much that is, coverage.hpp says. Whether the newest point is still fresh is the caller's
+/// business.
 namespace binnacle::store {
 
 /// Points of a window in order of time, the oldest dropped from the front.
@@ -67,7 +68,8 @@ class mean_window {
 
   /// A value read at `at`, later than newest(). `hole`: nothing is known of the time since then, but
   /// the counter goes on through it. A counter that went back started anew: that interval counts nowhere.
-  void add(instant at, std::int64_t mantissa, std::optional<std::int64_t> counter, bool hole);
+  /// True if the time since newest() is known, by the value or by the counter.
+  bool add(instant at, std::int64_t mantissa, std::optional<std::int64_t> counter, bool hole);
   /// At a resolution ten times as fine as the values'.
   std::optional<decimal> mean() const noexcept;
 

@@ -85,7 +85,17 @@ TEST_SUITE("cli/top_view") {
           "node-c (down)        - link down 15.3s       - link down 15.3s  missing    (pass)       "
           "power dontschedule: rapl_power_watts "
           "GreaterThan 60\n"
-          "* of the members that have a value; others have none\n");
+          "* in part: some members have no value, or the values cover less than 80 % of a window\n");
+  }
+
+  TEST_CASE("a rule whose values cover too little of its window says so, whatever the verdict") {
+    const char* const sample =
+        R"({"nodes":[{"name":"a","connected":true,"verdicts":[
+             {"policy":"default/p","strategy":"deschedule","mode":"Enforce","state":"pass","violating":false,
+              "uncovered":{"rule":"watts (p95 1m) GreaterThan 350","windowCovered":38}}]}],"total":1})";
+    CHECK(render_top(parsed(sample), url, {}, no_colours)
+              .find("deschedule: watts (p95 1m) GreaterThan 350, values for 38 % of the window") !=
+          std::string::npos);
   }
 
   TEST_CASE("a narrow and low terminal gets what fits") {
@@ -95,7 +105,7 @@ TEST_SUITE("cli/top_view") {
           "NODE      POWER AGE       CPU AGE    po…\n"
           "node-b  71.4 W* 180ms  98.8 % 450ms  vi…\n"
           "node-a   22.1 W 210ms   3.1 % 480ms  pa…\n"
-          "* of the members that have a value; others have none\n"
+          "* in part: some members have no value, or the values cover less than 80 % of a window\n"
           "and 1 node more\n");
   }
 

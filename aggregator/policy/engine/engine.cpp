@@ -217,7 +217,9 @@ void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
   if (all || frozen != e.said_frozen) {
     e.said_frozen = frozen;
     set_condition({id.policy, condition_kind::frozen, id.kind}, frozen,
-                  "data is missing at some nodes; their labels stay as they are until it is back");
+                  "data is missing at some nodes, or covers too little of a rule's window; their labels stay "
+                  "as they are until it is "
+                  "back");
   }
   std::uint64_t missing = 0;
   if (!e.patient && known_count_ > 0) {

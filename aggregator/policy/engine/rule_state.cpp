@@ -31,6 +31,7 @@ bool decides(const rule_state& s, const rule& r, const store::sample& value) noe
 void observe(rule_state& s, const rule& r, const store::sample& value) noexcept {
   s.known = true;
   s.ever_known = true;
+  s.filling = false;
   if (s.on) {
     if (!clears(r, value.value)) return;
     s.on = false;
@@ -54,8 +55,14 @@ void observe(rule_state& s, const rule& r, const store::sample& value) noexcept 
   }
 }
 
+void fill(rule_state& s) noexcept {
+  lose(s, true);
+  s.filling = true;
+}
+
 void lose(rule_state& s, bool freezes) noexcept {
   s.known = false;
+  s.filling = false;
   s.pending = false;
   if (!freezes) s.on = false;
 }
@@ -70,7 +77,7 @@ bool inherit(rule_state& s) noexcept {
 void see_no_label(rule_state& s) noexcept { s.explains = s.explains && s.on; }
 
 bool give_up(rule_state& s) noexcept {
-  if (s.ever_known || s.given_up) return false;
+  if (s.ever_known || s.given_up || s.filling) return false;
   s.given_up = true;
   s.on = false;
   return true;

@@ -21,6 +21,7 @@ struct rule_state {
   bool settled = false;     ///< has been decided by values; a label found on the node no longer matters
   bool explains = false;    ///< values turned it on: a label of its that the node carries may be its doing
   bool given_up = false;    ///< never known, and we have stopped waiting for it: counts as off
+  bool filling = false;     ///< values come, but do not cover the rule's window yet: no use giving it up
 };
 
 /// True if `value` meets the rule's comparison, exactly.
@@ -33,6 +34,10 @@ bool decides(const rule_state& s, const rule& r, const store::sample& value) noe
 
 /// A present value that decides. Seeing the same sample again changes nothing.
 void observe(rule_state& s, const rule& r, const store::sample& value) noexcept;
+
+/// Values come, but cover too little of the rule's window to change a label: no value, except that it is on
+/// its way.
+void fill(rule_state& s) noexcept;
 
 /// The value is gone. `freezes`: what was last known stays (deschedule, labeling); else the rule is off until
 /// it is true again for its whole `hold`.

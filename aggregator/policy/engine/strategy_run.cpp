@@ -44,6 +44,7 @@ std::span<std::uint16_t> strategy_run::winners(store::node_id node) noexcept {
 void strategy_run::observe(std::size_t rule, store::node_id node, const store::sample& present) {
   at(node);
   rule_state& state = rules(node)[rule];
+  if (labels() && !present.covers_window()) return fill(state);
   if (!decides(state, strategy_.rules[rule], present)) return lose(rule, node);
   binnacle::policy::observe(state, strategy_.rules[rule], present);
 }
@@ -95,7 +96,7 @@ void strategy_run::watch_knowledge(store::node_id node, const judgement& j, inst
   std::uint16_t waiting = 0;
   duration shortest = duration::max();
   for (std::size_t r = 0; r < states.size(); ++r) {
-    if (states[r].ever_known || states[r].given_up) continue;
+    if (states[r].ever_known || states[r].given_up || states[r].filling) continue;
     ++waiting;
     shortest = std::min(shortest, patience_[r]);
   }

@@ -58,6 +58,16 @@ TEST_SUITE("aggregator/decision/sentence") {
     CHECK(said(verdict::passed, partial, power_facts()) ==
           "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago (partial: not "
           "all sensors answered)");
+    cell filling = seen(412);
+    filling.unknown_percent = 62;
+    CHECK(said(verdict::passed, filling, power_facts()) ==
+          "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago (partial: values "
+          "for 38 % "
+          "of the window)");
+    CHECK(
+        said(verdict::scored, filling, power_facts()).ends_with("(partial: values for 38 % of the window)"));
+    filling.unknown_percent = 20;
+    CHECK(said(verdict::passed, filling, power_facts()).ends_with("read 180ms ago"));
     CHECK(said(verdict::refused_missing, partial, power_facts())
               .ends_with("rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago (partial: not all "
                          "sensors answered)"));

@@ -23,6 +23,33 @@ TEST_SUITE("aggregator/store/warehouse/windows") {
     CHECK(s.expires_at == at_s(113));
   }
 
+  TEST_CASE("a window says how much of it is not known: at the start, while it fills, and after an outage") {
+    bench b;
+    const auto top = b.store.watch({"rapl_power_watts_0", 60s, statistic::max}, at_s(99)).values;
+    const auto now = b.store.watch({"rapl_power_watts_0"}, at_s(99)).values;
+    b.send_watts(100, 600);
+    CHECK(top->load(b.node).unknown_percent == 100);
+    CHECK(now->load(b.node).unknown_percent == 0);  // no window, nothing to cover
+    for (int t = 101; t <= 160; ++t) {
+      b.send_watts(t, 600);
+      CHECK(top->load(b.node).covers_window() == (t >= 148));
+    }
+    CHECK(top->load(b.node).unknown_percent == 0);
+    b.send_watts(180, 600);  // ten seconds is the stale-after
+    CHECK(top->load(b.node).unknown_percent == 34);
+    b.send_watts(300, 600);
+    CHECK(top->load(b.node).unknown_percent == 100);
+  }
+
+  TEST_CASE("an energy counter that goes on through an outage knows the mean of it") {
+    bench b;
+    const auto mean = b.store.watch({"rapl_power_watts", 60s, statistic::avg}, at_s(99)).values;
+    b.send(100, {{0, 0}, {1, 0}, {2, 0}, {5, 1000}, {6, 2000}, {7, 300}});
+    b.send(200, {{0, 1}, {1, 1}, {2, 1}, {5, 7000}, {6, 7000}, {7, 1000}});
+    CHECK(mean->load(b.node).unknown_percent == 0);
+    CHECK(mean->load(b.node).value == decimal{1170, -1});  // 11700 J in 100 s
+  }
+
   TEST_CASE("the energy counters decide once they are fine enough") {
     bench b;
     const auto column = b.store.watch({"rapl_power_watts", 20s, statistic::avg}, at_s(99));

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace binnacle::store {
+
+/// How much of a window's length something is known of. A value stands for the time since the read before it;
+/// before the first read, and across a gap, nothing is known. Without a gap inside the window (the usual
+/// case) it costs one comparison and no memory.
+///
+/// Bounded: of more than `most_gaps` gaps the two oldest go together, as if both had been where the later one
+/// was: coverage is then too low for a while, never too high.
+class coverage {
+ public:
+  static constexpr std::size_t most_gaps = 16;
+
+  /// `length_us`: of the window, at least 1.
+  explicit coverage(std::int64_t length_us) noexcept : length_us_(length_us) {}
+
+  /// A read at `at_us`, later than the one before. `gap`: nothing is known of the time since then.
+  void add(std::int64_t at_us, bool gap) {
+    if (!begun_) {
+      gaps_.push_back({at_us - length_us_, at_us});
+    } else if (gap) {
+      gaps_.push_back({newest_us_, at_us});
+    }
+    begun_ = true;
+    newest_us_ = at_us;
+    if (gaps_.empty()) return;
+    std::size_t over = 0;
+    while (over < gaps_.size() && gaps_[over].end_us <= at_us - length_us_) ++over;
+    if (over == gaps_.size()) {
+      gaps_ = {};  // thousands of windows: an empty one keeps no memory
+      return;
+    }
+    gaps_.erase(gaps_.begin(), gaps_.begin() + static_cast<std::ptrdiff_t>(over));
+    if (gaps_.size() > most_gaps) {
+      gaps_[1].begin_us -= gaps_[0].end_us - gaps_[0].begin_us;
+      gaps_.erase(gaps_.begin());
+    }
+  }
+
+  /// Per cent of the window that ends at the newest read of which nothing is known, rounded up; 100 before
+  /// the first.
+  std::uint8_t unknown_percent() const noexcept {
+    if (!begun_) return 100;
+    if (gaps_.empty()) return 0;
+    std::int64_t unknown_us = 0;
+    const std::int64_t from = newest_us_ - length_us_;
+    for (const span& g : gaps_) unknown_us += g.end_us - (g.begin_us > from ? g.begin_us : from);
+    // A week in microseconds times a hundred is far from overflowing.
+    return static_cast<std::uint8_t>((unknown_us * 100 + length_us_ - 1) / length_us_);
+  }
+
+  /// The time of what is measured went back: everything begins anew.
+  void clear() noexcept {
+    begun_ = false;
+    gaps_.clear();
+  }
+
+ private:
+  struct span {
+    std::int64_t begin_us, end_us;
+  };
+  std::int64_t length_us_;
+  std::int64_t newest_us_ = 0;
+  bool begun_ = false;
+  std::vector<span> gaps_;  // by time; each ends inside the window
+};
+
+}  // namespace binnacle::store
