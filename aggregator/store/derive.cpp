@@ -15,6 +15,7 @@ using metrics::node_rule;
 struct gathered {
   wide sum = 0, least = 0, most = 0;
   std::size_t present = 0, absent = 0;
+  bool fits = true;   // the sum; else it means nothing
   bool lost = false;  // an absent one may have something to say: it has had a value, or is still to come
   wire::absence why = wire::absence::missing;  // of the first absent one
   instant oldest = instant::max(), newest = instant::min(), earliest_expiry = instant::max();
@@ -35,7 +36,8 @@ gathered gather(const std::vector<plan::term>& terms, const row& cells, instant 
       continue;
     }
     const wide value = wide{cell.mantissa} * t.factor;
-    g.sum += value;
+    g.fits = !__builtin_add_overflow(g.sum, value, &g.sum) &&
+             g.fits;  // 19 large values at 10^18 each are too many
     g.least = g.present == 0 ? value : std::min(g.least, value);
     g.most = g.present == 0 ? value : std::max(g.most, value);
     ++g.present;
@@ -88,18 +90,22 @@ sample evaluate(const plan& p, const row& cells, instant now) noexcept {
   std::optional<std::int64_t> mantissa;
   switch (p.rule) {
     case node_rule::sole:
-    case node_rule::sum: mantissa = exact::narrow(g.sum); break;
+    case node_rule::sum:
+      if (g.fits) mantissa = exact::narrow(g.sum);
+      break;
     case node_rule::max: mantissa = exact::narrow(g.most); break;
     case node_rule::min: mantissa = exact::narrow(g.least); break;
     case node_rule::mean:
-      mantissa = exact::ratio(g.sum, p.exponent - p.result_exponent, static_cast<wide>(g.present));
+      if (g.fits)
+        mantissa = exact::ratio(g.sum, p.exponent - p.result_exponent, static_cast<wide>(g.present));
       break;
     case node_rule::ratio_of_sums: {
       const gathered d = gather(p.denominator, cells, ignoring_expiry);
       if (d.absent > 0) return absent(d.why, cells);
-      if (d.sum == 0) return absent(wire::absence::no_data, cells);
+      if (d.sum == 0 && d.fits) return absent(wire::absence::no_data, cells);
       const int by = p.exponent - p.denominator_exponent - p.result_exponent;
-      mantissa = d.sum > 0 ? exact::ratio(g.sum, by, d.sum) : exact::ratio(-g.sum, by, -d.sum);
+      if (g.fits && d.fits)
+        mantissa = d.sum > 0 ? exact::ratio(g.sum, by, d.sum) : exact::ratio(-g.sum, by, -d.sum);
       s.read_at = std::min(g.oldest, d.oldest);
       s.spread = std::max(g.newest, d.newest) - s.read_at;
       s.expires_at = std::min(s.expires_at, d.earliest_expiry);
@@ -136,7 +142,7 @@ std::optional<std::int64_t> integral_now(const plan& p, const row& cells) noexce
   for (const plan::term& t : p.integral) {
     const row::raw cell = cells.peek(t.series);
     if (cell.reason != wire::absence::none) return std::nullopt;
-    sum += wide{cell.mantissa} * t.factor;
+    if (__builtin_add_overflow(sum, wide{cell.mantissa} * t.factor, &sum)) return std::nullopt;
   }
   return exact::narrow(sum);
 }

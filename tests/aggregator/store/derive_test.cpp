@@ -303,6 +303,20 @@ TEST_SUITE("aggregator/store/derive") {
     CHECK(n.set({INT64_MIN, INT64_MIN}).get("load").reason == wire::absence::out_of_range);
   }
 
+  TEST_CASE("a sum of many terms that would come round in 128 bits is absent, not a small number") {
+    // 37 values of 10^18 units that make 2^128 but for -0.37; the last series has the fine units.
+    catalog_builder c;
+    c.group("textfile");
+    std::vector<std::int64_t> values;
+    for (int i = 0; i < 37; ++i) {
+      c.series("load", {{"rack", std::to_string(i)}}, 0, metrics::kind::counter);
+      values.push_back(i < 36 ? INT64_MAX : 8'240'973'594'166'534'411);
+    }
+    c.series("load", {{"rack", "fine"}}, -18, metrics::kind::counter);
+    values.push_back(0);
+    CHECK(node(c).set(values).get("load").reason == wire::absence::out_of_range);
+  }
+
   TEST_CASE("series more than 18 digits apart are not brought together") {
     catalog_builder c;
     c.group("textfile").series("wild", {{"x", "1"}}, 18).series("wild", {{"x", "2"}}, -18);
