@@ -2,7 +2,7 @@
 
 #include "aggregator/core/core.hpp"
 #include "aggregator/ingest/listener.hpp"
-#include "aggregator/policy/text/folder.hpp"
+#include "aggregator/policy_files.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
@@ -48,15 +48,17 @@ struct ingest_loop::impl {
         tasks(loop, log),
         tick_due(loop),
         report_due(loop),
-        aliases(std::move(names)),
-        files(s.policies),
-        inner(core_options_of(s), aliases.table(),
-              [this](change c) { std::visit([this](auto& one) { take(std::move(one)); }, c); }) {}
+        names_in_force(names.table()),
+        inner(core_options_of(s), names.table(),
+              [this](change c) { std::visit([this](auto& one) { take(std::move(one)); }, c); }),
+        files(s.kube_config.empty() ? s.policies : std::string(), std::move(names), s.policy_poll,
+              news_of_files()) {}
 
   result<void> load_certificates();
   result<void> open_port();
-  void read_policies();
-  void read_aliases();
+  policy_files::news news_of_files();
+  void take_files(policies_read all);
+  void take_aliases(const policy::alias_file& names);
   void take_texts(const std::vector<policy_text>& changed, std::string trouble, bool all_read);
   void tell(const policy::problem& p, std::string_view kind) const;
   void policies_changed();
@@ -72,8 +74,6 @@ struct ingest_loop::impl {
   void count_left_out_lines(instant now);
 
   task<void> keep_deadlines();
-  task<void> keep_policies();
-  task<void> keep_aliases();
   task<void> keep_reporting();
   task<void> keep_forgetting();
 
@@ -89,15 +89,17 @@ struct ingest_loop::impl {
   async::event tick_due, report_due;
   std::shared_ptr<tls::context> certificates;
   std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
-  policy::alias_file aliases;
-  policy::folder files;
-  policy::policy_set texts;
-  bool policies_read = false;  // all that the API server has
+  policy::policy_set texts;  // of the API server's objects
+  bool all_read = false;     // all that the API server has
+  policies_read known;
+  std::shared_ptr<const metrics::alias_table> names_in_force;
+  std::vector<policy::problem> alias_problems;
   std::uint64_t policies_taken = 0;
   static constexpr std::size_t most_node_lines = 50;
   std::size_t node_lines = 0;
   instant node_lines_until{};
   core inner;
+  policy_files files;  // after what its news go to
   std::unique_ptr<ingest::listener> door;
 };
 
@@ -141,14 +143,23 @@ result<void> ingest_loop::impl::open_port() {
   return started;
 }
 
-void ingest_loop::impl::read_policies() {
-  if (!files.refresh(texts)) return;
-  for (const policy::problem& p : texts.problems()) tell(p, p.file.empty() ? "policies: " : "policy file ");
+policy_files::news ingest_loop::impl::news_of_files() {
+  return {[this](policies_read all) {
+            async::post(loop, [this, all = std::move(all)]() mutable { take_files(std::move(all)); });
+          },
+          [this](policy::alias_file names) {
+            async::post(loop, [this, names = std::move(names)] { take_aliases(names); });
+          }};
+}
+
+void ingest_loop::impl::take_files(policies_read all) {
+  known = std::move(all);
+  for (const policy::problem& p : known.problems) tell(p, p.file.empty() ? "policies: " : "policy file ");
   policies_changed();
 }
 
 void ingest_loop::impl::take_texts(const std::vector<policy_text>& changed, std::string trouble,
-                                   bool all_read) {
+                                   bool complete) {
   ++policies_taken;
   report_due.notify();
   std::set<std::string> names;
@@ -161,22 +172,26 @@ void ingest_loop::impl::take_texts(const std::vector<policy_text>& changed, std:
     }
   }
   texts.set_trouble(std::move(trouble));
-  const bool complete = all_read && !std::exchange(policies_read, all_read);
-  if (changed.empty() && !complete) return;
-  for (const policy::problem& p : texts.problems()) {
+  const bool now_complete = complete && !std::exchange(all_read, complete);
+  if (changed.empty() && !now_complete) {
+    known.problems = texts.problems();  // the trouble, if any
+    return;
+  }
+  known = policies_read::of(texts);
+  for (const policy::problem& p : known.problems) {
     if (names.contains(p.file)) tell(p, "");
   }
   policies_changed();
 }
 
-void ingest_loop::impl::read_aliases() {
-  const auto before = aliases.table();
-  if (!aliases.refresh()) return;
-  for (const policy::problem& p : aliases.problems())
+void ingest_loop::impl::take_aliases(const policy::alias_file& names) {
+  alias_problems = names.problems();
+  for (const policy::problem& p : alias_problems)
     log.error("aliases: {}; those read before stay in force", p.text());
-  if (aliases.table() == before) return;
-  log.info("aliases: {} taken over from {}", aliases.table()->own(), options.aliases);
-  inner.aliases(aliases.table(), boot_clock::now());
+  if (names.table() == names_in_force) return;
+  names_in_force = names.table();
+  log.info("aliases: {} taken over from {}", names.table()->own(), options.aliases);
+  inner.aliases(names.table(), boot_clock::now());
 }
 
 // What was refused is logged with its place and remedy, once per change.
@@ -189,7 +204,7 @@ void ingest_loop::impl::tell(const policy::problem& p, std::string_view kind) co
 }
 
 void ingest_loop::impl::policies_changed() {
-  inner.policies({texts.policies(), texts.wrong_ones(), policies_read}, boot_clock::now());
+  inner.policies({known.in_force, known.wrong, all_read}, boot_clock::now());
 }
 
 void ingest_loop::impl::take(interest_changed news) {
@@ -235,20 +250,6 @@ task<void> ingest_loop::impl::keep_deadlines() {
   }
 }
 
-task<void> ingest_loop::impl::keep_policies() {
-  for (;;) {
-    co_await async::sleep_for(options.policy_poll);
-    read_policies();
-  }
-}
-
-task<void> ingest_loop::impl::keep_aliases() {
-  for (;;) {
-    co_await async::sleep_for(options.policy_poll);
-    read_aliases();
-  }
-}
-
 task<void> ingest_loop::impl::keep_reporting() {
   for (;;) {
     faces.take(report());
@@ -290,8 +291,8 @@ ingest_report ingest_loop::impl::report() const {
   out.shapes = stock.kinds();
   out.strategies = inner.engine().status();
   out.conditions = inner.engine().conditions();
-  out.problems = texts.problems();
-  out.problems.insert(out.problems.end(), aliases.problems().begin(), aliases.problems().end());
+  out.problems = known.problems;
+  out.problems.insert(out.problems.end(), alias_problems.begin(), alias_problems.end());
   out.policies_taken = policies_taken;
   out.certificate_seconds_left = certificates->seconds_left();
   for (const auto& [use, why] : *renewal_troubles) out.certificate_troubles.push_back(why);
@@ -307,11 +308,10 @@ result<void> ingest_loop::start() {
   if (auto loaded = impl_->load_certificates(); loaded.has_error()) return loaded;
   const bool standalone = impl_->options.kube_config.empty();
   if (!standalone) impl_->inner.set_writes_labels(false, boot_clock::now());
-  if (standalone) impl_->read_policies();
+  if (standalone) impl_->take_files(impl_->files.read_now());
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;
   impl_->tasks.spawn("deadlines", impl_->keep_deadlines());
-  if (standalone) impl_->tasks.spawn("policy files", impl_->keep_policies());
-  if (!impl_->options.aliases.empty()) impl_->tasks.spawn("aliases", impl_->keep_aliases());
+  if (standalone || !impl_->options.aliases.empty()) impl_->files.start();
   impl_->tasks.spawn("certificates",
                      async::follow_files(impl_->certificates, "certificate for agents", impl_->log,
                                          std::chrono::seconds(2), impl_->renewal_troubles));

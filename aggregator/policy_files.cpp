@@ -1,0 +1,75 @@
+#include "aggregator/policy_files.hpp"
+
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <optional>
+#include <pthread.h>
+#include <thread>
+
+namespace binnacle::aggregator {
+
+policies_read policies_read::of(const policy::policy_set& texts) {
+  return {texts.policies(), texts.wrong_ones(), texts.problems()};
+}
+
+struct policy_files::shared {
+  shared(const std::string& path, policy::alias_file names, duration p, news t)
+      : aliases(std::move(names)), period(p), tell(std::move(t)) {
+    if (!path.empty()) files.emplace(path);
+  }
+
+  void follow() {
+    pthread_setname_np(pthread_self(), "policy-files");
+    for (;;) {
+      {
+        std::unique_lock lock(guard);
+        if (ended.wait_for(lock, period, [this] { return stopped; })) return;
+      }
+      const bool policies_changed = files && files->refresh(texts);
+      const bool aliases_changed = aliases.refresh();
+      const std::lock_guard lock(guard);  // whom we tell is there until the destructor has had the lock
+      if (stopped) return;
+      if (aliases_changed) tell.aliases(aliases);
+      if (policies_changed) tell.policies(policies_read::of(texts));
+    }
+  }
+
+  // The thread's, after start().
+  std::optional<policy::folder> files;
+  policy::policy_set texts;
+  policy::alias_file aliases;
+  const duration period;
+  const news tell;
+
+  std::mutex guard;
+  std::condition_variable ended;
+  bool stopped = false;
+};
+
+policy_files::policy_files(std::string folder, policy::alias_file aliases, duration period, news tell)
+    : shared_(std::make_shared<shared>(folder, std::move(aliases), period, std::move(tell))) {}
+
+policy_files::~policy_files() {
+  {
+    const std::lock_guard lock(shared_->guard);
+    shared_->stopped = true;
+  }
+  shared_->ended.notify_all();
+}
+
+policies_read policy_files::read_now() {
+  if (shared_->files) shared_->files->refresh(shared_->texts);
+  return policies_read::of(shared_->texts);
+}
+
+void policy_files::start() {
+  // Signals are the loops'.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread([state = shared_] { state->follow(); }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "aggregator/policy/text/alias_file.hpp"
+#include "aggregator/policy/text/folder.hpp"
+#include "aggregator/policy/text/policy_set.hpp"
+#include "common/clock.hpp"
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// What users' texts say of policies, as far as it is right.
+struct policies_read {
+  std::vector<policy::policy> in_force;
+  std::set<std::string, std::less<>> wrong;  ///< policy_set::wrong_ones()
+  std::vector<policy::problem> problems;
+
+  static policies_read of(const policy::policy_set& texts);
+};
+
+/// Follows the policy folder and the file of aliases on a thread of its own. They may lie on a disk or a
+/// network that hangs; the loop that agents are connected to reads no file for them.
+class policy_files {
+ public:
+  /// Called on the thread, after start() and whenever something is news; must only post. Not called any more
+  /// once the destructor has returned.
+  struct news {
+    std::function<void(policies_read)> policies;
+    std::function<void(policy::alias_file)> aliases;  ///< a copy, as it is now
+  };
+
+  /// Either may be left out: a folder without a path is not followed, nor is an alias file without one.
+  policy_files(std::string folder, policy::alias_file aliases, duration period, news tell);
+  /// Does not wait for a read that hangs.
+  ~policy_files();
+  policy_files(const policy_files&) = delete;
+  policy_files& operator=(const policy_files&) = delete;
+
+  /// Reads the folder once, on the caller's thread: before anything is served.
+  policies_read read_now();
+  /// Follows from now on. Once.
+  void start();
+
+ private:
+  struct shared;
+  std::shared_ptr<shared> shared_;
+};
+
+}  // namespace binnacle::aggregator

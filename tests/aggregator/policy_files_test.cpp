@@ -1,0 +1,81 @@
+#include "aggregator/policy_files.hpp"
+
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+namespace binnacle::policy_files_test {
+
+using namespace std::chrono_literals;
+using aggregator::policies_read;
+using aggregator::policy_files;
+
+namespace {
+
+const char* const manifest =
+    "apiVersion: telemetry.intel.com/v1alpha1\nkind: TASPolicy\nmetadata: {name: p}\nspec:\n  strategies:\n"
+    "    dontschedule: {rules: [{metricname: m, operator: GreaterThan, target: 1}]}\n";
+
+/// What the thread told last.
+struct post_box {
+  policy_files::news news() {
+    return {[this](policies_read all) {
+              const std::lock_guard lock(guard);
+              policies = std::move(all);
+              came.notify_all();
+            },
+            [this](policy::alias_file names) {
+              const std::lock_guard lock(guard);
+              aliases = std::move(names);
+              came.notify_all();
+            }};
+  }
+  /// Waits for what `is` says; a minute at most.
+  template <class Condition>
+  bool wait(Condition is) {
+    std::unique_lock lock(guard);
+    return came.wait_for(lock, 1min, is);
+  }
+  std::mutex guard;
+  std::condition_variable came;
+  std::optional<policies_read> policies;
+  std::optional<policy::alias_file> aliases;
+};
+
+}  // namespace
+
+TEST_SUITE("aggregator/policy_files") {
+  TEST_CASE("what is there is read at once, what comes is told, and so is what is wrong") {
+    const support::temp_folder folder;
+    post_box box;
+    policy_files files(folder.path(), policy::alias_file(""), 10ms, box.news());
+    CHECK(files.read_now().in_force.empty());
+    files.start();
+    folder.write("p.yaml", manifest);
+    REQUIRE(box.wait([&] { return box.policies && box.policies->in_force.size() == 1; }));
+    CHECK(box.policies->problems.empty());
+    folder.write("p.yaml", std::string(manifest) + "    deschedule: {rules: 5}\n");
+    REQUIRE(box.wait([&] { return !box.policies->problems.empty(); }));
+    CHECK(box.policies->in_force.size() == 1);
+    CHECK(box.policies->wrong.contains("p"));
+  }
+
+  TEST_CASE("the file of aliases is followed likewise, also where the API server has the policies") {
+    const support::temp_folder folder;
+    post_box box;
+    policy_files files("", policy::alias_file(folder.path() + "/names.yaml"), 10ms, box.news());
+    CHECK(files.read_now().in_force.empty());
+    files.start();
+    folder.write("names.yaml", "- {name: rack_power, family: rapl_power_watts}\n");
+    REQUIRE(box.wait([&] { return box.aliases && box.aliases->table()->own() == 1; }));
+    const std::lock_guard lock(box.guard);
+    CHECK_FALSE(box.policies);
+  }
+}
+
+}  // namespace binnacle::policy_files_test
