@@ -91,7 +91,8 @@ struct cluster::impl {
   kube::object_key last_looked_at;
   said_once policy_trouble, pod_trouble, lease_trouble, status_trouble;
   bool told_of_policies = false;
-  bool all_given = false;  // all policies, to the ingest loop
+  bool all_given = false;          // all policies, to the ingest loop
+  std::uint64_t all_given_by = 0;  // by this call of take_policies()
   bool led = false;
   enforce::pending_judgements unjudged;
   std::uint64_t given = 0;                     // take_policies() calls so far
@@ -126,6 +127,7 @@ void cluster::impl::pass_on(ingest_inbox& writer) {
   const bool complete = policy_follower.is_synced() && !std::exchange(all_given, policy_follower.is_synced());
   if (!changed.empty() || differs || complete) {
     ++given;
+    if (complete) all_given_by = given;
     writer.take_policies(std::move(changed), trouble, policy_follower.is_synced());
   }
   if (policy_follower.is_synced() && !told_of_policies) {
@@ -304,6 +306,10 @@ std::size_t cluster::node_objects() const noexcept {
 }
 bool cluster::nodes_read() const noexcept { return impl_->nodes && impl_->nodes->nodes_read(); }
 bool cluster::policies_read() const noexcept { return impl_->policy_follower.is_synced(); }
+bool cluster::policies_judged() const noexcept {
+  const bool judged = impl_->all_given && impl_->judged->policies_taken >= impl_->all_given_by;
+  return judged || impl_->policy_follower.is_absent();
+}
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
 std::shared_ptr<kube::client> cluster::api() const { return impl_->api; }
 

@@ -62,6 +62,8 @@ class cluster {
   report state() const;
   /// As report::policies_read: for those who ask often.
   bool policies_read() const noexcept;
+  /// All policies that were there at the start have been read and judged, or the API server has no such kind.
+  bool policies_judged() const noexcept;
   /// Connected nodes that the API server does not know. Looks at all of them.
   std::vector<std::string> nodes_without_object() const;
   /// The labels of a node's object, or null where there is no such object.

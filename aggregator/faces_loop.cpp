@@ -26,13 +26,13 @@
 #include <algorithm>
 #include <csignal>
 #include <optional>
-#include <pthread.h>
 
 namespace binnacle::aggregator {
 namespace {
 
 using async::task;
 
+// For what may never be there: agents that are not installed yet, an API server that tells no authorities.
 constexpr duration patience = std::chrono::seconds(30);
 
 struct face_server {
@@ -226,18 +226,27 @@ bool faces_loop::impl::knows_most_nodes() {
 http::health faces_loop::impl::health() {
   http::health out;
   out.add("ping", [] { return true; });
-  out.add_ready("not-stopping", [this] { return !stopping; });
-  // An API server in trouble must not keep a replica away for good.
-  const auto wait_for = [this, &out](std::string name, auto arrived) {
-    out.add_ready(std::move(name),
-                  [this, arrived] { return arrived() || boot_clock::now() - started > patience; });
+  out.add_ready(
+      "not-stopping", [this] { return !stopping; }, "it was told to stop");
+  const auto wait_for = [this](auto arrived) {
+    return [this, arrived] { return arrived() || boot_clock::now() - started > patience; };
   };
-  // A fresh replica that knows no policy yet would pass every node, and so would one that knows no number,
-  // while another replica still does.
-  wait_for("policies", [this] { return !kubernetes || kubernetes->policies_read(); });
-  wait_for("agents", [this] { return !kubernetes || knows_most_nodes(); });
+  // A fresh replica that knows no policy yet would pass every node, however long the API server is away; so
+  // would one that knows no number, while another replica still does.
+  out.add_ready(
+      "policies", [this] { return !kubernetes || kubernetes->policies_judged(); },
+      "the policies are not read from the API server and judged yet");
+  out.add_ready(
+      "nodes", [this] { return !kubernetes || kubernetes->nodes_read(); },
+      "the nodes are not read from the API server yet");
+  out.add_ready(
+      "agents", wait_for([this] { return !kubernetes || knows_most_nodes(); }),
+      "agents of nine nodes in ten have not come yet; half a minute after the start this is passed over");
   // Nor one that would refuse the API server's own calls.
-  wait_for("authentication", [this] { return !gate || gate->informed(); });
+  out.add_ready(
+      "authentication", wait_for([this] { return !gate || gate->informed(); }),
+      "the API server has not said yet which certificates it takes; half a minute after the start this "
+      "is passed over");
   return out;
 }
 
@@ -460,7 +469,6 @@ result<void> faces_loop::start(ingest_inbox& writer) {
 }
 
 void faces_loop::run(std::function<void()> on_signal) {
-  pthread_setname_np(pthread_self(), "faces");
   impl_->tasks.spawn("signals", impl_->wait_for_signal(std::move(on_signal)));
   async::run(impl_->loop, impl_->log);
   // The columns they started are on the ingest loop, which is still there.

@@ -90,6 +90,7 @@ void reflector::listed(const http::answer& a, instant now) {
       !(items->is_array() || items->is_null()))
     return fail({errc::protocol, "what the API server answered is no list"}, std::nullopt, now);
   unknown_since_.reset();
+  absent_ = false;
   take_items(*list);
   continue_ = text_in(*meta, "continue");
   if (continue_.empty()) finish_list(*list);
@@ -226,7 +227,8 @@ void reflector::unknown(const refusal& r, instant now) {
                          settings_.if_unknown.empty() ? r.message : settings_.if_unknown);
   pause_ = look_again;
   if (!unknown_since_) unknown_since_ = now;
-  if (now - *unknown_since_ < surely_removed || known_.empty()) return;
+  absent_ = absent_ || now - *unknown_since_ >= surely_removed;
+  if (!absent_ || known_.empty()) return;
   // Whoever removes the collection removes what is in it.
   for (const auto& [key, version] : std::exchange(known_, {})) tell_.gone(key);
   version_.clear();

@@ -82,6 +82,8 @@ class reflector {
 
   /// A complete list has been told since the start.
   bool is_synced() const noexcept { return synced_; }
+  /// The server has said for a while that it has no such collection: there is nothing to be told.
+  bool is_absent() const noexcept { return absent_; }
   std::size_t size() const noexcept { return known_.size(); }
   /// Why it is not up to date, in one sentence; empty when it is.
   const std::string& trouble() const noexcept { return trouble_; }
@@ -118,6 +120,7 @@ class reflector {
   std::map<object_key, std::string> known_;  // with resourceVersion
   bool synced_ = false;
   std::optional<instant> unknown_since_;
+  bool absent_ = false;
 
   std::optional<object_stream> stream_;  // of the watch that is open
   bool opened_ = false;                  // the watch asked for last was answered

@@ -27,7 +27,7 @@ std::optional<response> health::answer(const request& r) const {
     } else if (c.ok()) {
       lines += "[+]" + c.name + " ok\n";
     } else {
-      lines += "[-]" + c.name + " failed: reason withheld\n";
+      lines += "[-]" + c.name + " failed: " + c.reason + "\n";
       good = false;
     }
   }

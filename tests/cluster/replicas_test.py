@@ -9,7 +9,7 @@ import unittest
 
 from control_plane import ROOT, ControlPlane
 from service import Service
-from trial import Trial, pod, run_tests
+from trial import Trial, free_port, pod, run_tests
 
 BUILD = ROOT / "build"
 NODES = ["cold", "cool", "warm", "hot"]
@@ -139,6 +139,24 @@ class Replicas(unittest.TestCase):
             late.end(node)
         late.wait_for("it to miss them", lambda: 'binnacle_nodes{state="connected"} 0' in late.ask("ops", "/metrics")[1], 60)
         self.assertEqual(late.ask("ops", "/readyz?verbose")[0], 200)
+
+    # It was ready after half a minute, knew no policy, and would have passed every node.
+    def test_a_replica_that_could_not_read_policies_is_not_ready_however_long_and_says_why(self):
+        port = free_port()
+        access = PLANE.folder / "away.kubeconfig"
+        access.write_text(PLANE.kubeconfig.read_text().replace(f":{PLANE.port}", f":{port}"))
+        late = Trial(BUILD)
+        self.addCleanup(late.stop)
+        late.pki = self.replicas["one"].pki
+        late.start_aggregator("--kube-config", access, "--replica-id", "late")
+        late.wait_for("its patience with agents to end", lambda: "[+]agents ok" in late.ask("ops", "/readyz?verbose")[1], 120)
+        status, text = late.ask("ops", "/readyz")
+        self.assertEqual(status, 500)
+        self.assertIn("[-]policies failed: the policies are not read from the API server and judged yet", text)
+        self.assertIn("[-]nodes failed: the nodes are not read from the API server yet", text)
+        service = Service(PLANE.port, at=("127.0.0.1", port))
+        self.addCleanup(service.stop)
+        late.wait_for("it to be ready", lambda: late.ask("ops", "/readyz")[0] == 200, 120)
 
 
 if __name__ == "__main__":

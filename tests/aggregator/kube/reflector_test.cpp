@@ -282,12 +282,14 @@ TEST_SUITE("aggregator/kube/reflector") {
       const auto a = t.machine.next(t.now);
       REQUIRE(a.what == step::wait);
       CHECK(a.within == 5s);
+      CHECK(t.machine.is_absent() == (i >= 6));  // after half a minute there is nothing to wait for
       t.now += a.within;
     }
     CHECK(t.news() == "");
     t.list(thing("a/x", "3"), "10");
     CHECK(t.news() == "+a/x@3 synced ");
     CHECK(t.machine.trouble().empty());
+    CHECK_FALSE(t.machine.is_absent());
   }
 
   TEST_CASE("a collection that was removed takes its objects along, but not on the first word") {
