@@ -9,10 +9,13 @@ namespace binnacle::agent {
 
 /// How long a link stays away from an address after its session ended or none came about. A session that
 /// ended soon after its welcome was refused something (a catalogue, say) and would be refused it again at
-/// once: it counts as one that failed. Pure.
+/// once: it counts as one that failed. A replica that is missing while others are there is being replaced,
+/// most often, and the new one is ready when agents have come to it: it is looked for more often, for a
+/// while. Pure.
 class link_pauses {
  public:
   static constexpr duration settled = std::chrono::seconds(10);
+  static constexpr duration soon_for = std::chrono::minutes(1);
 
   void welcomed(instant now) noexcept { welcomed_at_ = now; }
   /// The session, if there was one, is over at `now`. True if it was a good one, from which everything begins
@@ -21,17 +24,22 @@ class link_pauses {
     const bool good = welcomed_at_ && now - *welcomed_at_ >= settled;
     welcomed_at_.reset();
     if (good) backoff_.reset();
+    if (good) soon_.reset();
+    if (good || !missing_since_) missing_since_ = now;
     return good;
   }
-  /// The pause before the next attempt; not less than `at_least`, which the peer asked for.
+  /// The pause before the next attempt, after ended(); not less than `at_least`, which the peer asked for.
+  /// `others`: other replicas have a link.
   template <class Random>
-  duration next(Random& random, duration at_least) {
-    return backoff_.next(random, at_least);
+  duration next(Random& random, duration at_least, instant now, bool others) {
+    const bool soon = others && missing_since_ && now - *missing_since_ < soon_for;
+    return (soon ? soon_ : backoff_).next(random, at_least);
   }
 
  private:
   backoff backoff_{backoff::settings{}};
-  std::optional<instant> welcomed_at_;
+  backoff soon_{{.cap = std::chrono::seconds(4)}};
+  std::optional<instant> welcomed_at_, missing_since_;
 };
 
 }  // namespace binnacle::agent

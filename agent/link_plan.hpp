@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +12,8 @@ namespace binnacle::agent {
 /// Which links to dial so that there is one to each replica of the aggregator, also when one address (a load
 /// balancer's) leads to many replicas, or several addresses to one. A slot is one dialler and its link: the
 /// first slots belong to the configured addresses, further ones dial the same addresses while replicas are
-/// missing. Pure.
+/// missing. Where a configured address is a name with many addresses (a headless Service has one for each
+/// replica), each slot takes one of its own. Pure.
 ///
 /// A second session to a replica supersedes the first there (the newest wins), so the slot that reached a
 /// known replica keeps it, and the older slot lets go and rests until somebody is missing again.
@@ -23,12 +26,21 @@ class link_plan {
   std::size_t slots() const noexcept { return slots_.size(); }
   std::size_t address_of(std::size_t slot) const noexcept { return slot % addresses_; }
   bool may_dial(std::size_t slot) const noexcept;
+  /// Which of the addresses that a slot's name has now it is to try, and in which order: those that nobody is
+  /// at and that did not lead to a replica with a link, what was tried longest ago first; only if there are
+  /// none, one of the others, since a load balancer may lead elsewhere this time.
+  std::vector<std::size_t> choose(std::size_t slot, const std::vector<std::string>& addresses);
 
   /// A session of `slot` was welcomed. Gives the slot whose link to that replica is now superseded, if any.
   /// May raise slots().
   std::optional<std::size_t> welcomed(std::size_t slot, const std::string& replica_id, std::size_t replicas);
-  /// The session of `slot` ended.
+  /// The connection or session of `slot` ended.
   void lost(std::size_t slot) noexcept;
+  /// The connection of `slot` is to this address.
+  void reached(std::size_t slot, const std::string& address) { slots_[slot].at = address; }
+  /// Another slot is at the replica that this one was at last, or dials: if a newer session took the replica
+  /// over, it may be that one's.
+  bool may_be_replaced_by_us(std::size_t slot) const noexcept;
 
   /// Replicas there is a link to.
   std::size_t connected() const noexcept;
@@ -36,13 +48,21 @@ class link_plan {
  private:
   struct slot_state {
     bool up = false;
+    std::string at;            // address dialled or connected to; empty: none
     std::string leads_to;      // replica the last session of this slot met
     std::size_t replicas = 0;  // how many there are, as that replica says
   };
+  struct address_state {
+    std::string led_to;       // the replica that was met there last; empty: none yet
+    std::uint64_t tried = 0;  // the how-manieth choice took it last
+  };
   std::size_t wanted() const noexcept;
+  bool is_taken(std::size_t slot, const std::string& address) const;
 
   std::size_t addresses_;
   std::vector<slot_state> slots_;
+  std::map<std::string, address_state> known_;  // of the addresses that were chosen from last
+  std::uint64_t choices_ = 0;
 };
 
 }  // namespace binnacle::agent

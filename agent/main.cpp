@@ -141,7 +141,7 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
   auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part("scrape"));
   if (auto started = server->start(); !started) return started.error();
   log.info("metrics are on {}://{}/metrics", s.listen_cert.empty() ? "http" : "https",
-           host_and_port(at->address.empty() ? "localhost" : at->address, server->port()));
+           host_and_port(at->address.empty() ? "*" : at->address, server->port()));
   return server;
 }
 
@@ -171,8 +171,7 @@ result<std::unique_ptr<http::server>> make_health_server(const settings& s, asyn
   mount_health(routes, std::move(complete));
   auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part("health"));
   if (auto started = server->start(); !started) return started.error();
-  log.info("health is on http://{}",
-           host_and_port(at->address.empty() ? "localhost" : at->address, server->port()));
+  log.info("health is on http://{}", host_and_port(at->address.empty() ? "*" : at->address, server->port()));
   return server;
 }
 

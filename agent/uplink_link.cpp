@@ -73,14 +73,21 @@ task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
     if (core.stopping) break;
     self->retry_after_ = {};
     self->let_go_ = false;
+    self->superseded_ = false;
     auto ended = co_await self->live();
+    core.plan.lost(self->slot_);
     if (core.stopping) break;
-    if (self->pauses_.ended(boot_clock::now())) self->said_.clear();
-    if (!self->let_go_ && ended.has_error() && self->said_.is_news(ended.error().message))
+    const instant now = boot_clock::now();
+    if (self->pauses_.ended(now)) self->said_.clear();
+    // Two links of ours that met at one replica: the aggregator may say so before the newer one's welcome is
+    // read.
+    const bool by_us = self->let_go_ || (self->superseded_ && core.plan.may_be_replaced_by_us(self->slot_));
+    if (!by_us && ended.has_error() && self->said_.is_news(ended.error().message))
       core.log.warning("{}: {}; trying again", self->address_, ended.error().message);
-    if (!self->let_go_) ++core.reconnects;
-    const duration pause = self->let_go_ ? self->search_.next(core.random, self->retry_after_)
-                                         : self->pauses_.next(core.random, self->retry_after_);
+    if (!by_us) ++core.reconnects;
+    const duration pause =
+        by_us ? self->search_.next(core.random, self->retry_after_)
+              : self->pauses_.next(core.random, self->retry_after_, now, core.plan.connected() > 0);
     const async::deadline until = within(pause);
     // Only stopping ends the wait early.
     while (!core.stopping && co_await self->due_.wait(until)) {
@@ -93,9 +100,13 @@ task<result<void>> uplink_link::live() {
   if (const auto renewed = options.tls->reload_if_changed(); renewed.has_error()) {
     core_->log.warning("{}", renewed.error().message);
   }
+  const async::address_choice choose = [self = shared_from_this()](const std::vector<std::string>& found) {
+    return self->core_->plan.choose(self->slot_, found);
+  };
   auto connected = co_await async::connect(to_.host, to_.port, options.tls->current(), options.server_name,
-                                           within(options.connect_deadline));
+                                           within(options.connect_deadline), choose);
   if (connected.has_error()) co_return connected.error();
+  core_->plan.reached(slot_, connected.value().peer_address());
   if (connected.value().alpn() != link_protocol) {
     co_return error{
         errc::protocol,
@@ -131,7 +142,10 @@ task<result<void>> uplink_link::live() {
     core_->plan.lost(slot_);
     core_->plan_changed();
   }
-  if (const auto& why = s->machine.ended()) co_return error{errc::disconnected, why->message};
+  if (const auto& why = s->machine.ended()) {
+    superseded_ = why->why == wire::reason::superseded;
+    co_return error{errc::disconnected, why->message};
+  }
   error lost{errc::disconnected, "the connection was lost"};
   co_return with_our_dates(s->refusal.value_or(std::move(lost)));
 }

@@ -101,8 +101,9 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   duration retry_after_{};
   std::string replica_;  // of the present session or the last one
   bool connected_ = false;
-  bool let_go_ = false;  // the session ended by let_go()
-  said_once said_;       // in the log: the last trouble, not every attempt
+  bool let_go_ = false;      // the session ended by let_go()
+  bool superseded_ = false;  // the aggregator ended it for a newer one of this node
+  said_once said_;           // in the log: the last trouble, not every attempt
 };
 
 }  // namespace binnacle::agent

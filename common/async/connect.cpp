@@ -13,19 +13,32 @@ namespace binnacle::async {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
+namespace {
+
+std::vector<tcp::endpoint> chosen(const std::vector<tcp::endpoint>& found, const address_choice& choose) {
+  if (!choose) return found;
+  std::vector<std::string> printed;
+  for (const tcp::endpoint& peer : found) printed.push_back(to_string(peer));
+  std::vector<tcp::endpoint> out;
+  for (const std::size_t i : choose(printed)) out.push_back(found.at(i));
+  return out;
+}
+
+}  // namespace
+
 task<result<stream>> connect(std::string host, std::uint16_t port, std::shared_ptr<SSL_CTX> tls,
-                             std::string server_name, deadline until) {
+                             std::string server_name, deadline until, address_choice choose) {
   const auto ex = co_await asio::this_coro::executor;
   auto found = co_await resolve(host, port, until);
   if (found.has_error()) co_return found.error();
 
+  const std::vector<tcp::endpoint> peers = chosen(*found, choose);
   error last{errc::not_found, fmt::format("the name {} has no address", host)};
-  for (std::size_t i = 0; i < found->size(); ++i) {
-    const tcp::endpoint& peer = (*found)[i];
+  for (std::size_t i = 0; i < peers.size(); ++i) {
+    const tcp::endpoint& peer = peers[i];
     // Each address gets its share of what time is left, so that a dead first one leaves time for the next.
     const auto now = std::chrono::steady_clock::now();
-    const deadline share =
-        until == never ? never : now + (until - now) / static_cast<long>(found->size() - i);
+    const deadline share = until == never ? never : now + (until - now) / static_cast<long>(peers.size() - i);
     auto opened = std::make_shared<stream::impl>(tcp_socket(ex));
     opened->read_until = share;
     opened->arm();

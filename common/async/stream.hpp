@@ -7,14 +7,19 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace binnacle::async {
 
 class turnstile;
+
+/// Takes what a name look-up found, as to_string() prints it; gives which of them to try, in order.
+using address_choice = std::function<std::vector<std::size_t>(const std::vector<std::string>& found)>;
 
 /// A TCP connection, plain or under TLS, whose every wait has a deadline. Include from .cpp files only.
 /// One coroutine may read while another writes. A read that timed out may be tried again; after any other
@@ -73,15 +78,15 @@ class stream {
   struct impl;
   std::shared_ptr<impl> impl_;
   friend task<result<stream>> connect(std::string host, std::uint16_t port, std::shared_ptr<SSL_CTX> tls,
-                                      std::string server_name, deadline until);
+                                      std::string server_name, deadline until, address_choice choose);
 };
 
 /// Resolves `host`, connects to its addresses in turn until one answers, and shakes hands. `server_name`
 /// empty: `host`. Errors: as above, each naming host and port; not_found when the name has no address. A name
 /// look-up that hangs is abandoned at the deadline, and holds up nothing else, the end of the program
-/// included.
+/// included. `choose`: which of the addresses found are tried, and in which order; null: all, as they came.
 task<result<stream>> connect(std::string host, std::uint16_t port, std::shared_ptr<SSL_CTX> tls,
-                             std::string server_name, deadline until);
+                             std::string server_name, deadline until, address_choice choose = nullptr);
 
 /// "10.0.0.7:40312"; an IPv4 address that came in through an IPv6 socket is printed as IPv4.
 std::string to_string(const tcp::endpoint& peer);

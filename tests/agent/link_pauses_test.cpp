@@ -25,7 +25,7 @@ duration mean_pause(int sessions, duration lasted) {
       pauses.welcomed(now);
       now += lasted;
       pauses.ended(now);
-      pause = pauses.next(random, 0s);
+      pause = pauses.next(random, 0s, now, false);
       now += pause;
     }
     sum += pause;
@@ -52,10 +52,32 @@ TEST_SUITE("agent/link_pauses") {
     CHECK_FALSE(pauses.ended(instant{3h}));
   }
 
+  // Links that were refused while a pod was replaced stayed away for up to 30 s, and it served without
+  // agents.
+  TEST_CASE(
+      "one replica that is missing is looked for every few seconds, and after a minute as rarely as all") {
+    std::mt19937_64 random(7);
+    link_pauses pauses;
+    pauses.welcomed(instant{1h});
+    instant now{2h};
+    pauses.ended(now);
+    duration longest{};
+    while (now < instant{2h} + link_pauses::soon_for) {
+      const duration pause = pauses.next(random, 0s, now, true);
+      longest = std::max(longest, pause);
+      now += pause;
+      pauses.ended(now);
+    }
+    CHECK(longest <= 4s);
+    for (int i = 0; i < 50; ++i) longest = std::max(longest, pauses.next(random, 0s, now, true));
+    CHECK(longest > 15s);
+  }
+
   TEST_CASE("the peer's wish to be left alone counts") {
     std::mt19937_64 random(7);
     link_pauses pauses;
-    CHECK(pauses.next(random, 30s) >= 30s);
+    CHECK(pauses.next(random, 30s, instant{1h}, false) >= 30s);
+    CHECK(pauses.next(random, 30s, instant{1h}, true) >= 30s);
   }
 }
 

@@ -131,8 +131,8 @@ class Certificates(Renderings):
             def verified(ca, certificate, *more):
                 said = subprocess.run(["openssl", "verify", "-CAfile", folder / ca, *more, folder / certificate], capture_output=True, text=True, timeout=20)
                 return said.returncode == 0
-            spoken_to = yaml.safe_load(objects.one("ConfigMap", "binnacle-agent")["data"]["agent.yaml"])["aggregator"][0].split(":")[0]
-            for name in (spoken_to, "binnacle.binnacle.svc", "localhost", "far.example.com"):
+            looked_for = yaml.safe_load(objects.one("ConfigMap", "binnacle-agent")["data"]["agent.yaml"])["server-name"]
+            for name in (looked_for, "binnacle.binnacle.svc", "localhost", "far.example.com"):
                 self.assertTrue(verified("agent-ca.crt", "server-tls.crt", "-purpose", "sslserver", "-verify_hostname", name), name)
             for address in ("192.0.2.7", "2001:db8::7", "127.0.0.1"):
                 self.assertTrue(verified("agent-ca.crt", "server-tls.crt", "-purpose", "sslserver", "-verify_ip", address), address)

@@ -41,7 +41,7 @@ def setUpModule():
     PLANE.begin()
     programs = {name: BUILD / path / name for path, name in (("agent", "binnacle-agent"), ("aggregator", "binnacle-aggregator"), ("cli", "binnacle"))}
     programs |= {"kube-scheduler": program(KUBERNETES, "kube-scheduler"), "descheduler": program("descheduler", "descheduler")}
-    KUBELET = Kubelet(PLANE, programs, {f"binnacle{more}.binnacle.svc": SERVICE for more in ("", "-ingest")})
+    KUBELET = Kubelet(PLANE, programs, {f"binnacle{more}.binnacle.svc": SERVICE for more in ("", "-ingest", "-replicas")})
     for node in NODES:
         PLANE.add_node(node)
     PLANE.kubectl("taint", "nodes", "--all", "node.kubernetes.io/not-ready-")  # a controller's work elsewhere, as below

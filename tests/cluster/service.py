@@ -1,14 +1,13 @@
-"""The address of a Service on loopback: each connection goes to the next endpoint that takes it, as kube-proxy would have it."""
+"""The address of a Service on loopback: each connection goes to an endpoint at random that takes it, as kube-proxy has it in every mode but IPVS."""
 
-import itertools
+import random
 import socket
 import threading
 
 
 class Service:
     def __init__(self, *ports, at=("127.0.0.1", 0)):
-        self.endpoints = itertools.cycle(ports)
-        self.count = len(ports)
+        self.ports = ports
         self.carried = set()  # sockets of the connections that it carries
         self.listener = socket.create_server(at)
         self.port = self.listener.getsockname()[1]
@@ -35,7 +34,7 @@ class Service:
 
     def serve(self, caller):
         with caller:
-            for port in itertools.islice(self.endpoints, self.count):
+            for port in random.sample(self.ports, len(self.ports)):
                 try:
                     endpoint = socket.create_connection(("127.0.0.1", port), timeout=5)
                 except OSError:
