@@ -120,8 +120,8 @@ def pod_of(policy, name):
                 "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "app", "uid": "7c1f2c9e-6d0b-4a51-9a39-0f6f1f9b1d11"}]},
             "spec": {"schedulerName": "binnacle-scheduler", "terminationGracePeriodSeconds": 0,
                      "containers": [{"name": "app", "image": "app", "resources": {"limits": {"telemetry/scheduling": "0"}}}],
-                     "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
-                         {"matchExpressions": [{"key": policy, "operator": "NotIn", "values": ["violating"]}]}]}}}}}
+                     "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": {
+                         "matchExpressions": [{"key": policy, "operator": "NotIn", "values": ["violating"]}]}}]}}}}
 
 
 def get(path):
