@@ -12,19 +12,23 @@ namespace binnacle::agent {
 /// elsewhere) that the hardware adds up every millisecond, so that a zone which draws one watt moves ten
 /// steps in 10 s.
 struct zone_rule {
-  duration still_after{};   ///< a counter that has not moved for so long is dead; zero: it may stand still
+  bool must_move = false;   ///< a counter that has not moved for `usual_still_after` is dead
   bool may_be_zero = true;  ///< watts that round to 0 are a value
+  double step_joules = 0;   ///< the counter may count in steps of this; zero: of less than a millijoule
 };
 
 /// Packages, memory and the platform are never without power while we run on them. Cores sleep, graphics is
 /// switched off, and of a zone that we do not know nothing is known. Memory in self-refresh may draw less
 /// than the 0.05 W that round to 0; its counter moves all the same.
 constexpr zone_rule rule_of(std::string_view zone) noexcept {
-  constexpr duration dead = std::chrono::seconds(10);
-  if (zone == "package" || zone == "psys") return {dead, false};
-  if (zone == "dram") return {dead, true};
+  if (zone == "package") return {true, false};
+  if (zone == "psys") return {true, false, 1};
+  if (zone == "dram") return {true, true};
   return {};
 }
+
+/// Unless the setting `rapl-still-after` says otherwise.
+inline constexpr duration usual_still_after = std::chrono::seconds(10);
 
 /// Whether these watts are nothing: less than what all watts are rounded to, 0.1 W. From a thing that is on
 /// (a package, the platform, the machine) that is no value.

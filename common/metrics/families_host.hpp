@@ -14,8 +14,9 @@ inline constexpr family host[] = {
      .unit = "watts",
      .exponent = -1,
      .help = "What the machine draws, by the best way there is: dcmi, else bmc (the system's power sensor or "
-             "the sum of "
-             "its supplies), psys, rapl (packages and dram). The label says which.",
+             "the sum of its supplies), psys, rapl (packages and dram), arm-scmi, hwmon (the processors, "
+             "those named in power-sensors). The label says which. A way that measures less than one that "
+             "counted before does not replace it: absent then.",
      .labels = host_origin,
      .source = "host",
      .privilege = "that of the source"},
@@ -30,8 +31,9 @@ inline constexpr family host[] = {
      .unit = "",
      .help =
          "1 while a way to know host_power_watts is not believed, with the reason: zero (0 W from a machine "
-         "that is on), below_parts (less than its packages and memory draw), stands_still (the same number "
-         "while RAPL moves).",
+         "that is on), below_parts (less than its packages and memory draw, on Arm its processors), "
+         "stands_still "
+         "(the same number while those move).",
      .labels = host_doubt,
      .rule = node_rule::max,
      .source = "host"},

@@ -157,8 +157,15 @@ inline constexpr family sensors[] = {
     {.name = "os_powercap_power_watts",
      .unit = "watts",
      .exponent = -1,
-     .help = "Power of a zone that the kernel's powercap shows as watts: arm-scmi on Arm servers. Node: the "
-             "largest, since one contains another.",
+     .help = "Power of a zone that the kernel's powercap shows as watts: arm-scmi on Arm servers. None "
+             "contains another, but two control types may measure the same. Node: the largest.",
+     .labels = sensor_chip_zone,
+     .rule = node_rule::max,
+     .source = "os"},
+    {.name = "os_powercap_part_power_watts",
+     .unit = "watts",
+     .exponent = -1,
+     .help = "The same of a zone that is part of one in os_powercap_power_watts. Node: the largest.",
      .labels = sensor_chip_zone,
      .rule = node_rule::max,
      .source = "os"},

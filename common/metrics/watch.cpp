@@ -7,8 +7,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view power_parts[] = {"bmc_dcmi_power_watts", "bmc_power_watts",
-                                            "rapl_zone_power_watts", "rapl_power_watts"};
+constexpr std::string_view power_parts[] = {"bmc_dcmi_power_watts",    "bmc_power_watts",
+                                            "rapl_zone_power_watts",   "rapl_power_watts",
+                                            "os_powercap_power_watts", "os_hwmon_power_watts"};
 constexpr std::string_view inlet_parts[] = {"bmc_inlet_temperature_celsius", "os_hwmon_temperature_celsius",
                                             "os_thermal_zone_temperature_celsius"};
 

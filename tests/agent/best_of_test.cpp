@@ -67,6 +67,27 @@ TEST_CASE("a way that comes and goes every few seconds changes nothing") {
   for (int i = 0; i < 100; ++i) CHECK(c.step(i % 5 != 0, true) == 1u);
 }
 
+TEST_CASE("a way that measures less never replaces one that counted, and one that measures as much does") {
+  best_of choice;
+  instant now{1h};
+  const auto step = [&](bool wall, bool board, bool cpu) {
+    now += 1s;
+    std::array<contender, 3> all;
+    if (wall) all[0] = {.value = decimal{300, 0}, .read_at = now, .stale_after = 10s, .reach = 1};
+    if (board) all[1] = {.value = decimal{290, 0}, .read_at = now, .stale_after = 10s, .reach = 1};
+    if (cpu) all[2] = {.value = decimal{180, 0}, .read_at = now, .stale_after = 10s, .reach = 0};
+    return choice.choose(all, now);
+  };
+  CHECK(step(false, false, true) == 2u);  // until more is measured
+  for (int i = 0; i < 11; ++i) step(true, true, true);
+  CHECK(step(true, true, true) == 0u);
+  for (int i = 0; i < 9; ++i) CHECK(step(false, true, true) == 0u);
+  CHECK(step(false, true, true) == 1u);
+  for (int i = 0; i < 9; ++i) CHECK(step(false, false, true) == 1u);
+  for (int i = 0; i < 100; ++i) CHECK_FALSE(step(false, false, true).has_value());
+  CHECK(step(false, true, true) == 1u);
+}
+
 TEST_CASE("when the last way has no value any more there is none") {
   bench b;
   CHECK(b.step(true, false) == 0u);

@@ -92,24 +92,53 @@ TEST_CASE("a value is as old as its oldest part and ends with the first") {
   CHECK(b.group_of("host_power_watts", "bmc").info.stale_after_ms == 15'000);
 }
 
-TEST_CASE("when the best source falls silent its last value ages, then the next source counts") {
+TEST_CASE(
+    "when the best source falls silent its last value ages, then the next one that measures as much counts") {
   bench b;
+  const auto supplies = b.out.add_group("bmc", "supplies", 5s, 15s);
   b.out.set(b.add(b.bmc, "bmc_dcmi_power_watts"), 240.0);
-  b.out.set(b.add(b.rapl, "rapl_power_watts", {{"package", "0"}}), 80.0);
-  b.pass(1, {b.bmc, b.rapl});
+  b.out.set(b.add(supplies, "bmc_power_watts", {{"sensor", "PS1"}, {"scope", "node"}}), 250.0);
+  b.pass(1, {b.bmc, supplies});
   CHECK(b.watts("dcmi") == "240.0");
   const auto last = b.clock.now;
-  b.pass(14, {b.rapl});
+  b.pass(14, {supplies});
   CHECK(b.watts("dcmi") == "240.0");
   CHECK(b.group_of("host_power_watts", "dcmi").read_at == last);
-  b.pass(1, {b.rapl});
-  CHECK(b.watts("rapl") == "80.0");
+  b.pass(1, {supplies});
+  CHECK(b.watts("bmc") == "250.0");
   CHECK(b.watts("dcmi") == "no such series");
   // Back for good only after its stale-after.
-  b.pass(15, {b.bmc, b.rapl});
-  CHECK(b.watts("rapl") == "80.0");
-  b.pass(1, {b.bmc, b.rapl});
+  b.pass(15, {b.bmc, supplies});
+  CHECK(b.watts("bmc") == "250.0");
+  b.pass(1, {b.bmc, supplies});
   CHECK(b.watts("dcmi") == "240.0");
+}
+
+// The packages' 80 W instead of the machine's 240 W: the node whose BMC died won every placement.
+TEST_CASE("when the machine's meter falls silent the packages' lower watts do not count instead") {
+  bench b;
+  const auto package = b.add(b.rapl, "rapl_power_watts", {{"package", "0"}});
+  b.out.set(package, 80.0);
+  b.pass(3, {b.rapl});
+  CHECK(b.watts("rapl") == "80.0");  // while the BMC has not been met
+  b.out.set(b.add(b.bmc, "bmc_dcmi_power_watts"), 240.0);
+  b.pass(16, {b.bmc, b.rapl});
+  CHECK(b.watts("dcmi") == "240.0");
+  b.pass(15, {b.rapl});
+  CHECK(b.watts("dcmi") == "timeout");
+  CHECK(b.watts("rapl") == "no such series");
+  CHECK(agent::test::holds(b.host.limitation(), "rapl measures less of the machine"));
+  SUBCASE("also when its series are gone") {
+    b.out.remove_group(b.bmc);
+    b.pass(60, {b.rapl});
+    CHECK(b.watts("dcmi") == "missing");
+    CHECK(b.watts("rapl") == "no such series");
+  }
+  SUBCASE("back at once") {
+    b.pass(1, {b.bmc, b.rapl});
+    CHECK(b.watts("dcmi") == "240.0");
+    CHECK(b.host.limitation().empty());
+  }
 }
 
 TEST_CASE("without any value the figure is absent, with the reason of its source") {

@@ -146,9 +146,9 @@ TEST_CASE(
   machine m(sensor_trees::arm_scmi);
   m.later(1s);
   const auto watts = [&](const std::string& zone) {
-    return shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
+    return shown(m.out, "os_powercap_part_power_watts", {{"chip", "arm-scmi"}, {"zone", zone}});
   };
-  CHECK(watts("SOC") == "182.4");
+  CHECK(shown(m.out, "os_powercap_power_watts", {{"chip", "arm-scmi"}, {"zone", "SOC"}}) == "182.4");
   CHECK(watts("CLUSTER") == "64.1");
   CHECK(watts("CLUSTER arm-scmi:0:1") == "58.3");  // the firmware gave one name twice
   CHECK(watts("IO") == "malformed");

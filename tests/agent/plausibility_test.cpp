@@ -7,7 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace plausibility_test {
 
@@ -43,6 +46,23 @@ struct machine {
       clock.now += period;
       read();
     }
+  }
+  /// Lets a period pass in which a zone dies.
+  void kill(const std::string& zone, double share) {
+    const auto before = std::chrono::duration_cast<duration>(period * share);
+    sim.advance(before);
+    REQUIRE(sim.set_watts(zone + " stop"));
+    sim.advance(period - before);
+    clock.now += period;
+    read();
+  }
+  /// host_power_watts by whatever source; nothing when it is absent.
+  std::optional<double> watts() const {
+    for (const auto& e : out.series()) {
+      if (e.removed || e.info.family != "host_power_watts" || e.reason != wire::absence::none) continue;
+      return to_double(e.value);
+    }
+    return std::nullopt;
   }
   std::string package(const char* name) { return shown(out, "rapl_power_watts", {{"package", name}}); }
   std::string psys() { return shown(out, "rapl_zone_power_watts", {{"zone", "psys"}}); }
@@ -122,7 +142,7 @@ TEST_CASE("never moved: a dead psys is no watts at any moment, has its reason af
   CHECK(holds(m.rapl.limitation(), "psys has never moved since it was first seen"));
   CHECK(holds(m.rapl.limitation(), "virtual machine"));
   REQUIRE(m.sim.set_watts("psys go"));
-  m.pass(1s);
+  m.pass(2s);
   CHECK(m.psys() == "gap");
   m.pass(1s);
   CHECK(m.psys() == "259.0");
@@ -152,10 +172,7 @@ TEST_CASE(
   CHECK(m.package("0") == "no_data");
   CHECK(m.package("1") == "100.0");
   CHECK(shown(m.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "no_data");
-  const auto& read_at =
-      m.out.groups()[agent::test::entry_of(m.out, "host_power_watts", {{"source", "rapl"}})->info.group]
-          .read_at;
-  CHECK(read_at == m.clock.now - 1s);  // the last value of the sum ages
+  CHECK(m.node("rapl") == "no_data");  // at once: the last sum may be of the interval in which it died
   m.pass(9s);
   CHECK(m.package("0") == "stands_still");
   CHECK(shown(m.out, "rapl_headroom_ratio", {{"package", "0"}}) == "stands_still");
@@ -163,10 +180,43 @@ TEST_CASE(
   CHECK(m.node("rapl") == "stands_still");
   CHECK(holds(m.rapl.limitation(), "package-0 stands still for more than 10 s"));
   REQUIRE(m.sim.set_watts("package-0 go"));
-  m.pass(2s);
+  m.pass(3s);
   CHECK(m.package("0") == "100.0");
   CHECK(m.node("rapl") == "200.0");
   CHECK(m.rapl.limitation().empty());
+}
+
+TEST_CASE(
+    "a sensor that dies: host_power_watts is never lower because of it, at whatever moment, then absent") {
+  struct what {
+    const char* name;
+    std::vector<zone_spec> zones;
+    double watts;
+  };
+  const std::vector<what> all{{"package-0", machines::epyc(), 200},
+                              {"psys", machines::xeon_two_sockets(), 259},
+                              {"package-1", machines::xeon_two_sockets(), 259},
+                              {"dram", machines::xeon_two_sockets(), 259}};
+  for (const auto& one : all) {
+    for (const auto period : {200ms, 1000ms}) {
+      for (const double share : {0.001, 0.3, 0.6, 0.9, 0.999}) {
+        CAPTURE(one.name);
+        CAPTURE(period.count());
+        CAPTURE(share);
+        machine m(one.zones, 100, period);
+        m.begin();
+        m.pass(15s);
+        REQUIRE(m.watts() == one.watts);
+        m.kill(one.name, share);
+        for (duration t{}; t < 30s; t += period) {
+          if (const auto now = m.watts()) REQUIRE(*now >= one.watts * 0.99);
+          m.pass(period);
+        }
+        const bool other_counts = one.name != all[0].name && one.name != all[1].name;  // psys goes on
+        CHECK(m.watts().has_value() == other_counts);
+      }
+    }
+  }
 }
 
 TEST_CASE("a short period: reading every 200 ms finds no counter standing that moves, nor 0 W") {
@@ -222,8 +272,8 @@ TEST_CASE("zero: supplies that all say 0 W are set aside, one of two may") {
   CHECK(d.node("bmc") == "180.0");
   d.out.set(d.supply[0], 0.0);
   d.pass(1);
-  CHECK(d.node("rapl") == "110.0");
-  CHECK(d.node("bmc") == "no such series");
+  CHECK(d.node("bmc") == "implausible");
+  CHECK(d.node("rapl") == "no such series");  // packages alone are less than the machine
   CHECK(d.set_aside("bmc", "zero") == "1");
   CHECK(d.out.series()[d.supply[0]].reason == wire::absence::implausible);
   CHECK(holds(d.host.limitation(), "bmc says 0 W of a machine that is on"));
@@ -288,7 +338,8 @@ TEST_CASE(
   SUBCASE("far below for longer") {
     d.out.set(d.psys, 60.0);
     d.pass(11);
-    CHECK(d.node("rapl") == "110.0");
+    CHECK(d.node("psys") == "implausible");
+    CHECK(d.node("rapl") == "no such series");
   }
   SUBCASE("one package that has no value does not hide it") {
     const auto other = d.out.add_series(d.rapl, "rapl_power_watts", {{"package", "1"}});
@@ -323,8 +374,8 @@ TEST_CASE("below RAPL: supplies and DCMI are set aside after a minute, since a B
   d.pass(10);
   say(180);  // and now it lies
   d.pass(61);
-  CHECK(d.node(way) == "no such series");
-  CHECK(d.node("rapl") == "310.0");
+  CHECK(d.node(way) == "implausible");
+  CHECK(d.node("rapl") == "no such series");
   CHECK(d.set_aside(way, "below_parts") == "1");
   say(420);
   d.pass(60);
@@ -344,7 +395,8 @@ TEST_CASE(
   d.pass(75);
   CHECK(d.node("dcmi") == "240.0");
   d.pass(30);
-  CHECK(d.node("rapl") == "170.0");
+  CHECK(d.node("dcmi") == "frozen");
+  CHECK(d.node("rapl") == "no such series");
   CHECK(d.set_aside("dcmi", "stands_still") == "1");
   CHECK(shown(d.out, "bmc_dcmi_power_watts") == "240.0");
   CHECK(holds(d.host.limitation(), "dcmi has said exactly 240.0 W"));
@@ -382,12 +434,137 @@ TEST_CASE("memory that never moved counts as memory that is not there, memory th
   CHECK(m.dram("0") == "never_moved");
   CHECK(m.node("rapl") == "200.0");
   REQUIRE(m.sim.set_watts("dram go"));
-  m.pass(3s);
+  m.pass(4s);
   CHECK(m.node("rapl") == "224.0");
   REQUIRE(m.sim.set_watts("dram stop"));
   m.pass(25s);
   CHECK(m.dram("0") == "stands_still");
   CHECK(m.node("rapl") == "stands_still");
+}
+
+namespace {
+
+/// An Arm server: no RAPL, but what its chips and its firmware say.
+struct arm {
+  fake_clock clock;
+  board out;
+  host_source host{host_options{.period = 1s}, clock.source()};
+  board::group_ref chip = out.add_group("os", "apm_xgene-APMC0D29:00", 10s, 30s);
+  board::group_ref firmware = out.add_group("os", "arm-scmi", 10s, 30s);
+  board::group_ref bmc = out.add_group("bmc", "dcmi.power", 5s, 15s);
+
+  board::series_ref sensor(const char* driver, const char* label, double watts) {
+    const auto s = out.add_series(chip, "os_hwmon_power_watts", {{"chip", driver}, {"sensor", label}});
+    out.set(s, watts);
+    return s;
+  }
+  board::series_ref zone(const char* name, double watts, const char* family = "os_powercap_power_watts") {
+    const auto s = out.add_series(firmware, family, {{"chip", "arm-scmi"}, {"zone", name}});
+    out.set(s, watts);
+    return s;
+  }
+  void pass(int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      clock.now += 1s;
+      for (const auto g : {chip, firmware, bmc}) out.mark_read(g, clock.now);
+      REQUIRE(host.read(out));
+    }
+  }
+  std::string node(const char* source) { return shown(out, "host_power_watts", {{"source", source}}); }
+  std::string set_aside(const char* source, const char* reason) {
+    return shown(out, "host_power_set_aside", {{"source", source}, {"reason", reason}});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("hwmon: the processors of an Arm server feed host_power_watts, a card and a drive do not") {
+  arm a;
+  a.sensor("apm_xgene-APMC0D29:00", "CPU power", 75.5);
+  a.sensor("apm_xgene-APMC0D29:00", "IO power", 31.2);
+  a.sensor("amdgpu-0000:03:00.0", "PPT", 210);
+  a.sensor("smpro_hwmon-smpro-hwmon.3.auto", "power1 CORE VRD", 75.5);  // the same once more
+  a.pass(1);
+  CHECK(a.node("hwmon") == "106.7");
+  SUBCASE("zero of one of them is no watts, and none of what it is part of") {
+    a.sensor("apm_xgene-APMC0D29:00", "CPU power", 0);
+    const auto card = a.sensor("amdgpu-0000:03:00.0", "PPT", 0);
+    a.pass(1);
+    CHECK(a.node("hwmon") == "implausible");
+    CHECK(shown(a.out, "os_hwmon_power_watts",
+                {{"chip", "apm_xgene-APMC0D29:00"}, {"sensor", "CPU power"}}) == "implausible");
+    CHECK(a.out.series()[card].reason == wire::absence::none);  // it sleeps
+    CHECK(a.set_aside("hwmon", "zero") == "1");
+    CHECK(holds(a.host.limitation(), "hwmon says 0 W of processors that are on"));
+    a.sensor("apm_xgene-APMC0D29:00", "CPU power", 60);
+    a.pass(1);
+    CHECK(a.node("hwmon") == "91.2");
+    CHECK(a.set_aside("hwmon", "zero") == "0");
+  }
+  SUBCASE("one that cannot be read takes the sum with it") {
+    a.out.set_absent(a.sensor("apm_xgene-APMC0D29:00", "IO power", 0), wire::absence::no_data);
+    a.pass(31);
+    CHECK(a.node("hwmon") == "no_data");
+  }
+}
+
+TEST_CASE("hwmon: a person knows which of a board's sensors make the sum, and says so") {
+  arm a;
+  a.sensor("power_meter-ACPI000D:00", "power1", 410);
+  a.sensor("power_meter-ACPI000D:01", "power1", 320);
+  a.pass(1);
+  CHECK(a.node("hwmon") == "no such series");
+  host_source told(host_options{.period = 1s, .powers = {"power_meter-ACPI000D:00/power1"}},
+                   a.clock.source());
+  REQUIRE(told.read(a.out));
+  CHECK(a.node("hwmon") == "410.0");
+}
+
+TEST_CASE("arm-scmi: zones that are in no other make host_power_watts, before hwmon, and 0 W is none") {
+  arm a;
+  a.sensor("scmi_sensors-scmi_dev.2", "soc", 182.0);
+  a.zone("SOC 0", 182.4);
+  const auto second = a.zone("SOC 1", 170);
+  a.zone("CLUSTER", 64.1, "os_powercap_part_power_watts");
+  a.pass(1);
+  CHECK(a.node("arm-scmi") == "352.4");
+  a.out.set(second, 0.0);
+  a.pass(1);
+  CHECK(a.set_aside("arm-scmi", "zero") == "1");
+  CHECK(a.out.series()[second].reason == wire::absence::implausible);
+  // hwmon measures as much of a machine.
+  CHECK(a.node("hwmon") == "182.0");
+}
+
+TEST_CASE("arm-scmi and hwmon: DCMI that contradicts the processors is set aside, as beside RAPL") {
+  arm a;
+  const auto dcmi = a.out.add_series(a.bmc, "bmc_dcmi_power_watts", {});
+  const char* witness = "hwmon";
+  const auto draw = [&](double watts) {
+    if (std::string_view(witness) == "hwmon")
+      a.sensor("apm_xgene-APMC0D29:00", "CPU power", watts);
+    else
+      a.zone("SOC", watts);
+  };
+  SUBCASE("hwmon") {}
+  SUBCASE("arm-scmi") { witness = "arm-scmi"; }
+  draw(150);
+  SUBCASE("less than they draw, from the first comparison on") {
+    a.out.set(dcmi, 90.0);
+    a.pass(1);
+    CHECK(a.node(witness) == "150.0");
+    CHECK(a.set_aside("dcmi", "below_parts") == "1");
+    CHECK(holds(a.host.limitation(), "less than the 150.0 W of the processors"));
+  }
+  SUBCASE("the same number while they move") {
+    a.out.set(dcmi, 400.0);
+    a.pass(60);
+    CHECK(a.node("dcmi") == "400.0");
+    draw(260);
+    a.pass(105);
+    CHECK(a.node("dcmi") == "frozen");
+    CHECK(holds(a.host.limitation(), std::string("in which ") + witness + " moved"));
+  }
 }
 
 TEST_SUITE_END();

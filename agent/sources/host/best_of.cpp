@@ -14,9 +14,10 @@ std::optional<std::size_t> best_of::choose(std::span<const contender> all, insta
   if (present_ && !all[*present_].value && (now >= kept_until_ || all[*present_].set_aside)) present_.reset();
   // Without a present way the best that is there; else only one that is better, and there to stay.
   for (std::size_t i = 0; i < present_.value_or(all.size()); ++i) {
-    if (!all[i].value) continue;
+    if (!all[i].value || all[i].reach < reach_) continue;
     if (present_ && now - *there_since_[i] < all[i].stale_after) continue;
     present_ = i;
+    reach_ = all[i].reach;
     break;
   }
   if (present_ && all[*present_].value) kept_until_ = all[*present_].read_at + all[*present_].stale_after;

@@ -17,12 +17,14 @@ struct contender {
   duration stale_after{};                      ///< the shortest of its parts'
   wire::absence why = wire::absence::missing;  ///< without a value
   bool set_aside = false;                      ///< it has none because it was not believed
+  unsigned reach = 0;                          ///< how much it measures; one of less says a lower number
 };
 
 /// Which of several ways to know one quantity counts now. It changes only when the present way has had no
 /// value for its stale-after, or when a better one has had one for as long: a sensor that comes and goes
 /// makes no step in the series at each time. One that is set aside is left at once: its last value is not to
-/// be believed either. Pure.
+/// be believed either. A way that measures less than one that counted before never counts instead of it:
+/// because a sensor died the number would be lower, and by lowest watts that node would win. Pure.
 class best_of {
  public:
   /// `all`: the best first, the same ways at each call. Nothing when none has a value.
@@ -32,6 +34,7 @@ class best_of {
   std::optional<std::size_t> present_;
   instant kept_until_{};                             // of the present way
   std::vector<std::optional<instant>> there_since_;  // by way: without interruption
+  unsigned reach_ = 0;                               // the most that counted
 };
 
 }  // namespace binnacle::agent

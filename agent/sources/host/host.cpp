@@ -1,6 +1,7 @@
 #include "agent/sources/host/host.hpp"
 
 #include "agent/sources/host/hardware.hpp"
+#include "agent/sources/power_rules.hpp"
 #include "common/glob.hpp"
 
 #include <fmt/format.h>
@@ -14,13 +15,19 @@ namespace {
 
 using metrics::member;
 
+/// How much of the machine a way measures.
+enum reach : unsigned { processors, platform, machine };
+
 /// One way to know a figure: a sum is absent if any part is, a maximum goes on with what is there.
 struct way {
   std::string_view source;  // the label's value
   std::span<const member> parts;
+  reach of = machine;
   bool sum = true;
-  bool named = false;  // only parts that are named as inlets
-  /// A figure of the whole machine, which the last way of all is part of: how long it may contradict that.
+  bool named = false;     // only parts with the names that the settings give
+  bool counter = false;   // of energy: without a move there is no power
+  bool parts_on = false;  // none of the parts may be 0
+  /// How long it may contradict what the processors say.
   duration may_contradict_for{};
   bool may_hang = false;
 };
@@ -36,18 +43,24 @@ constexpr member bmc_power[] = {{"bmc_power_watts", "scope", "node"}};
 constexpr member psys[] = {{"rapl_zone_power_watts", "zone", "psys"}};
 // Dram has a meter of its own; core and uncore are inside the package.
 constexpr member rapl[] = {{"rapl_power_watts"}, {"rapl_zone_power_watts", "zone", "dram"}};
+constexpr member scmi[] = {{"os_powercap_power_watts", "chip", "arm-scmi"}};
+constexpr member chip_power[] = {{"os_hwmon_power_watts"}};
 constexpr member inlet[] = {{"bmc_inlet_temperature_celsius"}};
 constexpr member chips[] = {{"os_hwmon_temperature_celsius"}};
 constexpr member zones[] = {{"os_thermal_zone_temperature_celsius"}};
 
 // A BMC says the mean of up to a minute of its own; psys is a counter beside those of the packages.
 using std::chrono::seconds;
-constexpr way power_ways[] = {{"dcmi", dcmi, true, false, seconds(60), true},
-                              {"bmc", bmc_power, true, false, seconds(60), true},
-                              {"psys", psys, true, false, seconds(10), false},
-                              {"rapl", rapl}};
-constexpr way inlet_ways[] = {
-    {"bmc", inlet, false}, {"hwmon", chips, false, true}, {"thermal_zone", zones, false, true}};
+constexpr way power_ways[] = {
+    {.source = "dcmi", .parts = dcmi, .may_contradict_for = seconds(60), .may_hang = true},
+    {.source = "bmc", .parts = bmc_power, .may_contradict_for = seconds(60), .may_hang = true},
+    {.source = "psys", .parts = psys, .of = platform, .counter = true, .may_contradict_for = seconds(10)},
+    {.source = "rapl", .parts = rapl, .of = processors, .counter = true},
+    {.source = "arm-scmi", .parts = scmi, .of = processors, .parts_on = true},
+    {.source = "hwmon", .parts = chip_power, .of = processors, .named = true, .parts_on = true}};
+constexpr way inlet_ways[] = {{.source = "bmc", .parts = inlet, .sum = false},
+                              {.source = "hwmon", .parts = chips, .sum = false, .named = true},
+                              {.source = "thermal_zone", .parts = zones, .sum = false, .named = true}};
 
 constexpr std::array composites{
     composite{"host_power_watts", "power", power_ways},
@@ -86,8 +99,16 @@ bool is_late(const board& from, board::series_ref ref, instant now) {
   return g.read_at == instant{} || now >= g.read_at + std::chrono::milliseconds(g.info.stale_after_ms);
 }
 
+// A counter that does not move, or says nothing: what it said last may be the mean of an interval in which it
+// died, so that is not kept until it is stale.
+bool is_doubted(wire::absence why) {
+  using enum wire::absence;
+  return why == no_data || why == never_moved || why == stands_still || why == implausible;
+}
+
 contender look(const way& w, std::span<const board::series_ref> parts, const board& from, instant now) {
   contender c;
+  c.reach = w.of;
   c.read_at = instant::max();
   c.stale_after = duration::max();
   bool any_absent = false;
@@ -100,6 +121,7 @@ contender look(const way& w, std::span<const board::series_ref> parts, const boa
     if (!value || is_late(from, ref, now)) {
       if (!any_absent) c.why = !value ? e.reason : wire::absence::timeout;
       any_absent = true;
+      c.set_aside = c.set_aside || (w.counter && !value && is_doubted(e.reason));
       continue;
     }
     if (!c.value) {
@@ -125,7 +147,16 @@ std::string_view to_string(disbelief why) {
   return "none";
 }
 
-std::string sentence(std::string_view way, const whole_machine_check& check) {
+/// The way that tells what the processors draw, which every whole contains: the best that is there.
+std::optional<std::size_t> witness_of(std::span<const way> ways,
+                                      const std::vector<std::vector<board::series_ref>>& parts) {
+  for (std::size_t w = 0; w < ways.size(); ++w) {
+    if (ways[w].of == processors && !parts[w].empty()) return w;
+  }
+  return std::nullopt;
+}
+
+std::string sentence(std::string_view way, const whole_machine_check& check, std::string_view witness) {
   constexpr std::string_view goes_without("host_power_watts goes without it until it fits");
   switch (check.set_aside_for()) {
     case disbelief::zero:
@@ -135,15 +166,15 @@ std::string sentence(std::string_view way, const whole_machine_check& check) {
           "BMC",
           way, goes_without);
     case disbelief::below_parts:
-      return fmt::format(
-          "{} said {:.1f} W, less than the {:.1f} W of the packages and memory that are part of it: {}; {}",
-          way, check.watts(), check.parts_watts(), goes_without,
-          way == "psys" ? "a newer firmware may measure it right"
-                        : "a supply may be missing in the sum, or the BMC needs a reset");
+      return fmt::format("{} said {:.1f} W, less than the {:.1f} W of the {} that are part of it: {}; {}",
+                         way, check.watts(), check.parts_watts(),
+                         witness == "rapl" ? "packages and memory" : "processors", goes_without,
+                         way == "psys" ? "a newer firmware may measure it right"
+                                       : "a supply may be missing in the sum, or the BMC needs a reset");
     case disbelief::stands_still:
       return fmt::format(
-          "{} has said exactly {:.1f} W for more than two minutes in which RAPL moved: {}; reset the BMC",
-          way, check.watts(), goes_without);
+          "{} has said exactly {:.1f} W for more than two minutes in which {} moved: {}; reset the BMC", way,
+          check.watts(), witness == "rapl" ? "RAPL" : witness, goes_without);
     case disbelief::none: break;
   }
   return {};
@@ -192,6 +223,7 @@ result<void> host_source::read(board& out) {
 
 void host_source::find_parts(figure& f, const board& from) const {
   const auto ways = composites[f.which].ways;
+  const auto& names = ways.data() == power_ways ? options_.powers : options_.inlets;
   f.parts.assign(ways.size(), {});
   for (std::size_t w = 0; w < ways.size(); ++w) {
     bool found_first = false;
@@ -199,7 +231,7 @@ void host_source::find_parts(figure& f, const board& from) const {
       const auto& e = from.series()[s];
       if (e.removed) continue;
       for (const auto& m : ways[w].parts) {
-        if (!is(e.info, m) || (ways[w].named && !is_named(e.info, options_.inlets))) continue;
+        if (!is(e.info, m) || (ways[w].named && !is_named(e.info, names))) continue;
         f.parts[w].push_back(s);
         found_first = found_first || &m == ways[w].parts.data();
       }
@@ -225,11 +257,14 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
 void host_source::set_aside(figure& f, std::vector<contender>& all, instant now, board& out) {
   const auto ways = composites[f.which].ways;
   whole_machine_check::witness parts;
-  for (const auto ref : f.parts.back()) {
-    const auto value = measured(out, ref);
-    if (value && !is_late(out, ref, now)) parts.at_least += to_double(*value);
+  const auto witness = witness_of(ways, f.parts);
+  if (witness) {
+    for (const auto ref : f.parts[*witness]) {
+      const auto value = measured(out, ref);
+      if (value && !is_late(out, ref, now)) parts.at_least += to_double(*value);
+    }
+    if (all[*witness].value) parts.all = to_double(*all[*witness].value);
   }
-  if (all.back().value) parts.all = to_double(*all.back().value);
   for (std::size_t w = 0; w < all.size(); ++w) {
     if (ways[w].may_contradict_for == duration::zero() || f.parts[w].empty()) continue;
     auto& check = f.checks[w];
@@ -244,8 +279,38 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     c.set_aside = true;
     if (c.value) c.why = impossible ? wire::absence::implausible : wire::absence::frozen;
     c.value.reset();
-    limitation_ += (limitation_.empty() ? "" : "; ") + sentence(ways[w].source, check);
+    doubt(sentence(ways[w].source, check, witness ? ways[*witness].source : "rapl"));
   }
+}
+
+// What is told by a chip or by firmware in watts may be 0 of a card that sleeps, not of the processors that
+// we run on.
+void host_source::set_zeros_aside(const figure& f, std::vector<contender>& all, board& out) {
+  const auto ways = composites[f.which].ways;
+  for (std::size_t w = 0; w < all.size(); ++w) {
+    if (!ways[w].parts_on || f.parts[w].empty()) continue;
+    bool any = false;
+    for (const auto ref : f.parts[w]) {
+      const auto value = measured(out, ref);
+      const bool zero = value && no_watts(to_double(*value));
+      out.withhold(ref, wire::absence::implausible, zero);
+      any = any || zero;
+    }
+    show_set_aside(ways[w].source, any ? disbelief::zero : disbelief::none, out);
+    if (!any) continue;
+    all[w].set_aside = true;
+    all[w].why = wire::absence::implausible;
+    all[w].value.reset();
+    doubt(fmt::format(
+        "{} says 0 W of processors that are on: host_power_watts goes without it; reload its driver, "
+        "or look for newer firmware",
+        ways[w].source));
+  }
+}
+
+void host_source::doubt(std::string sentence) {
+  if (!limitation_.empty()) limitation_ += "; ";
+  limitation_ += sentence;
 }
 
 // Told with 0 when it has been 1 once.
@@ -273,6 +338,7 @@ void host_source::update(figure& f, instant now, board& out) {
     all[w] = look(what.ways[w], f.parts[w], out, now);
     if (!first_there) first_there = w;
   }
+  set_zeros_aside(f, all, out);
   set_aside(f, all, now, out);
   const auto best = f.choice.choose(all, now);
   if (best && all[*best].value) {
@@ -285,7 +351,15 @@ void host_source::update(figure& f, instant now, board& out) {
   } else if (!best && first_there) {
     // A node that can know the figure does not know it now; which way it went last stays shown.
     if (!f.announced) show(f, *first_there, metrics::stale_after(options_.period), out);
-    out.set_absent(f.series, all[f.announced.value_or(*first_there)].why);
+    const auto last = f.announced.value_or(*first_there);
+    out.set_absent(f.series, all[last].why);
+    const auto less = std::ranges::find_if(all, [](const contender& c) { return c.value.has_value(); });
+    if (less != all.end())
+      doubt(fmt::format(
+          "{} has no value while {}, its best source, has none: {} measures less of the machine, and "
+          "by lowest watts this node would win; mend {}, or start the agent anew to go on with {}",
+          what.family, what.ways[last].source, what.ways[static_cast<std::size_t>(less - all.begin())].source,
+          what.ways[last].source, what.ways[static_cast<std::size_t>(less - all.begin())].source));
   } else if (!best && f.announced) {
     out.remove_group(f.group);
     f.announced.reset();

@@ -18,22 +18,32 @@ namespace binnacle::agent {
 /// only say "temp1" or "SYSTIN" measure some spot of the board.
 inline const std::vector<std::string> usual_inlets{"*inlet*", "*ambient*"};
 
+/// Sensors of hwmon whose sum is what the processors of an Arm server draw: Ampere's cores and the rest of
+/// the SoC (drivers/hwmon/xgene-hwmon.c), and a SoC of which the firmware tells by SCMI. Not here: what one
+/// driver tells a second time (smpro), and meters that may contain each other (NVIDIA Grace's power_meter).
+inline const std::vector<std::string> usual_powers{"apm_xgene*/CPU power", "apm_xgene*/IO power",
+                                                   "scmi_sensors*/soc"};
+
 struct host_options {
   duration period = std::chrono::seconds(1);
   /// What counts as inlet where no BMC gives one, as matches_glob() has it: tried against a hwmon sensor's
   /// label, its chip and label ("nct6798-isa-0290/SYSTIN"), and a thermal zone's type.
   std::vector<std::string> inlets = usual_inlets;
+  /// Which sensors of hwmon make host_power_watts together where neither BMC nor RAPL tells; as above.
+  std::vector<std::string> powers = usual_powers;
   /// Where the machine says what it is, for host_hardware_info.
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
 };
 
 /// The node's best figures, so that one policy fits a mixed fleet: host_power_watts from DCMI, else the BMC's
-/// power sensors, else psys, else RAPL; host_inlet_temperature_celsius from the BMC, else from a sensor of
-/// hwmon, else from a thermal zone that are named as inlets. The label `source` says which. They are made of
-/// what the other sources have put on the board, so this one is read after them; a value is as old as the
-/// oldest of its parts, and goes with them. A way that contradicts the machine's parts (whole_machine_check)
-/// is set aside: its series are withheld, the next way counts, and it is looked at again.
+/// power sensors, else psys, else RAPL, else the powercap zones of arm-scmi, else hwmon's sensors of the
+/// processors; host_inlet_temperature_celsius from the BMC, else from a sensor of hwmon, else from a thermal
+/// zone that are named as inlets. The label `source` says which. They are made of what the other sources have
+/// put on the board, so this one is read after them; a value is as old as the oldest of its parts, and goes
+/// with them. A way that contradicts the machine's parts (whole_machine_check) is set aside: its series are
+/// withheld and it is looked at again. Meanwhile the next way counts, unless that measures less than what
+/// counted before.
 class host_source final : public source {
  public:
   explicit host_source(host_options options, clocks time = {});
@@ -66,6 +76,8 @@ class host_source final : public source {
   void find_parts(figure& f, const board& from) const;
   void show(figure& f, std::size_t way, duration stale_after, board& out) const;
   void set_aside(figure& f, std::vector<contender>& all, instant now, board& out);
+  void set_zeros_aside(const figure& f, std::vector<contender>& all, board& out);
+  void doubt(std::string sentence);
   void show_set_aside(std::string_view way, disbelief why, board& out);
   void update(figure& f, instant now, board& out);
 

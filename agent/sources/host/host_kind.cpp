@@ -7,10 +7,14 @@ void host_kind::bind(config_spec& spec) {
   spec.add("inlet-sensors", inlets_,
            "hwmon sensors (LABEL or CHIP/LABEL) and thermal zones (TYPE) that count as air inlet where no "
            "BMC gives one: names with * and ?");
+  spec.add(
+      "power-sensors", powers_,
+      "hwmon sensors (LABEL or CHIP/LABEL) whose sum is host_power_watts where neither a BMC nor RAPL nor "
+      "arm-scmi tells it: names with * and ?; none may contain another");
 }
 
 std::unique_ptr<source> host_kind::make(const settings& s, const source_parts& /*with*/) const {
-  return std::make_unique<host_source>(host_options{s.period, inlets_, s.proc_root, s.sys_root});
+  return std::make_unique<host_source>(host_options{s.period, inlets_, powers_, s.proc_root, s.sys_root});
 }
 
 }  // namespace binnacle::agent

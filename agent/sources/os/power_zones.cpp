@@ -22,6 +22,14 @@ bool shows_power(const fs::path& folder) {
   return fs::exists(folder / "power_uw", bad);
 }
 
+// "arm-scmi:0:1" is a part of "arm-scmi:0", if that is among the sorted entries.
+bool is_part(const std::string& entry, const std::vector<std::string>& entries) {
+  for (auto colon = entry.rfind(':'); colon != entry.npos && colon > 0; colon = entry.rfind(':', colon - 1)) {
+    if (std::ranges::binary_search(entries, entry.substr(0, colon))) return true;
+  }
+  return false;
+}
+
 sensor_chip& chip_of(sensor_chips& chips, const fs::path& parent, const std::string& control_type) {
   const auto known = std::ranges::find(chips.all, control_type, &sensor_chip::name);
   if (known != chips.all.end()) return *known;
@@ -58,7 +66,8 @@ sensor_chips find_power_zones(const std::string& sys_root) {
     } else if (std::ranges::any_of(chip.sensors, taken)) {
       zone += " " + entry;
     }
-    chip.sensors.push_back({.family = "os_powercap_power_watts",
+    const bool part = is_part(entry, entries);
+    chip.sensors.push_back({.family = part ? "os_powercap_part_power_watts" : "os_powercap_power_watts",
                             .labels = {{"chip", chip.name}, {"zone", std::move(zone)}},
                             .input = parent / entry / "power_uw",
                             .unit = 1e-6});

@@ -47,8 +47,9 @@ struct sensor_chips {
 result<sensor_chips> find_hwmon_chips(const std::string& sys_root, bool every_core);
 
 /// Zones below SYS/class/powercap that say their power themselves, each control type as a chip: arm-scmi, by
-/// which the firmware of Arm servers tells it (a mean over its own interval), and dtpm. None where there is
-/// no such folder. Blocks: reads folders and names. Source: Linux Documentation/power/powercap/powercap.rst,
+/// which the firmware of Arm servers tells it (a mean over its own interval), and dtpm. A zone inside of
+/// another one has a family of its own, so that those outside may be added up. None where there is no such
+/// folder. Blocks: reads folders and names. Source: Linux Documentation/power/powercap/powercap.rst,
 /// drivers/powercap/arm_scmi_powercap.c.
 sensor_chips find_power_zones(const std::string& sys_root);
 

@@ -1,6 +1,7 @@
 #include "agent/sources/rapl/energy_meter.hpp"
 
 #include <chrono>
+#include <utility>
 
 namespace binnacle::agent {
 namespace {
@@ -8,6 +9,8 @@ namespace {
 constexpr duration least_interval = std::chrono::milliseconds(20);
 // While policies watch, readings are 200 ms apart: some that find the same number must not make holes.
 constexpr duration hold = std::chrono::seconds(1);
+// RAPL is exact to some percent; a mean that is lower by less than that is no lower number.
+constexpr double exact_to = 0.05;
 
 }  // namespace
 
@@ -16,6 +19,7 @@ void energy_meter::start_at(std::uint64_t energy_uj, instant when, wire::absence
   interrupted_ = false;
   last_uj_ = energy_uj;
   last_at_ = when;
+  last_mean_.reset();
   reason_ = why;
 }
 
@@ -33,6 +37,11 @@ void energy_meter::stand_still(duration since) noexcept {
   }
 }
 
+bool energy_meter::may_have_died(double before, double mean, double seconds) const noexcept {
+  if (limits_.still_after == duration::zero()) return false;
+  return (before * (1 - exact_to) - mean) * seconds > limits_.step_joules;
+}
+
 wire::absence energy_meter::energy_reason() const noexcept {
   if (limits_.still_after == duration::zero()) return wire::absence::none;
   if (is_dead() || reason_ == wire::absence::no_data) return reason_;
@@ -46,8 +55,10 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
   if (elapsed < least_interval) return;
   if (energy_uj == last_uj_ && limits_.still_after > duration::zero()) return stand_still(elapsed);
   moved_ = true;
-  if (is_dead())
+  if (is_dead()) {
+    was_dead_ = true;
     return start_at(energy_uj, when, wire::absence::gap);  // how long it really counted is unknown
+  }
 
   const auto range = limits_.range_uj;
   const bool fell = energy_uj < last_uj_;
@@ -61,8 +72,12 @@ void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
     return start_at(energy_uj, when, wire::absence::gap);
   }
   total_uj_ += used_uj;
-  watts_ = static_cast<double>(used_uj) / 1e6 / seconds;
-  start_at(energy_uj, when, wire::absence::none);
+  const double mean = static_cast<double>(used_uj) / 1e6 / seconds;
+  const auto before = last_mean_;  // which this move proves to be of a living counter
+  const bool waits = !before && std::exchange(was_dead_, false);
+  watts_ = before && may_have_died(*before, mean, seconds) ? *before : mean;
+  start_at(energy_uj, when, waits ? wire::absence::gap : wire::absence::none);
+  last_mean_ = mean;
 }
 
 }  // namespace binnacle::agent

@@ -24,14 +24,20 @@ namespace binnacle::agent {
 /// A counter that must move (`still_after`) and does not is no reading of 0 W: what it had when it last moved
 /// stays the start, so that one which moves seldom still gives the right mean. For a second the last power
 /// stays; then there is none (no_data), and from `still_after` on the counter is dead: `never_moved`, or
-/// `stands_still` when it moved once. When it moves again that reading is a new start (`gap`). Source: Linux
-/// Documentation/power/powercap/powercap.rst; drivers/powercap/intel_rapl_common.c.
+/// `stands_still` when it moved once. When it moves again that reading is a new start (`gap`).
+///
+/// A counter that dies between two readings leaves a mean that is too low, and looks like a machine that
+/// calms down. Only the next reading tells: a live counter has moved again. So where the counter must move, a
+/// mean that is more than 5 % below the one before is given when the counter has moved after it, one reading
+/// late; until then watts() stays. A rise is given at once. Of a counter that was dead the first mean waits
+/// likewise. Source: Linux Documentation/power/powercap/powercap.rst; drivers/powercap/intel_rapl_common.c.
 class energy_meter {
  public:
   struct limits {
     std::uint64_t range_uj = 0;  ///< max_energy_range_uj; 0: unknown, then a counter that falls is a reset
     double most_watts = 0;       ///< more than this zone can draw, for telling a wrap from a reset; > 0
     duration still_after{};      ///< it must have moved by then (zone_rule); zero: it may stand still
+    double step_joules = 0;      ///< it may count in steps of this (zone_rule): one less is no fall
   };
   explicit energy_meter(limits l) noexcept : limits_(l) {}
 
@@ -47,7 +53,8 @@ class energy_meter {
 
   /// Why there is no power, or none.
   wire::absence reason() const noexcept { return reason_; }
-  /// Mean power between the last two readings. Units: watts. Meaningful when reason() is none.
+  /// Mean power between the last two readings, or the two before those when that fell and the counter has not
+  /// moved since. Units: watts. Meaningful when reason() is none.
   double watts() const noexcept { return watts_; }
   /// Why total_uj() says nothing, or none: of a counter that must move and has not, 0 J would be a claim.
   wire::absence energy_reason() const noexcept;
@@ -61,6 +68,7 @@ class energy_meter {
  private:
   void start_at(std::uint64_t energy_uj, instant when, wire::absence why) noexcept;
   void stand_still(duration since) noexcept;
+  bool may_have_died(double before, double mean, double seconds) const noexcept;
   bool is_dead() const noexcept {
     return reason_ == wire::absence::never_moved || reason_ == wire::absence::stands_still;
   }
@@ -69,10 +77,12 @@ class energy_meter {
   bool started_ = false;
   bool interrupted_ = false;
   bool moved_ = false;
+  bool was_dead_ = false;  // and has not given a mean since
   std::uint64_t last_uj_ = 0;
   instant last_at_{};
   std::uint64_t total_uj_ = 0;
   double watts_ = 0;
+  std::optional<double> last_mean_;  // between the last two moves; watts_, unless it waits for another move
   wire::absence reason_ = wire::absence::not_read_yet;
 };
 

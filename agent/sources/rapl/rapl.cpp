@@ -118,7 +118,11 @@ void rapl_source::choose_door(metered_zone& known, const std::vector<power_event
 void rapl_source::adopt(const rapl_zone& z, const std::vector<power_event>& events, board& out) {
   auto* known = find(z);
   if (known == nullptr) {
-    zones_.push_back({.about = z, .meter = energy_meter({0, most_watts(z), rule_of(z.zone).still_after})});
+    const auto rule = rule_of(z.zone);
+    zones_.push_back(
+        {.about = z,
+         .meter = energy_meter({0, most_watts(z), rule.must_move ? options_.still_after : duration::zero(),
+                                rule.step_joules})});
     known = &zones_.back();
   }
   known->about = z;
@@ -235,17 +239,16 @@ wire::absence rapl_source::why_no_watts(const metered_zone& z) {
   return zero && !rule_of(z.about.zone).may_be_zero ? wire::absence::implausible : reason;
 }
 
-std::string rapl_source::why_unbelieved(const metered_zone& z) {
+std::string rapl_source::why_unbelieved(const metered_zone& z) const {
   const auto what = full_name(z.about) + (z.counter ? ", energy by the perf PMU power," : "");
   switch (why_no_watts(z)) {
     case wire::absence::never_moved:
       return fmt::format("{} has never moved since it was first seen, so it is no value: {}; {}", what,
                          why_counters_are_dead, dead_counter_remedy);
     case wire::absence::stands_still:
-      return fmt::format(
-          "{} stands still for more than {} s, so it is no value: {}", what,
-          std::chrono::duration_cast<std::chrono::seconds>(rule_of(z.about.zone).still_after).count(),
-          reload_remedy);
+      return fmt::format("{} stands still for more than {} s, so it is no value: {}", what,
+                         std::chrono::duration_cast<std::chrono::seconds>(options_.still_after).count(),
+                         reload_remedy);
     case wire::absence::implausible:
       return fmt::format("{} says 0 W of a thing that is on, so it is no value: {}", what, reload_remedy);
     default: return {};

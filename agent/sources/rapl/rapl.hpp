@@ -2,6 +2,7 @@
 
 #include "agent/clocks.hpp"
 #include "agent/source.hpp"
+#include "agent/sources/power_rules.hpp"
 #include "agent/sources/rapl/energy_meter.hpp"
 #include "agent/sources/rapl/power_pmu.hpp"
 #include "agent/sources/rapl/powercap_files.hpp"
@@ -21,6 +22,7 @@ struct rapl_options {
   std::string proc_root = "/proc";
   duration period = std::chrono::seconds(1);
   duration least_period = std::chrono::milliseconds(200);  ///< while a policy watches
+  duration still_after = usual_still_after;  ///< a counter that must move and has not for so long is dead
   double tdp_watts = 0;  ///< per package, where the kernel does not say (AMD, some clients); 0: unknown
   /// How probe() lets time pass between two looks at a counter; blocks.
   std::function<void(duration)> pause = [](duration d) { std::this_thread::sleep_for(d); };
@@ -74,7 +76,7 @@ class rapl_source final : public source {
   double most_watts(const rapl_zone& z) const;
   static wire::absence why_no_watts(const metered_zone& z);
   std::string why_unreadable(const metered_zone& z, const powercap_number& n) const;
-  static std::string why_unbelieved(const metered_zone& z);
+  std::string why_unbelieved(const metered_zone& z) const;
   powercap_number read_zone(metered_zone& z, board& out);
   void read_package(metered_zone& z, wire::absence reason, board& out);
 

@@ -17,6 +17,9 @@ void rapl_kind::bind(config_spec& spec) {
   add_period(spec, name(), period_, minutes(1));
   spec.add("rapl-least-period", least_period_, milliseconds(50), minutes(1),
            "shortest period an aggregator may ask of rapl");
+  spec.add(
+      "rapl-still-after", still_after_, std::chrono::seconds(2), std::chrono::hours(1),
+      "time after which an energy counter of a package, of memory or of psys that has not moved is dead");
   spec.add("rapl-tdp", tdp_watts_, 0, 10'000,
            "watts of one package's TDP where the kernel does not say; 0: unknown");
 }
@@ -41,6 +44,7 @@ rapl_options rapl_kind::options(const settings& s) const {
   o.proc_root = s.proc_root;
   o.period = s.period_of(period_);
   o.least_period = least_period_;
+  o.still_after = still_after_;
   o.tdp_watts = tdp_watts_;
   return o;
 }

@@ -16,6 +16,7 @@ class rapl_kind final : public source_kind {
  private:
   duration period_{};
   duration least_period_ = rapl_options{}.least_period;
+  duration still_after_ = rapl_options{}.still_after;
   double tdp_watts_ = 0;
 };
 

@@ -31,7 +31,7 @@ struct looked_at {
   bool is_dead() const { return must_move && !moved && first.reason == wire::absence::none; }
 };
 
-bool must_move(const rapl_zone& z) { return rule_of(z.zone).still_after > duration::zero(); }
+bool must_move(const rapl_zone& z) { return rule_of(z.zone).must_move; }
 
 looked_at at_perf(const power_event& e, const perf_opener& open, bool must_move) {
   auto counter = std::make_shared<power_counter>(e, open);
