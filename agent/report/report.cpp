@@ -5,6 +5,7 @@
 #include "agent/report/scrub.hpp"
 #include "agent/report/shrink.hpp"
 #include "agent/sources/cpu_list.hpp"
+#include "agent/sources/cpu_topology.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/rapl/power_pmu.hpp"
 #include "common/glob.hpp"
@@ -24,6 +25,7 @@
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace binnacle::agent {
 namespace {
@@ -59,14 +61,12 @@ std::string kept_of_flags(std::string_view flags) {
 // The first CPU's lines: all are of one kind, but for a hybrid's, which its PMUs tell apart.
 YAML::Node cpu_of(const std::string& proc_root, const cleaner& clean) {
   YAML::Node cpu(YAML::NodeType::Map);
-  std::ifstream text(proc_root + "/cpuinfo");
-  for (std::string line; std::getline(text, line) && !(line.empty() && cpu.size() > 0);) {
-    const auto colon = line.find(':');
-    if (colon == line.npos) continue;
-    const std::string key(trimmed(std::string_view(line).substr(0, colon)));
-    const auto value = trimmed(std::string_view(line).substr(colon + 1));
+  std::vector<char> buffer;
+  const auto text = kernel_file(proc_root + "/cpuinfo").read(buffer);
+  if (!text) return cpu;
+  for (const auto& [key, value] : first_cpu(*text)) {
     if (std::ranges::find(kept_lines, key) == kept_lines.end()) continue;
-    cpu[key] = key == "flags" ? kept_of_flags(value) : std::string(clip(clean(value), 500));
+    cpu[std::string(key)] = key == "flags" ? kept_of_flags(value) : std::string(clip(clean(value), 500));
   }
   return cpu;
 }
@@ -105,11 +105,10 @@ YAML::Node cpus_of(const std::string& sys_root) {
   const auto folder = sys_root + "/devices/system/cpu/";
   std::set<std::string> sockets, cores;
   for (const unsigned cpu : read_cpu_list(folder + "online").value_or(std::vector<unsigned>())) {
-    const auto topology = fmt::format("{}cpu{}/topology/", folder, cpu);
-    const auto socket = read_line(topology + "physical_package_id").value_or("?");
+    const auto seat = seat_of(sys_root, cpu);
+    const auto socket = seat.package.value_or("?");
     sockets.insert(socket);
-    cores.insert(fmt::format("{}:{}:{}", socket, read_line(topology + "die_id").value_or("?"),
-                             read_line(topology + "core_id").value_or("?")));
+    cores.insert(fmt::format("{}:{}:{}", socket, seat.die.value_or("?"), seat.core.value_or("?")));
   }
   YAML::Node cpus(YAML::NodeType::Map);
   cpus.SetStyle(YAML::EmitterStyle::Flow);

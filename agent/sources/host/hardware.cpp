@@ -1,16 +1,14 @@
 #include "agent/sources/host/hardware.hpp"
 
-#include "agent/sources/cpu_list.hpp"
+#include "agent/sources/cpu_topology.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/os/proc_text.hpp"
-#include "common/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -19,29 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What follows "NAME :" on its line; empty if there is none. Keys are padded with tabs.
-std::string_view value_of(std::string_view text, std::string_view key) {
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    const auto line = text.substr(0, end);
-    text = end == text.npos ? std::string_view() : text.substr(end + 1);
-    const auto colon = line.find(':');
-    if (colon == line.npos || trimmed(line.substr(0, colon)) != key) continue;
-    return trimmed(line.substr(colon + 1));
-  }
-  return {};
-}
-
 unsigned sockets_of(const std::string& sys_root) {
   std::set<std::string> packages;
-  std::error_code bad;
-  for (fs::directory_iterator it(sys_root + "/devices/system/cpu", bad), end; !bad && it != end;
-       it.increment(bad)) {
-    const auto name = it->path().filename().string();
-    if (!name.starts_with("cpu") || !parse_unsigned(std::string_view(name).substr(3))) continue;
-    // -1: a machine whose firmware does not say.
-    if (auto id = read_line(it->path().string() + "/topology/physical_package_id"); id && *id != "-1")
-      packages.insert(*std::move(id));
+  const auto cpus = find_cpus(sys_root);
+  for (const unsigned cpu : cpus ? *cpus : std::vector<unsigned>()) {
+    if (auto seat = seat_of(sys_root, cpu); seat.package) packages.insert(*std::move(seat.package));
   }
   return std::max(1u, static_cast<unsigned>(packages.size()));
 }
@@ -62,8 +42,13 @@ unsigned accelerators_of(const std::string& sys_root) {
 }  // namespace
 
 std::string cpu_name(std::string_view cpuinfo) {
-  if (const auto model = value_of(cpuinfo, "model name"); !model.empty()) return std::string(model);
-  const auto maker = value_of(cpuinfo, "CPU implementer"), part = value_of(cpuinfo, "CPU part");
+  const auto said = first_cpu(cpuinfo);
+  const auto value_of = [&](std::string_view name) {
+    const auto at = std::ranges::find(said, name, &decltype(said)::value_type::first);
+    return at == said.end() ? std::string_view() : at->second;
+  };
+  if (const auto model = value_of("model name"); !model.empty()) return std::string(model);
+  const auto maker = value_of("CPU implementer"), part = value_of("CPU part");
   if (maker.empty() || part.empty()) return {};
   return fmt::format("implementer {} part {}", maker, part);
 }

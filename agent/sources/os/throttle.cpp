@@ -1,9 +1,9 @@
 #include "agent/sources/counter_rate.hpp"
-#include "agent/sources/kernel_file.hpp"
+#include "agent/sources/cpu_topology.hpp"
 #include "agent/sources/os/number_files.hpp"
 #include "agent/sources/os/part.hpp"
-#include "common/os_error.hpp"
-#include "common/text.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -68,27 +68,22 @@ class throttle_part final : public os_part {
   using core_folders = std::map<std::string, std::vector<std::string>>;
 
   result<core_folders> find() {
-    std::error_code bad;
-    std::map<std::uint64_t, std::string> cpus;
-    fs::directory_iterator it(cpus_, bad);
-    if (bad) return error{errc_of(bad.value()), cpus_ + ": " + describe(bad.value())};
-    for (const fs::directory_iterator end; !bad && it != end; it.increment(bad)) {
-      const auto name = it->path().filename().string();
-      if (!name.starts_with("cpu")) continue;
-      if (const auto number = parse_unsigned(name.substr(3))) cpus[*number] = it->path();
-    }
+    const auto cpus = find_cpus(options_.sys);
+    if (!cpus) return cpus.error();
     core_folders found;
     std::set<std::string> cores;
+    std::error_code bad;
     masked_ = false;
-    for (const auto& [number, cpu] : cpus) {
-      const auto folder = cpu + "/thermal_throttle";
+    for (const unsigned cpu : *cpus) {
+      const auto folder = fmt::format("{}/cpu{}/thermal_throttle", cpus_, cpu);
       if (!fs::exists(folder + "/package_throttle_count", bad)) {
         masked_ = masked_ || fs::exists(folder, bad);
         continue;
       }
-      const auto package = read_line(cpu + "/topology/physical_package_id").value_or("0");
-      const auto core = package + "/" + read_line(cpu + "/topology/die_id").value_or("") + "/" +
-                        read_line(cpu + "/topology/core_id").value_or(std::to_string(number));
+      const auto seat = seat_of(options_.sys, cpu);
+      const auto package = seat.package.value_or("0");
+      const auto core =
+          fmt::format("{}/{}/{}", package, seat.die.value_or(""), seat.core.value_or(std::to_string(cpu)));
       if (cores.insert(core).second) found[package].push_back(folder);
     }
     if (!found.empty()) return found;

@@ -1,6 +1,7 @@
 #include "agent/sources/rapl/power_pmu.hpp"
 
 #include "agent/sources/absence_of.hpp"
+#include "agent/sources/cpu_topology.hpp"
 #include "agent/sources/kernel_file.hpp"
 #include "agent/sources/pmu_device.hpp"
 #include "common/text.hpp"
@@ -27,26 +28,19 @@ constexpr std::array<known_event, 5> known_events{{{"energy-pkg", "package"},
                                                    {"energy-gpu", "uncore"},
                                                    {"energy-psys", "psys"}}};
 
-struct seat {
-  unsigned cpu = 0;
-  std::string package, die;
-};
-
-std::vector<seat> seats_of(const std::string& sys_root, const std::vector<unsigned>& cpus) {
-  std::vector<seat> seats;
+// Of those CPUs whose package is known.
+std::vector<cpu_seat> seats_of(const std::string& sys_root, const std::vector<unsigned>& cpus) {
+  std::vector<cpu_seat> seats;
   for (const unsigned cpu : cpus) {
-    const auto topology = fmt::format("{}/devices/system/cpu/cpu{}/topology/", sys_root, cpu);
-    auto package = read_line(topology + "physical_package_id");
-    if (!package || !parse_unsigned(*package)) continue;
-    seats.push_back({cpu, *std::move(package), read_line(topology + "die_id").value_or("0")});
+    if (auto seat = seat_of(sys_root, cpu); seat.package) seats.push_back(std::move(seat));
   }
   return seats;
 }
 
 // "0", and "0-die-1" where a package has several dies with counters of their own.
-std::string label_of(const seat& s, const std::vector<seat>& all) {
-  const auto alone = std::ranges::count(all, s.package, &seat::package) == 1;
-  return alone ? s.package : fmt::format("{}-die-{}", s.package, s.die);
+std::string label_of(const cpu_seat& s, const std::vector<cpu_seat>& all) {
+  const auto alone = std::ranges::count(all, s.package, &cpu_seat::package) == 1;
+  return alone ? *s.package : fmt::format("{}-die-{}", *s.package, s.die.value_or("0"));
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "common/error.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace binnacle::agent {
+
+/// Where a CPU sits, as the kernel numbers it; nothing where it does not say ("-1", or no file).
+struct cpu_seat {
+  unsigned cpu = 0;
+  std::optional<std::string> package, die, core;
+};
+
+/// The CPUs of the machine, online or not, ascending. Errors: not_found, permission. Blocks: reads a folder.
+result<std::vector<unsigned>> find_cpus(const std::string& sys_root);
+
+/// Reads SYS/devices/system/cpu/cpuN/topology. Blocks: three small files. Source: Linux
+/// Documentation/ABI/stable/sysfs-devices-system-cpu.
+cpu_seat seat_of(const std::string& sys_root, unsigned cpu);
+
+/// What /proc/cpuinfo says of the first CPU: names and values in their order, views into `cpuinfo`. Pure.
+/// Source: Linux Documentation/arch/x86/cpuinfo.rst; show_cpuinfo() of each architecture.
+std::vector<std::pair<std::string_view, std::string_view>> first_cpu(std::string_view cpuinfo);
+
+}  // namespace binnacle::agent
