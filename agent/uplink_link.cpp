@@ -35,7 +35,6 @@ struct uplink_link::session {
   feed content;
   wire::batch batch;
   wire::bytes out;
-  std::uint64_t left_out = 0;    // of the machine's, already counted
   std::optional<error> refusal;  // of our certificate, which TLS 1.3 tells after the handshake
   bool over = false;             // nothing more is to be read; the writer sends what is left and closes
   bool said_goodbye = false;
@@ -209,13 +208,12 @@ void uplink_link::drain_events(session& s, instant now) {
 }
 
 void uplink_link::count_left_out(session& s, instant now) {
-  const wire::omissions& all = s.machine.left_out();
-  const auto fresh = all.items - std::exchange(s.left_out, all.items);
+  const auto fresh = s.machine.take_left_out();
   if (fresh == 0) return;
   core_->left_out += fresh;
-  core_->left_out_warning.say(
-      core_->log, now,
-      fmt::format("{}: left out of what the aggregator sent: {}", address_, all.last.message));
+  core_->left_out_warning.say(core_->log, now,
+                              fmt::format("{}: left out of what the aggregator sent: {}", address_,
+                                          s.machine.left_out().last.message));
 }
 
 void uplink_link::welcomed(session& s) {

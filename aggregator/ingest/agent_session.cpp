@@ -146,12 +146,12 @@ void agent_session::drain_events(instant now) {
 }
 
 void agent_session::count_left_out(instant now) {
-  const wire::omissions& all = machine_.left_out();
-  const auto fresh = all.items - std::exchange(left_out_, all.items);
+  const auto fresh = machine_.take_left_out();
   if (fresh == 0) return;
   core_->counters.left_out += fresh;
   core_->left_out_warning.say(
-      core_->log, now, fmt::format("{}: left out of what the agent sent: {}", who(), all.last.message));
+      core_->log, now,
+      fmt::format("{}: left out of what the agent sent: {}", who(), machine_.left_out().last.message));
 }
 
 void agent_session::on_catalog(instant now) {

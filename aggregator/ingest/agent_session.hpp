@@ -78,7 +78,6 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   bool shaken_ = false;               // the TLS handshake is done
   bool flushing_ = false;             // flush() runs
   bool counted_end_ = false;          // on_end() was here
-  std::uint64_t left_out_ = 0;        // of the machine's, already counted
   bool left_ = false;                 // leave() was here
   std::optional<async::event> gone_;  // flush() waits for the reader's end
   std::size_t wish_ = least_read;

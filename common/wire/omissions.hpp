@@ -11,12 +11,15 @@ namespace binnacle::wire {
 /// bound. Such an item costs itself, never the message that it came with nor the session.
 struct omissions {
   std::uint64_t items = 0;
-  fault last;  ///< what was wrong with the last one, for people
+  fault last;               ///< what was wrong with the last one, for people
+  std::uint64_t taken = 0;  ///< of the items, by take_new()
 
   void add(fault why, std::uint64_t n = 1) {
     items += n;
     last = std::move(why);
   }
+  /// How many came since the last call, for who counts them and tells of the last.
+  std::uint64_t take_new() { return items - std::exchange(taken, items); }
 };
 
 }  // namespace binnacle::wire

@@ -56,6 +56,8 @@ class session {
   const session_counters& counters() const noexcept { return counters_; }
   /// Of what the peer has sent in this session.
   const omissions& left_out() const noexcept { return left_out_; }
+  /// How many of them since the last call.
+  std::uint64_t take_left_out() { return left_out_.take_new(); }
 
  protected:
   explicit session(std::size_t first_frame_limit) : reader_(first_frame_limit) {}
