@@ -74,6 +74,8 @@ config_spec bind(settings& s, const source_kinds& kinds) {
   spec.add("read-budget", s.read_budget, 0.01, 100,
            "percent of one core that reading a source more often than its period, because policies watch it, "
            "may take");
+  spec.add("self-period", s.self_period, milliseconds(20), hours(1),
+           "time between two reads of what the agent says about itself");
   spec.add("sys-root", s.sys_root, "where the machine's /sys is mounted (/host/sys in a container)");
   spec.add("proc-root", s.proc_root, "where the machine's /proc is mounted");
   for (const auto& kind : kinds) kind->bind(spec);

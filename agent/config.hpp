@@ -26,6 +26,7 @@ struct settings {
   duration period = std::chrono::seconds(1);
   double read_budget = 0.5;  ///< percent of one core
   std::string frozen = "flag";
+  duration self_period = std::chrono::seconds(5);
   std::string sys_root = "/sys";
   std::string proc_root = "/proc";
 

@@ -241,11 +241,10 @@ result<void> serve(const settings& s, const source_kinds& kinds, const logger& l
     });
     p.reader->add(std::move(one));
   }
-  const auto slow = std::max<duration>(s.period, std::chrono::seconds(5));
   self_source::origins about{[&p] { return p.reader->report(); }, [&p] { return p.up->report(); },
                              [troubles] { return !troubles->empty(); },
                              [&p] { return dropped_by(p.servers); }};
-  p.reader->add(std::make_unique<self_source>(std::move(about), slow));
+  p.reader->add(std::make_unique<self_source>(std::move(about), s.self_period));
 
   if (!s.listen.empty()) {
     http::router routes;

@@ -17,8 +17,6 @@
 namespace binnacle::ipmi {
 namespace {
 
-constexpr auto patience = std::chrono::seconds(5);
-
 // Rounded up, so that a wait never ends a moment too early and then spins.
 int poll_ms(instant until) {
   const auto left = until - boot_clock::now();
@@ -59,8 +57,9 @@ result<void> remove_stale(const std::string& path) {
 
 }  // namespace
 
-std::unique_ptr<peer> peer::over(int in, int out) {
+std::unique_ptr<peer> peer::over(int in, int out, duration patience) {
   std::unique_ptr<peer> p(new peer);
+  p->patience_ = patience;
   p->in_ = in;
   p->out_ = out;
   p->arrived_ = true;
@@ -152,7 +151,7 @@ void peer::send_soon(const from_helper& message) {
 void peer::flush() {
   if (unsent_.empty()) return;
   const auto going = std::exchange(unsent_, {});
-  const auto limit = boot_clock::now() + patience;
+  const auto limit = boot_clock::now() + patience_;
   for (std::string_view left = going; !left.empty();) {
     const auto n = ::write(out_, left.data(), left.size());
     if (n > 0) {

@@ -5,6 +5,7 @@
 #include "common/clock.hpp"
 #include "common/error.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,8 +17,10 @@ namespace binnacle::ipmi {
 /// Blocking, for a program with one thread: poll(2) with a deadline.
 class peer {
  public:
-  /// Speaks over these two descriptors. When they end the program ends: see gone().
-  static std::unique_ptr<peer> over(int in, int out);
+  static constexpr duration usual_patience = std::chrono::seconds(5);
+  /// Speaks over these two descriptors. When they end the program ends: see gone(). An agent that takes
+  /// nothing for `patience` is hung up on.
+  static std::unique_ptr<peer> over(int in, int out, duration patience = usual_patience);
   /// Listens at `path`, replacing a socket that a dead helper left. `mode` is 0600 or 0660.
   /// Errors: invalid_input (something else is there, or a living helper), permission, io.
   static result<std::unique_ptr<peer>> listen(const std::string& path, unsigned mode);
@@ -30,8 +33,7 @@ class peer {
   void wait(instant until);
   /// The next message, if one came whole. A line that is none ends the connection.
   std::optional<from_agent> next();
-  /// One message out, after what send_soon() kept; nothing if nobody is there. An agent that takes nothing
-  /// for five seconds is hung up on.
+  /// One message out, after what send_soon() kept; nothing if nobody is there.
   void send(const from_helper& message);
   /// One message out with those that follow closely: readings of one round cost one system call here, and the
   /// agent wakes once.
@@ -55,6 +57,7 @@ class peer {
 
   int listener_ = -1;
   std::string path_;
+  duration patience_ = usual_patience;
   int in_ = -1, out_ = -1;
   bool arrived_ = false;
   line_buffer lines_;

@@ -41,12 +41,13 @@ class Loop(unittest.TestCase):
         self.addCleanup(self.trial.stop)
         self.trial.make_certificates(["cool", "warm"])
 
-    def begin(self, text, *more):
+    def begin(self, text, *more, agents=()):
+        """`more` are flags of the aggregator, `agents` of the agents."""
         self.trial.write_policy(text)
         self.trial.start_aggregator(*more)
         for node, watts in (("cool", 40), ("warm", 60)):
             self.trial.start_package(node, watts)
-            self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node))
+            self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node), *agents)
         self.trial.wait_for("watts of both nodes", lambda: len(self.trial.metric(METRIC)) == 2)
 
     def ask(self, verb, nodes):
@@ -89,7 +90,7 @@ class Loop(unittest.TestCase):
     def test_a_package_whose_counter_dies_has_no_watts_for_the_policy(self):
         # By lowest watts alone a dead counter's 0 W would win every placement.
         self.begin(policy(rule("dontschedule", 10000, metric="host_power_watts", more="      onMissing: Reject\n")
-                          + rule("deschedule", 150, metric="host_power_watts")))
+                          + rule("deschedule", 150, metric="host_power_watts")), agents=["--rapl-still-after", "2s"])
         self.until_passing(["cool", "warm"])
         self.trial.heat("warm", "psys stop\npackage-0 stop")
 
@@ -104,16 +105,39 @@ class Loop(unittest.TestCase):
         self.trial.wait_for("the reason", lambda: reason("rapl_power_watts") == "stands_still", 30)
         self.trial.wait_for("the same of the node's best figure", lambda: reason("host_power_watts") == "stands_still")
         self.assertIn('"state":"frozen"', self.trial.ask("ops", "/api/v1/nodes/warm")[1])
-        self.assertIn("stands still for more than 10 s", self.trial.ask("ops", "/api/v1/status")[1])
+        self.assertIn("stands still for more than 2 s", self.trial.ask("ops", "/api/v1/status")[1])
         self.trial.heat("warm", "psys go\npackage-0 go")
         self.until_passing(["cool", "warm"], 20)
+
+    def test_a_node_whose_sensor_dies_wins_no_placement_by_lowest_watts(self):
+        # 69 W of the platform at warm, of which 34 W are packages and memory: less than the 40 W of the platform at cool.
+        self.begin(policy("    scheduleonmetric:\n      rules:\n      - {metricname: host_power_watts, operator: LessThan}\n"),
+                   agents=["--rapl-still-after", "2s"])
+        self.trial.heat("cool", 2)
+        self.trial.heat("warm", 15)
+
+        def warm_is(state):
+            """Whether host_power_watts of warm is so; it may be absent, but never lower because of the sensor."""
+            node = json.loads(self.trial.ask("ops", "/api/v1/nodes?metric=host_power_watts")[1])["nodes"][-1]
+            figure = node["values"]["host_power_watts"]
+            if "value" in figure:
+                self.assertGreater(float(figure["value"]), 50)
+            return figure.get("absent", "there") == state
+
+        for _ in range(2):
+            self.trial.wait_for("warm's watts", lambda: warm_is("there"))
+            self.trial.heat("warm", "psys stop")
+            self.trial.wait_for("the reason", lambda: warm_is("stands_still"), 60)
+            scores = {row["Host"]: row["Score"] for row in self.ask("prioritize", ["cool", "warm"])}
+            self.assertGreater(scores["cool"], scores["warm"])
+            self.trial.heat("warm", "psys go")
 
     def test_a_dead_psys_never_counts_and_rapl_does(self):
         self.trial.start_package("cool", 40)
         self.trial.heat("cool", "psys stop")
         self.trial.write_policy(policy(rule("dontschedule", 10000, metric="host_power_watts")))
         self.trial.start_aggregator()
-        self.trial.start_agent("cool", "--sys-root", self.trial.sysroot("cool"))
+        self.trial.start_agent("cool", "--sys-root", self.trial.sysroot("cool"), "--rapl-still-after", "2s")
         self.trial.wait_for("RAPL's watts", lambda: self.trial.metric("host_power_watts_rapl"))
         self.assertFalse(self.trial.metric("host_power_watts_psys"))
         self.trial.wait_for("the reason", lambda: "psys has never moved" in self.trial.ask("ops", "/api/v1/status")[1], 30)
@@ -239,7 +263,7 @@ class Loop(unittest.TestCase):
             items = self.trial.metric("binnacle_agent_source_period_seconds_rapl")
             return {item["describedObject"]["name"]: item["value"] for item in items}
 
-        self.begin(policy(rule("dontschedule", 1000, metric="os_load1")))
+        self.begin(policy(rule("dontschedule", 1000, metric="os_load1")), agents=["--self-period", "200ms"])
         self.trial.wait_for("one read a second", lambda: periods() == {"cool": "1", "warm": "1"})
         self.trial.write_policy(policy(rule("dontschedule", 10000)))
         self.trial.wait_for("five reads a second", lambda: periods() == {"cool": "200m", "warm": "200m"})

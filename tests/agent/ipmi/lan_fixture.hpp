@@ -22,9 +22,20 @@ struct lan_fixture {
   }
   std::vector<std::string> flags(const std::string& privilege = "admin",
                                  const std::string& call_timeout = "1s") const {
-    return {"--host",         bmc.address(), "--credentials-file", bmc.folder() + "/credentials",
-            "--privilege",    privilege,     "--cache-folder",     bmc.folder() + "/cache",
-            "--call-timeout", call_timeout,  "--log-level",        "debug"};
+    return {"--host",
+            bmc.address(),
+            "--credentials-file",
+            bmc.folder() + "/credentials",
+            "--privilege",
+            privilege,
+            "--cache-folder",
+            bmc.folder() + "/cache",
+            "--call-timeout",
+            call_timeout,
+            "--retry",
+            "100ms",
+            "--log-level",
+            "debug"};
   }
   bmc_sim bmc;
 };

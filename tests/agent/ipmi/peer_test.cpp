@@ -205,11 +205,11 @@ TEST_CASE("an agent that takes nothing is hung up on, and does not hold the help
   agent_end agent(ends[0]);
   const int small = 4096;
   ::setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
-  const auto p = peer::over(ends[1], ends[1]);
+  const auto p = peer::over(ends[1], ends[1], 100ms);
   const auto before = boot_clock::now();
   for (int i = 0; i < 10'000 && p->connected(); ++i) p->send(pong{1});
   CHECK_FALSE(p->connected());
-  CHECK(boot_clock::now() - before < 15s);
+  CHECK(boot_clock::now() - before >= 100ms);
   CHECK(p->ended_because() == "it takes nothing any more");
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("as a sidecar it serves one agent after the other, with everything tol
       bmc.shim_environment());
   {
     socket_agent first(path);
-    first.say(selection{});
+    first.say(every(100));
     REQUIRE(first.next_reading("20.0.01"));
     struct ::stat about {};
     REQUIRE(::stat(path.c_str(), &about) == 0);
@@ -127,7 +127,7 @@ TEST_CASE("as a sidecar it serves one agent after the other, with everything tol
     socket_agent second(path);
     REQUIRE(second.until([](const auto& m) { return std::holds_alternative<status>(m); }));
     CHECK(second.last<status>()->message.find("one at a time") != std::string::npos);
-    second.listen(1s);
+    second.listen(patience);  // to its end
     CHECK(second.ended);
     CHECK(first.next_reading("20.0.01"));
   }
@@ -135,7 +135,7 @@ TEST_CASE("as a sidecar it serves one agent after the other, with everything tol
   REQUIRE(third.until_status(true));
   REQUIRE(third.until([](const auto& m) { return std::holds_alternative<inventory_end>(m); }));
   CHECK(third.sensor("20.0.01")->name == "Inlet Temp");
-  third.listen(1200ms);
+  third.listen(400ms);
   CHECK(third.count<reading>() == 0);  // the wishes of the one before are gone
   third.say(selection{});
   CHECK(third.next_reading("20.0.01"));

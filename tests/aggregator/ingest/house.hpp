@@ -63,7 +63,8 @@ struct house {
     while (!condition() && std::chrono::steady_clock::now() < end) co_await async::sleep_for(1ms);
     CHECK(condition());
   }
-  task<void> stop(std::chrono::milliseconds grace = 2s) {
+  /// The grace is only for agents that are still there: whoever waits for their goodbye gives more of it.
+  task<void> stop(std::chrono::milliseconds grace = 20ms) {
     auto stopped = std::make_shared<bool>(false);
     door->stop(grace, [stopped] { *stopped = true; });
     auto done = [stopped] { return *stopped; };
