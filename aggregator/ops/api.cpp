@@ -76,18 +76,27 @@ const char* no_identity =
 api::api(const policy::view& nodes, const decision::ring& decisions, api_sources sources)
     : nodes_(nodes), decisions_(decisions), sources_(std::move(sources)) {}
 
+std::optional<http::response> api::refusal(const http::request& r) const {
+  if (!sources_.identity_required || r.peer) return std::nullopt;
+  return http::response::failure(401, no_identity);
+}
+
+http::simple_handler api::guarded(handler h) {
+  return [this, h](const http::request& r, std::string_view) {
+    auto refused = refusal(r);
+    return refused ? std::move(*refused) : (this->*h)(r);
+  };
+}
+
 void api::page(http::router& routes, const std::string& path, handler h) {
-  routes.add("GET", path, [this, h](const http::request& r, std::string_view) {
-    if (sources_.identity_required && !r.peer) return http::response::failure(401, no_identity);
-    return (this->*h)(r);
-  });
+  routes.add("GET", path, guarded(h));
 }
 
 void api::sliced_page(http::router& routes, const std::string& path, slicer make) {
   const auto factory = [this, make](const http::request& r) {
     std::unique_ptr<http::slices> work;
-    if (sources_.identity_required && !r.peer) {
-      work = http::ready(http::response::failure(401, no_identity));
+    if (auto refused = refusal(r)) {
+      work = http::ready(std::move(*refused));
     } else if (running_.full()) {
       work = http::ready(http::slices_running::refusal(http::response::failure));
     } else {
@@ -106,11 +115,7 @@ void api::mount(http::router& routes) {
   sliced_page(routes, "/api/v1/nodes", &api::node_list);
   sliced_page(routes, "/api/v1/decisions", &api::decisions);
   sliced_page(routes, "/metrics/nodes", &api::node_metrics);
-  routes.add_prefix("/api/v1/nodes", [this](const http::request& r, std::string_view) {
-    if (sources_.identity_required && !r.peer) return http::response::failure(401, no_identity);
-    if (r.method != "GET") return http::response::failure(405, "only GET is served here");
-    return one_node(r);
-  });
+  routes.add_prefix("/api/v1/nodes", guarded(&api::one_node));
   http::mount_health(routes, sources_.health);
 }
 
@@ -162,6 +167,7 @@ std::unique_ptr<http::slices> api::decisions(const http::request& r) {
 }
 
 http::response api::one_node(const http::request& r) {
+  if (r.method != "GET") return http::response::failure(405, "only GET is served here");
   if (r.path.size() != 4 || r.path[3].empty())
     return http::response::failure(404, "there is nothing at this path: a node is /api/v1/nodes/NAME");
   const std::string& name = r.path[3];

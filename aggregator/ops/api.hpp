@@ -12,6 +12,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ class api {
  private:
   using handler = http::response (api::*)(const http::request&);
   using slicer = std::unique_ptr<http::slices> (api::*)(const http::request&);
+  /// The refusal of a caller who must have a certificate and has none. Every route but health asks here.
+  std::optional<http::response> refusal(const http::request& r) const;
+  http::simple_handler guarded(handler h);
   void page(http::router& routes, const std::string& path, handler h);
   void sliced_page(http::router& routes, const std::string& path, slicer make);
 
