@@ -2,6 +2,7 @@
 
 #include "agent/source_kind.hpp"
 #include "agent/uplink.hpp"
+#include "common/host_name.hpp"
 #include "common/log.hpp"
 #include "common/text.hpp"
 #include "common/wire/text.hpp"
@@ -9,12 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <tuple>
-#include <unistd.h>
 
 namespace binnacle::agent {
 namespace {
@@ -23,12 +22,6 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 
 error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
-  return lowered(std::string_view(name.data()));
-}
 
 }  // namespace
 
@@ -67,8 +60,8 @@ config_spec bind(settings& s, const source_kinds& kinds) {
   spec.group("What is read");
   spec.add("sources", s.sources, fmt::format("what to read: {}", fmt::join(offered_names(kinds), ", ")));
   spec.add("period", s.period, milliseconds(20), hours(1), "time between two reads of a source");
-  spec.add_choice(
-      "frozen", s.frozen, {"flag", "absent"},
+  spec.add_choice<on_frozen>(
+      "frozen", s.frozen, {{"flag", on_frozen::flag}, {"absent", on_frozen::absent}},
       "what a sensor that hangs gets: a flag in its source's status and in binnacle_agent_frozen_sensors, or "
       "no value either, with the reason frozen");
   spec.add("read-budget", s.read_budget, 0.01, 100,
@@ -104,7 +97,7 @@ config_spec bind(settings& s, const source_kinds& kinds) {
 }
 
 result<void> complete(settings& s, const source_kinds& kinds) {
-  if (s.node_name.empty()) s.node_name = host_name();
+  if (s.node_name.empty()) s.node_name = lowered(host_name());
   if (!wire::valid_node_name(s.node_name)) {
     return invalid(
         fmt::format("node-name \"{}\" is no node name: use letters, digits, '-', '.' and '_' (--node-name)",

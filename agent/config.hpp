@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/frozen_sensors.hpp"
 #include "common/config.hpp"
 
 #include <memory>
@@ -25,7 +26,7 @@ struct settings {
   std::vector<std::string> sources;  ///< bind() puts the usual ones in
   duration period = std::chrono::seconds(1);
   double read_budget = 0.5;  ///< percent of one core
-  std::string frozen = "flag";
+  on_frozen frozen = on_frozen::flag;
   duration self_period = std::chrono::seconds(5);
   std::string sys_root = "/sys";
   std::string proc_root = "/proc";

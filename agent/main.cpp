@@ -224,9 +224,8 @@ result<void> serve(const settings& s, const source_kinds& kinds, const logger& l
 
   parts p;
   async::task_group tasks(p.loop, log);
-  p.reader = std::make_unique<sampler>(
-      p.readings, log.part("sampler"), clocks{},
-      sampler_options{s.read_budget / 100, s.frozen == "absent" ? on_frozen::absent : on_frozen::flag});
+  p.reader = std::make_unique<sampler>(p.readings, log.part("sampler"), clocks{},
+                                       sampler_options{s.read_budget / 100, s.frozen});
   auto look_again = std::make_shared<async::event>(p.loop);
   const auto troubles = std::make_shared<async::reload_troubles>();
   const auto named = found.size() + 1;  // with ourselves

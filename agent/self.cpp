@@ -1,14 +1,11 @@
 #include "agent/self.hpp"
 
-#include "agent/sources/kernel_file.hpp"
-#include "common/text.hpp"
+#include "common/process_cost.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <sys/resource.h>
-#include <unistd.h>
 #include <utility>
 
 namespace binnacle::agent {
@@ -145,22 +142,11 @@ void self_source::read_budget(board& out, const uplink_report& report) {
 }
 
 void self_source::read_cost(board& out) {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  out.set(out.add_series(group_, "binnacle_agent_cpu_seconds_total", {}),
-          seconds(used.ru_utime) + seconds(used.ru_stime));
-  // Pages; the second field is what is resident. Source: proc(5), /proc/pid/statm.
+  const process_cost cost = own_cost();
+  out.set(out.add_series(group_, "binnacle_agent_cpu_seconds_total", {}), cost.cpu_seconds);
   const auto resident = out.add_series(group_, "binnacle_agent_resident_bytes", {});
-  const auto statm = read_line("/proc/self/statm");
-  const auto blank = statm ? statm->find(' ') : std::string::npos;
-  if (blank == std::string::npos) return out.set_absent(resident, wire::absence::missing);
-  const auto pages =
-      parse_unsigned(std::string_view(*statm).substr(blank + 1, statm->find(' ', blank + 1) - blank - 1));
-  if (!pages) return out.set_absent(resident, wire::absence::malformed);
-  out.set(resident, static_cast<std::int64_t>(*pages) * ::sysconf(_SC_PAGESIZE));
+  if (!cost.resident_bytes) return out.set_absent(resident, wire::absence::missing);
+  out.set(resident, static_cast<std::int64_t>(*cost.resident_bytes));
 }
 
 }  // namespace binnacle::agent

@@ -58,8 +58,9 @@ config_spec bind(settings& s) {
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
   spec.add("replicas", s.replicas, 1, 64,
            "aggregators behind the address that agents dial: they keep a link to each");
-  spec.add_choice("score", s.score, {"value", "rank"},
-                  "how prioritize scores: by distance, or in TAS's order");
+  spec.add_choice<extender::score_mode>(
+      "score", s.score, {{"value", extender::score_mode::value}, {"rank", extender::score_mode::rank}},
+      "how prioritize scores: by distance, or in TAS's order");
 
   spec.group("Bounds and habits");
   spec.add("max-nodes", s.max_nodes, 1, 100'000, "nodes accepted at most");
@@ -136,7 +137,7 @@ result<void> validate(const settings& s) {
     return error{errc::invalid_input,
                  "--agents-account " + s.agents_account + " is no service account: write namespace/name"};
   }
-  if (!s.agents_account.empty() && s.kube_config.empty()) {
+  if (!s.agents_account.empty() && s.mode() == deployment_mode::standalone) {
     return error{errc::invalid_input,
                  "--agents-account needs --kube-config: the API server is asked whose a token is"};
   }
@@ -145,7 +146,7 @@ result<void> validate(const settings& s) {
         errc::invalid_input,
         "--agents-audience is empty: every token of that account for anything would count; name one"};
   }
-  if (!s.kube_config.empty()) return {};
+  if (s.mode() == deployment_mode::in_cluster) return {};
   std::error_code ec;
   if (!std::filesystem::is_directory(s.policies, ec)) {
     if (std::filesystem::exists(s.policies, ec))

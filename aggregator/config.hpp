@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/extender/score_mode.hpp"
 #include "common/config.hpp"
 #include "common/log.hpp"
 
@@ -8,6 +9,11 @@
 #include <vector>
 
 namespace binnacle::aggregator {
+
+enum class deployment_mode : std::uint8_t {
+  standalone,  ///< policies come from a folder, and labels are kept in memory
+  in_cluster,  ///< policies and labels are an API server's objects, and it says who a caller is
+};
 
 /// The aggregator's settings, with their defaults. Every member is a key of the YAML file and a flag of the
 /// same name (underscores as dashes); see bind().
@@ -36,7 +42,7 @@ struct settings {
   std::string cluster;
   std::string replica_id;  ///< default: host name
   std::int64_t replicas = 1;
-  std::string score = "value";
+  extender::score_mode score = extender::score_mode::value;
 
   std::int64_t max_nodes = 20'000;
   duration forget_after = std::chrono::hours(24);  ///< zero: never
@@ -44,6 +50,10 @@ struct settings {
   duration policy_poll = std::chrono::seconds(1);
   duration drain = std::chrono::seconds(5);
   std::string log_level = "info";
+
+  deployment_mode mode() const noexcept {
+    return kube_config.empty() ? deployment_mode::standalone : deployment_mode::in_cluster;
+  }
 };
 
 /// The description of `s` for the command line and the file, TAS's flags included. `s` must outlive the

@@ -44,7 +44,7 @@ struct face_server {
 
 extender::options extender_options(const settings& s) {
   extender::options out;
-  out.scores = s.score == "rank" ? extender::score_mode::rank : extender::score_mode::value;
+  out.scores = s.score;
   return out;
 }
 
@@ -422,7 +422,7 @@ faces_inbox& faces_loop::inbox() noexcept { return *impl_; }
 result<void> faces_loop::start(ingest_inbox& writer) {
   impl& self = *impl_;
   const settings& s = self.options;
-  if (!s.kube_config.empty()) {
+  if (s.mode() == deployment_mode::in_cluster) {
     auto opened = cluster::open(s, self.log.part("kubernetes"));
     if (opened.has_error()) return opened.error();
     self.kubernetes = std::move(*opened);

@@ -6,6 +6,7 @@
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "common/line_throttle.hpp"
 #include "common/tls/context.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ core_options core_options_of(const settings& s) {
   core_options out;
   out.limits.nodes = static_cast<std::size_t>(s.max_nodes);
   out.policies.label_namespaces = s.label_namespaces;
-  out.in_cluster = !s.kube_config.empty();
+  out.in_cluster = s.mode() == deployment_mode::in_cluster;
   return out;
 }
 
@@ -51,8 +52,8 @@ struct ingest_loop::impl {
         names_in_force(names.table()),
         inner(core_options_of(s), names.table(),
               [this](change c) { std::visit([this](auto& one) { take(std::move(one)); }, c); }),
-        files(s.kube_config.empty() ? s.policies : std::string(), std::move(names), s.policy_poll,
-              news_of_files()) {}
+        files(s.mode() == deployment_mode::standalone ? s.policies : std::string(), std::move(names),
+              s.policy_poll, news_of_files()) {}
 
   result<void> load_certificates();
   result<void> open_port();
@@ -95,9 +96,8 @@ struct ingest_loop::impl {
   std::shared_ptr<const metrics::alias_table> names_in_force;
   std::vector<policy::problem> alias_problems;
   std::uint64_t policies_taken = 0;
-  static constexpr std::size_t most_node_lines = 50;
-  std::size_t node_lines = 0;
-  instant node_lines_until{};
+  // A heat wave must not become a flood of lines about nodes.
+  line_throttle node_lines{50, std::chrono::seconds(10)};
   core inner;
   policy_files files;  // after what its news go to
   std::unique_ptr<ingest::listener> door;
@@ -212,13 +212,10 @@ void ingest_loop::impl::take(interest_changed news) {
 }
 
 void ingest_loop::impl::count_left_out_lines(instant now) {
-  if (now < node_lines_until) return;
-  if (node_lines > most_node_lines)
-    log.info("{} more changes of verdicts in the last ten seconds", node_lines - most_node_lines);
-  node_lines = 0;
+  if (const auto more = node_lines.left_out(now))
+    log.info("{} more changes of verdicts in the last ten seconds", more);
 }
 
-// A heat wave must not become a flood of lines: of what happens to nodes, the first fifty in ten seconds.
 void ingest_loop::impl::take(const policy_event& e) {
   const std::string who = e.what.policy.name_space + "/" + e.what.policy.name;
   if (e.node.empty()) {
@@ -227,8 +224,7 @@ void ingest_loop::impl::take(const policy_event& e) {
   }
   const instant now = boot_clock::now();
   count_left_out_lines(now);
-  if (node_lines == 0) node_lines_until = now + std::chrono::seconds(10);
-  if (++node_lines > most_node_lines) return;
+  if (!node_lines.take(now)) return;
   log.info("policy {} on {}{}: {}", who, e.node, e.what.dry_run ? " (DryRun)" : "", e.what.message);
 }
 
@@ -306,7 +302,7 @@ ingest_loop::~ingest_loop() = default;
 
 result<void> ingest_loop::start() {
   if (auto loaded = impl_->load_certificates(); loaded.has_error()) return loaded;
-  const bool standalone = impl_->options.kube_config.empty();
+  const bool standalone = impl_->options.mode() == deployment_mode::standalone;
   if (!standalone) impl_->inner.set_writes_labels(false, boot_clock::now());
   if (standalone) impl_->take_files(impl_->files.read_now());
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;

@@ -8,28 +8,22 @@
 #include "aggregator/policy/text/alias_file.hpp"
 #include "common/config.hpp"
 #include "common/descriptor_limit.hpp"
+#include "common/host_name.hpp"
 #include "common/log.hpp"
 #include "common/text.hpp"
 #include "common/tls/own_certificate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <exception>
 #include <iostream>
 #include <signal.h>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 namespace binnacle::aggregator {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "aggregator";
-}
 
 int run(const settings& s, policy::alias_file names, const logger& log) {
   const std::size_t limit = raise_descriptor_limit();
@@ -53,7 +47,8 @@ int run(const settings& s, policy::alias_file names, const logger& log) {
   }
   log.info("replica {} takes agents on {}, policies from {}", s.replica_id,
            host_and_port(s.address, ingest.port()),
-           s.kube_config.empty() ? "folder " + s.policies : "the API server (" + s.kube_config + ")");
+           s.mode() == deployment_mode::standalone ? "folder " + s.policies
+                                                   : "the API server (" + s.kube_config + ")");
 
   std::thread writer([&ingest] { ingest.run(); });
   faces.run([&ingest, &s] { ingest.stop(std::chrono::duration_cast<std::chrono::milliseconds>(s.drain)); });
@@ -77,7 +72,8 @@ int main(int argc, char** argv) {
       return 2;
     }
     if (parsed->exit) return 0;
-    if (s.replica_id.empty()) s.replica_id = aggregator::host_name();
+    if (s.replica_id.empty()) s.replica_id = host_name();
+    if (s.replica_id.empty()) s.replica_id = "aggregator";
     if (const auto valid = aggregator::validate(s); valid.has_error()) {
       std::fprintf(stderr, "binnacle-aggregator: %s\n", valid.error().message.c_str());
       return 2;

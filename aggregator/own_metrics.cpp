@@ -2,13 +2,11 @@
 
 #include "aggregator/ops/own_metrics_text.hpp"
 #include "aggregator/policy/engine/judge.hpp"
+#include "common/process_cost.hpp"
 
-#include <cstdio>
 #include <map>
 #include <span>
 #include <string_view>
-#include <sys/resource.h>
-#include <unistd.h>
 
 namespace binnacle::aggregator {
 namespace {
@@ -33,29 +31,11 @@ class collector {
   std::vector<own_sample> out;
 };
 
-std::uint64_t resident_bytes() {
-  // Source: proc(5), /proc/pid/statm: the second field is the resident set in pages.
-  unsigned long size = 0, resident = 0;
-  if (std::FILE* f = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(f, "%lu %lu", &size, &resident) != 2) resident = 0;
-    std::fclose(f);
-  }
-  return std::uint64_t{resident} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-double cpu_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-
 void add_process(collector& c) {
   c.add("binnacle_aggregator_info", std::uint64_t{1}, {{"version", BINNACLE_VERSION}});
-  c.add("binnacle_aggregator_cpu_seconds_total", cpu_seconds());
-  c.add("binnacle_aggregator_resident_bytes", resident_bytes());
+  const process_cost cost = own_cost();
+  c.add("binnacle_aggregator_cpu_seconds_total", cost.cpu_seconds);
+  c.add("binnacle_aggregator_resident_bytes", cost.resident_bytes.value_or(0));
 }
 
 void add_ingest(collector& c, const own_numbers& n) {

@@ -70,14 +70,26 @@ void config_spec::add(std::string key, std::string& value, std::string help) {
 
 void config_spec::add_choice(std::string key, std::string& value, std::vector<std::string> choices,
                              std::string help) {
+  auto present = [&value, choices] {
+    return static_cast<std::size_t>(std::ranges::find(choices, value) - choices.begin());
+  };
+  auto choose = [&value, choices](std::size_t at) { value = choices[at]; };
+  add_choice_of(std::move(key), std::move(choices), std::move(present), std::move(choose), std::move(help));
+}
+
+void config_spec::add_choice_of(std::string key, texts words, std::function<std::size_t()> present,
+                                std::function<void(std::size_t)> choose, std::string help) {
   setting s;
-  s.form = fmt::format("one of {}", fmt::join(choices, ", "));
-  s.accept = [&value, choices = std::move(choices)](const texts& given, bool apply) {
-    if (std::ranges::find(choices, given.back()) == choices.end()) return false;
-    if (apply) value = given.back();
+  s.form = fmt::format("one of {}", fmt::join(words, ", "));
+  s.accept = [words, choose = std::move(choose)](const texts& given, bool apply) {
+    const auto at = std::ranges::find(words, given.back());
+    if (at == words.end()) return false;
+    if (apply) choose(static_cast<std::size_t>(at - words.begin()));
     return true;
   };
-  s.yaml = [&value] { return yaml_text(value); };
+  s.yaml = [words = std::move(words), present = std::move(present)] {
+    return yaml_text(words.at(present()));
+  };
   add_setting(std::move(key), std::move(help), std::move(s));
 }
 

@@ -9,6 +9,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,21 @@ class config_spec {
   void add(std::string key, std::vector<std::string>& value, std::string help);
   /// One of these words.
   void add_choice(std::string key, std::string& value, std::vector<std::string> choices, std::string help);
+  /// One of these words, each of which stands for a value of an enumeration.
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void add_choice(std::string key, Enum& value, std::vector<std::pair<std::string, Enum>> choices,
+                  std::string help) {
+    texts words;
+    for (const auto& [word, meaning] : choices) words.push_back(word);
+    auto present = [&value, choices] {
+      std::size_t at = 0;
+      while (at + 1 < choices.size() && choices[at].second != value) ++at;
+      return at;
+    };
+    auto choose = [&value, choices](std::size_t at) { value = choices[at].second; };
+    add_choice_of(std::move(key), std::move(words), std::move(present), std::move(choose), std::move(help));
+  }
 
   /// Another spelling of `key`, accepted as a flag only (TAS's `--kubeConfig`); listed in --help under
   /// "accepted for".
@@ -105,6 +121,9 @@ class config_spec {
                                                                   "version"};
 
   void add_setting(std::string key, std::string help, setting rest);
+  /// `present` gives and `choose` takes a place in `words`.
+  void add_choice_of(std::string key, texts words, std::function<std::size_t()> present,
+                     std::function<void(std::size_t)> choose, std::string help);
   void add_duration(std::string key, duration& value, duration least, duration most, bool or_zero,
                     std::string help);
   const setting* find(std::string_view key) const;

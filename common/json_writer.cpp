@@ -1,30 +1,9 @@
 #include "common/json_writer.hpp"
 
+#include "common/utf8.hpp"
+
 namespace binnacle {
 namespace {
-
-/// Bytes of the UTF-8 sequence that starts `text`, or 0 if it is none (overlong forms, surrogates and values
-/// above U+10FFFF included). Source: RFC 3629, section 4.
-std::size_t sequence_length(std::string_view text) noexcept {
-  const auto byte = [text](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto tail = [&](std::size_t i) { return (byte(i) & 0xc0u) == 0x80u; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return tail(1) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef) {
-    const unsigned least = lead == 0xe0 ? 0xa0 : 0x80;
-    const unsigned most = lead == 0xed ? 0x9f : 0xbf;
-    return byte(1) >= least && byte(1) <= most && tail(2) ? 3 : 0;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    const unsigned least = lead == 0xf0 ? 0x90 : 0x80;
-    const unsigned most = lead == 0xf4 ? 0x8f : 0xbf;
-    return byte(1) >= least && byte(1) <= most && tail(2) && tail(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 void append_escaped(std::string& out, char c) {
   static constexpr std::string_view hex = "0123456789abcdef";
@@ -48,7 +27,7 @@ void append_json_string(std::string& out, std::string_view text) {
   std::size_t clean = 0;  // text[clean, i) needs no escaping
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
-    const std::size_t length = c < 0x80 ? 1 : sequence_length(text.substr(i));
+    const std::size_t length = c < 0x80 ? 1 : utf8_length(text.substr(i));
     if (length != 0 && c >= 0x20 && c != '"' && c != '\\') {
       i += length;
       continue;

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "common/line_throttle.hpp"
 #include "common/log.hpp"
-#include "common/rate_limit.hpp"
 
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <string_view>
 
 namespace binnacle {
@@ -15,20 +15,18 @@ namespace binnacle {
 class rare_warning {
  public:
   void say(const logger& log, instant now, std::string_view text) {
-    if (!room_.take(now)) {
-      ++left_out_;
+    const std::size_t left_out = lines_.left_out(now);
+    if (!lines_.take(now)) {
       log.debug("{}", text);
-    } else if (left_out_ == 0) {
+    } else if (left_out == 0) {
       log.warning("{}", text);
     } else {
-      log.warning("{} (and {} more like it)", text, left_out_);
-      left_out_ = 0;
+      log.warning("{} (and {} more like it)", text, left_out);
     }
   }
 
  private:
-  rate_limit room_{1, std::chrono::seconds(10)};
-  std::uint64_t left_out_ = 0;
+  line_throttle lines_{1, std::chrono::seconds(10)};
 };
 
 }  // namespace binnacle

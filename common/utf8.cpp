@@ -6,11 +6,30 @@
 namespace binnacle {
 namespace {
 
-/// Length of the well-formed character at the front of `text`, whose first byte is not ASCII; 0 if there is
-/// none.
-std::size_t character_length(std::string_view text) noexcept {
+/// The number of a well-formed character.
+char32_t code_point(std::string_view character) noexcept {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first;
+  char32_t code = first & (0x7fu >> character.size());
+  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fu);
+  return code;
+}
+
+/// Source: the Unicode Character Database, PropList.txt, Bidi_Control; UnicodeData.txt, category Cf.
+constexpr bool is_unprintable(char32_t c) noexcept {
+  if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return true;  // C0, DEL, C1
+  if (c < 0x61c) return false;
+  return c == 0x61c || (c >= 0x200b && c <= 0x200f) ||  // an Arabic mark; of no width, marks of direction
+         (c >= 0x2028 && c <= 0x202e) ||                // ends of lines and paragraphs, directions
+         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;   // of no width, isolated directions; byte order
+}
+
+}  // namespace
+
+std::size_t utf8_length(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
   std::size_t length = 0;
   // The second byte's range rules out overlong forms, surrogates and what lies above U+10FFFF (RFC 3629,
   // section 4).
@@ -33,26 +52,6 @@ std::size_t character_length(std::string_view text) noexcept {
   return length;
 }
 
-/// The number of a well-formed character.
-char32_t code_point(std::string_view character) noexcept {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first;
-  char32_t code = first & (0x7fu >> character.size());
-  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fu);
-  return code;
-}
-
-/// Source: the Unicode Character Database, PropList.txt, Bidi_Control; UnicodeData.txt, category Cf.
-constexpr bool is_unprintable(char32_t c) noexcept {
-  if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return true;  // C0, DEL, C1
-  if (c < 0x61c) return false;
-  return c == 0x61c || (c >= 0x200b && c <= 0x200f) ||  // an Arabic mark; of no width, marks of direction
-         (c >= 0x2028 && c <= 0x202e) ||                // ends of lines and paragraphs, directions
-         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;   // of no width, isolated directions; byte order
-}
-
-}  // namespace
-
 std::size_t find_invalid_utf8(std::string_view text) noexcept {
   std::size_t at = 0;
   while (at < text.size()) {
@@ -69,7 +68,7 @@ std::size_t find_invalid_utf8(std::string_view text) noexcept {
       ++at;
       continue;
     }
-    const std::size_t length = character_length(text.substr(at));
+    const std::size_t length = utf8_length(text.substr(at));
     if (length == 0) return at;
     at += length;
   }
@@ -86,8 +85,7 @@ std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const bool ascii = static_cast<unsigned char>(text.front()) < 0x80;
-    const std::size_t length = ascii ? 1 : character_length(text);
+    const std::size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
     if (length != 0 && is_unprintable(code_point(character)))
       out += '?';

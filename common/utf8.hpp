@@ -6,8 +6,11 @@
 
 namespace binnacle {
 
-/// Where the first byte lies that begins no well-formed UTF-8 character (overlong forms, surrogates and
-/// values above U+10FFFF are none); npos if all is well. Source: RFC 3629.
+/// Bytes of the well-formed character at the front of `text`, which is not empty; 0 if there is none.
+/// Overlong forms, surrogates and values above U+10FFFF are none. Source: RFC 3629, section 4.
+std::size_t utf8_length(std::string_view text) noexcept;
+
+/// Where the first byte lies that begins no well-formed UTF-8 character; npos if all is well.
 std::size_t find_invalid_utf8(std::string_view text) noexcept;
 
 /// `text` cut to at most `limit` bytes, never inside a character (a text that is no UTF-8: before its last

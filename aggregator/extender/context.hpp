@@ -4,6 +4,7 @@
 #include "aggregator/extender/args_parser.hpp"
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/extender/placements.hpp"
+#include "aggregator/extender/score_mode.hpp"
 #include "aggregator/extender/selection.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "common/clock.hpp"
@@ -13,8 +14,6 @@
 #include <functional>
 
 namespace binnacle::extender {
-
-enum class score_mode : std::uint8_t { value, rank };  ///< --score
 
 struct options {
   args_limits limits;

@@ -4,6 +4,7 @@
 #include "cli/doctor/find_agent.hpp"
 #include "cli/doctor/report.hpp"
 #include "cli/screen.hpp"
+#include "common/host_name.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>
@@ -11,19 +12,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ostream>
-#include <unistd.h>
 
 namespace binnacle::cli::doctor {
-namespace {
-
-/// The host names nodes in Kubernetes and in certificates in lower case.
-std::string host_name() {
-  std::string name(256, '\0');
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "this machine";
-  return lowered(name.c_str());
-}
-
-}  // namespace
 
 int doctor_command(const connection& to, const doctor_arguments& what, const terminal& on) {
   for (const std::string& name : what.only) {
@@ -32,7 +22,9 @@ int doctor_command(const connection& to, const doctor_arguments& what, const ter
     return exit_usage;
   }
   place p;
-  p.host = host_name();
+  // Nodes in Kubernetes and in certificates are named in lower case.
+  p.host = lowered(host_name());
+  if (p.host.empty()) p.host = "this machine";
   p.to = to;
   p.scheduler_config = what.scheduler_config;
   p.extenders = what.extenders;

@@ -26,6 +26,7 @@ struct fixture {
   bool unsafe = false;
   std::vector<std::string> sources{"os"};
   std::string score = "value";
+  enum class shade { light, dark } colours = shade::dark;
   std::string out;
   std::vector<std::string> notes;
 
@@ -40,6 +41,8 @@ struct fixture {
     s.add("period", period, 50ms, 1h, "time between reads");
     s.add("sources", sources, "what to read");
     s.add_choice("score", score, {"value", "rank"}, "how to score");
+    s.add_choice<shade>("colours", colours, {{"light", shade::light}, {"dark", shade::dark}},
+                        "on what ground");
     s.alias("port", "extender-port", "Intel TAS");
     s.ignored("v", true, "-v is klog's: use --log-level");
     s.ignored("logtostderr", false, "logs go to stderr");
@@ -109,6 +112,17 @@ TEST_SUITE("common/config/flags") {
       f.accept(words);
       CHECK(f.port == 7);
     }
+  }
+
+  TEST_CASE("a word that stands for a value of an enumeration is typed, refused and printed as a word") {
+    fixture f;
+    f.accept({"--colours", "light"});
+    CHECK(f.colours == fixture::shade::light);
+    CHECK(f.spec().commented_defaults().find("colours: \"light\"") != std::string::npos);
+    const auto refused = f.parse({"--colours", "grey"});
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().message.find("one of light, dark") != std::string::npos);
+    CHECK(f.colours == fixture::shade::light);
   }
 
   TEST_CASE("values are taken as they are") {
