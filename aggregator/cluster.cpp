@@ -313,10 +313,10 @@ bool cluster::policies_judged() const noexcept {
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
 std::shared_ptr<kube::client> cluster::api() const { return impl_->api; }
 
-cluster::report cluster::state() const {
+cluster_report cluster::state() const {
   const kube::client::counters& c = impl_->api->stats();
   const kube::reflector::counters& r = impl_->policy_follower.stats();
-  report out;
+  cluster_report out;
   out.url = impl_->api->where().url();
   out.policies_read = policies_read();
   out.policies = impl_->policy_follower.size();

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "aggregator/cluster_report.hpp"
 #include "aggregator/config.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/placements.hpp"
 #include "aggregator/kube/node_objects.hpp"
 #include "aggregator/kube/pod_objects.hpp"
-#include "aggregator/labels/label_writer.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "common/async/task.hpp"
@@ -29,20 +29,6 @@ namespace binnacle::aggregator {
 /// waited for by anybody: what an API server says late or never changes only what is known.
 class cluster {
  public:
-  struct report {
-    std::string url;
-    bool policies_read = false;  ///< all of them, once since the start
-    std::size_t policies = 0;
-    bool pods_read = false;                               ///< likewise
-    std::size_t pods = 0;                                 ///< that have a node
-    std::uint64_t pods_left_out = 0;                      ///< beyond the bound
-    std::uint64_t events_dropped = 0, wakes_dropped = 0;  ///< likewise
-    bool leads = false;                                   ///< this replica writes
-    std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
-    std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;
-    labels::label_writer::counters patches;  ///< of nodes
-    std::size_t foreign_labels = 0;          ///< that are not written because somebody else has them
-  };
   /// What statuses and wakes are made of, and who is told where pods are; all on the faces loop.
   struct sources {
     const policy::view& nodes;
@@ -59,8 +45,8 @@ class cluster {
   void start(async::loop& on, ingest_inbox& writer, sources from);
   /// Ends all that, and lets the next replica write at once.
   async::task<void> stop(async::deadline until);
-  report state() const;
-  /// As report::policies_read: for those who ask often.
+  cluster_report state() const;
+  /// As cluster_report::policies_read: for those who ask often.
   bool policies_read() const noexcept;
   /// All policies that were there at the start have been read and judged, or the API server has no such kind.
   bool policies_judged() const noexcept;

@@ -12,7 +12,7 @@
 #include "aggregator/ops/api.hpp"
 #include "aggregator/own_metrics.hpp"
 #include "aggregator/policy/published/view.hpp"
-#include "aggregator/power_outliers.hpp"
+#include "aggregator/power_comparison.hpp"
 #include "aggregator/questions/store_question.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <optional>
 
 namespace binnacle::aggregator {
@@ -146,8 +147,6 @@ struct faces_loop::impl final : faces_inbox {
   ops::policy_report about_policies() const;
 
   task<void> wait_for_signal(std::function<void()> on_signal);
-  task<void> keep_comparing_power();
-  void name_outliers();
   void stop_servers(std::chrono::milliseconds grace);
 
   // Constant after construction.
@@ -164,8 +163,7 @@ struct faces_loop::impl final : faces_inbox {
   decision::ring decisions;
   extender::face extend;
   ingest_report ingest;
-  power_outliers outliers;
-  std::vector<power_reading> power;               // of the look under way
+  power_comparison power{nodes, log};
   std::unique_ptr<cluster> kubernetes;            // none: standalone
   std::unique_ptr<callers::gatekeeper> gate;      // likewise
   std::unique_ptr<callers::agent_tokens> agents;  // if tokens speak for agents
@@ -280,10 +278,11 @@ void faces_loop::impl::make_apis(ingest_inbox& writer) {
     const auto callers = gate ? std::optional(gate->counted()) : std::nullopt;
     const auto tokens = agents ? std::optional(agents->counted()) : std::nullopt;
     const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
-    return aggregator::own_metrics(
-        {ingest, extend.stats(), open, files, nodes, api, callers, tokens, decisions.dropped(),
-         decisions.trimmed(), extend.placed().dropped(), strange.size(),
-         !renewal_troubles->empty() || !ingest.certificate_troubles.empty(), outliers.named().size()});
+    return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, api, callers, tokens,
+                                    decisions.dropped(), decisions.trimmed(), extend.placed().dropped(),
+                                    strange.size(),
+                                    !renewal_troubles->empty() || !ingest.certificate_troubles.empty(),
+                                    power.outliers().named().size()});
   };
   ops_sources.about_policies = [this] { return about_policies(); };
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
@@ -338,48 +337,15 @@ ops::self_report faces_loop::impl::self() const {
     if (std::string trouble = gate->trouble(); !trouble.empty()) out.warnings.push_back(std::move(trouble));
   }
   const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
-  for (std::string& said : node_warnings(ingest.contests, ingest.repeated_ends, strange, outliers.named()))
-    out.warnings.push_back(std::move(said));
-  if (auto said = id_warning(ingest.ids_given, ingest.most_ids)) out.warnings.push_back(std::move(*said));
+  for (std::vector<std::string> cause :
+       {power_warnings(power.outliers().named()), claim_warnings(ingest.contests),
+        session_warnings(ingest.repeated_ends), registration_warnings(strange),
+        id_warnings(ingest.ids_given, ingest.most_ids)})
+    std::ranges::move(cause, std::back_inserter(out.warnings));
   return out;
 }
 
 ops::policy_report faces_loop::impl::about_policies() const { return {ingest.problems, ingest.conditions}; }
-
-// In slices of well under a millisecond, since the scheduler waits on this loop.
-task<void> faces_loop::impl::keep_comparing_power() {
-  constexpr auto between_looks = std::chrono::seconds(10);
-  constexpr std::size_t nodes_per_slice = 200;
-  for (;;) {
-    co_await async::sleep_for(between_looks);
-    power.clear();
-    std::string last;
-    for (bool more = true; more;) {
-      auto at = nodes.nodes().upper_bound(last);
-      for (std::size_t i = 0; i < nodes_per_slice && at != nodes.nodes().end(); ++i, ++at) {
-        last = at->first;
-        if (auto reading = power_of(*at->second, boot_clock::now())) power.push_back(*std::move(reading));
-      }
-      more = at != nodes.nodes().end();
-      if (more) co_await async::sleep_for(std::chrono::milliseconds(1));
-    }
-    name_outliers();
-  }
-}
-
-void faces_loop::impl::name_outliers() {
-  const auto before = outliers.named();
-  outliers.look(power, boot_clock::now());
-  if (outliers.named() == before) return;
-  for (const auto& [name, known] : nodes.nodes()) {
-    const auto odd = outliers.named().find(name);
-    if (odd == outliers.named().end() && known->warning.empty()) continue;
-    auto said = odd == outliers.named().end() ? std::string() : sentence_of(name, odd->second);
-    if (said != known->warning && !said.empty()) log.warning("{}", said);
-    if (said.empty()) log.info("node {}: host_power_watts is no longer far from that of nodes like it", name);
-    nodes.node(known->id, name).warning = std::move(said);
-  }
-}
 
 // SIGTERM, SIGINT, SIGHUP: not ready, but served on until callers know (a scheduler that is refused places
 // pods without us); then no new connections, running requests end, then everything.
@@ -461,7 +427,7 @@ result<void> faces_loop::start(ingest_inbox& writer) {
     self.kubernetes->start(self.loop, writer,
                            {self.nodes, self.ingest, self.extend.placed(), self.decisions});
   if (self.gate) self.gate->start();
-  self.tasks.spawn("comparing power", self.keep_comparing_power());
+  self.tasks.spawn("comparing power", self.power.keep_looking());
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
                                                          std::chrono::seconds(2), self.renewal_troubles));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace binnacle::aggregator {
 namespace {
@@ -27,24 +28,32 @@ std::string first_of(const std::vector<std::string>& names) {
                      shown < names.size() ? "…" : "");
 }
 
+/// Of many sentences the first few, and of the others how many there are.
+void cut_short(std::vector<std::string>& said, std::string_view what_of_the_others) {
+  if (said.size() <= most_named) return;
+  const auto others = said.size() - most_named;
+  said.resize(most_named);
+  said.push_back(fmt::format("{} more nodes {}", others, what_of_the_others));
+}
+
 }  // namespace
 
-std::vector<std::string> node_warnings(const std::vector<ingest::contest>& contests,
-                                       const std::vector<ingest::repeated_end>& ends,
-                                       const std::vector<std::string>& without_object,
-                                       const std::map<std::string, power_outliers::outlier>& odd) {
+std::vector<std::string> power_warnings(const std::map<std::string, power_outliers::outlier>& odd) {
   std::vector<std::string> out;
-  for (const auto& [node, what] : odd) {
-    if (out.size() == most_named) break;
-    out.push_back(sentence_of(node, what));
-  }
-  if (odd.size() > most_named)
-    out.push_back(
-        fmt::format("{} more nodes draw far from what nodes like them do", odd.size() - most_named));
-  for (std::size_t i = 0; i < std::min(contests.size(), most_named); ++i)
-    out.push_back(sentence_of(contests[i]));
-  if (contests.size() > most_named)
-    out.push_back(fmt::format("{} more nodes are claimed by two agents each", contests.size() - most_named));
+  for (const auto& [node, what] : odd) out.push_back(sentence_of(node, what));
+  cut_short(out, "draw far from what nodes like them do");
+  return out;
+}
+
+std::vector<std::string> claim_warnings(const std::vector<ingest::contest>& contests) {
+  std::vector<std::string> out;
+  for (const ingest::contest& c : contests) out.push_back(sentence_of(c));
+  cut_short(out, "are claimed by two agents each");
+  return out;
+}
+
+std::vector<std::string> session_warnings(const std::vector<ingest::repeated_end>& ends) {
+  std::vector<std::string> out;
   for (const ingest::repeated_end& e : ends) {
     out.push_back(
         fmt::format("the sessions of {} ({}) end again and again, so their values go stale: {}; if agents "
@@ -52,21 +61,23 @@ std::vector<std::string> node_warnings(const std::vector<ingest::contest>& conte
                     e.nodes.size() == 1 ? "1 node" : fmt::format("{} nodes", e.nodes.size()),
                     first_of(e.nodes), e.why.text()));
   }
-  if (!without_object.empty()) {
-    out.push_back(fmt::format(
-        "{} connected agents are of nodes that the API server does not know ({}): their values are shown, "
-        "but they get no label; end these agents, or let the nodes join under the agents' names",
-        without_object.size(), first_of(without_object)));
-  }
   return out;
 }
 
-std::optional<std::string> id_warning(std::size_t given, std::size_t most) {
-  if (most == 0 || given < most - most / 2) return std::nullopt;
-  return fmt::format(
+std::vector<std::string> registration_warnings(const std::vector<std::string>& without_object) {
+  if (without_object.empty()) return {};
+  return {fmt::format(
+      "{} connected agents are of nodes that the API server does not know ({}): their values are shown, "
+      "but they get no label; end these agents, or let the nodes join under the agents' names",
+      without_object.size(), first_of(without_object))};
+}
+
+std::vector<std::string> id_warnings(std::size_t given, std::size_t most) {
+  if (most == 0 || given < most - most / 2) return {};
+  return {fmt::format(
       "{} of {} node ids are given out, one for each name that was ever seen: without one left no new node "
       "is taken; restart this replica before, or raise max-nodes",
-      given, most);
+      given, most)};
 }
 
 }  // namespace binnacle::aggregator

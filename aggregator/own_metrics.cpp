@@ -110,7 +110,7 @@ void add_policies(collector& c, const own_numbers& n) {
     c.add("binnacle_policy_conditions", count, {{"condition", std::string(name)}});
 }
 
-void add_kubernetes(collector& c, const cluster::report& k) {
+void add_kubernetes(collector& c, const cluster_report& k) {
   const auto calls = [&c](const char* outcome, std::uint64_t n) {
     c.add("binnacle_kubernetes_calls_total", n, {{"outcome", outcome}});
   };

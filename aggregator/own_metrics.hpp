@@ -2,7 +2,7 @@
 
 #include "aggregator/callers/agent_tokens.hpp"
 #include "aggregator/callers/gatekeeper.hpp"
-#include "aggregator/cluster.hpp"
+#include "aggregator/cluster_report.hpp"
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/ops/report.hpp"
@@ -20,7 +20,7 @@ struct own_numbers {
   const std::vector<ops::listener_report>& listeners;
   const std::vector<ops::certificate_report>& certificates;
   const policy::view& nodes;
-  const std::optional<cluster::report>& kubernetes;
+  const std::optional<cluster_report>& kubernetes;
   const std::optional<callers::gatekeeper::counters>& callers;
   const std::optional<callers::agent_tokens::counters>& tokens;
   std::uint64_t decisions_dropped = 0;

@@ -10,20 +10,29 @@ using namespace binnacle::aggregator;
 
 TEST_SUITE("aggregator/node_warnings") {
   TEST_CASE("node ids that come to their end are said from half of them on") {
-    CHECK_FALSE(id_warning(0, 0).has_value());  // before the first report
-    CHECK_FALSE(id_warning(0, 16).has_value());
-    CHECK_FALSE(id_warning(7, 16).has_value());
-    REQUIRE(id_warning(8, 16).has_value());
-    CHECK(id_warning(8, 16)->starts_with("8 of 16 node ids are given out"));
-    CHECK(id_warning(16, 16).has_value());
+    CHECK(id_warnings(0, 0).empty());  // before the first report
+    CHECK(id_warnings(0, 16).empty());
+    CHECK(id_warnings(7, 16).empty());
+    REQUIRE(id_warnings(8, 16).size() == 1);
+    CHECK(id_warnings(8, 16)[0].starts_with("8 of 16 node ids are given out"));
+    CHECK(id_warnings(16, 16).size() == 1);
   }
 
   TEST_CASE("sessions that end again and again are said once for a reason, with some of their nodes") {
-    const auto said = node_warnings(
-        {}, {{{binnacle::wire::reason::bad_message, "a wish"}, {"a", "b", "c", "d", "e", "f"}}}, {}, {});
+    const auto said =
+        session_warnings({{{binnacle::wire::reason::bad_message, "a wish"}, {"a", "b", "c", "d", "e", "f"}}});
     REQUIRE(said.size() == 1);
     CHECK(said[0].starts_with("the sessions of 6 nodes (a, b, c, d, e…) end again and again"));
     CHECK(said[0].find("bad_message: a wish") != std::string::npos);
+  }
+
+  TEST_CASE("of many nodes with one trouble the first five are named, and how many more there are") {
+    const std::vector<binnacle::ingest::contest> seven(7, {"a", "10.0.0.1", "10.0.0.2"});
+    const auto said = claim_warnings(seven);
+    REQUIRE(said.size() == 6);
+    CHECK(said[4].starts_with("node a: two agents claim it"));
+    CHECK(said[5] == "2 more nodes are claimed by two agents each");
+    CHECK(claim_warnings({}).empty());
   }
 }
 

@@ -64,7 +64,7 @@ TEST_SUITE("aggregator/power_outliers") {
     CHECK(o.least > 199.9);
     CHECK(o.most <= 208.1);
     CHECK(o.others == 19);
-    const auto said = node_warnings({}, {}, {}, f.watch.named());
+    const auto said = power_warnings(f.watch.named());
     REQUIRE(said.size() == 1);
     CHECK(said[0].find("node a7") == 0);
     CHECK(said[0].find("19 nodes like it (2 x A)") != std::string::npos);

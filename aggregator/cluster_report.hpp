@@ -1,0 +1,27 @@
+#pragma once
+
+#include "aggregator/labels/label_writer.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// How the business with the Kubernetes API stands; a copy.
+struct cluster_report {
+  std::string url;
+  bool policies_read = false;  ///< all of them, once since the start
+  std::size_t policies = 0;
+  bool pods_read = false;                               ///< likewise
+  std::size_t pods = 0;                                 ///< that have a node
+  std::uint64_t pods_left_out = 0;                      ///< beyond the bound
+  std::uint64_t events_dropped = 0, wakes_dropped = 0;  ///< likewise
+  bool leads = false;                                   ///< this replica writes
+  std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
+  std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;
+  labels::label_writer::counters patches;  ///< of nodes
+  std::size_t foreign_labels = 0;          ///< that are not written because somebody else has them
+};
+
+}  // namespace binnacle::aggregator

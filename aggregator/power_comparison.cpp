@@ -1,0 +1,48 @@
+#include "aggregator/power_comparison.hpp"
+
+#include "common/async/timers.hpp"
+#include "common/clock.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace binnacle::aggregator {
+
+// In slices of well under a millisecond, since the scheduler waits on this loop.
+async::task<void> power_comparison::keep_looking() {
+  constexpr auto between_looks = std::chrono::seconds(10);
+  constexpr std::size_t nodes_per_slice = 200;
+  for (;;) {
+    co_await async::sleep_for(between_looks);
+    power_.clear();
+    std::string last;
+    for (bool more = true; more;) {
+      auto at = nodes_.nodes().upper_bound(last);
+      for (std::size_t i = 0; i < nodes_per_slice && at != nodes_.nodes().end(); ++i, ++at) {
+        last = at->first;
+        if (auto reading = power_of(*at->second, boot_clock::now())) power_.push_back(*std::move(reading));
+      }
+      more = at != nodes_.nodes().end();
+      if (more) co_await async::sleep_for(std::chrono::milliseconds(1));
+    }
+    name_outliers();
+  }
+}
+
+void power_comparison::name_outliers() {
+  const auto before = outliers_.named();
+  outliers_.look(power_, boot_clock::now());
+  if (outliers_.named() == before) return;
+  for (const auto& [name, known] : nodes_.nodes()) {
+    const auto odd = outliers_.named().find(name);
+    if (odd == outliers_.named().end() && known->warning.empty()) continue;
+    auto said = odd == outliers_.named().end() ? std::string() : sentence_of(name, odd->second);
+    if (said != known->warning && !said.empty()) log_.warning("{}", said);
+    if (said.empty())
+      log_.info("node {}: host_power_watts is no longer far from that of nodes like it", name);
+    nodes_.node(known->id, name).warning = std::move(said);
+  }
+}
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "aggregator/policy/published/view.hpp"
+#include "aggregator/power_outliers.hpp"
+#include "common/async/task.hpp"
+#include "common/log.hpp"
+
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// Compares the power of nodes that are alike, every ten seconds, and writes what it finds into the view
+/// (store::node_view::warning) and the log. Threads: the faces loop.
+class power_comparison {
+ public:
+  /// `nodes` and `log` must outlive this.
+  power_comparison(policy::view& nodes, const logger& log) : nodes_(nodes), log_(log) {}
+
+  /// Looks again and again, until it is cancelled. It must not outlive this.
+  async::task<void> keep_looking();
+
+  const power_outliers& outliers() const noexcept { return outliers_; }
+
+ private:
+  void name_outliers();
+
+  policy::view& nodes_;
+  const logger& log_;
+  power_outliers outliers_;
+  std::vector<power_reading> power_;  // of the look under way
+};
+
+}  // namespace binnacle::aggregator
