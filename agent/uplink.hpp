@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/board.hpp"
-#include "agent/endpoint.hpp"
+#include "common/endpoint.hpp"
 #include "common/log.hpp"
 #include "common/tls/context.hpp"
 #include "common/wire/messages.hpp"

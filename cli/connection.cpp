@@ -1,12 +1,13 @@
 #include "cli/connection.hpp"
 
+#include "common/endpoint.hpp"
 #include "common/load_yaml.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include <charconv>
+#include <algorithm>
 #include <filesystem>
 
 namespace binnacle::cli {
@@ -89,7 +90,6 @@ result<endpoint> parse_endpoint(std::string_view url, std::uint16_t default_port
                              default_port)};
   };
   endpoint e;
-  e.port = default_port;
   std::string_view rest = url;
   if (rest.starts_with("https://")) {
     rest.remove_prefix(8);
@@ -102,25 +102,12 @@ result<endpoint> parse_endpoint(std::string_view url, std::uint16_t default_port
   if (rest.ends_with('/')) rest.remove_suffix(1);
   if (rest.find('/') != std::string_view::npos) return wrong("it has a path");
 
-  std::string_view port;
-  if (rest.starts_with('[')) {
-    const auto end = rest.find(']');
-    if (end == std::string_view::npos) return wrong("']' is missing");
-    e.host = rest.substr(1, end - 1);
-    port = rest.substr(end + 1);
-  } else {
-    const auto colon = rest.find(':');
-    if (colon != rest.rfind(':')) return wrong("an IPv6 address needs brackets");
-    e.host = rest.substr(0, colon);
-    port = colon == std::string_view::npos ? std::string_view() : rest.substr(colon);
-  }
-  if (e.host.empty()) return wrong("the host is missing");
-  if (!port.empty()) {
-    port.remove_prefix(port.front() == ':' ? 1 : 0);
-    const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), e.port);
-    if (failed != std::errc() || end != port.data() + port.size() || e.port == 0)
-      return wrong("the port must be 1 to 65535");
-  }
+  if (!rest.starts_with('[') && std::ranges::count(rest, ':') > 1)
+    return wrong("an IPv6 address needs brackets");
+  auto at = read_endpoint(rest, default_port);
+  if (!at) return wrong("HOST or HOST:PORT is expected, with a port from 1 to 65535");
+  e.host = std::move(at->host);
+  e.port = at->port;
   e.url = fmt::format("{}://{}", e.secure ? "https" : "http", host_and_port(e.host, e.port));
   return e;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/endpoint.hpp"
+#include "common/endpoint.hpp"
 #include "common/error.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "agent/endpoint.hpp"
 #include "common/clock.hpp"
+#include "common/endpoint.hpp"
 #include "common/error.hpp"
 #include "common/tls/context.hpp"
 

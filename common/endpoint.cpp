@@ -1,4 +1,4 @@
-#include "agent/endpoint.hpp"
+#include "common/endpoint.hpp"
 
 #include "common/text.hpp"
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-namespace binnacle::agent {
+namespace binnacle {
 namespace {
 
 // What has a colon is an IPv6 address, perhaps with a zone ("fe80::1%eth0"), or a mistake (":::").
@@ -46,4 +46,4 @@ std::optional<endpoint> read_endpoint(std::string_view text, std::uint16_t defau
 
 std::string to_string(const endpoint& e) { return host_and_port(e.host, e.port); }
 
-}  // namespace binnacle::agent
+}  // namespace binnacle

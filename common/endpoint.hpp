@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace binnacle::agent {
+namespace binnacle {
 
-/// Where something listens.
+/// Where something listens, or is to be reached.
 struct endpoint {
   std::string host;  ///< a name or an address, without brackets
   std::uint16_t port = 0;
@@ -20,4 +20,4 @@ std::optional<endpoint> read_endpoint(std::string_view text, std::uint16_t defau
 /// "node7:9110", "[fd00::5]:9110".
 std::string to_string(const endpoint& e);
 
-}  // namespace binnacle::agent
+}  // namespace binnacle
