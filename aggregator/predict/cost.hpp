@@ -1,0 +1,37 @@
+#pragma once
+
+#include "aggregator/predict/chords.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace binnacle::predict {
+
+/// What a pod costs on one candidate, in watts.
+struct cost {
+  enum class known : std::uint8_t {
+    no,    ///< no model or no load: no opinion
+    over,  ///< the pod would fill the node beyond its cap
+    yes,
+  };
+  known is = known::no;
+  double watts = 0;
+};
+
+/// By the best chord from the node's load on: its watts per core times the pod's cores. `load` is what is
+/// measured and what is in flight, `pod` what the pod will use, both in cores.
+cost cost_by_chord(const chords& node, double load, double pod) noexcept;
+
+/// By the pod's own watts: what the node draws with the pod, less what it draws now.
+cost cost_by_increase(const chords& node, double load, double pod) noexcept;
+
+constexpr std::uint8_t top_score = 10;
+constexpr std::uint8_t least_known_score = 2;
+
+/// Scores by value: the cheapest gets 10, the dearest 2, the others in proportion, rounded down: only nodes
+/// within half a percent of the cheapest share its 10, so that ten steps lose nothing where it counts. Equal
+/// costs all get 10; a spread below 5 % of the dearest counts as 5 %, since no model knows better. 1 for a
+/// node that the pod would fill beyond its cap, 0 for one without a model. The spans have one size.
+void score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores);
+
+}  // namespace binnacle::predict

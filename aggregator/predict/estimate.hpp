@@ -1,0 +1,21 @@
+#pragma once
+
+#include "aggregator/predict/curve.hpp"
+#include "aggregator/predict/statistics.hpp"
+
+#include <optional>
+
+namespace binnacle::predict {
+
+/// Bins with fewer samples tell nothing yet.
+constexpr std::uint16_t least_samples = 10;
+
+/// A node's curve, from what it measured itself. Where it has not measured, nodes with the same hardware tell
+/// (`of_class`, at this node's height), and where they have not either, the median of published servers does:
+/// no single node can know what it has not done. Four terms are fitted to all of it (least_squares.hpp);
+/// where there are measurements, the curve follows them and not the fit. Gives 21 points; at least a fiftieth
+/// of what is expected of all cores busy, at most twice that. Nothing while neither the node nor its class
+/// has a bin with least_samples. Costs a few microseconds.
+std::optional<curve> estimate(const statistics& own, const statistics* of_class, double cores);
+
+}  // namespace binnacle::predict

@@ -1,0 +1,104 @@
+#include "aggregator/predict/learner.hpp"
+
+#include "aggregator/predict/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace binnacle::predict {
+namespace {
+
+constexpr double noise_memory = 1.0 / 64;
+constexpr double sigmas = 5;
+/// Within a bin the watts rise: what is nearer than this is no outlier.
+constexpr double least_outlier = 0.3;
+/// At idle and just above it lies the step that servers pay when they leave it, on which watts double.
+constexpr double least_outlier_near_idle = 2;
+constexpr std::size_t bins_near_idle = 2;
+/// A meter of whole watts may repeat itself at a load that stands still.
+constexpr float moved = 0.02F;
+constexpr float moved_far = 0.1F;
+
+}  // namespace
+
+void learner::begin() noexcept {
+  learned_ = {};
+  variance_ = 0;
+  samples_ = outliers_ = 0;
+  in_a_row_ = 0;
+}
+
+/// Whether the meter repeats itself while the load moves.
+bool learner::repeats(float load, double watts) noexcept {
+  if (watts != last_watts_) {
+    last_watts_ = watts;
+    lowest_ = highest_ = load;
+    repeats_ = 0;
+    stuck_ = false;
+    return false;
+  }
+  lowest_ = std::min(lowest_, load);
+  highest_ = std::max(highest_, load);
+  if (highest_ - lowest_ <= moved) return false;
+  if (repeats_ < most_repeats) ++repeats_;
+  return true;
+}
+
+/// Whether a sample is far from the others at its load; counts how far they are usually.
+bool learner::far_off(double load, double watts) noexcept {
+  const std::size_t b = statistics::bin_of(load);
+  if (learned_.samples(b) < least_samples) return false;
+  const double times = watts / learned_.watts(b);
+  const double off = std::max(times, 1 / times) - 1;
+  if (off > std::max(sigmas * noise(), b < bins_near_idle ? least_outlier_near_idle : least_outlier))
+    return true;
+  if (b >= bins_near_idle)
+    variance_ += static_cast<float>(noise_memory * (off * off - static_cast<double>(variance_)));
+  return false;
+}
+
+learner::outcome learner::add(double load, double watts) noexcept {
+  if (!std::isfinite(load) || !std::isfinite(watts) || watts <= 0 || load < 0 || load > 1.1)
+    return outcome::refused;
+  load = std::min(load, 1.0);
+  if (repeats(static_cast<float>(load), watts)) {
+    if (stuck_ || repeats_ < most_repeats || highest_ - lowest_ < moved_far) return outcome::repeated;
+    begin();
+    stuck_ = true;
+    return outcome::anew_stuck;
+  }
+  auto what = outcome::learned;
+  if (far_off(load, watts)) {
+    ++outliers_;
+    if (++in_a_row_ < most_outliers) return outcome::outlier;
+    begin();
+    what = outcome::anew_outliers;
+  }
+  in_a_row_ = 0;
+  learned_.add(load, watts);
+  ++samples_;
+  return what;
+}
+
+double learner::covered(double max_load) const noexcept {
+  std::size_t enough = 0;
+  const std::size_t end = statistics::bin_of(max_load) + 1;
+  for (std::size_t b = 0; b < end; ++b) enough += learned_.samples(b) >= least_samples ? 1 : 0;
+  return static_cast<double>(enough) / static_cast<double>(end);
+}
+
+double learner::noise() const noexcept { return std::sqrt(static_cast<double>(variance_)); }
+
+std::string_view to_string(learner::outcome o) noexcept {
+  switch (o) {
+    case learner::outcome::learned: return "learned";
+    case learner::outcome::refused: return "refused";
+    case learner::outcome::repeated: return "repeated";
+    case learner::outcome::outlier: return "outlier";
+    case learner::outcome::anew_outliers: return "anew_outliers";
+    case learner::outcome::anew_stuck: return "anew_stuck";
+  }
+  return "unknown";
+}
+
+}  // namespace binnacle::predict

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "aggregator/predict/statistics.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace binnacle::predict {
+
+/// Learns what one node draws at which load from its own meter, sample by sample, in some 250 bytes, and
+/// takes nothing from a meter that lies, repeats itself or measures something else than before. `estimate`
+/// makes a curve of it. Feed it watts and load of the same moments, or means over the same span. Pure, no
+/// clock. When the node's hardware or its kind of meter is another one, the owner begins with a new learner.
+class learner {
+ public:
+  enum class outcome : std::uint8_t {
+    learned,
+    refused,   ///< no number, watts of 0 or less, a load below 0 or far above 1
+    repeated,  ///< the meter says what it said before, though the load has moved: it has not measured since
+    outlier,   ///< far from what the node drew at loads like this
+    anew_outliers,  ///< so many outliers in a row that what was learned is wrong: it began again
+    anew_stuck,     ///< the meter has stood still for long, though the load has not: it began again
+  };
+
+  /// One sample: the load 0..1, and watts. Takes some 20 ns.
+  outcome add(double load, double watts) noexcept;
+
+  const statistics& learned() const noexcept { return learned_; }
+  /// The share of loads from idle to `max_load` at which the node was measured often enough, 0..1: the
+  /// confidence in its curve.
+  double covered(double max_load = 1) const noexcept;
+  /// The typical distance of a sample from the others at its load, as a share of its watts.
+  double noise() const noexcept;
+  std::uint32_t samples() const noexcept { return samples_; }    ///< learned since it began
+  std::uint32_t outliers() const noexcept { return outliers_; }  ///< left out since it began
+  bool stuck() const noexcept { return stuck_; }
+
+  static constexpr std::uint8_t most_outliers = 20;  ///< in a row
+  static constexpr std::uint8_t most_repeats = 30;
+
+ private:
+  bool repeats(float load, double watts) noexcept;
+  bool far_off(double load, double watts) noexcept;
+  void begin() noexcept;
+
+  statistics learned_;
+  double last_watts_ = 0;
+  float lowest_ = 0, highest_ = 0;  // loads since the meter last moved
+  float variance_ = 0;              // of distances, as shares of watts
+  std::uint32_t samples_ = 0, outliers_ = 0;
+  std::uint8_t in_a_row_ = 0;
+  std::uint8_t repeats_ = 0;
+  bool stuck_ = false;
+};
+static_assert(sizeof(learner) <= 256);
+
+std::string_view to_string(learner::outcome o) noexcept;
+
+}  // namespace binnacle::predict

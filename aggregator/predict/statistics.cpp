@@ -1,0 +1,32 @@
+#include "aggregator/predict/statistics.hpp"
+
+#include <algorithm>
+
+namespace binnacle::predict {
+
+std::size_t statistics::bin_of(double load) noexcept {
+  if (load < idle_below) return 0;
+  return std::max<std::size_t>(1, static_cast<std::size_t>(std::min(load, 1.0) * (bins - 1) + 0.5));
+}
+
+void statistics::add(double load, double watts, std::uint16_t weight) noexcept {
+  if (weight == 0) return;
+  const std::size_t b = bin_of(load);
+  if (b == 0) load = 0;
+  samples_[b] =
+      static_cast<std::uint16_t>(std::min<std::uint32_t>(samples_[b] + std::uint32_t{weight}, remembered));
+  const double share = std::min(1.0, static_cast<double>(weight) / samples_[b]);
+  loads_[b] += static_cast<float>(share * (load - static_cast<double>(loads_[b])));
+  watts_[b] += static_cast<float>(share * (watts - static_cast<double>(watts_[b])));
+}
+
+statistics& statistics::operator+=(const statistics& more) noexcept {
+  for (std::size_t b = 0; b < bins; ++b) add(more.load(b), more.watts(b), more.samples(b));
+  return *this;
+}
+
+bool statistics::empty() const noexcept {
+  return std::ranges::all_of(samples_, [](std::uint16_t n) { return n == 0; });
+}
+
+}  // namespace binnacle::predict

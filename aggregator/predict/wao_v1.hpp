@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+/// MinimizePower as WAO's first version computes it (kaz260/WAO-Scheduler, 2021), to the rounding: for those
+/// who come from it and want to see the same scores first. It hides pods below a tenth of a node, and its
+/// worst node has the score of a failed one; `cost.hpp` has neither. Pure. Units: CPU in cores, watts.
+/// Source: the plug-in's code as read; its constants and its unit tests' figures.
+namespace binnacle::predict::wao_v1 {
+
+constexpr double start_threshold = 0.5;  ///< a pod that uses less than this of what it was given is starting
+constexpr double decay = 0.85;           ///< of a limit, what a pod is taken to use
+constexpr int tie_score = 10;
+constexpr std::int64_t failed = -1;
+
+/// The first container's CPU; 0 for what it does not name. The others do not count.
+struct container_cpu {
+  double request = 0;
+  double limit = 0;
+};
+
+/// A pod that was placed on the node before, and what it uses now.
+struct starting_pod {
+  double remembered = 0;  ///< what remember() gave for it
+  double in_use = 0;      ///< 0 if it has no metrics yet
+  bool forget = false;    ///< set by load_of(): it has started, its use is in the node's
+};
+/// The node's use with what its starting pods do not use yet.
+double load_of(double in_use, std::span<starting_pod> starting) noexcept;
+
+/// What is remembered of a pod that was just scored.
+double remember(container_cpu pod) noexcept;
+
+/// The node's use as a share of its capacity, before and with the pod. Nothing if the container names neither
+/// request nor limit, or if its limit does not fit (a request is not checked).
+struct shares {
+  double before = 0, after = 0;
+};
+std::optional<shares> shares_of(double load, double capacity, container_cpu pod) noexcept;
+
+/// A temperature on the scale of its labels max and min, not clamped. Nothing if they are equal.
+std::optional<double> normalised(double celsius, double max, double min) noexcept;
+
+/// As the model is asked: to one decimal, halves away from zero.
+float rounded(double share) noexcept;
+
+/// Watts with the pod less watts before, in whole watts towards zero; `failed` if that is below 0 or no
+/// number.
+std::int64_t increase(double before_watts, double after_watts) noexcept;
+
+/// Scores 0..100 of whole watts: the least has 100, the most and those that failed 0; 10 for all that did not
+/// fail if they are equal. The spans have one size.
+void normalise(std::span<const std::int64_t> watts, std::span<int> scores) noexcept;
+
+}  // namespace binnacle::predict::wao_v1

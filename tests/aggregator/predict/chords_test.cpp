@@ -1,0 +1,101 @@
+#include "aggregator/predict/chords.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace chords_test {
+
+using namespace binnacle;
+using predict::chords;
+using predict::curve;
+
+namespace {
+
+curve of(const std::vector<double>& watts, double cores) { return curve::through(watts, cores).value(); }
+
+/// The definition, point by point: the smallest slope to any later load.
+double by_definition(const curve& c, double load, double cap) {
+  double best = (c.watts(cap) - c.watts(load)) / (cap - load);
+  for (std::size_t i = 0; i < c.points().size(); ++i) {
+    const double y = static_cast<double>(i) * c.step();
+    if (y > load + 1e-9 && y < cap) best = std::min(best, (c.watts(y) - c.watts(load)) / (y - load));
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/predict/chords") {
+  TEST_CASE("a step is spread over what the node can still take") {
+    // 100 W idle, 160 W with one core of ten, then 4 W a core, and 20 W for the last.
+    const chords node(of({100, 160, 164, 168, 172, 176, 180, 184, 188, 192, 212}, 10), 1);
+    CHECK(node.from(0) == doctest::Approx(92.0 / 9));
+    CHECK(node.from(1) == doctest::Approx(4));
+    CHECK(node.from(5) == doctest::Approx(4));
+    CHECK(node.from(9) == doctest::Approx(20));
+    CHECK(node.from(9.5) == doctest::Approx(20));
+  }
+
+  TEST_CASE("it is zero only where the curve stays flat") {
+    const chords node(of({100, 140, 140, 140, 150}, 4), 1);
+    CHECK(node.from(1) == 0);
+    CHECK(node.from(2.5) == 0);
+    CHECK(node.from(3) == doctest::Approx(10));
+    CHECK(node.from(0) == doctest::Approx(50.0 / 4));  // 140 at 3 cores is 13.3 a core, 150 at 4 less
+  }
+
+  TEST_CASE("the cap bounds what a step is spread over") {
+    const auto c = of({100, 160, 164, 168, 172, 176, 180, 184, 188, 192, 212}, 10);
+    CHECK(chords(c, 0.5).from(0) == doctest::Approx(76.0 / 5));
+    CHECK(chords(c, 0.9).cap() == doctest::Approx(9));
+    SUBCASE("also between two points of the curve") {
+      const chords node(c, 0.925);
+      CHECK(node.cap() == doctest::Approx(9.25));
+      CHECK(node.from(9) == doctest::Approx(20));
+      CHECK(node.from(0) == doctest::Approx(92.0 / 9));
+    }
+    SUBCASE("at the cap and beyond it is the last slope before it, and a number") {
+      const chords node(c, 0.5);
+      CHECK(node.from(5) == doctest::Approx(4));
+      CHECK(node.from(50) == doctest::Approx(4));
+    }
+    SUBCASE("a cap of nothing gives a number, too") { CHECK(chords(c, 0).from(0) >= 0); }
+  }
+
+  TEST_CASE("at every load it is what the definition says, whatever the curve") {
+    std::uint64_t state = 1;
+    const auto random = [&state] {
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      return static_cast<double>(state >> 40) / static_cast<double>(1 << 24);
+    };
+    for (int round = 0; round < 200; ++round) {
+      std::vector<double> watts{50};
+      const std::size_t points = 3 + static_cast<std::size_t>(random() * 98);
+      while (watts.size() < points)
+        watts.push_back(watts.back() + (random() < 0.3 ? 0 : random() * random() * 40));
+      const auto c = of(watts, 64);
+      const double cap = 0.3 + 0.7 * random();
+      const chords node(c, cap);
+      for (int i = 0; i < 50; ++i) {
+        const double load = random() * 0.999 * cap * 64;
+        CAPTURE(round);
+        CAPTURE(load);
+        CHECK(node.from(load) == doctest::Approx(by_definition(c, load, cap * 64)).epsilon(1e-6));
+      }
+    }
+  }
+
+  TEST_CASE("defect: a model of steps ranks a pod of one hundredth of a node") {
+    // WAO's published models are trees: the watts stand still for many loads, and the pod's own watts are 0
+    // on both.
+    const chords steep(of({100, 100, 100, 100, 200, 200, 200, 200, 300}, 100), 1);
+    const chords flat(of({100, 100, 100, 100, 110, 110, 110, 110, 120}, 100), 1);
+    CHECK(steep.power().watts(13.5) == steep.power().watts(12.5));
+    CHECK(steep.from(40) > flat.from(40));
+  }
+}
+
+}  // namespace chords_test

@@ -1,0 +1,127 @@
+#include "aggregator/predict/estimate.hpp"
+
+#include "aggregator/predict/least_squares.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace estimate_test {
+
+using namespace binnacle::predict;
+
+namespace {
+
+double truth(double load) { return 120 + 70 * std::min(1.0, load / 0.05) + 100 * load + 80 * load * load; }
+
+statistics measured(double from, double to, double factor = 1) {
+  statistics s;
+  for (int i = 0; i <= 400; ++i) {
+    const double load = from + (to - from) * i / 400;
+    s.add(load, factor * truth(load));
+  }
+  return s;
+}
+
+double worst(const curve& c, double from, double to, double factor = 1) {
+  double out = 0;
+  for (int i = 0; i <= 20; ++i) {
+    const double load = from + (to - from) * i / 20;
+    out = std::max(out, std::abs(c.watts(load * c.cores()) / (factor * truth(load)) - 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/predict/estimate") {
+  TEST_CASE("four terms are found from points that have them") {
+    least_squares fit;
+    for (int i = 0; i <= 20; ++i) {
+      const row x = terms_of(i / 20.0);
+      fit.add(i / 20.0, 100 * x[0] + 50 * x[1] + 80 * x[2] - 20 * x[3], 1);
+    }
+    const auto c = fit.solve();
+    REQUIRE(c);
+    CHECK((*c)[0] == doctest::Approx(100));
+    CHECK((*c)[1] == doctest::Approx(50));
+    CHECK((*c)[2] == doctest::Approx(80));
+    CHECK((*c)[3] == doctest::Approx(-20));
+  }
+
+  TEST_CASE("points at one load do not tell four terms apart") {
+    least_squares fit;
+    CHECK_FALSE(fit.solve());
+    for (int i = 0; i < 100; ++i) fit.add(0.3, 200, 1);
+    CHECK_FALSE(fit.solve());
+  }
+
+  TEST_CASE("without samples there is no curve, of a node without a meter its class tells it") {
+    CHECK_FALSE(estimate({}, nullptr, 16));
+    const auto others = measured(0, 1);
+    const auto by_class = estimate({}, &others, 16);
+    REQUIRE(by_class);
+    CHECK(by_class->cores() == 16);
+    CHECK(worst(*by_class, 0.1, 1) < 0.03);
+    const statistics nobody;
+    CHECK_FALSE(estimate({}, &nobody, 16));
+  }
+
+  TEST_CASE("too few samples tell nothing") {
+    statistics few;
+    for (int i = 0; i < least_samples - 1; ++i) few.add(0.5, 200);
+    CHECK_FALSE(estimate(few, nullptr, 16));
+    few.add(0.5, 200);
+    CHECK(estimate(few, nullptr, 16));
+  }
+
+  TEST_CASE("a node that was measured at low loads only follows its class above them, at its own height") {
+    const auto own = measured(0, 0.4, 1.1);  // ten per cent above the others
+    const auto others = measured(0, 1);
+    const auto with_class = estimate(own, &others, 16).value();
+    CHECK(worst(with_class, 0.1, 0.35, 1.1) < 0.03);
+    CHECK(worst(with_class, 0.5, 1, 1.1) < 0.03);
+    CHECK(worst(estimate(own, nullptr, 16).value(), 0.1, 0.35, 1.1) < 0.03);
+  }
+
+  TEST_CASE("one load alone gives a curve of the usual shape at that height") {
+    statistics s;
+    for (int i = 0; i < 100; ++i) s.add(0.5, 300);
+    const auto c = estimate(s, nullptr, 10).value();
+    CHECK(c.watts(5) == doctest::Approx(300).epsilon(0.02));
+    CHECK(c.watts(0) > 80);
+    CHECK(c.watts(0) < 200);
+    CHECK(c.watts(10) > 400);
+    CHECK(c.watts(10) < 700);
+  }
+
+  TEST_CASE("the curve never falls and is never nothing, whatever was measured") {
+    statistics odd;
+    for (int i = 0; i < 50; ++i) odd.add(0.0, 500), odd.add(0.05, 5), odd.add(1, 1);
+    const auto c = estimate(odd, nullptr, 4).value();
+    double last = 0;
+    for (const double w : c.points()) {
+      CHECK(w >= last);
+      CHECK(w > 0);
+      last = w;
+    }
+  }
+
+  TEST_CASE("statistics of nodes add up to those of their class") {
+    auto a = measured(0, 0.5), b = measured(0.5, 1);
+    a += b;
+    CHECK(worst(estimate(a, nullptr, 8).value(), 0.1, 1) < 0.03);
+    CHECK(a.samples(statistics::bin_of(0.25)) == measured(0, 0.5).samples(statistics::bin_of(0.25)));
+  }
+
+  TEST_CASE("a bin remembers a bounded number of samples, and the newest count") {
+    statistics s;
+    for (int i = 0; i < 10'000; ++i) s.add(0.5, 200);
+    CHECK(s.samples(10) == statistics::remembered);
+    for (int i = 0; i < 3000; ++i) s.add(0.5, 260);
+    CHECK(s.watts(10) == doctest::Approx(260).epsilon(0.01));
+  }
+}
+
+}  // namespace estimate_test
