@@ -1,0 +1,134 @@
+#include "tests/bench/power/fleet.hpp"
+
+#include "aggregator/predict/cost.hpp"
+#include "aggregator/predict/wao_v1.hpp"
+#include "aggregator/predict/wao_v2.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace binnacle::bench {
+namespace {
+
+constexpr double rounding = 1e-6;  // cores
+
+predict::curve curve_of(std::span<const double> watts, double cores) {
+  return predict::curve::through(watts, cores).value();
+}
+
+/// The model as a server answers, between its points on straight lines, dips and all.
+double raw_watts(const node& n, double share) {
+  const double at = std::clamp(share, 0.0, 1.0) * static_cast<double>(n.raw.size() - 1);
+  const auto i = std::min(static_cast<std::size_t>(at), n.raw.size() - 2);
+  return n.raw[i] + (at - static_cast<double>(i)) * (n.raw[i + 1] - n.raw[i]);
+}
+
+std::int64_t wao_v1_watts(const node& n, double pod) {
+  namespace v1 = predict::wao_v1;
+  const auto shares = v1::shares_of(n.used, n.truth.cores(), {.request = pod, .limit = 0});
+  if (!shares) return v1::failed;
+  return v1::increase(raw_watts(n, v1::rounded(shares->before)), raw_watts(n, v1::rounded(shares->after)));
+}
+
+std::int64_t wao_v2_watts(const node& n, double pod) {
+  namespace v2 = predict::wao_v2;
+  const double before = n.used, after = before + pod, all = n.truth.cores();
+  if (after > all + rounding) return v2::overload;
+  return v2::increase(raw_watts(n, before / all), raw_watts(n, after / all));
+}
+
+/// How good each candidate is; the largest wins.
+std::vector<double> goodness(const fleet& nodes, std::span<const std::size_t> candidates, rule by, wish pod) {
+  std::vector<double> out;
+  std::vector<std::int64_t> whole_watts;
+  std::vector<predict::cost> costs;
+  for (const auto i : candidates) {
+    const node& n = nodes[i];
+    const double d = taken(n, pod);
+    switch (by) {
+      case rule::spread: out.push_back(-n.used / n.truth.cores()); break;
+      case rule::pack: out.push_back(n.used / n.truth.cores()); break;
+      case rule::wao_v1: whole_watts.push_back(wao_v1_watts(n, d)); break;
+      case rule::wao_v2: whole_watts.push_back(wao_v2_watts(n, d)); break;
+      case rule::increase: costs.push_back(predict::cost_by_increase(n.believed, n.used, d)); break;
+      case rule::chord:
+      case rule::chord_exact: costs.push_back(predict::cost_by_chord(n.believed, n.used, d)); break;
+    }
+  }
+  if (!whole_watts.empty()) {
+    std::vector<int> scores(whole_watts.size());
+    if (by == rule::wao_v1)
+      predict::wao_v1::normalise(whole_watts, scores);
+    else
+      predict::wao_v2::normalise(whole_watts, scores);
+    return {scores.begin(), scores.end()};
+  }
+  if (by == rule::chord_exact) {
+    for (const auto& c : costs) out.push_back(c.is == predict::cost::known::yes ? -c.watts : -1e9);
+  } else if (!costs.empty()) {
+    std::vector<std::uint8_t> scores(costs.size());
+    predict::score_costs(costs, scores);
+    return {scores.begin(), scores.end()};
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<double> as_it_is(const server& s, std::size_t) { return s.watts; }
+
+fleet make_fleet(std::span<const server> kinds, std::size_t each, double cap, const belief& known) {
+  fleet out;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    for (std::size_t i = 0; i < each; ++i) {
+      auto raw = known(kinds[k], k);
+      out.push_back({k, curve_of(kinds[k].watts, kinds[k].cores),
+                     predict::chords(curve_of(raw, kinds[k].cores), cap), std::move(raw), 0});
+    }
+  }
+  return out;
+}
+
+double watts(const fleet& nodes) {
+  return std::accumulate(nodes.begin(), nodes.end(), 0.0,
+                         [](double sum, const node& n) { return sum + n.truth.watts(n.used); });
+}
+
+double cores(const fleet& nodes) {
+  return std::accumulate(nodes.begin(), nodes.end(), 0.0,
+                         [](double sum, const node& n) { return sum + n.truth.cores(); });
+}
+
+double share_of_fullest(const fleet& nodes) {
+  double most = 0;
+  for (const node& n : nodes) most = std::max(most, n.used / n.truth.cores());
+  return most;
+}
+
+double taken(const node& n, wish pod) noexcept {
+  return pod.share_of_node ? pod.cores * n.truth.cores() : pod.cores;
+}
+
+std::ptrdiff_t choose(const fleet& nodes, rule by, wish pod, ties among_equals, dice& random,
+                      std::ptrdiff_t except) {
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const bool fits = nodes[i].used + taken(nodes[i], pod) <= nodes[i].truth.cores() + rounding;
+    if (fits && static_cast<std::ptrdiff_t>(i) != except) candidates.push_back(i);
+  }
+  if (candidates.empty()) return -1;
+  const auto good = goodness(nodes, candidates, by, pod);
+  const double best = *std::max_element(good.begin(), good.end());
+  std::vector<std::size_t> equals;
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    if (good[i] >= best - 1e-12) equals.push_back(candidates[i]);
+  }
+  if (among_equals == ties::emptier) {
+    const auto share = [&](std::size_t i) { return nodes[i].used / nodes[i].truth.cores(); };
+    const double least = share(*std::ranges::min_element(equals, {}, share));
+    std::erase_if(equals, [&](std::size_t i) { return share(i) > least + rounding; });
+  }
+  return static_cast<std::ptrdiff_t>(equals[random.below(equals.size())]);
+}
+
+}  // namespace binnacle::bench

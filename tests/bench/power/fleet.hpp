@@ -1,0 +1,59 @@
+#pragma once
+
+#include "aggregator/predict/chords.hpp"
+#include "tests/bench/power/dice.hpp"
+#include "tests/bench/power/servers.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace binnacle::bench {
+
+/// One node of a simulated fleet.
+struct node {
+  std::size_t kind = 0;      ///< which server of the fleet's list it is
+  predict::curve truth;      ///< what it draws
+  predict::chords believed;  ///< what the scorer knows, up to the cap
+  std::vector<double> raw;   ///< the model as a model server gives it, with its dips, at evenly spaced loads
+  double used = 0;           ///< cores
+};
+using fleet = std::vector<node>;
+
+/// Watts of a server's points, of which a scorer may know others than the true ones.
+using belief = std::function<std::vector<double>(const server&, std::size_t kind)>;
+std::vector<double> as_it_is(const server& s, std::size_t kind);
+
+/// `each` servers of every kind, empty.
+fleet make_fleet(std::span<const server> kinds, std::size_t each, double cap = 1,
+                 const belief& known = as_it_is);
+
+double watts(const fleet& nodes);
+double cores(const fleet& nodes);
+double share_of_fullest(const fleet& nodes);
+
+/// How a pod finds its node.
+enum class rule {
+  spread,       ///< the least allocated share: kube-scheduler's own scoring, reduced to CPU
+  pack,         ///< the most allocated share
+  wao_v1,       ///< with the model's dips
+  wao_v2,       ///< with the model's dips
+  increase,     ///< Binnacle's score, 0..10, by the pod's own watts
+  chord,        ///< Binnacle's score, 0..10, by the best chord
+  chord_exact,  ///< the same by the cost itself, not rounded to eleven levels
+};
+
+enum class ties { random, emptier };
+
+/// Where a pod of so many cores goes: of the nodes that have room for it, the one with the best score. Below
+/// zero: none has.
+struct wish {
+  double cores = 0;
+  bool share_of_node = false;  ///< `cores` is a share of each node's own
+};
+std::ptrdiff_t choose(const fleet& nodes, rule by, wish pod, ties among_equals, dice& random,
+                      std::ptrdiff_t except = -1);
+
+/// What the pod takes of that node.
+double taken(const node& n, wish pod) noexcept;
+
+}  // namespace binnacle::bench

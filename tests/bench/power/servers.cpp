@@ -1,0 +1,56 @@
+#include "tests/bench/power/servers.hpp"
+
+namespace binnacle::bench {
+namespace {
+
+/// From readings at 0 (0.1), 5, 10, 20 … 100 % to a step of 5 %.
+std::vector<double> every_twentieth(const std::array<double, 12>& read) {
+  std::vector<double> out{read[0], read[1], read[2]};
+  for (std::size_t i = 3; i < read.size(); ++i) {
+    out.push_back((read[i - 1] + read[i]) / 2);
+    out.push_back(read[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const server> spec_servers() {
+  static const std::array<server, 8> all{{
+      {"Lenovo SR645, 2 EPYC 7763 (2021-03-10)",
+       128,
+       {104, 172, 194, 216, 238, 258, 283, 305, 332, 385, 459}},
+      {"Lenovo SR655, EPYC 7763 (2021-05-23)", 64, {52.5, 98.5, 109, 120, 130, 140, 150, 161, 172, 196, 228}},
+      {"HPE DL380 Gen10+, 2 Xeon 8380 (2021-05-31)",
+       80,
+       {127, 198, 226, 253, 281, 314, 354, 405, 464, 576, 619}},
+      {"Fujitsu RX2540 M6, 2 Xeon 8380 (2021-05-18)",
+       80,
+       {135, 198, 224, 249, 274, 302, 335, 378, 437, 489, 564}},
+      {"Dell R7525, 2 EPYC 7702 (2020-03-21)", 128, {72.3, 181, 207, 229, 250, 270, 294, 321, 347, 370, 393}},
+      {"Lenovo SR650, Xeon 8280 (2019-03-12)", 28, {50, 71.1, 81, 91.1, 101, 112, 124, 136, 150, 164, 177}},
+      {"Fujitsu RX2540 M5, 2 Xeon 8280L (2019-04-18)",
+       56,
+       {58.3, 112, 132, 150, 169, 189, 213, 242, 276, 322, 388}},
+      {"HPE DL385 Gen10, 2 EPYC 7702 (2019-07-15)",
+       128,
+       {163, 199, 228, 261, 292, 314, 333, 355, 378, 401, 423}},
+  }};
+  return all;
+}
+
+const server& wao_lenovo() {
+  static const server one{
+      "Lenovo edge (WAO's model)", 96,
+      every_twentieth({228.8, 325.2, 362.1, 454.1, 559.4, 560.7, 563.1, 569.3, 569.3, 569.3, 569.3, 563.5})};
+  return one;
+}
+
+const server& wao_supermicro() {
+  static const server one{
+      "Supermicro edge (WAO's model)", 96,
+      every_twentieth({201.6, 198.6, 205.2, 225.0, 247.5, 265.0, 285.0, 288.8, 291.5, 292.5, 297.3, 307.9})};
+  return one;
+}
+
+}  // namespace binnacle::bench
