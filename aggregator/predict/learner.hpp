@@ -22,7 +22,7 @@ class learner {
     anew_stuck,     ///< the meter has stood still for long, though the load has not: it began again
   };
 
-  /// One sample: the load 0..1, and watts. Takes some 20 ns.
+  /// One sample: the load 0..1, and watts. Takes some 30 ns.
   outcome add(double load, double watts) noexcept;
 
   const statistics& learned() const noexcept { return learned_; }
