@@ -1,6 +1,7 @@
 #include "aggregator/config.hpp"
 
 #include "common/label_syntax.hpp"
+#include "common/text.hpp"
 
 #include <fmt/format.h>
 
@@ -35,6 +36,9 @@ config_spec bind(settings& s) {
       "namespace/name of the agents' service account, whose projected tokens speak for their pods' nodes "
       "beside certificates; the API server is asked about them (--kube-config)");
   spec.add("agents-audience", s.agents_audience, "audience that those tokens must have");
+  spec.add("agents-uri-prefix", s.agents_uri_prefix,
+           "URI to which a node's name is appended in the certificates of its agent, as "
+           "spiffe://cluster.example/binnacle/node/ (none: only DNS names count)");
   spec.add("clients-ca", s.clients_ca,
            "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and metrics readers (in "
            "Kubernetes also tokens and certificates of the cluster read metrics, as RBAC allows)");
@@ -109,6 +113,15 @@ result<void> check_ports(const settings& s) {
   return {};
 }
 
+/// "scheme://authority/" and perhaps more, up to a '/': what follows it is one segment of a path, a name.
+bool is_uri_folder(std::string_view text) {
+  const auto colon = text.find("://");
+  if (colon == 0 || colon == text.npos || !text.ends_with('/')) return false;
+  const auto authority = colon + 3;
+  const auto path = text.find('/', authority);
+  return path != text.npos && path > authority && text.find_first_of("?#% \t") == text.npos;
+}
+
 }  // namespace
 
 result<void> validate(const settings& s) {
@@ -145,6 +158,12 @@ result<void> validate(const settings& s) {
     return error{
         errc::invalid_input,
         "--agents-audience is empty: every token of that account for anything would count; name one"};
+  }
+  if (const std::string& prefix = s.agents_uri_prefix; !prefix.empty() && !is_uri_folder(prefix)) {
+    return error{errc::invalid_input,
+                 "--agents-uri-prefix " + in_quotes(prefix) +
+                     " is no URI to which a node's name can be appended: write the scheme, the "
+                     "trust domain and a path that ends in '/', as spiffe://cluster.example/node/"};
   }
   if (s.mode() == deployment_mode::in_cluster) return {};
   std::error_code ec;

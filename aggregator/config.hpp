@@ -31,8 +31,9 @@ struct settings {
   std::string
       agents_account;  ///< "namespace/name" of the agents' service account; empty: tokens do not count
   std::string agents_audience = "binnacle";
-  std::string clients_ca;  ///< verifies kube-scheduler, the CLI, readers of metrics
-  bool unsafe = false;     ///< the extender speaks plain HTTP
+  std::string agents_uri_prefix;  ///< of URIs in agents' certificates that name nodes; empty: none do
+  std::string clients_ca;         ///< verifies kube-scheduler, the CLI, readers of metrics
+  bool unsafe = false;            ///< the extender speaks plain HTTP
 
   std::string policies = "/etc/binnacle/policies";
   std::string aliases;                        ///< YAML file of names of the user's own; empty: none

@@ -125,6 +125,7 @@ result<void> ingest_loop::impl::open_port() {
   o.port = static_cast<std::uint16_t>(options.ingest_port);
   o.tls = certificates;
   o.cluster = options.cluster;
+  o.agents_uri_prefix = options.agents_uri_prefix;
   o.replica_id = options.replica_id;
   o.replicas = static_cast<std::uint16_t>(options.replicas);
   o.max_sessions = std::min(static_cast<std::size_t>(options.max_nodes), room.agents);

@@ -31,7 +31,7 @@ constexpr duration longest_trust = 24h;
 void agent_session::on_hello(instant now) {
   const core& c = *core_;
   const wire::hello& said = machine_.greeting();
-  auto refused = authorise(said, identity_, c.options.cluster);
+  auto refused = authorise(said, identity_, c.options.cluster, c.options.agents_uri_prefix);
   if (!refused) return certified(now);
   if (refused->why != wire::reason::wrong_cluster && c.options.review) {
     if (!said.credential.empty()) return ask_about_token();

@@ -25,18 +25,20 @@ std::string spoken_for(const tls::identity& who) {
 }  // namespace
 
 std::optional<wire::fault> authorise(const wire::hello& said, const tls::identity& who,
-                                     std::string_view cluster) {
+                                     std::string_view cluster, std::string_view uri_prefix) {
   if (said.cluster != cluster) {
     return wire::fault{
         wire::reason::wrong_cluster,
         fmt::format("this aggregator serves cluster {}, not {}: set the agent's cluster or its aggregators",
                     in_quotes(cluster, wire::max_name), in_quotes(said.cluster, wire::max_name))};
   }
-  if (!who.speaks_for(said.node)) {
-    return wire::fault{wire::reason::wrong_node,
-                       fmt::format("the certificate speaks for {}, not for node {}: set --node-name or issue "
-                                   "a certificate with that name",
-                                   spoken_for(who), said.node)};
+  if (!who.speaks_for(said.node, uri_prefix)) {
+    return wire::fault{
+        wire::reason::wrong_node,
+        fmt::format("the certificate speaks for {}, not for node {}: set --node-name or issue "
+                    "a certificate with that name{}",
+                    spoken_for(who), said.node,
+                    who.uris.empty() ? "" : " (URIs count with the aggregator's agents-uri-prefix)")};
   }
   return std::nullopt;
 }

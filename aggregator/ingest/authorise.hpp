@@ -14,9 +14,10 @@
 namespace binnacle::ingest {
 
 /// Why this hello is not accepted: it names another cluster than ours, or the certificate does not speak for
-/// its node; nothing when it may. Pure.
+/// its node, by its DNS names or by URIs that begin with `uri_prefix` (tls::identity::speaks_for); nothing
+/// when it may. Pure.
 std::optional<wire::fault> authorise(const wire::hello& said, const tls::identity& who,
-                                     std::string_view cluster);
+                                     std::string_view cluster, std::string_view uri_prefix);
 
 /// Whose an agent's token is, as whoever issues tokens says.
 struct token_holder {

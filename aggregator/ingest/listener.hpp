@@ -29,9 +29,10 @@ struct ingest_options {
   std::shared_ptr<tls::context>
       tls;                ///< server side, TLS 1.3, ALPN "binnacle/1"; certificates required, or tokens taken
   token_reviewer review;  ///< asked about agents whose certificate does not speak for them; null: none counts
-  std::string agents_account;  ///< the one service account whose tokens count, as token_holder::account
-  std::string cluster;         ///< the one that is served; agents of another are refused
-  std::string replica_id;      ///< told in every welcome
+  std::string agents_account;     ///< the one service account whose tokens count, as token_holder::account
+  std::string agents_uri_prefix;  ///< of URIs in certificates that name nodes; empty: none do
+  std::string cluster;            ///< the one that is served; agents of another are refused
+  std::string replica_id;         ///< told in every welcome
   std::uint16_t replicas = 1;
 
   std::size_t max_sessions = 20'000;  ///< welcomed or not; more are reset

@@ -61,7 +61,14 @@ finding of_own(const certificate_files& f, const std::string& text,
     return failure(fmt::format("{} is not for clients: its extended key usage leaves them out", name),
                    "issue one whose extended key usage has clientAuth");
   }
-  if (!f.node.empty() && !own.names.speaks_for(f.node)) {
+  if (!f.node.empty() && !own.names.speaks_for(f.node, "")) {
+    for (const std::string& uri : own.names.uris) {
+      if (!uri.ends_with("/" + f.node)) continue;
+      return warning(fmt::format("{} speaks for node {} by a URI alone, {}", name, f.node, uri),
+                     fmt::format("set the aggregator's agents-uri-prefix to {}, or issue one with the node's "
+                                 "name as a DNS name",
+                                 uri.substr(0, uri.size() - f.node.size())));
+    }
     return failure(fmt::format("{} speaks for {}, not for node {}", name, names_in(own), f.node),
                    "issue one with the node's name as a DNS name, or set node-name");
   }

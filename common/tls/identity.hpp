@@ -16,9 +16,9 @@ struct identity {
   std::string fingerprint;                       ///< SHA-256 of the certificate, lower-case hex
   std::chrono::system_clock::time_point ends{};  ///< notAfter
 
-  /// Whether it may speak for `node`: a DNS name equal to it (ASCII case-insensitive, no wildcards), or a
-  /// SPIFFE ID whose last path segment is the node name.
-  bool speaks_for(std::string_view node) const noexcept;
+  /// Whether it may speak for `node`: a DNS name equal to it (ASCII case-insensitive, no wildcards), or a URI
+  /// that is `uri_prefix` followed by the node's name. An empty prefix: URIs count for nothing.
+  bool speaks_for(std::string_view node, std::string_view uri_prefix) const noexcept;
 };
 
 }  // namespace binnacle::tls

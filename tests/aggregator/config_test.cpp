@@ -64,6 +64,24 @@ TEST_SUITE("aggregator/config") {
     }
   }
 
+  TEST_CASE("a prefix of URIs after which a node's name would not stand alone is refused") {
+    support::temp_folder folder;
+    settings s;
+    s.cert = s.key = s.agents_ca = s.clients_ca = "x.pem";
+    s.policies = folder.path();
+    for (const char* good : {"spiffe://td/", "spiffe://cluster.example/binnacle/node/"}) {
+      s.agents_uri_prefix = good;
+      CHECK(validate(s).has_value());
+    }
+    for (const char* bad : {"spiffe://", "spiffe:///", "spiffe://td", "spiffe://td/node", "://td/",
+                            "td/node/", "spiffe://td/a?/", "spiffe://td/%6e/"}) {
+      CAPTURE(bad);
+      s.agents_uri_prefix = bad;
+      REQUIRE(validate(s).has_error());
+      CHECK(validate(s).error().message.starts_with("--agents-uri-prefix"));
+    }
+  }
+
   TEST_CASE("one port for two things is refused by both names") {
     support::temp_folder folder;
     settings s;

@@ -16,20 +16,18 @@ TEST_SUITE("aggregator/ingest/authorise") {
       wire::reason why;
     };
     const row table[] = {
-        {"node-1", "", wire::reason::none},
-        {"NODE-1", "", wire::reason::none},
-        {"edge-7", "", wire::reason::none},
-        {"node-2", "", wire::reason::wrong_node},
-        {"", "", wire::reason::wrong_node},
-        {"*", "", wire::reason::wrong_node},
-        {"node-1", "other", wire::reason::wrong_cluster},
+        {"node-1", "", wire::reason::none},       {"NODE-1", "", wire::reason::none},
+        {"edge-7", "", wire::reason::none},       {"edge-8", "", wire::reason::wrong_node},
+        {"node-2", "", wire::reason::wrong_node}, {"", "", wire::reason::wrong_node},
+        {"*", "", wire::reason::wrong_node},      {"node-1", "other", wire::reason::wrong_cluster},
     };
     tls::identity who;
     who.dns_names = {"node-1"};
-    who.uris = {"spiffe://example.org/binnacle/node/edge-7"};
+    who.uris = {"spiffe://example.org/binnacle/node/edge-7", "spiffe://elsewhere.org/binnacle/node/edge-8"};
     for (const row& r : table) {
       CAPTURE(r.node);
-      const auto refused = authorise({.cluster = r.cluster, .node = r.node}, who, "");
+      const auto refused =
+          authorise({.cluster = r.cluster, .node = r.node}, who, "", "spiffe://example.org/binnacle/node/");
       CHECK((refused ? refused->why : wire::reason::none) == r.why);
     }
   }
@@ -37,16 +35,26 @@ TEST_SUITE("aggregator/ingest/authorise") {
   TEST_CASE("a refusal names what the certificate speaks for and what was asked") {
     tls::identity who;
     who.dns_names = {"node-1"};
-    const auto refused = authorise({.node = "node-2"}, who, "");
+    const auto refused = authorise({.node = "node-2"}, who, "", "");
     REQUIRE(refused.has_value());
     CHECK(refused->message.find("node-1") != std::string::npos);
     CHECK(refused->message.find("node-2") != std::string::npos);
-    CHECK(authorise({.node = "node-2"}, tls::identity(), "")->message.find("no node") != std::string::npos);
+    CHECK(authorise({.node = "node-2"}, tls::identity(), "", "")->message.find("no node") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("URIs count for nothing unless their prefix is set, and the refusal says so") {
+    tls::identity who;
+    who.uris = {"spiffe://example.org/binnacle/node/edge-7"};
+    const auto refused = authorise({.node = "edge-7"}, who, "", "");
+    REQUIRE(refused.has_value());
+    CHECK(refused->why == wire::reason::wrong_node);
+    CHECK(refused->message.find("agents-uri-prefix") != std::string::npos);
   }
 
   TEST_CASE("a cluster's name with a line end in it forges no line of a log") {
     const auto refused = authorise({.cluster = "x\n2026-01-01 [info] all is well\x1b[2K", .node = "n1"},
-                                   tls::identity(), "mine");
+                                   tls::identity(), "mine", "");
     REQUIRE(refused.has_value());
     CHECK(refused->why == wire::reason::wrong_cluster);
     CHECK(refused->message.starts_with(

@@ -70,6 +70,20 @@ TEST_SUITE("cli/doctor/certificate_files") {
     only(look(rubbish), "no PEM certificate");
   }
 
+  TEST_CASE_FIXTURE(files_fixture,
+                    "a certificate that names the node by a URI alone is a warning with the prefix") {
+    auto by_uri = agents.issue("uri", {.common_name = "n1",
+                                       .uris = {"spiffe://td/node/n1"},
+                                       .valid_from = -60,
+                                       .valid_to = 3600,
+                                       .extended_key_usage = "clientAuth"});
+    by_uri.authority = servers.certificate();
+    const auto found = look(by_uri);
+    REQUIRE_FALSE(found.empty());
+    CHECK(found[0].how == grade::warning);
+    CHECK(found[0].remedy.find("agents-uri-prefix to spiffe://td/node/,") != std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(files_fixture, "a certificate that ends soon is a warning") {
     const auto found = look(node(-36'000, 60));
     CHECK(found[0].how == grade::warning);

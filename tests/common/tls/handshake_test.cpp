@@ -106,7 +106,7 @@ TEST_SUITE("common/tls/handshake") {
     CHECK(who.dns_names == std::vector<std::string>{"n1"});
     CHECK(who.uris == std::vector<std::string>{"spiffe://lab/node/n1"});
     CHECK(who.fingerprint.size() == 64);
-    CHECK(who.speaks_for("n1"));
+    CHECK(who.speaks_for("n1", "spiffe://lab/node/"));
     CHECK(std::string(SSL_get_version(ends.server->native())) == "TLSv1.3");
     CHECK(SSL_session_reused(ends.server->native()) == 0);
   }
