@@ -147,6 +147,7 @@ struct faces_loop::impl final : faces_inbox {
   ops::policy_report about_policies() const;
 
   task<void> wait_for_signal(std::function<void()> on_signal);
+  task<void> keep_ending_windows();
   void stop_servers(std::chrono::milliseconds grace);
 
   // Constant after construction.
@@ -349,6 +350,14 @@ ops::policy_report faces_loop::impl::about_policies() const { return {ingest.pro
 
 // SIGTERM, SIGINT, SIGHUP: not ready, but served on until callers know (a scheduler that is refused places
 // pods without us); then no new connections, running requests end, then everything.
+// Columns that one request started, and nobody asks for any more.
+task<void> faces_loop::impl::keep_ending_windows() {
+  for (;;) {
+    co_await async::sleep_for(std::chrono::seconds(10));
+    windows->end_idle(boot_clock::now());
+  }
+}
+
 task<void> faces_loop::impl::wait_for_signal(std::function<void()> on_signal) {
   using namespace boost::asio::experimental::awaitable_operators;
   const int number = co_await async::stop_signal();
@@ -428,6 +437,7 @@ result<void> faces_loop::start(ingest_inbox& writer) {
                            {self.nodes, self.ingest, self.extend.placed(), self.decisions});
   if (self.gate) self.gate->start();
   self.tasks.spawn("comparing power", self.power.keep_looking());
+  self.tasks.spawn("ending windows", self.keep_ending_windows());
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
                                                          std::chrono::seconds(2), self.renewal_troubles));

@@ -12,7 +12,7 @@ watched_columns::~watched_columns() {
   }
 }
 
-void watched_columns::forget_old(instant now) {
+void watched_columns::end_idle(instant now) {
   for (auto at = columns_.begin(); at != columns_.end();) {
     // One that is still being started stays: its id is not known yet.
     if (!at->second->column || now - at->second->asked < linger) {
@@ -26,7 +26,7 @@ void watched_columns::forget_old(instant now) {
 
 std::shared_ptr<const store::shared_column> watched_columns::get(const store::column_spec& spec,
                                                                  instant now) {
-  forget_old(now);
+  end_idle(now);
   const auto at = columns_.find(spec);
   if (at != columns_.end()) {
     at->second->asked = now;

@@ -176,6 +176,21 @@ TEST_SUITE("aggregator/questions/watched_columns") {
     CHECK(ingest.windows.size() == 1);
   }
 
+  TEST_CASE("a column ends also when no other request follows: one for an old name kept the fleet at 5 Hz") {
+    fake_ingest ingest;
+    const store::column_spec spec{"collectd_package_0_power_power", {}, store::statistic::avg};
+    ingest.windows.get(spec, at_s(0));
+    ingest.windows.end_idle(at_s(601));
+    CHECK(ingest.stopped.empty());  // it is being started
+    ingest.answer(0, 7);
+    ingest.windows.get(spec, at_s(10));
+    ingest.windows.end_idle(at_s(609));
+    CHECK(ingest.stopped.empty());
+    ingest.windows.end_idle(at_s(610));
+    CHECK(ingest.stopped == std::vector<std::uint32_t>{7});
+    CHECK(ingest.windows.size() == 0);
+  }
+
   TEST_CASE("only so many are kept") {
     fake_ingest ingest;
     for (std::size_t i = 0; i < 2 * watched_columns::most; ++i) {
