@@ -174,7 +174,7 @@ void agent_session::on_catalog(instant now) {
 void agent_session::on_batch(instant now) {
   const wire::batch& b = machine_.last_batch();
   wire::link_offset& clock = core_->link_of(*node_).clock;
-  clock.add(b.sent_at_ns, now);
+  if (clock.add(b.sent_at_ns, now)) machine_.doubt_clock(now);
   auto applied = core_->to.batch(*node_, b, clock.offset(), now);
   if (applied.has_error()) return machine_.close(wire::reason::unknown_series, applied.error().message);
   ++core_->counters.batches;
@@ -184,7 +184,17 @@ void agent_session::on_batch(instant now) {
 void agent_session::on_clock(instant now) {
   constexpr std::int64_t ns_per_us = 1'000;
   const wire::clock_reading& c = machine_.last_clock();
-  core_->link_of(*node_).clock.heard(from_ns(c.aggregator_us * ns_per_us), c.agent_us * ns_per_us, now);
+  wire::link_offset& clock = core_->link_of(*node_).clock;
+  switch (clock.heard(from_ns(c.aggregator_us * ns_per_us), c.agent_us * ns_per_us, now)) {
+    case wire::link_offset::agreement::yes: break;
+    case wire::link_offset::agreement::no: machine_.doubt_clock(now); break;
+    case wire::link_offset::agreement::restarted:
+      ++core_->counters.clock_resets;
+      core_->clock_warning.say(
+          core_->log, now,
+          fmt::format("{}: its clock lost or gained time against ours; ages are reckoned anew", who()));
+      break;
+  }
 }
 
 void agent_session::on_end(instant now) {

@@ -79,7 +79,7 @@ struct core {
   std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, by name
   std::map<std::string, store::node_id> restless;   ///< likewise, whose sessions end again and again
   bool closed = false;                              ///< the listener has gone, and `to` may have gone, too
-  rare_warning handshake_warning, overload_warning, catalog_warning, left_out_warning;
+  rare_warning handshake_warning, overload_warning, catalog_warning, left_out_warning, clock_warning;
   std::minstd_rand random{std::random_device{}()};
   std::array<rare_warning, wire::reason_count> end_warnings;  ///< by reason
 

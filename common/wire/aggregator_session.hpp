@@ -47,6 +47,12 @@ class aggregator_session : public session {
   /// What the agent's clock showed when ours was asked for it; the session asks after the welcome, then every
   /// minute or so. An agent of version 1.0 never answers.
   const clock_reading& last_clock() const noexcept { return clock_; }
+  /// What the clock is thought to show does not fit what it showed: the session asks with the next batch, and
+  /// as often as at first.
+  void doubt_clock(instant now) noexcept {
+    ask_at_ = now;
+    ask_pause_ = first_ask_pause;
+  }
 
   /// Answers a hello. `w`'s protocol version is filled in; reauthenticate_after_s counts from `now`.
   void accept(welcome w, instant now);
@@ -79,9 +85,10 @@ class aggregator_session : public session {
   duration silence_;
   bool renewing_ = false;  // a hello in a running session waits for its answer
   bool has_catalog_ = false;
-  bool asking_ = false;                           // for the agent's clock
-  instant ask_at_{};                              // again, when it was answered
-  duration ask_pause_ = std::chrono::seconds(1);  // doubles: the first answers come from agents that are busy
+  bool asking_ = false;  // for the agent's clock
+  instant ask_at_{};     // again, when it was answered
+  static constexpr duration first_ask_pause = std::chrono::seconds(1);
+  duration ask_pause_ = first_ask_pause;  // doubles: the first answers come from agents that are busy
 
   hello greeting_;
   catalog catalog_;

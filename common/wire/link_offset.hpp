@@ -15,20 +15,32 @@ namespace binnacle::wire {
 /// of us it hears late, so asked - heardAt is too small, by the way there alone, however full the way back
 /// is. Once an agent has told that, it is what counts: an age is never too small, and too large by the
 /// fastest way there of ten minutes. Of an agent that tells nothing (version 1.0) ages are too small by the
-/// fastest way back. Memory: two monotonic queues, at most one entry each per bucket of about ten seconds.
+/// fastest way back.
+/// A boot clock can lose time (a machine that was stopped for a snapshot) or be slewed. Then the two bounds
+/// contradict each other: the way there says that the offset is larger than the way back allows. When that
+/// goes beyond a tolerance for some answers in a row, all that was learnt is forgotten and the last answer
+/// begins anew. Memory: two monotonic queues, at most one entry each per bucket of about ten seconds.
 class link_offset {
  public:
   static constexpr duration window = std::chrono::minutes(10);
   static constexpr int buckets = 64;
+  /// What two sound clocks may drift apart within `window`, at the most that a kernel slews (500 ppm), is 300
+  /// ms: that alone starts anew every few minutes, which costs nothing.
+  static constexpr duration tolerance = std::chrono::milliseconds(100);
+  static constexpr int answers = 2;  ///< that contradict, before all is forgotten
 
   /// A session of a node begins; another boot id than before makes the past useless.
   void begin(std::string_view boot_id);
 
-  /// A batch stamped `sent_at_ns` by the agent's clock was received at `received`.
-  void add(std::int64_t sent_at_ns, instant received);
+  /// A batch stamped `sent_at_ns` by the agent's clock was received at `received`. True when it is the eighth
+  /// in a row that comes later than the offset says it could have, beyond the tolerance: a line that is full,
+  /// or a clock that lost time. An answer would tell which; it is not said again within 16 s.
+  bool add(std::int64_t sent_at_ns, instant received);
+
+  enum class agreement { yes, no, restarted };
   /// What was sent at `asked` reached the agent when its clock showed `heard_at_ns`; its answer came at
-  /// `received`.
-  void heard(instant asked, std::int64_t heard_at_ns, instant received);
+  /// `received`. `no`: the clocks contradict what was learnt, and another answer should come soon.
+  agreement heard(instant asked, std::int64_t heard_at_ns, instant received);
 
   /// `agent_ns` on this machine's clock, never later than `now`. Call only after add().
   instant translate(std::int64_t agent_ns, instant now) const noexcept;
@@ -54,8 +66,11 @@ class link_offset {
     };
     std::vector<entry> entries_;  // spans ascending, buckets ascending; the front is the minimum
   };
-  recent_least back_;   // received here - sent there: the offset and the way back
-  recent_least there_;  // heard there - asked here: the way there less the offset
+  recent_least back_;       // received here - sent there: the offset and the way back
+  recent_least there_;      // heard there - asked here: the way there less the offset
+  int late_ = 0;            // batches in a row
+  instant quiet_until_{};   // add() does not ask for an answer before
+  int contradictions_ = 0;  // answers in a row
   std::string boot_id_;
 };
 

@@ -111,6 +111,76 @@ TEST_SUITE("common/wire/link_offset") {
     CHECK(link.translate(agent_ns(start), start + 1s) <= start + 1s);
   }
 
+  TEST_CASE("an agent's clock that lost time (a stopped machine) ages no value by it for ten minutes") {
+    link_offset link;
+    link.begin("boot-a");
+    instant now = start;
+    const auto live = [&](duration lost, duration so_long) {
+      for (const instant end = now + so_long; now < end; now += 1s)
+        link.add(agent_ns(now) - lost.count(), now + 2ms);
+    };
+    const auto ask = [&](duration lost) {
+      return link.heard(now, agent_ns(now + 1ms) - lost.count(), now + 2ms);
+    };
+    live(0s, 5min);
+    CHECK(ask(0s) == link_offset::agreement::yes);
+    CHECK(link.offset() == truth - 1ms);
+
+    constexpr duration lost = 40s;
+    // Eight late batches in a row: an answer would tell whether the line is full or the clock lost time.
+    bool asks = false;
+    for (int i = 0; i < 8; ++i, now += 1s) asks = link.add(agent_ns(now) - lost.count(), now + 2ms);
+    CHECK(asks);
+    CHECK_FALSE(link.add(agent_ns(now) - lost.count(), now + 2ms));  // asked for already
+    CHECK(ask(lost) == link_offset::agreement::no);
+    CHECK(ask(lost) == link_offset::agreement::restarted);
+    live(lost, 3s);
+    CHECK(link.offset() == truth + lost - 1ms);
+    CHECK(ask(lost) == link_offset::agreement::yes);
+    const std::int64_t read = agent_ns(now) - lost.count();
+    CHECK(now - link.translate(read, now) <= 2ms);
+  }
+
+  TEST_CASE("an agent's clock that jumped ahead is believed at once, and its past is forgotten") {
+    link_offset link;
+    link.begin("boot-a");
+    link.add(agent_ns(start), start + 2ms);
+    link.heard(start, agent_ns(start + 1ms), start + 2ms);
+    constexpr duration won = 40s;
+    link.add(agent_ns(start + 1s) + won.count(), start + 1s + 2ms);
+    CHECK(link.offset() == truth - won + 2ms);
+    for (int i = 1; i <= link_offset::answers; ++i) {
+      const instant at = start + i * 2s;
+      CHECK(link.heard(at, agent_ns(at + 1ms) + won.count(), at + 2ms) ==
+            (i < link_offset::answers ? link_offset::agreement::no : link_offset::agreement::restarted));
+    }
+    CHECK(link.offset() == truth - won - 1ms);
+  }
+
+  TEST_CASE("a clock that is slewed at 5 % is followed within two answers of a second each") {
+    link_offset link;
+    link.begin("boot-a");
+    duration lost{}, worst{};
+    for (instant now = start; now < start + 20min; now += 1s, lost += 50ms) {
+      link.add(agent_ns(now) - lost.count(), now + 2ms);
+      link.heard(now, agent_ns(now + 1ms) - lost.count(), now + 2ms);
+      const std::int64_t read = agent_ns(now) - lost.count();
+      worst = std::max<duration>(worst, now - link.translate(read, now));
+    }
+    CHECK(worst <= 300ms);  // of 60 s that it lost
+  }
+
+  TEST_CASE("one answer that contradicts, a lie or a stumble, changes nothing when the next agrees") {
+    link_offset link;
+    link.begin("boot-a");
+    link.add(agent_ns(start), start + 2ms);
+    CHECK(link.heard(start, agent_ns(start - 1h), start + 2ms) == link_offset::agreement::no);
+    link.add(agent_ns(start + 11min), start + 11min + 2ms);
+    CHECK(link.heard(start + 11min, agent_ns(start + 11min + 1ms), start + 11min + 2ms) ==
+          link_offset::agreement::yes);
+    CHECK(link.offset() == truth - 1ms);
+  }
+
   TEST_CASE("a new boot id starts again, the same one goes on") {
     link_offset link;
     link.begin("boot-a");

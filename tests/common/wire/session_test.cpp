@@ -243,6 +243,17 @@ TEST_SUITE("common/wire/session") {
     for (const auto& [when, clock] : d.told) at.push_back((when - begun) / 1s);
     // Each with the batch that comes first after its pause, answered with the next.
     CHECK(at == std::vector<std::int64_t>{0, 2, 5, 10, 19, 36, 69, 134, 199, 264});
+
+    // A clock that does not fit what it showed is asked for with the next batch, not a minute later.
+    d.aggregator.doubt_clock(d.now);
+    const std::size_t told = d.told.size();
+    for (const instant until = d.now + 4s; d.now < until; d.now += 1s) {
+      REQUIRE(d.agent.send(b, d.now).has_value());
+      REQUIRE(d.aggregator_next() == aggregator_event::batch);
+      REQUIRE(d.aggregator_next() == aggregator_event::nothing);
+      REQUIRE(d.agent_next() == agent_event::nothing);
+    }
+    CHECK(d.told.size() > told);
   }
 
   TEST_CASE("a new catalogue in a running session wants a full batch") {
