@@ -341,6 +341,7 @@ ops::self_report faces_loop::impl::self() const {
   for (std::vector<std::string> cause :
        {power_warnings(power.outliers().named()), claim_warnings(ingest.contests),
         session_warnings(ingest.repeated_ends), registration_warnings(strange),
+        score_warnings(extend.stats().last_beyond, boot_clock::now()),
         id_warnings(ingest.ids_given, ingest.most_ids)})
     std::ranges::move(cause, std::back_inserter(out.warnings));
   return out;

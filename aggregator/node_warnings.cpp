@@ -72,6 +72,14 @@ std::vector<std::string> registration_warnings(const std::vector<std::string>& w
       without_object.size(), first_of(without_object))};
 }
 
+std::vector<std::string> score_warnings(const extender::far_value& last, instant now) {
+  if (last.node.empty() || now - last.at > std::chrono::minutes(10)) return {};
+  return {fmt::format(
+      "node {}: its {} was far out of the other candidates' range when pods were placed, and counted as the "
+      "range's end: see binnacle top {} whether the node's sensor or its agent is wrong",
+      last.node, last.metric, last.metric)};
+}
+
 std::vector<std::string> id_warnings(std::size_t given, std::size_t most) {
   if (most == 0 || given < most - most / 2) return {};
   return {fmt::format(

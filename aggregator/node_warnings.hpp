@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/extender/counters.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "aggregator/power_outliers.hpp"
 
@@ -21,6 +22,8 @@ std::vector<std::string> claim_warnings(const std::vector<ingest::contest>& cont
 std::vector<std::string> session_warnings(const std::vector<ingest::repeated_end>& ends);
 /// Nodes whose agent is connected and that the API server does not know.
 std::vector<std::string> registration_warnings(const std::vector<std::string>& without_object);
+/// For ten minutes after a candidate's value was so far from the others' that prioritize clamped it.
+std::vector<std::string> score_warnings(const extender::far_value& last, instant now);
 /// From half of the ids of nodes on, since a new node gets none when all are given out.
 std::vector<std::string> id_warnings(std::size_t given, std::size_t most);
 

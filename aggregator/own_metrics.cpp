@@ -89,6 +89,7 @@ void add_extender(collector& c, const extender::counters& x) {
     c.add("binnacle_decisions_total", x.candidates[i],
           {{"verdict", std::string(decision::to_string(static_cast<decision::verdict>(i)))}});
   }
+  c.add("binnacle_scores_clamped_total", x.beyond);
   c.add("binnacle_decision_age_seconds", x.oldest_age_ms, 1e3);
 }
 

@@ -96,6 +96,7 @@ void write_node(json_writer& out, const record& r, std::size_t i, std::string_vi
   if (c.what == verdict::refused) out.field("rule", c.rule);
   if (r.what == verb::prioritize) out.field("score", static_cast<int>(c.score));
   if (c.crowd != 0) out.field("crowd", static_cast<int>(c.crowd));
+  if (c.beyond) out.field("beyond", true);
   out.field("text", sentence(r, i, name)).key("values").begin_array();
   const auto cells = c.id == no_node ? std::span<const cell>() : r.cells_of(i);
   for (std::size_t k = 0; k < cells.size(); ++k) write_cell(out, cells[k], r.policy->rules[k].target);

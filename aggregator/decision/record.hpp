@@ -96,6 +96,7 @@ struct candidate {
   std::int8_t score = 0;   ///< prioritize
   std::uint16_t rule = 0;  ///< index of the rule that decided, for refused
   std::uint8_t crowd = 0;  ///< prioritize: points taken off for pods just placed there
+  bool beyond = false;     ///< prioritize: the value lies far out of the others' range and counted as its end
 };
 
 struct pod_ref {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace binnacle::extender {
 
@@ -28,11 +29,19 @@ struct verb_counters {
   latency_histogram latency_us = make_latency_histogram();   ///< answered requests only
 };
 
+/// A value that lay far out of the other candidates' range. No node: there was none.
+struct far_value {
+  std::string node, metric;
+  instant at{};
+};
+
 /// What the extender did, for the scrape endpoint. Written by the faces loop alone.
 struct counters {
   verb_counters filter, prioritize;
   std::array<std::uint64_t, decision::verdicts> candidates{};  ///< by decision::verdict, in decided requests
   std::uint64_t dry_run_refusals = 0;  ///< of those refused, how many passed because of DryRun
+  std::uint64_t beyond = 0;  ///< values far out of the other candidates' range, which counted as its end
+  far_value last_beyond;
   age_histogram oldest_age_ms = make_age_histogram();  ///< of the oldest value that each decision used
 
   verb_counters& of(decision::verb v) noexcept { return v == decision::verb::filter ? filter : prioritize; }

@@ -147,7 +147,11 @@ std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
   std::vector<std::uint8_t> scores(names.size());
   const policy::preference better{rule.definition.op, rule.definition.target};
   if (shared_.settings.scores == score_mode::value) {
-    policy::score_by_value(values, better, scores);
+    for (const std::uint32_t i : policy::score_by_value(values, better, scores)) {
+      batch_[i].beyond = true;
+      ++shared_.counted.beyond;
+      shared_.counted.last_beyond = {std::string(names[i]), rule.definition.metric, now};
+    }
   } else {
     std::vector<std::string_view> views(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) views[i] = names[i];

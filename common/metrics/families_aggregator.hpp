@@ -117,6 +117,12 @@ inline constexpr family aggregator[] = {
      .help = "Nodes judged in scheduler calls, by verdict.",
      .labels = aggregator_verdict,
      .source = "aggregator"},
+    {.name = "binnacle_scores_clamped_total",
+     .unit = "",
+     .type = kind::counter,
+     .help =
+         "Values in prioritize calls so far out of the other candidates' range that they counted as its end.",
+     .source = "aggregator"},
     {.name = "binnacle_decision_age_seconds",
      .unit = "seconds",
      .type = kind::histogram,

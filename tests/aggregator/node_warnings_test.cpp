@@ -18,6 +18,16 @@ TEST_SUITE("aggregator/node_warnings") {
     CHECK(id_warnings(16, 16).size() == 1);
   }
 
+  TEST_CASE("a value that prioritize clamped is said for ten minutes") {
+    using namespace std::chrono_literals;
+    const binnacle::instant then(1h);
+    CHECK(score_warnings({}, then).empty());
+    const auto said = score_warnings({"n7", "rapl_power_watts", then}, then + 10min);
+    REQUIRE(said.size() == 1);
+    CHECK(said[0].starts_with("node n7: its rapl_power_watts was far out"));
+    CHECK(score_warnings({"n7", "rapl_power_watts", then}, then + 10min + 1s).empty());
+  }
+
   TEST_CASE("sessions that end again and again are said once for a reason, with some of their nodes") {
     const auto said =
         session_warnings({{{binnacle::wire::reason::bad_message, "a wish"}, {"a", "b", "c", "d", "e", "f"}}});

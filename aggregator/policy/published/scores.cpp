@@ -27,7 +27,12 @@ constexpr auto powers_of_ten = [] {
 struct goodness {
   std::vector<double> of;
   double largest_magnitude = 0;
+  int finest = 18;  // exponent of the unit
 };
+
+double in_units(const decimal& v, int finest) {
+  return static_cast<double>(v.mantissa) * powers_of_ten[static_cast<std::size_t>(v.exponent - finest)];
+}
 
 goodness weigh(std::span<const std::optional<decimal>> values, const preference& better) {
   int finest = 18;
@@ -39,15 +44,39 @@ goodness weigh(std::span<const std::optional<decimal>> values, const preference&
       shift >= 0 ? static_cast<double>(better.target.nano) * powers_of_ten[static_cast<std::size_t>(shift)]
                  : static_cast<double>(better.target.nano) / powers_of_ten[static_cast<std::size_t>(-shift)];
   const direction wanted = towards(better.op);
-  goodness out{std::vector<double>(values.size(), none), 0};
+  goodness out{std::vector<double>(values.size(), none), 0, finest};
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i]) continue;
-    const double v = static_cast<double>(values[i]->mantissa) *
-                     powers_of_ten[static_cast<std::size_t>(values[i]->exponent - finest)];
+    const double v = in_units(*values[i], finest);
     out.largest_magnitude = std::max(out.largest_magnitude, std::abs(v));
     out.of[i] = wanted == direction::larger ? v : wanted == direction::smaller ? -v : -std::abs(v - target);
   }
   return out;
+}
+
+/// The ends of what counts as it is, however few nodes say something else.
+struct believable_range {
+  double worst = -std::numeric_limits<double>::infinity();
+  double best = std::numeric_limits<double>::infinity();
+};
+
+believable_range believable(const std::vector<double>& good) {
+  constexpr std::size_t most = 512, cut = 20;  // a twentieth at either end
+  std::vector<double> some;
+  some.reserve(most);
+  const std::size_t step = (good.size() + most - 1) / most;
+  for (std::size_t i = 0; i < good.size(); i += step) {
+    if (!std::isnan(good[i])) some.push_back(good[i]);
+  }
+  if (some.size() < least_for_a_range) return {};
+  const auto low = some.begin() + static_cast<std::ptrdiff_t>(some.size() / cut);
+  const auto high = some.end() - 1 - static_cast<std::ptrdiff_t>(some.size() / cut);
+  std::nth_element(some.begin(), low, some.end());
+  std::nth_element(low + 1, high, some.end());
+  // Where nearly all are equal, what is a little off is no lie: as noise it counts from 5 % on.
+  const double width = std::max(*high - *low, std::max(std::abs(*low), std::abs(*high)) / cut);
+  if (width == 0) return {};
+  return {*low - width, *high + width};
 }
 
 }  // namespace
@@ -61,15 +90,33 @@ bool could_be_worse(comparison op, store::certainty sure) noexcept {
   return (sure & worse) != certainty::exact;
 }
 
-void score_by_value(std::span<const std::optional<decimal>> values, const preference& better,
-                    std::span<std::uint8_t> scores) {
-  const goodness good = weigh(values, better);
+std::vector<std::uint32_t> score_by_value(std::span<const std::optional<decimal>> values,
+                                          const preference& better, std::span<std::uint8_t> scores) {
+  goodness good = weigh(values, better);
+  const believable_range ends = believable(good.of);
+  std::vector<std::uint32_t> beyond;
   double best = -std::numeric_limits<double>::infinity();
   double worst = std::numeric_limits<double>::infinity();
   for (const double g : good.of) {
     if (std::isnan(g)) continue;
     best = std::max(best, g);
     worst = std::min(worst, g);
+  }
+  if (best > ends.best || worst < ends.worst) {
+    best = std::min(best, ends.best);
+    worst = std::max(worst, ends.worst);
+    good.largest_magnitude = 0;
+    for (std::uint32_t i = 0; i < values.size(); ++i) {
+      if (!values[i]) continue;
+      double& g = good.of[i];
+      if (g > best || g < worst) {
+        beyond.push_back(i);
+        g = std::clamp(g, worst, best);
+      } else {
+        good.largest_magnitude =
+            std::max(good.largest_magnitude, std::abs(in_units(*values[i], good.finest)));
+      }
+    }
   }
   // Both sides times 20: the floor of 5 % is then a whole number too.
   const double spread = std::max(20 * (best - worst), good.largest_magnitude);
@@ -82,6 +129,7 @@ void score_by_value(std::span<const std::optional<decimal>> values, const prefer
     const double below_best = spread > 0 ? 20.0 * top_score * (best - g) / spread : 0.0;
     scores[i] = static_cast<std::uint8_t>(std::floor(top_score - below_best + 0.5));
   }
+  return beyond;
 }
 
 void score_by_rank(std::span<const std::optional<decimal>> values, std::span<const std::string_view> names,

@@ -1,3 +1,4 @@
+#include "aggregator/decision/explain.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
 
@@ -52,6 +53,31 @@ TEST_SUITE("aggregator/extender/prioritize") {
     CHECK(f.prioritize(body_for("power", {"node-a", "node-b", "node-a", "node-b"})).body == once);
     const std::string a = node_json("node-a"), b = node_json("node-b");
     CHECK(f.prioritize(nodes_args(pod_json("web-1", "power"), {a, a, b}), 50).body == once);
+  }
+
+  TEST_CASE(
+      "a node that lies about its value is clamped, and the record, the sentence and the counters say so") {
+    fleet f;
+    std::vector<std::string> names;
+    for (int i = 0; i < 30; ++i) {
+      names.push_back("node-" + std::to_string(i));
+      f.value(names.back(), "package_power_avg", {100 + i, 0});
+    }
+    names.push_back("liar");
+    f.value("liar", "package_power_avg", {-1'000'000'000, 0});
+    policy::policy p;
+    p.key = {"default", "power"};
+    p.strategies.push_back(
+        fleet::scheduleonmetric(fleet::rule("package_power_avg", policy::comparison::less_than, 0)));
+    f.publish(p);
+    CHECK(f.prioritize(body_for("power", names)).outcome == "decided");
+    const auto r = f.decisions.find({}).at(0);
+    CHECK(r->candidates[30].beyond);
+    CHECK_FALSE(r->candidates[0].beyond);
+    CHECK(r->candidates[0].score >= r->candidates[29].score + 3);
+    CHECK(decision::sentence(*r, 30, "liar").find("far out of the other nodes' range") != std::string::npos);
+    CHECK(f.face().stats().beyond == 1);
+    CHECK(f.face().stats().last_beyond.node == "liar");
   }
 
   TEST_CASE("--score=rank gives the order of TAS") {

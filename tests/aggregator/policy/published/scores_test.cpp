@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -125,6 +127,87 @@ TEST_SUITE("aggregator/policy/scores") {
       CHECK(score >= 0);
       CHECK(score <= 10);
     }
+  }
+
+  TEST_CASE("one node's lie takes the differences out of nobody's scores") {
+    // A hundred nodes between 100.0 and 199.0 W, in no order.
+    candidates honest;
+    for (int i = 0; i < 100; ++i) honest.emplace_back(decimal{1000 + i * 37 % 100 * 10, -1});
+    const auto before = by_value(honest, smaller);
+    struct {
+      const char* what;
+      decimal lie;
+      int gets;
+    } const lies[] = {{"zero", {0, 0}, 10},
+                      {"below zero", {-5'000, 0}, 10},
+                      {"the least number", {INT64_MIN, 18}, 10},
+                      {"a megawatt", {1, 6}, 0},
+                      {"the largest number", {INT64_MAX, 18}, 0}};
+    for (const auto& row : lies) {
+      CAPTURE(row.what);
+      candidates values = honest;
+      values.emplace_back(row.lie);
+      std::vector<std::uint8_t> scores(values.size());
+      const auto beyond = score_by_value(values, smaller, scores);
+      CHECK(scores.back() == row.gets);
+      CHECK(beyond == std::vector<std::uint32_t>{100});
+      const auto [least, most] = std::minmax_element(scores.begin(), scores.end() - 1);
+      CHECK(*most - *least >= 3);
+      for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+        for (std::size_t k = 0; k < i; ++k) {
+          if (before[i] >= before[k] + 4) REQUIRE(scores[i] > scores[k]);
+        }
+      }
+    }
+  }
+
+  TEST_CASE("a twentieth of the nodes may lie together, and both ends at once") {
+    candidates values;
+    for (int i = 0; i < 94; ++i) values.emplace_back(decimal{1000 + i * 37 % 94 * 10, -1});
+    for (int i = 0; i < 3; ++i) values.emplace_back(decimal{-1, 12});
+    for (int i = 0; i < 3; ++i) values.emplace_back(decimal{1, 12});
+    std::vector<std::uint8_t> scores(values.size());
+    CHECK(score_by_value(values, larger, scores).size() == 6);
+    const auto [least, most] = std::minmax_element(scores.begin(), scores.begin() + 94);
+    CHECK(*most - *least >= 3);
+  }
+
+  TEST_CASE("values that belong together score as they always did, however many, and none is called a lie") {
+    for (const int many : {3, 19, 20, 21, 100, 512, 513, 5'000}) {
+      CAPTURE(many);
+      candidates values;
+      for (int i = 0; i < many; ++i) values.emplace_back(decimal{(i * 7919) % 3'000 + 500, -1});
+      std::vector<std::uint8_t> scores(values.size());
+      CHECK(score_by_value(values, smaller, scores).empty());
+      std::int64_t least = INT64_MAX, most = 0;
+      for (const auto& v : values) {
+        least = std::min(least, v->mantissa);
+        most = std::max(most, v->mantissa);
+      }
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double below =
+            10.0 * static_cast<double>(values[i]->mantissa - least) / static_cast<double>(most - least);
+        REQUIRE(scores[i] == static_cast<int>(std::floor(10 - below + 0.5)));
+      }
+    }
+  }
+
+  TEST_CASE("of fewer than twenty nobody can say which is out of line") {
+    candidates values(19, decimal{100, 0});
+    values.back() = decimal{300, 0};
+    std::vector<std::uint8_t> scores(values.size());
+    CHECK(score_by_value(values, smaller, scores).empty());
+    CHECK(scores.front() == 10);
+    CHECK(scores.back() == 0);
+  }
+
+  TEST_CASE("where nearly all are equal the odd one is the worst, and the others stay equal") {
+    candidates values(100, decimal{100, 0});
+    values.back() = decimal{300, 0};
+    std::vector<std::uint8_t> scores(values.size());
+    CHECK(score_by_value(values, smaller, scores) == std::vector<std::uint32_t>{99});
+    CHECK(std::count(scores.begin(), scores.end() - 1, 10) == 99);
+    CHECK(scores.back() == 0);
   }
 
   TEST_CASE("rank breaks ties by name, whatever the order of the candidates") {
