@@ -1,5 +1,6 @@
 #include "common/exposition.hpp"
 
+#include "common/keyed_hash.hpp"
 #include "common/text.hpp"
 #include "common/utf8.hpp"
 
@@ -88,11 +89,6 @@ kind series_kind(shape family, std::string_view suffix) noexcept {
   const bool cumulative = suffix == "_bucket" || suffix == "_count" || suffix == "_sum";
   return family != shape::gauge && cumulative ? kind::counter : kind::gauge;
 }
-
-struct text_hash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>{}(s); }
-};
 
 bool is_eof(std::string_view line) noexcept { return line == "# EOF"; }
 
@@ -364,7 +360,7 @@ class parser::impl {
   bool ended_ = false;  // # EOF was there
   bool failed_ = false;
   std::size_t series_ = 0;
-  std::unordered_map<std::string, family_lines, text_hash, std::equal_to<>> families_;
+  std::unordered_map<std::string, family_lines, keyed_hash, std::equal_to<>> families_;
   sample out_;
   error failure_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/store/view.hpp"
+#include "common/keyed_hash.hpp"
 #include "common/metrics/alias_table.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -49,7 +50,7 @@ class name_list {
   std::unordered_multimap<std::string_view, const metrics::alias*> aliases_;  // by family
   std::uint64_t as_of_ = 0;  // store::view::catalogs() at the last look
   shapes seen_;
-  boost::unordered_flat_map<std::string, int, store::text_hash, std::equal_to<>>
+  boost::unordered_flat_map<std::string, int, keyed_hash, std::equal_to<>>
       uses_;  // by how many series of seen_, if any
   std::vector<std::string> names_;
   bool changed_ = true;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/questions/question.hpp"
+#include "common/keyed_hash.hpp"
 #include "common/metrics/alias_table.hpp"
 
 #include <cstddef>
@@ -51,7 +52,7 @@ class own_readings {
  private:
   struct named_pods {
     std::shared_ptr<const store::shape> shape;  // held, so that no other comes to have its address
-    std::unordered_set<std::string> uids, names;
+    std::unordered_set<std::string, keyed_hash> uids, names;
   };
   const named_pods& named_by(const std::shared_ptr<const store::shape>& shape);
 

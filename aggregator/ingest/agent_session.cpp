@@ -162,7 +162,7 @@ void agent_session::on_catalog(instant now) {
                           outcome.error().message);
   }
   for (const std::string& sentence : outcome->refusals) core_->log.warning("{}: {}", name_, sentence);
-  waits_until_ = pace_.took(now);
+  waits_until_ = core_->link_of(*node_).pace.took(now);
   if (waits_until_ <= now) return;
   ++core_->counters.slowed_catalogs;
   core_->catalog_warning.say(core_->log, now,

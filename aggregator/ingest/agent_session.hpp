@@ -71,7 +71,6 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   wire::aggregator_session machine_;
   std::optional<store::node_id> node_;  // once welcomed
   std::string name_;                    // likewise
-  catalog_pace pace_;
   instant waits_until_{};             // nothing of the agent is looked at before
   instant token_ends_{};              // of the last token that counted
   bool asking_ = false;               // what the hello's token is worth

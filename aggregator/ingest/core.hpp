@@ -45,6 +45,7 @@ class known_addresses {
 struct node_link {
   std::weak_ptr<agent_session> current;  ///< the newest session that was welcomed
   wire::link_offset clock;
+  catalog_pace pace;  ///< the node's: an agent that connects anew does not get it back
   swap_watch swaps;
   end_watch ends;
   std::string other;  ///< the address of the agent that was replaced or turned away last

@@ -1,5 +1,7 @@
 #include "aggregator/store/shape.hpp"
 
+#include "common/keyed_hash.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -177,12 +179,13 @@ class maker {
   const wire::catalog& announced_;
   made_shape made_;
   std::vector<claim> claims_;
-  std::unordered_set<std::string_view> owned_;
-  std::unordered_set<std::string> identities_, families_, flats_;
+  // An agent chooses these texts.
+  std::unordered_set<std::string_view> owned_;  // but these: they are names of ours
+  std::unordered_set<std::string, keyed_hash> identities_, families_, flats_;
 };
 
 void mix(std::size_t& h, std::size_t v) noexcept { h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2); }
-void mix(std::size_t& h, std::string_view text) noexcept { mix(h, std::hash<std::string_view>{}(text)); }
+void mix(std::size_t& h, std::string_view text) noexcept { mix(h, keyed_hash{}(text)); }
 
 std::size_t hash_of(const shape& s) noexcept {
   std::size_t h = s.announced;

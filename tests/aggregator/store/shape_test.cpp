@@ -1,12 +1,32 @@
 #include "aggregator/store/shape.hpp"
 
 #include "tests/aggregator/store/nodes.hpp"
+#include "tests/support/colliding_names.hpp"
 
 #include <doctest/doctest.h>
+
+#include <unordered_set>
 
 namespace binnacle::store {
 
 TEST_SUITE("aggregator/store/shape") {
+  TEST_CASE("a catalogue of names that were chosen to collide makes no series share a hash") {
+    constexpr std::size_t many = 2'000;
+    const auto names = test::colliding_names(many);
+    wire::catalog chosen = catalog_builder().group("x");
+    std::unordered_set<std::size_t> plain, ours;
+    for (const std::string& name : names) {
+      chosen.series.push_back({.family = name, .group = 0});
+      plain.insert(std::hash<std::string>{}(name));
+      ours.insert(series_hash(name, {}));
+    }
+    CHECK(plain.size() == 1);
+    CHECK(ours.size() == many);
+    const auto made = make_shape(chosen, {});
+    REQUIRE(made.has_value());
+    CHECK(made->what.all.size() == many);
+  }
+
   TEST_CASE("series are found by family and by flat name") {
     const auto made = make_shape(two_packages(), {});
     REQUIRE(made.has_value());
