@@ -1,7 +1,7 @@
 #include "agent/config.hpp"
 
 #include "agent/source_kind.hpp"
-#include "agent/uplink.hpp"
+#include "agent/uplink/uplink.hpp"
 #include "common/host_name.hpp"
 #include "common/log.hpp"
 #include "common/text.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/frozen_sensors.hpp"
+#include "agent/sampling/frozen_sensors.hpp"
 #include "common/config.hpp"
 
 #include <memory>

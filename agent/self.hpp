@@ -1,9 +1,9 @@
 #pragma once
 
 #include "agent/clocks.hpp"
-#include "agent/sampler.hpp"
+#include "agent/sampling/sampler.hpp"
 #include "agent/source.hpp"
-#include "agent/uplink.hpp"
+#include "agent/uplink/uplink.hpp"
 
 #include <functional>
 #include <map>

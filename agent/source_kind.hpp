@@ -1,8 +1,8 @@
 #pragma once
 
-#include "agent/capabilities.hpp"
 #include "agent/config.hpp"
 #include "agent/probe.hpp"
+#include "agent/process/capabilities.hpp"
 #include "agent/source.hpp"
 #include "common/log.hpp"
 

@@ -5,7 +5,7 @@
 #include "agent/ipmi/monitor.hpp"
 #include "agent/ipmi/privileges.hpp"
 #include "agent/ipmi/settings.hpp"
-#include "agent/standard_descriptors.hpp"
+#include "agent/process/standard_descriptors.hpp"
 
 #include <freeipmi/spec/ipmi-privilege-level-spec.h>
 

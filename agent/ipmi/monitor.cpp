@@ -2,7 +2,7 @@
 
 #include "agent/ipmi/end_signal.hpp"
 #include "agent/ipmi/sensor_choice.hpp"
-#include "agent/startup_memory.hpp"
+#include "agent/process/startup_memory.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "agent/ipmi/privileges.hpp"
 
-#include "agent/capabilities.hpp"
-#include "agent/standard_descriptors.hpp"
+#include "agent/process/capabilities.hpp"
+#include "agent/process/standard_descriptors.hpp"
 
 #include <cerrno>
 #include <string>

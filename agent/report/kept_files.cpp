@@ -1,6 +1,6 @@
 #include "agent/report/kept_files.hpp"
 
-#include "agent/sources/slow_reader.hpp"
+#include "agent/kernel/slow_reader.hpp"
 #include "common/descriptor.hpp"
 #include "common/glob.hpp"
 #include "common/os_error.hpp"

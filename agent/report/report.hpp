@@ -1,7 +1,7 @@
 #pragma once
 
+#include "agent/kernel/perf_event.hpp"
 #include "agent/probe.hpp"
-#include "agent/sources/perf_event.hpp"
 #include "common/clock.hpp"
 
 #include <cstddef>

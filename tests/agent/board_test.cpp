@@ -1,7 +1,7 @@
 #include "agent/board.hpp"
 
-#include "agent/feed.hpp"
 #include "agent/sources/foreign_series.hpp"
+#include "agent/uplink/feed.hpp"
 #include "common/wire/codec.hpp"
 #include "tests/agent/support.hpp"
 

@@ -1,6 +1,6 @@
-#include "agent/sources/cpu_list.hpp"
+#include "agent/kernel/cpu_list.hpp"
+#include "agent/kernel/pmu_device.hpp"
 #include "agent/sources/pmu/pod_cgroups.hpp"
-#include "agent/sources/pmu_device.hpp"
 #include "tests/support/pmu_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 

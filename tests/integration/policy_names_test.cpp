@@ -1,4 +1,4 @@
-#include "agent/interest.hpp"
+#include "agent/sampling/interest.hpp"
 #include "aggregator/policy/text/yaml.hpp"
 #include "aggregator/store/warehouse.hpp"
 #include "common/wire/agent_session.hpp"

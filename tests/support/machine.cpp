@@ -1,6 +1,6 @@
 #include "tests/support/machine.hpp"
 
-#include "agent/sources/cpu_list.hpp"
+#include "agent/kernel/cpu_list.hpp"
 
 #include <fmt/format.h>
 

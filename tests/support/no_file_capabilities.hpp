@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/capabilities.hpp"
+#include "agent/process/capabilities.hpp"
 
 #include <linux/capability.h>
 

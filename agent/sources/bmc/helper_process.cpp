@@ -1,6 +1,6 @@
 #include "agent/sources/bmc/helper_process.hpp"
 
-#include "agent/standard_descriptors.hpp"
+#include "agent/process/standard_descriptors.hpp"
 #include "common/clock.hpp"
 #include "common/os_error.hpp"
 

@@ -1,7 +1,7 @@
 #include "agent/sources/host/hardware.hpp"
 
-#include "agent/sources/cpu_topology.hpp"
-#include "agent/sources/kernel_file.hpp"
+#include "agent/kernel/cpu_topology.hpp"
+#include "agent/kernel/kernel_file.hpp"
 #include "agent/sources/os/proc_text.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "agent/sources/kernel_file.hpp"
+#include "agent/kernel/kernel_file.hpp"
 #include "agent/sources/os/sensors.hpp"
 #include "common/os_error.hpp"
 #include "common/text.hpp"

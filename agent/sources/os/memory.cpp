@@ -1,5 +1,5 @@
-#include "agent/sources/absence_of.hpp"
-#include "agent/sources/kernel_file.hpp"
+#include "agent/kernel/absence_of.hpp"
+#include "agent/kernel/kernel_file.hpp"
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/proc_text.hpp"
 #include "common/os_error.hpp"

@@ -1,6 +1,6 @@
-#include "agent/sources/absence_of.hpp"
-#include "agent/sources/counter_rate.hpp"
-#include "agent/sources/kernel_file.hpp"
+#include "agent/kernel/absence_of.hpp"
+#include "agent/kernel/counter_rate.hpp"
+#include "agent/kernel/kernel_file.hpp"
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/proc_text.hpp"
 

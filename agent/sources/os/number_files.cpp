@@ -1,7 +1,7 @@
 #include "agent/sources/os/number_files.hpp"
 
-#include "agent/sources/absence_of.hpp"
-#include "agent/sources/kernel_file.hpp"
+#include "agent/kernel/absence_of.hpp"
+#include "agent/kernel/kernel_file.hpp"
 
 #include <atomic>
 #include <utility>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/clocks.hpp"
-#include "agent/sources/slow_reader.hpp"
+#include "agent/kernel/slow_reader.hpp"
 #include "common/wire/messages.hpp"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include "agent/board.hpp"
 #include "agent/clocks.hpp"
-#include "agent/sources/kernel_file.hpp"
-#include "agent/sources/slow_reader.hpp"
+#include "agent/kernel/kernel_file.hpp"
+#include "agent/kernel/slow_reader.hpp"
 
 #include <memory>
 #include <string>

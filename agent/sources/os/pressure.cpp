@@ -1,4 +1,4 @@
-#include "agent/sources/counter_rate.hpp"
+#include "agent/kernel/counter_rate.hpp"
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/proc_text.hpp"
 

@@ -1,4 +1,4 @@
-#include "agent/sources/absence_of.hpp"
+#include "agent/kernel/absence_of.hpp"
 #include "agent/sources/os/part.hpp"
 
 namespace binnacle::agent {

@@ -1,5 +1,5 @@
-#include "agent/sources/counter_rate.hpp"
-#include "agent/sources/cpu_topology.hpp"
+#include "agent/kernel/counter_rate.hpp"
+#include "agent/kernel/cpu_topology.hpp"
 #include "agent/sources/os/number_files.hpp"
 #include "agent/sources/os/part.hpp"
 

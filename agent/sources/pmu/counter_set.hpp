@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/sources/perf_event.hpp"
+#include "agent/kernel/perf_event.hpp"
 #include "agent/sources/pmu/event_places.hpp"
 #include "agent/sources/pmu/scaled_counter.hpp"
 #include "common/wire/messages.hpp"

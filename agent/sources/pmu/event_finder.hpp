@@ -1,7 +1,7 @@
 #pragma once
 
+#include "agent/kernel/pmu_device.hpp"
 #include "agent/sources/pmu/event_places.hpp"
-#include "agent/sources/pmu_device.hpp"
 #include "common/error.hpp"
 
 #include <string>

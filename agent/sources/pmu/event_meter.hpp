@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/board.hpp"
-#include "agent/sources/counter_rate.hpp"
+#include "agent/kernel/counter_rate.hpp"
 #include "agent/sources/pmu/counted_event.hpp"
 #include "agent/sources/pmu/counter_set.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/sources/perf_event.hpp"
+#include "agent/kernel/perf_event.hpp"
 
 #include <span>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "agent/clocks.hpp"
+#include "agent/kernel/kernel_file.hpp"
 #include "agent/source.hpp"
-#include "agent/sources/kernel_file.hpp"
 #include "agent/sources/pmu/counted_event.hpp"
 #include "agent/sources/pmu/counter_set.hpp"
 #include "agent/sources/pmu/event_meter.hpp"

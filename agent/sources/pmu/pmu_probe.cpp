@@ -1,5 +1,5 @@
 // What --probe says of the PMU: each kind of event opened once, on one CPU.
-#include "agent/sources/cpu_list.hpp"
+#include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/pmu/pmu.hpp"
 
 #include <fmt/format.h>

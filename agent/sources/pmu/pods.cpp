@@ -1,7 +1,7 @@
 #include "agent/sources/pmu/pods.hpp"
 
-#include "agent/sources/absence_of.hpp"
-#include "agent/sources/cpu_list.hpp"
+#include "agent/kernel/absence_of.hpp"
+#include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/pmu/descriptor_room.hpp"
 #include "agent/sources/pmu/named_events.hpp"
 #include "agent/sources/pmu/pod_cgroups.hpp"

@@ -1,9 +1,9 @@
 #include "agent/sources/rapl/power_pmu.hpp"
 
-#include "agent/sources/absence_of.hpp"
-#include "agent/sources/cpu_topology.hpp"
-#include "agent/sources/kernel_file.hpp"
-#include "agent/sources/pmu_device.hpp"
+#include "agent/kernel/absence_of.hpp"
+#include "agent/kernel/cpu_topology.hpp"
+#include "agent/kernel/kernel_file.hpp"
+#include "agent/kernel/pmu_device.hpp"
 #include "common/text.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "agent/sources/rapl/powercap_files.hpp"
 
-#include "agent/sources/absence_of.hpp"
+#include "agent/kernel/absence_of.hpp"
 #include "common/descriptor.hpp"
 #include "common/text.hpp"
 

@@ -1,6 +1,6 @@
 #include "agent/sources/rapl/rapl_zones.hpp"
 
-#include "agent/sources/kernel_file.hpp"
+#include "agent/kernel/kernel_file.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 #include "agent/sources/rdt/rdt.hpp"
 
+#include "agent/kernel/absence_of.hpp"
 #include "agent/probe.hpp"
-#include "agent/sources/absence_of.hpp"
 #include "common/descriptor.hpp"
 #include "common/text.hpp"
 

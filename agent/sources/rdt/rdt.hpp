@@ -1,9 +1,9 @@
 #pragma once
 
 #include "agent/clocks.hpp"
+#include "agent/kernel/counter_rate.hpp"
+#include "agent/kernel/kernel_file.hpp"
 #include "agent/source.hpp"
-#include "agent/sources/counter_rate.hpp"
-#include "agent/sources/kernel_file.hpp"
 #include "agent/sources/rdt/resctrl_tree.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/sources/counter_rate.hpp"
+#include "agent/kernel/counter_rate.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,0 +1,57 @@
+#include "agent/kernel/cpu_topology.hpp"
+
+#include "agent/kernel/kernel_file.hpp"
+#include "common/os_error.hpp"
+#include "common/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace binnacle::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+result<std::vector<unsigned>> find_cpus(const std::string& sys_root) {
+  const auto folder = sys_root + "/devices/system/cpu";
+  std::vector<unsigned> cpus;
+  std::error_code bad;
+  fs::directory_iterator it(folder, bad);
+  if (bad) return error{errc_of(bad.value()), folder + ": " + describe(bad.value())};
+  for (const fs::directory_iterator end; !bad && it != end; it.increment(bad)) {
+    const auto name = it->path().filename().string();
+    if (!name.starts_with("cpu")) continue;
+    if (const auto number = parse_unsigned(std::string_view(name).substr(3)))
+      cpus.push_back(static_cast<unsigned>(*number));
+  }
+  std::ranges::sort(cpus);
+  return cpus;
+}
+
+cpu_seat seat_of(const std::string& sys_root, unsigned cpu) {
+  const auto number = [&](std::string_view file) {
+    auto text = read_line(fmt::format("{}/devices/system/cpu/cpu{}/topology/{}", sys_root, cpu, file));
+    return text && parse_unsigned(*text) ? std::move(text) : std::nullopt;
+  };
+  return {cpu, number("physical_package_id"), number("die_id"), number("core_id")};
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> first_cpu(std::string_view cpuinfo) {
+  std::vector<std::pair<std::string_view, std::string_view>> said;
+  while (!cpuinfo.empty()) {
+    const auto end = std::min(cpuinfo.find('\n'), cpuinfo.size());
+    const auto line = cpuinfo.substr(0, end);
+    cpuinfo.remove_prefix(std::min(end + 1, cpuinfo.size()));
+    if (line.empty() && !said.empty()) break;
+    const auto colon = line.find(':');
+    if (colon != line.npos)
+      said.emplace_back(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
+  }
+  return said;
+}
+
+}  // namespace binnacle::agent

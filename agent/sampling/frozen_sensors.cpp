@@ -1,0 +1,103 @@
+#include "agent/sampling/frozen_sensors.hpp"
+
+#include "common/plain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace binnacle::agent {
+namespace {
+
+constexpr duration between_looks = std::chrono::seconds(5);
+constexpr std::array<std::string_view, 4> units{"watts", "celsius", "rpm", "amperes"};
+
+/// A quantity that something physical moves; limits are settings, composites are seen by their parts, and
+/// what a BMC says of a day hardly moves.
+bool is_sensor(const metrics::family& f) {
+  return f.type == metrics::kind::gauge && std::ranges::find(units, f.unit) != units.end() &&
+         f.source != "host" && f.name.find("_limit_") == f.name.npos && f.name.find("_tdp_") == f.name.npos &&
+         f.name.find("_minimum_") == f.name.npos && f.name.find("_average_") == f.name.npos &&
+         f.name.find("_maximum_") == f.name.npos;
+}
+
+/// Zones of one family have little to do with one another: an idle GPU's is calm while the memory's moves.
+std::string kind_of(const wire::series_info& s) {
+  std::string kind = s.family;
+  for (const auto& [name, value] : s.labels) {
+    if (name == "zone") kind += "/" + value;
+  }
+  return kind;
+}
+
+std::string shown(const wire::series_info& s) {
+  std::string labels;
+  for (const auto& [name, value] : s.labels)
+    labels += fmt::format("{}{}=\"{}\"", labels.empty() ? "" : ",", name, value);
+  return labels.empty() ? s.family : fmt::format("{}{{{}}}", s.family, labels);
+}
+
+}  // namespace
+
+void frozen_sensors::find(const board& from) {
+  found_in_ = from.version();
+  sensors_.clear();
+  load_ = board::no_series;
+  for (board::series_ref s = 0; s < from.series().size(); ++s) {
+    const auto& e = from.series()[s];
+    if (e.removed || e.foreign) continue;
+    if (e.info.family == "os_cpu_utilization_ratio") load_ = s;
+    if (const auto* f = metrics::find(e.info.family); f != nullptr && is_sensor(*f)) sensors_.push_back(s);
+  }
+}
+
+bool frozen_sensors::look(board& out, instant now) {
+  if (now < next_) return false;
+  next_ = now + between_looks;
+  if (found_in_ != out.version()) find(out);
+  if (sensors_.empty() && by_source_.empty()) return false;
+
+  std::vector<frozen_watch::reading> all;
+  std::set<std::string> power;
+  all.reserve(sensors_.size());
+  for (const auto s : sensors_) {
+    const auto& e = out.series()[s];
+    const auto value = out.measured(s);
+    auto kind = kind_of(e.info);
+    if (metrics::find(e.info.family)->unit == "watts") power.insert(kind);
+    all.push_back({s, std::move(kind), value ? std::optional(value->mantissa) : std::nullopt,
+                   out.groups()[e.info.group].read_at});
+  }
+  std::optional<double> load;
+  if (load_ != board::no_series && out.series()[load_].reason == wire::absence::none)
+    load = to_double(out.series()[load_].value);
+  watch_.look(all, load, power, now);
+
+  const auto before = std::exchange(by_source_, {});
+  for (const auto& [s, since] : watch_.frozen())
+    by_source_[out.groups()[out.series()[s].info.group].info.source].push_back(s);
+  if (what_ == on_frozen::absent) {
+    for (const auto s : sensors_) out.withhold(s, wire::absence::frozen, watch_.frozen().contains(s));
+  }
+  return by_source_ != before;
+}
+
+std::size_t frozen_sensors::count(std::string_view source) const {
+  const auto at = by_source_.find(source);
+  return at == by_source_.end() ? 0 : at->second.size();
+}
+
+std::string frozen_sensors::sentence(std::string_view source, const board& from) const {
+  const auto at = by_source_.find(source);
+  if (at == by_source_.end()) return {};
+  const auto first = at->second.front();
+  const auto& e = from.series()[first];
+  return fmt::format(
+      "{} has read exactly {} for more than 10 minutes while those like it moved{}: the sensor hangs{}",
+      shown(e.info), plain(decimal{watch_.frozen().at(first).value, e.info.exponent}),
+      at->second.size() == 1 ? "" : fmt::format(", and {} more", at->second.size() - 1),
+      what_ == on_frozen::absent ? " and counts as absent" : "");
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,240 @@
+#include "agent/sampling/sampler.hpp"
+
+#include "agent/kernel/absence_of.hpp"
+#include "agent/problem_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr duration first_pause = seconds(1);
+constexpr duration longest_pause = seconds(60);
+constexpr duration told_at_most = seconds(60);  // what changes in a source that works in part
+
+bool same(const wire::interest& a, const wire::interest& b) {
+  return std::ranges::equal(a.wishes, b.wishes, [](const auto& x, const auto& y) {
+    return x.family == y.family && x.period_ms == y.period_ms;
+  });
+}
+
+// A source is ours, but a library under it may throw; nothing that one throws may reach the others.
+template <class Step>
+result<void> guarded(Step step) {
+  try {
+    return step();
+  } catch (const std::exception& e) {
+    return error{errc::internal, e.what()};
+  }
+}
+
+}  // namespace
+
+sampler::sampler(board& out, logger log, clocks time, sampler_options options)
+    : out_(out),
+      log_(std::move(log)),
+      time_(std::move(time)),
+      share_(options.share),
+      frozen_(options.frozen) {}
+
+void sampler::add(std::unique_ptr<source> s) {
+  const auto period = s->period();
+  entries_.push_back(
+      {.from = std::move(s), .ticks = {instant{}, period}, .budget = read_budget(share_), .asked = period});
+}
+
+void sampler::start(instant now) {
+  for (auto& e : entries_) {
+    e.ticks = schedule(now, e.from->period());
+    e.pause = first_pause;
+    look(e, now);
+  }
+}
+
+bool sampler::run(instant now) {
+  bool any = false;
+  // Which source a family is of shows when its series are there.
+  if (wishes_.expire(now) || applied_to_ != out_.version()) apply_interest(now);
+  for (auto& e : entries_) {
+    if (!e.ticks.due(now) && !e.arrived) continue;
+    e.arrived = false;
+    e.missed += e.ticks.take(now);
+    if (now >= e.look_at) look(e, now);
+    if (e.found) read(e, now);
+    any = true;
+  }
+  if (any) frozen_.look(out_, now);
+  return any;
+}
+
+void sampler::arrived(std::string_view source) {
+  for (auto& e : entries_) {
+    if (e.from->name() == source) e.arrived = true;
+  }
+}
+
+instant sampler::next_deadline() const noexcept {
+  auto next = entries_.empty() ? instant::max() : wishes_.next_deadline();
+  for (const auto& e : entries_) next = std::min(next, e.arrived ? instant{} : e.ticks.next());
+  return next;
+}
+
+void sampler::look(entry& e, instant now) {
+  e.look_at = now + (e.up ? regular_look : e.pause);
+  if (!e.up) e.pause = std::min(e.pause * 2, longest_pause);
+  const auto refusals = out_.refusals();
+  const auto there = guarded([&] { return e.from->discover(out_); });
+  e.refused_by_look = refusal_since(refusals);
+  if (!there) return failed(e, there.error(), now);
+  e.found = true;
+}
+
+void sampler::read(entry& e, instant now) {
+  const auto before = time_.now();
+  const auto worked = time_.worked();
+  const auto refusals = out_.refusals();
+  const auto done = guarded([&] { return e.from->read(out_); });
+  e.last_read = time_.now() - before;
+  e.budget.took(time_.worked() - worked);
+  set_period(e, now);
+  if (!done) return failed(e, done.error(), now);
+  const bool came_back = !e.up;
+  e.up = true;
+  const auto limited = e.from->limitation();
+  if (limited.empty()) {
+    e.pause = first_pause;
+    if (came_back || e.look_at > now + regular_look) e.look_at = now + regular_look;
+  } else if (e.look_at > now + e.pause) {
+    // Something is missing: look for it soon, then less and less often.
+    e.look_at = now + e.pause;
+    e.pause = std::min(e.pause * 2, longest_pause);
+  }
+  std::string message = limited;
+  // A source that knows what of its own was refused says it better.
+  const auto refused = refusal_since(refusals);
+  for (const auto& more :
+       {limited.empty() ? refused : std::string(), limited.empty() ? e.refused_by_look : std::string(),
+        e.slowed, frozen_.sentence(e.from->name(), out_)}) {
+    if (!more.empty()) message += (message.empty() ? "" : "; ") + more;
+  }
+  say(e, true, message, now);
+}
+
+std::string sampler::refusal_since(std::uint64_t refusals) const {
+  const auto count = out_.refusals() - refusals;
+  if (count == 0) return {};
+  return fmt::format("{} of its series {} refused, the last one: {}", count, count == 1 ? "is" : "are",
+                     out_.last_refusal());
+}
+
+void sampler::failed(entry& e, const error& why, instant now) {
+  out_.set_without_value(e.from->name(), absence_of(why.code));
+  if (e.up) {
+    e.up = false;
+    e.look_at = now + first_pause;
+    e.pause = 2 * first_pause;
+  }
+  say(e, false, why.message, now);
+}
+
+void sampler::say(entry& e, bool ok, const std::string& message, instant now) {
+  const std::string name(e.from->name());
+  out_.set_status(name, ok, message);
+  const auto [what, more] = problem_summary::outline_of(message);
+  const bool same = e.told_ok == ok && e.told == what;
+  if (same && more <= e.told_more) {  // a person was told already
+    if (more == e.told_more || now < e.tell_again) return;
+    // Fewer for long: when they become more, that is new.
+    e.told_more = more;
+    e.tell_again = now + told_at_most;
+    return;
+  }
+  const bool still_in_part = e.told_ok == true && ok && !e.told.empty() && !what.empty();
+  if (still_in_part && now < e.tell_again) return;
+  e.told_ok = ok;
+  e.told = what;
+  e.told_more = more;
+  e.tell_again = now + told_at_most;
+  if (!ok) {
+    log_.warning("source {} does not work: {}", name, message);
+  } else if (!message.empty()) {
+    log_.warning("source {} works in part: {}", name, message);
+  } else {
+    log_.info("source {} works", name);
+  }
+}
+
+void sampler::set_interest(std::size_t link, const wire::interest& wanted, instant now) {
+  wishes_.set(link, wanted);
+  apply_interest(now);
+}
+
+void sampler::lose_interest(std::size_t link, instant now) { wishes_.lost(link, now); }
+
+void sampler::apply_interest(instant now) {
+  applied_to_ = out_.version();
+  const auto wanted = wishes_.wanted();
+  // A family is of the source that the catalogue names, and of those that brought its series (a user's file).
+  std::map<std::string_view, std::set<std::string_view>> sources;
+  for (const auto& w : wanted.wishes) {
+    const auto* family = metrics::find(w.family);
+    auto& those = sources[w.family];
+    if (family != nullptr) those.insert(family->source);
+  }
+  if (!wanted.wishes.empty()) {
+    for (const auto& s : out_.series()) {
+      const auto at = s.removed ? sources.end() : sources.find(s.info.family);
+      if (at != sources.end()) at->second.insert(out_.groups()[s.info.group].info.source);
+    }
+  }
+  for (auto& e : entries_) {
+    wire::interest own;
+    e.asked = e.from->period();
+    for (const auto& w : wanted.wishes) {
+      if (!sources[w.family].contains(e.from->name())) continue;
+      own.wishes.push_back(w);
+      const duration period = std::chrono::milliseconds(w.period_ms);
+      e.asked = std::min(e.asked, std::max(period, e.from->least_period()));
+    }
+    if (!same(own, e.wanted)) {
+      e.wanted = std::move(own);
+      e.from->set_interest(e.wanted);
+    }
+    set_period(e, now);
+  }
+}
+
+void sampler::set_period(entry& e, instant now) {
+  const auto period = e.budget.allowed(e.asked, e.from->period());
+  e.slowed =
+      period == e.asked
+          ? std::string()
+          : fmt::format(
+                "it is read every {} instead of every {} as wanted, which would take more than {} % of "
+                "a core (read-budget)",
+                human(period), human(e.asked), share_ * 100);
+  if (period == e.ticks.period()) return;
+  if (e.up) log_.info("source {} is read every {} now", e.from->name(), human(period));
+  e.ticks.set_period(period, now);
+}
+
+std::vector<sampler::health> sampler::report() const {
+  std::vector<health> all;
+  all.reserve(entries_.size());
+  for (const auto& e : entries_) {
+    all.push_back({std::string(e.from->name()), e.up, e.last_read, e.ticks.period(), e.missed,
+                   frozen_.count(e.from->name()), e.from->events()});
+  }
+  return all;
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "agent/clocks.hpp"
+#include "agent/sampling/frozen_sensors.hpp"
+#include "agent/sampling/interest.hpp"
+#include "agent/sampling/read_budget.hpp"
+#include "agent/sampling/schedule.hpp"
+#include "agent/source.hpp"
+#include "common/log.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace binnacle::agent {
+
+struct sampler_options {
+  /// Of one core: the most that reading a source more often than its own period may cost.
+  double share = 0.005;
+  on_frozen frozen = on_frozen::flag;
+};
+
+/// Reads each source when its time has come, and keeps its health on the board. A source that fails, or
+/// throws, stops no other: its series are absent, and it is looked for again with back-off until it is back.
+/// What policies watch is read more often, within a budget.
+/// No timer in here: sample_loop() carries the time. Threads: the agent's loop.
+class sampler {
+ public:
+  sampler(board& out, logger log, clocks time = {}, sampler_options options = {});
+
+  void add(std::unique_ptr<source> s);
+
+  /// Starts the ticks of all sources at `now`, and looks for what there is to read.
+  void start(instant now);
+  /// Reads what is due. True if anything was.
+  bool run(instant now);
+  /// Something new is there for the source of that name: the next run() reads it, whatever its ticks say.
+  void arrived(std::string_view source);
+  /// When run() must be called next; instant::max() without sources.
+  instant next_deadline() const noexcept;
+
+  /// What the aggregator behind `link` wants read more often. It replaces what that link wanted before; the
+  /// shortest period over all links counts, within what each source and the budget allow. Families of no
+  /// source here are passed over.
+  void set_interest(std::size_t link, const wire::interest& wanted, instant now);
+  /// The link is gone; what it wanted is read on for interest_book::grace.
+  void lose_interest(std::size_t link, instant now);
+
+  struct health {
+    std::string source;
+    bool up = false;
+    duration last_read{};  ///< how long it took
+    duration period{};     ///< in force now
+    std::uint64_t missed = 0;
+    std::size_t frozen = 0;  ///< of its sensors hang
+    std::vector<event_count> events;
+  };
+  std::vector<health> report() const;
+
+ private:
+  struct entry {
+    std::unique_ptr<source> from;
+    schedule ticks;
+    read_budget budget;
+    duration asked;               // by interest, before the budget
+    wire::interest wanted;        // of its families
+    std::string refused_by_look;  // series that discover() could not announce
+    std::string slowed;           // what the budget took of that, in one sentence
+    bool found = false;           // discover() has succeeded
+    bool up = false;
+    bool arrived = false;
+    instant look_at{};  // when discover() is due again
+    duration pause{};   // until the look after that
+    duration last_read{};
+    std::uint64_t missed = 0;
+    std::optional<bool> told_ok;  // what a person was told last, in the log
+    std::string told;
+    std::size_t told_more = 0;  // problems beside that one
+    instant tell_again{};       // not sooner what else is wrong, while the source works in part
+  };
+
+  void look(entry& e, instant now);
+  void read(entry& e, instant now);
+  void failed(entry& e, const error& why, instant now);
+  void say(entry& e, bool ok, const std::string& message, instant now);
+  void apply_interest(instant now);
+  void set_period(entry& e, instant now);
+  std::string refusal_since(std::uint64_t refusals) const;
+
+  board& out_;
+  logger log_;
+  clocks time_;
+  std::vector<entry> entries_;
+  double share_;
+  frozen_sensors frozen_;
+  interest_book wishes_;
+  std::uint32_t applied_to_ = 0;  // the board's version when wishes_ were last given to the sources
+};
+
+}  // namespace binnacle::agent

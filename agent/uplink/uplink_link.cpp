@@ -1,0 +1,296 @@
+#include "agent/uplink/uplink_link.hpp"
+
+#include "common/tls/own_certificate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace binnacle::agent {
+namespace {
+
+constexpr std::string_view link_protocol = "binnacle/1";
+
+// Looking for a replica behind an address that leads to known ones costs a swap of sessions each time it
+// fails.
+constexpr backoff::settings search_pauses{std::chrono::milliseconds(500), std::chrono::seconds(2),
+                                          std::chrono::seconds(60)};
+
+// How long a connection that takes no more may go on giving.
+constexpr std::chrono::seconds read_on_for(1);
+
+}  // namespace
+
+using async::task;
+using async::within;
+
+struct uplink_link::session {
+  session(async::stream s, const board& b, const send_pace& pace)
+      : stream(std::move(s)), machine(wire::agent_session::settings{}), content(b, pace) {}
+  async::stream stream;
+  wire::agent_session machine;
+  feed content;
+  wire::batch batch;
+  wire::bytes out;
+  std::optional<error> refusal;  // of our certificate, which TLS 1.3 tells after the handshake
+  bool over = false;             // nothing more is to be read; the writer sends what is left and closes
+  bool said_goodbye = false;
+};
+
+uplink_link::uplink_link(std::shared_ptr<uplink_core> shared, std::size_t slot)
+    : core_(std::move(shared)),
+      slot_(slot),
+      to_(core_->options.aggregators[core_->plan.address_of(slot)]),
+      address_(to_string(to_)),
+      due_(core_->loop),
+      search_(search_pauses) {}
+
+std::uint64_t uplink_link::conflated() const {
+  const auto s = present_.lock();
+  return s ? s->content.conflated() : 0;
+}
+
+void uplink_link::let_go() {
+  const auto s = present_.lock();
+  if (!s) return;
+  let_go_ = true;
+  s->machine.close(wire::reason::superseded, "another link of this agent has this replica now");
+  due_.notify();
+}
+
+task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
+  auto& core = *self->core_;
+  while (!core.stopping) {
+    // wake() comes with every change of the board too: the plan is asked again and again.
+    while (!core.stopping && !core.plan.may_dial(self->slot_)) {
+      self->search_.reset();
+      co_await self->due_.wait();
+    }
+    if (core.stopping) break;
+    self->retry_after_ = {};
+    self->let_go_ = false;
+    self->superseded_ = false;
+    auto ended = co_await self->live();
+    core.plan.lost(self->slot_);
+    if (core.stopping) break;
+    const instant now = boot_clock::now();
+    if (self->pauses_.ended(now)) self->said_.clear();
+    // Two links of ours that met at one replica: the aggregator may say so before the newer one's welcome is
+    // read.
+    const bool by_us = self->let_go_ || (self->superseded_ && core.plan.may_be_replaced_by_us(self->slot_));
+    if (!by_us && ended.has_error() && self->said_.is_news(ended.error().message))
+      core.log.warning("{}: {}; trying again", self->address_, ended.error().message);
+    if (!by_us) ++core.reconnects;
+    const duration pause =
+        by_us ? self->search_.next(core.random, self->retry_after_)
+              : self->pauses_.next(core.random, self->retry_after_, now, core.plan.connected() > 0);
+    const async::deadline until = within(pause);
+    // Only stopping ends the wait early.
+    while (!core.stopping && co_await self->due_.wait(until)) {
+    }
+  }
+}
+
+task<result<void>> uplink_link::live() {
+  const uplink_options& options = core_->options;
+  if (const auto renewed = options.tls->reload_if_changed(); renewed.has_error()) {
+    core_->log.warning("{}", renewed.error().message);
+  }
+  const async::address_choice choose = [self = shared_from_this()](const std::vector<std::string>& found) {
+    return self->core_->plan.choose(self->slot_, found);
+  };
+  auto connected = co_await async::connect(to_.host, to_.port, options.tls->current(), options.server_name,
+                                           within(options.connect_deadline), choose);
+  if (connected.has_error()) co_return connected.error();
+  core_->plan.reached(slot_, connected.value().peer_address());
+  if (connected.value().alpn() != link_protocol) {
+    co_return error{
+        errc::protocol,
+        fmt::format("what answers there does not speak {}: is this the aggregator's port for agents?",
+                    link_protocol)};
+  }
+  connected.value().as_live_feed(options.write_deadline);
+  auto s = std::make_shared<session>(std::move(connected.value()), core_->from, core_->pace);
+  auto hello = options.hello;
+  if (options.credential) {
+    auto token = options.credential();
+    if (token.has_error()) co_return token.error();
+    hello.credential = std::move(*token);
+  }
+  if (auto said = s->machine.start(std::move(hello), boot_clock::now()); said.has_error())
+    co_return error{errc::invalid_input, said.error().message};
+
+  present_ = s;
+  async::task_group both(core_->loop, core_->log);
+  both.spawn("uplink writer", write(s));
+  co_await read(s);
+  s->over = true;
+  due_.notify();
+  co_await both.wait(within(options.write_deadline));
+  s->stream.close();
+  co_await both.wait();
+
+  core_->conflated += s->content.conflated();
+  if (connected_) {
+    connected_ = false;
+    if (options.on_lost) options.on_lost(slot_);
+    core_->pace.lost(slot_, boot_clock::now());
+    core_->plan.lost(slot_);
+    core_->plan_changed();
+  }
+  if (const auto& why = s->machine.ended()) {
+    superseded_ = why->why == wire::reason::superseded;
+    co_return error{errc::disconnected, why->message};
+  }
+  error lost{errc::disconnected, "the connection was lost"};
+  co_return with_our_dates(s->refusal.value_or(std::move(lost)));
+}
+
+// Our certificate may be out of date by our own clock, too, which says more than the peer does.
+error uplink_link::with_our_dates(const error& why) const {
+  const auto wrong = tls::out_of_date(core_->options.tls->current().get());
+  return {why.code, wrong.empty() ? why.message : fmt::format("{} ({})", why.message, wrong)};
+}
+
+// Until the session ends or the connection does.
+task<void> uplink_link::read(std::shared_ptr<session> s) {
+  for (;;) {
+    const instant now = boot_clock::now();
+    drain_events(*s, now);
+    if (s->machine.ended() || s->said_goodbye) co_return;
+    due_.notify();  // what the machine answered, or what may be sent now
+    const instant next = s->machine.next_deadline();
+    const async::deadline until =
+        next == instant::max() ? async::never : within(std::max(next - now, duration::zero()));
+    if (auto readable = co_await s->stream.wait_readable(until); readable.has_error()) {
+      if (readable.error().code == errc::timeout) continue;
+      co_return;
+    }
+    const auto room = s->machine.prepare(512);
+    const std::span<char> to(reinterpret_cast<char*>(room.data()), room.size());
+    auto got = co_await s->stream.read_some(to, within(core_->options.write_deadline));
+    if (got.has_error() && got.error().code == errc::permission) s->refusal = got.error();
+    if (got.has_error() || got.value() == 0) co_return;
+    s->machine.received(got.value());
+  }
+}
+
+void uplink_link::drain_events(session& s, instant now) {
+  using event = wire::agent_session::event;
+  for (;;) {
+    const event what = s.machine.next(now);
+    count_left_out(s, now);
+    switch (what) {
+      case event::nothing: return;
+      case event::welcomed: welcomed(s); break;
+      case event::renewed: break;
+      case event::interest:
+        core_->pace.set_interest(slot_, s.machine.last_interest());
+        if (core_->options.on_interest) core_->options.on_interest(slot_, s.machine.last_interest());
+        break;
+      case event::credential_due: {
+        // Without a credential the certificate speaks for the node; only the machine's answer is due.
+        const auto& credential = core_->options.credential;
+        auto token = credential ? credential() : result<std::string>(std::string());
+        if (token.has_error()) {
+          s.machine.close(wire::reason::reauthentication, token.error().message);
+        } else if (auto said = s.machine.renew(std::move(*token), now); said.has_error()) {
+          s.machine.close(said.error().why, said.error().message);
+        }
+        break;
+      }
+      case event::ended: retry_after_ = s.machine.retry_after(); return;
+    }
+  }
+}
+
+void uplink_link::count_left_out(session& s, instant now) {
+  const auto fresh = s.machine.take_left_out();
+  if (fresh == 0) return;
+  core_->left_out += fresh;
+  core_->left_out_warning.say(core_->log, now,
+                              fmt::format("{}: left out of what the aggregator sent: {}", address_,
+                                          s.machine.left_out().last.message));
+}
+
+void uplink_link::welcomed(session& s) {
+  const wire::welcome& greeting = s.machine.greeting();
+  replica_ = greeting.replica_id;
+  std::erase_if(core_->sent, [&](const auto& known) {
+    return std::ranges::none_of(core_->links, [&](const auto& l) { return l->leads_to() == known.first; });
+  });
+  connected_ = true;
+  pauses_.welcomed(boot_clock::now());
+  core_->log.info("connected to replica {} at {}", replica_, address_);
+  if (const auto older = core_->plan.welcomed(slot_, replica_, greeting.replicas))
+    core_->links[*older]->let_go();
+  core_->plan_changed();
+}
+
+result<void> uplink_link::put_what_is_due(session& s, instant now) {
+  if (s.machine.now_in() != wire::agent_session::state::streaming) return {};
+  if (core_->pace.review(now)) {
+    for (const auto& link : core_->links) link->wake();
+  }
+  if (core_->board_grows(now)) return {};
+  if (s.content.catalog_due()) {
+    if (auto put = s.machine.send(s.content.announce(), now); put.has_error())
+      return error{errc::invalid_input, put.error().message};
+  }
+  if (s.content.statuses_due()) {
+    if (auto put = s.machine.send(s.content.take_statuses(), now); put.has_error())
+      return error{errc::internal, put.error().message};
+  }
+  const bool full = s.machine.needs_full();
+  if ((full || s.content.batch_due()) && s.content.fill(s.batch, full, now)) {
+    const std::size_t before = s.machine.output_size();
+    if (auto put = s.machine.send(s.batch, now); put.has_error())
+      return error{errc::internal, put.error().message};
+    ++core_->sent[leads_to()].batches;
+    if (!full) {
+      const std::size_t bytes = on_the_wire(s.machine.output_size() - before);
+      const std::size_t watched = bytes * s.content.watched_share() / 1000;
+      core_->pace.sent(watched, bytes - watched);
+    }
+  }
+  if (core_->stopping && !s.said_goodbye) {
+    s.said_goodbye = true;
+    s.machine.close(wire::reason::shutting_down, "the agent is stopping");
+  }
+  return {};
+}
+
+// One write at a time: what changes while it lasts waits on the board, and the newest value goes.
+task<void> uplink_link::write(std::shared_ptr<session> s) {
+  bool broken = false;
+  for (;;) {
+    if (auto put = put_what_is_due(*s, boot_clock::now()); put.has_error()) {
+      core_->log.error("{}: {}", address_, put.error().message);
+      s->machine.close(wire::reason::bad_message, put.error().message);
+    }
+    if (s->machine.output_size() > 0) {
+      s->machine.take_output(s->out);
+      const std::string_view text(reinterpret_cast<const char*>(s->out.data()), s->out.size());
+      auto sent = co_await s->stream.write(text, within(core_->options.write_deadline));
+      broken = sent.has_error();
+      if (broken) break;
+      core_->sent[leads_to()].bytes += on_the_wire(text.size());
+      continue;
+    }
+    if (s->over || s->machine.ended() || s->said_goodbye) break;
+    const instant now = boot_clock::now();
+    const async::deadline until = core_->board_grows(now) ? within(core_->announce_by - now) : async::never;
+    co_await due_.wait(until);
+  }
+  s->stream.end_writing();
+  // A peer that refuses our certificate says so and closes: what it said is still to be read.
+  const async::deadline until = within(read_on_for);
+  while (broken && !s->over && co_await due_.wait(until)) {
+  }
+  if (!s->over) s->stream.close();  // wakes the reader
+}
+
+}  // namespace binnacle::agent

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "agent/uplink/feed.hpp"
+#include "agent/uplink/link_pauses.hpp"
+#include "agent/uplink/link_plan.hpp"
+#include "agent/uplink/send_pace.hpp"
+#include "agent/uplink/uplink.hpp"
+#include "common/async/stream.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "common/backoff.hpp"
+#include "common/rare_warning.hpp"
+#include "common/said_once.hpp"
+#include "common/wire/agent_session.hpp"
+
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+
+// Private to uplink.cpp and uplink_link.cpp.
+namespace binnacle::agent {
+
+class uplink_link;
+
+/// What the links of one agent share. The links and their coroutines own it.
+struct uplink_core : std::enable_shared_from_this<uplink_core> {
+  uplink_core(async::loop& on, uplink_options o, const board& b, logger l)
+      : loop(on),
+        options(std::move(o)),
+        from(b),
+        log(std::move(l)),
+        plan(options.aggregators.size()),
+        pace(options.budget),
+        tasks(on, log),
+        random(std::random_device{}()) {}
+
+  /// The plan changed: starts the links that are new in it, and lets the others look whether they may dial.
+  void plan_changed();
+  /// Whether there is reason to wait before the board is announced.
+  bool board_grows(instant now) const {
+    return !stopping && now < announce_by && options.complete && !options.complete();
+  }
+
+  async::loop& loop;
+  const uplink_options options;
+  const board& from;
+  const logger log;
+
+  link_plan plan;
+  send_pace pace;
+  async::task_group tasks;
+  std::mt19937_64 random;
+  std::vector<std::shared_ptr<uplink_link>> links;  ///< by slot of the plan
+  struct counts {
+    std::uint64_t batches = 0, bytes = 0;
+  };
+  std::map<std::string, counts> sent;  ///< by replica, as long as a link leads to it
+  std::uint64_t reconnects = 0, conflated = 0, left_out = 0;
+  rare_warning left_out_warning;
+  instant announce_by{};
+  bool stopping = false;
+};
+
+/// One connection after another to one address, as the plan allows, until stopped.
+class uplink_link : public std::enable_shared_from_this<uplink_link> {
+ public:
+  uplink_link(std::shared_ptr<uplink_core> shared, std::size_t slot);
+
+  static async::task<void> run(std::shared_ptr<uplink_link> self);
+
+  /// The board changed, or the uplink is stopping.
+  void wake() { due_.notify(); }
+  /// Another link has reached this one's replica, where the newest session wins.
+  void let_go();
+  /// The replica's id, before it is known the address.
+  const std::string& leads_to() const noexcept { return replica_.empty() ? address_ : replica_; }
+  bool connected() const noexcept { return connected_; }
+  std::uint64_t conflated() const;  ///< in the present session
+
+ private:
+  struct session;
+  /// One session from the dial to its end; how long to stay away is at least `retry_after_` then.
+  async::task<result<void>> live();
+  async::task<void> read(std::shared_ptr<session> s);
+  async::task<void> write(std::shared_ptr<session> s);
+  error with_our_dates(const error& why) const;
+  void drain_events(session& s, instant now);
+  void count_left_out(session& s, instant now);
+  void welcomed(session& s);
+  result<void> put_what_is_due(session& s, instant now);
+
+  const std::shared_ptr<uplink_core> core_;
+  const std::size_t slot_;
+  const endpoint to_;
+  const std::string address_;  // as logs print it
+  std::weak_ptr<session> present_;
+  async::event due_;
+  link_pauses pauses_;
+  backoff search_;
+  duration retry_after_{};
+  std::string replica_;  // of the present session or the last one
+  bool connected_ = false;
+  bool let_go_ = false;      // the session ended by let_go()
+  bool superseded_ = false;  // the aggregator ended it for a newer one of this node
+  said_once said_;           // in the log: the last trouble, not every attempt
+};
+
+}  // namespace binnacle::agent

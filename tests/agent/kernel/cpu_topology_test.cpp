@@ -1,0 +1,62 @@
+#include "agent/kernel/cpu_topology.hpp"
+
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cpu_topology_test {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using support::temp_folder;
+
+TEST_SUITE_BEGIN("agent/kernel/cpu_topology");
+
+TEST_CASE("CPUs are found by number, whatever else is in their folder") {
+  const temp_folder sys;
+  for (const char* name : {"cpu10", "cpu2", "cpu0", "cpufreq", "cpuidle", "cpu", "cpu1x"})
+    sys.write(std::string("devices/system/cpu/") + name + "/x", "");
+  CHECK(find_cpus(sys.path()).value() == std::vector<unsigned>{0, 2, 10});
+  CHECK(find_cpus(sys / "none").error().code == errc::not_found);
+}
+
+TEST_CASE("a seat has what the kernel says; what it does not know is nothing, not a number") {
+  const temp_folder sys;
+  const auto write = [&](const std::string& file, const std::string& text) {
+    sys.write("devices/system/cpu/cpu3/topology/" + file, text);
+  };
+  write("physical_package_id", "1\n");
+  write("core_id", "17\n");
+  SUBCASE("of an old kernel without dies") {
+    const auto seat = seat_of(sys.path(), 3);
+    CHECK(seat.cpu == 3);
+    CHECK(seat.package == "1");
+    CHECK_FALSE(seat.die.has_value());
+    CHECK(seat.core == "17");
+  }
+  SUBCASE("of firmware that does not say") {
+    write("physical_package_id", "-1\n");
+    write("die_id", "0\n");
+    const auto seat = seat_of(sys.path(), 3);
+    CHECK_FALSE(seat.package.has_value());
+    CHECK(seat.die == "0");
+  }
+  SUBCASE("of a CPU that is offline") { CHECK_FALSE(seat_of(sys.path(), 4).core.has_value()); }
+}
+
+TEST_CASE("of cpuinfo the first CPU's lines are taken, without the tabs that pad them") {
+  using lines = std::vector<std::pair<std::string_view, std::string_view>>;
+  CHECK(first_cpu("\nprocessor\t: 0\nmodel name\t: A: B\nflags\t\t:\nno colon\n\nprocessor\t: 1\n") ==
+        lines{{"processor", "0"}, {"model name", "A: B"}, {"flags", ""}});
+  CHECK(first_cpu("").empty());
+  CHECK(first_cpu("a: b") == lines{{"a", "b"}});
+}
+
+TEST_SUITE_END();
+
+}  // namespace cpu_topology_test

@@ -1,0 +1,273 @@
+#include "agent/sources/rapl/power_pmu.hpp"
+
+#include "agent/process/privileges.hpp"
+#include "agent/source_list.hpp"
+#include "agent/sources/rapl/rapl.hpp"
+#include "tests/agent/support.hpp"
+#include "tests/support/perf_sim.hpp"
+#include "tests/support/pmu_tree.hpp"
+#include "tests/support/powercap_sim.hpp"
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <linux/capability.h>
+
+namespace power_pmu_test {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+using namespace binnacle::support;
+using agent::test::fake_clock;
+using agent::test::holds;
+using agent::test::shown;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr double joule = 4294967296.0;  // counts; rapl.c gives 2^-32 J
+
+/// A machine whose powercap cannot give energy, and a RAPL source that has the perf PMU besides.
+struct bench {
+  explicit bench(const pmu_machine& machine, rapl_options options = {})
+      : tree(sys, machine), source(adapted(std::move(options)), clock.source(), sim.opener()) {
+    sim.rate = [](const perf_encoding& e, unsigned) {
+      const double watts = e.config == 2 ? 150.04 : e.config == 3 ? 20 : e.config == 5 ? 500 : 30;
+      return watts * joule;
+    };
+  }
+  struct made {
+    made(const temp_folder& sys, const pmu_machine& machine) {
+      write_pmu_tree(sys.path(), machine);
+      sys.write("proc/sys/kernel/perf_event_paranoid", "2\n");
+    }
+  };
+  rapl_options adapted(rapl_options o) {
+    o.sys_root = sys.path();
+    o.proc_root = sys.path() + "/proc";
+    o.pause = [this](duration d) { sim.advance(d); };
+    return o;
+  }
+  bool read(duration pause = 1s) {
+    sim.advance(pause);
+    clock.now += pause;
+    return source.read(out).has_value();
+  }
+  void warm_up() {
+    REQUIRE(source.discover(out));
+    REQUIRE(read());
+    REQUIRE(read());
+  }
+  std::string watts(const std::string& package) {
+    return shown(out, "rapl_power_watts", {{"package", package}});
+  }
+
+  temp_folder sys;
+  made tree;
+  perf_sim sim;
+  fake_clock clock;
+  board out;
+  rapl_source source;
+};
+
+// A folder in a file's place is refused for root too.
+void close_energy(const temp_folder& sys) {
+  for (const auto& zone : {zone_folder({0}), zone_folder({1})}) {
+    sys.remove(zone + "/energy_uj");
+    sys.write(zone + "/energy_uj/x", "");
+  }
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("agent/rapl/power_pmu");
+
+TEST_CASE("each package, its memory and the platform once, through the CPUs of the mask") {
+  temp_folder sys;
+  write_pmu_tree(sys.path(), pmus::xeon());
+  const auto found = find_power_events(sys.path());
+  REQUIRE(found.size() == 5);
+  CHECK(found[0].zone == "package");
+  CHECK(found[0].package == "0");
+  CHECK(found[1].package == "1");
+  CHECK(found[1].cpu == 2);
+  CHECK(found[1].encoding == perf_encoding{.type = 13, .config = 2});
+  CHECK(found[1].joules * joule == 1);
+  CHECK(found[3].zone == "dram");
+  CHECK(found[4].zone == "psys");
+  CHECK(found[4].package.empty());
+}
+
+TEST_CASE("a die with counters of its own has powercap's name") {
+  auto machine = pmus::epyc();
+  machine.seats = {{0, 0}, {0, 0}, {0, 1}, {0, 1}};
+  temp_folder sys;
+  write_pmu_tree(sys.path(), machine);
+  const auto found = find_power_events(sys.path());
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].package == "0-die-0");
+  CHECK(found[1].package == "0-die-1");
+}
+
+TEST_CASE("what is no such PMU has no events") {
+  temp_folder sys;
+  CHECK(find_power_events(sys.path()).empty());
+  auto machine = pmus::xeon();
+  SUBCASE("no CPUs to read it through") { machine.pmus[3].cpumask.clear(); }
+  SUBCASE("another unit") {
+    for (auto& [name, text] : machine.pmus[3].events) {
+      if (text == "Joules") text = "Calories";
+    }
+  }
+  SUBCASE("CPUs whose package nobody knows") { machine.seats.clear(); }
+  write_pmu_tree(sys.path(), machine);
+  CHECK(find_power_events(sys.path()).empty());
+}
+
+TEST_CASE("the range is where 2^64 counts are, and a wrap there is no reset") {
+  perf_sim sim;
+  power_counter counter({"package", "0", 0, {.type = 13, .config = 2}, 1 / joule}, sim.opener());
+  CHECK(counter.range_uj() == 4'294'967'296'000'000);
+  sim.rate = [](const perf_encoding&, unsigned) { return 5 * joule; };
+  sim.advance(2s);
+  CHECK(counter.energy_uj().value == 10'000'000);
+  CHECK(counter.energy_uj().reason == wire::absence::missing);  // the kernel gives nothing
+}
+
+TEST_CASE("without powercap all of a machine's power comes from the perf PMU, under the same names") {
+  bench b(pmus::xeon());
+  b.warm_up();
+  CHECK(b.watts("0") == "150.0");
+  CHECK(b.watts("1") == "150.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "1"}}) == "20.0");
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "psys"}}) == "500.0");
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "150");
+  CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "no_data");
+  CHECK(b.source.limitation().empty());
+}
+
+TEST_CASE("a configured TDP makes utilization of it") {
+  bench b(pmus::epyc(), {.tdp_watts = 300});
+  b.warm_up();
+  CHECK(shown(b.out, "rapl_tdp_utilization_ratio", {{"package", "1"}}) == "0.5001");
+}
+
+TEST_CASE("where only the energy is closed, limits and TDP still come from powercap") {
+  bench b(pmus::xeon());
+  powercap_sim powercap(b.sys.path(), machines::xeon_two_sockets(), 100, 0);
+  close_energy(b.sys);
+  b.warm_up();
+  CHECK(b.watts("0") == "150.0");
+  CHECK(shown(b.out, "rapl_tdp_watts", {{"package", "0"}}) == "205.0");
+  CHECK(shown(b.out, "rapl_limit_watts", {{"package", "1"}, {"constraint", "long_term"}}) == "205.0");
+  CHECK(shown(b.out, "rapl_headroom_ratio", {{"package", "0"}}) == "0.2681");
+  // What powercap gives is taken from there.
+  CHECK(shown(b.out, "rapl_zone_power_watts", {{"zone", "dram"}, {"package", "0"}}) == "not_read_yet");
+  for (const auto& r : b.sim.requests()) CHECK(r.event.config == 2);
+}
+
+TEST_CASE("when powercap opens again it is taken, with one reading without power") {
+  bench b(pmus::xeon());
+  b.warm_up();
+  powercap_sim powercap(b.sys.path(), machines::xeon_two_sockets(), 70, 0);
+  REQUIRE(b.source.discover(b.out));
+  CHECK(b.sim.open_descriptors() == 0);
+  powercap.advance(1s);
+  REQUIRE(b.read());
+  CHECK(b.watts("0") == "gap");
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "150");
+  powercap.advance(1s);
+  REQUIRE(b.read());
+  CHECK(b.watts("0") == "70.0");
+  CHECK(shown(b.out, "rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}) == "220");
+}
+
+TEST_CASE("without either right both are named, and granting one mends it") {
+  bench b(pmus::xeon());
+  b.sim.refusal = [](const perf_request&) { return EACCES; };
+  REQUIRE(b.source.discover(b.out));
+  const auto failed = b.source.read(b.out);
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().code == errc::permission);
+  CHECK(holds(failed.error().message, "there is no"));
+  CHECK(holds(failed.error().message, "CAP_PERFMON"));
+  CHECK(b.watts("0") == "permission");
+  b.sim.refusal = [](const perf_request&) { return 0; };
+  b.warm_up();
+  CHECK(b.watts("0") == "150.0");
+}
+
+TEST_CASE("a counter that the kernel takes away is opened again") {
+  bench b(pmus::xeon());
+  b.warm_up();
+  b.sim.offline = {2};
+  REQUIRE(b.read());
+  CHECK(b.watts("0") == "150.0");
+  CHECK(b.watts("1") == "missing");
+  CHECK_FALSE(b.source.limitation().empty());
+  b.sim.offline.clear();
+  REQUIRE(b.source.discover(b.out));
+  REQUIRE(b.read());
+  REQUIRE(b.read());
+  CHECK(b.watts("1") == "150.0");
+  CHECK(b.source.limitation().empty());
+}
+
+TEST_CASE("the probe says by which door energy comes") {
+  bench b(pmus::xeon());
+  SUBCASE("the perf PMU alone") {
+    const auto found = b.source.probe();
+    REQUIRE(found.size() == 5);
+    CHECK(found[0].how == finding::grade::limited);
+    CHECK(holds(found[0].what, "package-0, energy by the perf PMU power"));
+    CHECK(holds(found[0].why, "no limits"));
+    CHECK(found[2].how == finding::grade::works);
+  }
+  SUBCASE("a counter that nothing fills, as a guest's psys") {
+    b.sim.rate = [](const perf_encoding& e, unsigned) { return e.config == 5 ? 0.0 : joule; };
+    const auto found = b.source.probe();
+    CHECK(found[0].how == finding::grade::limited);
+    CHECK(found[4].how == finding::grade::broken);
+    CHECK(holds(found[4].what, "psys"));
+    CHECK(holds(found[4].why, "has not moved while it was looked at for 1 s"));
+    CHECK_FALSE(found[4].remedy.empty());
+  }
+  SUBCASE("powercap, but not its energy") {
+    powercap_sim powercap(b.sys.path(), machines::xeon_two_sockets(), 100, 0);
+    close_energy(b.sys);
+    const auto found = b.source.probe();
+    CHECK(found[0].how == finding::grade::works);
+    CHECK(holds(found[0].what, "TDP 205 W"));
+    CHECK(holds(found[0].what, "perf PMU power"));
+  }
+  SUBCASE("neither") {
+    b.sim.refusal = [](const perf_request&) { return EACCES; };
+    const auto found = b.source.probe();
+    CHECK(found[0].how == finding::grade::broken);
+    CHECK(holds(found[0].why, "perf_event_paranoid is 2"));
+    CHECK(holds(found[0].remedy, "CAP_PERFMON"));
+  }
+}
+
+TEST_CASE("CAP_PERFMON is asked for where it does instead of CAP_DAC_READ_SEARCH") {
+  temp_folder sys;
+  write_pmu_tree(sys.path(), pmus::xeon());
+  settings s;
+  s.sources = {"rapl"};
+  s.sys_root = sys.path();
+  const auto kinds = all_source_kinds();
+  const bool has_it = (effective_capabilities() & one_capability(CAP_PERFMON)) != 0;
+  const auto wanted = has_it ? one_capability(CAP_PERFMON) : capability_set{0};
+  CHECK(needed_privileges(s, kinds).needed == wanted);
+  write_powercap_tree(sys.path(), machines::xeon_two_sockets());
+  CHECK(needed_privileges(s, kinds).needed == 0);
+  std::filesystem::permissions(sys / (zone_folder({0}) + "/energy_uj"), std::filesystem::perms::none);
+  if (has_it) CHECK(needed_privileges(s, kinds).needed == wanted);
+}
+
+TEST_SUITE_END();
+
+}  // namespace power_pmu_test

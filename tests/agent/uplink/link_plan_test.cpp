@@ -1,0 +1,156 @@
+#include "agent/uplink/link_plan.hpp"
+
+#include <doctest/doctest.h>
+
+namespace link_plan_test {
+
+using namespace binnacle;
+using namespace binnacle::agent;
+
+TEST_SUITE_BEGIN("agent/link_plan");
+
+TEST_CASE("each address is dialled, and again when its link is lost") {
+  link_plan p(2);
+  CHECK(p.slots() == 2);
+  CHECK(p.may_dial(0));
+  CHECK(p.may_dial(1));
+  CHECK(!p.welcomed(0, "x", 2));
+  CHECK(!p.may_dial(0));
+  CHECK(p.may_dial(1));
+  CHECK(!p.welcomed(1, "y", 2));
+  CHECK(p.connected() == 2);
+  p.lost(0);
+  CHECK(p.may_dial(0));
+  CHECK(!p.may_dial(1));
+}
+
+TEST_CASE("behind one address all replicas are looked for, each gets one link") {
+  link_plan p(1);
+  p.welcomed(0, "x", 3);
+  REQUIRE(p.slots() == 3);
+  CHECK(p.address_of(2) == 0);
+  CHECK(p.may_dial(1));
+  CHECK(p.may_dial(2));
+  // The load balancer gives x again: the newer session has superseded the older one there.
+  CHECK(p.welcomed(1, "x", 3) == 0);
+  CHECK(p.connected() == 1);
+  CHECK(p.may_dial(0));
+  CHECK(!p.may_dial(1));
+  p.welcomed(0, "y", 3);
+  p.welcomed(2, "z", 3);
+  CHECK(p.connected() == 3);
+  p.lost(2);
+  CHECK(p.may_dial(2));
+}
+
+TEST_CASE("two addresses that lead to one replica share one link, the other rests until it is needed") {
+  link_plan p(2);
+  p.welcomed(0, "x", 1);
+  CHECK(p.may_dial(1));  // nobody knows yet where it leads
+  CHECK(p.welcomed(1, "x", 1) == 0);
+  p.lost(0);  // as the aggregator ended it
+  CHECK(!p.may_dial(0));
+  CHECK(!p.may_dial(1));
+  p.lost(1);
+  CHECK(p.may_dial(0));
+  CHECK(p.may_dial(1));
+}
+
+TEST_CASE("independent aggregators that each think they are alone get a link each") {
+  link_plan p(2);
+  p.welcomed(0, "x", 1);
+  p.welcomed(1, "y", 1);
+  CHECK(p.connected() == 2);
+  p.lost(1);
+  CHECK(p.may_dial(1));
+}
+
+TEST_CASE("extra links rest when there are fewer replicas, and a wild number is bounded") {
+  link_plan p(1);
+  p.welcomed(0, "x", 2);
+  p.welcomed(1, "y", 2);
+  p.lost(1);
+  CHECK(p.may_dial(1));
+  p.welcomed(0, "x", 1);
+  CHECK(!p.may_dial(1));
+  p.welcomed(0, "x", 60'000);
+  CHECK(p.slots() == link_plan::most_slots);
+}
+
+using indices = std::vector<std::size_t>;
+
+TEST_CASE("of a name with an address for each replica, each slot takes one of its own") {
+  const std::vector<std::string> pods = {"10.0.0.1:9110", "10.0.0.2:9110", "10.0.0.3:9110"};
+  link_plan p(1);
+  CHECK(p.choose(0, pods) == indices{0, 1, 2});
+  p.reached(0, pods[0]);
+  p.welcomed(0, "x", 3);
+  CHECK(p.choose(1, pods) == indices{1, 2});
+  CHECK(p.choose(2, pods) == indices{2});  // the other is being dialled
+  p.reached(1, pods[1]);
+  p.welcomed(1, "y", 3);
+  p.reached(2, pods[2]);
+  p.welcomed(2, "z", 3);
+  CHECK(p.connected() == 3);
+  // A pod is replaced: the name has the old address for a while, then the new one.
+  p.lost(1);
+  CHECK(p.choose(1, pods) == indices{1});
+  p.lost(1);
+  CHECK(p.choose(1, {pods[0], pods[2], "10.0.0.9:9110"}) == indices{2});
+}
+
+TEST_CASE("an address that nobody answers at is tried again after the others") {
+  const std::vector<std::string> pods = {"10.0.0.1:9110", "10.0.0.2:9110", "10.0.0.3:9110"};
+  link_plan p(1);
+  p.reached(0, pods[0]);
+  p.welcomed(0, "x", 2);
+  CHECK(p.choose(1, pods).front() == 1);
+  p.lost(1);
+  CHECK(p.choose(1, pods).front() == 2);
+  p.lost(1);
+  CHECK(p.choose(1, pods).front() == 1);
+}
+
+TEST_CASE("two addresses of one replica, of either family, do not keep its link from the others") {
+  const std::vector<std::string> both = {"10.0.0.1:9110", "[fd00::1]:9110", "10.0.0.2:9110",
+                                         "[fd00::2]:9110"};
+  link_plan p(1);
+  p.choose(0, both);
+  p.reached(0, both[0]);
+  p.welcomed(0, "x", 2);
+  CHECK(p.choose(1, both).front() == 1);
+  p.reached(1, both[1]);
+  CHECK(p.welcomed(1, "x", 2) == 0);  // the same pod
+  p.lost(0);
+  CHECK(p.choose(0, both).front() == 2);
+}
+
+TEST_CASE("a load balancer's one address is dialled by every slot") {
+  const std::vector<std::string> one = {"10.0.0.1:9110"};
+  link_plan p(1);
+  CHECK(p.choose(0, one) == indices{0});
+  p.reached(0, one[0]);
+  p.welcomed(0, "x", 2);
+  CHECK(p.choose(1, one) == indices{0});
+  CHECK(p.choose(1, {}).empty());
+}
+
+// They counted as failures, and stayed away for up to 30 s.
+TEST_CASE("a link that another one of the same agent may have replaced is known") {
+  const std::vector<std::string> one = {"10.0.0.1:9110"};
+  link_plan p(1);
+  p.choose(0, one);
+  p.welcomed(0, "x", 2);
+  CHECK_FALSE(p.may_be_replaced_by_us(0));
+  p.choose(1, one);  // dials, and may have got to x
+  CHECK(p.may_be_replaced_by_us(0));
+  p.reached(1, one[0]);
+  p.welcomed(1, "y", 2);
+  CHECK_FALSE(p.may_be_replaced_by_us(0));
+  p.welcomed(1, "x", 2);
+  CHECK(p.may_be_replaced_by_us(0));
+}
+
+TEST_SUITE_END();
+
+}  // namespace link_plan_test
