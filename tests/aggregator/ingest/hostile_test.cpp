@@ -137,8 +137,9 @@ TEST_SUITE("aggregator/ingest/hostile") {
       first.peer->close();
       for (std::size_t bit = 0; bit < size * 8; bit += 7) {
         CAPTURE(bit);
-        visitor agent(h, "node-1");
-        co_await agent.settle("node-1");
+        const std::string name = "node-" + std::to_string(bit + 2);  // one node's catalogues have a pace
+        visitor agent(h, name);
+        co_await agent.settle(name);
         wire::bytes raw = co_await next_batch(agent);
         if (bit / 8 < raw.size()) raw[bit / 8] ^= std::byte{1} << (bit % 8);
         co_await agent.send_raw(raw);

@@ -65,6 +65,22 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
+  TEST_CASE("who connects anew for each catalogue is read more slowly, too") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      // The sixth within a second each is slowed; a busy machine may need a few more.
+      for (int tries = 0; tries < 60 && h.door->counters().slowed_catalogs == 0; ++tries) {
+        visitor agent(h, "node-1");
+        co_await agent.settle("node-1");
+        agent.peer->close();
+        auto gone = [&] { return h.door->counters().open == 0; };
+        co_await h.until(gone);
+      }
+      CHECK(h.door->counters().slowed_catalogs == 1);
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("the health of sources reaches the view") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
