@@ -27,8 +27,10 @@ class link_plan {
   std::size_t address_of(std::size_t slot) const noexcept { return slot % addresses_; }
   bool may_dial(std::size_t slot) const noexcept;
   /// Which of the addresses that a slot's name has now it is to try, and in which order: those that nobody is
-  /// at and that did not lead to a replica with a link, what was tried longest ago first; only if there are
-  /// none, one of the others, since a load balancer may lead elsewhere this time.
+  /// at and that did not lead to a replica with a link, what was tried longest ago first. One of the others
+  /// comes last if there are none of these, or now and then while dials bring no further replica: the free
+  /// one may be dead (a name with an IPv6 address that nobody serves), and the other a load balancer, which
+  /// may lead elsewhere this time. An address that is known to lead to several replicas is always free.
   std::vector<std::size_t> choose(std::size_t slot, const std::vector<std::string>& addresses);
 
   /// A session of `slot` was welcomed. Gives the slot whose link to that replica is now superseded, if any.
@@ -55,6 +57,7 @@ class link_plan {
   struct address_state {
     std::string led_to;       // the replica that was met there last; empty: none yet
     std::uint64_t tried = 0;  // the how-manieth choice took it last
+    bool balances = false;    // it led two slots to two replicas at one time
   };
   std::size_t wanted() const noexcept;
   bool is_taken(std::size_t slot, const std::string& address) const;
@@ -63,6 +66,7 @@ class link_plan {
   std::vector<slot_state> slots_;
   std::map<std::string, address_state> known_;  // of the addresses that were chosen from last
   std::uint64_t choices_ = 0;
+  std::uint64_t fruitless_ = 0;  // dials since the last that brought a link to one more replica
 };
 
 }  // namespace binnacle::agent

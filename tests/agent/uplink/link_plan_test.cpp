@@ -125,6 +125,41 @@ TEST_CASE("two addresses of one replica, of either family, do not keep its link 
   CHECK(p.choose(0, both).front() == 2);
 }
 
+// localhost is such a name where the aggregator listens on IPv4 alone: the second replica was never met.
+TEST_CASE("a free address that is dead does not keep a link from a load balancer's other one") {
+  const std::vector<std::string> both = {"[::1]:9110", "127.0.0.1:9110"};
+  link_plan p(1);
+  p.choose(0, both);
+  p.reached(0, both[1]);
+  p.welcomed(0, "x", 2);
+  CHECK(p.choose(1, both) == indices{0});
+  p.lost(1);
+  CHECK(p.choose(1, both) == indices{0});
+  p.lost(1);
+  CHECK(p.choose(1, both) == indices{0, 1});  // after two dials that came to nothing
+  p.reached(1, both[1]);
+  p.welcomed(1, "y", 2);
+  // It is known now for what it is.
+  p.lost(1);
+  CHECK(p.choose(1, both).size() == 2);
+}
+
+TEST_CASE("while a replica does not answer, the links to the others change less and less often") {
+  const std::vector<std::string> pods = {"10.0.0.1:9110", "10.0.0.2:9110"};
+  link_plan p(1);
+  p.choose(0, pods);
+  p.reached(0, pods[0]);
+  p.welcomed(0, "x", 2);
+  std::size_t also_taken = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto tried = p.choose(1, pods);
+    CHECK(tried.front() == 1);
+    if (tried.size() > 1) ++also_taken;
+    p.lost(1);
+  }
+  CHECK(also_taken == 9);  // after 2, 4, 8 … 512 dials
+}
+
 TEST_CASE("a load balancer's one address is dialled by every slot") {
   const std::vector<std::string> one = {"10.0.0.1:9110"};
   link_plan p(1);

@@ -298,7 +298,9 @@ TEST_SUITE("agent/uplink") {
   TEST_CASE_FIXTURE(fixture, "behind one address it finds every replica, and keeps one link to each") {
     support::run([this](async::loop& loop) -> task<void> {
       auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
-      agent::uplink up(loop, options(at.port()), b, logger("test", log_level::off));
+      auto o = options(at.port());
+      o.aggregators = {{"127.0.0.1", at.port()}};
+      agent::uplink up(loop, o, b, logger("test", log_level::off));
       up.start();
       auto first = co_await peer::accept(at, server->current(), "r1", 2);
       co_await first->until(event::batch);
