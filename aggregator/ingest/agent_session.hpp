@@ -71,14 +71,14 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   wire::aggregator_session machine_;
   std::optional<store::node_id> node_;  // once welcomed
   std::string name_;                    // likewise
-  instant waits_until_{};             // nothing of the agent is looked at before
-  instant token_ends_{};              // of the last token that counted
-  bool asking_ = false;               // what the hello's token is worth
-  bool shaken_ = false;               // the TLS handshake is done
-  bool flushing_ = false;             // flush() runs
-  bool counted_end_ = false;          // on_end() was here
-  bool left_ = false;                 // leave() was here
-  std::optional<async::event> gone_;  // flush() waits for the reader's end
+  instant waits_until_{};               // nothing of the agent is looked at before
+  instant token_ends_{};                // of the last token that counted
+  bool asking_ = false;                 // what the hello's token is worth
+  bool shaken_ = false;                 // the TLS handshake is done
+  bool flushing_ = false;               // flush() runs
+  bool counted_end_ = false;            // on_end() was here
+  bool left_ = false;                   // leave() was here
+  std::optional<async::event> gone_;    // flush() waits for the reader's end
   std::size_t wish_ = least_read;
 
   static constexpr std::size_t least_read = 2048, most_read = std::size_t{64} << 10;

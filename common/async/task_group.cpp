@@ -50,7 +50,11 @@ struct task_group::state {
 };
 
 task_group::task_group(loop& on, logger log) : state_(std::make_shared<state>(on, std::move(log))) {}
-task_group::~task_group() { cancel(); }
+task_group::~task_group() {
+  // A loop that has stopped runs no coroutine to its end any more. While it is being destroyed the
+  // coroutines' sockets go one after another, and a cancellation would reach for one that has gone.
+  if (!state_->loop_.stopped()) cancel();
+}
 
 void task_group::spawn(std::string name, task<void> work) {
   state& s = *state_;

@@ -52,7 +52,8 @@ bool cut_off(int fd) {
       bool goes_on = SSL_connect(ssl.get()) == 1;
       // SSL_do_handshake sends the update at once; a request or any other data never comes.
       while (goes_on && !cut_off(fd))
-        goes_on = SSL_key_update(ssl.get(), SSL_KEY_UPDATE_REQUESTED) == 1 && SSL_do_handshake(ssl.get()) == 1;
+        goes_on =
+            SSL_key_update(ssl.get(), SSL_KEY_UPDATE_REQUESTED) == 1 && SSL_do_handshake(ssl.get()) == 1;
     }
     ERR_clear_error();
     ::close(fd);

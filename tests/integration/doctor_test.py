@@ -173,8 +173,11 @@ class Doctor(unittest.TestCase):
         made, key = self.trial.folder / "ended.crt", self.trial.folder / "ended.key"
         request, names = self.trial.folder / "ended.csr", self.trial.folder / "ended.ext"
         names.write_text("subjectAltName=DNS:n1\nextendedKeyUsage=clientAuth\n")
+        # OpenSSL 3.4 takes no negative number of days any more, and has the option that says it better.
+        knows_dates = "-not_after" in subprocess.run(["openssl", "x509", "-help"], capture_output=True, text=True).stderr
+        ended = ["-not_before", "20200101000000Z", "-not_after", "20210101000000Z"] if knows_dates else ["-days", "-1"]
         for command in (["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", request, "-subj", "/CN=n1"],
-                        ["x509", "-req", "-in", request, "-CA", self.pki / "agents-ca.crt", "-CAkey", self.pki / "agents-ca.key", "-days", "-1",
+                        ["x509", "-req", "-in", request, "-CA", self.pki / "agents-ca.crt", "-CAkey", self.pki / "agents-ca.key", *ended,
                          "-out", made, "-extfile", names]):
             subprocess.run(["openssl", *command], check=True, capture_output=True)
         wrong = self.settings("ended", cert=made, key=key)
