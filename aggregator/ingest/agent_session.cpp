@@ -29,14 +29,14 @@ wire::aggregator_session::settings settings_of(const ingest_options& o) {
 
 }  // namespace
 
-agent_session::agent_session(std::shared_ptr<core> shared, async::stream peer, const network& from,
+agent_session::agent_session(std::shared_ptr<shared_state> shared, async::stream peer, const network& from,
                              const network& address)
-    : core_(std::move(shared)),
+    : shared_(std::move(shared)),
       address_(address),
-      seat_(core_->greeting.enter(from, this)),
+      seat_(shared_->greeting.enter(from, this)),
       peer_(std::move(peer)),
-      machine_(settings_of(core_->options), boot_clock::now()) {
-  ++core_->counters.greeting;
+      machine_(settings_of(shared_->options), boot_clock::now()) {
+  ++shared_->counters.greeting;
 }
 
 agent_session::~agent_session() { leave(boot_clock::now()); }
@@ -49,13 +49,13 @@ task<void> agent_session::run(std::shared_ptr<agent_session> self) {
   // Whatever ends the coroutine, also an exception, undoes what it began.
   struct departure {
     explicit departure(std::shared_ptr<agent_session> who) : s(std::move(who)) {
-      s->core_->sessions.insert(s);
+      s->shared_->sessions.insert(s);
     }
     departure(const departure&) = delete;
     departure& operator=(const departure&) = delete;
     ~departure() {
       s->leave(boot_clock::now());
-      s->core_->sessions.erase(s);
+      s->shared_->sessions.erase(s);
       if (s->gone_) s->gone_->notify();
       if (!s->flushing_) s->peer_.close();
     }
@@ -69,14 +69,14 @@ task<void> agent_session::run(std::shared_ptr<agent_session> self) {
 }
 
 task<bool> agent_session::greet() {
-  auto shaken = co_await peer_.handshake(within(core_->options.handshake_deadline));
-  if (core_->closed || machine_.ended()) co_return false;
+  auto shaken = co_await peer_.handshake(within(shared_->options.handshake_deadline));
+  if (shared_->closed || machine_.ended()) co_return false;
   shaken_ = true;
-  if (!shaken.has_error() && (peer_.peer_identity(identity_) || core_->options.review)) co_return true;
-  ++core_->counters.handshake_failures;
+  if (!shaken.has_error() && (peer_.peer_identity(identity_) || shared_->options.review)) co_return true;
+  ++shared_->counters.handshake_failures;
   const std::string why = shaken.has_error() ? shaken.error().message : "the agent has no certificate";
-  core_->handshake_warning.say(core_->log, boot_clock::now(),
-                               fmt::format("no session with {}: {}", who(), why));
+  shared_->handshake_warning.say(shared_->log, boot_clock::now(),
+                                 fmt::format("no session with {}: {}", who(), why));
   co_return false;
 }
 
@@ -98,23 +98,23 @@ task<void> agent_session::serve() {
       // A peer with much to say gets larger reads, up to four TLS records.
       wish_ = got == room.size() ? std::min(wish_ * 2, most_read) : least_read;
     }
-    if (core_->closed) co_return;
+    if (shared_->closed) co_return;
     if (ready.has_error() && ready.error().code != errc::timeout) {
       if (!machine_.ended()) {
         const bool flood = ready.error().code == errc::overloaded;
-        ++(flood ? core_->counters.floods
-                 : core_->counters.ended[static_cast<std::size_t>(wire::reason::closed_by_peer)]);
+        ++(flood ? shared_->counters.floods
+                 : shared_->counters.ended[static_cast<std::size_t>(wire::reason::closed_by_peer)]);
         counted_end_ = true;
-        core_->log.info("{}: {}", who(), ready.error().message);
+        shared_->log.info("{}: {}", who(), ready.error().message);
       }
       co_return;
     }
     machine_.received(got);
-    core_->counters.bytes += got;
+    shared_->counters.bytes += got;
     drain_events(boot_clock::now());
     while (!machine_.ended() && waits_until_ > boot_clock::now()) {
       co_await async::sleep_for(waits_until_ - boot_clock::now());
-      if (core_->closed) co_return;
+      if (shared_->closed) co_return;
       drain_events(boot_clock::now());
     }
   }
@@ -132,15 +132,15 @@ void agent_session::drain_events(instant now) {
         break;
       case machine_event::batch: on_batch(now); break;
       case machine_event::clock: on_clock(now); break;
-      case machine_event::statuses: core_->to.sources(*node_, machine_.take_statuses(), now); break;
+      case machine_event::statuses: shared_->core.sources(*node_, machine_.take_statuses(), now); break;
       case machine_event::ended:
         on_end(now);
         more = false;
         break;
     }
   }
-  core_->counters.frames += machine_.counters().frames_in - frames;
-  core_->counters.unknown_kinds += machine_.counters().unknown_kinds - unknown;
+  shared_->counters.frames += machine_.counters().frames_in - frames;
+  shared_->counters.unknown_kinds += machine_.counters().unknown_kinds - unknown;
   count_left_out(now);
   send();
 }
@@ -148,50 +148,50 @@ void agent_session::drain_events(instant now) {
 void agent_session::count_left_out(instant now) {
   const auto fresh = machine_.take_left_out();
   if (fresh == 0) return;
-  core_->counters.left_out += fresh;
-  core_->left_out_warning.say(
-      core_->log, now,
+  shared_->counters.left_out += fresh;
+  shared_->left_out_warning.say(
+      shared_->log, now,
       fmt::format("{}: left out of what the agent sent: {}", who(), machine_.left_out().last.message));
 }
 
 void agent_session::on_catalog(instant now) {
-  auto outcome = core_->to.catalogue(*node_, machine_.take_catalog(), now);
+  auto outcome = shared_->core.catalogue(*node_, machine_.take_catalog(), now);
   if (outcome.has_error()) {
     const bool ours = outcome.error().code == errc::overloaded;
     return machine_.close(ours ? wire::reason::overloaded : wire::reason::catalogue_too_large,
                           outcome.error().message);
   }
-  for (const std::string& sentence : outcome->refusals) core_->log.warning("{}: {}", name_, sentence);
-  waits_until_ = core_->link_of(*node_).pace.took(now);
+  for (const std::string& sentence : outcome->refusals) shared_->log.warning("{}: {}", name_, sentence);
+  waits_until_ = shared_->link_of(*node_).pace.took(now);
   if (waits_until_ <= now) return;
-  ++core_->counters.slowed_catalogs;
-  core_->catalog_warning.say(core_->log, now,
-                             fmt::format("{} announces a new catalogue more than once a second and is read "
-                                         "more slowly: see which of its sources change their series",
-                                         who()));
+  ++shared_->counters.slowed_catalogs;
+  shared_->catalog_warning.say(shared_->log, now,
+                               fmt::format("{} announces a new catalogue more than once a second and is read "
+                                           "more slowly: see which of its sources change their series",
+                                           who()));
 }
 
 void agent_session::on_batch(instant now) {
   const wire::batch& b = machine_.last_batch();
-  wire::link_offset& clock = core_->link_of(*node_).clock;
+  wire::link_offset& clock = shared_->link_of(*node_).clock;
   if (clock.add(b.sent_at_ns, now)) machine_.doubt_clock(now);
-  auto applied = core_->to.batch(*node_, b, clock.offset(), now);
+  auto applied = shared_->core.batch(*node_, b, clock.offset(), now);
   if (applied.has_error()) return machine_.close(wire::reason::unknown_series, applied.error().message);
-  ++core_->counters.batches;
-  core_->counters.samples += b.values.size();
+  ++shared_->counters.batches;
+  shared_->counters.samples += b.values.size();
 }
 
 void agent_session::on_clock(instant now) {
   constexpr std::int64_t ns_per_us = 1'000;
   const wire::clock_reading& c = machine_.last_clock();
-  wire::link_offset& clock = core_->link_of(*node_).clock;
+  wire::link_offset& clock = shared_->link_of(*node_).clock;
   switch (clock.heard(from_ns(c.aggregator_us * ns_per_us), c.agent_us * ns_per_us, now)) {
     case wire::link_offset::agreement::yes: break;
     case wire::link_offset::agreement::no: machine_.doubt_clock(now); break;
     case wire::link_offset::agreement::restarted:
-      ++core_->counters.clock_resets;
-      core_->clock_warning.say(
-          core_->log, now,
+      ++shared_->counters.clock_resets;
+      shared_->clock_warning.say(
+          shared_->log, now,
           fmt::format("{}: its clock lost or gained time against ours; ages are reckoned anew", who()));
       break;
   }
@@ -201,21 +201,23 @@ void agent_session::on_end(instant now) {
   if (counted_end_ || !machine_.ended()) return;
   counted_end_ = true;
   const wire::fault& why = *machine_.ended();
-  ++core_->counters.ended[static_cast<std::size_t>(why.why)];
+  ++shared_->counters.ended[static_cast<std::size_t>(why.why)];
   if (why.why == wire::reason::clock_backwards && node_) {
     // The offset was learnt from a clock that no longer is; what it was is not to decide ages for ten minutes
     // more.
-    ++core_->counters.clock_resets;
-    core_->link_of(*node_).clock = {};
+    ++shared_->counters.clock_resets;
+    shared_->link_of(*node_).clock = {};
   }
   watch_ends(why, now);
   switch (why.why) {
     case wire::reason::closed_by_peer:
     case wire::reason::superseded:
-    case wire::reason::shutting_down: core_->log.info("{}: the session ended: {}", who(), why.text()); break;
+    case wire::reason::shutting_down:
+      shared_->log.info("{}: the session ended: {}", who(), why.text());
+      break;
     default:
-      core_->end_warnings[static_cast<std::size_t>(why.why)].say(
-          core_->log, now, fmt::format("{}: the session ended: {}", who(), why.text()));
+      shared_->end_warnings[static_cast<std::size_t>(why.why)].say(
+          shared_->log, now, fmt::format("{}: the session ended: {}", who(), why.text()));
   }
 }
 
@@ -234,9 +236,9 @@ void agent_session::watch_ends(const wire::fault& why, instant now) {
     case wire::reason::shutting_down: return;
     default: break;
   }
-  node_link& link = core_->link_of(*node_);
+  node_link& link = shared_->link_of(*node_);
   link.ends.ended(told, now);
-  if (link.ends.again(now) != nullptr) core_->restless.emplace(name_, *node_);
+  if (link.ends.again(now) != nullptr) shared_->restless.emplace(name_, *node_);
 }
 
 void agent_session::close(wire::reason why, std::string sentence) {
@@ -248,14 +250,14 @@ void agent_session::close(wire::reason why, std::string sentence) {
 
 void agent_session::send_interest() {
   if (!welcomed() || machine_.ended()) return;
-  (void)machine_.want(core_->interest);
+  (void)machine_.want(shared_->interest);
   send();
 }
 
 void agent_session::send() {
-  if (flushing_ || core_->closed || machine_.output_size() == 0) return;
+  if (flushing_ || shared_->closed || machine_.output_size() == 0) return;
   flushing_ = true;
-  core_->tasks.spawn("sending to an agent", flush(shared_from_this()));
+  shared_->tasks.spawn("sending to an agent", flush(shared_from_this()));
 }
 
 task<void> agent_session::flush(std::shared_ptr<agent_session> self) {
@@ -263,7 +265,7 @@ task<void> agent_session::flush(std::shared_ptr<agent_session> self) {
   while (self->machine_.output_size() > 0) {
     self->machine_.take_output(out);
     const std::string_view text(reinterpret_cast<const char*>(out.data()), out.size());
-    auto sent = co_await self->peer_.write(text, within(self->core_->options.write_deadline));
+    auto sent = co_await self->peer_.write(text, within(self->shared_->options.write_deadline));
     if (sent.has_error()) {
       self->peer_.close();  // the reader sees it and ends
       break;
@@ -272,7 +274,7 @@ task<void> agent_session::flush(std::shared_ptr<agent_session> self) {
   if (self->machine_.ended() && !self->left_) {
     // The reader sees the peer's end, or we end its waiting.
     self->peer_.end_writing();
-    self->gone_.emplace(self->core_->loop);
+    self->gone_.emplace(self->shared_->loop);
     const async::deadline until = within(last_words);
     co_await self->gone_->wait(until);
   }
@@ -294,7 +296,7 @@ task<void> agent_session::linger() {
 }
 
 void agent_session::leave_seat() {
-  if (seat_) core_->greeting.leave(*seat_);
+  if (seat_) shared_->greeting.leave(*seat_);
   seat_.reset();
 }
 
@@ -304,7 +306,7 @@ void agent_session::evict() {
 }
 
 void agent_session::leave(instant now) {
-  core& c = *core_;
+  shared_state& c = *shared_;
   leave_seat();
   if (std::exchange(left_, true)) return;
   if (!node_) {
@@ -316,7 +318,7 @@ void agent_session::leave(instant now) {
   if (link.current.lock().get() != this) return;  // a newer session has the node
   link.current.reset();
   if (c.closed) return;
-  c.to.disconnected(*node_, now);
+  c.core.disconnected(*node_, now);
 }
 
 }  // namespace binnacle::ingest

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/ingest/core.hpp"
+#include "aggregator/ingest/shared_state.hpp"
 #include "common/async/stream.hpp"
 #include "common/async/timers.hpp"
 #include "common/tls/identity.hpp"
@@ -16,11 +16,11 @@ namespace binnacle::ingest {
 /// only, for whatever the peer sends. Include from .cpp files only. Threads: the ingest loop.
 class agent_session : public std::enable_shared_from_this<agent_session> {
  public:
-  agent_session(std::shared_ptr<core> shared, async::stream peer, const network& from,
+  agent_session(std::shared_ptr<shared_state> shared, async::stream peer, const network& from,
                 const network& address);
   ~agent_session();
 
-  /// From the handshake to the end; spawn it in the core's task group.
+  /// From the handshake to the end; spawn it in the shared task group.
   static async::task<void> run(std::shared_ptr<agent_session> self);
 
   /// Ends the session from outside, telling the agent why.
@@ -63,7 +63,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
 
   void leave_seat();
 
-  const std::shared_ptr<core> core_;
+  const std::shared_ptr<shared_state> shared_;
   const network address_;
   std::optional<crowd<agent_session>::place> seat_;  // among those that greet
   async::stream peer_;

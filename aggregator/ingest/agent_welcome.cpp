@@ -29,7 +29,7 @@ constexpr duration longest_trust = 24h;
 
 // A certificate that speaks for the node is enough; else a token may.
 void agent_session::on_hello(instant now) {
-  const core& c = *core_;
+  const shared_state& c = *shared_;
   const wire::hello& said = machine_.greeting();
   auto refused = authorise(said, identity_, c.options.cluster, c.options.agents_uri_prefix);
   if (!refused) return certified(now);
@@ -50,30 +50,30 @@ void agent_session::certified(instant now) {
                            "the certificate of this session has ended: connect with the one that followed it",
                            duration::zero());
   }
-  const double spread = std::uniform_real_distribution<>(0, 1)(core_->random);
+  const double spread = std::uniform_real_distribution<>(0, 1)(shared_->random);
   welcome(reauthenticate_after_s(std::min<duration>(left, longest_trust), spread), now);
 }
 
 void agent_session::ask_about_token() {
-  if (!core_->tokens.take(address_, boot_clock::now())) {
-    ++core_->counters.rationed;
+  if (!shared_->tokens.take(address_, boot_clock::now())) {
+    ++shared_->counters.rationed;
     return machine_.refuse(
         wire::reason::overloaded,
         "too many tokens from this address were not good, or are being asked about: come again",
         come_back_soon);
   }
   asking_ = true;
-  core_->options.review(machine_.greeting().credential,
-                        [weak = weak_from_this()](const result<token_holder>& holder) {
-                          if (const auto self = weak.lock()) self->reviewed(holder, boot_clock::now());
-                        });
+  shared_->options.review(machine_.greeting().credential,
+                          [weak = weak_from_this()](const result<token_holder>& holder) {
+                            if (const auto self = weak.lock()) self->reviewed(holder, boot_clock::now());
+                          });
 }
 
 void agent_session::reviewed(const result<token_holder>& holder, instant now) {
   asking_ = false;
-  if (core_->closed) return;
+  if (shared_->closed) return;
   // Trouble of the API server is not the agent's.
-  if (holder.has_error() || holder->genuine) core_->tokens.give_back(address_);
+  if (holder.has_error() || holder->genuine) shared_->tokens.give_back(address_);
   if (machine_.ended()) return;
   if (holder.has_error()) {
     // Trouble of the API server ends no session whose last token is still good.
@@ -82,11 +82,11 @@ void agent_session::reviewed(const result<token_holder>& holder, instant now) {
     } else {
       machine_.refuse(wire::reason::unverified, holder.error().message, come_back_soon);
     }
-  } else if (auto refused = authorise(machine_.greeting(), *holder, core_->options.agents_account)) {
+  } else if (auto refused = authorise(machine_.greeting(), *holder, shared_->options.agents_account)) {
     machine_.refuse(refused->why, std::move(refused->message), come_back_later);
   } else {
     token_ends_ = holder->ends;
-    const double spread = std::uniform_real_distribution<>(0, 1)(core_->random);
+    const double spread = std::uniform_real_distribution<>(0, 1)(shared_->random);
     welcome(reauthenticate_after_s(holder->ends - now, spread), now);
   }
   on_end(now);
@@ -94,7 +94,7 @@ void agent_session::reviewed(const result<token_holder>& holder, instant now) {
 }
 
 void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
-  core& c = *core_;
+  shared_state& c = *shared_;
   const wire::hello& said = machine_.greeting();
   wire::welcome w;
   w.replica_id = c.options.replica_id;
@@ -103,7 +103,7 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   if (node_) return machine_.accept(std::move(w), now);  // a renewed credential
 
   std::string name = canonical_node(said.node);
-  const auto id = c.to.node(name);
+  const auto id = c.core.node(name);
   if (id.has_error()) return machine_.refuse(wire::reason::overloaded, id.error().message, come_back_later);
 
   node_link& link = c.link_of(*id);
@@ -129,7 +129,7 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   --c.counters.greeting;
   leave_seat();
   c.known.add(address_, now);
-  c.to.connected(*node_, said.agent_version, peer_.peer_address(), now);
+  c.core.connected(*node_, said.agent_version, peer_.peer_address(), now);
   c.log.info("{} connected, agent {}", who(), said.agent_version);
   machine_.accept(std::move(w), now);
   if (!c.interest.wishes.empty()) (void)machine_.want(c.interest);
@@ -153,7 +153,7 @@ bool agent_session::is_kept_from(const agent_session& older, node_link& link, in
 
 void agent_session::replaced(const agent_session& older, store::node_id id, const std::string& name,
                              instant now) {
-  core& c = *core_;
+  shared_state& c = *shared_;
   node_link& link = c.link_of(id);
   link.other = older.address();
   if (!link.swaps.swapped(now)) return;

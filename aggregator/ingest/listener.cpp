@@ -1,8 +1,8 @@
 #include "aggregator/ingest/listener.hpp"
 
 #include "aggregator/ingest/agent_session.hpp"
-#include "aggregator/ingest/core.hpp"
 #include "aggregator/ingest/lobby.hpp"
+#include "aggregator/ingest/shared_state.hpp"
 #include "aggregator/ingest/waiting_line.hpp"
 #include "common/async/listener.hpp"
 #include "common/async/task_group.hpp"
@@ -42,7 +42,7 @@ void watch_peer(async::tcp_socket& s) {
 
 struct listener::impl : std::enable_shared_from_this<listener::impl> {
   impl(async::loop& on, ingest_options options, aggregator::core& to, logger log)
-      : shared(std::make_shared<core>(on, std::move(options), to, std::move(log))),
+      : shared(std::make_shared<shared_state>(on, std::move(options), to, std::move(log))),
         silent(on, shared->options.handshake_queue, shared->options.hello_deadline, shared->counters,
                shared->tasks, [this](arrival who) { line_up(std::move(who)); }),
         line(shared->options.handshake_queue),
@@ -59,7 +59,7 @@ struct listener::impl : std::enable_shared_from_this<listener::impl> {
   void begin(arrival who);
   void lose(async::tcp_socket& s);
 
-  const std::shared_ptr<core> shared;
+  const std::shared_ptr<shared_state> shared;
   std::optional<async::listener> door;
   std::uint16_t port = 0;
   lobby silent;                // accepted
@@ -109,7 +109,7 @@ task<void> listener::impl::accept(std::shared_ptr<impl> self) {
 /// A crowd before the welcome keeps nobody out: of the network that has most there the one that has waited
 /// longest for its peer gives way.
 bool listener::impl::has_place() {
-  core& c = *shared;
+  shared_state& c = *shared;
   if (c.greeting.size() < c.options.max_greeting) return true;
   for (agent_session* one : c.greeting.largest()) {
     if (!one->waits_for_peer()) continue;
@@ -121,7 +121,7 @@ bool listener::impl::has_place() {
 }
 
 void listener::impl::begin(arrival who) {
-  core& c = *shared;
+  shared_state& c = *shared;
   if (c.counters.greeting + c.counters.open >= c.options.max_sessions) return lose(who.socket);
   watch_peer(who.socket);
   async::stream peer(std::move(who.socket), c.options.tls->current(), tls::role::server);
@@ -132,7 +132,7 @@ void listener::impl::begin(arrival who) {
 /// Begins handshakes as the budget allows. Handshakes of slow peers go on side by side, but not without
 /// limit.
 task<void> listener::impl::admit(std::shared_ptr<impl> self) {
-  core& c = *self->shared;
+  shared_state& c = *self->shared;
   while (!self->stopping) {
     if (self->line.empty()) {
       co_await self->queued.wait();
@@ -157,7 +157,7 @@ task<void> listener::impl::admit(std::shared_ptr<impl> self) {
 
 task<void> listener::impl::drain(std::shared_ptr<impl> self, async::deadline until,
                                  std::function<void()> done) {
-  const std::shared_ptr<core> c = self->shared;
+  const std::shared_ptr<shared_state> c = self->shared;
   const bool all_left = co_await c->tasks.wait(until);
   if (!all_left) {
     c->log.info("{} agents did not take their leave in time", c->sessions.size());
@@ -198,7 +198,7 @@ const ingest_counters& listener::counters() const noexcept { return impl_->share
 
 std::vector<contest> listener::contests(instant now) const {
   std::vector<contest> out;
-  core& c = *impl_->shared;
+  shared_state& c = *impl_->shared;
   std::erase_if(c.contested, [&](const auto& at) { return !c.link_of(at.second).swaps.contested(now); });
   for (const auto& [name, id] : c.contested) {
     const node_link& link = c.link_of(id);
@@ -210,7 +210,7 @@ std::vector<contest> listener::contests(instant now) const {
 
 std::vector<repeated_end> listener::repeated_ends(instant now) const {
   std::map<wire::reason, repeated_end> by_reason;
-  core& c = *impl_->shared;
+  shared_state& c = *impl_->shared;
   std::erase_if(c.restless, [&](const auto& at) { return c.link_of(at.second).ends.again(now) == nullptr; });
   for (const auto& [name, id] : c.restless) {
     const wire::fault& why = *c.link_of(id).ends.again(now);

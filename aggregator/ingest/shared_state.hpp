@@ -53,11 +53,11 @@ struct node_link {
 
 /// What the listener and its sessions share. Owned by all of them, so that a session never outlives what it
 /// uses.
-struct core {
-  core(async::loop& on, ingest_options o, aggregator::core& t, logger l)
+struct shared_state {
+  shared_state(async::loop& on, ingest_options o, aggregator::core& t, logger l)
       : loop(on),
         options(std::move(o)),
-        to(t),
+        core(t),
         log(std::move(l)),
         known(options.max_sessions),
         tasks(on, log) {}
@@ -65,7 +65,7 @@ struct core {
   // Constant after construction.
   async::loop& loop;
   const ingest_options options;
-  aggregator::core& to;  ///< what agents say goes there
+  aggregator::core& core;  ///< what agents say goes there
   const logger log;
 
   // Owned by the loop.
@@ -79,7 +79,7 @@ struct core {
   std::vector<node_link> links;                     ///< by node id
   std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, by name
   std::map<std::string, store::node_id> restless;   ///< likewise, whose sessions end again and again
-  bool closed = false;                              ///< the listener has gone, and `to` may have gone, too
+  bool closed = false;                              ///< the listener has gone, and `core` may have gone, too
   rare_warning handshake_warning, overload_warning, catalog_warning, left_out_warning, clock_warning;
   std::minstd_rand random{std::random_device{}()};
   std::array<rare_warning, wire::reason_count> end_warnings;  ///< by reason
