@@ -93,7 +93,7 @@ void set_up_policy(CLI::App& app, arguments& a, action& chosen) {
       ->type_name("FILE");
   lint->footer("Example: binnacle policy lint policies/*.yaml");
   lint->callback([&] {
-    a.use = settings_file_is::nothing_to_it;
+    a.use = settings_file_is::unused;
     chosen = [&](const connection&, const terminal& t) { return lint_command(a.policy_files, t); };
   });
   auto* in_force = policy->add_subcommand(
@@ -132,7 +132,7 @@ void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
       ->excludes(patch);
   config->footer("Example: binnacle scheduler-config --kubernetes 1.34 > scheduler.yaml");
   config->callback([&] {
-    if (a.scheduler.verify.empty()) a.use = settings_file_is::nothing_to_it;
+    if (a.scheduler.verify.empty()) a.use = settings_file_is::unused;
     chosen = [&](const connection& c, const terminal& t) {
       return scheduler_config_command(c, a.scheduler, t);
     };
@@ -195,14 +195,14 @@ void set_up_migrate(CLI::App& app, arguments& a, action& chosen) {
       "binnacle "
       "migrate - > values.yaml");
   migrate->callback([&] {
-    a.use = settings_file_is::nothing_to_it;
+    a.use = settings_file_is::unused;
     chosen = [&](const connection&, const terminal& t) { return migrate_command(a.manifests, t); };
   });
 }
 
 void set_up_version(CLI::App& app, arguments& a, action& chosen) {
   app.add_subcommand("version", "the version of this command")->callback([&] {
-    a.use = settings_file_is::nothing_to_it;
+    a.use = settings_file_is::unused;
     chosen = [](const connection&, const terminal& t) {
       t.out << (t.json ? "{\"version\":\"" BINNACLE_VERSION "\"}\n" : "binnacle " BINNACLE_VERSION "\n");
       return static_cast<int>(exit_ok);
@@ -215,7 +215,7 @@ void set_up_help(CLI::App& app, arguments& a, action& chosen) {
   help->add_option("subcommand", a.help_about);
   help->footer("Example: binnacle help why");
   help->callback([&] {
-    a.use = settings_file_is::nothing_to_it;
+    a.use = settings_file_is::unused;
     chosen = [&](const connection&, const terminal& t) {
       CLI::App* about = &app;
       std::string before;

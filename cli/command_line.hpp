@@ -22,7 +22,7 @@ using action = std::function<int(const connection&, const terminal&)>;
 
 /// What a command makes of the settings file: whom it is to ask. One that asks nobody does not read it, and
 /// the doctor is there to be asked when something is wrong.
-enum class settings_file_is { needed, wanted, nothing_to_it };
+enum class settings_file_is { needed, wanted, unused };
 
 /// What the command line says, bound by set_up().
 struct arguments {

@@ -60,7 +60,7 @@ int run(int argc, char** argv) {
     return exit_usage;
   }
 
-  auto file = a.use == settings_file_is::nothing_to_it ? connection{} : read_settings(a.settings_file);
+  auto file = a.use == settings_file_is::unused ? connection{} : read_settings(a.settings_file);
   if (file.has_error()) {
     std::cerr << "binnacle: " << file.error().message << '\n';
     if (a.use == settings_file_is::needed) return exit_usage;

@@ -33,8 +33,8 @@ struct uplink_options {
   std::function<void(std::size_t link, const wire::interest&)> on_interest;
   /// That link is lost.
   std::function<void(std::size_t link)> on_lost;
-  /// Whether every source has had its say: what it adds later takes another catalogue and all values again.
-  /// Waited for, from start() on, announce_patience at most. Null: the board is complete.
+  /// Whether every source has completed its first read: what it adds later takes another catalogue and all
+  /// values again. Waited for, from start() on, announce_patience at most. Null: the board is complete.
   std::function<bool()> complete;
   std::chrono::seconds announce_patience{5};
   double budget = 0;  ///< bytes per second that all links together may take (send_budget); 0: no bound

@@ -124,7 +124,7 @@ std::optional<http::call> label_writer::next(instant now) {
   return std::nullopt;
 }
 
-std::optional<instant> label_writer::wakes() const noexcept {
+std::optional<instant> label_writer::next_wake() const noexcept {
   if (!under_way_.empty() || queue_.empty()) return std::nullopt;
   return std::max({queue_.begin()->first, paused_until_, patches_.next()});
 }

@@ -48,7 +48,7 @@ class label_writer {
   void set_leads(bool leads, instant now);
 
   /// The patch that is due, if any; then answered() or broke(). Looks at some hundreds of nodes at most: when
-  /// there may be more to do at once, wakes() says so.
+  /// there may be more to do at once, next_wake() says so.
   std::optional<http::call> next(instant now);
   /// `name` of the node whose patch is under way.
   const std::string& under_way() const noexcept { return under_way_; }
@@ -57,7 +57,7 @@ class label_writer {
   /// The API server answers again, as others see: a pause because it did not is over.
   void reachable(instant now);
   /// When next() may have something without another call; none: never.
-  std::optional<instant> wakes() const noexcept;
+  std::optional<instant> next_wake() const noexcept;
 
   /// Nodes that carry a key already which is not ours, by key.
   std::map<std::string, std::set<std::string>> foreign() const;

@@ -117,7 +117,7 @@ task<void> node_label_sync::impl::write() {
     tell_taken();
     if (!due) {
       const duration pause = waiting.empty() ? look_again : look_for_wakes;
-      const duration next = labels.wakes().value_or(instant::max()) - now;
+      const duration next = labels.next_wake().value_or(instant::max()) - now;
       (void)co_await news.wait(within(std::clamp(next, duration::zero(), pause)));
       continue;
     }

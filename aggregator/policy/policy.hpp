@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-/// A TASPolicy as plain structs: telemetry.intel.com/v1alpha1 with the fields that we add (README.md in the
-/// root). Where it came from (a file, the API server) does not matter here.
+/// A TASPolicy as plain structs: telemetry.intel.com/v1alpha1 with the fields that we add
+/// (docs/policies.md). Where it came from (a file, the API server) does not matter here.
 namespace binnacle::policy {
 
 enum class strategy_kind : std::uint8_t { dontschedule, scheduleonmetric, deschedule, labeling };

@@ -10,8 +10,8 @@
 namespace binnacle::store {
 
 /// A node's cells: the ingest loop writes, the faces read. A reader takes the group's read time first and
-/// then the value, the writer does it the other way round, so a value is never younger than the age shown for
-/// it claims it to be old.
+/// then the value. The writer writes the value first and then the read time. So a value is never older than
+/// the age that is shown for it.
 class row {
  public:
   explicit row(std::shared_ptr<const shape> s);

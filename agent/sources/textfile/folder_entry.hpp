@@ -19,7 +19,7 @@ class folder_entry {
   const struct ::stat& about() const noexcept { return about_; }
   /// A user's link to another user's file: we may be allowed to read what the user who made the link is not.
   /// Root's links (a mounted ConfigMap's) are anybody's.
-  bool leads_to_anothers() const noexcept { return owner_ != 0 && owner_ != about_.st_uid; }
+  bool links_to_another_users_file() const noexcept { return owner_ != 0 && owner_ != about_.st_uid; }
   /// On failure empty, with errno set. Needs /proc. Source: open(2), O_PATH.
   descriptor open() const noexcept;
 

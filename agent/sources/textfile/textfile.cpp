@@ -131,7 +131,7 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
     f.stamp.reset();
     return fail(absence_of(errno), describe(errno));
   }
-  if (entry.leads_to_anothers()) {
+  if (entry.links_to_another_users_file()) {
     f.stamp.reset();
     return fail(wire::absence::permission,
                 "a link to another user's file, which is not followed: copy the file, or make root the "

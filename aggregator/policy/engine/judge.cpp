@@ -47,7 +47,7 @@ std::uint16_t or_zero(std::uint16_t index) noexcept { return index == nobody ? 0
 
 }  // namespace
 
-judgement judge_open(logic op, std::span<const rule_state> rules, bool rejects) noexcept {
+judgement judge_ignoring_missing(logic op, std::span<const rule_state> rules, bool rejects) noexcept {
   const tally t = count(rules);
   const bool all = op == logic::all_of;
   const bool decided = all ? t.known_off != nobody : t.known_on != nobody;

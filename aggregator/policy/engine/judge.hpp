@@ -17,7 +17,7 @@ struct judgement {
 /// dontschedule: a rule without a value is not true. So anyOf goes by the others and allOf cannot be met; if
 /// `rejects` (onMissing, after its grace) and a value could have made the difference, the verdict is
 /// `missing`.
-judgement judge_open(logic op, std::span<const rule_state> rules, bool rejects) noexcept;
+judgement judge_ignoring_missing(logic op, std::span<const rule_state> rules, bool rejects) noexcept;
 
 /// deschedule, labeling: a rule without a value stays what it was last; nothing starts to violate on account
 /// of it. `was_violating`: the judgement before this one.

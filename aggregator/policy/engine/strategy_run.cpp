@@ -61,7 +61,7 @@ void strategy_run::judge(store::node_id node, instant now, run_context& out) {
   const auto states = rules(node);
   settle(node,
          labels() ? judge_frozen(strategy_.op, states, was_violating)
-                  : judge_open(strategy_.op, states, rejects_),
+                  : judge_ignoring_missing(strategy_.op, states, rejects_),
          now, out);
 }
 

@@ -33,7 +33,7 @@ struct parsed_text {
 /// Reads a file's text: YAML (or JSON) documents, each a TASPolicy of telemetry.intel.com/v1alpha1, a
 /// TASPolicyList or a v1 List; other kinds are skipped with a note. `file` is for the problems' texts.
 ///
-/// Everything that TAS accepted is accepted, and the fields that we add (the README in the root) besides. A
+/// Everything that TAS accepted is accepted, and the fields that we add (docs/policies.md) besides. A
 /// mistake costs the smallest thing around it: a strategy, else the policy, else the document. No field is
 /// ever ignored silently, but for metadata and status, which are Kubernetes' own. Cost: some milliseconds for
 /// a hundred policies.

@@ -176,8 +176,8 @@ TEST_SUITE("agent/uplink") {
     });
   }
 
-  TEST_CASE_FIXTURE(fixture,
-                    "a board that still grows is announced once, when every source has had its say") {
+  TEST_CASE_FIXTURE(
+      fixture, "a board that still grows is announced once, when every source has completed its first read") {
     support::run([this](async::loop& loop) -> task<void> {
       auto at = async::listener::open(loop, "127.0.0.1", 0, logger("test", log_level::off)).value();
       auto o = options(at.port());

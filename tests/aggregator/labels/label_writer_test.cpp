@@ -102,13 +102,13 @@ TEST_SUITE("aggregator/labels/label_writer") {
     t.hot("n2");
     CHECK(t.next() == "n1 " + on);
     CHECK_MESSAGE(t.next() == "", "the first is under way");
-    CHECK_FALSE(t.w.wakes().has_value());
+    CHECK_FALSE(t.w.next_wake().has_value());
     t.done(is_on, "hot");
     CHECK(t.next() == "n2 " + on);
     t.hot("n2", false);
     t.done(is_on, "hot");
     CHECK_MESSAGE(t.next() == "", "n2 was patched this second");
-    CHECK(*t.w.wakes() == t.now + 1s);
+    CHECK(*t.w.next_wake() == t.now + 1s);
     t.hot("n1", false);
     t.hot("n1", true);
     t.now += 1s;
@@ -132,7 +132,7 @@ TEST_SUITE("aggregator/labels/label_writer") {
       return patches;
     };
     CHECK(patches_now() == 40);
-    const instant next = *t.w.wakes();
+    const instant next = *t.w.next_wake();
     CHECK(next > t.now);
     CHECK(next <= t.now + 50ms);
     t.now += 1s;
@@ -150,8 +150,8 @@ TEST_SUITE("aggregator/labels/label_writer") {
     t.hot("n999");
     int looks = 1;
     while (t.next() == "" && looks < 10) {
-      REQUIRE(t.w.wakes().has_value());
-      CHECK(*t.w.wakes() <= t.now);
+      REQUIRE(t.w.next_wake().has_value());
+      CHECK(*t.w.next_wake() <= t.now);
       ++looks;
     }
     CHECK(looks == 4);
@@ -187,7 +187,7 @@ TEST_SUITE("aggregator/labels/label_writer") {
     t.now += 1h;
     CHECK(t.next() == "");
     t.gone("n1");
-    CHECK_FALSE(t.w.wakes().has_value());
+    CHECK_FALSE(t.w.next_wake().has_value());
     t.node("n1");
     CHECK_MESSAGE(t.next() == "", "what was wished for the old one does not count");
     t.hot("n1");
@@ -254,8 +254,8 @@ TEST_SUITE("aggregator/labels/label_writer") {
           "node labels cannot be written: labelling the node n1: the API server answered 429: because");
     t.now += 30s;
     CHECK(t.next() == "");
-    CHECK(*t.w.wakes() <= t.now + 2s);
-    t.now = *t.w.wakes();
+    CHECK(*t.w.next_wake() <= t.now + 2s);
+    t.now = *t.w.next_wake();
     CHECK(t.next() == "n2 " + on);
     t.done(is_on, "hot");
     CHECK(t.w.trouble().empty());
@@ -272,8 +272,8 @@ TEST_SUITE("aggregator/labels/label_writer") {
       REQUIRE(t.next() != "");
       t.w.broke({errc::disconnected, "nobody answers"}, t.now);
       CHECK(t.w.trouble() == "node labels cannot be written: nobody answers");
-      longest = std::max(longest, *t.w.wakes() - t.now);
-      t.now = *t.w.wakes();
+      longest = std::max(longest, *t.w.next_wake() - t.now);
+      t.now = *t.w.next_wake();
     }
     CHECK(longest > 3s);
     CHECK(longest <= 30s);
@@ -287,11 +287,11 @@ TEST_SUITE("aggregator/labels/label_writer") {
     t.node("n1");
     t.hot("n1");
     for (int i = 0; i < 8; ++i) {
-      t.now = *t.w.wakes();
+      t.now = *t.w.next_wake();
       REQUIRE(t.next() != "");
       t.w.broke({errc::disconnected, "nobody answers"}, t.now);
     }
-    REQUIRE(*t.w.wakes() > t.now + 1s);
+    REQUIRE(*t.w.next_wake() > t.now + 1s);
     t.w.reachable(t.now);
     CHECK(t.next() == "");  // n1 was patched this second
     t.now += 1s;
@@ -356,7 +356,7 @@ TEST_SUITE("aggregator/labels/label_writer") {
     CHECK(t.next() == R"(n1 {"binnacle/wake":"1"})");
     SUBCASE("refused") { t.refused(503); }
     SUBCASE("not answered") { t.w.broke({errc::timeout, "silence"}, t.now); }
-    t.now = *t.w.wakes();
+    t.now = *t.w.next_wake();
     CHECK(t.next() == R"(n1 {"binnacle/wake":"1"})");
   }
 }

@@ -1,4 +1,4 @@
-// The figures of README's "Measured" table at the scale of a large cluster: a real aggregator process, a
+// The figures of docs/measured.md at the scale of a large cluster: a real aggregator process, a
 // fleet of real TLS agent sessions, and kube-scheduler's calls, all on loopback.
 //   build/tests/bench/scale/binnacle-scale --nodes 5000
 

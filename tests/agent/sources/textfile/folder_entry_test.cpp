@@ -66,12 +66,12 @@ TEST_CASE("a link is judged by who made it and whose file it leads to") {
   REQUIRE(::chown((f / "users").c_str(), 65'534, 65'534) == 0);
   for (const auto* to : {"roots", "users"}) {
     std::filesystem::create_symlink(to, f / (std::string(to) + ".prom"));
-    CHECK_FALSE(folder_entry::look(f.path(), std::string(to) + ".prom").leads_to_anothers());
+    CHECK_FALSE(folder_entry::look(f.path(), std::string(to) + ".prom").links_to_another_users_file());
     REQUIRE(::lchown((f / (std::string(to) + ".prom")).c_str(), 65'534, 65'534) == 0);
-    CHECK(folder_entry::look(f.path(), std::string(to) + ".prom").leads_to_anothers() ==
+    CHECK(folder_entry::look(f.path(), std::string(to) + ".prom").links_to_another_users_file() ==
           (to == std::string_view("roots")));
   }
-  CHECK_FALSE(folder_entry::look(f.path(), "users").leads_to_anothers());
+  CHECK_FALSE(folder_entry::look(f.path(), "users").links_to_another_users_file());
 }
 
 TEST_CASE("what cannot be looked at says why") {

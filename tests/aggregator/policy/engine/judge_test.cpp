@@ -43,12 +43,12 @@ TEST_SUITE("aggregator/policy/judge") {
                          row{logic::all_of, {off(), never()}, true, state::pass}}) {
       CAPTURE(to_string(r.op));
       CAPTURE(r.rejects);
-      CHECK(judge_open(r.op, r.rules, r.rejects).found.what == r.what);
+      CHECK(judge_ignoring_missing(r.op, r.rules, r.rejects).found.what == r.what);
     }
   }
 
   TEST_CASE("a verdict names the first rule that decided, and counts those without a value") {
-    const verdict v = judge_open(logic::any_of, states{off(), never(), on(), on()}, false).found;
+    const verdict v = judge_ignoring_missing(logic::any_of, states{off(), never(), on(), on()}, false).found;
     CHECK(v.rule == 2);
     CHECK(v.unknown == 1);
     CHECK(v.violating);
