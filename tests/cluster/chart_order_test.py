@@ -35,7 +35,7 @@ class SecretsFirst(unittest.TestCase):
         until_gone(*SPACES)
 
     def test_a_release_takes_the_namespaces_and_secrets_that_are_there_and_leaves_them(self):
-        run_commands(readme_commands("**Secrets of yours.**"))
+        run_commands(readme_commands("**Your own secrets.**"))
         secrets = {"servers": "binnacle", "callers": "binnacle", "trust": "binnacle-agents"}
         for name, namespace in secrets.items():
             PLANE.kubectl("create", "secret", "generic", name, "--from-literal=ca.crt=x", "-n", namespace)
@@ -75,7 +75,7 @@ class NamespacesFirst(unittest.TestCase):
             conditions = there("namespace", "binnacle")["status"].get("conditions", [])
             return any(c["type"] == "NamespaceDeletionDiscoveryFailure" and c["status"] == "True" for c in conditions)
         PLANE.wait_for("the namespace to wait for an APIService that leads nowhere", stuck, 120)
-        run_commands(readme_commands("Whoever deletes the namespaces first"))
+        run_commands(readme_commands("**If you deleted the namespaces first**"))
         until_gone(*SPACES)
         self.assertEqual(everything_of("binnacle"), [])
         for version in ("v1beta1", "v1beta2"):
