@@ -27,13 +27,13 @@ std::size_t text_of(const wire::series_info& s) {
   return bytes;
 }
 
-// A foreign series may be announced anew this often at once, and then once for so many values. The last one
+// A foreign series may be announced again this often at once, and then once for so many values. The last one
 // is kept for a value that does not fit.
 constexpr std::uint8_t most_refits = 8;
 constexpr std::uint8_t values_for_a_refit = 32;
 
 // The finest exponent at which `magnitude` still fits an int64 with one digit to spare, so that a value that
-// grows slowly does not announce itself anew at each step.
+// grows slowly does not announce itself again at each step.
 std::int8_t finest_exponent(double magnitude) {
   if (magnitude < 1e-9) return -18;
   return static_cast<std::int8_t>(

@@ -11,7 +11,7 @@ struct clocks {
   /// CLOCK_BOOTTIME.
   std::function<instant()> now = boot_clock::now;
   /// How long this machine has slept since boot (CLOCK_BOOTTIME − CLOCK_MONOTONIC): a change between two
-  /// reads means a suspend, over which counters of hardware may start anew.
+  /// reads means a suspend, over which counters of hardware may start again.
   std::function<duration()> asleep = time_asleep;
   /// CPU time of this thread: what a read costs, however many others want the CPU meanwhile.
   std::function<duration()> worked = cpu_time;

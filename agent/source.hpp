@@ -32,7 +32,7 @@ struct event_count {
   std::uint64_t count = 0;
 };
 
-/// How often a source that works is looked at anew.
+/// How often a source that works is looked at again.
 inline constexpr duration regular_look = std::chrono::minutes(5);
 
 /// One kernel interface, device or folder. Every source takes the root folder it reads below, so that tests

@@ -26,12 +26,12 @@ struct power_reading {
 /// things.
 std::optional<power_reading> power_of(const store::node_view& node, instant now);
 
-/// Which nodes draw something far from what those like them draw: their sensors lie, or they are not what
-/// they seem to be. Such a node is named, nothing is taken from it. Pure.
+/// Which nodes draw far more or less power than similar nodes: their sensors are wrong, or the hardware is
+/// not what it seems to be. Such a node is named, but its values are used as before. Pure.
 ///
 /// Machines that are alike differ by their load, several times over, and a class may be half idle and half
-/// busy. So a node is compared with the range of its class, without the fifth at either end (which bears as
-/// many liars), and only what is a multiple beyond that range counts. A node whose load differs from the
+/// busy. So a node is compared with the range of its class, without the fifth at either end (so that as many
+/// nodes may lie), and only what is a multiple beyond that range counts. A node whose load differs from the
 /// class's in the same direction is not named: that explains it. A look is wrong at times (a batch that comes
 /// late), so it must be so for a while.
 class power_outliers {

@@ -25,7 +25,7 @@ struct link_options {
 /// What a failed command means for the link.
 enum class trouble : unsigned char {
   none,
-  lost,       ///< no answer, session gone, device gone: the link must be opened anew
+  lost,       ///< no answer, session gone, device gone: the link must be opened again
   busy,       ///< the BMC says so: ask again later
   forbidden,  ///< this user may not
   unknown,    ///< the BMC does not know the command or the thing asked for

@@ -146,7 +146,7 @@ struct stats {
   std::uint64_t failures = 0;      ///< sensor readings that gave neither value nor state
   std::uint64_t timeouts = 0;      ///< of these: no answer in time
   std::uint64_t sessions = 0;      ///< opened with the BMC; more than one means that it was lost
-  std::uint64_t sdr_rebuilds = 0;  ///< how often the SDR cache had to be read anew
+  std::uint64_t sdr_rebuilds = 0;  ///< how often the SDR cache had to be read again
   double busy_ratio = 0;           ///< share of the last minute that the BMC spent on our requests
 };
 

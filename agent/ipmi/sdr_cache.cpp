@@ -33,7 +33,7 @@ std::string identity_of(const bmc& b) {
 }
 
 // The state of its repository. FreeIPMI compares the timestamps alone, whether they are newer; there are BMCs
-// whose clock starts anew with every boot.
+// whose clock starts again with every boot.
 result<std::string> state_of(const bmc_link& link) {
   answer info(tmpl_cmd_get_sdr_repository_info_rs);
   if (::ipmi_cmd_get_sdr_repository_info(link.context(), info.get()) != 0) {

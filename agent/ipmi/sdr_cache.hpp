@@ -13,7 +13,7 @@
 namespace binnacle::ipmi {
 
 /// The BMC's sensor data records, kept in a file between starts: reading them takes seconds to minutes on a
-/// real BMC. The file is made anew when the BMC is another one (id, firmware or GUID differ from what is
+/// real BMC. The file is made again when the BMC is another one (id, firmware or GUID differ from what is
 /// written beside it), when the repository's record count or timestamps differ, and when the file is damaged.
 class sdr_cache {
  public:

@@ -9,7 +9,7 @@
 namespace binnacle::agent {
 
 /// The rate of a counter of the kernel between its last two readings. Pure. A counter that falls (a driver
-/// reloaded, an interface made anew) has no rate until the next reading.
+/// reloaded, an interface made again) has no rate until the next reading.
 template <class Number>
 class basic_counter_rate {
  public:

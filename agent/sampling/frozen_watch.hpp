@@ -12,7 +12,7 @@
 
 namespace binnacle::agent {
 
-/// Which sensors hang: their reading stayed exactly the same over a whole window in which those like them
+/// Which sensors hang: their reading stayed exactly the same over a whole window in which similar sensors
 /// moved a lot. Quantised sensors of an idle machine stay the same for hours, together; so what counts is
 /// that nearly all the others did not. Small readings are never frozen: 0 is what something off reads, and
 /// 0.1 W at a resolution of 0.1 W is as calm as it is stuck. Pure.

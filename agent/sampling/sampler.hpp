@@ -74,10 +74,10 @@ class sampler {
     duration pause{};   // until the look after that
     duration last_read{};
     std::uint64_t missed = 0;
-    std::optional<bool> told_ok;  // what a person was told last, in the log
+    std::optional<bool> told_ok;  // what the log said last
     std::string told;
-    std::size_t told_more = 0;  // problems beside that one
-    instant tell_again{};       // not sooner what else is wrong, while the source works in part
+    std::size_t told_more = 0;  // how many problems there were beside that one
+    instant tell_again{};       // while the source works in part, the log says nothing new before this
   };
 
   void look(entry& e, instant now);

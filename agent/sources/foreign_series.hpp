@@ -53,7 +53,7 @@ class foreign_names {
   /// `key` and `holder` must stay where they are until release().
   void take(std::string_view key, const foreign_series& s, foreign_origin& holder);
   void release(std::string_view key);
-  /// Whoever has this name but no longer the series gives it up.
+  /// A source that has this name but no longer the series gives the name up.
   void ask_for(const std::string& key, board& out);
   /// If these bounds or the board's leave no room for `s`, but would without the series that are gone: those
   /// are given up, the one gone longest first, until there is room.
@@ -87,7 +87,7 @@ class foreign_names {
 };
 
 /// The series of one file or exporter on the board. What a new reading no longer has is `missing` for ten
-/// minutes, so that policies see an absence rather than a node that never had it, then forgotten; sooner if
+/// minutes, so that policies see an absence rather than a node that never had it, then forgotten; earlier if
 /// another origin has it now (a file was renamed, a metric moved), or if living series need the room.
 class foreign_origin {
  public:

@@ -38,7 +38,7 @@ wire::catalog feed::announce() {
   for (std::size_t place = 0; place < groups_.size(); ++place) {
     const int doublings = pace_.doublings(groups_[place].watched);
     if (doublings == 0) continue;
-    // Who receives it less often must also wait longer before it is stale there.
+    // A receiver that gets it less often must also wait longer until it is stale.
     wire::group_info& info = out.groups[place];
     const duration longer = std::chrono::milliseconds(std::uint64_t{info.period_ms} << doublings);
     groups_[place].wait = longer;
@@ -68,7 +68,8 @@ bool feed::choose(bool full, instant now) {
   for (const group_state& g : groups_) {
     if (g.watched && g.its_turn) taken += g.pending;
   }
-  // Who was left out is first now, whatever its size: what is watched must not keep it waiting for ever.
+  // The group that was left out comes first now, whatever its size: watched groups must not keep it waiting
+  // for ever.
   bool room = true, first = std::exchange(left_out_, false);
   for (std::size_t i = 0, from = next_; i < groups_.size(); ++i) {
     const std::size_t place = (from + i) % groups_.size();

@@ -50,7 +50,7 @@ class feed {
     instant due{};            // the next send, then
     std::uint64_t sent = 0;   // change number of the board when it was last sent
     bool its_turn = false;    // in the fill() that is running
-    std::size_t pending = 0;  // series that changed since, likewise
+    std::size_t pending = 0;  // series that changed since the last send, in that fill()
   };
   /// Series in a batch beyond which no further group that is not watched comes along.
   static constexpr std::size_t most_at_once = 256;
@@ -67,7 +67,7 @@ class feed {
   std::uint64_t statuses_sent_ = 0;
   bool first_ = true;
   std::vector<board::series_ref> series_;       // by place in the catalogue
-  std::vector<std::uint16_t> group_of_series_;  // likewise
+  std::vector<std::uint16_t> group_of_series_;  // by place in the catalogue
   std::vector<group_state> groups_;             // by place in the catalogue
   std::vector<std::uint32_t> sent_changes_;     // by place: entry::changes when it was last sent
   std::size_t next_ = 0;   // place of the group that the next batch begins with, after those that are watched

@@ -6,7 +6,7 @@
 
 namespace binnacle::agent {
 
-/// The bearer token in a file: its first word. It is read anew each time, as a kubelet renews it there.
+/// The bearer token in a file: its first word. It is read again each time, as a kubelet renews it there.
 /// Errors: by errno; invalid_input (nothing in it); overloaded (longer than wire::max_credential). Blocks:
 /// for one open(2) and a few preads.
 result<std::string> read_token(const std::string& path);

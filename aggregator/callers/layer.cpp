@@ -93,7 +93,7 @@ void layer_object::changed(const kube::object_key&, const json::object& object) 
   trouble_.clear();
 }
 
-// Whoever deletes it does not want everybody to be locked out until it is back.
+// A person who deletes it does not mean to lock everybody out until it is back.
 void layer_object::gone(const kube::object_key&) { trouble_ = missing; }
 
 void layer_object::synced() {

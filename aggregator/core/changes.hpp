@@ -59,7 +59,7 @@ struct policy_event {
   policy::event what;
   std::string node;
 };
-/// tick() is due at `at`, sooner than the last tick() or deadline_moved said.
+/// tick() is due at `at`, earlier than the last tick() or deadline_moved said.
 struct deadline_moved {
   instant at{};
 };

@@ -1,3 +1,32 @@
+// Store, engine and label wishes as one state machine, and why it is one.
+//
+// Each of the three is pure by itself. What goes wrong goes wrong between them: which is told first, whether
+// a label is wished for on the strength of a value that has just expired, whether a node has an id before its
+// label is known. So their order is fixed here, in one class without sockets, clocks, files or threads. The
+// same events with the same times yield the same changes; README.md lists both.
+//
+// How an event runs:
+// 1. at(now) moves the core's time. It never goes back: an event that was posted earlier but arrives later
+//    happens at the time of the last one. A `for` or a window could otherwise run backwards.
+// 2. The store takes the event. Each sample that it derives goes to the engine at once (set_sink), because
+// the
+//    engine compares the sample with the ones before it.
+// 3. The engine collects what follows, and tells it when it is done. It must not be called back then.
+// 4. settle() passes on the wishes for labels and says if the interest changed. It runs after the engine,
+// since
+//    label_router asks the engine for a node's wishes.
+// 5. announce_deadline() tells the shell if tick() is due earlier than it was promised.
+//
+// Exceptions, each for a reason:
+// - batch() does not settle. Wishes of all batches of one turn of the loop are passed on together by the next
+//   tick, which is asked for at once. A thousand agents that report in one turn cost one message to the other
+//   loop instead of a thousand.
+// - tick() expires values in the store before the engine does its own deadlines. A maximum over several
+// groups
+//   goes on with the groups that are left; if the engine went first, it would judge the node as missing.
+// - An event about a node that has been forgotten is not told (engine_side::happened): its name is gone, and
+//   nodes_forgotten has said that it is.
+
 #include "aggregator/core/core.hpp"
 
 #include <algorithm>
@@ -13,7 +42,7 @@ core_options completed(core_options o) {
 
 }  // namespace
 
-/// The engine's two neighbours: where its columns come from, and whom it tells.
+/// What the engine needs: where its columns come from, and whom it tells.
 class core::engine_side final : public policy::sink, public policy::column_source {
  public:
   explicit engine_side(core& whole) : core_(whole) {}
@@ -90,7 +119,7 @@ result<store::warehouse::catalog_outcome> core::catalogue(store::node_id id, con
   return outcome;
 }
 
-// The labels that it changes wait for the tick, so that those of many batches go out together.
+// Wishes for labels wait for the tick, so that those of many batches go out together.
 result<void> core::batch(store::node_id id, const wire::batch& values, duration offset, instant now) {
   auto applied = store_.apply(id, values, offset, at(now));
   announce_deadline();
@@ -102,7 +131,7 @@ void core::sources(store::node_id id, std::vector<wire::source_status> all, inst
   heard_of({.id = id, .sources = std::move(all)});
 }
 
-/// The node of `u` is there, maybe under a new id.
+/// Tells everybody about the node of `u`, which may have a new id.
 void core::heard_of(store::node_update u) {
   u.name = store_.name(u.id);
   u.at = now_;
@@ -156,8 +185,8 @@ void core::unwatch(store::column_id id, instant now) {
 }
 
 instant core::tick(instant now) {
-  promised_ = instant::min();  // the caller is here
-  // The store first: what it still has a value for is not missing.
+  promised_ = instant::min();  // the caller is here, so nothing need be announced
+  // The store first: it may still have a value where a part of one has expired.
   store_.expire(at(now));
   engine_.tick(now_);
   settle();
@@ -176,7 +205,7 @@ std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instan
   return gone;
 }
 
-/// What the engine wished for while it worked is done now that it is done.
+/// Passes on what the engine wished for during the event, now that the engine is done.
 void core::settle() {
   router_.do_wishes(now_);
   if (std::exchange(interest_told_, store_.interest_version()) != store_.interest_version())

@@ -18,19 +18,19 @@ namespace binnacle::aggregator {
 
 struct core_options {
   store::warehouse_limits limits;
-  /// Least wait for values that never came, and the namespaces whose policies may label nodes. The core sets
-  /// told_nodes_only itself.
+  /// Options of the engine. The core sets told_nodes_only itself.
   policy::engine_options policies;
-  /// Labels are those of Node objects, told by node_labels(); otherwise the core keeps them itself.
+  /// True: nodes' labels are those of Node objects, and come by node_labels(). False: the core keeps them.
   bool in_cluster = false;
 };
 
 /// All policies that are in force from now on.
 struct policies_in_force {
   std::vector<policy::policy> policies;
-  /// Names of policies that are wrong, whole or in part: their labels are not taken for anybody's garbage.
+  /// Names of policies that are wrong, whole or in part. Their labels stay on nodes although no policy in
+  /// force gives them.
   std::set<std::string, std::less<>> wrong;
-  /// Everything that could be read has been read. Before that no label counts as one that no policy claims.
+  /// Everything that could be read has been read. Before that no label is removed because no policy gives it.
   bool complete = false;
 };
 
@@ -38,12 +38,12 @@ struct policies_in_force {
 /// has no socket, no clock, no file and no thread: the same events with the same times yield the same
 /// changes.
 ///
-/// Time: every event says when it happened, as CLOCK_BOOTTIME of this machine. Time never goes back: an event
-/// with an earlier `now` happens at the last one's.
-/// Changes are given to the function of the constructor during the event, in order. It must not call the core
-/// back, but for the const functions.
-/// Threads: one at a time, the ingest loop's; rows and shared columns may be read anywhere.
-/// Cost: a batch costs what warehouse::apply() and engine::update() cost, and allocates nothing of its own.
+/// Time: every event says when it happened, in CLOCK_BOOTTIME of this machine. Time never goes back: an event
+/// with an earlier `now` happens at the time of the last event.
+/// Changes go to the function that the constructor was given, during the event and in order. That function
+/// may call only the const functions of the core. Threads: one at a time, the ingest loop's. Rows and shared
+/// columns may be read by any thread. Cost: a batch costs what warehouse::apply() and engine::update() cost,
+/// and allocates nothing of its own.
 class core {
  public:
   /// `names`: the old names of metrics that are in force, never null.
@@ -55,7 +55,7 @@ class core {
 
   // Events of agents' sessions.
 
-  /// The id of a node, given at first sight. Errors: overloaded; see store::warehouse::node().
+  /// The id of a node; a new name gets a new id. Errors: overloaded; see store::warehouse::node().
   result<store::node_id> node(std::string_view name) { return store_.node(name); }
   /// The node's link is up, to this agent.
   void connected(store::node_id id, std::string agent_version, std::string peer_address, instant now);
@@ -88,13 +88,13 @@ class core {
 
   // Events of time.
 
-  /// Does what is due because nothing arrived. Early and superfluous calls do no harm. When to call again,
-  /// unless deadline_moved comes before; instant::max() for never.
+  /// Does what is due although nothing arrived. Calling it too early or too often does no harm. Returns when
+  /// to call it again, unless deadline_moved says earlier; instant::max() means never.
   instant tick(instant now);
-  /// Forgets nodes whose link has been down for `idle`, and which carry no label of ours; which.
+  /// Forgets nodes whose link has been down for `idle` and which carry no label of ours. Returns these nodes.
   std::vector<store::warehouse::gone_node> forget_idle(duration idle, instant now);
 
-  // What there is.
+  // What the core holds.
 
   const store::warehouse& store() const noexcept { return store_; }
   const policy::engine& engine() const noexcept { return engine_; }

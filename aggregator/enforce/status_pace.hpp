@@ -14,7 +14,7 @@
 namespace binnacle::enforce {
 
 /// How often statuses are written: a change soon, but not twice in a few seconds for one policy; ages seldom;
-/// and a failure makes a pause. A status that flaps costs the API server no more than these. Pure: time is
+/// and a failure makes a pause. A flapping status cannot cost the API server more than that. Pure: time is
 /// given.
 class status_pace {
  public:

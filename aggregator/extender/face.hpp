@@ -27,7 +27,7 @@ class face {
   std::unique_ptr<http::exchange> prioritize(const http::request& r);
 
   const counters& stats() const noexcept { return shared_.counted; }
-  /// Pods just placed: whoever follows bindings tells it; prioritize expects one where it gives the best
+  /// Pods just placed: the follower of bindings tells it; prioritize expects one where it gives the best
   /// score.
   placements& placed() noexcept { return shared_.placed; }
 

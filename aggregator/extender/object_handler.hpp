@@ -97,7 +97,7 @@ class object_handler {
   bool on_comment(std::string_view, error_code&) { return true; }
 
  private:
-  /// {metadata:{labels:{key}}}: keys below depth 3 are nobody's.
+  /// {metadata:{labels:{key}}}: keys below depth 3 are skipped.
   static constexpr int deepest_key = 3;
   enum class section : std::uint8_t { other, metadata, labels };
 

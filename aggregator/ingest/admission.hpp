@@ -11,15 +11,15 @@
 
 namespace binnacle::ingest {
 
-/// How many handshakes may begin now: a bucket that fills at `per_second` and holds a twentieth of a second's
-/// worth, so that the loop is never busy with handshakes for long at a stretch. Pure.
+/// How many handshakes may begin now: a token bucket that fills at `per_second`. It holds only what comes in
+/// a twentieth of a second, so that handshakes never keep the loop busy for long. Pure.
 class handshake_budget {
  public:
   handshake_budget(std::size_t per_second, instant now) noexcept
       : cost_ns_(1'000'000'000 / static_cast<std::int64_t>(per_second == 0 ? 1 : per_second)),
         free_at_(now) {}
 
-  /// True when one may begin now; it is counted then.
+  /// True when a handshake may begin now; then it is counted.
   bool take(instant now) noexcept {
     const duration burst(1'000'000'000 / 20);
     if (free_at_ < now - burst) free_at_ = now - burst;
@@ -35,13 +35,13 @@ class handshake_budget {
   instant free_at_;
 };
 
-/// How many tokens of an address may be asked about: each question is a call of the API server, and anybody
-/// may send a hello with a token. A token that is good costs nothing; others cost their address one of
-/// `most`, which it has again after a while. Pure.
+/// How many tokens of an address may be checked. Each check is a call to the API server, and anybody can send
+/// a hello with a token. A good token costs nothing. Any other costs its address one of `most` checks, which
+/// it gets back after `each`. Pure.
 class token_ration {
  public:
   static constexpr int most = 32;
-  static constexpr duration each = std::chrono::seconds(2);  // until a lost one may be tried again
+  static constexpr duration each = std::chrono::seconds(2);  // until a used check comes back
   static constexpr std::size_t most_addresses = 4096;
 
   /// False: not now.
@@ -63,14 +63,14 @@ class token_ration {
   void forget(instant now) {
     std::erase_if(owing_, [now](const auto& one) { return one.second <= now; });
   }
-  std::map<network, instant> owing_;  // when all of it will have been paid back
+  std::map<network, instant> owing_;  // when all used checks will have come back
 };
 
-/// How soon an agent may go on after a catalogue: one a second, five at once. An agent announces a new one
-/// when its sources' series change; thousands of series cost the loop milliseconds. Pure.
+/// How often a node may announce a catalogue: five at once, then one a second. An agent announces a new one
+/// when its sources' series change, and thousands of series cost the loop milliseconds. Pure.
 class catalog_pace {
  public:
-  /// A catalogue came. When what follows it may be looked at: now or earlier, or up to a second later.
+  /// A catalogue came. Returns when the next message may be read: now or earlier, or up to a second later.
   instant took(instant now) noexcept {
     constexpr duration each = std::chrono::seconds(1);
     free_at_ = std::max(free_at_, now - 5 * each) + each;
@@ -81,15 +81,16 @@ class catalog_pace {
   instant free_at_{};
 };
 
-/// Tells when a node's sessions replace one another too often: two agents with one identity, or one that
-/// cannot keep its link. Who finds that two machines claim the node says so; it is contested then, until
-/// nobody has come to take it for a while. Pure.
+/// Tells when a node's sessions replace one another too often: two agents have one identity, or one agent
+/// cannot keep its link. The caller says when two machines claim the node (claimed()). The node is then
+/// contested until no other machine has claimed it for `remembered`. Pure.
 class swap_watch {
  public:
   static constexpr int many = 3;
   static constexpr duration remembered = std::chrono::minutes(5);
 
-  /// A session was replaced. True at the third within a minute, then not again before the minute is over.
+  /// A session was replaced. True at the third time within a minute, and not again before that minute is
+  /// over.
   bool swapped(instant now) noexcept {
     if (count_ == 0 || now - since_ >= std::chrono::minutes(1)) {
       since_ = now;
@@ -119,7 +120,7 @@ class end_watch {
     why_ = why;
     until_ = now + remembered;
   }
-  /// Why the last ones ended, if they were that many; null otherwise, and five minutes after the last.
+  /// Why the last sessions ended, if `many` ended for that reason; null otherwise, and five minutes later.
   const wire::fault* again(instant now) const noexcept {
     return count_ >= many && now < until_ ? &why_ : nullptr;
   }

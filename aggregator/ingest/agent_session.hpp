@@ -12,8 +12,8 @@
 
 namespace binnacle::ingest {
 
-/// One agent's connection: carries bytes and time to the session machine and does what it says. Ends itself
-/// only, for whatever the peer sends. Include from .cpp files only. Threads: the ingest loop.
+/// One agent's connection. It brings bytes and time to the session machine and does what the machine says.
+/// Whatever the peer sends can end only this session. Include from .cpp files only. Threads: the ingest loop.
 class agent_session : public std::enable_shared_from_this<agent_session> {
  public:
   agent_session(std::shared_ptr<shared_state> shared, async::stream peer, const network& from,
@@ -28,9 +28,9 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   /// Sends the interest in force, if the session is welcomed.
   void send_interest();
 
-  /// Neither welcomed nor waiting for what we find out: nothing is lost if it goes.
+  /// Not welcomed, and waiting for its peer and not for us: such a session may be evicted.
   bool waits_for_peer() const noexcept { return seat_.has_value() && !asking_; }
-  /// Ends it for a newcomer's sake.
+  /// Ends the session to make room for a newcomer.
   void evict();
 
   bool welcomed() const noexcept { return node_.has_value(); }
@@ -70,10 +70,10 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   tls::identity identity_;
   wire::aggregator_session machine_;
   std::optional<store::node_id> node_;  // once welcomed
-  std::string name_;                    // likewise
-  instant waits_until_{};               // nothing of the agent is looked at before
-  instant token_ends_{};                // of the last token that counted
-  bool asking_ = false;                 // what the hello's token is worth
+  std::string name_;                    // once welcomed
+  instant waits_until_{};               // no message of the agent is read before
+  instant token_ends_{};                // when the last good token expires
+  bool asking_ = false;                 // the hello's token is being checked
   bool shaken_ = false;                 // the TLS handshake is done
   bool flushing_ = false;               // flush() runs
   bool counted_end_ = false;            // on_end() was here

@@ -141,7 +141,7 @@ bool agent_session::is_another_machine(const agent_session& older) const {
   return machine_.greeting().boot_id != older.machine_.greeting().boot_id;
 }
 
-// The newest wins: a machine that was started anew must not wait for its half-open twin. But two machines
+// The newest wins: a machine that was started again must not wait for its half-open twin. But two machines
 // that both go on would take the node from each other for ever, and its verdicts would flap; when that is
 // seen, the one that is there and is heard stays.
 bool agent_session::is_kept_from(const agent_session& older, node_link& link, instant now) const {

@@ -13,30 +13,31 @@
 
 namespace binnacle::ingest {
 
-/// Why this hello is not accepted: it names another cluster than ours, or the certificate does not speak for
-/// its node, by its DNS names or by URIs that begin with `uri_prefix` (tls::identity::speaks_for); nothing
-/// when it may. Pure.
+/// Why this hello is not accepted; nothing when it is. It is refused if it names a cluster other than ours,
+/// or if the certificate does not name its node, by a DNS name or by a URI that begins with `uri_prefix`
+/// (tls::identity::speaks_for). Pure.
 std::optional<wire::fault> authorise(const wire::hello& said, const tls::identity& who,
                                      std::string_view cluster, std::string_view uri_prefix);
 
-/// Whose an agent's token is, as whoever issues tokens says.
+/// Whose an agent's token is, as the issuer of tokens (the API server) says.
 struct token_holder {
-  bool genuine = false;  ///< issued, not over, and for us
+  bool genuine = false;  ///< issued, not expired, and for our audience
   std::string account;   ///< "system:serviceaccount:binnacle-agents:binnacle-agent"
-  std::string node;      ///< that the holder's pod runs on; empty: the token is bound to none
+  std::string node;      ///< the node that the holder's pod runs on; empty: the token is bound to no node
   std::string why;       ///< the issuer's sentence when it is not genuine
-  instant ends{};        ///< when the token is over
+  instant ends{};        ///< when the token expires
 };
-/// Finds that out; `then` is called once, on the ingest loop, later. Errors: nothing is known now.
+/// Asks the issuer about a token. `then` is called once, later, on the ingest loop. Errors: it could not be
+/// asked.
 using token_reviewer = std::function<void(std::string token, std::function<void(result<token_holder>)> then)>;
 
-/// The same for a token in place of a certificate: it must be one of the agents' own service account, on a
-/// pod of the node that the hello names. The cluster was looked at before. Pure.
+/// The same for a token instead of a certificate: it must belong to the agents' service account, and to a pod
+/// on the node that the hello names. The caller has checked the cluster before. Pure.
 std::optional<wire::fault> authorise(const wire::hello& said, const token_holder& who,
                                      std::string_view account);
 
-/// Seconds until the agent must say hello again, well before its token ends; `spread` (0..1) keeps a fleet
-/// that came at one moment from coming back at one.
+/// Seconds until the agent must say hello again, well before its token expires. `spread` (0..1) is random, so
+/// that a fleet which came at one moment does not come back at one moment.
 std::uint32_t reauthenticate_after_s(duration left, double spread);
 
 /// The name under which a node is known: DNS names, and so certificates, do not tell upper from lower case.

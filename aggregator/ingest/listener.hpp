@@ -20,7 +20,7 @@ namespace binnacle::aggregator {
 class core;
 }
 
-/// The door for agents: TLS, sessions, and the events that they make of what agents say.
+/// Agents' connections: TLS, sessions, and what agents say as events of the core.
 namespace binnacle::ingest {
 
 struct ingest_options {
@@ -28,18 +28,19 @@ struct ingest_options {
   std::uint16_t port = 9110;  ///< 0: any free one, see listener::port()
   std::shared_ptr<tls::context>
       tls;                ///< server side, TLS 1.3, ALPN "binnacle/1"; certificates required, or tokens taken
-  token_reviewer review;  ///< asked about agents whose certificate does not speak for them; null: none counts
+  token_reviewer review;  ///< checks tokens of agents whose certificate is not enough; null: no token counts
   std::string agents_account;     ///< the one service account whose tokens count, as token_holder::account
-  std::string agents_uri_prefix;  ///< of URIs in certificates that name nodes; empty: none do
-  std::string cluster;            ///< the one that is served; agents of another are refused
+  std::string agents_uri_prefix;  ///< of URIs in certificates that name nodes; empty: URIs do not count
+  std::string cluster;            ///< the cluster that is served; agents of another one are refused
   std::string replica_id;         ///< told in every welcome
   std::uint16_t replicas = 1;
 
   std::size_t max_sessions = 20'000;  ///< welcomed or not; more are reset
-  /// A mutual handshake takes 0.8 ms of the loop, one that a stranger began and left a third of that.
+  /// A mutual handshake takes 0.8 ms of the loop; one that a stranger begins and abandons takes a third of
+  /// it.
   std::size_t handshakes_per_second = 600;
-  /// Connections that have not sent their ClientHello, and again so many that wait for their handshake; of
-  /// more some are reset, and come back by their back-off.
+  /// How many connections may wait for their ClientHello, and how many more for their handshake. Beyond that
+  /// some are reset, and agents among them come back by their back-off.
   std::size_t handshake_queue = 1'000;
   std::size_t max_greeting = 500;  ///< connections in the handshake or before the welcome at one time
   std::chrono::milliseconds hello_deadline{std::chrono::seconds(3)};  ///< for the ClientHello
@@ -48,9 +49,9 @@ struct ingest_options {
   std::chrono::seconds silence{30};  ///< or three times the node's longest period, if that is more
 };
 
-/// Accepts agents, admits their handshakes at a bounded rate, and runs one session each until start's
-/// counterpart stop(). What agents say becomes events of `to`, which must outlive this. One bad session ends
-/// itself only. Threads: all calls on the loop's.
+/// Accepts agents, admits their handshakes at a bounded rate, and runs one session each from start() to
+/// stop(). What agents say becomes events of `to`, which must outlive this. A bad session ends only itself.
+/// Threads: all calls on the loop's.
 class listener {
  public:
   listener(boost::asio::io_context& loop, ingest_options options, aggregator::core& to, logger log);
@@ -62,8 +63,8 @@ class listener {
   result<void> start();
   std::uint16_t port() const noexcept;
 
-  /// What all agents should read and how often; sent to those connected if it differs from the last, and to
-  /// each new one.
+  /// What all agents should read and how often. It is sent to all connected agents if it changed, and to each
+  /// new one.
   void set_interest(wire::interest wanted);
 
   const ingest_counters& counters() const noexcept;

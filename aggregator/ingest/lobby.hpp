@@ -18,10 +18,10 @@ struct arrival {
   network address;  ///< the address itself; of IPv6 the /64
 };
 
-/// Connections that have not spoken: they wait here, where they cost a socket and no place in a handshake,
-/// until a whole ClientHello can be read. Who has not sent one in time is closed, and so is who sends
-/// anything else. When it is full, somebody by chance has to go, of the network that has most here: by
-/// chance, since the oldest may be an agent behind a slow line. Include from .cpp files only. Threads: one
+/// Connections that have not spoken yet. They wait here until a whole ClientHello can be read, and cost a
+/// socket but no place in a handshake. A connection that sends none in time, or sends anything else, is
+/// closed. When the lobby is full, a connection at random is closed, of the network that has most here. At
+/// random, because the oldest may be an agent behind a slow line. Include from .cpp files only. Threads: one
 /// loop.
 class lobby {
  public:
@@ -35,7 +35,7 @@ class lobby {
 
   void take(async::tcp_socket socket);
   std::size_t size() const noexcept;
-  /// Sends all away; nobody is ready after it.
+  /// Closes all connections; `ready` is not called after it.
   void close();
 
  private:
@@ -44,7 +44,7 @@ class lobby {
   std::shared_ptr<impl> impl_;
 };
 
-/// Closes with a reset: the peer knows at once, and nothing of it stays here.
+/// Closes with a reset: the peer knows at once, and the kernel keeps no state of the connection.
 void turn_away(async::tcp_socket& socket);
 
 }  // namespace binnacle::ingest

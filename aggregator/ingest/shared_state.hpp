@@ -41,18 +41,17 @@ class known_addresses {
   std::map<network, instant> seen_;
 };
 
-/// What outlives the sessions of a node.
+/// What is kept of a node across its sessions.
 struct node_link {
   std::weak_ptr<agent_session> current;  ///< the newest session that was welcomed
   wire::link_offset clock;
-  catalog_pace pace;  ///< the node's: an agent that connects anew does not get it back
+  catalog_pace pace;  ///< of the node, so that an agent cannot evade it by connecting again
   swap_watch swaps;
   end_watch ends;
-  std::string other;  ///< the address of the agent that was replaced or turned away last
+  std::string other;  ///< the address of the agent that was last replaced or turned away
 };
 
-/// What the listener and its sessions share. Owned by all of them, so that a session never outlives what it
-/// uses.
+/// What the listener and its sessions share. All of them own it, so a session never outlives what it uses.
 struct shared_state {
   shared_state(async::loop& on, ingest_options o, aggregator::core& t, logger l)
       : loop(on),
@@ -69,7 +68,7 @@ struct shared_state {
   const logger log;
 
   // Owned by the loop.
-  crowd<agent_session> greeting;  ///< sessions that were not welcomed, by /24 and /48
+  crowd<agent_session> greeting;  ///< sessions that are not welcomed yet, by /24 and /48
   known_addresses known;
   token_ration tokens;
   async::task_group tasks;
@@ -77,8 +76,8 @@ struct shared_state {
   wire::interest interest;
   std::unordered_set<std::shared_ptr<agent_session>> sessions;
   std::vector<node_link> links;                     ///< by node id
-  std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, by name
-  std::map<std::string, store::node_id> restless;   ///< likewise, whose sessions end again and again
+  std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, contested, by name
+  std::map<std::string, store::node_id> restless;   ///< nodes whose sessions end, or ended, again and again
   bool closed = false;                              ///< the listener has gone, and `core` may have gone, too
   rare_warning handshake_warning, overload_warning, catalog_warning, left_out_warning, clock_warning;
   std::minstd_rand random{std::random_device{}()};

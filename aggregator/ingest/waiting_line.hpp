@@ -12,16 +12,16 @@
 
 namespace binnacle::ingest {
 
-/// Who begins a handshake next. Those from addresses that an agent was welcomed from go first, three of four
-/// times; of the others one network after the other, so that each has the same share however many it sends.
-/// Pure.
+/// Which connection begins its handshake next. Three times of four it is one from an address that an agent
+/// was welcomed from. The others (strangers) take turns, one network after the other, so that each network
+/// has the same share however many connections it sends. Pure.
 template <class Peer>
 class waiting_line {
  public:
   explicit waiting_line(std::size_t most) : most_(most) {}
 
-  /// Gives the one that has to go when the line is full: the strangers' network with most in line loses one
-  /// that `draw` names of so many; without strangers, those that are known.
+  /// Returns the one that must go if the line is full: one of the strangers' network that has most in line,
+  /// or without strangers one of the known. `draw(n)` names which of n.
   template <class Draw>
   std::optional<Peer> join(const network& from, bool known, Peer who, Draw draw) {
     std::optional<Peer> lost;
@@ -31,7 +31,7 @@ class waiting_line {
     return lost;
   }
 
-  /// Not to be called while nobody waits.
+  /// Takes out the next. The line must not be empty.
   Peer next() {
     const bool is_strangers_turn = known_.empty() || (!strangers_.empty() && turn_++ % 4 == 3);
     --size_;

@@ -12,8 +12,8 @@
 namespace binnacle::kube {
 
 /// Calls to one API server, with our credentials. An answer that is a refusal is an answer (refusal_of());
-/// nothing is tried again here but a call that met 401, once, with a token read anew. Include from .cpp files
-/// only. Threads: one loop.
+/// nothing is tried again here but a call that met 401, once, with a token read again. Include from .cpp
+/// files only. Threads: one loop.
 class client {
  public:
   struct counters {

@@ -37,7 +37,8 @@ election::action election::next(instant now, wall clock) {
   } else if (step_ != step::create) {
     step_ = step::look;
   }
-  // A renewal that is late helps nobody: its deadline is the end of our time. Who leads no more has time.
+  // A late renewal is useless, so its deadline is the end of our time. A replica that no longer leads has
+  // time.
   const duration left = leads(now) ? time_left(now) : call_deadline;
   return {write(step_, clock), std::clamp<duration>(left, 500ms, call_deadline)};
 }
@@ -114,7 +115,7 @@ void election::answered(const http::answer& a, instant now) {
   // Somebody deleted or edited the Lease while we held it.
   if (!ours) renewed_.reset();
   if (done == step::look) {
-    // A process that was started anew under its old identity has to win again.
+    // A process that was started again under its old identity has to win again.
     due_ = expired(now) || ours
                ? now
                : std::min(now + settings_.look, seen_changed_ + std::chrono::seconds(seen_.seconds));

@@ -28,7 +28,7 @@ class object_stream {
 
   object_stream();
   /// Calls `each` for every object that is complete now; it returns false to leave the rest alone. Errors:
-  /// protocol (no JSON, no object), overloaded (too large); the stream is good for nothing then.
+  /// protocol (no JSON, no object), overloaded (too large); the stream is then useless.
   result<void> feed(std::string_view bytes, const std::function<bool(const boost::json::object&)>& each);
 
  private:

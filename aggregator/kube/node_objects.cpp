@@ -9,7 +9,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Whoever edits the annotation may write blanks; what is no key is left out.
+/// People who edit the annotation may write blanks; what is not a key is left out.
 std::set<std::string, std::less<>> keys_in(std::string_view list) {
   std::set<std::string, std::less<>> out;
   while (!list.empty()) {
@@ -105,9 +105,9 @@ void node_objects::changed(const object_key& key, const json::object& object) {
 
   const auto [at, fresh] = nodes_.try_emplace(key.name);
   node& known = at->second;
-  // A node of the same name that was made anew has none of our labels, even if it looks the same.
+  // A node of the same name that was made again has none of our labels, even if it looks the same.
   const bool another = known.uid != text_in(*meta, "uid");
-  // A watch that is behind still tells of times before our patch, whose answer came sooner.
+  // A watch that is behind still tells of times before our patch, whose answer came earlier.
   if (!another && is_older(text_in(*meta, "resourceVersion"), known.patched)) return;
   known.patched.clear();
   known.version = text_in(*meta, "resourceVersion");

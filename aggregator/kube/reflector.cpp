@@ -15,7 +15,7 @@ namespace json = boost::json;
 constexpr duration list_deadline = 60s;
 // Bookmarks come about once a minute; two missing ones and a half say that nobody is there any more.
 constexpr duration longest_silence = 150s;
-// A watch that ends sooner and empty is a server that cannot serve it.
+// A watch that ends earlier and empty is a server that cannot serve it.
 constexpr duration shortest_watch = 1s;
 constexpr duration calm = 2min;           // without a failure: the next one starts from the smallest pause
 constexpr duration look_again = 5s;       // for a collection that is not there
@@ -188,7 +188,7 @@ void reflector::ended(instant now) {
 }
 
 void reflector::broke(const error& why, instant now) {
-  // A silent watch is begun anew at once: it is most likely the connection. One that was never answered is a
+  // A silent watch is begun again at once: it is most likely the connection. One that was never answered is a
   // server that does not speak.
   if (opened_ && why.code == errc::timeout && now - watch_began_ >= longest_silence) return;
   if (!watching_) relist(list_from_);

@@ -19,7 +19,7 @@ struct refusal {
   std::string message;  ///< the server's sentence, made harmless and cut to 500 bytes
   std::optional<duration> retry_after;
 
-  /// The version asked for is compacted: list anew.
+  /// The version asked for is compacted: list again.
   bool expired() const noexcept { return status == 410 || reason == "Expired" || reason == "Gone"; }
   /// The server (a fresh one) does not know the version yet that another gave us.
   bool from_the_future() const noexcept;

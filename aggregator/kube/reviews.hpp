@@ -55,7 +55,7 @@ struct access_verdict {
 };
 
 http::call access_review(const access_question& q);
-/// Errors: as token_verdict_of(); whoever asked must refuse then.
+/// Errors: as token_verdict_of(); the caller must then refuse.
 result<access_verdict> access_verdict_of(const http::answer& a);
 
 /// What a verdict is remembered by: a keyed digest, so that no token stays in memory. Each process has a key

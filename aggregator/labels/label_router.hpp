@@ -13,9 +13,11 @@
 
 namespace binnacle::labels {
 
-/// Takes the engine's wishes for labels to where they are done. Without Kubernetes that is standalone_labels.
-/// In a cluster it is node_label_sync on the faces loop, and a node's wishes are sent only after its Node
-/// object has been read. Part of the core, on the ingest loop. Pure: time is given.
+/// Brings the engine's wishes for labels to the part that carries them out, and tells the engine which labels
+/// nodes carry. Without Kubernetes that part is standalone_labels. In a cluster it is node_label_sync on the
+/// faces loop, and a node's wishes are sent only after its Node object has been read. Otherwise the engine
+/// would wish without knowing the labels that are there, and a restart would take labels off and put them
+/// back. Part of the core, on the ingest loop. Pure: time is given.
 class label_router {
  public:
   struct letters {
@@ -28,21 +30,22 @@ class label_router {
   /// The references must outlive this.
   label_router(bool in_cluster, store::warehouse& nodes, policy::engine& engine, letters to);
 
-  /// The engine names a node while it works; do_wishes() is for when it is done.
+  /// The engine calls this while it works, for each node whose wishes changed. Call do_wishes() when it is
+  /// done.
   void relabel(store::node_id node) { waiting_.push_back(node); }
   bool has_work() const noexcept { return !waiting_.empty(); }
   void do_wishes(instant now);
 
-  /// An agent's node is there, maybe under a new id.
+  /// The store has this node now, maybe under a new id.
   void appeared(store::node_id node, const std::string& name, instant now);
-  /// The node's object carries labels of ours: it has its places whether or not anything is heard from its
-  /// agent, so the store must not forget it.
+  /// The Node object carries labels of ours. It then has places of maxNodes even if its agent is silent, so
+  /// the store must not forget the node.
   bool keeps(const std::string& name) const;
   /// The store has forgotten these.
   void forgot(const std::vector<store::warehouse::gone_node>& gone, instant now);
-  /// What Node objects carry now.
+  /// The labels of ours that Node objects carry now, for nodes where that changed.
   void told(const std::vector<node_labels>& nodes, instant now);
-  /// What others have there.
+  /// The keys that others have set there, for nodes where that changed.
   void taken(std::vector<node_taken> nodes, instant now);
 
  private:

@@ -48,7 +48,7 @@ void label_writer::look_at(const std::string& node, instant now) {
 }
 
 void label_writer::wish(const std::string& node, policy::label_wishes wishes, instant now) {
-  // Of a node that has just gone; one that comes back under its name is wished for anew.
+  // The node has just gone. If one comes back under its name, its wishes come again.
   if (nodes_.find(node) == nullptr) return;
   work& w = work_[node];
   w.wishes = std::move(wishes);
@@ -160,7 +160,8 @@ void label_writer::answered(const http::answer& a, instant now) {
       trouble_ = why.message;
     }
   }
-  // Wishes may have changed while the patch was under way; after a conflict the watch brings what there is.
+  // Wishes may have changed while the patch was under way. After a conflict the watch brings the node's new
+  // state.
   enqueue(name, w, now);
 }
 

@@ -17,9 +17,9 @@
 
 namespace binnacle::labels {
 
-/// Which node is patched next, and how: one patch at a time, one a second for each node, and a bound for all
-/// of them together; what fails is tried again with pauses, from what is known then. Whatever happens between
-/// two writes, only the difference of the end is written. Pure: time is given.
+/// Which node is patched next, and how. One patch is under way at a time, one a second for each node, and a
+/// rate limit holds for all of them together. A patch that failed is made again after a pause, from what is
+/// known then. Changes that cancel each other between two patches are never written. Pure: time is given.
 class label_writer {
  public:
   struct settings {
@@ -29,40 +29,41 @@ class label_writer {
   };
   struct counters {
     std::uint64_t written = 0;  ///< patches that the API server took
-    std::uint64_t refused = 0;  ///< that it refused: 4xx, 5xx
-    std::uint64_t broken = 0;   ///< that were not answered
-    std::uint64_t woken = 0;    ///< of those written, with the label that wakes pods
+    std::uint64_t refused = 0;  ///< patches that it refused: 4xx, 5xx
+    std::uint64_t broken = 0;   ///< patches that were not answered
+    std::uint64_t woken = 0;    ///< written patches that changed the label which wakes pods
   };
 
   /// `nodes` must outlive this.
   label_writer(const kube::node_objects& nodes, settings s, std::uint64_t seed);
 
-  /// The node is new, gone or different. Of one that is gone nothing is kept: wishes come again with it.
+  /// The node is new, gone or different. Nothing is kept of a node that is gone; its wishes come again with
+  /// it.
   void look_at(const std::string& node, instant now);
   void wish(const std::string& node, policy::label_wishes wishes, instant now);
-  /// Until the first call nothing is written but wakes.
+  /// Which labels belong to policies. Before the first call only wakes are written.
   void claim(policy::label_claims claims, instant now);
-  /// Pods wait that this node has refused and would take now.
+  /// Wakes pods that this node has refused and would take now.
   void wake(const std::string& node, instant now);
   /// While false only wakes are written: another replica has the Lease.
   void set_leads(bool leads, instant now);
 
-  /// The patch that is due, if any; then answered() or broke(). Looks at some hundreds of nodes at most: when
-  /// there may be more to do at once, next_wake() says so.
+  /// The patch that is due, if any. Follow it with answered() or broke(). Looks at some hundreds of nodes at
+  /// most; if more may be due, next_wake() is now.
   std::optional<http::call> next(instant now);
   /// `name` of the node whose patch is under way.
   const std::string& under_way() const noexcept { return under_way_; }
   void answered(const http::answer& a, instant now);
   void broke(const error& why, instant now);
-  /// The API server answers again, as others see: a pause because it did not is over.
+  /// Another part got an answer from the API server: a pause that was made because there was none is over.
   void reachable(instant now);
-  /// When next() may have something without another call; none: never.
+  /// When next() may yield a patch without another call before it; none: never.
   std::optional<instant> next_wake() const noexcept;
 
-  /// Nodes that carry a key already which is not ours, by key.
+  /// Nodes on which somebody else has set a key that is wished for, by key.
   std::map<std::string, std::set<std::string>> foreign() const;
-  /// Nodes of which other keys are somebody else's than at the last call, among those that are wished for,
-  /// whoever has the Lease: they are told to the policy engine.
+  /// Nodes where the set of wished keys that somebody else has set changed since the last call, with that
+  /// set. The policy engine is told, whether or not this replica has the Lease.
   std::map<std::string, policy::taken_keys> take_taken();
   /// Why labels may not be as they should be, in one sentence, or empty.
   const std::string& trouble() const noexcept { return trouble_; }
@@ -98,7 +99,7 @@ class label_writer {
   rate_limit patches_;
   backoff pauses_;
   instant paused_until_{};
-  bool unanswered_ = false;  // that is why
+  bool unanswered_ = false;  // the pause is because the API server did not answer
   std::string trouble_;
   counters counters_;
 };

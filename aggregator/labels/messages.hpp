@@ -12,13 +12,13 @@ namespace binnacle::labels {
 
 using label_map = std::map<std::string, std::string>;
 
-/// The labels of ours that a Node object carries; none: there is no such object (any more).
+/// The labels of ours that a Node object carries; none: there is no such object.
 struct node_labels {
   std::string node;
   std::optional<label_map> labels;
 };
 
-/// The keys that policies wish to give and that somebody else has on the node; see
+/// The keys that policies wish to give and that somebody else has set on the node; see
 /// policy::engine::set_taken_keys().
 struct node_taken {
   std::string node;
@@ -38,7 +38,7 @@ class router_inbox {
   virtual ~router_inbox() = default;
   /// What Node objects carry of our labels, whenever that changes.
   virtual void take_node_labels(std::vector<node_labels> nodes) = 0;
-  /// Keys that others have on nodes, whenever that changes.
+  /// Keys that others have set on nodes, whenever that changes.
   virtual void take_taken_keys(std::vector<node_taken> nodes) = 0;
   /// Whether this replica writes the labels; see policy::engine. In a cluster it does not at first.
   virtual void set_writes_labels(bool writes) = 0;

@@ -18,10 +18,10 @@
 
 namespace binnacle::labels {
 
-/// Nodes' labels in a cluster, on the faces loop: follows the Node objects, tells the ingest loop what they
-/// carry of ours, and writes what the engine wishes while this replica has the Lease. Pods that were refused
-/// here are woken from here, with the Lease or without: no other replica knows of them, and a wake more does
-/// no harm. Include from .cpp files only.
+/// Nodes' labels in a cluster, on the faces loop. It follows the Node objects, tells the ingest loop which of
+/// our labels they carry, and writes what the engine wishes while this replica has the Lease. It also wakes
+/// the pods that this replica refused, with the Lease or without: no other replica knows of them, and waking
+/// a pod twice does no harm. Include from .cpp files only.
 class node_label_sync {
  public:
   struct parts {
@@ -34,8 +34,8 @@ class node_label_sync {
   struct report {
     std::vector<std::string> troubles;  ///< sentences
     label_writer::counters patches;
-    std::size_t foreign = 0;          ///< labels that are not written because somebody else has them
-    std::uint64_t wakes_dropped = 0;  ///< pods that nobody wakes, being too many
+    std::size_t foreign = 0;          ///< labels that are not written because somebody else has set them
+    std::uint64_t wakes_dropped = 0;  ///< pods that are not woken, because there were too many
   };
 
   node_label_sync(parts p, async::loop& on, logger log);
@@ -47,13 +47,13 @@ class node_label_sync {
   void take_wishes(std::vector<node_wishes> wishes);
   void take_claims(policy::label_claims claims);
 
-  /// Nodes as the API server has them; all of them, once nodes_read().
+  /// Nodes as the API server has them. Complete once nodes_read() is true.
   const kube::node_objects& objects() const noexcept;
   bool nodes_read() const noexcept;
-  /// Nodes that carry a label of somebody else's under a key of ours, by key.
+  /// Nodes on which somebody else has set a key that policies want to set, by key.
   using foreign_labels = std::map<std::string, std::set<std::string>>;
   foreign_labels foreign() const;
-  /// Connected nodes that the API server does not know, once all that it knows has been read.
+  /// Connected nodes that the API server does not know; none before all Node objects have been read.
   std::vector<std::string> without_object() const;
   report state() const;
 

@@ -11,7 +11,8 @@ namespace binnacle::labels {
 /// Lost with the process, like everything in standalone mode. Pure.
 class standalone_labels {
  public:
-  /// Does what is wished; a label that no policy mentions any more goes. True when the node's labels changed.
+  /// Sets and removes labels as wished. A label that no policy gives any more is removed. True when the
+  /// node's labels changed.
   bool apply(store::node_id node, const policy::label_wishes& wishes);
   const label_map& of(store::node_id node) const;
   /// The node is no longer known.

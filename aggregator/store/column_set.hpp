@@ -43,7 +43,8 @@ class column_set {
  public:
   /// `names` must live until the next set_names(), or as long as this.
   explicit column_set(const metrics::alias_table& names) : names_(&names) {}
-  /// Other old names from now on. The columns that mean something else by it, with their new plans.
+  /// Replaces the table of old names. Returns the columns whose name means something else now; they have new
+  /// plans.
   std::vector<column_id> set_names(const metrics::alias_table& names);
 
   /// One more user of the column; makes it and its plans at first use. `made` says whether it is new (and
@@ -53,7 +54,7 @@ class column_set {
     bool made = false;
   };
   added add(const column_spec& spec);
-  /// One user less. True when it was the last one: the id may come back for another column.
+  /// One user less. True when it was the last one; then the id may be used for another column.
   bool remove(column_id id);
 
   const column& at(column_id id) const noexcept { return *columns_[index(id)]; }
@@ -68,7 +69,7 @@ class column_set {
   std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s);
   std::size_t kinds() const noexcept { return kinds_.size(); }
 
-  /// The families of the kinds seen so far; what is beyond most_families is left out.
+  /// The families of the kinds seen so far, at most most_families.
   static constexpr std::size_t most_families = 5'000;
   const std::set<std::string, std::less<>>& families() const noexcept { return families_; }
 

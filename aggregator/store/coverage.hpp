@@ -6,12 +6,12 @@
 
 namespace binnacle::store {
 
-/// How much of a window's length something is known of. A value stands for the time since the read before it;
-/// before the first read, and across a gap, nothing is known. Without a gap inside the window (the usual
-/// case) it costs one comparison and no memory.
+/// How much of a window's time is known. A value stands for the time since the read before it. Before the
+/// first read, and across a gap, nothing is known. Without a gap inside the window (the usual case) it costs
+/// one comparison and no memory.
 ///
-/// Bounded: of more than `most_gaps` gaps the two oldest go together, as if both had been where the later one
-/// was: coverage is then too low for a while, never too high.
+/// Bounded: when there are more than `most_gaps` gaps, the two oldest are joined, as if both had been where
+/// the later one was. Coverage is then too low for a while, but never too high.
 class coverage {
  public:
   static constexpr std::size_t most_gaps = 16;
@@ -42,8 +42,8 @@ class coverage {
     }
   }
 
-  /// Per cent of the window that ends at the newest read of which nothing is known, rounded up; 100 before
-  /// the first.
+  /// The percentage of the window up to the newest read that is unknown, rounded up; 100 before the first
+  /// read.
   std::uint8_t unknown_percent() const noexcept {
     if (!begun_) return 100;
     if (gaps_.empty()) return 0;
@@ -54,7 +54,7 @@ class coverage {
     return static_cast<std::uint8_t>((unknown_us * 100 + length_us_ - 1) / length_us_);
   }
 
-  /// The time of what is measured went back: everything begins anew.
+  /// The clock of what is measured went back: everything starts again.
   void clear() noexcept {
     begun_ = false;
     gaps_.clear();

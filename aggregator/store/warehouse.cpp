@@ -7,7 +7,7 @@
 namespace binnacle::store {
 namespace {
 
-/// A statistic of values of which some are not exact.
+/// A statistic of values, some of which are not exact.
 certainty sure_of(statistic stat, certainty worst) noexcept {
   const bool follows = stat != statistic::stddev && stat != statistic::trend;  // each value up: it goes up
   return follows || worst == certainty::exact ? worst : certainty::unsure;
@@ -298,8 +298,8 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
   std::optional<decimal> value;
   // `put` adds the point, and says whether the time since the one before is known.
   const auto add = [&](auto& points, auto put) {
-    // A clock that went far back starts the window anew; a link offset that got better by a little leaves out
-    // a point.
+    // A clock that went far back starts the window again; a link offset that got better by a little leaves
+    // out a point.
     if (!points.empty() && read_at + col.length < points.newest()) {
       points.clear();
       w.covered.clear();

@@ -55,11 +55,12 @@ class warehouse {
   explicit warehouse(warehouse_limits limits = {}, sink on_sample = {},
                      const metrics::alias_table& names = metrics::alias_table::built_in());
 
-  /// Replaces the sink: it and the policy engine know one another, so one is made before the other.
+  /// Replaces the sink. The policy engine needs the warehouse and is its sink, so one is made before the
+  /// other.
   void set_sink(sink on_sample) { sink_ = std::move(on_sample); }
 
-  /// The id of a node, given at first sight. Errors: overloaded when there are too many nodes, or when too
-  /// many have come and gone, since ids are never given out again.
+  /// The id of a node; a new name gets a new id. Errors: overloaded when there are too many nodes, or when
+  /// too many have come and gone, because ids are never used again.
   result<node_id> node(std::string_view name);
   std::optional<node_id> find(std::string_view name) const noexcept;
   const std::string& name(node_id id) const noexcept { return nodes_[index(id)].name; }
@@ -73,8 +74,8 @@ class warehouse {
   /// Null until the node's first catalogue.
   std::shared_ptr<const row> cells(node_id id) const noexcept { return nodes_[index(id)].cells; }
 
-  /// Other old names from now on. Columns that mean something else by it begin anew: their windows are empty,
-  /// and each node's sample is made from what its row holds.
+  /// Replaces the table of old names. Columns whose name means something else now start again: their windows
+  /// are empty, and each node's sample is made from what its row holds.
   void set_names(const metrics::alias_table& names, instant now);
 
   struct catalog_outcome {
@@ -83,7 +84,7 @@ class warehouse {
     std::size_t refused_series = 0, refused_names = 0;
     std::vector<std::string> refusals;  ///< one sentence each, the first few
   };
-  /// Takes a node's catalogue. What it has in common with the one before keeps its values and ages.
+  /// Takes a node's catalogue. Series that the old catalogue had, too, keep their values and ages.
   /// Errors: invalid_input (the catalogue as a whole is out of bounds), overloaded (too many series in all).
   /// The old one stays.
   result<catalog_outcome> set_catalog(node_id id, const wire::catalog& announced, instant now);
@@ -109,8 +110,9 @@ class warehouse {
 
   /// When expire() has something to do; instant::max() for never.
   instant next_deadline() const noexcept { return deadlines_.empty() ? instant::max() : deadlines_.top().at; }
-  /// Derives again the maxima, minima and means of several groups of which one is too old by now: they go on
-  /// with what is there. All others just end at their expires_at. Call at or after next_deadline().
+  /// Derives again every maximum, minimum and mean over several groups of which one has expired: the value
+  /// goes on with the other groups. All other values simply end at their expires_at. Call at or after
+  /// next_deadline().
   void expire(instant now);
 
   struct watched {
@@ -119,7 +121,7 @@ class warehouse {
   };
   /// One more user of a column. A new one is filled at once from what the rows hold (no calls of the sink).
   watched watch(const column_spec& spec, instant now);
-  /// One user less; after the last the column is no longer derived and its id may come back for another.
+  /// One user less. After the last one the column is no longer derived, and its id may be used again.
   void unwatch(column_id id);
   const column_spec& spec(column_id id) const noexcept { return columns_.at(id).spec; }
   /// The longest stale-after that nodes have announced so far for what the column is made of, those that have
@@ -140,8 +142,8 @@ class warehouse {
   const warehouse_counters& counters() const noexcept { return counters_; }
 
  private:
-  /// What a dead id costs is a cell in each column and each strategy's state of a node: memory of a fleet
-  /// that is replaced every day for half a month.
+  /// An id that is no longer used costs a cell in each column, and each strategy's state of a node. This many
+  /// are enough for a fleet that is replaced every day for half a month.
   static constexpr std::size_t most_lives = 16;
 
   /// A window of one column at one node.

@@ -15,9 +15,9 @@
 /// Pure; memory is bounded by thinning: points closer together than a fixed share of the window are merged,
 /// so a long window costs no more than a short one.
 ///
-/// A window that is not full yet gives the statistic of what is there. What is missing inside it is skipped,
-/// not guessed; how much that is, coverage.hpp says. Whether the newest point is still fresh is the caller's
-/// business.
+/// A window that is not full yet gives the statistic of the points that it has. Missing time is skipped, not
+/// guessed; coverage.hpp says how much is missing. Whether the newest point is still fresh, the caller
+/// decides.
 namespace binnacle::store {
 
 /// Points of a window in order of time, the oldest dropped from the front.
@@ -55,9 +55,9 @@ class points {
   std::size_t first_ = 0;
 };
 
-/// The mean over the window: from a counter's difference where there is one and the span is long enough for
-/// its resolution to be no coarser than the value's, else the mean weighted with time. A value stands for the
-/// time since the read before it, as rates do.
+/// The mean over the window. It comes from a counter's difference if there is a counter, and the span is long
+/// enough that the counter's resolution is no coarser than the value's. Otherwise it is the mean of the
+/// values weighted with time, where a value stands for the time since the read before it, as rates do.
 class mean_window {
  public:
   static constexpr std::int64_t capacity = 32;
@@ -67,13 +67,13 @@ class mean_window {
   mean_window(duration length, std::int8_t exponent, std::int8_t counter_exponent) noexcept;
 
   /// A value read at `at`, later than newest(). `hole`: nothing is known of the time since then, but
-  /// the counter goes on through it. A counter that went back started anew: that interval counts nowhere.
+  /// the counter goes on through it. A counter that went back started again: that interval counts nowhere.
   /// True if the time since newest() is known, by the value or by the counter.
   bool add(instant at, std::int64_t mantissa, std::optional<std::int64_t> counter, bool hole);
   /// At a resolution ten times as fine as the values'.
   std::optional<decimal> mean() const noexcept;
 
-  /// The next counter is another one: nothing follows from its difference to the last.
+  /// The next counter is a different one, so its difference to the last one means nothing.
   void change_counter() noexcept { counter_.reset(); }
 
   bool empty() const noexcept { return points_.empty(); }

@@ -11,7 +11,7 @@ namespace binnacle::cli::migrate {
 /// The values as YAML for `helm install -f`, with a line that says where they come from.
 std::string values_text(const migration& m);
 
-/// The notes for people, what is theirs to do last; `width` in columns.
+/// The notes for people; what they must do themselves comes last. `width` in columns.
 std::string report_text(const migration& m, const paint& with, std::size_t width);
 
 /// {"values":…as YAML text…,"notes":[{"fate","subject","sentence"}]}

@@ -15,7 +15,7 @@ bool is_workload(const manifest& m) { return m.kind == "Deployment" || m.kind ==
 bool is_tas(const manifest& m) {
   if (!is_workload(m)) return false;
   if (images_of(m).find("telemetry-aware-scheduling") != std::string::npos) return true;
-  const auto flags = flags_of(m);  // an image of somebody's own
+  const auto flags = flags_of(m);  // a user's own image
   return std::any_of(flags.begin(), flags.end(), [](const flag& f) { return f.name == "syncPeriod"; });
 }
 

@@ -47,7 +47,7 @@ task<result<stream>> connect(std::string host, std::uint16_t port, std::shared_p
     if (ec) {
       const bool late = ec == asio::error::operation_aborted;
       last = {late ? errc::timeout : errc::disconnected,
-              fmt::format("{} ({}) can not be reached: {}", host, to_string(peer),
+              fmt::format("{} ({}) cannot be reached: {}", host, to_string(peer),
                           late ? "no answer in time" : ec.message())};
       continue;
     }

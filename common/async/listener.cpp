@@ -17,7 +17,7 @@ using boost::system::error_code;
 
 namespace {
 
-/// Of both families; without IPv6 in the kernel "::" can not be bound.
+/// Of both families; without IPv6 in the kernel "::" cannot be bound.
 asio::ip::address all_addresses() {
   std::error_code ignored;
   if (std::filesystem::exists("/proc/net/if_inet6", ignored)) return asio::ip::address_v6::any();
@@ -67,7 +67,7 @@ result<listener> listener::open(loop& on, const std::string& address, std::uint1
                     address)};
   }
   return error{errc::io,
-               fmt::format("{} can not be listened on: {}", host_and_port(address, port), ec.message())};
+               fmt::format("{} cannot be listened on: {}", host_and_port(address, port), ec.message())};
 }
 
 task<result<tcp_socket>> listener::accept() {
@@ -81,7 +81,7 @@ task<result<tcp_socket>> listener::accept() {
     if (!acceptor_.is_open()) break;
     if (ec == asio::error::connection_aborted) continue;  // gone before we took it
     if (!failing_)
-      log_.warning("port {} can not accept connections now: {}; trying again", port_, ec.message());
+      log_.warning("port {} cannot accept connections now: {}; trying again", port_, ec.message());
     failing_ = true;
     co_await sleep_for(std::chrono::milliseconds(100));
   }

@@ -162,7 +162,7 @@ task<result<endpoints>> resolve(std::string host, std::uint16_t port, deadline u
   if (!it->done.load(std::memory_order_acquire))
     co_return error{errc::io, fmt::format("the look-up of {} was broken off", it->host)};
   if (!it->why.empty())
-    co_return error{errc::not_found, fmt::format("the name {} can not be resolved: {}", it->host, it->why)};
+    co_return error{errc::not_found, fmt::format("the name {} cannot be resolved: {}", it->host, it->why)};
   if (it->found.empty())
     co_return error{errc::not_found, fmt::format("the name {} has no address", it->host)};
   co_return std::move(it->found);

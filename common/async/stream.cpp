@@ -1,3 +1,34 @@
+// A TCP connection, plain or under TLS, and why it is built like this.
+//
+// Asio has streams for both. This one exists because Asio's cannot promise the following:
+//
+// - Every wait has a deadline. Asio's operations have none, and one that is cancelled may have moved bytes.
+// So
+//   nothing is read or written inside an Asio operation. A stream tries without waiting, and only if nothing
+//   can be done it waits for the socket to become ready, with a deadline. A cancelled wait has moved no
+//   bytes, so a read that timed out can be tried again.
+// - A write under TLS never ends half-way. The engine encrypts into an outbox first, and the outbox is sent.
+//   If the socket takes only a part of a record, the rest stays in the outbox and goes first next time. So
+//   one coroutine can read while another writes: whatever reading produces (a key update, an alert) is
+//   appended to the same outbox, in order.
+// - A fast peer does not starve the others. All connections share one thread. An operation that finds its
+// data
+//   ready does not suspend, so a peer that always has more would keep the loop for itself. After 64 KiB
+//   without a wait an operation lets the rest of the loop run, and a read looks at its deadline. Under TLS
+//   the bytes of the socket count, and each record as 256 bytes at least: a peer can send records without
+//   data, which cost work and yield nothing to read.
+// - An idle connection is small. wait_readable() waits without a buffer, and an outbox that was sent keeps no
+//   more than 4 KiB.
+//
+// One timer serves both directions. It is armed for the earlier deadline and stays armed when an operation
+// ends in time: most do, and setting a timer for each would cost more than the operation. When it goes off,
+// it looks whether a deadline has passed, cancels the socket's waits if so, and arms itself again otherwise.
+// Cancelling ends the waits of both directions; the one that still has time waits again.
+//
+// The state lives in an impl that the timer's handler holds weakly. So a handler that is under way when the
+// stream is destroyed finds nothing to do. close() detaches the engine before the descriptor's number can be
+// given to another connection; without that, a late read would take bytes of a stranger.
+
 #include "common/async/stream.hpp"
 
 #include "common/async/stream_impl.hpp"
@@ -22,8 +53,8 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 namespace {
-constexpr std::size_t piece_size = 64u << 10;  // what one turn may move before others get theirs
-constexpr std::size_t least_record = 256;      // what a record counts as at least: it costs, however short
+constexpr std::size_t piece_size = 64u << 10;  // bytes that one turn may move before others get theirs
+constexpr std::size_t least_record = 256;      // a record counts as this at least: short ones cost, too
 constexpr std::size_t kept_outbox = 4u << 10;  // an idle connection keeps no more than this
 }  // namespace
 
@@ -39,7 +70,7 @@ void stream::impl::prepare() {
 
 void stream::impl::arm() {
   const deadline earliest = std::min(read_until, write_until);
-  if (earliest >= armed_until) return;  // it looks again when it goes off
+  if (earliest >= armed_until) return;  // the timer goes off earlier, and is armed again then
   armed_until = earliest;
   watchdog.expires_at(earliest);
   watchdog.async_wait([weak = weak_from_this()](error_code ec) {
@@ -87,7 +118,7 @@ task<void> stream::impl::yield_if_due() {
   co_await asio::post(socket.get_executor(), use_task);
 }
 
-// Returns true while bytes are left that the socket does not take now.
+// Returns true if bytes are left that the socket does not take now.
 result<bool> stream::impl::send_outbox() {
   std::string& outbox = engine->outbox();
   while (sent < outbox.size()) {
@@ -114,7 +145,7 @@ task<result<void>> stream::impl::flush(deadline until) {
   }
 }
 
-// What can be had without waiting: true when something came, the peer ended (got 0), or it failed.
+// Reads without waiting: true when something came or the peer ended (got is 0).
 result<bool> stream::impl::take(std::span<char> to, std::size_t& got) {
   got = 0;
   if (!engine) {
@@ -132,10 +163,11 @@ result<bool> stream::impl::take(std::span<char> to, std::size_t& got) {
     const std::uint64_t before = engine->received();
     step = engine->read(to.data() + got, to.size() - got, piece);
     got += piece;
-    // What comes without data, or in many small records, is work, too.
+    // Records without data and many small records are work, too.
     moved += std::max<std::size_t>(engine->received() - before, least_record);
   }
-  // Reading may have made an answer (a key update, an alert); what does not fit now goes with the next write.
+  // Reading may have produced an answer (a key update, an alert). If the socket is full, the next write sends
+  // it.
   if (!engine->outbox().empty()) (void)send_outbox();
   if (got > 0 || step == tls::engine::step::closed) return true;
   if (step == tls::engine::step::failed) return engine->why();
@@ -160,7 +192,7 @@ task<result<void>> stream::handshake(deadline until, turnstile* turns) {
   impl& s = *impl_;
   if (!s.engine) co_return result<void>();
   if (turns != nullptr) {
-    // Nobody who says nothing takes a turn.
+    // A peer that has sent nothing takes no turn from others.
     if (auto ready = co_await s.wait(direction::read, until); ready.has_error()) co_return ready;
   }
   for (;;) {
@@ -188,7 +220,7 @@ task<result<std::size_t>> stream::read_some(std::span<char> to, deadline until) 
   for (;;) {
     if (s.turn_is_over()) {
       co_await s.yield_if_due();
-      // A peer that always has more ready would never let the deadline be looked at.
+      // Otherwise a peer that always has more ready would keep the deadline from being checked.
       if (until <= std::chrono::steady_clock::now()) co_return s.timed_out(direction::read);
     }
     std::size_t got = 0;
@@ -254,7 +286,8 @@ void stream::close() {
 void stream::as_live_feed(std::chrono::milliseconds patience) {
   error_code ignored;
   impl_->socket.set_option(asio::socket_base::send_buffer_size(32 << 10), ignored);  // the kernel doubles it
-  // What the kernel has not sent yet is older than what we have: an awaited write begins only below this.
+  // Bytes that the kernel has not sent are older than the values that we have. So a write waits until few are
+  // left.
   const int unsent = 4 << 10;
   ::setsockopt(impl_->socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
   const int ms = static_cast<int>(patience.count());

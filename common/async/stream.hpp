@@ -23,11 +23,11 @@ using address_choice = std::function<std::vector<std::size_t>(const std::vector<
 
 /// A TCP connection, plain or under TLS, whose every wait has a deadline. Include from .cpp files only.
 /// One coroutine may read while another writes. A read that timed out may be tried again; after any other
-/// error, and after a write that timed out, the connection is good for nothing but close(). An operation that
-/// finds its data ready does not suspend; after 64 KiB without a wait it lets the rest of the loop run first,
-/// so that one fast peer does not hold up the others, and a read looks at its deadline. Under TLS what counts
-/// are the bytes of the socket, and each record as 256 bytes at least: records without data are work, too.
-/// The stream must outlive its operations: own it in the coroutine that reads, or cancel and await its
+/// error, and after a write that timed out, the connection is usable for nothing but close(). An operation
+/// that finds its data ready does not suspend; after 64 KiB without a wait it lets the rest of the loop run
+/// first, so that one fast peer does not hold up the others, and a read looks at its deadline. Under TLS what
+/// counts are the bytes of the socket, and each record as 256 bytes at least: records without data are work,
+/// too. The stream must outlive its operations: own it in the coroutine that reads, or cancel and await its
 /// coroutines first. Errors: timeout; disconnected; permission (a certificate was refused, by either side);
 /// protocol (no TLS, broken TLS); overloaded (the peer went beyond a bound of tls::engine).
 class stream {

@@ -30,7 +30,7 @@ class answer_slices {
   const response& answer_;
   std::string gathered_;
   std::size_t gather_ = record;  // how much to gather at once
-  bool given_ = false;           // gathered_ was handed out: begin anew
+  bool given_ = false;           // gathered_ was handed out: start again
   std::size_t piece_ = 0;
   std::size_t offset_ = 0;
 };

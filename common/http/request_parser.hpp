@@ -19,7 +19,7 @@ class request_parser {
     head,     ///< request line and headers are not complete
     body,     ///< head() is there, more of the body is to come
     done,     ///< the request is complete; bytes left over begin the next one
-    refused,  ///< see status() and why(); the connection can not go on
+    refused,  ///< see status() and why(); the connection cannot go on
     stopped,  ///< the sink wanted no more
   };
   /// Takes the next piece of the body; false ends the reading.

@@ -33,7 +33,7 @@ result<std::string> read_pem(const std::string& path, std::string_view what) {
       return error{errc::permission,
                    fmt::format("{} {} may not be read by this user: {}", what, path, text.error().message)};
     default:
-      return error{errc::io, fmt::format("{} {} can not be read: {}", what, path, text.error().message)};
+      return error{errc::io, fmt::format("{} {} cannot be read: {}", what, path, text.error().message)};
   }
 }
 
@@ -61,7 +61,7 @@ result<void> use_certificate(SSL_CTX* context, const options& o) {
   X509* const own = chain->front().get();
   const auto refused = [&] {
     return error{errc::invalid_input,
-                 fmt::format("certificate {} can not be used: {}", certificate.name, last_error())};
+                 fmt::format("certificate {} cannot be used: {}", certificate.name, last_error())};
   };
   if (SSL_CTX_use_certificate(context, own) != 1) return refused();
   SSL_CTX_clear_chain_certs(context);
@@ -90,7 +90,7 @@ result<void> use_certificate(SSL_CTX* context, const options& o) {
   }
   if (SSL_CTX_use_PrivateKey(context, key.get()) != 1) {
     return error{errc::invalid_input,
-                 fmt::format("key {} can not be used: {}", key_source.name, last_error())};
+                 fmt::format("key {} cannot be used: {}", key_source.name, last_error())};
   }
   return {};
 }

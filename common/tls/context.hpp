@@ -63,14 +63,14 @@ class context {
   const std::string& trouble() const noexcept { return trouble_; }
   /// Seconds until the own certificate ends; negative when it has. For metrics and warnings.
   long seconds_left() const;
-  /// Less than a tenth of the certificate's time is left: whoever renews it has not done so.
+  /// Less than a tenth of the certificate's time is left: it should have been renewed by now.
   bool ends_soon() const;
 
  private:
   explicit context(options o) : options_(std::move(o)) {}
   options options_;
   std::shared_ptr<SSL_CTX> current_;
-  /// Of certificate, key and authority as last read; nothing: nobody knows what is there.
+  /// Of certificate, key and authority as last read; nothing: they could not be read.
   std::optional<std::array<std::optional<file_stamp>, 3>> stamps_;
   std::string trouble_;
 };

@@ -12,14 +12,14 @@
 
 namespace binnacle::tls {
 
-/// One TLS connection over a non-blocking socket, without waiting: the caller waits (async::stream) and calls
-/// again. It reads from the socket itself; what it writes goes to outbox(), which the caller sends. So a
-/// write never ends half-way, and a reader and a writer may take turns on one connection. Costs about 25 kB a
-/// connection when idle (asio::ssl::stream: 80 kB).
-/// What a peer can make it do is bounded. One call takes at most turn_size bytes of the socket. After the
-/// handshake a peer may send handshake messages (key updates, session tickets, attempts to renegotiate) only
-/// now and then: beyond `most_messages` at once and one a second the connection fails as `overloaded`, and so
-/// does one whose outbox would hold more than most_outbox bytes.
+/// One TLS connection over a non-blocking socket. It never waits: the caller waits (async::stream) and calls
+/// again. It reads from the socket itself. Encrypted bytes go to outbox(), which the caller sends. So a write
+/// never ends half-way, and a reader and a writer may take turns on one connection. Costs about 25 kB a
+/// connection when idle (asio::ssl::stream: 80 kB). engine.cpp begins with the reasoning.
+/// Bounds: one call takes at most turn_size bytes from the socket. After the handshake a peer may send at
+/// most `most_messages` handshake messages at once (key updates, session tickets, attempts to renegotiate),
+/// and one a second. Beyond that the connection fails as `overloaded`, as does one whose outbox would hold
+/// more than most_outbox bytes.
 class engine {
  public:
   /// No honest peer needs more: OpenSSL and Go never change keys by themselves or after 2^24 records, and a
@@ -53,9 +53,10 @@ class engine {
 
   /// Encrypted bytes to be sent in order; the caller erases what it has sent.
   std::string& outbox() noexcept { return outbox_; }
-  /// Bytes taken from the socket wait inside: read() before waiting for the socket.
+  /// Bytes that were taken from the socket wait inside: call read() before waiting for the socket.
   bool buffered() const noexcept;
-  /// The socket has been closed, and its number may be another's by now: nothing is read from it any more.
+  /// The socket has been closed, and its number may belong to another connection now: nothing is read from
+  /// it.
   void detach() noexcept { socket_ = -1; }
   /// Bytes taken from the socket so far.
   std::uint64_t received() const noexcept { return received_; }

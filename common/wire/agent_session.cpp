@@ -85,7 +85,7 @@ auto agent_session::receive(const frame_view& frame, instant now) -> event {
 
 outcome<void> agent_session::tell_time(clock_reading question, instant now) {
   if (state_ != state::streaming) return fault{reason::unexpected_message, "a clock before the welcome"};
-  // Whoever asks and asks and does not read would make us hold all the answers.
+  // A peer that keeps asking and never reads would make us hold all the answers.
   if (output_size() > most_unsent)
     return fault{reason::oversized, "the aggregator asks for the time and takes no answer"};
   question.agent_us = to_ns(now) / 1'000;

@@ -9,7 +9,7 @@ void link_offset::recent_least::add(std::int64_t span, instant at) {
   const std::int64_t bucket = to_ns(at) / bucket_ns;
   std::erase_if(entries_, [&](const entry& e) { return e.bucket <= bucket - buckets; });
   while (!entries_.empty() && entries_.back().span >= span) entries_.pop_back();
-  // What is larger than an entry of the same bucket expires with it, so it can never be the minimum.
+  // A larger span of the same bucket expires together with the entry, so it can never be the minimum.
   if (entries_.empty() || entries_.back().bucket != bucket) entries_.push_back({bucket, span});
 }
 
@@ -19,7 +19,7 @@ void link_offset::begin(std::string_view boot_id) {
   boot_id_ = boot_id;
 }
 
-// Two clocks count up from boot and are far from the ends of the range; a liar's may not be.
+// Honest clocks count up from boot and never overflow here. A lying agent's numbers may.
 bool link_offset::add(std::int64_t sent_at_ns, instant received) {
   constexpr int many = 8;
   constexpr duration pause = std::chrono::seconds(16);
@@ -40,7 +40,7 @@ auto link_offset::heard(instant asked, std::int64_t heard_at_ns, instant receive
     return agreement::yes;
   there_.add(there, received);
   if (!back_.least()) return agreement::yes;
-  // Together they are the time of the way there and back, unless a clock changed its pace.
+  // The sum is the time of the way there and back, which is not negative unless a clock changed its pace.
   const bool wraps = __builtin_add_overflow(*there_.least(), *back_.least(), &both);
   const bool contradict = wraps ? *there_.least() < 0 : duration(both) < -tolerance;
   contradictions_ = contradict ? contradictions_ + 1 : 0;
@@ -57,7 +57,7 @@ auto link_offset::heard(instant asked, std::int64_t heard_at_ns, instant receive
 duration link_offset::offset() const noexcept {
   const auto most = back_.least(), there = there_.least();
   if (!most || !there) return duration(most.value_or(0));
-  // An agent cannot have heard what was not sent yet: then the clocks drift apart, or it lies.
+  // The lower bound cannot exceed the upper one, unless the clocks drift apart or the agent lies.
   return duration(std::min(-*there, *most));
 }
 

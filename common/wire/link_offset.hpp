@@ -9,37 +9,54 @@
 
 namespace binnacle::wire {
 
-/// The difference between the aggregator's boot clock and an agent's, kept per link. What comes from the
-/// agent is received later than it was sent, so received - sentAt is too large, by the least of ten minutes
-/// if the least is taken; on a line that is always full that is what always waits in it. What the agent hears
-/// of us it hears late, so asked - heardAt is too small, by the way there alone, however full the way back
-/// is. Once an agent has told that, it is what counts: an age is never too small, and too large by the
-/// fastest way there of ten minutes. Of an agent that tells nothing (version 1.0) ages are too small by the
-/// fastest way back.
-/// A boot clock can lose time (a machine that was stopped for a snapshot) or be slewed. Then the two bounds
-/// contradict each other: the way there says that the offset is larger than the way back allows. When that
-/// goes beyond a tolerance for some answers in a row, all that was learnt is forgotten and the last answer
-/// begins anew. Memory: two monotonic queues, at most one entry each per bucket of about ten seconds.
+/// The difference between the aggregator's boot clock and an agent's, kept per link. Ages are computed with
+/// it. Pure.
+///
+/// Why it is not simple: agents stamp readings with their own boot clock, because wall clocks jump and
+/// differ. Nothing keeps two boot clocks together. All that can be measured are messages, and each is late by
+/// an unknown time on its way. With offset = our clock - the agent's clock at the same moment:
+///
+///   a batch, agent to aggregator:      received - sent = offset + the way back    so  offset <= received -
+///   sent a question, aggregator to agent:   asked - heard   = offset - the way there   so  offset >= asked -
+///   heard
+///
+/// So batches bound the offset from above and answers to questions bound it from below. The fastest message
+/// of each kind gives the tightest bound. It counts for ten minutes, since clocks drift.
+///
+/// Which bound is used: an offset that is too large makes readings look younger than they are, and policies
+/// would trust old values. Too small an offset makes them look older, which is safe. On a line that is always
+/// full every batch waits for seconds, and the upper bound is wrong by as much; a question travels the other
+/// way, which is not full. So once an agent has answered a question the lower bound counts: an age is never
+/// too small, and too large by no more than the fastest way there of ten minutes. An agent of version 1.0
+/// answers none. Then the upper bound counts, and ages are too small by the fastest way back.
+///
+/// What goes wrong otherwise: a boot clock can lose time (a machine that was stopped for a snapshot) or be
+/// slewed. Then the bounds of ten minutes are of an offset that is no longer true, and ages would be wrong
+/// until they are forgotten. It shows: the lower bound exceeds the upper one. When that goes beyond
+/// `tolerance` for `answers` answers in a row, everything is forgotten and the last answer starts again. One
+/// alone does not count, so that a single odd answer does not throw away ten minutes.
+///
+/// Memory: two monotonic queues, with at most one entry each per bucket of about ten seconds.
 class link_offset {
  public:
   static constexpr duration window = std::chrono::minutes(10);
   static constexpr int buckets = 64;
-  /// What two sound clocks may drift apart within `window`, at the most that a kernel slews (500 ppm), is 300
-  /// ms: that alone starts anew every few minutes, which costs nothing.
+  /// Two sound clocks drift apart by at most 300 ms within `window`, if a kernel slews one as much as it may
+  /// (500 ppm). That alone makes the link start again every few minutes, which costs nothing.
   static constexpr duration tolerance = std::chrono::milliseconds(100);
-  static constexpr int answers = 2;  ///< that contradict, before all is forgotten
+  static constexpr int answers = 2;  ///< in a row that contradict, before everything is forgotten
 
-  /// A session of a node begins; another boot id than before makes the past useless.
+  /// A session of a node begins. With another boot id than before, everything learnt is forgotten.
   void begin(std::string_view boot_id);
 
   /// A batch stamped `sent_at_ns` by the agent's clock was received at `received`. True when it is the eighth
-  /// in a row that comes later than the offset says it could have, beyond the tolerance: a line that is full,
-  /// or a clock that lost time. An answer would tell which; it is not said again within 16 s.
+  /// in a row that is later than the fastest one by more than the tolerance. Then either the line is full or
+  /// a clock lost time, and the caller should ask the agent to find out which. True at most once in 16 s.
   bool add(std::int64_t sent_at_ns, instant received);
 
   enum class agreement { yes, no, restarted };
-  /// What was sent at `asked` reached the agent when its clock showed `heard_at_ns`; its answer came at
-  /// `received`. `no`: the clocks contradict what was learnt, and another answer should come soon.
+  /// A question sent at `asked` reached the agent when its clock showed `heard_at_ns`; the answer came at
+  /// `received`. `no`: the answer contradicts what was learnt, and another one should be asked for soon.
   agreement heard(instant asked, std::int64_t heard_at_ns, instant received);
 
   /// `agent_ns` on this machine's clock, never later than `now`. Call only after add().

@@ -84,7 +84,7 @@ temp_dir::~temp_dir() {
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << text;
-  if (!out.flush()) throw std::runtime_error("can not write " + path);
+  if (!out.flush()) throw std::runtime_error("cannot write " + path);
 }
 
 struct authority::impl {

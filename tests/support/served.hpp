@@ -11,7 +11,7 @@ namespace binnacle::support {
 /// An HTTP server on a loop and thread of its own, from construction to destruction; for the blocking client.
 class served {
  public:
-  /// Listens on 127.0.0.1, any free port. Throws when it can not.
+  /// Listens on 127.0.0.1, any free port. Throws when it cannot.
   explicit served(http::router routes, http::server_options options = {});
   ~served();
   served(const served&) = delete;

@@ -52,8 +52,7 @@ std::optional<bmc_obstacle> obstacle_to(const bmc_options& o) {
   if (!o.device.empty()) {
     if (!there(o.device)) return no_device(o);
     if (::access(o.device.c_str(), R_OK | W_OK) != 0) {
-      return bmc_obstacle{errc::permission,
-                          fmt::format("{} can not be opened: {}", o.device, describe(errno)),
+      return bmc_obstacle{errc::permission, fmt::format("{} cannot be opened: {}", o.device, describe(errno)),
                           "run the agent as root, give its user's group read and write to the device, or run "
                           "binnacle-ipmi as a sidecar (ipmi-socket)"};
     }

@@ -45,7 +45,7 @@ constexpr std::array bare_environment{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_
 
 result<void> check_helper(const std::string& path) {
   if (::access(path.c_str(), X_OK) == 0) return {};
-  return error{errc_of(errno), fmt::format("the helper program {} can not be run: {}; install it beside "
+  return error{errc_of(errno), fmt::format("the helper program {} cannot be run: {}; install it beside "
                                            "binnacle-agent, or say where it is (ipmi-helper)",
                                            path, describe(errno))};
 }
@@ -131,7 +131,7 @@ result<descriptor> dial_helper(const std::string& path) {
   if (::connect(s.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
     return error{
         errc_of(errno),
-        fmt::format("the socket {} of the helper binnacle-ipmi can not be reached: {}: is its container "
+        fmt::format("the socket {} of the helper binnacle-ipmi cannot be reached: {}: is its container "
                     "running, and the folder mounted in both?",
                     path, describe(errno))};
   }

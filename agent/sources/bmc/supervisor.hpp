@@ -64,7 +64,7 @@ class supervisor {
   void taken(std::string message, instant now);
   /// It broke the protocol: it must go.
   void broke(const error& why, instant now);
-  /// It is no more; `how` in words ("status 1", "signal 9").
+  /// The helper has ended; `how` in words ("status 1", "signal 9").
   void gone(std::string_view how, instant now);
   /// What was refused may work now: one that is held back is started. A living one looks at the file itself.
   void credentials_changed(instant now);

@@ -18,7 +18,8 @@ using metrics::member;
 /// How much of the machine a way measures.
 enum reach : unsigned { processors, platform, machine };
 
-/// One way to know a figure: a sum is absent if any part is, a maximum goes on with what is there.
+/// One way to know a figure: a sum is absent if any part is, a maximum goes on with the parts that have a
+/// value.
 struct way {
   std::string_view source;  // the label's value
   std::span<const member> parts;

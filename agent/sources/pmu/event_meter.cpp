@@ -51,7 +51,7 @@ void event_meter::settle(instant now, board& out) {
     return;
   }
   if (scale_ == 1) {
-    // A mantissa holds 138 days of cycles of the largest machines; then it starts anew, as counters may.
+    // A mantissa holds 138 days of cycles of the largest machines; then it starts again, as counters may.
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     out.set(total_series_, static_cast<std::int64_t>(total_ & most));
   } else {

@@ -28,7 +28,7 @@ class event_meter {
   void settle(instant now, board& out);
   /// It could not be opened: absent until parts come.
   void refuse(wire::absence reason, board& out);
-  /// The counters were opened anew: what went by meanwhile is not in the total.
+  /// The counters were opened again: what went by meanwhile is not in the total.
   void restart() noexcept { rate_.restart(); }
 
   /// Why there is no rate of the last read, or none.

@@ -92,7 +92,7 @@ void pmu_source::track(std::vector<counted_event> events) {
   reopen();
 }
 
-// Plans anew; the counters are opened next.
+// Plans again; the counters are opened next.
 void pmu_source::reopen() {
   std::vector<event_places> places;
   for (auto& t : tracked_) {

@@ -40,7 +40,7 @@ class power_counter {
   int error_number() const noexcept { return errno_; }
   /// Energy since it was opened, in µJ.
   powercap_number energy_uj();
-  /// Where that starts anew: at 2^64 counts.
+  /// Where that starts again: at 2^64 counts.
   std::uint64_t range_uj() const noexcept;
 
  private:

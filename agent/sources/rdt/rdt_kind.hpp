@@ -7,7 +7,7 @@
 
 namespace binnacle::agent {
 
-/// Off unless it is named: groups of somebody's own are not looked for unasked.
+/// Off unless it is named: the agent does not look for users' groups unless it is asked to.
 class rdt_kind final : public source_kind {
  public:
   std::string_view name() const noexcept override { return "rdt"; }

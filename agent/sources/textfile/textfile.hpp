@@ -32,7 +32,7 @@ struct textfile_options {
 /// with a rename; one that is empty or ends within a line and has just been written is taken for half
 /// written, and the values before it stand; one that is so for long is told. The age of a series counts from
 /// the last time its file was there and right. A file (or a series of it) that goes is `missing` for ten
-/// minutes, so that policies see an absence rather than a node that never had it, then forgotten, sooner if
+/// minutes, so that policies see an absence rather than a node that never had it, then forgotten, earlier if
 /// new ones need the place; one that another file has now moves there at once.
 class textfile_source final : public source {
  public:

@@ -9,30 +9,30 @@
 
 namespace binnacle::policy {
 
-/// maxNodes and coolDown: how many nodes may carry a strategy's labels at once, and how soon one after
-/// another. Who asks too many waits, in the order of asking. A share is of the known nodes, rounded down, at
-/// least one.
+/// maxNodes and coolDown: how many nodes may carry a strategy's labels at once, and how soon one is labelled
+/// after another. A node that finds no place waits; places go to waiting nodes in the order in which they
+/// asked. A share (20%) is of the known nodes, rounded down, at least one.
 ///
-/// What is labelled stays labelled until its violation ends: when the known nodes become fewer, a share
-/// shrinks for those who ask after that only.
+/// A labelled node keeps its place until its violation ends. When the known nodes become fewer, a share
+/// shrinks only for nodes that ask after that.
 ///
-/// Closed, because another process writes the labels, it gives no place: only adopt() does, for a label that
-/// is seen.
+/// The budget is closed while another process writes the labels. A closed budget gives no places by itself.
+/// Only adopt() then takes one, for a label that is seen on a node.
 class label_budget {
  public:
   label_budget(std::optional<node_limit> most, duration cool_down) : most_(most), cool_down_(cool_down) {}
 
   bool limits() const noexcept { return most_.has_value() || cool_down_ > duration::zero(); }
 
-  /// True if `node` has a place, old or new; else it waits from now on.
+  /// True if `node` has a place, from before or from now on. Otherwise it waits from now on.
   bool ask(store::node_id node, instant now, std::uint32_t known_nodes);
-  /// `node` needs no place (any more) and does not wait. True if a place became free.
+  /// `node` needs no place and does not wait. True if a place became free.
   bool give_back(store::node_id node);
-  /// `node` keeps its place if it has one, and waits no longer if it has none (its data is missing).
+  /// `node` keeps its place if it has one, and stops waiting if it has none: its data is missing.
   void stop_waiting(store::node_id node);
   /// A label found on the node (restart, edited policy): takes a place without waiting.
   void adopt(store::node_id node);
-  /// A label went on, whoever wrote it: the cool-down begins.
+  /// Some process labelled a node: the cool-down begins.
   void given(instant now) noexcept { last_given_ = now; }
 
   void set_open(bool open) noexcept { open_ = open; }
@@ -44,8 +44,8 @@ class label_budget {
 
   /// Gives the longest waiting node a place, if there is one and the cool-down is over.
   std::optional<store::node_id> next(instant now, std::uint32_t known_nodes);
-  /// When next() could succeed without anything else happening: the end of the cool-down, if somebody waits
-  /// for just that.
+  /// When next() could succeed although nothing else happens: the end of the cool-down, if a node waits only
+  /// for that.
   std::optional<instant> next_at(std::uint32_t known_nodes) const noexcept;
 
   /// The cool-down goes on across an edit of the policy.

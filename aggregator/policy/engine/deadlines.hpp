@@ -13,7 +13,7 @@ enum class due : std::uint8_t {
   expiry,     ///< an input's value at a node becomes absent
   cool_down,  ///< a waiting node may get its label
   grace,      ///< a strategy has waited long enough for values that never came
-  give_up,    ///< likewise, at one node
+  give_up,    ///< a strategy has waited long enough for values of one node that never came
 };
 
 struct deadline {
@@ -23,8 +23,8 @@ struct deadline {
   store::node_id node{};
 };
 
-/// The engine's deadlines, earliest first. What is no longer wanted stays in until it is due or pruned: its
-/// owner then says that it does not matter.
+/// The engine's deadlines, earliest first. A deadline that is no longer wanted stays in until it is due or
+/// pruned; its owner then ignores it.
 class deadlines {
  public:
   void push(const deadline& d) {

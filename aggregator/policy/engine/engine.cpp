@@ -1,3 +1,32 @@
+// The policy engine, and why it is built like this.
+//
+//   store column ─→ watched_column ─→ input ─→ strategy_run ─→ verdict cells   (the extender reads them)
+//                   one for each      one for each             ├→ events, conditions (log, status)
+//                   column_spec       staleAfter of its rules  └→ relabel: nodes whose wished labels changed
+//   deadlines ──────────────────────────┴────────┘
+//
+// Samples are pushed: update() is called for every read and touches only the strategies that use the column,
+// at that one node. So a verdict is milliseconds old, and a fleet that does not change costs nothing. What
+// happens because nothing arrives (a value expires, a cool-down ends) comes from one heap of deadlines. Time
+// is an argument everywhere. So a test, or a replay of recorded events, yields the same verdicts each time.
+//
+// Invariants:
+// - Every public call first does what is due (do_what_is_due) and last tells the sink (flush). If an expired
+//   value were still counted when the next one arrives, `for` would go on across the gap, and a frozen label
+//   would not be noticed. And a sink that is told in the middle would see half of a change.
+// - The sink may look at the engine, but not call it back: flush() walks over the lists that a call would
+//   change.
+// - A deadline that no longer matters stays in the heap; its owner says so when it comes up (awaited()).
+//   Removing it from the middle of a heap would cost more. An input has at most one deadline that matters for
+//   each node, so the heap is bounded; set_policies() prunes what belonged to strategies that are gone.
+// - An edit loses nothing. A strategy that did not change keeps its run, and its entry keeps its address,
+//   because runs_ points to it. A changed one is started, takes over the old state and watches its columns
+//   before the old one lets go of them. Otherwise a window that both use would be emptied, and a label would
+//   go off and on.
+// - A verdict cell's address never changes while a published table holds it. Faces read it without a lock.
+// - Serial numbers name runs and inputs in the deadlines. They are never reused, so a deadline of a strategy
+//   that is gone cannot reach another one.
+
 #include "aggregator/policy/engine/engine.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +46,7 @@ engine::~engine() {
 }
 
 void engine::update(store::column_id column, store::node_id node, const store::sample& s, instant now) {
-  // First what time alone has done: between an expired value and this one there was none.
+  // If the last value has expired, there was no value until this one: that comes first.
   do_what_is_due(now);
   const auto found = by_column_.find(index(column));
   if (found != by_column_.end()) {
@@ -151,7 +180,7 @@ void engine::do_what_is_due(instant now) {
   }
 }
 
-/// How long a rule's values are waited for that never came: a whole stale-after.
+/// How long to wait for a rule's values that have never come: a whole stale-after.
 duration engine::patience(const entry& e, std::size_t rule) const {
   const duration own = std::max(options_.patience, columns_.stale_after(e.columns[rule]->from.id));
   return e.inputs[rule]->stale_after().value_or(own);
@@ -161,8 +190,8 @@ void engine::set_patience(entry& e) const {
   for (std::size_t r = 0; r < e.inputs.size(); ++r) e.run->set_patience(r, patience(e, r));
 }
 
-/// When values that never came count as missing: a whole stale-after since the strategy's columns are
-/// watched.
+/// When values that have never come count as missing: a whole stale-after after the strategy's columns began
+/// to be watched.
 instant engine::grace_end(const entry& e) const {
   instant end{};
   for (std::size_t r = 0; r < e.inputs.size(); ++r) end = std::max(end, e.columns[r]->since + patience(e, r));
@@ -200,7 +229,7 @@ void engine::check_conditions_of(const input& i) {
 }
 
 void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
-  // Where another process writes the labels, a node whose label has not been heard of yet is not held.
+  // While another process writes the labels, a node is not held only because its label has not been seen yet.
   const bool held = e.run->count(state::held) > 0 && e.run->open();
   if (all || held != e.said_held) {
     e.said_held = held;
@@ -251,7 +280,7 @@ void engine::flush() {
   std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()),
               nodes.end());  // clang 14 cannot compile ranges::unique
-  // The sink may look but not touch, so nothing is added while it is told.
+  // The sink may look but not call back, so nothing is added to these lists here.
   if (table_changed_) out_.published(table_);
   for (const event& e : context_.events) out_.happened(e);
   for (const condition& c : changed_conditions_) out_.changed(c);

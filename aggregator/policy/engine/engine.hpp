@@ -15,20 +15,20 @@
 namespace binnacle::policy {
 
 struct engine_options {
-  /// Least wait for values that never came, before onMissing: Reject rejects, before a label from before the
-  /// start is given up and before "no node has a value" is said; a rule's staleAfter or a longer stale-after
-  /// of the metric takes its place.
+  /// How long to wait at least for values that have never come: before onMissing: Reject rejects, before a
+  /// label from before the start is given up, and before "no node has a value" is said. A rule's staleAfter,
+  /// or a longer stale-after of the metric, replaces it.
   duration patience = std::chrono::seconds(10);
   /// Namespaces whose policies may label nodes (deschedule, labeling); empty: all.
   std::vector<std::string> label_namespaces;
-  /// In a cluster: only nodes of which set_node_labels() has told can be labelled. Others take no place of
-  /// maxNodes, and count in no share.
+  /// In a cluster: only nodes that set_node_labels() has named can be labelled. Other nodes take no place of
+  /// maxNodes and count in no share.
   bool told_nodes_only = false;
 };
 
-/// The policy engine: samples in, verdicts and wished labels out. Pure: no clock, no socket;
-/// whoever owns it calls it from one thread and keeps one timer for next_deadline(). `now` never goes back
-/// from one call to the next.
+/// The policy engine: samples in, verdicts and wished labels out. Pure: no clock, no socket. Its owner calls
+/// it from one thread and keeps one timer for next_deadline(). `now` never goes back from one call to the
+/// next. engine.cpp begins with the reasoning and the invariants.
 ///
 /// Cost: update() touches only the strategies that read the column, at the one node; it is linear in their
 /// rules. Memory: some tens of bytes per rule and node.
@@ -40,14 +40,13 @@ class engine {
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
 
-  /// Replaces the policies. A strategy that is the same as before keeps its state and its values; an edited
-  /// one starts from what its node labels and values say, so that no label goes off and on; new columns are
-  /// watched before old ones are released. At most one policy per key and one strategy per kind counts: the
-  /// first.
+  /// Replaces the policies. A strategy that did not change keeps its state and its values. A changed one
+  /// starts from what the node's labels and values say, so that no label goes off and on. New columns are
+  /// watched before old ones are released. If a key or a kind of strategy comes twice, the first counts.
   void set_policies(const std::vector<policy>& policies, instant now);
 
-  /// A sample of a watched column, already stored in its shared column. To be called for every read, also
-  /// when the value did not change: `for` and expiry go by it. Samples of columns that are not watched are
+  /// A sample of a watched column, already stored in its shared column. Call it for every read, also when the
+  /// value did not change, because `for` and expiry count reads. Samples of columns that are not watched are
   /// ignored.
   void update(store::column_id column, store::node_id node, const store::sample& s, instant now);
 
@@ -57,21 +56,21 @@ class engine {
   /// The node is deleted, not merely silent: a silent node's values expire by themselves.
   void node_gone(store::node_id node, instant now);
 
-  /// The labels that the node carries now, as far as anyone knows. Best before its first sample. They decide
-  /// what values cannot: hysteresis inside the band, `for` that was over before a restart, and data that is
+  /// The labels that the node is known to carry now. Best called before its first sample. They decide what
+  /// values cannot: hysteresis inside the band, a `for` that was over before a restart, and data that is
   /// still missing.
   void set_node_labels(store::node_id node, const std::map<std::string, std::string>& labels, instant now);
 
-  /// The keys of labels on the node that somebody else gave it, as far as anybody wishes to give them: a
-  /// strategy with maxNodes or coolDown that could give no other label gives the node no place.
+  /// The keys of labels on the node that somebody else has set, among those that strategies want to set. A
+  /// strategy with maxNodes or coolDown that has no other label to give gives the node no place.
   void set_taken_keys(store::node_id node, taken_keys keys, instant now);
 
-  /// Whether this process writes the labels that it wishes for (it does from the beginning: standalone). One
-  /// that does not gives no place of maxNodes and coolDown by itself but follows the labels that it is told
-  /// of, so that it goes on from there when it is to write them.
+  /// Whether this process writes the labels that it wishes for; at the start it does, as standalone. A
+  /// process that does not gives no places of maxNodes and coolDown. Its places follow the labels that it is
+  /// told of, so that it can go on with the same nodes when it becomes the writer.
   void set_writes_labels(bool writes, instant now);
 
-  /// Does what is due. Early and superfluous calls do no harm.
+  /// Does what is due. Calling it too early or too often does no harm.
   void tick(instant now);
   /// When tick() is to be called next; changes with every other call.
   std::optional<instant> next_deadline() const noexcept { return context_.due.next(); }

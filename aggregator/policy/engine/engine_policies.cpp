@@ -9,7 +9,7 @@
 namespace binnacle::policy {
 namespace {
 
-/// What a run goes by: the rules that count.
+/// The strategy with only the rules that count.
 strategy effective(const strategy& s) {
   strategy out = s;
   if (description_of(out.kind).first_rule_only && out.rules.size() > 1) out.rules.resize(1);
@@ -44,7 +44,7 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       e.enforced = enforced;
       e.allowed = may_label(key.name_space);
       e.run->set_dry_run(!e.enforced);
-      // Nobody wrote what the dry run gave: only labels that are there keep their places.
+      // The labels of a dry run were never written, so only labels that are on nodes keep their places.
       if (was_dry && e.enforced) e.run->set_open(false, now, context_);
       e.run->set_open(written_by_us(e), now, context_);
     }
@@ -131,7 +131,7 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   grace(e, now);
 }
 
-/// Judges a node by what the columns hold already.
+/// Judges a node by the values that the columns already hold.
 void engine::seed(entry& e, store::node_id node, instant now) {
   for (std::size_t r = 0; r < e.inputs.size(); ++r) {
     const store::sample s = e.inputs[r]->seen(e.columns[r]->from.values->stored(node));
@@ -174,7 +174,7 @@ input& engine::open_input(const rule& r, watched_column& column, instant now) {
   return fresh;
 }
 
-/// Columns are released last, so that what an edited policy still reads was never let go.
+/// Columns are released last, so that a column that an edited policy still reads is never released.
 void engine::drop_unused() {
   for (auto at = watched_.begin(); at != watched_.end();) {
     watched_column& column = *at->second;

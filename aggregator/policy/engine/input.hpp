@@ -8,8 +8,8 @@
 
 namespace binnacle::policy {
 
-/// A column through the eyes of rules with one staleAfter: at which nodes is there a value, and until when.
-/// Feeds the rules.
+/// A column as rules with one staleAfter see it: which nodes have a value, and until when. Passes samples on
+/// to these rules.
 class input {
  public:
   struct user {
@@ -46,8 +46,7 @@ class input {
  private:
   struct cell {
     instant expires_at{};
-    instant queued_for{};  // due::expiry is under way for then; one that matters per node, so the heap stays
-                           // bounded
+    instant queued_for{};  // when due::expiry comes; only one for each node counts, so the heap is bounded
     bool present = false;
   };
   cell& at(store::node_id node);

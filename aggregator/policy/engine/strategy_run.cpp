@@ -1,3 +1,41 @@
+// One strategy on all nodes, and why it is built like this.
+//
+// A node is judged in four steps. Each step is a part of its own, so that it can be tested alone:
+//
+//   sample ─→ rule_state   one rule at one node: off, pending (`for`), on; hysteresis       rule_state.hpp
+//          ─→ judgement    all rules together: pass, violating, missing or frozen           judge.hpp
+//          ─→ place        may the node carry the label: maxNodes, coolDown, free keys      budget.hpp,
+//          place_for() ─→ labels       which rule gives which label, where several want the same key
+//          label_plan.hpp
+//
+// A strategy that only refuses pods (dontschedule) ends after the judgement: its verdict is what the extender
+// reads. The last two steps are for strategies that label nodes.
+//
+// Two questions are kept apart. Does the node violate the strategy (node_cell::violating)? And does the node
+// carry the label (node_cell::carries, as the Node object says)? The first changes with every sample. The
+// second changes later, when somebody has written a patch, and after a restart it is known before the first.
+//
+// Invariants:
+// - There are never more labels on nodes than places of maxNodes. So a place is taken before the label is
+//   wished for, and is given back when the label has been seen to be gone. It is not given back when the
+//   violation ends: the label is still there then, and another node would get one too many.
+// - No label is touched before the node has had a value since the start (`touched`); until then wishes() says
+//   keep. Otherwise each restart would take all labels off and put them back on.
+// - A label found on a node is what an earlier process knew. inherit() uses it where values decide nothing:
+//   between the target and the clearing threshold, while `for` runs, before the first value. Where another
+//   rule's values explain the label, it says nothing about this rule (explained()). Otherwise one label would
+//   turn on every rule that could have given it.
+// - Missing data changes no label. A value that may still come is waited for (`waiting`), but not for ever:
+//   after a stale-after due::give_up lets the rule count as off. Otherwise a node without a BMC would keep
+//   the label of a BMC rule that was there before a restart.
+// - A replica that does not write labels gives no places (a closed budget): there a place is a label that is
+//   seen. So all replicas know the same places, and the next writer goes on with the same nodes.
+// - Whatever changes wishes() for a node also puts the node into run_context::relabel. A change that does not
+//   leaves a wrong label until the node's next change.
+//
+// Nodes, rule states and winners are three flat arrays indexed by the node's id. Judging a node allocates
+// nothing and costs the same whether the fleet has ten nodes or ten thousand.
+
 #include "aggregator/policy/engine/strategy_run.hpp"
 
 #include <algorithm>
@@ -112,15 +150,14 @@ void strategy_run::watch_knowledge(store::node_id node, const judgement& j, inst
   }
 }
 
-/// Whether the node is to carry the label: a violating node asks for a place, a frozen one keeps what it has.
-/// The place of a node that no longer violates is free when its label is off, not before: there are never
-/// more labels than places.
+/// Whether the node is to carry the label. A violating node asks for a place; a frozen one keeps what it has.
+/// The place of a node that no longer violates becomes free when its label is off, not before.
 bool strategy_run::place_for(store::node_id node, const judgement& j, instant now, run_context& out) {
   const bool wants = j.found.violating && budget_.limits();
   const bool blocked = wants && !can_get_label(node, out);
   if (std::exchange(nodes_[index(node)].blocked, blocked) != blocked) out.relabel.push_back(node);
   if (blocked || (wants && !out.may_label(node))) {
-    // Nobody can give it the label: it violates, and that is all.
+    // The label cannot be written on this node. The node violates, but takes no place from the others.
     budget_.stop_waiting(node);
     if (!nodes_[index(node)].carries) budget_.give_back(node);
     return true;
@@ -187,7 +224,7 @@ void strategy_run::resolve_labels(store::node_id node, bool labelled, instant no
 }
 
 bool strategy_run::explained(store::node_id node, std::size_t rule, const rule_label* label) const noexcept {
-  if (strategy_.op == logic::all_of) return false;  // then a label says of every rule that it was true
+  if (strategy_.op == logic::all_of) return false;  // the label says that every rule was true
   const auto states = rules(node);
   for (std::size_t other = 0; other < states.size(); ++other) {
     if (other == rule || !states[other].explains) continue;
@@ -211,7 +248,8 @@ void strategy_run::inherit(store::node_id node, const std::map<std::string, std:
     rule_state& state = rules(node)[r];
     bool told = descheduled, unexplained = descheduled && !explained(node, r, nullptr);
     if (form_ == label_form::of_rules) {
-      // A contested key holds the winner's value only, so one label that is this rule's is enough.
+      // Where rules contest a key, the node shows only the winner's value. So one label of this rule is
+      // enough.
       for (const auto& l : strategy_.rules[r].labels) {
         if (!carries(labeling_key(key_, l.first), l.second)) continue;
         told = true;
@@ -237,7 +275,7 @@ void strategy_run::set_open(bool open, instant now, run_context& out) {
   if (open == budget_.open()) return;
   budget_.set_open(open);
   if (open) return serve_waiting(now, out);
-  // From here on a place is a label that is there: what was to be written and is not must not be counted on.
+  // From here on a place is a label that is there. A label that was wished for may never be written now.
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
     const store::node_id node{n};
     if (!nodes_[n].alive) continue;

@@ -47,9 +47,10 @@ struct run_context {
   std::vector<bool> told_;  // by node
 };
 
-/// One strategy of one policy on all nodes: rule states, verdicts, labels. Knows nothing of the store but the
-/// columns it reads. Cost: judging a node is linear in the strategy's rules; nothing else depends on the
-/// number of nodes but set-up, the end of the grace and the end of the run.
+/// One strategy of one policy on all nodes: rule states, verdicts, labels. Of the store it knows only the
+/// columns that it reads. strategy_run.cpp begins with the reasoning and the invariants.
+/// Cost: judging a node is linear in the strategy's rules. Set-up, the end of the grace and the end of the
+/// run are linear in the nodes.
 class strategy_run {
  public:
   using columns = std::vector<std::shared_ptr<const store::shared_column>>;
@@ -69,8 +70,8 @@ class strategy_run {
   /// Set by the engine before anything else is called: only what is said about violations depends on it.
   void set_dry_run(bool dry) noexcept { dry_run_ = dry; }
 
-  // A node's values, as the rule sees them (rule::seen). Follow with judge(). Nodes come into being by being
-  // named.
+  // A node's values, as the rule sees them (rule::seen). Follow with judge(). A node that was not known is
+  // added.
   void observe(std::size_t rule, store::node_id node, const store::sample& present);
   void lose(std::size_t rule, store::node_id node);
   void judge(store::node_id node, instant now, run_context& out);
@@ -79,20 +80,20 @@ class strategy_run {
   void set_open(bool open, instant now, run_context& out);
   bool open() const noexcept { return budget_.open(); }
 
-  /// The labels that the node carries: decides what values cannot (restart), and where another process writes
-  /// them, who has a place.
+  /// The labels that the node carries. They decide what values cannot decide yet (after a restart). Where
+  /// another process writes the labels, they also say which nodes have a place.
   void inherit(store::node_id node, const std::map<std::string, std::string>& labels, instant now,
                run_context& out);
   /// The node is gone: its state, its place in the budget.
   void forget(store::node_id node, instant now, run_context& out);
 
-  /// Takes over what an edited strategy knew, before the first observe(). `before` is of the same policy and
-  /// kind. Labels stay, but for those beyond a smaller maxNodes.
+  /// Takes over what the strategy knew before an edit. Call it before the first observe(). `before` is of the
+  /// same policy and kind. Labels stay, except those beyond a smaller maxNodes.
   void carry_over(const strategy_run& before, std::uint32_t known_nodes);
 
   /// Missing data rejects from now on (onMissing: Reject); judge the nodes again.
   void reject_missing() noexcept { rejects_ = true; }
-  /// due::give_up: values of this node that never came in their time count as off.
+  /// due::give_up: rules whose values never came to this node in their time count as off.
   void give_up(store::node_id node, instant now, run_context& out);
   /// due::cool_down, or places became free: labels for those who wait.
   void serve_waiting(instant now, run_context& out);
@@ -114,14 +115,14 @@ class strategy_run {
  private:
   struct node_cell {
     bool alive = false;
-    bool violating = false;     // before the budget has its word
-    bool touched = false;       // a value has been seen since the start: labels may be written
+    bool violating = false;     // by its rules, whatever the budget says
+    bool touched = false;       // a value has been seen since the start, so labels may be written
     bool blind = true;          // judgement::blind
     bool giving_up = false;     // due::give_up is under way
-    bool carries = false;       // a label of this strategy is on the node, as last heard
-    bool blocked = false;       // violating, and all labels that it would get are somebody else's
-    std::uint16_t waiting = 0;  // rules without any value so far, not given up
-    instant waiting_since{};    // the first value of another rule; the epoch: there was none
+    bool carries = false;       // a label of this strategy is on the node, as last told
+    bool blocked = false;       // violating, but others have set the keys of all labels that it would get
+    std::uint16_t waiting = 0;  // rules that have had no value yet and are not given up
+    instant waiting_since{};    // when another rule had its first value; the epoch: none has had one
     state last = state::pass;
   };
 
@@ -142,8 +143,8 @@ class strategy_run {
   void resolve_labels(store::node_id node, bool labelled, instant now, run_context& out);
   void say(store::node_id node, const verdict& v, run_context& out) const;
   using rule_label = decltype(rule::labels)::value_type;
-  /// Whether another rule's values have given that label (null: deschedule's): then it says nothing of
-  /// `rule`.
+  /// Whether another rule's values explain that label (null: deschedule's label). If so, the label says
+  /// nothing about `rule`.
   bool explained(store::node_id node, std::size_t rule, const rule_label* label) const noexcept;
   std::uint16_t winner_of(store::node_id node, std::string_view label) const noexcept;
   std::string rules_text(const verdict& v) const;

@@ -34,8 +34,8 @@ using taken_keys = std::set<std::string, std::less<>>;
 /// to be removed, from whatever node.
 struct label_claims {
   std::set<std::string, std::less<>> keys;    ///< that policies in force may give
-  std::set<std::string, std::less<>> unread;  ///< names of policies that are wrong in part: all of theirs
-  bool no_policies = false;                   ///< there is none at all: nobody's pods are woken any more
+  std::set<std::string, std::less<>> unread;  ///< names of policies that are wrong in part: all their labels
+  bool no_policies = false;                   ///< there is no policy at all, so no pod is woken any more
 
   bool hold(std::string_view label_key) const {
     return keys.contains(label_key) || unread.contains(policy_of(label_key));

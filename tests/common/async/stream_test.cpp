@@ -167,7 +167,7 @@ TEST_SUITE("common/async/stream") {
     });
   }
 
-  TEST_CASE("what can not be reached is named with its address") {
+  TEST_CASE("what cannot be reached is named with its address") {
     support::run([&](async::loop& loop) -> task<void> {
       auto door = async::listener::open(loop, "127.0.0.1", 0, quiet).value();
       const auto port = door.port();

@@ -24,7 +24,7 @@ TEST_SUITE("common/http/answer") {
     CHECK(http::head_of(r, true, false).find("Content-Length") == std::string::npos);
   }
 
-  TEST_CASE("a header value can not become a second header") {
+  TEST_CASE("a header value cannot become a second header") {
     http::response r;
     r.headers = {{"X-Echo", "a\r\nSet-Cookie: b"}};
     CHECK(http::head_of(r, true, false).find("X-Echo: aSet-Cookie: b\r\n") != std::string::npos);
