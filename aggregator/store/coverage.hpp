@@ -1,14 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace binnacle::store {
 
 /// How much of a window's time is known. A value stands for the time since the read before it. Before the
-/// first read, and across a gap, nothing is known. Without a gap inside the window (the usual case) it costs
-/// one comparison and no memory.
+/// first read, and across a gap, nothing is known. Without a gap inside the window (the usual case, also while
+/// a new window fills) it costs a comparison or two and no memory.
 ///
 /// Bounded: when there are more than `most_gaps` gaps, the two oldest are joined, as if both had been where
 /// the later one was. Coverage is then too low for a while, but never too high.
@@ -21,12 +23,11 @@ class coverage {
 
   /// A read at `at_us`, later than the one before. `gap`: nothing is known of the time since then.
   void add(std::int64_t at_us, bool gap) {
-    if (!begun_) {
-      gaps_.push_back({at_us - length_us_, at_us});
+    if (newest_us_ == never) {
+      known_since_us_ = at_us;
     } else if (gap) {
       gaps_.push_back({newest_us_, at_us});
     }
-    begun_ = true;
     newest_us_ = at_us;
     if (gaps_.empty()) return;
     std::size_t over = 0;
@@ -45,18 +46,18 @@ class coverage {
   /// The percentage of the window up to the newest read that is unknown, rounded up; 100 before the first
   /// read.
   std::uint8_t unknown_percent() const noexcept {
-    if (!begun_) return 100;
-    if (gaps_.empty()) return 0;
-    std::int64_t unknown_us = 0;
+    if (newest_us_ == never) return 100;
     const std::int64_t from = newest_us_ - length_us_;
-    for (const span& g : gaps_) unknown_us += g.end_us - (g.begin_us > from ? g.begin_us : from);
+    if (gaps_.empty() && known_since_us_ <= from) return 0;
+    std::int64_t unknown_us = std::max<std::int64_t>(known_since_us_ - from, 0);
+    for (const span& g : gaps_) unknown_us += g.end_us - std::max(g.begin_us, from);
     // A week in microseconds times a hundred is far from overflowing.
     return static_cast<std::uint8_t>((unknown_us * 100 + length_us_ - 1) / length_us_);
   }
 
   /// The clock of what is measured went back: everything starts again.
   void clear() noexcept {
-    begun_ = false;
+    newest_us_ = never;
     gaps_.clear();
   }
 
@@ -64,10 +65,12 @@ class coverage {
   struct span {
     std::int64_t begin_us, end_us;
   };
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
+
   std::int64_t length_us_;
-  std::int64_t newest_us_ = 0;
-  bool begun_ = false;
-  std::vector<span> gaps_;  // by time; each ends inside the window
+  std::int64_t newest_us_ = never;   // the newest read
+  std::int64_t known_since_us_ = 0;  // the first read
+  std::vector<span> gaps_;           // by time; each ends inside the window
 };
 
 }  // namespace binnacle::store

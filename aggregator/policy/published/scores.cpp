@@ -26,6 +26,8 @@ constexpr auto powers_of_ten = [] {
 /// among them, so that everyday values are whole doubles and the arithmetic below is exact. NaN: no value.
 struct goodness {
   std::vector<double> of;
+  double best = -std::numeric_limits<double>::infinity();
+  double worst = std::numeric_limits<double>::infinity();
   double largest_magnitude = 0;
   int finest = 18;  // exponent of the unit
 };
@@ -44,12 +46,17 @@ goodness weigh(std::span<const std::optional<decimal>> values, const preference&
       shift >= 0 ? static_cast<double>(better.target.nano) * powers_of_ten[static_cast<std::size_t>(shift)]
                  : static_cast<double>(better.target.nano) / powers_of_ten[static_cast<std::size_t>(-shift)];
   const direction wanted = towards(better.op);
-  goodness out{std::vector<double>(values.size(), none), 0, finest};
+  goodness out{.of = std::vector<double>(values.size(), none), .finest = finest};
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i]) continue;
     const double v = in_units(*values[i], finest);
+    const double g = wanted == direction::larger    ? v
+                     : wanted == direction::smaller ? -v
+                                                    : -std::abs(v - target);
+    out.of[i] = g;
+    out.best = std::max(out.best, g);
+    out.worst = std::min(out.worst, g);
     out.largest_magnitude = std::max(out.largest_magnitude, std::abs(v));
-    out.of[i] = wanted == direction::larger ? v : wanted == direction::smaller ? -v : -std::abs(v - target);
   }
   return out;
 }
@@ -60,17 +67,32 @@ struct believable_range {
   double best = std::numeric_limits<double>::infinity();
 };
 
-believable_range believable(const std::vector<double>& good) {
+/// Whether more than `few` of `some` lie near either end of the whole range. Then the percentiles are at most
+/// 0.3 of the range away from its ends and at least 0.4 of it apart, so nothing is beyond them by as much
+/// again. This is the usual case, and costs a tenth of selecting the percentiles.
+bool crowded_at_both_ends(const std::vector<double>& some, const goodness& all, std::size_t few) {
+  const double margin = 0.3 * (all.best - all.worst);
+  const double high = all.best - margin, low = all.worst + margin;
+  std::size_t near_best = 0, near_worst = 0;
+  for (const double g : some) {
+    near_best += g >= high ? 1 : 0;
+    near_worst += g <= low ? 1 : 0;
+  }
+  return near_best > few && near_worst > few;
+}
+
+believable_range believable(const goodness& good) {
   constexpr std::size_t most = 512, cut = 20;  // a twentieth at either end
   std::vector<double> some;
   some.reserve(most);
-  const std::size_t step = (good.size() + most - 1) / most;
-  for (std::size_t i = 0; i < good.size(); i += step) {
-    if (!std::isnan(good[i])) some.push_back(good[i]);
+  const std::size_t step = (good.of.size() + most - 1) / most;
+  for (std::size_t i = 0; i < good.of.size(); i += step) {
+    if (!std::isnan(good.of[i])) some.push_back(good.of[i]);
   }
-  if (some.size() < least_for_a_range) return {};
-  const auto low = some.begin() + static_cast<std::ptrdiff_t>(some.size() / cut);
-  const auto high = some.end() - 1 - static_cast<std::ptrdiff_t>(some.size() / cut);
+  const std::size_t few = some.size() / cut;
+  if (some.size() < least_for_a_range || crowded_at_both_ends(some, good, few)) return {};
+  const auto low = some.begin() + static_cast<std::ptrdiff_t>(few);
+  const auto high = some.end() - 1 - static_cast<std::ptrdiff_t>(few);
   std::nth_element(some.begin(), low, some.end());
   std::nth_element(low + 1, high, some.end());
   // Where nearly all are equal, what is a little off is no lie: as noise it counts from 5 % on.
@@ -93,25 +115,17 @@ bool could_be_worse(comparison op, store::certainty sure) noexcept {
 std::vector<std::uint32_t> score_by_value(std::span<const std::optional<decimal>> values,
                                           const preference& better, std::span<std::uint8_t> scores) {
   goodness good = weigh(values, better);
-  const believable_range ends = believable(good.of);
   std::vector<std::uint32_t> beyond;
-  double best = -std::numeric_limits<double>::infinity();
-  double worst = std::numeric_limits<double>::infinity();
-  for (const double g : good.of) {
-    if (std::isnan(g)) continue;
-    best = std::max(best, g);
-    worst = std::min(worst, g);
-  }
-  if (best > ends.best || worst < ends.worst) {
-    best = std::min(best, ends.best);
-    worst = std::max(worst, ends.worst);
+  if (const believable_range ends = believable(good); good.best > ends.best || good.worst < ends.worst) {
+    good.best = std::min(good.best, ends.best);
+    good.worst = std::max(good.worst, ends.worst);
     good.largest_magnitude = 0;
     for (std::uint32_t i = 0; i < values.size(); ++i) {
       if (!values[i]) continue;
       double& g = good.of[i];
-      if (g > best || g < worst) {
+      if (g > good.best || g < good.worst) {
         beyond.push_back(i);
-        g = std::clamp(g, worst, best);
+        g = std::clamp(g, good.worst, good.best);
       } else {
         good.largest_magnitude =
             std::max(good.largest_magnitude, std::abs(in_units(*values[i], good.finest)));
@@ -119,15 +133,16 @@ std::vector<std::uint32_t> score_by_value(std::span<const std::optional<decimal>
     }
   }
   // Both sides times 20: the floor of 5 % is then a whole number too.
-  const double spread = std::max(20 * (best - worst), good.largest_magnitude);
+  const double spread = std::max(20 * (good.best - good.worst), good.largest_magnitude);
   for (std::size_t i = 0; i < scores.size(); ++i) {
     const double g = good.of[i];
     if (std::isnan(g)) {
       scores[i] = 0;
       continue;
     }
-    const double below_best = spread > 0 ? 20.0 * top_score * (best - g) / spread : 0.0;
-    scores[i] = static_cast<std::uint8_t>(std::floor(top_score - below_best + 0.5));
+    const double below_best = spread > 0 ? 20.0 * top_score * (good.best - g) / spread : 0.0;
+    // Never below zero, so cutting off is rounding down; std::floor is a call on x86-64 without SSE 4.1.
+    scores[i] = static_cast<std::uint8_t>(top_score - below_best + 0.5);
   }
   return beyond;
 }
