@@ -26,11 +26,12 @@ class link_plan {
   std::size_t slots() const noexcept { return slots_.size(); }
   std::size_t address_of(std::size_t slot) const noexcept { return slot % addresses_; }
   bool may_dial(std::size_t slot) const noexcept;
-  /// Which of the addresses that a slot's name has now it is to try, and in which order: those that nobody is
-  /// at and that did not lead to a replica with a link, what was tried longest ago first. One of the others
-  /// comes last if there are none of these, or now and then while dials bring no further replica: the free
-  /// one may be dead (a name with an IPv6 address that nobody serves), and the other a load balancer, which
-  /// may lead elsewhere this time. An address that is known to lead to several replicas is always free.
+  /// Which of the addresses that a slot's name has now it is to try, and in which order. First come the free
+  /// addresses: no slot is connected there, and they did not lead to a replica that has a link. The one that
+  /// was tried longest ago comes first. One of the other addresses comes last if there is no free one, and
+  /// sometimes while dials bring no further replica. The free one may be dead (an IPv6 address that nobody
+  /// serves), and the other may be a load balancer that leads to another replica this time. An address that
+  /// is known to lead to several replicas is always free.
   std::vector<std::size_t> choose(std::size_t slot, const std::vector<std::string>& addresses);
 
   /// A session of `slot` was welcomed. Gives the slot whose link to that replica is now superseded, if any.

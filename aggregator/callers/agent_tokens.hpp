@@ -29,13 +29,13 @@ class agent_tokens {
  public:
   struct answer {
     kube::token_verdict verdict;
-    instant ends{};  ///< when the token is over
+    instant ends{};  ///< when the token expires
   };
   using then = std::function<void(result<answer>)>;
   struct counters {
     std::uint64_t asked = 0;        ///< TokenReviews
-    std::uint64_t remembered = 0;   ///< answered without one
-    std::uint64_t vouched = 0;      ///< by what was said before, the API server being away
+    std::uint64_t remembered = 0;   ///< answered from memory
+    std::uint64_t vouched = 0;      ///< answered from memory, because the API server was away
     std::uint64_t failed = 0;       ///< not answered
     std::uint64_t turned_away = 0;  ///< the queue was full
   };

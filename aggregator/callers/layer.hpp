@@ -16,9 +16,9 @@ namespace binnacle::callers {
 /// extension-apiserver-authentication of kube-system. Source: kubernetes.io, "Configure the Aggregation
 /// Layer".
 struct layer {
-  std::shared_ptr<const tls::authorities> clients;  ///< sign the cluster's users; null: nobody does
+  std::shared_ptr<const tls::authorities> clients;  ///< sign the cluster's users; null: no authority does
   std::shared_ptr<const tls::authorities>
-      front_proxy;                       ///< sign the API server's own certificate; null likewise
+      front_proxy;                       ///< sign the API server's own certificate; null: no authority does
   std::vector<std::string> proxy_names;  ///< common names that it may have; empty: any
   /// Names of the headers in which it says who asks, lower-cased.
   std::vector<std::string> user_headers, uid_headers, group_headers, extra_prefixes;

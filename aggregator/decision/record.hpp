@@ -17,12 +17,12 @@ namespace binnacle::decision {
 
 enum class verb : std::uint8_t { filter, prioritize };
 
-/// How the whole question was settled.
+/// How the whole call was decided.
 enum class outcome : std::uint8_t {
   decided,      ///< by the policy
   no_label,     ///< the pod has no telemetry-policy label: every node passes, no scores
-  no_policy,    ///< the label names a policy that the pod's namespace does not have: likewise
-  no_strategy,  ///< the policy has no strategy that yields what the verb asks for: likewise
+  no_policy,    ///< the label names a policy that the pod's namespace does not have: as no_label
+  no_strategy,  ///< the policy has no strategy that yields what the verb asks for: as no_label
   no_data,  ///< the aggregator knows no value for any candidate (start, cut-off): every node passes, scores 0
 };
 inline constexpr std::size_t outcomes = 5;

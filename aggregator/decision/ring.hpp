@@ -37,7 +37,7 @@ class node_names {
   std::vector<std::string> names_;
 };
 
-/// Which decisions one wants to see; empty members match all.
+/// Which decisions are wanted; empty members match all.
 struct query {
   std::string pod;  ///< part of the name; with a '/', the beginning of "namespace/name"; or a whole pod UID
   std::string policy;    ///< "namespace/name" or a bare name
@@ -57,13 +57,13 @@ class ring {
  public:
   explicit ring(ring_limits limits = {}) : limits_(limits) {}
 
-  /// Who is shown every decision when it is made, whole.
+  /// Called with every decision when it is made, with all its candidates.
   void set_observer(std::function<void(const record&)> seen) { observer_ = std::move(seen); }
 
   /// Keeps `r` and gives it its id. A record larger than twice record_limit() keeps its totals but loses its
   /// candidates.
   std::uint64_t add(record r);
-  /// Bytes that one record's candidates should not exceed: whoever makes records lists no more.
+  /// Bytes that one record's candidates should not exceed. The maker of a record lists no more.
   std::size_t record_limit() const noexcept { return limits_.bytes / 8; }
 
   /// Newest first. The pointers are valid until the next add().

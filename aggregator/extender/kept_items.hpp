@@ -8,8 +8,9 @@
 namespace binnacle::extender {
 
 /// The raw JSON of node objects that go back to the scheduler, separated by commas, in pieces of about a
-/// megabyte: what an item turns out to be is known only at its end, so its bytes are added as they come and
-/// taken back if it is refused. Nothing is ever copied together; the pieces are the answer's body.
+/// megabyte. Whether a node is refused is known only at the end of its object. So its bytes are added as they
+/// come, and taken back if it is refused. Nothing is copied into one buffer; the pieces are the answer's
+/// body.
 class kept_items {
  public:
   /// `head` goes in front of the first item.
@@ -19,7 +20,7 @@ class kept_items {
   void append(std::string_view bytes);
   /// The current item stays; the next append() begins another.
   void keep();
-  /// The current item goes.
+  /// The current item is taken back.
   void drop();
 
   std::size_t count() const noexcept { return count_; }

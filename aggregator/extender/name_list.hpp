@@ -27,13 +27,13 @@ class name_list {
         {static_cast<std::uint32_t>(text_.size() + offset), static_cast<std::uint16_t>(length), true});
   }
   void add_text(std::string_view text) { text_ += text; }
-  /// The name that was added last goes.
+  /// Removes the name that was added last.
   void remove_last() {
     text_.resize(refs_.back().offset);
     refs_.pop_back();
   }
-  /// Those for whose place `gone` is true go; it is asked of all of them, in order, before any goes. Their
-  /// text stays.
+  /// Removes the names for whose place `gone` is true. It is asked about all of them, in order, before any is
+  /// removed. Their text stays.
   template <class Gone>
   void remove_if(Gone gone) {
     std::vector<std::size_t> places;

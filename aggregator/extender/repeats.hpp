@@ -8,9 +8,9 @@
 
 namespace binnacle::extender {
 
-/// Finds names that come again in a list: a scheduler names a node once, and each is answered once whoever
-/// asks. Holds places in the list, 8 to 16 bytes a name, so that 5,000 of them stay in the processor's cache;
-/// the list keeps the text. For lists of up to `most` names.
+/// Finds names that come twice in a list. A scheduler names each node once, but another caller may not, and
+/// each node is answered once. Holds places in the list, 8 to 16 bytes a name, so that 5,000 of them stay in
+/// the processor's cache; the list keeps the text. For lists of up to `most` names.
 class repeats {
  public:
   static constexpr std::size_t most = (1u << 17) - 1;

@@ -17,7 +17,7 @@ struct selection {
   std::shared_ptr<const policy::published_policy> policy;
   const policy::published_strategy* strategy =
       nullptr;  ///< into `policy`, with at least one rule; null unless how is decided
-  std::shared_ptr<const decision::policy_facts> facts;  ///< null likewise
+  std::shared_ptr<const decision::policy_facts> facts;  ///< null unless how is decided
 
   bool dry_run() const noexcept { return policy && policy->how == policy::mode::dry_run; }
 };

@@ -19,12 +19,12 @@ class credentials {
   static result<std::shared_ptr<credentials>> open(access to, logger log);
   ~credentials();
 
-  /// Brings them up to date: reads the file, or runs the plug-in, when what is there may be over. What goes
-  /// wrong is logged once; what was there stays in use. The plug-in runs by itself, for 30 s at most: cut off
-  /// after a caller's few seconds it would never give anything. Callers wait for it until `until`. Errors:
-  /// timeout, when it has not ended by then.
+  /// Brings the credentials up to date: reads the file, or runs the plug-in, if they may have expired. A
+  /// failure is logged once, and the old credentials stay in use. The plug-in runs for 30 s at most, however
+  /// long a caller waits: if it were ended after a caller's few seconds it might never give anything. Callers
+  /// wait for it until `until`. Errors: timeout, if it has not ended by then.
   async::task<result<void>> refresh(async::deadline until);
-  /// The server answered 401. True: another try may end better.
+  /// The server answered 401. True: it is worth trying again.
   bool refused();
 
   /// The bearer token, or empty.

@@ -18,13 +18,13 @@ class token_cache {
   /// hour, so a minute is early enough. Source: kubernetes.io, "Service account token volume projection".
   static constexpr duration file_freshness = std::chrono::seconds(60);
 
-  /// Nobody knows whether the token is still right: read it, then say what came.
+  /// The token may have changed: read it, then call one of the next three.
   bool is_due(instant now) const noexcept { return !fresh_until_ || now >= *fresh_until_; }
   /// White space around the token is dropped. Errors: invalid_input (empty, or no text for a header).
   result<void> took(std::string token, instant fresh_until);
-  /// There is no token, and what there is instead is right until then.
+  /// There is no token; the credentials used instead of one are good until then.
   void keep(instant fresh_until) { fresh_until_ = fresh_until; }
-  /// It could not be read: the one there is stays, and is asked for again after a few seconds.
+  /// The token could not be read: the old one stays, and is read again after a few seconds.
   void failed(instant now) { fresh_until_ = now + std::chrono::seconds(5); }
   /// The server answered 401.
   void refused() { fresh_until_.reset(); }

@@ -17,13 +17,13 @@ namespace binnacle::agent {
 ///
 ///   waiting → starting → greeting → talking → ending → waiting …
 ///
-/// There is never more than one: the next is started only when the last is gone, since one that hangs in the
-/// kernel cannot be killed, and another would hang beside it.
+/// There is never more than one helper: the next is started only when the last one has ended. A helper that
+/// hangs in the kernel cannot be killed, and another one would hang beside it.
 class supervisor {
  public:
   struct settings {
-    /// Whether it is our child. A sidecar's BMC is its own business: it is dialled again in any case, and
-    /// only a child is held back after a refused password.
+    /// Whether the helper is our child. Only a child is held back after a refused password. A sidecar decides
+    /// that by itself, so it is always dialled again.
     bool child = true;
     duration hello_within = std::chrono::seconds(10);  ///< of its start
     duration ping_every = std::chrono::seconds(5);

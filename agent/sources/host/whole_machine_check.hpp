@@ -19,10 +19,11 @@ enum class disbelief : unsigned char {
 /// Whether a figure of the whole machine (DCMI, its supplies, psys) can be true beside what RAPL says of its
 /// packages and memory: they are part of it, counted in hardware every millisecond. Pure.
 ///
-/// The two are not read at the same moment, and a BMC says the mean of a time of its own, so after a step of
-/// the load they differ for a while: a figure that has been believed is set aside only when it contradicts
-/// without a break for `below_for`, and a figure that was set aside is believed again when it has fitted
-/// without a break for `back_after`. The first comparison counts at once, since nothing was believed before.
+/// The two are not read at the same moment, and a BMC gives the mean over a window of its own. So they differ
+/// for a while after a step of the load. A figure that was believed is set aside only when it has
+/// contradicted without a break for `below_for`. A figure that was set aside is believed again when it has
+/// agreed without a break for `back_after`. The first comparison counts at once, because nothing was believed
+/// before.
 class whole_machine_check {
  public:
   struct settings {

@@ -8,9 +8,10 @@
 
 namespace binnacle::policy {
 
-/// What `binnacle policy lint` says about a file: every problem of reading it, and hints about policies that
-/// are right and may not do what was meant: unknown metrics, watts without a window, targets out of any
-/// range, thresholds without hysteresis or in the wrong order, rules that can never or always hold. By line.
+/// What `binnacle policy lint` says about a file, in the order of its lines: every problem of reading it, and
+/// hints about policies that are valid but may not do what was meant. These are unknown metrics, watts
+/// without a window, impossible targets, thresholds without hysteresis or in the wrong order, and rules that
+/// are never or always true.
 std::vector<problem> lint(const std::string& file, std::string_view text);
 
 /// The hints for one policy.
