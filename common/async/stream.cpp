@@ -139,7 +139,8 @@ result<bool> stream::impl::send_outbox() {
 task<result<void>> stream::impl::flush(deadline until) {
   for (;;) {
     const auto left = send_outbox();
-    if (left.has_error()) co_return left.error();
+    // A peer that refuses our certificate says so and closes. We may find the closed connection first.
+    if (left.has_error()) co_return engine->was_refused() ? engine->why() : left.error();
     if (!*left) co_return result<void>();
     if (auto ready = co_await wait(direction::write, until); ready.has_error()) co_return ready;
   }

@@ -149,6 +149,17 @@ engine::step engine::read(char* to, std::size_t room, std::size_t& got) {
   return judge(SSL_read_ex(ssl_, to, room, &got), "reading");
 }
 
+bool engine::was_refused() {
+  if (!has_failed_) {
+    ERR_clear_error();
+    turn_left_ = turn_size;
+    char next = 0;
+    std::size_t got = 0;
+    (void)judge(SSL_peek_ex(ssl_, &next, 1, &got), "reading");
+  }
+  return has_failed_ && why_.code == errc::permission;
+}
+
 engine::step engine::write(std::string_view text) {
   if (has_failed_) return step::failed;
   if (text.empty()) return step::done;

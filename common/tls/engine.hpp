@@ -46,6 +46,10 @@ class engine {
   step handshake();
   /// At most one record (16 KiB) a call; `got` > 0 when done.
   step read(char* to, std::size_t room, std::size_t& got);
+  /// For a caller whose write found the connection broken: did the peer refuse us with an alert about
+  /// certificates, which waits unread? Then why() has the reason, and true is returned. Data that came before
+  /// it stays to be read.
+  bool was_refused();
   /// Encrypts all of `text` into outbox().
   step write(std::string_view text);
   /// Puts close_notify into outbox().

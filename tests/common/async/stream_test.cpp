@@ -76,6 +76,14 @@ task<void> send_all(async::stream& to, std::string text) {
   CHECK(sent.has_value());
 }
 
+/// Refuses a client whose certificate its TLS does not take.
+task<void> refuse_once(async::listener& door, std::shared_ptr<SSL_CTX> tls) {
+  auto socket = co_await door.accept();
+  async::stream peer(std::move(*socket), tls, tls::role::server);
+  auto shaken = co_await peer.handshake(within(15s));
+  CHECK(shaken.has_error());
+}
+
 /// Keeps the socket full until the peer goes.
 task<void> pour(async::listener& door) {
   auto socket = co_await door.accept();
@@ -129,6 +137,35 @@ TEST_SUITE("common/async/stream") {
       });
       CHECK(saw_end);
     }
+  }
+
+  TEST_CASE(
+      "a write to a peer that has refused our certificate and gone says so, and not only that it broke") {
+    const support::temp_dir dir;
+    support::authority ca(dir, "ca"), strangers(dir, "strangers");
+    support::wanted node;
+    node.common_name = "agent";
+    auto pem = strangers.issue("n1", node);
+    pem.authority = ca.certificate();
+    const auto server =
+        tls::context::load({tls::role::server, ca.issue_server(), tls::client_certificate::required}).value();
+    const auto client = tls::context::load({tls::role::client, pem, tls::client_certificate::none}).value();
+    support::run([&](async::loop& loop) -> task<void> {
+      auto door = async::listener::open(loop, "127.0.0.1", 0, quiet).value();
+      async::task_group group(loop, quiet);
+      group.spawn("refuser", refuse_once(door, server->current()));
+      auto peer =
+          co_await async::connect("127.0.0.1", door.port(), client->current(), "localhost", within(15s));
+      REQUIRE_MESSAGE(peer.has_value(), peer.error().message);  // TLS 1.3: the refusal comes later
+      CHECK(co_await group.wait(within(15s)));                  // and the peer has gone
+      result<void> sent;
+      // The first write may still be taken by the kernel.
+      for (int i = 0; i < 10 && sent; ++i) sent = co_await peer->write("GET", within(15s));
+      REQUIRE(sent.has_error());
+      CHECK(sent.error().code == errc::permission);
+      CAPTURE(sent.error().message);
+      CHECK(sent.error().message.find("not signed by a CA that it trusts") != std::string::npos);
+    });
   }
 
   TEST_CASE("a read that times out says so and can be tried again") {
