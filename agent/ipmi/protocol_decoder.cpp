@@ -105,7 +105,7 @@ class fields {
   template <class Any, class Message>
   result<Any> end(Message message) {
     if (!ok()) return broken(std::move(wrong_));
-    return Any(std::move(message));
+    return {boost::system::in_place_value, std::move(message)};
   }
 
  private:

@@ -127,7 +127,7 @@ outcome<catalog> read(schema::Catalog::Reader from, omissions& left_out) {
     auto fine = check(c.groups.back());
     sound_groups.push_back(fine.has_value());
     if (fine.has_value()) continue;
-    left_out.add(std::move(fine.error()));
+    left_out.add(fine.error());
     c.groups.back() = {"unknown", {}};
   }
 
@@ -181,7 +181,7 @@ outcome<catalog> read(schema::Catalog::Reader from, omissions& left_out) {
     auto fine = read_one(s, c.series.emplace_back());
     if (total > max_catalogue_text) return too_large(total, "bytes of text", max_catalogue_text);
     if (fine.has_value()) continue;
-    left_out.add(std::move(fine.error()));
+    left_out.add(fine.error());
     c.series.back() = {};  // its index stays, by which batches name the others
   }
   return c;

@@ -14,7 +14,7 @@ outcome<std::optional<message>> session::read(const frame_view& frame) {
   auto decoded = decode(frame, scratch_, left_out_);
   if (decoded.has_value()) return std::optional<message>(std::move(*decoded));
   if (!is_dispensable(frame.kind)) return decoded.error();
-  left_out_.add(std::move(decoded.error()));
+  left_out_.add(decoded.error());
   return std::optional<message>();
 }
 

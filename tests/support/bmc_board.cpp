@@ -23,6 +23,13 @@ std::string bits(const std::vector<unsigned>& set) {
   return text;
 }
 
+// The number that ipmi_sim reads from a state sensor's file: a bit for each state.
+unsigned as_number(const std::vector<unsigned>& set) {
+  unsigned number = 0;
+  for (const auto n : set) number |= 1u << n;
+  return number;
+}
+
 // What ipmi_sim(1) reads with -c: the channels and the users.
 std::string lan_conf(const board_spec& board, const bmc_ports& ports, const std::string& folder) {
   std::string text = "name \"board\"\nset_working_mc 0x20\n";
@@ -70,8 +77,9 @@ std::string emulator_commands(const board_spec& board, const std::string& folder
         s.number);
   }
   for (const auto& s : board.states) {
-    text += fmt::format("sensor_add 0x20 0 {} 0x08 0x6f\n", s.number);
-    for (const auto bit : s.asserted) text += fmt::format("sensor_set_bit 0x20 0 {} {} 1 0\n", s.number, bit);
+    // From a file, too: OpenIPMI 2.0.37 answers "no response" (0xce) for a sensor that it has never polled.
+    text += fmt::format("sensor_add 0x20 0 {} 0x08 0x6f poll 100 file \"{}/{}\" base=10\n", s.number, folder,
+                        value_file(s.name));
     const auto known = bits(s.states);
     text += fmt::format("sensor_set_event_support 0x20 0 {} enable scanning per-state {} {} {} {}\n",
                         s.number, known, known, known, known);
@@ -143,6 +151,8 @@ void write_board(const std::string& folder, const board_spec& board, const bmc_p
   write(folder + "/board.sdrs", records(board));
   for (const auto& s : board.sensors)
     write(folder + "/" + value_file(s.name), std::to_string(s.value) + "\n");
+  for (const auto& s : board.states)
+    write(folder + "/" + value_file(s.name), std::to_string(as_number(s.asserted)) + "\n");
   if (board.dcmi_watts) write(folder + "/values/dcmi_watts", std::to_string(*board.dcmi_watts) + "\n");
   // Where ipmi_sim looks for the compiled records of a BMC of this name; read only with persist_sdr.
   const auto compiled = folder + "/state/ipmi_sim/board/sdr.20.main";
