@@ -134,7 +134,7 @@ class Processes:
         self.processes[name] = process
         return process
 
-    def end(self, name, number=signal.SIGTERM, seconds=10):
+    def end(self, name, number=signal.SIGTERM, seconds=60):
         """Ends one program; its exit status."""
         process = self.processes.pop(name)
         if process.poll() is None:

@@ -19,7 +19,7 @@ MACHINES = HERE.parent / "data/machines"
 A_USER = "65534"
 PATIENCE = 10  # times the limit of `meson test`: the machine may be busy
 # Component tests that take longer than a quarter of a minute: in other surroundings with --full only.
-SLOW = {"ipmi-helper", "agent-bmc-program", "ingest", "callers", "kube_component"}
+SLOW = {"ipmi-helper", "ipmi-helper-in-band", "ipmi-helper-lan", "agent-bmc-program", "ingest", "callers", "kube_component"}
 
 
 def surroundings(folder):

@@ -19,7 +19,7 @@ import unittest
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS.parent / "scripts"), str(TESTS / "integration")]
 from line import Line, server_name  # noqa: E402  (the path comes first)
-from loop_test import METRIC, policy, rule  # noqa: E402
+from loop import METRIC, policy, rule  # noqa: E402
 from site_behind import Site, missing  # noqa: E402
 from trial import ROOT, Trial, pod, run_tests  # noqa: E402
 
