@@ -228,7 +228,7 @@ class SilentConnections(Hostile):
         self.asked_again(health, scheduler)
         self.assert_served(livez=health, filter=scheduler)
         self.assertEqual(self.trial.ask("metrics", "/apis/custom.metrics.k8s.io/v1beta2")[0], 200)
-        self.assertNotIn("can not accept connections", self.trial.log("aggregator"))
+        self.assertNotIn("cannot accept connections", self.trial.log("aggregator"))
         self.assert_the_agent_stayed()
 
     def test_a_program_may_open_as_many_files_as_the_hard_limit_says(self):

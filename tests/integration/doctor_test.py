@@ -240,7 +240,7 @@ class Doctor(unittest.TestCase):
             "HTTP status 404": {"verb": "filter"},
             "not in the authority file": {"ca": "agents-ca.crt"},
             "certificate is not signed by a CA that it trusts": {"who": "node-n1"},
-            "can not be reached": {"url": f"https://localhost:{free_port()}"},
+            "cannot be reached": {"url": f"https://localhost:{free_port()}"},
         }.items():
             with self.subTest(part):
                 status, found = self.extender(**changes)
