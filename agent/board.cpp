@@ -1,7 +1,7 @@
 #include "agent/board.hpp"
 
 #include "agent/series_key.hpp"
-#include "common/utf8.hpp"
+#include "common/text/utf8.hpp"
 #include "common/wire/catalog_check.hpp"
 #include "common/wire/limits.hpp"
 #include "common/wire/text.hpp"

@@ -2,9 +2,9 @@
 
 #include "agent/source_kind.hpp"
 #include "agent/uplink/uplink.hpp"
-#include "common/host_name.hpp"
-#include "common/log.hpp"
-#include "common/text.hpp"
+#include "common/log/log.hpp"
+#include "common/system/host_name.hpp"
+#include "common/text/text.hpp"
 #include "common/wire/text.hpp"
 
 #include <fmt/format.h>

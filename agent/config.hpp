@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/sampling/frozen_sensors.hpp"
-#include "common/config.hpp"
+#include "common/config/config.hpp"
 
 #include <memory>
 #include <string>

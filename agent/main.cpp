@@ -15,11 +15,11 @@
 #include "agent/uplink/uplink.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
-#include "common/descriptor.hpp"
-#include "common/descriptor_limit.hpp"
 #include "common/http/server.hpp"
-#include "common/os_error.hpp"
-#include "common/text.hpp"
+#include "common/system/descriptor.hpp"
+#include "common/system/descriptor_limit.hpp"
+#include "common/system/os_error.hpp"
+#include "common/text/text.hpp"
 #include "common/tls/own_certificate.hpp"
 
 #include <cerrno>

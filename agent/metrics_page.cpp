@@ -1,6 +1,6 @@
 #include "agent/metrics_page.hpp"
 
-#include "common/exposition.hpp"
+#include "common/exposition/exposition.hpp"
 #include "common/http/health.hpp"
 #include "common/shortest.hpp"
 

@@ -1,7 +1,7 @@
 #include "agent/probe.hpp"
 
-#include "common/json_writer.hpp"
-#include "common/wrapped.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/wrapped.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "agent/self.hpp"
 
-#include "common/process_cost.hpp"
+#include "common/system/process_cost.hpp"
 
 #include <fmt/format.h>
 

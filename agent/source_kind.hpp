@@ -4,7 +4,7 @@
 #include "agent/probe.hpp"
 #include "agent/process/capabilities.hpp"
 #include "agent/source.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <memory>
 #include <string>

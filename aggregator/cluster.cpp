@@ -13,7 +13,7 @@
 #include "aggregator/labels/node_label_sync.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
-#include "common/said_once.hpp"
+#include "common/log/said_once.hpp"
 
 #include <fmt/format.h>
 

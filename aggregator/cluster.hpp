@@ -10,7 +10,7 @@
 #include "aggregator/policy/published/view.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <cstdint>
 #include <memory>

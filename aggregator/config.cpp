@@ -1,7 +1,7 @@
 #include "aggregator/config.hpp"
 
-#include "common/label_syntax.hpp"
-#include "common/text.hpp"
+#include "common/text/label_syntax.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

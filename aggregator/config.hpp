@@ -1,8 +1,8 @@
 #pragma once
 
 #include "aggregator/extender/score_mode.hpp"
-#include "common/config.hpp"
-#include "common/log.hpp"
+#include "common/config/config.hpp"
+#include "common/log/log.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #include "aggregator/descriptor_plan.hpp"
 
-#include "common/descriptor_limit.hpp"
+#include "common/system/descriptor_limit.hpp"
 
 #include <algorithm>
 #include <array>

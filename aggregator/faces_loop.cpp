@@ -20,7 +20,7 @@
 #include "common/async/timers.hpp"
 #include "common/http/health.hpp"
 #include "common/http/server.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 #include "common/tls/context.hpp"
 
 #include <algorithm>

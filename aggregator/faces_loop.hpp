@@ -5,7 +5,7 @@
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/questions/watched_columns.hpp"
 #include "common/error.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 #include "common/metrics/alias_table.hpp"
 
 #include <chrono>

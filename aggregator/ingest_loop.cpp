@@ -6,7 +6,7 @@
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
-#include "common/line_throttle.hpp"
+#include "common/log/line_throttle.hpp"
 #include "common/tls/context.hpp"
 
 #include <algorithm>

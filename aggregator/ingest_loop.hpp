@@ -5,7 +5,7 @@
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/policy/text/alias_file.hpp"
 #include "common/error.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <chrono>
 #include <cstdint>

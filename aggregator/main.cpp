@@ -6,11 +6,11 @@
 #include "aggregator/faces_loop.hpp"
 #include "aggregator/ingest_loop.hpp"
 #include "aggregator/policy/text/alias_file.hpp"
-#include "common/config.hpp"
-#include "common/descriptor_limit.hpp"
-#include "common/host_name.hpp"
-#include "common/log.hpp"
-#include "common/text.hpp"
+#include "common/config/config.hpp"
+#include "common/log/log.hpp"
+#include "common/system/descriptor_limit.hpp"
+#include "common/system/host_name.hpp"
+#include "common/text/text.hpp"
 #include "common/tls/own_certificate.hpp"
 
 #include <algorithm>

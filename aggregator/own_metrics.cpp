@@ -2,7 +2,7 @@
 
 #include "aggregator/ops/own_metrics_text.hpp"
 #include "aggregator/policy/engine/judge.hpp"
-#include "common/process_cost.hpp"
+#include "common/system/process_cost.hpp"
 
 #include <map>
 #include <span>

@@ -3,7 +3,7 @@
 #include "aggregator/policy/published/view.hpp"
 #include "aggregator/power_outliers.hpp"
 #include "common/async/task.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 #include "cli/connection.hpp"
 
-#include "common/endpoint.hpp"
-#include "common/load_yaml.hpp"
-#include "common/text.hpp"
+#include "common/text/endpoint.hpp"
+#include "common/text/load_yaml.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>

@@ -1,6 +1,6 @@
 #include "cli/input_file.hpp"
 
-#include "common/read_file.hpp"
+#include "common/system/read_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "cli/json.hpp"
 
-#include "common/json_writer.hpp"
-#include "common/utf8.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/utf8.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "aggregator/policy/text/yaml.hpp"
 #include "cli/input_file.hpp"
 #include "cli/units.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
 

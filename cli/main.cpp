@@ -1,5 +1,5 @@
 #include "cli/command_line.hpp"
-#include "common/read_file.hpp"
+#include "common/system/read_file.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -6,8 +6,8 @@
 #include "cli/input_file.hpp"
 #include "cli/yaml_text.hpp"
 #include "common/clock.hpp"
-#include "common/json_writer.hpp"
-#include "common/load_yaml.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/load_yaml.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include "cli/table.hpp"
 #include "cli/units.hpp"
 #include "common/metrics/catalog.hpp"
-#include "common/plain.hpp"
+#include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "cli/units.hpp"
 
 #include "common/clock.hpp"
-#include "common/plain.hpp"
+#include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "aggregator/policy/comparison.hpp"
 #include "cli/table.hpp"
 #include "cli/units.hpp"
-#include "common/plain.hpp"
+#include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "agent/ipmi/credentials.hpp"
 
-#include "common/os_error.hpp"
-#include "common/text.hpp"
+#include "common/system/os_error.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

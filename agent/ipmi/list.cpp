@@ -1,7 +1,7 @@
 #include "agent/ipmi/list.hpp"
 
 #include "agent/ipmi/sensor_choice.hpp"
-#include "common/utf8.hpp"
+#include "common/text/utf8.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "agent/ipmi/sdr_cache.hpp"
 #include "agent/ipmi/sensor_reader.hpp"
 #include "agent/ipmi/settings.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <map>
 #include <memory>

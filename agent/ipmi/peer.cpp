@@ -1,6 +1,6 @@
 #include "agent/ipmi/peer.hpp"
 
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "agent/ipmi/protocol.hpp"
-#include "common/utf8.hpp"
+#include "common/text/utf8.hpp"
 
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/parse.hpp>

@@ -1,6 +1,6 @@
 #include "agent/ipmi/protocol.hpp"
-#include "common/json_writer.hpp"
-#include "common/utf8.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/utf8.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "agent/ipmi/protocol.hpp"
-#include "common/glob.hpp"
+#include "common/text/glob.hpp"
 
 #include <fmt/format.h>
 

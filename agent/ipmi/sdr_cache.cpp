@@ -2,7 +2,7 @@
 
 #include "agent/ipmi/fiid.hpp"
 #include "agent/ipmi/sdr_record.hpp"
-#include "common/read_file.hpp"
+#include "common/system/read_file.hpp"
 
 #include <fmt/format.h>
 #include <freeipmi/freeipmi.h>

@@ -1,6 +1,6 @@
 #include "agent/ipmi/sdr_record.hpp"
 
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 #include <freeipmi/freeipmi.h>

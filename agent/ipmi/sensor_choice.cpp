@@ -1,6 +1,6 @@
 #include "agent/ipmi/sensor_choice.hpp"
 
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <algorithm>
 #include <initializer_list>

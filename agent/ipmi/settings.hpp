@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/ipmi/protocol.hpp"
-#include "common/config.hpp"
+#include "common/config/config.hpp"
 
 #include <string>
 #include <vector>

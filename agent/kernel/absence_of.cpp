@@ -1,6 +1,6 @@
 #include "agent/kernel/absence_of.hpp"
 
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 namespace binnacle::agent {
 

@@ -1,7 +1,7 @@
 #include "agent/kernel/cpu_list.hpp"
 
 #include "agent/kernel/kernel_file.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <algorithm>
 #include <charconv>

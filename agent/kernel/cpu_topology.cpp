@@ -1,8 +1,8 @@
 #include "agent/kernel/cpu_topology.hpp"
 
 #include "agent/kernel/kernel_file.hpp"
-#include "common/os_error.hpp"
-#include "common/text.hpp"
+#include "common/system/os_error.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "agent/kernel/kernel_file.hpp"
 
-#include "common/os_error.hpp"
-#include "common/text.hpp"
+#include "common/system/os_error.hpp"
+#include "common/text/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "common/descriptor.hpp"
 #include "common/error.hpp"
+#include "common/system/descriptor.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "agent/kernel/perf_event.hpp"
 
 #include "agent/kernel/kernel_file.hpp"
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/kernel/kernel_file.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

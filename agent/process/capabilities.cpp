@@ -1,6 +1,6 @@
 #include "agent/process/capabilities.hpp"
 
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <array>
 #include <cerrno>

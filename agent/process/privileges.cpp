@@ -1,6 +1,6 @@
 #include "agent/process/privileges.hpp"
 
-#include "common/descriptor.hpp"
+#include "common/system/descriptor.hpp"
 
 #include <fmt/format.h>
 

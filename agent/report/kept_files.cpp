@@ -1,10 +1,10 @@
 #include "agent/report/kept_files.hpp"
 
 #include "agent/kernel/slow_reader.hpp"
-#include "common/descriptor.hpp"
-#include "common/glob.hpp"
-#include "common/os_error.hpp"
-#include "common/text.hpp"
+#include "common/system/descriptor.hpp"
+#include "common/system/os_error.hpp"
+#include "common/text/glob.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -8,9 +8,9 @@
 #include "agent/report/scrub.hpp"
 #include "agent/report/shrink.hpp"
 #include "agent/sources/rapl/power_pmu.hpp"
-#include "common/glob.hpp"
-#include "common/text.hpp"
-#include "common/utf8.hpp"
+#include "common/text/glob.hpp"
+#include "common/text/text.hpp"
+#include "common/text/utf8.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>

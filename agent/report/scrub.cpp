@@ -1,7 +1,7 @@
 #include "agent/report/scrub.hpp"
 
-#include "common/text.hpp"
-#include "common/utf8.hpp"
+#include "common/text/text.hpp"
+#include "common/text/utf8.hpp"
 
 #include <algorithm>
 #include <optional>

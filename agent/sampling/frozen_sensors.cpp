@@ -1,6 +1,6 @@
 #include "agent/sampling/frozen_sensors.hpp"
 
-#include "common/plain.hpp"
+#include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "agent/sampling/read_budget.hpp"
 #include "agent/sampling/schedule.hpp"
 #include "agent/source.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <cstdint>
 #include <memory>

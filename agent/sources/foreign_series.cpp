@@ -1,7 +1,7 @@
 #include "agent/sources/foreign_series.hpp"
 
 #include "agent/series_key.hpp"
-#include "common/utf8.hpp"
+#include "common/text/utf8.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/board.hpp"
-#include "common/exposition.hpp"
+#include "common/exposition/exposition.hpp"
 #include "common/metrics/catalog.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "agent/uplink/token_file.hpp"
 
 #include "agent/kernel/kernel_file.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 #include "common/wire/limits.hpp"
 
 #include <algorithm>

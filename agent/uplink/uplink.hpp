@@ -1,8 +1,8 @@
 #pragma once
 
 #include "agent/board.hpp"
-#include "common/endpoint.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
+#include "common/text/endpoint.hpp"
 #include "common/tls/context.hpp"
 #include "common/wire/messages.hpp"
 

@@ -9,8 +9,8 @@
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/backoff.hpp"
-#include "common/rare_warning.hpp"
-#include "common/said_once.hpp"
+#include "common/log/rare_warning.hpp"
+#include "common/log/said_once.hpp"
 #include "common/wire/agent_session.hpp"
 
 #include <map>

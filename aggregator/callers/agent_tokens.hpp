@@ -4,7 +4,7 @@
 #include "aggregator/kube/reviews.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <boost/asio/io_context.hpp>
 

@@ -1,6 +1,6 @@
 #include "aggregator/callers/attributes.hpp"
 
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

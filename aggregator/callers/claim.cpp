@@ -1,7 +1,7 @@
 #include "aggregator/callers/claim.hpp"
 
 #include "common/http/target.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "aggregator/kube/follow.hpp"
 #include "aggregator/kube/reviewer.hpp"
 #include "common/async/task_group.hpp"
-#include "common/said_once.hpp"
+#include "common/log/said_once.hpp"
 
 #include <fmt/format.h>
 

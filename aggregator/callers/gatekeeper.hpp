@@ -4,7 +4,7 @@
 #include "aggregator/kube/reviews.hpp"
 #include "common/http/guard.hpp"
 #include "common/http/message.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <boost/asio/io_context.hpp>
 

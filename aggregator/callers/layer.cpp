@@ -1,7 +1,7 @@
 #include "aggregator/callers/layer.hpp"
 
 #include "common/http/message.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>

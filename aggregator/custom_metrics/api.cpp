@@ -4,7 +4,7 @@
 #include "aggregator/custom_metrics/status.hpp"
 #include "aggregator/custom_metrics/value_list.hpp"
 #include "common/http/etag.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
 

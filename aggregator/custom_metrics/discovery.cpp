@@ -1,6 +1,6 @@
 #include "aggregator/custom_metrics/discovery.hpp"
 
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "aggregator/custom_metrics/negotiate.hpp"
 
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <string_view>
 

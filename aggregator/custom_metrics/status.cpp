@@ -1,6 +1,6 @@
 #include "aggregator/custom_metrics/status.hpp"
 
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 namespace binnacle::custom_metrics {
 namespace {

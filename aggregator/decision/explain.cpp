@@ -1,8 +1,8 @@
 #include "aggregator/decision/explain.hpp"
 
 #include "aggregator/decision/difference.hpp"
-#include "common/json_writer.hpp"
-#include "common/plain.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/decision/ring.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 #include "aggregator/kube/times.hpp"
 #include "aggregator/policy/published/label_list.hpp"
 #include "aggregator/policy/published/labels.hpp"
-#include "common/utf8.hpp"
+#include "common/text/utf8.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>

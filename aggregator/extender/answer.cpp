@@ -1,6 +1,6 @@
 #include "aggregator/extender/answer.hpp"
 
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 namespace binnacle::extender {
 namespace {

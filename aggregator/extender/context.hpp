@@ -8,7 +8,7 @@
 #include "aggregator/extender/selection.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "common/clock.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <chrono>
 #include <functional>

@@ -2,7 +2,7 @@
 
 #include "aggregator/extender/call.hpp"
 #include "aggregator/extender/kept_items.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "aggregator/decision/explain.hpp"
 #include "aggregator/policy/published/scores.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
 

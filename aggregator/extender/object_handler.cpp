@@ -1,6 +1,6 @@
 #include "aggregator/extender/object_handler.hpp"
 
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 namespace binnacle::extender {
 

@@ -1,7 +1,7 @@
 #include "aggregator/extender/prioritize.hpp"
 
 #include "aggregator/extender/call.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 namespace binnacle::extender {
 namespace {

@@ -1,6 +1,6 @@
 #include "aggregator/ingest/authorise.hpp"
 
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 #include "common/wire/limits.hpp"
 
 #include <fmt/format.h>

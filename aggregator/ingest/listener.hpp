@@ -3,7 +3,7 @@
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "common/error.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 #include "common/tls/context.hpp"
 #include "common/wire/messages.hpp"
 

@@ -5,7 +5,7 @@
 #include "aggregator/ingest/listener.hpp"
 #include "common/async/task_group.hpp"
 #include "common/crowd.hpp"
-#include "common/rare_warning.hpp"
+#include "common/log/rare_warning.hpp"
 #include "common/wire/link_offset.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 #include "aggregator/kube/access.hpp"
 
-#include "common/read_file.hpp"
-#include "common/text.hpp"
+#include "common/system/read_file.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

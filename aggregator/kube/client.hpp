@@ -4,7 +4,7 @@
 #include "common/async/task.hpp"
 #include "common/error.hpp"
 #include "common/http/client.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -5,7 +5,7 @@
 #include "common/async/run_program.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
-#include "common/read_file.hpp"
+#include "common/system/read_file.hpp"
 
 #include <fmt/format.h>
 

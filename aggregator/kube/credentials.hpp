@@ -3,7 +3,7 @@
 #include "aggregator/kube/access.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 #include "common/tls/context.hpp"
 
 #include <memory>

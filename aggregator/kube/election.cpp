@@ -3,7 +3,7 @@
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/refusal.hpp"
 #include "aggregator/kube/times.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 
 #include "aggregator/kube/refusal.hpp"
 #include "aggregator/kube/times.hpp"
-#include "common/json_writer.hpp"
-#include "common/utf8.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/utf8.hpp"
 
 #include <fmt/format.h>
 

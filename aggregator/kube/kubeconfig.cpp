@@ -1,6 +1,6 @@
 #include "aggregator/kube/access.hpp"
 #include "aggregator/kube/base64.hpp"
-#include "common/load_yaml.hpp"
+#include "common/text/load_yaml.hpp"
 
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>

@@ -1,7 +1,7 @@
 #include "aggregator/kube/merge_patch.hpp"
 
 #include "aggregator/kube/node_objects.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 namespace binnacle::kube {
 namespace {

@@ -1,6 +1,6 @@
 #include "aggregator/kube/node_objects.hpp"
 
-#include "common/label_syntax.hpp"
+#include "common/text/label_syntax.hpp"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/refusal.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

@@ -6,7 +6,7 @@
 #include "aggregator/kube/node_objects.hpp"
 #include "aggregator/labels/wake_list.hpp"
 #include "common/async/timers.hpp"
-#include "common/said_once.hpp"
+#include "common/log/said_once.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

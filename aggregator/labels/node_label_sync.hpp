@@ -7,7 +7,7 @@
 #include "aggregator/labels/messages.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "common/async/task_group.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <functional>
 #include <map>

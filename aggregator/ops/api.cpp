@@ -4,9 +4,9 @@
 #include "aggregator/ops/node_json.hpp"
 #include "aggregator/ops/own_metrics_text.hpp"
 #include "aggregator/ops/summary_json.hpp"
-#include "common/exposition.hpp"
-#include "common/json_writer.hpp"
+#include "common/exposition/exposition.hpp"
 #include "common/metrics/family_of.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
 

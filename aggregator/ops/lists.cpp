@@ -1,7 +1,7 @@
 #include "aggregator/ops/lists.hpp"
 
 #include "aggregator/ops/units.hpp"
-#include "common/exposition.hpp"
+#include "common/exposition/exposition.hpp"
 #include "common/shortest.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "aggregator/policy/published/published.hpp"
 #include "aggregator/questions/question.hpp"
 #include "aggregator/store/view.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "aggregator/ops/own_metrics_text.hpp"
 
-#include "common/exposition.hpp"
+#include "common/exposition/exposition.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -1,8 +1,8 @@
 #include "aggregator/ops/summary_json.hpp"
 
 #include "aggregator/policy/published/label_list.hpp"
-#include "common/json_writer.hpp"
-#include "common/plain.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 

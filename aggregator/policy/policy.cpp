@@ -1,7 +1,7 @@
 #include "aggregator/policy/policy.hpp"
 
 #include "aggregator/policy/strategies.hpp"
-#include "common/plain.hpp"
+#include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "aggregator/questions/selector.hpp"
 
-#include "common/label_syntax.hpp"
+#include "common/text/label_syntax.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/error.hpp"
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "cli/doctor/agent_findings.hpp"
 
 #include "cli/units.hpp"
-#include "common/exposition.hpp"
+#include "common/exposition/exposition.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

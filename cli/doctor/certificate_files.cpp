@@ -2,7 +2,7 @@
 
 #include "cli/doctor/place.hpp"
 #include "common/clock.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 #include "common/tls/certificate.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 #include "cli/doctor/checks.hpp"
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include "cli/doctor/find_agent.hpp"
 #include "cli/doctor/report.hpp"
 #include "cli/screen.hpp"
-#include "common/host_name.hpp"
-#include "common/text.hpp"
+#include "common/system/host_name.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "cli/blocking.hpp"
 #include "common/async/run_program.hpp"
-#include "common/load_yaml.hpp"
+#include "common/text/load_yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>

@@ -1,6 +1,6 @@
 #include "cli/doctor/place.hpp"
 
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <cerrno>
 #include <fstream>

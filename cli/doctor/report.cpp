@@ -1,8 +1,8 @@
 #include "cli/doctor/report.hpp"
 
 #include "cli/units.hpp"
-#include "common/json_writer.hpp"
-#include "common/wrapped.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/wrapped.hpp"
 
 #include <fmt/format.h>
 

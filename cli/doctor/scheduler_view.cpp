@@ -1,7 +1,7 @@
 #include "cli/doctor/scheduler_view.hpp"
 
 #include "cli/extender_entry.hpp"
-#include "common/load_yaml.hpp"
+#include "common/text/load_yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>

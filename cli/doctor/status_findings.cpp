@@ -2,7 +2,7 @@
 
 #include "cli/policies_view.hpp"
 #include "cli/units.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

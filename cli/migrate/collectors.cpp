@@ -1,6 +1,6 @@
 // What read the sensors: collectd and the exporters on the nodes.
 #include "cli/migrate/migration.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

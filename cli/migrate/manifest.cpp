@@ -1,6 +1,6 @@
 #include "cli/migrate/manifest.hpp"
 
-#include "common/load_yaml.hpp"
+#include "common/text/load_yaml.hpp"
 
 #include <fmt/format.h>
 

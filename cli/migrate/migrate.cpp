@@ -2,8 +2,8 @@
 
 #include "cli/input_file.hpp"
 #include "cli/yaml_text.hpp"
-#include "common/json_writer.hpp"
-#include "common/wrapped.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/wrapped.hpp"
 
 #include <fmt/format.h>
 

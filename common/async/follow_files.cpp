@@ -1,7 +1,7 @@
 #include "common/async/follow_files.hpp"
 
 #include "common/async/timers.hpp"
-#include "common/said_once.hpp"
+#include "common/log/said_once.hpp"
 #include "common/tls/own_certificate.hpp"
 
 namespace binnacle::async {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/async/task.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 #include "common/tls/context.hpp"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "common/async/listener.hpp"
 
 #include "common/async/timers.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <boost/asio/ip/v6_only.hpp>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "common/async/task.hpp"
 #include "common/error.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 
 #include <boost/asio/basic_socket_acceptor.hpp>
 

@@ -1,7 +1,7 @@
 #include "common/async/resolve.hpp"
 
 #include "common/async/timeout.hpp"
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/this_coro.hpp>

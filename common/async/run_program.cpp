@@ -1,7 +1,7 @@
 #include "common/async/run_program.hpp"
 
 #include "common/async/timeout.hpp"
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>

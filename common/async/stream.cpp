@@ -33,7 +33,7 @@
 
 #include "common/async/stream_impl.hpp"
 #include "common/async/turnstile.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>

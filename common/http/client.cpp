@@ -1,7 +1,7 @@
 #include "common/http/client.hpp"
 
 #include "common/async/stream.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

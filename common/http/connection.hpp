@@ -5,7 +5,7 @@
 #include "common/async/turnstile.hpp"
 #include "common/crowd.hpp"
 #include "common/http/server.hpp"
-#include "common/rare_warning.hpp"
+#include "common/log/rare_warning.hpp"
 
 #include <list>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "common/http/message.hpp"
 
-#include "common/json_writer.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "common/http/response_parser.hpp"
 
 #include "common/http/body_parser.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "common/error.hpp"
 #include "common/http/router.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 #include "common/tls/context.hpp"
 
 #include <boost/asio/io_context.hpp>

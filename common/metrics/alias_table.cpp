@@ -2,7 +2,7 @@
 
 #include "common/metrics/aliases.hpp"
 #include "common/metrics/aliases_pmu.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -12,7 +12,7 @@
 #include "common/metrics/families_rdt.hpp"
 #include "common/metrics/families_sensors.hpp"
 #include "common/metrics/families_textfile.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "common/tls/context.hpp"
 
-#include "common/read_file.hpp"
+#include "common/system/read_file.hpp"
 #include "common/tls/chain.hpp"
 #include "common/tls/pem.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "common/error.hpp"
-#include "common/file_stamp.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
+#include "common/system/file_stamp.hpp"
 #include "common/tls/identity.hpp"
 
 #include <array>

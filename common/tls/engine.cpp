@@ -23,7 +23,7 @@
 #include "common/tls/engine.hpp"
 
 #include "common/clock.hpp"
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <climits>
 #include <fmt/format.h>

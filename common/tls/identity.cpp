@@ -1,6 +1,6 @@
 #include "common/tls/identity.hpp"
 
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <algorithm>
 

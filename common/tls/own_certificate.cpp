@@ -1,6 +1,6 @@
 #include "common/tls/own_certificate.hpp"
 
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 #include "common/tls/certificate.hpp"
 
 #include <fmt/format.h>

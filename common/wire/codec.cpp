@@ -1,7 +1,7 @@
 #include "common/wire/codec.hpp"
 
-#include "common/text.hpp"
-#include "common/utf8.hpp"
+#include "common/text/text.hpp"
+#include "common/text/utf8.hpp"
 #include "common/wire/catalog_codec.hpp"
 #include "common/wire/payload.hpp"
 #include "common/wire/telemetry.capnp.h"

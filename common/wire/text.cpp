@@ -1,6 +1,6 @@
 #include "common/wire/text.hpp"
 
-#include "common/utf8.hpp"
+#include "common/text/utf8.hpp"
 #include "common/wire/limits.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-#include "common/exposition.hpp"
-#include "common/utf8.hpp"
+#include "common/exposition/exposition.hpp"
+#include "common/text/utf8.hpp"
 
 #include <cmath>
 #include <cstdio>

@@ -1,7 +1,7 @@
 #include "aggregator/policy/engine/engine.hpp"
 #include "aggregator/policy/text/lint.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
-#include "common/label_syntax.hpp"
+#include "common/text/label_syntax.hpp"
 
 #include <algorithm>
 #include <cstdint>

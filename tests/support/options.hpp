@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/config.hpp"
+#include "common/config/config.hpp"
 
 #include <optional>
 #include <string>

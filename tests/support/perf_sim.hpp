@@ -2,7 +2,7 @@
 
 #include "agent/kernel/perf_event.hpp"
 #include "common/clock.hpp"
-#include "common/descriptor.hpp"
+#include "common/system/descriptor.hpp"
 
 #include <cstddef>
 #include <cstdint>

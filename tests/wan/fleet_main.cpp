@@ -1,5 +1,5 @@
 // binnacle-fleet: many agents' sessions in one process, for tests of what a crowd does.
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 #include "tests/bench/scale/fleet.hpp"
 #include "tests/support/options.hpp"
 

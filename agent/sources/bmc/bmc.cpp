@@ -1,7 +1,7 @@
 #include "agent/sources/bmc/bmc.hpp"
 
 #include "agent/sources/bmc/helper_link.hpp"
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <fmt/format.h>
 

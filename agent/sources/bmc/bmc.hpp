@@ -4,8 +4,8 @@
 #include "agent/ipmi/protocol.hpp"
 #include "agent/source.hpp"
 #include "agent/sources/bmc/sensor_series.hpp"
-#include "common/file_stamp.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
+#include "common/system/file_stamp.hpp"
 
 #include <map>
 #include <memory>

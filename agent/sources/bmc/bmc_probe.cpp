@@ -4,7 +4,7 @@
 #include "agent/sources/bmc/bmc_view.hpp"
 #include "agent/sources/bmc/helper_process.hpp"
 #include "agent/sources/bmc/reading_rules.hpp"
-#include "common/descriptor.hpp"
+#include "common/system/descriptor.hpp"
 
 #include <fmt/format.h>
 

@@ -5,8 +5,8 @@
 #include "agent/sources/bmc/helper_process.hpp"
 #include "agent/sources/bmc/supervisor.hpp"
 #include "common/clock.hpp"
-#include "common/descriptor.hpp"
-#include "common/log.hpp"
+#include "common/log/log.hpp"
+#include "common/system/descriptor.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include "agent/process/standard_descriptors.hpp"
 #include "common/clock.hpp"
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "agent/sources/host/hardware.hpp"
 #include "agent/sources/power_rules.hpp"
-#include "common/glob.hpp"
+#include "common/text/glob.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 #include "agent/kernel/kernel_file.hpp"
 #include "agent/sources/os/part.hpp"
 #include "agent/sources/os/proc_text.hpp"
-#include "common/os_error.hpp"
-#include "common/text.hpp"
+#include "common/system/os_error.hpp"
+#include "common/text/text.hpp"
 
 #include <algorithm>
 #include <cerrno>

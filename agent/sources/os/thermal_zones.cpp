@@ -1,6 +1,6 @@
 #include "agent/kernel/kernel_file.hpp"
 #include "agent/sources/os/sensors.hpp"
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <algorithm>
 #include <filesystem>

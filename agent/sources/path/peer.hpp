@@ -1,7 +1,7 @@
 #pragma once
 
-#include "common/endpoint.hpp"
 #include "common/error.hpp"
+#include "common/text/endpoint.hpp"
 
 #include <string>
 #include <string_view>

@@ -3,7 +3,7 @@
 #include "common/async/resolve.hpp"
 #include "common/async/stream.hpp"
 #include "common/async/timeout.hpp"
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>

@@ -2,7 +2,7 @@
 
 #include "agent/sources/pmu/named_events.hpp"
 #include "agent/sources/pmu/pfm_events.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #include "agent/sources/pmu/named_events.hpp"
 
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include "agent/sources/pmu/counted_event.hpp"
 #include "agent/sources/pmu/counter_set.hpp"
 #include "agent/sources/pmu/event_meter.hpp"
-#include "common/descriptor.hpp"
+#include "common/system/descriptor.hpp"
 
 #include <map>
 #include <string>

@@ -4,7 +4,7 @@
 #include "agent/kernel/cpu_topology.hpp"
 #include "agent/kernel/kernel_file.hpp"
 #include "agent/kernel/pmu_device.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "agent/sources/rapl/powercap_files.hpp"
 
 #include "agent/kernel/absence_of.hpp"
-#include "common/descriptor.hpp"
-#include "common/text.hpp"
+#include "common/system/descriptor.hpp"
+#include "common/text/text.hpp"
 
 #include <array>
 #include <cerrno>

@@ -3,7 +3,7 @@
 #include "agent/problem_summary.hpp"
 #include "agent/sources/power_rules.hpp"
 #include "agent/sources/rapl/dead_counter.hpp"
-#include "common/os_error.hpp"
+#include "common/system/os_error.hpp"
 
 #include <fmt/format.h>
 

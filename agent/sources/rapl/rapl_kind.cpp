@@ -2,7 +2,7 @@
 
 #include "agent/sources/rapl/power_pmu.hpp"
 #include "agent/sources/rapl/rapl_zones.hpp"
-#include "common/descriptor.hpp"
+#include "common/system/descriptor.hpp"
 
 #include <cerrno>
 #include <chrono>

@@ -2,8 +2,8 @@
 
 #include "agent/kernel/absence_of.hpp"
 #include "agent/probe.hpp"
-#include "common/descriptor.hpp"
-#include "common/text.hpp"
+#include "common/system/descriptor.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

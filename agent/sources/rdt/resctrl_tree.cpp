@@ -1,6 +1,6 @@
 #include "agent/sources/rdt/resctrl_tree.hpp"
 
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #include "agent/sources/scrape/scrape_kind.hpp"
 
 #include "agent/sources/scrape/scrape_source.hpp"
-#include "common/read_file.hpp"
+#include "common/system/read_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "agent/sources/scrape/scraper.hpp"
 
 #include "agent/uplink/token_file.hpp"
-#include "common/text.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

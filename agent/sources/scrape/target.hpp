@@ -1,8 +1,8 @@
 #pragma once
 
 #include "common/clock.hpp"
-#include "common/endpoint.hpp"
 #include "common/error.hpp"
+#include "common/text/endpoint.hpp"
 #include "common/tls/context.hpp"
 
 #include <cstddef>

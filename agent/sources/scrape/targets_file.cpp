@@ -1,5 +1,5 @@
 #include "agent/sources/scrape/target.hpp"
-#include "common/load_yaml.hpp"
+#include "common/text/load_yaml.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>

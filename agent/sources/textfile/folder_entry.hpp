@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/descriptor.hpp"
+#include "common/system/descriptor.hpp"
 
 #include <string>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 #include "agent/sources/textfile/prom_file.hpp"
 
-#include "common/exposition.hpp"
+#include "common/exposition/exposition.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #include "agent/kernel/absence_of.hpp"
 #include "agent/problem_summary.hpp"
 #include "agent/sources/textfile/folder_entry.hpp"
-#include "common/os_error.hpp"
-#include "common/read_file.hpp"
+#include "common/system/os_error.hpp"
+#include "common/system/read_file.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "agent/source.hpp"
 #include "agent/sources/foreign_series.hpp"
 #include "agent/sources/textfile/prom_file.hpp"
-#include "common/file_stamp.hpp"
+#include "common/system/file_stamp.hpp"
 
 #include <cstdint>
 #include <map>

@@ -2,8 +2,8 @@
 
 #include "aggregator/policy/text/yaml.hpp"
 #include "aggregator/policy/text/yaml_map.hpp"
-#include "common/load_yaml.hpp"
-#include "common/text.hpp"
+#include "common/text/load_yaml.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

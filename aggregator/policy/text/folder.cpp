@@ -1,7 +1,7 @@
 #include "aggregator/policy/text/folder.hpp"
 
-#include "common/os_error.hpp"
-#include "common/text.hpp"
+#include "common/system/os_error.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "aggregator/policy/text/followed_file.hpp"
 
 #include "aggregator/policy/text/yaml.hpp"
-#include "common/descriptor.hpp"
-#include "common/os_error.hpp"
-#include "common/read_file.hpp"
+#include "common/system/descriptor.hpp"
+#include "common/system/os_error.hpp"
+#include "common/system/read_file.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/file_stamp.hpp"
+#include "common/system/file_stamp.hpp"
 
 #include <optional>
 #include <string>

@@ -3,8 +3,8 @@
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
 #include "common/metrics/family_of.hpp"
-#include "common/plain.hpp"
-#include "common/text.hpp"
+#include "common/text/plain.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/documents.hpp"
 #include "aggregator/policy/text/yaml_strategy.hpp"
-#include "common/label_syntax.hpp"
-#include "common/load_yaml.hpp"
-#include "common/text.hpp"
+#include "common/text/label_syntax.hpp"
+#include "common/text/load_yaml.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

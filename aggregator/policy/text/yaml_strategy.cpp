@@ -3,8 +3,8 @@
 #include "aggregator/policy/label_keys.hpp"
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/yaml.hpp"
-#include "common/label_syntax.hpp"
-#include "common/text.hpp"
+#include "common/text/label_syntax.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 

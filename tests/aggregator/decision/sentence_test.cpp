@@ -1,6 +1,6 @@
 #include "aggregator/decision/difference.hpp"
 #include "aggregator/decision/explain.hpp"
-#include "common/plain.hpp"
+#include "common/text/plain.hpp"
 #include "tests/aggregator/decision/sample_record.hpp"
 
 #include <doctest/doctest.h>

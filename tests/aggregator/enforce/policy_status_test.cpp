@@ -2,7 +2,7 @@
 
 #include "aggregator/enforce/pending_judgements.hpp"
 #include "aggregator/enforce/status_pace.hpp"
-#include "common/utf8.hpp"
+#include "common/text/utf8.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>

@@ -2,7 +2,7 @@
 // fleet of real TLS agent sessions, and kube-scheduler's calls, all on loopback.
 //   build/tests/bench/scale/binnacle-scale --nodes 5000
 
-#include "common/log.hpp"
+#include "common/log/log.hpp"
 #include "tests/bench/scale/fleet.hpp"
 #include "tests/bench/scale/process.hpp"
 #include "tests/bench/scale/report.hpp"

@@ -3,7 +3,7 @@
 #include "common/async/listener.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
-#include "common/read_file.hpp"
+#include "common/system/read_file.hpp"
 #include "tests/support/pki.hpp"
 #include "tests/support/run.hpp"
 

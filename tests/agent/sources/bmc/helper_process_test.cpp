@@ -1,6 +1,6 @@
 #include "agent/sources/bmc/helper_process.hpp"
 
-#include "common/descriptor.hpp"
+#include "common/system/descriptor.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

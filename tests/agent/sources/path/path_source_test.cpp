@@ -5,8 +5,8 @@
 #include "common/async/listener.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
-#include "common/descriptor.hpp"
-#include "common/read_file.hpp"
+#include "common/system/descriptor.hpp"
+#include "common/system/read_file.hpp"
 #include "tests/agent/support.hpp"
 #include "tests/support/run.hpp"
 

@@ -1,6 +1,6 @@
 #include "aggregator/policy/text/folder.hpp"
 
-#include "common/plain.hpp"
+#include "common/text/plain.hpp"
 #include "tests/aggregator/policy/text/failing_readdir.hpp"
 #include "tests/aggregator/policy/world.hpp"
 

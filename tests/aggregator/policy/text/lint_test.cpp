@@ -1,6 +1,6 @@
 #include "aggregator/policy/text/lint.hpp"
 
-#include "common/utf8.hpp"
+#include "common/text/utf8.hpp"
 #include "tests/aggregator/policy/text_file.hpp"
 #include "tests/aggregator/policy/world.hpp"
 

@@ -1,6 +1,6 @@
 #include "aggregator/policy/text/yaml.hpp"
 
-#include "common/plain.hpp"
+#include "common/text/plain.hpp"
 #include "tests/aggregator/policy/text/recipe.hpp"
 #include "tests/aggregator/policy/text_file.hpp"
 

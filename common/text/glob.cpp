@@ -1,0 +1,28 @@
+#include "common/text/glob.hpp"
+
+#include "common/text/text.hpp"
+
+namespace binnacle {
+
+bool matches_glob(std::string_view pattern, std::string_view text) noexcept {
+  // Where the last `*` stands and how much of the text it has taken: on a mismatch it takes one more.
+  std::size_t star = pattern.npos, taken = 0, p = 0, t = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || lowered(pattern[p]) == lowered(text[t]))) {
+      ++p;
+      ++t;
+    } else if (star != pattern.npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+}  // namespace binnacle

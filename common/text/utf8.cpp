@@ -1,0 +1,110 @@
+#include "common/text/utf8.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace binnacle {
+namespace {
+
+/// The number of a well-formed character.
+char32_t code_point(std::string_view character) noexcept {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first;
+  char32_t code = first & (0x7fu >> character.size());
+  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 0x3fu);
+  return code;
+}
+
+/// Source: the Unicode Character Database, PropList.txt, Bidi_Control; UnicodeData.txt, category Cf.
+constexpr bool is_unprintable(char32_t c) noexcept {
+  if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return true;  // C0, DEL, C1
+  if (c < 0x61c) return false;
+  return c == 0x61c || (c >= 0x200b && c <= 0x200f) ||  // an Arabic mark; of no width, marks of direction
+         (c >= 0x2028 && c <= 0x202e) ||                // ends of lines and paragraphs, directions
+         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;   // of no width, isolated directions; byte order
+}
+
+}  // namespace
+
+std::size_t utf8_length(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  std::size_t length = 0;
+  // The second byte's range rules out overlong forms, surrogates and what lies above U+10FFFF (RFC 3629,
+  // section 4).
+  unsigned char least = 0x80, most = 0xBF;
+  if (first >= 0xC2 && first <= 0xDF) {
+    length = 2;
+  } else if (first >= 0xE0 && first <= 0xEF) {
+    length = 3;
+    if (first == 0xE0) least = 0xA0;
+    if (first == 0xED) most = 0x9F;
+  } else if (first >= 0xF0 && first <= 0xF4) {
+    length = 4;
+    if (first == 0xF0) least = 0x90;
+    if (first == 0xF4) most = 0x8F;
+  }
+  if (length == 0 || text.size() < length || byte(1) < least || byte(1) > most) return 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
+
+std::size_t find_invalid_utf8(std::string_view text) noexcept {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    // Eight ASCII bytes at a time: nearly all text is nothing else.
+    std::uint64_t eight;
+    if (at + sizeof eight <= text.size()) {
+      std::memcpy(&eight, text.data() + at, sizeof eight);
+      if ((eight & 0x8080808080808080u) == 0) {
+        at += sizeof eight;
+        continue;
+      }
+    }
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+      continue;
+    }
+    const std::size_t length = utf8_length(text.substr(at));
+    if (length == 0) return at;
+    at += length;
+  }
+  return std::string_view::npos;
+}
+
+std::string_view clip(std::string_view text, std::size_t limit) noexcept {
+  if (text.size() <= limit) return text;
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0u) == 0x80u) --limit;
+  return text.substr(0, limit);
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
+    if (length != 0 && is_unprintable(code_point(character)))
+      out += '?';
+    else
+      out += character;
+    text.remove_prefix(character.size());
+  }
+  return out;
+}
+
+std::string clean_utf8(std::string_view text) {
+  std::string clean(text);
+  for (std::size_t at = 0; at < clean.size();) {
+    const auto bad = find_invalid_utf8(std::string_view(clean).substr(at));
+    if (bad == std::string_view::npos) break;
+    at += bad;
+    clean[at++] = '?';
+  }
+  return clean;
+}
+
+}  // namespace binnacle

@@ -1,0 +1,30 @@
+#include "common/system/process_cost.hpp"
+
+#include "common/system/host_name.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace {
+
+using namespace binnacle;
+
+TEST_SUITE("common/process_cost") {
+  TEST_CASE("memory that is used and time that is spent show in the process's own cost") {
+    const auto before = own_cost();
+    REQUIRE(before.resident_bytes.has_value());
+    std::vector<char> used(std::size_t{64} << 20, 'x');
+    double after = before.cpu_seconds;
+    while (after < before.cpu_seconds + 0.01) after = own_cost().cpu_seconds;
+    CHECK(used.back() == 'x');
+    CHECK(*own_cost().resident_bytes >= *before.resident_bytes + used.size() / 2);
+  }
+
+  TEST_CASE("the machine has a name of at most 255 bytes") {
+    CHECK_FALSE(host_name().empty());
+    CHECK(host_name().size() <= 255);
+  }
+}
+
+}  // namespace

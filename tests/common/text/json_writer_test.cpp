@@ -1,0 +1,79 @@
+#include "common/text/json_writer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace binnacle;
+
+namespace {
+
+std::string as_json(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+}  // namespace
+
+TEST_SUITE("common/json_writer") {
+  TEST_CASE("strings are escaped and stay readable") {
+    CHECK(as_json("plain") == R"("plain")");
+    CHECK(as_json("") == R"("")");
+    CHECK(as_json("a\"b\\c/d") == R"("a\"b\\c/d")");
+    CHECK(as_json("line\nfeed\ttab\rreturn") == R"("line\nfeed\ttab\rreturn")");
+    CHECK(as_json(std::string_view("nul\0bell\x07", 9)) == R"("nul\u0000bell\u0007")");
+    CHECK(as_json("Grad \xc2\xb0"
+                  "C, \xe2\x82\xac, \xf0\x9f\x98\x80") ==
+          "\"Grad \xc2\xb0"
+          "C, \xe2\x82\xac, \xf0\x9f\x98\x80\"");
+  }
+
+  TEST_CASE("bytes that are no UTF-8 become the replacement character, one each") {
+    const std::string r = "\xef\xbf\xbd";
+    CHECK(as_json("a\xff"
+                  "b") == "\"a" + r + "b\"");
+    CHECK(as_json("\xc0\xaf") == "\"" + r + r + "\"");                  // overlong
+    CHECK(as_json("\xed\xa0\x80") == "\"" + r + r + r + "\"");          // a surrogate
+    CHECK(as_json("\xf4\x90\x80\x80") == "\"" + r + r + r + r + "\"");  // above U+10FFFF
+    CHECK(as_json("\xe2\x82") == "\"" + r + r + "\"");                  // cut off
+  }
+
+  TEST_CASE("commas fall where they belong") {
+    std::string text;
+    json_writer out(text);
+    out.begin_object()
+        .field("a", 1)
+        .key("list")
+        .begin_array()
+        .value(true)
+        .value("x")
+        .null()
+        .begin_object()
+        .end_object();
+    out.begin_array()
+        .end_array()
+        .end_array()
+        .field("d", decimal{1234, -1})
+        .field("n", std::int64_t{-7})
+        .key("raw")
+        .raw("[1,2]");
+    out.end_object();
+    CHECK(text == R"({"a":1,"list":[true,"x",null,{},[]],"d":123.4,"n":-7,"raw":[1,2]})");
+  }
+
+  TEST_CASE("pretty JSON is indented like kube-apiserver's and leaves strings alone") {
+    CHECK(pretty_json(R"({"a":1,"b":[],"c":{},"d":[1,{"e":"x{,:\"}"}]})") == R"({
+  "a": 1,
+  "b": [],
+  "c": {},
+  "d": [
+    1,
+    {
+      "e": "x{,:\"}"
+    }
+  ]
+})");
+    CHECK(pretty_json("{}\n") == "{}\n");
+  }
+}
