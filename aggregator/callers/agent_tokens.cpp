@@ -1,8 +1,8 @@
 #include "aggregator/callers/agent_tokens.hpp"
 
-#include "aggregator/kube/base64.hpp"
+#include "aggregator/kube/client/base64.hpp"
 #include "aggregator/kube/json.hpp"
-#include "aggregator/kube/reviewer.hpp"
+#include "aggregator/kube/reviews/reviewer.hpp"
 #include "common/async/task_group.hpp"
 
 #include <fmt/format.h>

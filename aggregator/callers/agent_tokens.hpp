@@ -1,7 +1,7 @@
 #pragma once
 
-#include "aggregator/kube/client.hpp"
-#include "aggregator/kube/reviews.hpp"
+#include "aggregator/kube/client/client.hpp"
+#include "aggregator/kube/reviews/reviews.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
 #include "common/log/log.hpp"

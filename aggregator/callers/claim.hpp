@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/callers/layer.hpp"
-#include "aggregator/kube/reviews.hpp"
+#include "aggregator/kube/reviews/reviews.hpp"
 #include "common/http/message.hpp"
 
 #include <string>

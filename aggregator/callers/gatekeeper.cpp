@@ -2,8 +2,8 @@
 
 #include "aggregator/callers/attributes.hpp"
 #include "aggregator/callers/claim.hpp"
-#include "aggregator/kube/follow.hpp"
-#include "aggregator/kube/reviewer.hpp"
+#include "aggregator/kube/objects/follow.hpp"
+#include "aggregator/kube/reviews/reviewer.hpp"
 #include "common/async/task_group.hpp"
 #include "common/log/said_once.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "aggregator/kube/client.hpp"
-#include "aggregator/kube/reviews.hpp"
+#include "aggregator/kube/client/client.hpp"
+#include "aggregator/kube/reviews/reviews.hpp"
 #include "common/http/guard.hpp"
 #include "common/http/message.hpp"
 #include "common/log/log.hpp"

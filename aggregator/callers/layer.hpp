@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/kube/reflector.hpp"
+#include "aggregator/kube/objects/reflector.hpp"
 #include "common/error.hpp"
 #include "common/tls/chain.hpp"
 

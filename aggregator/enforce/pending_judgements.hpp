@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/kube/reflector.hpp"
+#include "aggregator/kube/objects/reflector.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "aggregator/kube/merge_patch.hpp"
 
-#include "aggregator/kube/node_objects.hpp"
+#include "aggregator/kube/objects/node_objects.hpp"
 #include "common/text/json_writer.hpp"
 
 namespace binnacle::kube {

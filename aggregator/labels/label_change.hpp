@@ -1,7 +1,7 @@
 #pragma once
 
 #include "aggregator/kube/merge_patch.hpp"
-#include "aggregator/kube/node_objects.hpp"
+#include "aggregator/kube/objects/node_objects.hpp"
 #include "aggregator/policy/published/labels.hpp"
 
 #include <string>

@@ -1,9 +1,9 @@
 #include "aggregator/labels/node_label_sync.hpp"
 
-#include "aggregator/kube/election.hpp"
-#include "aggregator/kube/follow.hpp"
+#include "aggregator/kube/election/election.hpp"
 #include "aggregator/kube/json.hpp"
-#include "aggregator/kube/node_objects.hpp"
+#include "aggregator/kube/objects/follow.hpp"
+#include "aggregator/kube/objects/node_objects.hpp"
 #include "aggregator/labels/wake_list.hpp"
 #include "common/async/timers.hpp"
 #include "common/log/said_once.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "aggregator/decision/ring.hpp"
-#include "aggregator/kube/client.hpp"
-#include "aggregator/kube/node_objects.hpp"
+#include "aggregator/kube/client/client.hpp"
+#include "aggregator/kube/objects/node_objects.hpp"
 #include "aggregator/labels/label_writer.hpp"
 #include "aggregator/labels/messages.hpp"
 #include "aggregator/policy/published/view.hpp"

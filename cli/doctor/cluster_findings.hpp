@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/kube/reviews.hpp"
+#include "aggregator/kube/reviews/reviews.hpp"
 #include "cli/doctor/finding.hpp"
 #include "cli/json.hpp"
 

@@ -1,6 +1,6 @@
 #include "cli/doctor/kube_call.hpp"
 
-#include "aggregator/kube/client.hpp"
+#include "aggregator/kube/client/client.hpp"
 #include "cli/blocking.hpp"
 
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/kube/access.hpp"
+#include "aggregator/kube/client/access.hpp"
 #include "cli/doctor/place.hpp"
 #include "common/http/client.hpp"
 

@@ -1,10 +1,10 @@
 // binnacle-kube-probe: lets the parts of aggregator/kube speak to an API server one by one, for the cluster
 // tests.
-#include "aggregator/kube/campaign.hpp"
+#include "aggregator/kube/election/campaign.hpp"
+#include "aggregator/kube/events/send_events.hpp"
 #include "aggregator/kube/merge_patch.hpp"
 #include "aggregator/kube/refusal.hpp"
-#include "aggregator/kube/reviewer.hpp"
-#include "aggregator/kube/send_events.hpp"
+#include "aggregator/kube/reviews/reviewer.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 

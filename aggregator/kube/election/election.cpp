@@ -1,0 +1,159 @@
+#include "aggregator/kube/election/election.hpp"
+
+#include "aggregator/kube/json.hpp"
+#include "aggregator/kube/refusal.hpp"
+#include "aggregator/kube/times.hpp"
+#include "common/text/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::kube {
+namespace {
+
+using namespace std::chrono_literals;
+using binnacle::duration;
+
+constexpr duration call_deadline = 5s;
+
+}  // namespace
+
+election::election(settings s) : settings_(std::move(s)) {}
+
+bool election::expired(instant now) const noexcept {
+  return seen_.holder.empty() || now >= seen_changed_ + std::chrono::seconds(seen_.seconds);
+}
+
+election::action election::next(instant now, wall clock) {
+  if (now < due_) return {std::nullopt, due_ - now};
+  asked_ = now;
+  // What we hold is renewed without a look: the version says whether anybody came between.
+  if (!look_first_ && seen_.holder == settings_.identity && !expired(now)) {
+    step_ = step::renew;
+  } else if (!look_first_ && step_ != step::create && expired(now) && !seen_.version.empty()) {
+    step_ = step::take;
+  } else if (step_ != step::create) {
+    step_ = step::look;
+  }
+  // A late renewal is useless, so its deadline is the end of our time. A replica that no longer leads has
+  // time.
+  const duration left = leads(now) ? time_left(now) : call_deadline;
+  return {write(step_, clock), std::clamp<duration>(left, 500ms, call_deadline)};
+}
+
+http::call election::write(step how, wall clock) {
+  const std::string collection =
+      "/apis/coordination.k8s.io/v1/namespaces/" + settings_.name_space + "/leases";
+  http::call out;
+  out.headers = {{"Accept", "application/json"}, {"Content-Type", "application/json"}};
+  out.method = how == step::look ? "GET" : how == step::create ? "POST" : "PUT";
+  out.target = how == step::create ? collection : collection + "/" + settings_.name;
+  if (how != step::look) out.body = body(how, clock);
+  return out;
+}
+
+std::string election::body(step how, wall clock) const {
+  const std::string now = micro_time(clock);
+  const bool keep = how == step::renew;
+  std::string out;
+  json_writer json(out);
+  json.begin_object().field("apiVersion", "coordination.k8s.io/v1").field("kind", "Lease");
+  json.key("metadata").begin_object().field("name", settings_.name).field("namespace", settings_.name_space);
+  // With the version another writer in between makes this one fail, instead of being overwritten.
+  if (how != step::create) json.field("resourceVersion", seen_.version);
+  json.end_object().key("spec").begin_object().field("holderIdentity", settings_.identity);
+  json.field("leaseDurationSeconds",
+             std::chrono::duration_cast<std::chrono::seconds>(settings_.lease).count());
+  json.field("acquireTime", keep && !seen_.acquired.empty() ? seen_.acquired : now).field("renewTime", now);
+  json.field("leaseTransitions", how == step::create ? 0 : keep ? seen_.transitions : seen_.transitions + 1);
+  json.end_object().end_object();
+  return out;
+}
+
+void election::look_at(const http::answer& a, instant now) {
+  const auto object = parse_object(a.body);
+  if (object.has_error()) return lost(object.error().message, {}, now);
+  const auto* meta = object_in(*object, "metadata");
+  const auto* spec = object_in(*object, "spec");
+  record r;
+  if (meta != nullptr) r.version = text_in(*meta, "resourceVersion");
+  if (spec != nullptr) {
+    r.holder = text_in(*spec, "holderIdentity");
+    r.acquired = text_in(*spec, "acquireTime");
+    r.renewed = text_in(*spec, "renewTime");
+    r.seconds = std::clamp<std::int64_t>(integer_in(*spec, "leaseDurationSeconds").value_or(0), 0, 3600);
+    r.transitions = integer_in(*spec, "leaseTransitions").value_or(0);
+  }
+  if (r != seen_) seen_changed_ = now;
+  seen_ = std::move(r);
+  look_first_ = false;
+  trouble_.clear();
+}
+
+void election::answered(const http::answer& a, instant now) {
+  const step done = std::exchange(step_, step::look);
+  if (const auto r = refusal_of(a)) {
+    if (done == step::look && r->status == 404) {
+      step_ = step::create;
+      due_ = now;
+      return;
+    }
+    look_first_ = true;
+    // Another one was quicker: that is how it should be.
+    if (r->status == 409) {
+      due_ = now + 200ms;
+      return;
+    }
+    return lost(r->as_error("the Lease " + settings_.name).message, r->retry_after.value_or(duration::zero()),
+                now);
+  }
+  look_at(a, now);
+  if (!trouble_.empty()) return;
+  const bool ours = seen_.holder == settings_.identity;
+  // Somebody deleted or edited the Lease while we held it.
+  if (!ours) renewed_.reset();
+  if (done == step::look) {
+    // A process that was started again under its old identity has to win again.
+    due_ = expired(now) || ours
+               ? now
+               : std::min(now + settings_.look, seen_changed_ + std::chrono::seconds(seen_.seconds));
+    return;
+  }
+  if (ours) renewed_ = asked_;
+  due_ = asked_ + settings_.retry;
+}
+
+void election::broke(const error& why, instant now) {
+  // Whether a write arrived nobody knows: look before the next one.
+  step_ = step::look;
+  look_first_ = true;
+  lost(why.message, {}, now);
+}
+
+void election::lost(std::string why, duration at_least, instant now) {
+  trouble_ = fmt::format("the Lease {}/{} cannot be kept: {}", settings_.name_space, settings_.name, why);
+  // A server that only wants to be left alone for long must not depose who leads: time for a last try stays.
+  due_ = now + (leads(now) ? std::clamp<duration>(at_least, 1s, std::max<duration>(1s, time_left(now) - 2s))
+                           : std::max(at_least, settings_.look));
+}
+
+std::optional<http::call> election::release(instant now, wall clock) {
+  const bool held = leads(now) && seen_.holder == settings_.identity;
+  renewed_.reset();
+  if (!held) return std::nullopt;
+  std::string text;
+  json_writer json(text);
+  json.begin_object().field("apiVersion", "coordination.k8s.io/v1").field("kind", "Lease");
+  json.key("metadata").begin_object().field("name", settings_.name).field("namespace", settings_.name_space);
+  json.field("resourceVersion", seen_.version).end_object();
+  json.key("spec").begin_object().field("holderIdentity", "").field("leaseDurationSeconds", 1);
+  json.field("acquireTime", micro_time(clock)).field("renewTime", micro_time(clock));
+  json.field("leaseTransitions", seen_.transitions).end_object().end_object();
+  http::call out = write(step::take, clock);
+  out.body = std::move(text);
+  return out;
+}
+
+}  // namespace binnacle::kube

@@ -1,0 +1,187 @@
+#include "aggregator/kube/events/event_recorder.hpp"
+
+#include "aggregator/kube/refusal.hpp"
+#include "aggregator/kube/times.hpp"
+#include "common/text/json_writer.hpp"
+#include "common/text/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::kube {
+namespace {
+
+using namespace std::chrono_literals;
+using binnacle::duration;
+
+constexpr duration quiet = 6min;     // without a repeat: a later one is a new event
+constexpr duration between = 30min;  // between two counts of one series
+constexpr duration pause = 10s;      // after a failure
+constexpr std::size_t most_known = 1024;
+constexpr std::size_t longest_note = 1024;
+
+/// Events of what belongs to no namespace live in "default".
+const std::string& space_of(const object_reference& about) {
+  static const std::string fallback = "default";
+  return about.name_space.empty() ? fallback : about.name_space;
+}
+
+std::string collection(const object_reference& about) {
+  return fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", space_of(about));
+}
+
+}  // namespace
+
+event_recorder::event_recorder(settings s)
+    : settings_(std::move(s)), writes_(settings_.burst, settings_.refill) {}
+
+void event_recorder::record(note n, instant now, wall clock) {
+  ++counters_.recorded;
+  forget_quiet(now);
+  auto at = known_.find(n);
+  if (at == known_.end()) {
+    if (known_.size() >= most_known || queue_.size() >= settings_.most_waiting) {
+      ++counters_.dropped;
+      return;
+    }
+    at = known_.emplace(std::move(n), series{}).first;
+  }
+  series& s = at->second;
+  ++s.count;
+  s.last = now;
+  s.last_wall = clock;
+  // The first, and the first repeat, are written as soon as they can be; further ones now and then.
+  if (s.count <= 2 || now - s.written_at >= between) enqueue(at->first, s);
+}
+
+void event_recorder::enqueue(const note& n, series& s) {
+  if (s.waiting) return;
+  s.waiting = true;
+  queue_.push_back(n);
+}
+
+// A series that has ended is written for the last time with its final count, then forgotten.
+void event_recorder::forget_quiet(instant now) {
+  for (auto at = known_.begin(); at != known_.end();) {
+    series& s = at->second;
+    const bool over = now - s.last >= quiet && !s.waiting && at->first != under_way_.value_or(note{});
+    if (over && s.count != s.written && !s.event_name.empty()) {
+      enqueue(at->first, s);
+    } else if (over) {
+      at = known_.erase(at);
+      continue;
+    }
+    ++at;
+  }
+}
+
+std::optional<http::call> event_recorder::next(instant now, wall clock) {
+  if (under_way_ || now < paused_until_) return std::nullopt;
+  forget_quiet(now);
+  if (queue_.empty() || !writes_.take(now)) return std::nullopt;
+  under_way_ = std::move(queue_.front());
+  queue_.pop_front();
+  series& s = known_.at(*under_way_);
+  s.waiting = false;
+  counting_ = s.count;
+  return s.event_name.empty() ? create(*under_way_, s, clock) : count_up(*under_way_, s);
+}
+
+std::optional<instant> event_recorder::wakes(instant now) const {
+  if (under_way_ || queue_.empty()) return std::nullopt;
+  return std::max({now, writes_.next(), paused_until_});
+}
+
+http::call event_recorder::create(const note& n, series& s, wall clock) {
+  const auto nanos = std::chrono::duration_cast<std::chrono::nanoseconds>(clock.time_since_epoch()).count();
+  // Unique enough for an hour, and as other components name theirs.
+  s.event_name =
+      fmt::format("{}.{:x}", clip(n.about.name, 230), static_cast<std::uint64_t>(nanos) + counters_.written);
+  std::string body;
+  json_writer out(body);
+  out.begin_object().field("apiVersion", "events.k8s.io/v1").field("kind", "Event");
+  out.key("metadata")
+      .begin_object()
+      .field("name", s.event_name)
+      .field("namespace", space_of(n.about))
+      .end_object();
+  out.field("eventTime", micro_time(s.last_wall)).field("type", n.warning ? "Warning" : "Normal");
+  out.field("reason", clip(n.reason, 128))
+      .field("action", clip(n.action, 128))
+      .field("note", clip(n.text, longest_note));
+  out.field("reportingController", settings_.controller)
+      .field("reportingInstance", clip(settings_.instance, 128));
+  out.key("regarding").begin_object().field("kind", n.about.kind).field("apiVersion", n.about.api_version);
+  if (!n.about.name_space.empty()) out.field("namespace", n.about.name_space);
+  out.field("name", n.about.name).field("uid", n.about.uid).end_object();
+  if (s.count > 1) {
+    out.key("series").begin_object().field("count", s.count);
+    out.field("lastObservedTime", micro_time(s.last_wall)).end_object();
+  }
+  out.end_object();
+  http::call call;
+  call.method = "POST";
+  call.target = collection(n.about);
+  call.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
+  call.body = std::move(body);
+  return call;
+}
+
+http::call event_recorder::count_up(const note& n, const series& s) const {
+  std::string body;
+  json_writer out(body);
+  out.begin_object().key("series").begin_object().field("count", s.count);
+  out.field("lastObservedTime", micro_time(s.last_wall)).end_object().end_object();
+  http::call call;
+  call.method = "PATCH";
+  call.target = collection(n.about) + "/" + s.event_name;
+  call.headers = {{"Content-Type", "application/merge-patch+json"}, {"Accept", "application/json"}};
+  call.body = std::move(body);
+  return call;
+}
+
+void event_recorder::answered(const http::answer& a, instant now) {
+  if (!under_way_) return;
+  const note n = *std::exchange(under_way_, std::nullopt);
+  series& s = known_.at(n);
+  const auto r = refusal_of(a);
+  if (!r) {
+    ++counters_.written;
+    s.written = counting_;
+    s.written_at = now;
+    return;
+  }
+  ++counters_.failed;
+  const bool was_there = s.written > 0;
+  if (r->status == 404 && was_there) {
+    // The event's hour is over: the series goes on with a new one.
+    s.event_name.clear();
+    s.written = 0;
+    enqueue(n, s);
+    return;
+  }
+  if (r->status == 429 || r->status >= 500) {
+    if (!was_there) s.event_name.clear();
+    enqueue(n, s);
+    paused_until_ = now + std::max(pause, r->retry_after.value_or(duration::zero()));
+    return;
+  }
+  // A namespace that is going away, a missing right: the same again would be refused again.
+  known_.erase(n);
+  ++counters_.dropped;
+  paused_until_ = now + 1s;
+}
+
+void event_recorder::broke(const error&, instant now) {
+  if (!under_way_) return;
+  const note n = *std::exchange(under_way_, std::nullopt);
+  series& s = known_.at(n);
+  ++counters_.failed;
+  if (s.written == 0) s.event_name.clear();
+  enqueue(n, s);
+  paused_until_ = now + pause;
+}
+
+}  // namespace binnacle::kube

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "aggregator/kube/client/client.hpp"
+#include "aggregator/kube/events/event_recorder.hpp"
+#include "common/async/task.hpp"
+#include "common/async/timers.hpp"
+
+#include <memory>
+
+namespace binnacle::kube {
+
+/// Writes what `machine` has to say until cancelled; `news` is to be notified after each record(). Both must
+/// outlive the coroutine. Include from .cpp files only.
+async::task<void> send_events(std::shared_ptr<client> api, event_recorder& machine, async::event& news);
+
+}  // namespace binnacle::kube

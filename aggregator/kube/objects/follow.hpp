@@ -1,0 +1,17 @@
+#pragma once
+
+#include "aggregator/kube/client/client.hpp"
+#include "aggregator/kube/objects/reflector.hpp"
+#include "common/async/task.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace binnacle::kube {
+
+/// Lets the reflector ask `api` until cancelled: the shell around the machine. `after` is called after each
+/// of its steps and each piece of a watch, when what the watcher was told can be acted on. Include from .cpp
+/// files only; `machine` and what `after` uses must outlive the coroutine.
+async::task<void> follow(std::shared_ptr<client> api, reflector& machine, std::function<void()> after);
+
+}  // namespace binnacle::kube

@@ -1,0 +1,131 @@
+#include "aggregator/kube/objects/node_objects.hpp"
+
+#include "common/text/label_syntax.hpp"
+
+#include <utility>
+
+namespace binnacle::kube {
+namespace {
+
+namespace json = boost::json;
+
+/// People who edit the annotation may write blanks; what is not a key is left out.
+std::set<std::string, std::less<>> keys_in(std::string_view list) {
+  std::set<std::string, std::less<>> out;
+  while (!list.empty()) {
+    std::string_view key = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(list.size(), key.size() + 1));
+    while (key.starts_with(' ')) key.remove_prefix(1);
+    while (key.ends_with(' ')) key.remove_suffix(1);
+    if (!key.empty() && label_key_flaw(key).empty()) out.emplace(key);
+  }
+  return out;
+}
+
+/// Of two versions of one object. Source: Kubernetes API concepts, "Resource versions": decimal numbers that
+/// may be compared (KEP-5504); with a server that has others no version is older.
+bool is_older(std::string_view version, std::string_view than) {
+  const auto number = [](std::string_view v) {
+    return !v.empty() && v.find_first_not_of("0123456789") == v.npos;
+  };
+  if (!number(version) || !number(than)) return false;
+  return version.size() != than.size() ? version.size() < than.size() : version < than;
+}
+
+}  // namespace
+
+packed_labels::packed_labels(const json::object* from) {
+  if (from == nullptr) return;
+  for (const auto& member : *from) {
+    const json::string* value = member.value().if_string();
+    if (value == nullptr) continue;
+    text_.append(member.key()).push_back('\0');
+    text_.append(value->data(), value->size()).push_back('\0');
+  }
+  text_.shrink_to_fit();
+}
+
+std::optional<std::string_view> packed_labels::find(std::string_view key) const noexcept {
+  for (std::string_view rest = text_; !rest.empty();) {
+    const auto next = [&rest] {
+      const std::string_view word = rest.substr(0, rest.find('\0'));
+      rest.remove_prefix(word.size() + 1);
+      return word;
+    };
+    const std::string_view name = next();
+    const std::string_view value = next();
+    if (name == key) return value;
+  }
+  return std::nullopt;
+}
+
+std::map<std::string, std::string> node_objects::node::written() const {
+  std::map<std::string, std::string> out;
+  for (const std::string& key : ours) {
+    if (const auto value = labels.find(key)) out.emplace(key, *value);
+  }
+  return out;
+}
+
+reflector::settings node_objects::collection() {
+  reflector::settings out;
+  out.path = "/api/v1/nodes";
+  out.what = "Nodes";
+  out.list_accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+  out.watch_accept = accept;
+  out.page = 200;  // some milliseconds to read, with managedFields
+  return out;
+}
+
+const node_objects::node* node_objects::find(std::string_view name) const noexcept {
+  const auto at = nodes_.find(name);
+  return at == nodes_.end() ? nullptr : &at->second;
+}
+
+void node_objects::patched(const std::string& name, const json::object& object) {
+  const node* known = find(name);
+  const json::object* meta = object_in(object, "metadata");
+  if (known == nullptr || meta == nullptr || text_in(*meta, "uid") != known->uid) return;
+  changed({{}, name}, object);
+  nodes_.find(name)->second.patched = text_in(*meta, "resourceVersion");
+}
+
+std::vector<std::string> node_objects::take() {
+  const std::set<std::string> out = std::exchange(changed_, {});
+  return {out.begin(), out.end()};
+}
+
+void node_objects::changed(const object_key& key, const json::object& object) {
+  const json::object* meta = object_in(object, "metadata");
+  if (meta == nullptr) return;
+  const json::object* annotations = object_in(*meta, "annotations");
+  packed_labels labels(object_in(*meta, "labels"));
+  std::set<std::string, std::less<>> ours;
+  if (annotations != nullptr) ours = keys_in(text_in(*annotations, annotation));
+
+  const auto [at, fresh] = nodes_.try_emplace(key.name);
+  node& known = at->second;
+  // A node of the same name that was made again has none of our labels, even if it looks the same.
+  const bool another = known.uid != text_in(*meta, "uid");
+  // A watch that is behind still tells of times before our patch, whose answer came earlier.
+  if (!another && is_older(text_in(*meta, "resourceVersion"), known.patched)) return;
+  known.patched.clear();
+  known.version = text_in(*meta, "resourceVersion");
+  if (!fresh && !another && labels == known.labels && ours == known.ours) return;
+  known.uid = text_in(*meta, "uid");
+  known.labels = std::move(labels);
+  known.ours = std::move(ours);
+  changed_.insert(key.name);
+}
+
+/// After a list versions may be lower than those of our patches: etcd was restored from a backup. What the
+/// list told of a node before our patch, the watch mends.
+void node_objects::synced() {
+  for (auto& [name, node] : nodes_) node.patched.clear();
+}
+
+void node_objects::gone(const object_key& key) {
+  if (nodes_.erase(key.name) > 0) changed_.insert(key.name);
+}
+
+}  // namespace binnacle::kube

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "aggregator/kube/objects/reflector.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::kube {
+
+/// Names and values in one piece of memory: a cluster's nodes have some thirty labels each.
+class packed_labels {
+ public:
+  packed_labels() = default;
+  /// The members of `from` that are strings; none for null.
+  explicit packed_labels(const boost::json::object* from);
+
+  std::optional<std::string_view> find(std::string_view key) const noexcept;
+  friend bool operator==(const packed_labels&, const packed_labels&) = default;
+
+ private:
+  std::string text_;  // key NUL value NUL …
+};
+
+/// Nodes of the API server: their labels, and what our annotation says of them. Asks for metadata only.
+class node_objects final : public watcher {
+ public:
+  /// The keys of the labels that we wrote on a node, with commas between them.
+  static constexpr std::string_view annotation = "binnacle/labels";
+  /// Changes to wake pods that the scheduler has set aside; its value says nothing.
+  static constexpr std::string_view wake_label = "binnacle/wake";
+  /// A node as its metadata alone, in the answer to a patch.
+  static constexpr std::string_view accept =
+      "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+
+  /// What to follow.
+  static reflector::settings collection();
+
+  struct node {
+    std::string uid;
+    std::string version;
+    packed_labels labels;
+    std::set<std::string, std::less<>> ours;  ///< keys, by our annotation; the labels may be gone
+    std::string patched;  ///< the version of our own last patch, until the watch has come so far
+
+    /// The labels that we wrote and that are there.
+    std::map<std::string, std::string> written() const;
+  };
+  const std::map<std::string, node, std::less<>>& nodes() const noexcept { return nodes_; }
+  const node* find(std::string_view name) const noexcept;
+
+  /// The answer to a patch. It may come when the watch has told of the node's end already, or of another one
+  /// of its name: then it says nothing.
+  void patched(const std::string& name, const boost::json::object& object);
+
+  /// Names of the nodes that are new, gone, or carry other labels than at the last call, each once.
+  std::vector<std::string> take();
+
+  void changed(const object_key& key, const boost::json::object& object) override;
+  void gone(const object_key& key) override;
+  void synced() override;
+
+ private:
+  std::map<std::string, node, std::less<>> nodes_;
+  std::set<std::string> changed_;
+};
+
+}  // namespace binnacle::kube

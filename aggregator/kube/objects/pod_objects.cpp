@@ -1,0 +1,97 @@
+#include "aggregator/kube/objects/pod_objects.hpp"
+
+#include "aggregator/kube/times.hpp"
+
+#include <boost/json/array.hpp>
+
+#include <utility>
+
+namespace binnacle::kube {
+
+namespace json = boost::json;
+
+namespace {
+
+bool is_ready(const json::object& status) {
+  const json::value* conditions = status.if_contains("conditions");
+  if (conditions == nullptr || !conditions->is_array()) return false;
+  for (const json::value& c : conditions->get_array()) {
+    const json::object* condition = c.if_object();
+    if (condition != nullptr && text_in(*condition, "type") == "Ready")
+      return text_in(*condition, "status") == "True";
+  }
+  return false;
+}
+
+pod_objects::pod pod_of(const json::object& given) {
+  pod_objects::pod out;
+  if (const json::object* meta = object_in(given, "metadata")) {
+    out.uid = text_in(*meta, "uid");
+    if (const json::object* labels = object_in(*meta, "labels")) {
+      for (const auto& [key, value] : *labels) {
+        if (value.is_string()) out.labels.emplace(key, value.get_string());
+      }
+    }
+  }
+  if (const json::object* spec = object_in(given, "spec")) out.node = text_in(*spec, "nodeName");
+  if (const json::object* status = object_in(given, "status")) {
+    out.started = parse_rfc3339(text_in(*status, "startTime"));
+    out.ready = is_ready(*status);
+  }
+  return out;
+}
+
+}  // namespace
+
+reflector::settings pod_objects::collection() {
+  reflector::settings out;
+  out.path = "/api/v1/pods";
+  out.what = "pods";
+  out.field_selector = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
+  out.page = 200;  // 1 to 4 MB of JSON: read without holding up the extender
+  return out;
+}
+
+const pod_objects::pod* pod_objects::find(const object_key& key) const noexcept {
+  const auto at = objects_.find(key);
+  return at == objects_.end() ? nullptr : &at->second;
+}
+
+void pod_objects::changed(const object_key& key, const json::object& given) {
+  pod now = pod_of(given);
+  auto at = objects_.find(key);
+  if (at == objects_.end()) {
+    if (objects_.size() >= most_pods) {
+      const std::size_t hash = std::hash<std::string>{}(key.text());
+      if (without_room_.size() < most_pods && without_room_.insert(hash).second) ++left_out_;
+      return;
+    }
+    if (!without_room_.empty()) without_room_.erase(std::hash<std::string>{}(key.text()));
+    at = objects_.emplace(key, pod()).first;
+  }
+  pod& known = at->second;
+  const bool another = known.uid != now.uid;  // of the same name
+  if (another && !known.uid.empty()) tell(event::gone, known);
+  const bool placed = another || known.node != now.node;
+  if (placed) tell(event::placed, now);
+  if (now.ready != (!placed && known.ready)) tell(now.ready ? event::ready : event::unready, now);
+  known = std::move(now);
+}
+
+void pod_objects::gone(const object_key& key) {
+  const auto at = objects_.find(key);
+  if (at == objects_.end()) {
+    if (!without_room_.empty()) without_room_.erase(std::hash<std::string>{}(key.text()));
+    return;
+  }
+  tell(event::gone, at->second);
+  objects_.erase(at);
+}
+
+void pod_objects::tell(event what, const pod& whose) {
+  if (changes_.size() < most_pods) changes_.push_back({what, whose.uid, whose.node, !synced_});
+}
+
+std::vector<pod_objects::change> pod_objects::take() { return std::exchange(changes_, {}); }
+
+}  // namespace binnacle::kube

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "aggregator/kube/objects/reflector.hpp"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace binnacle::kube {
+
+/// Pods that have a node and have not finished, as the API server has them. One follower for everybody who
+/// wants to know: herd damping counts those that were placed a moment ago, the custom metrics API takes a
+/// pod's node and labels from here. Bounds: most_pods; what is beyond is left out and counted.
+class pod_objects final : public watcher {
+ public:
+  static constexpr std::size_t most_pods = 200'000;
+
+  /// What to follow: selected by the server, listed by pages (a pod is 5 to 20 kB of JSON).
+  static reflector::settings collection();
+
+  /// A pod as the API server has it now; its namespace and name are the key.
+  struct pod {
+    std::string uid;
+    std::string node;
+    std::map<std::string, std::string, std::less<>> labels;
+    /// status.startTime, by the clock of the node's kubelet: for showing, not for comparing.
+    std::optional<std::chrono::system_clock::time_point> started;
+    bool ready = false;  ///< its condition Ready: the containers run
+  };
+  const std::map<object_key, pod>& objects() const noexcept { return objects_; }
+  /// The pod of that name, or null. Valid until the next event.
+  const pod* find(const object_key& key) const noexcept;
+
+  enum class event : unsigned char { placed, ready, unready, gone };
+  struct change {
+    event what = event::placed;
+    std::string uid;
+    std::string node;
+    bool before_us = false;  ///< told before the first list was whole
+  };
+  /// What happened since the last call, in order. Left alone, at most most_pods are kept.
+  std::vector<change> take();
+
+  /// Pods that found no room, each counted once (beyond most_pods of them: at least so many).
+  std::size_t left_out() const noexcept { return left_out_; }
+
+  void changed(const object_key& key, const boost::json::object& object) override;
+  void gone(const object_key& key) override;
+  void synced() override { synced_ = true; }
+
+ private:
+  void tell(event what, const pod& whose);
+
+  std::map<object_key, pod> objects_;
+  std::vector<change> changes_;
+  std::size_t left_out_ = 0;
+  std::unordered_set<std::size_t> without_room_;  // hashes of keys; bound: most_pods
+  bool synced_ = false;
+};
+
+}  // namespace binnacle::kube

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "aggregator/kube/objects/reflector.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace binnacle::kube {
+
+/// TASPolicy objects of the API server as texts, in the form that files have: apiVersion, kind, metadata and
+/// spec, and nothing that changes by itself (status, managedFields, annotations). So the reader of files
+/// reads them, too, and a status that is written wakes nobody.
+class policy_objects final : public watcher {
+ public:
+  /// What to follow.
+  static reflector::settings collection();
+
+  /// A policy's new text, or none: it is gone. `name` is for people: "TASPolicy default/power".
+  struct change {
+    std::string name;
+    std::optional<std::string> text;
+    object_key key;
+  };
+  /// What happened since the last call, each policy once.
+  std::vector<change> take();
+
+  /// A policy as the API server has it now.
+  struct object {
+    std::string text;
+    std::string uid;
+    std::int64_t generation = 0;  ///< rises with every change of spec
+    boost::json::object status;
+  };
+  const std::map<object_key, object>& objects() const noexcept { return objects_; }
+  /// What `change::name` is for this key.
+  static std::string name_of(const object_key& key) { return "TASPolicy " + key.text(); }
+
+  void changed(const object_key& key, const boost::json::object& object) override;
+  void gone(const object_key& key) override;
+  void synced() override {}
+
+ private:
+  std::map<object_key, object> objects_;
+  std::map<object_key, bool> changed_;  // value: it is there
+};
+
+}  // namespace binnacle::kube

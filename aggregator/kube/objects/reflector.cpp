@@ -1,0 +1,247 @@
+#include "aggregator/kube/objects/reflector.hpp"
+
+#include "common/http/target.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace binnacle::kube {
+namespace {
+
+using namespace std::chrono_literals;
+namespace json = boost::json;
+
+constexpr duration list_deadline = 60s;
+// Bookmarks come about once a minute; two missing ones and a half say that nobody is there any more.
+constexpr duration longest_silence = 150s;
+// A watch that ends earlier and empty is a server that cannot serve it.
+constexpr duration shortest_watch = 1s;
+constexpr duration calm = 2min;           // without a failure: the next one starts from the smallest pause
+constexpr duration look_again = 5s;       // for a collection that is not there
+constexpr duration surely_removed = 30s;  // a starting API server may say 404 for a moment
+
+struct metadata {
+  object_key key;
+  std::string_view version;
+  bool usable() const { return !key.name.empty() && !version.empty(); }
+};
+
+metadata metadata_of(const json::object& object) {
+  const json::object* meta = object_in(object, "metadata");
+  if (meta == nullptr) return {};
+  return {{std::string(text_in(*meta, "namespace")), std::string(text_in(*meta, "name"))},
+          text_in(*meta, "resourceVersion")};
+}
+
+}  // namespace
+
+reflector::reflector(settings s, watcher& tell, std::uint64_t seed)
+    : settings_(std::move(s)), tell_(tell), random_(seed), pauses_({400ms, 1600ms, 30s}) {}
+
+reflector::action reflector::next(instant) {
+  opened_ = false;
+  if (pause_) return {step::wait, {}, {}, *std::exchange(pause_, std::nullopt)};
+  if (!watching_) {
+    ++counters_.lists;
+    return {step::list, list_target(), settings_.list_accept, list_deadline};
+  }
+  ++counters_.watches;
+  return {step::watch, watch_target(), settings_.watch_accept, longest_silence};
+}
+
+/// The collection, with the selector of what is wanted.
+std::string reflector::asked(std::string_view how) const {
+  std::string out = fmt::format("{}?{}", settings_.path, how);
+  if (!settings_.field_selector.empty())
+    out += "&fieldSelector=" + http::query_escaped(settings_.field_selector);
+  return out;
+}
+
+// resourceVersion=0 is served from the watch cache at no cost to etcd; pages, and the list after an expired
+// version, come from etcd.
+std::string reflector::list_target() const {
+  std::string out = asked(fmt::format("limit={}", settings_.page));
+  if (!continue_.empty()) return out + "&continue=" + http::query_escaped(continue_);
+  // With a version the server would leave out the limit, or take the version as exact.
+  if (settings_.page != usual_page) return out;
+  switch (list_from_) {
+    case from::cache: return out + "&resourceVersion=0";
+    // Without a limit: with one the server would take the version as exact, not as the least.
+    case from::last: return asked("resourceVersion=" + http::query_escaped(version_));
+    case from::newest: break;
+  }
+  return out;
+}
+
+std::string reflector::watch_target() {
+  std::uniform_int_distribution<int> seconds(300, 600);  // so that not all watches end at one moment
+  return asked(fmt::format("watch=1&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}",
+                           http::query_escaped(version_), seconds(random_)));
+}
+
+void reflector::listed(const http::answer& a, instant now) {
+  if (const auto r = refusal_of(a)) return refused(*r, now);
+  const auto list = parse_object(a.body);
+  if (list.has_error()) return fail(list.error(), std::nullopt, now);
+  const json::object* meta = object_in(*list, "metadata");
+  const json::value* items = list->if_contains("items");
+  if (meta == nullptr || text_in(*meta, "resourceVersion").empty() || items == nullptr ||
+      !(items->is_array() || items->is_null()))
+    return fail({errc::protocol, "what the API server answered is no list"}, std::nullopt, now);
+  unknown_since_.reset();
+  absent_ = false;
+  take_items(*list);
+  continue_ = text_in(*meta, "continue");
+  if (continue_.empty()) finish_list(*list);
+}
+
+void reflector::take_items(const json::object& list) {
+  const json::array* items = list.at("items").if_array();
+  if (items == nullptr) return;
+  for (const json::value& item : *items) {
+    const json::object* object = item.if_object();
+    if (object == nullptr || !metadata_of(*object).usable()) continue;
+    listed_.insert(metadata_of(*object).key);
+    upsert(*object);
+  }
+}
+
+void reflector::finish_list(const json::object& list) {
+  std::vector<object_key> missing;
+  for (const auto& [key, version] : known_) {
+    if (!listed_.contains(key)) missing.push_back(key);
+  }
+  for (const object_key& key : missing) forget(key);
+  listed_.clear();
+  version_ = text_in(*object_in(list, "metadata"), "resourceVersion");
+  watching_ = true;
+  synced_ = true;
+  trouble_.clear();
+  tell_.synced();
+}
+
+bool reflector::opened(const http::answer& a, instant now) {
+  if (const auto r = refusal_of(a)) {
+    refused(*r, now);
+    return false;
+  }
+  stream_.emplace();
+  opened_ = true;
+  watch_began_ = now;
+  events_at_begin_ = counters_.events;
+  trouble_.clear();
+  return true;
+}
+
+bool reflector::received(std::string_view piece, instant now) {
+  bool go_on = true;
+  const auto each = [&](const json::object& event) { return go_on = take_event(event, now); };
+  const auto fed = stream_->feed(piece, each);
+  if (fed.has_value()) return go_on;
+  relist(from::last);
+  fail(fed.error(), std::nullopt, now);
+  return false;
+}
+
+bool reflector::take_event(const json::object& event, instant now) {
+  const std::string_view type = text_in(event, "type");
+  const json::object* object = object_in(event, "object");
+  if (object == nullptr) {
+    relist(from::last);
+    fail({errc::protocol, "a watch event without an object came"}, std::nullopt, now);
+    return false;
+  }
+  if (type == "ERROR") {
+    const refusal r = refusal_of(*object);
+    if (!r.expired()) relist(from::last);
+    refused(r, now);
+    return false;
+  }
+  ++counters_.events;
+  list_from_ = from::last;  // the newest list has served: what expires from now on is a later version
+  const metadata meta = metadata_of(*object);
+  if (!meta.version.empty()) version_ = meta.version;
+  if (type == "ADDED" || type == "MODIFIED") {
+    if (meta.usable()) upsert(*object);
+  } else if (type == "DELETED") {
+    forget(meta.key);
+  }
+  return true;  // BOOKMARK, and what later servers may add
+}
+
+void reflector::upsert(const json::object& object) {
+  const metadata meta = metadata_of(object);
+  const auto [at, fresh] = known_.try_emplace(meta.key, meta.version);
+  if (!fresh && at->second == meta.version) return;
+  at->second = meta.version;
+  tell_.changed(meta.key, object);
+}
+
+void reflector::forget(const object_key& key) {
+  if (known_.erase(key) > 0) tell_.gone(key);
+}
+
+void reflector::ended(instant now) {
+  if (counters_.events == events_at_begin_ && now - watch_began_ < shortest_watch)
+    fail({errc::disconnected, "the API server ends the watch at once"}, std::nullopt, now);
+}
+
+void reflector::broke(const error& why, instant now) {
+  // A silent watch is begun again at once: it is most likely the connection. One that was never answered is a
+  // server that does not speak.
+  if (opened_ && why.code == errc::timeout && now - watch_began_ >= longest_silence) return;
+  if (!watching_) relist(list_from_);
+  fail(why, std::nullopt, now);
+}
+
+void reflector::relist(from where) {
+  watching_ = false;
+  list_from_ = where == from::last && version_.empty() ? from::cache : where;
+  continue_.clear();
+  listed_.clear();
+}
+
+void reflector::refused(const refusal& r, instant now) {
+  if (r.status != 404) unknown_since_.reset();
+  if (r.expired() || r.from_the_future()) {
+    ++counters_.expired;
+    // Once at once; a server that says so of the newest list, too, or of the watch behind it, gets a pause.
+    const bool again = list_from_ == from::newest && continue_.empty();
+    relist(from::newest);
+    if (again) fail(r.as_error("reading " + settings_.what), r.retry_after, now);
+    return;
+  }
+  if (r.status == 404) return unknown(r, now);
+  const bool for_good =
+      r.status >= 400 && r.status < 500 && r.status != 401 && r.status != 403 && r.status != 429;
+  if (for_good && watching_) relist(from::newest);
+  if (!watching_) relist(list_from_);
+  fail(r.as_error("reading " + settings_.what), r.retry_after, now);
+}
+
+void reflector::unknown(const refusal& r, instant now) {
+  ++counters_.failures;
+  relist(from::cache);
+  trouble_ = fmt::format("the API server has no {}: {}", settings_.what,
+                         settings_.if_unknown.empty() ? r.message : settings_.if_unknown);
+  pause_ = look_again;
+  if (!unknown_since_) unknown_since_ = now;
+  absent_ = absent_ || now - *unknown_since_ >= surely_removed;
+  if (!absent_ || known_.empty()) return;
+  // Whoever removes the collection removes what is in it.
+  for (const auto& [key, version] : std::exchange(known_, {})) tell_.gone(key);
+  version_.clear();
+  tell_.synced();
+}
+
+void reflector::fail(const error& why, std::optional<duration> retry_after, instant now) {
+  ++counters_.failures;
+  unknown_since_.reset();  // only one 404 after another adds up: an API server that starts says this and that
+  if (now - last_failure_ > calm) pauses_.reset();
+  last_failure_ = now;
+  pause_ = pauses_.next(random_, retry_after.value_or(duration::zero()));
+  trouble_ = fmt::format("{} cannot be followed: {}", settings_.what, why.message);
+}
+
+}  // namespace binnacle::kube

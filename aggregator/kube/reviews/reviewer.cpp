@@ -1,0 +1,102 @@
+#include "aggregator/kube/reviews/reviewer.hpp"
+
+#include "aggregator/kube/refusal.hpp"
+#include "common/async/timers.hpp"
+
+#include <algorithm>
+
+namespace binnacle::kube {
+
+using async::deadline;
+using async::task;
+
+namespace {
+
+constexpr int most_tries = 5;
+constexpr duration first_pause = std::chrono::milliseconds(500);
+constexpr auto one_try = std::chrono::seconds(10);
+constexpr std::size_t longest_remembered = 10'000;  // bytes of a question
+
+bool may_pass(errc code) {
+  return code == errc::io || code == errc::overloaded || code == errc::disconnected || code == errc::timeout;
+}
+
+struct under_way {
+  explicit under_way(std::size_t& n) : count(n) { ++count; }
+  ~under_way() { --count; }
+  under_way(const under_way&) = delete;
+  under_way& operator=(const under_way&) = delete;
+  std::size_t& count;
+};
+
+}  // namespace
+
+struct reviewer::impl {
+  template <class Verdict, class Read>
+  task<result<Verdict>> ask(verdict_cache<Verdict>& known, http::call what, Read read, deadline until);
+
+  std::shared_ptr<client> api;
+  verdict_cache<token_verdict> tokens;
+  verdict_cache<access_verdict> rights;
+  std::size_t busy = 0;
+  counters numbers;
+};
+
+template <class Verdict, class Read>
+task<result<Verdict>> reviewer::impl::ask(verdict_cache<Verdict>& known, http::call what, Read read,
+                                          deadline until) {
+  const verdict_key key = key_of(what.body);
+  if (const Verdict* v = known.find(key, boot_clock::now())) {
+    ++numbers.remembered;
+    co_return *v;
+  }
+  if (busy >= most_at_once) {
+    ++numbers.turned_away;
+    co_return error{errc::overloaded, "too many questions to the API server are under way: try again"};
+  }
+  const under_way counted(busy);
+  duration pause = first_pause;
+  for (int tries = 1;; ++tries) {
+    ++numbers.asked;
+    http::call again = what;
+    auto got = co_await api->ask(std::move(again), std::min(until, async::within(one_try)));
+    result<Verdict> verdict = got.has_error() ? result<Verdict>(got.error()) : read(*got);
+    if (verdict.has_value()) {
+      if (what.body.size() <= longest_remembered) known.put(key, *verdict, boot_clock::now());
+      co_return verdict;
+    }
+    if (const auto r = got.has_error() ? std::nullopt : refusal_of(*got))
+      pause = std::max(pause, r->retry_after.value_or(duration::zero()));
+    const bool late = async::within(pause) >= until;
+    if (!may_pass(verdict.error().code) || tries == most_tries || late) {
+      ++numbers.failed;
+      co_return verdict.error();
+    }
+    co_await async::sleep_for(pause);
+    pause += pause / 2;
+  }
+}
+
+reviewer::reviewer(std::shared_ptr<client> api) : impl_(std::make_shared<impl>()) {
+  impl_->api = std::move(api);
+}
+reviewer::~reviewer() = default;
+
+task<result<token_verdict>> reviewer::token(std::string bearer, std::vector<std::string> audiences,
+                                            deadline until) {
+  const std::shared_ptr<impl> self = impl_;
+  http::call what = token_review(bearer, audiences);
+  const auto read = [audiences](const http::answer& a) { return token_verdict_of(a, audiences); };
+  co_return co_await self->ask(self->tokens, std::move(what), read, until);
+}
+
+task<result<access_verdict>> reviewer::access(access_question question, deadline until) {
+  const std::shared_ptr<impl> self = impl_;
+  http::call what = access_review(question);
+  const auto read = [](const http::answer& a) { return access_verdict_of(a); };
+  co_return co_await self->ask(self->rights, std::move(what), read, until);
+}
+
+const reviewer::counters& reviewer::stats() const noexcept { return impl_->numbers; }
+
+}  // namespace binnacle::kube

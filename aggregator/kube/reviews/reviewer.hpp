@@ -1,0 +1,40 @@
+#pragma once
+
+#include "aggregator/kube/client/client.hpp"
+#include "aggregator/kube/reviews/reviews.hpp"
+#include "common/async/task.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace binnacle::kube {
+
+/// Asks the API server who a token's holder is and what a user may do, remembers its verdicts for ten
+/// seconds, and tries again (500 ms, then half as long again each time) while the server has trouble. Include
+/// from .cpp files only. Threads: one loop.
+class reviewer {
+ public:
+  struct counters {
+    std::uint64_t asked = 0, remembered = 0, failed = 0, turned_away = 0;
+  };
+  /// Questions under way at once; more are refused (overloaded) instead of piling up.
+  static constexpr std::size_t most_at_once = 256;
+
+  explicit reviewer(std::shared_ptr<client> api);
+  ~reviewer();
+
+  /// Errors: nothing is known, and the caller must refuse; the sentence says why.
+  async::task<result<token_verdict>> token(std::string bearer, std::vector<std::string> audiences,
+                                           async::deadline until);
+  async::task<result<access_verdict>> access(access_question question, async::deadline until);
+
+  const counters& stats() const noexcept;
+
+ private:
+  struct impl;
+  std::shared_ptr<impl> impl_;  // a running question keeps it
+};
+
+}  // namespace binnacle::kube

@@ -1,0 +1,129 @@
+#include "aggregator/kube/objects/node_objects.hpp"
+
+#include <boost/json/parse.hpp>
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+namespace {
+
+using namespace binnacle;
+
+struct cluster {
+  kube::node_objects seen;
+  void put(const std::string& name, const std::string& labels, const std::string& ours,
+           const std::string& uid = "u1") {
+    seen.changed({"", name}, object(name, labels, ours, uid));
+  }
+  boost::json::object object(const std::string& name, const std::string& labels, const std::string& ours,
+                             const std::string& uid) {
+    return boost::json::
+        parse(fmt::format(
+                  R"({{"metadata":{{"name":"{0}","uid":"{3}","resourceVersion":"{4}","labels":{1},"annotations":{{"other":"x","binnacle/labels":"{2}"}}}}}})",
+                  name, labels, ours, uid, ++version))
+            .as_object();
+  }
+  int version = 0;
+};
+
+TEST_SUITE("aggregator/kube/node_objects") {
+  TEST_CASE("labels are found by their whole key, and what we wrote by the annotation") {
+    cluster c;
+    c.put("n1", R"({"a":"1","ab":"","b":"a","number":5})", "ab, gone ,b");
+    const auto* n = c.seen.find("n1");
+    REQUIRE(n != nullptr);
+    CHECK(n->labels.find("a") == "1");
+    CHECK(n->labels.find("ab") == "");
+    CHECK_FALSE(n->labels.find("1").has_value());
+    CHECK_FALSE(n->labels.find("number").has_value());
+    CHECK(n->version == "1");
+    CHECK(n->written() == std::map<std::string, std::string>{{"ab", ""}, {"b", "a"}});
+    CHECK(c.seen.find("n2") == nullptr);
+  }
+
+  TEST_CASE("a node is named when its labels differ, not for its heartbeats") {
+    cluster c;
+    c.put("n1", R"({"a":"1"})", "");
+    c.put("n2", "null", "");
+    CHECK(c.seen.take() == std::vector<std::string>{"n1", "n2"});
+    c.put("n1", R"({"a":"1"})", "");
+    CHECK(c.seen.take().empty());
+    CHECK(c.seen.find("n1")->version == "3");
+    c.put("n1", R"({"a":"2"})", "");
+    c.put("n2", "null", "a");
+    CHECK(c.seen.take() == std::vector<std::string>{"n1", "n2"});
+    c.seen.gone({"", "n1"});
+    c.seen.gone({"", "n3"});
+    CHECK(c.seen.take() == std::vector<std::string>{"n1"});
+    CHECK(c.seen.find("n1") == nullptr);
+  }
+
+  TEST_CASE("a node made anew under its old name is another one") {
+    cluster c;
+    c.put("n1", "{}", "");
+    c.seen.take();
+    c.put("n1", "{}", "", "u2");
+    CHECK(c.seen.take() == std::vector<std::string>{"n1"});
+  }
+
+  TEST_CASE("an answer that comes after the node's end makes no node") {
+    cluster c;
+    c.put("n1", "{}", "");
+    c.put("n2", "{}", "", "u3");
+    c.seen.take();
+    const auto late = c.object("n1", R"({"a":"1"})", "a", "u1");
+    c.seen.patched("n1", late);
+    CHECK(c.seen.take() == std::vector<std::string>{"n1"});
+    c.seen.gone({"", "n1"});
+    c.seen.take();
+    c.seen.patched("n1", late);
+    CHECK(c.seen.find("n1") == nullptr);
+    c.seen.patched("n2", late);  // made anew under that name meanwhile
+    CHECK(c.seen.take().empty());
+  }
+
+  TEST_CASE("a watch that is behind does not undo what the answer to a patch has told") {
+    cluster c;
+    c.put("n1", "{}", "");
+    const auto before = c.object("n1", R"({"a":"1"})", "a", "u1");  // version 2: our first patch
+    const auto patch = c.object("n1", R"({"a":"1","b":"1"})", "a,b", "u1");
+    c.seen.patched("n1", before);
+    c.seen.patched("n1", patch);
+    c.seen.changed({"", "n1"}, before);
+    CHECK(c.seen.find("n1")->written().size() == 2);
+    CHECK(c.seen.find("n1")->version == "3");
+    c.seen.changed({"", "n1"}, patch);
+    c.version = 9;
+    c.put("n1", R"({"b":"1"})", "b");
+    CHECK(c.seen.find("n1")->written() == std::map<std::string, std::string>{{"b", "1"}});
+    CHECK(c.seen.find("n1")->version == "10");
+    // Another node of that name has versions of its own; and a server that was set back is believed again.
+    c.seen.patched("n1", c.object("n1", R"({"b":"1"})", "b", "u1"));
+    c.version = 4;
+    c.put("n1", "{}", "", "u2");
+    CHECK(c.seen.find("n1")->version == "5");
+    c.version = 2;
+    c.put("n1", R"({"b":"1"})", "b", "u2");
+    CHECK(c.seen.find("n1")->version == "3");
+    // Also behind a patch of ours: etcd came back from a backup, and a list has told all there is.
+    c.version = 7;
+    c.seen.patched("n1", c.object("n1", R"({"b":"1"})", "b", "u2"));
+    c.version = 3;
+    c.put("n1", "{}", "", "u2");
+    CHECK(c.seen.find("n1")->version == "8");
+    c.seen.synced();
+    c.put("n1", "{}", "", "u2");
+    CHECK(c.seen.find("n1")->version == "5");
+  }
+
+  TEST_CASE("only metadata is asked for, in pages") {
+    const auto what = kube::node_objects::collection();
+    CHECK(what.path == "/api/v1/nodes");
+    CHECK(what.list_accept.starts_with("application/json;as=PartialObjectMetadataList;"));
+    CHECK(what.watch_accept.starts_with("application/json;as=PartialObjectMetadata;"));
+    kube::node_objects seen;
+    kube::reflector machine(what, seen, 1);
+    CHECK(machine.next(instant(std::chrono::hours(1))).target == "/api/v1/nodes?limit=200");
+  }
+}
+
+}  // namespace

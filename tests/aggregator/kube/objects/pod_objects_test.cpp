@@ -1,0 +1,105 @@
+#include "aggregator/kube/objects/pod_objects.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+namespace {
+
+using namespace binnacle;
+using kube::pod_objects;
+
+std::string told(std::vector<pod_objects::change> changes) {
+  std::string out;
+  for (const auto& c : changes) {
+    const char* const names[] = {"placed", "ready", "unready", "gone"};
+    out += fmt::format("{}{} {}@{}; ", c.before_us ? "before us: " : "", names[static_cast<int>(c.what)],
+                       c.uid, c.node);
+  }
+  return out;
+}
+
+struct pods {
+  pod_objects seen;
+  void put(const std::string& name, const std::string& uid, const std::string& node,
+           const std::string& ready = "False") {
+    const auto object = kube::parse_object(fmt::format(
+        R"({{"metadata":{{"name":"{}","namespace":"ops","uid":"{}","labels":{{"app":"web","odd":7}}}},)"
+        R"("spec":{{"nodeName":"{}"}},"status":{{"startTime":"2026-01-01T00:00:00Z",)"
+        R"("conditions":[{{"type":"Initialized","status":"True"}},{{"type":"Ready","status":"{}"}}]}}}})",
+        name, uid, node, ready));
+    REQUIRE(object.has_value());
+    seen.changed({"ops", name}, *object);
+  }
+};
+
+TEST_SUITE("aggregator/kube/pod_objects") {
+  TEST_CASE("pods beyond the bound are counted once each, whatever happens to them") {
+    pods p;
+    const boost::json::object nothing;
+    for (std::size_t i = 0; i < pod_objects::most_pods; ++i)
+      p.seen.changed({"ops", std::to_string(i)}, nothing);
+    CHECK(p.seen.left_out() == 0);
+    for (int i = 0; i < 3; ++i) p.put("late", "u1", "n1");
+    CHECK(p.seen.left_out() == 1);
+    p.put("later", "u2", "n1");
+    CHECK(p.seen.left_out() == 2);
+    p.seen.gone({"ops", "late"});
+    p.put("late", "u3", "n1");  // another pod of that name
+    CHECK(p.seen.left_out() == 3);
+  }
+
+  TEST_CASE("only pods that have a node and have not finished are asked for, by small pages") {
+    const auto wanted = pod_objects::collection();
+    CHECK(wanted.field_selector == "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed");
+    CHECK(wanted.page < kube::reflector::usual_page);
+  }
+
+  TEST_CASE("a pod's node, labels and start can be looked up, as long as it is there") {
+    pods p;
+    p.put("web", "u1", "node-a", "True");
+    const auto* web = p.seen.find({"ops", "web"});
+    REQUIRE(web != nullptr);
+    CHECK(web->node == "node-a");
+    CHECK(web->uid == "u1");
+    CHECK(web->ready);
+    CHECK(web->labels == std::map<std::string, std::string, std::less<>>{{"app", "web"}});
+    CHECK(web->started.has_value());
+    p.seen.gone({"ops", "web"});
+    CHECK(p.seen.find({"ops", "web"}) == nullptr);
+  }
+
+  TEST_CASE("what happens to a pod is told once, in order") {
+    pods p;
+    p.put("old", "u0", "node-a", "True");
+    p.seen.synced();
+    CHECK(told(p.seen.take()) == "before us: placed u0@node-a; before us: ready u0@node-a; ");
+    p.put("web", "u1", "node-b");
+    p.put("web", "u1", "node-b");
+    p.put("web", "u1", "node-b", "True");
+    p.put("web", "u1", "node-b", "False");
+    p.seen.gone({"ops", "web"});
+    p.seen.gone({"ops", "web"});
+    CHECK(told(p.seen.take()) == "placed u1@node-b; ready u1@node-b; unready u1@node-b; gone u1@node-b; ");
+    CHECK(p.seen.take().empty());
+  }
+
+  TEST_CASE("another pod of the same name is another pod") {
+    pods p;
+    p.seen.synced();
+    p.put("web-0", "u1", "node-a", "True");
+    p.put("web-0", "u2", "node-b", "True");
+    CHECK(told(p.seen.take()) ==
+          "placed u1@node-a; ready u1@node-a; gone u1@node-a; placed u2@node-b; ready u2@node-b; ");
+    CHECK(p.seen.objects().size() == 1);
+  }
+
+  TEST_CASE("an object without status, spec or labels does no harm") {
+    pods p;
+    p.seen.changed({"ops", "bare"},
+                   *kube::parse_object(R"({"metadata":{"name":"bare"},"status":{"conditions":7}})"));
+    REQUIRE(p.seen.find({"ops", "bare"}) != nullptr);
+    CHECK_FALSE(p.seen.find({"ops", "bare"})->ready);
+  }
+}
+
+}  // namespace

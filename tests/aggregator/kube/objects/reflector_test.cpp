@@ -1,0 +1,400 @@
+#include "aggregator/kube/objects/reflector.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+namespace {
+
+using namespace binnacle;
+using namespace std::chrono_literals;
+using kube::reflector;
+using step = reflector::step;
+
+/// A reflector, what it told its watcher, and the time.
+struct talk final : kube::watcher {
+  std::string told;  // "+a/x@1 -a/y synced "
+  instant now{1h};
+  reflector machine{{"/apis/g/v1/things", "Thing objects", "kubectl apply -f thing.yaml"}, *this, 7};
+
+  void changed(const kube::object_key& key, const boost::json::object& object) override {
+    told += fmt::format("+{}@{} ", key.text(),
+                        kube::text_in(*kube::object_in(object, "metadata"), "resourceVersion"));
+  }
+  void gone(const kube::object_key& key) override { told += "-" + key.text() + " "; }
+  void synced() override { told += "synced "; }
+  std::string news() { return std::exchange(told, {}); }
+
+  /// The next target; waits are made.
+  reflector::action next() {
+    auto a = machine.next(now);
+    for (int i = 0; i < 3 && a.what == step::wait; ++i) {
+      now += a.within;
+      a = machine.next(now);
+    }
+    return a;
+  }
+  void list(const std::string& items, const std::string& version, const std::string& more = {}) {
+    REQUIRE(next().what == step::list);
+    machine.listed({200,
+                    {},
+                    fmt::format(R"({{"metadata":{{"resourceVersion":"{}","continue":"{}"}},"items":[{}]}})",
+                                version, more, items)},
+                   now);
+  }
+  void open() {
+    REQUIRE(next().what == step::watch);
+    REQUIRE(machine.opened({200, {}, {}}, now));
+  }
+  bool event(const std::string& type, const std::string& object) {
+    return machine.received(fmt::format("{{\"type\":\"{}\",\"object\":{}}}\n", type, object), now);
+  }
+  /// Listed "a/x" and "a/y" at version 10, and watching.
+  void settle();
+};
+
+std::string thing(const std::string& key, const std::string& version) {
+  const auto slash = key.find('/');
+  return fmt::format(R"({{"metadata":{{"namespace":"{}","name":"{}","resourceVersion":"{}"}}}})",
+                     key.substr(0, slash), key.substr(slash + 1), version);
+}
+std::string status(int code, const std::string& reason) {
+  return fmt::format(R"({{"kind":"Status","code":{},"reason":"{}","message":"because"}})", code, reason);
+}
+
+void talk::settle() {
+  list(thing("a/x", "3") + "," + thing("a/y", "4"), "10");
+  open();
+  news();
+}
+
+TEST_SUITE("aggregator/kube/reflector") {
+  TEST_CASE("it lists from the cache, then watches from the list's version") {
+    talk t;
+    CHECK_FALSE(t.machine.is_synced());
+    auto a = t.machine.next(t.now);
+    CHECK(a.what == step::list);
+    CHECK(a.target == "/apis/g/v1/things?limit=500&resourceVersion=0");
+    t.machine.listed(
+        {200, {}, R"({"metadata":{"resourceVersion":"10"},"items":[)" + thing("a/x", "3") + "]}"}, t.now);
+    CHECK(t.news() == "+a/x@3 synced ");
+    CHECK(t.machine.is_synced());
+    a = t.machine.next(t.now);
+    CHECK(a.what == step::watch);
+    CHECK(a.target.starts_with(
+        "/apis/g/v1/things?watch=1&allowWatchBookmarks=true&resourceVersion=10&timeoutSeconds="));
+    const int seconds = std::stoi(a.target.substr(a.target.rfind('=') + 1));
+    CHECK(seconds >= 300);
+    CHECK(seconds <= 600);
+  }
+
+  TEST_CASE("a selector goes with every question, and large objects come by pages from etcd") {
+    talk t;
+    kube::reflector machine(
+        {.path = "/api/v1/pods", .what = "pods", .field_selector = "spec.nodeName!=", .page = 9}, t, 7);
+    CHECK(machine.next(t.now).target == "/api/v1/pods?limit=9&fieldSelector=spec.nodeName%21%3D");
+    machine.listed({200, {}, R"({"metadata":{"resourceVersion":"10","continue":"more"},"items":[]})"}, t.now);
+    CHECK(machine.next(t.now).target ==
+          "/api/v1/pods?limit=9&fieldSelector=spec.nodeName%21%3D&continue=more");
+    machine.listed({200, {}, R"({"metadata":{"resourceVersion":"10"},"items":[]})"}, t.now);
+    const std::string watch = machine.next(t.now).target;
+    CHECK(watch.starts_with("/api/v1/pods?watch=1&"));
+    CHECK(watch.ends_with("&fieldSelector=spec.nodeName%21%3D"));
+  }
+
+  TEST_CASE("events are told, however their bytes are split, and the next watch goes on behind the last") {
+    const std::string stream = "{\"type\":\"ADDED\",\"object\":" + thing("b/z", "11") +
+                               "}\n{\"type\":\"MODIFIED\",\"object\":" + thing("a/x", "12") +
+                               "}\n\n{\"type\":\"DELETED\",\"object\":" + thing("a/y", "13") +
+                               "}\n{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Thing\",\"metadata\":{"
+                               "\"resourceVersion\":\"20\"}}}\n";
+    for (std::size_t piece = 1; piece <= stream.size(); piece += 7) {
+      CAPTURE(piece);
+      talk t;
+      t.settle();
+      for (std::size_t at = 0; at < stream.size(); at += piece)
+        CHECK(t.machine.received(std::string_view(stream).substr(at, piece), t.now));
+      CHECK(t.news() == "+b/z@11 +a/x@12 -a/y ");
+      t.machine.ended(t.now + 5min);
+      CHECK(t.next().target.find("resourceVersion=20&") != std::string::npos);
+    }
+  }
+
+  TEST_CASE("pages are one list: told of when all are there, and missing objects are gone then") {
+    talk t;
+    t.settle();
+    CHECK_FALSE(t.event("ERROR", status(410, "Expired")));
+    auto a = t.next();
+    CHECK(a.target == "/apis/g/v1/things?limit=500");
+    t.machine.listed(
+        {200,
+         {},
+         R"({"metadata":{"resourceVersion":"30","continue":"a+b="},"items":[)" + thing("a/x", "3") + "]}"},
+        t.now);
+    CHECK(t.news() == "");  // known at this version
+    a = t.next();
+    CHECK(a.target == "/apis/g/v1/things?limit=500&continue=a%2Bb%3D");
+    t.machine.listed(
+        {200, {}, R"({"metadata":{"resourceVersion":"30"},"items":[)" + thing("c/w", "29") + "]}"}, t.now);
+    CHECK(t.news() == "+c/w@29 -a/y synced ");
+    CHECK(t.next().target.find("resourceVersion=30&") != std::string::npos);
+  }
+
+  TEST_CASE(
+      "a version that expired while paging begins the list anew, and one in a watch's status does, too") {
+    talk t;
+    t.list(thing("a/x", "3"), "10", "more");
+    CHECK(t.next().target.find("continue=more") != std::string::npos);
+    t.machine.listed({410, {}, status(410, "Expired")}, t.now);
+    CHECK(t.next().target == "/apis/g/v1/things?limit=500");
+    t.machine.listed({200, {}, R"({"metadata":{"resourceVersion":"11"},"items":[]})"}, t.now);
+    CHECK(t.news() == "+a/x@3 -a/x synced ");
+    t.open();
+    CHECK(t.event("BOOKMARK", R"({"metadata":{"resourceVersion":"12"}})"));
+    t.machine.ended(t.now + 5min);
+    CHECK(t.next().what == step::watch);
+    CHECK_FALSE(t.machine.opened({410, {}, status(410, "Gone")}, t.now));
+    CHECK(t.machine.next(t.now).target == "/apis/g/v1/things?limit=500");
+  }
+
+  TEST_CASE("a server that knows no version is asked in pauses") {
+    talk t;
+    t.settle();
+    t.event("ERROR", status(410, "Expired"));
+    CHECK(t.machine.next(t.now).what == step::list);
+    t.machine.listed({410, {}, status(410, "Expired")}, t.now);
+    CHECK(t.machine.next(t.now).what == step::wait);
+  }
+
+  TEST_CASE("a server that watches no version is listed in pauses") {
+    talk t;
+    t.list("", "10");
+    CHECK(t.next().what == step::watch);
+    CHECK_FALSE(t.machine.opened({410, {}, status(410, "Expired")}, t.now));
+    for (const bool in_its_answer : {true, false, true}) {
+      CAPTURE(in_its_answer);
+      CHECK(t.machine.next(t.now).target == "/apis/g/v1/things?limit=500");
+      t.machine.listed({200, {}, R"({"metadata":{"resourceVersion":"11"},"items":[]})"}, t.now);
+      CHECK(t.machine.next(t.now).what == step::watch);
+      if (in_its_answer) {
+        CHECK_FALSE(t.machine.opened({410, {}, status(410, "Expired")}, t.now));
+      } else {
+        CHECK(t.machine.opened({200, {}, {}}, t.now));
+        CHECK_FALSE(t.event("ERROR", status(410, "Expired")));
+      }
+      const auto pause = t.machine.next(t.now);
+      CHECK(pause.what == step::wait);
+      t.now += pause.within;
+    }
+  }
+
+  TEST_CASE("a server that lags behind what another said is listed from etcd") {
+    talk t;
+    t.settle();
+    t.machine.broke({errc::disconnected, "gone"}, t.now);
+    CHECK(t.next().what == step::watch);
+    CHECK_FALSE(t.machine.opened(
+        {504,
+         {{"retry-after", "1"}},
+         R"({"kind":"Status","code":504,"reason":"Timeout","message":"Too large resource version: 10, current: 5"})"},
+        t.now));
+    CHECK(t.machine.next(t.now).target == "/apis/g/v1/things?limit=500");
+  }
+
+  TEST_CASE("an overloaded or absent server costs pauses, not lists") {
+    talk t;
+    t.settle();
+    t.machine.broke({errc::disconnected, "connection refused"}, t.now);
+    duration longest{};
+    for (int i = 0; i < 20; ++i) {
+      auto a = t.machine.next(t.now);
+      REQUIRE(a.what == step::wait);
+      CHECK(a.within >= 400ms);
+      CHECK(a.within <= 30s);
+      longest = std::max(longest, a.within);
+      t.now += a.within;
+      a = t.machine.next(t.now);
+      REQUIRE(a.what == step::watch);
+      CHECK(a.target.find("resourceVersion=10&") != std::string::npos);
+      t.machine.broke({errc::disconnected, "connection refused"}, t.now);
+    }
+    CHECK(longest > 5s);
+    CHECK(t.machine.trouble().find("connection refused") != std::string::npos);
+    CHECK(t.news() == "");
+
+    auto a = t.next();
+    CHECK_FALSE(t.machine.opened({429, {{"retry-after", "7"}}, "slow down"}, t.now));
+    a = t.machine.next(t.now);
+    REQUIRE(a.what == step::wait);
+    CHECK(a.within >= 7s);
+    CHECK(t.next().what == step::watch);
+    CHECK(t.machine.opened({200, {}, {}}, t.now));
+    CHECK(t.machine.trouble().empty());
+  }
+
+  TEST_CASE("after two quiet minutes the pauses begin small again") {
+    talk t;
+    t.settle();
+    for (int i = 0; i < 12; ++i) {
+      t.machine.broke({errc::disconnected, "x"}, t.now);
+      t.next();
+    }
+    t.machine.opened({200, {}, {}}, t.now);
+    t.now += 3min;
+    t.machine.broke({errc::disconnected, "x"}, t.now);
+    CHECK(t.machine.next(t.now).within <= 1600ms);
+  }
+
+  TEST_CASE("a silent connection is replaced at once, a watch that ends at once is not") {
+    talk t;
+    t.settle();
+    t.now += 150s;
+    t.machine.broke({errc::timeout, "silence"}, t.now);
+    CHECK(t.machine.next(t.now).what == step::watch);
+    CHECK(t.machine.opened({200, {}, {}}, t.now));
+    t.machine.ended(t.now + 100ms);
+    CHECK(t.machine.next(t.now).what == step::wait);
+    t.open();
+    t.event("BOOKMARK", R"({"metadata":{"resourceVersion":"40"}})");
+    t.machine.ended(t.now + 100ms);
+    CHECK(t.machine.next(t.now).what == step::watch);
+  }
+
+  TEST_CASE("a server that swallows every question is reported, however long the watch had stood before") {
+    talk t;
+    t.settle();
+    t.now += 10min;
+    t.machine.broke({errc::timeout, "silence"}, t.now);  // the connection, as it seems
+    CHECK(t.machine.trouble().empty());
+    REQUIRE(t.machine.next(t.now).what == step::watch);
+    t.now += 150s;
+    t.machine.broke({errc::timeout, "no answer"}, t.now);
+    CHECK(t.machine.trouble().find("no answer") != std::string::npos);
+    CHECK(t.machine.next(t.now).what == step::wait);
+    CHECK(t.machine.size() == 2);
+  }
+
+  TEST_CASE("a collection that does not exist is looked for slowly, and says what to do") {
+    talk t;
+    for (int i = 0; i < 10; ++i) {
+      CHECK(t.machine.next(t.now).what == step::list);
+      t.machine.listed({404, {}, "404 page not found"}, t.now);
+      CHECK(t.machine.trouble() == "the API server has no Thing objects: kubectl apply -f thing.yaml");
+      const auto a = t.machine.next(t.now);
+      REQUIRE(a.what == step::wait);
+      CHECK(a.within == 5s);
+      CHECK(t.machine.is_absent() == (i >= 6));  // after half a minute there is nothing to wait for
+      t.now += a.within;
+    }
+    CHECK(t.news() == "");
+    t.list(thing("a/x", "3"), "10");
+    CHECK(t.news() == "+a/x@3 synced ");
+    CHECK(t.machine.trouble().empty());
+    CHECK_FALSE(t.machine.is_absent());
+  }
+
+  TEST_CASE("a collection that was removed takes its objects along, but not on the first word") {
+    talk t;
+    t.settle();
+    t.machine.ended(t.now + 5min);
+    t.now += 5min;
+    REQUIRE(t.next().what == step::watch);
+    const instant first = t.now;
+    t.machine.opened({404, {}, status(404, "NotFound")}, t.now);
+    while (t.now - first < 25s) {
+      CHECK(t.news() == "");
+      REQUIRE(t.next().what == step::list);
+      t.machine.listed({404, {}, status(404, "NotFound")}, t.now);
+    }
+    REQUIRE(t.next().what == step::list);
+    t.machine.listed({404, {}, status(404, "NotFound")}, t.now);
+    CHECK(t.news() == "-a/x -a/y synced ");
+    t.list(thing("a/x", "3"), "50");
+    CHECK(t.news() == "+a/x@3 synced ");
+  }
+
+  TEST_CASE("two words of no such collection with other trouble in between remove nothing") {
+    talk t;
+    t.settle();
+    t.machine.ended(t.now + 5min);
+    t.now += 5min;
+    REQUIRE(t.next().what == step::watch);
+    t.machine.opened({404, {}, status(404, "NotFound")}, t.now);
+    for (int i = 0; i < 10; ++i) {
+      REQUIRE(t.next().what == step::list);
+      if (i % 2 == 0) {
+        t.machine.broke({errc::disconnected, "connection refused"}, t.now);
+      } else {
+        t.machine.listed({503, {}, status(503, "ServiceUnavailable")}, t.now);
+      }
+      t.now += 20s;
+    }
+    REQUIRE(t.next().what == step::list);
+    t.machine.listed({404, {}, status(404, "NotFound")}, t.now);
+    CHECK(t.news() == "");
+    CHECK(t.machine.size() == 2);
+  }
+
+  TEST_CASE("a refused right is named, and what was read before stays") {
+    talk t;
+    t.settle();
+    t.machine.ended(t.now + 5min);
+    t.now += 5min;
+    REQUIRE(t.next().what == step::watch);
+    t.machine.opened(
+        {403, {}, R"({"kind":"Status","code":403,"reason":"Forbidden","message":"things.g is forbidden"})"},
+        t.now);
+    CHECK(t.machine.trouble().find("things.g is forbidden") != std::string::npos);
+    CHECK(t.machine.trouble().find("ClusterRole") != std::string::npos);
+    CHECK(t.next().what == step::watch);
+    CHECK(t.news() == "");
+    CHECK(t.machine.size() == 2);
+  }
+
+  TEST_CASE("nonsense ends the watch or the list, with a pause, and loses nothing") {
+    for (const std::string nonsense :
+         {"<html>", "[1]\n", "{\"type\":\"ADDED\"}\n", "{\"type\":\"ADDED\",\"object\":7}\n"}) {
+      CAPTURE(nonsense);
+      talk t;
+      t.settle();
+      CHECK_FALSE(t.machine.received(nonsense, t.now));
+      CHECK(t.machine.next(t.now).what == step::wait);
+      CHECK(t.machine.next(t.now).target == "/apis/g/v1/things?resourceVersion=10");
+      CHECK(t.news() == "");
+    }
+    for (const std::string nonsense : {"", "<html>", "[]", "{}", R"({"metadata":{"resourceVersion":"1"}})",
+                                       R"({"metadata":{},"items":[]})"}) {
+      CAPTURE(nonsense);
+      talk t;
+      REQUIRE(t.next().what == step::list);
+      t.machine.listed({200, {}, nonsense}, t.now);
+      CHECK(t.machine.next(t.now).what == step::wait);
+      CHECK_FALSE(t.machine.is_synced());
+    }
+    talk t;
+    t.settle();
+    CHECK(t.event("ADDED", R"({"metadata":{}})"));
+    CHECK(t.event("ADDED", R"({"metadata":{"name":7,"resourceVersion":"1"}})"));
+    CHECK(t.event("SOMETHING", "{}"));
+    CHECK(t.news() == "");
+  }
+
+  TEST_CASE("an object beyond every bound ends the watch") {
+    talk t;
+    t.settle();
+    const std::string piece(1 << 20, 'x');
+    bool go_on = t.machine.received("{\"type\":\"ADDED\",\"object\":{\"a\":\"", t.now);
+    int mebibytes = 0;
+    for (; go_on && mebibytes < 20; ++mebibytes) go_on = t.machine.received(piece, t.now);
+    CHECK_FALSE(go_on);
+    CHECK(mebibytes <= 9);
+  }
+
+  TEST_CASE("an empty list may be null, as Go writes it") {
+    talk t;
+    REQUIRE(t.next().what == step::list);
+    t.machine.listed({200, {}, R"({"metadata":{"resourceVersion":"1"},"items":null})"}, t.now);
+    CHECK(t.news() == "synced ");
+  }
+}
+
+}  // namespace
