@@ -1,7 +1,7 @@
 #include "cli/scheduler_config.hpp"
 
+#include "cli/doctor/cluster/scheduler_view.hpp"
 #include "cli/doctor/doctor.hpp"
-#include "cli/doctor/scheduler_view.hpp"
 #include "cli/extender_entry.hpp"
 #include "cli/input_file.hpp"
 #include "cli/yaml_text.hpp"

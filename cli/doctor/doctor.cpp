@@ -1,7 +1,7 @@
 #include "cli/doctor/doctor.hpp"
 
+#include "cli/doctor/agent/find_agent.hpp"
 #include "cli/doctor/checks.hpp"
-#include "cli/doctor/find_agent.hpp"
 #include "cli/doctor/report.hpp"
 #include "cli/screen.hpp"
 #include "common/system/host_name.hpp"

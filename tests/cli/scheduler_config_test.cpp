@@ -1,7 +1,7 @@
 #include "cli/scheduler_config.hpp"
 
+#include "cli/doctor/cluster/scheduler_view.hpp"
 #include "cli/doctor/report.hpp"
-#include "cli/doctor/scheduler_view.hpp"
 
 #include <boost/json/parse.hpp>
 #include <doctest/doctest.h>

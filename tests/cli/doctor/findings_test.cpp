@@ -1,11 +1,11 @@
-#include "cli/doctor/agent_findings.hpp"
-#include "cli/doctor/cluster_findings.hpp"
-#include "cli/doctor/filter_answer.hpp"
-#include "cli/doctor/find_agent.hpp"
+#include "cli/doctor/agent/agent_findings.hpp"
+#include "cli/doctor/agent/find_agent.hpp"
+#include "cli/doctor/agent/probe_findings.hpp"
+#include "cli/doctor/cluster/cluster_findings.hpp"
+#include "cli/doctor/cluster/filter_answer.hpp"
+#include "cli/doctor/cluster/scheduler_view.hpp"
+#include "cli/doctor/cluster/status_findings.hpp"
 #include "cli/doctor/peers.hpp"
-#include "cli/doctor/probe_findings.hpp"
-#include "cli/doctor/scheduler_view.hpp"
-#include "cli/doctor/status_findings.hpp"
 #include "tests/cli/samples.hpp"
 
 #include <doctest/doctest.h>

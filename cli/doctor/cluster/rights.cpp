@@ -1,6 +1,6 @@
 #include "cli/doctor/checks.hpp"
-#include "cli/doctor/cluster_findings.hpp"
-#include "cli/doctor/kube_call.hpp"
+#include "cli/doctor/cluster/cluster_findings.hpp"
+#include "cli/doctor/cluster/kube_call.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/doctor/agent_findings.hpp"
+#include "cli/doctor/agent/agent_findings.hpp"
 
 #include "cli/units.hpp"
 #include "common/exposition/exposition.hpp"

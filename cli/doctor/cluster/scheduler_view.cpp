@@ -1,4 +1,4 @@
-#include "cli/doctor/scheduler_view.hpp"
+#include "cli/doctor/cluster/scheduler_view.hpp"
 
 #include "cli/extender_entry.hpp"
 #include "common/text/load_yaml.hpp"

@@ -1,4 +1,4 @@
-#include "cli/doctor/kube_call.hpp"
+#include "cli/doctor/cluster/kube_call.hpp"
 
 #include "aggregator/kube/client/client.hpp"
 #include "cli/blocking.hpp"

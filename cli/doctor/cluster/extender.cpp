@@ -1,10 +1,10 @@
 #include "cli/ask.hpp"
 #include "cli/client.hpp"
 #include "cli/doctor/checks.hpp"
-#include "cli/doctor/filter_answer.hpp"
+#include "cli/doctor/cluster/filter_answer.hpp"
+#include "cli/doctor/cluster/scheduler_view.hpp"
+#include "cli/doctor/cluster/status_findings.hpp"
 #include "cli/doctor/peers.hpp"
-#include "cli/doctor/scheduler_view.hpp"
-#include "cli/doctor/status_findings.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "cli/blocking.hpp"
+#include "cli/doctor/agent/probe_findings.hpp"
 #include "cli/doctor/checks.hpp"
-#include "cli/doctor/probe_findings.hpp"
 #include "common/async/run_program.hpp"
 
 #include <boost/json/parse.hpp>

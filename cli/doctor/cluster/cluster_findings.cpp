@@ -1,4 +1,4 @@
-#include "cli/doctor/cluster_findings.hpp"
+#include "cli/doctor/cluster/cluster_findings.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 #include "cli/ask.hpp"
-#include "cli/doctor/agent_findings.hpp"
+#include "cli/doctor/agent/agent_findings.hpp"
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/peers.hpp"
 

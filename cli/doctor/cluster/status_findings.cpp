@@ -1,4 +1,4 @@
-#include "cli/doctor/status_findings.hpp"
+#include "cli/doctor/cluster/status_findings.hpp"
 
 #include "cli/policies_view.hpp"
 #include "cli/units.hpp"

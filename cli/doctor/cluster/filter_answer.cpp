@@ -1,4 +1,4 @@
-#include "cli/doctor/filter_answer.hpp"
+#include "cli/doctor/cluster/filter_answer.hpp"
 
 #include "cli/json.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/doctor/probe_findings.hpp"
+#include "cli/doctor/agent/probe_findings.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #include "cli/client.hpp"
 #include "cli/doctor/checks.hpp"
-#include "cli/doctor/status_findings.hpp"
+#include "cli/doctor/cluster/status_findings.hpp"
 #include "cli/json.hpp"
 #include "common/http/target.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/doctor/find_agent.hpp"
+#include "cli/doctor/agent/find_agent.hpp"
 
 #include "cli/blocking.hpp"
 #include "common/async/run_program.hpp"

@@ -1,7 +1,7 @@
 #include "aggregator/kube/times.hpp"
 #include "cli/client.hpp"
 #include "cli/doctor/checks.hpp"
-#include "cli/doctor/kube_call.hpp"
+#include "cli/doctor/cluster/kube_call.hpp"
 #include "cli/doctor/peers.hpp"
 #include "cli/json.hpp"
 
