@@ -1,9 +1,9 @@
 #include "cli/commands.hpp"
 
 #include "cli/json.hpp"
-#include "cli/policies_view.hpp"
-#include "cli/status_view.hpp"
-#include "cli/why_view.hpp"
+#include "cli/views/policies.hpp"
+#include "cli/views/status.hpp"
+#include "cli/views/why.hpp"
 #include "common/http/target.hpp"
 
 #include <fmt/format.h>

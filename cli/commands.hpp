@@ -2,7 +2,7 @@
 
 #include "cli/client.hpp"
 #include "cli/connection.hpp"
-#include "cli/paint.hpp"
+#include "cli/views/paint.hpp"
 
 #include <cstdint>
 #include <iosfwd>

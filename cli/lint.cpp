@@ -3,7 +3,7 @@
 #include "aggregator/policy/text/lint.hpp"
 #include "aggregator/policy/text/yaml.hpp"
 #include "cli/input_file.hpp"
-#include "cli/units.hpp"
+#include "cli/views/units.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>

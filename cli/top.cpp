@@ -1,7 +1,8 @@
 // binnacle top: asks once a second and draws.
+#include "cli/views/top.hpp"
+
 #include "cli/commands.hpp"
 #include "cli/screen.hpp"
-#include "cli/top_view.hpp"
 #include "common/http/target.hpp"
 
 #include <fmt/format.h>

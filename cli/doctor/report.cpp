@@ -1,6 +1,6 @@
 #include "cli/doctor/report.hpp"
 
-#include "cli/units.hpp"
+#include "cli/views/units.hpp"
 #include "common/text/json_writer.hpp"
 #include "common/text/wrapped.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/doctor/finding.hpp"
-#include "cli/paint.hpp"
+#include "cli/views/paint.hpp"
 
 #include <span>
 #include <string>

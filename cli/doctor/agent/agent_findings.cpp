@@ -1,6 +1,6 @@
 #include "cli/doctor/agent/agent_findings.hpp"
 
-#include "cli/units.hpp"
+#include "cli/views/units.hpp"
 #include "common/exposition/exposition.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "cli/doctor/cluster/status_findings.hpp"
 
-#include "cli/policies_view.hpp"
-#include "cli/units.hpp"
+#include "cli/views/policies.hpp"
+#include "cli/views/units.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>

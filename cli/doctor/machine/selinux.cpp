@@ -1,5 +1,5 @@
 #include "cli/doctor/checks.hpp"
-#include "cli/units.hpp"
+#include "cli/views/units.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
-#include "cli/policies_view.hpp"
-#include "cli/status_view.hpp"
-#include "cli/top_view.hpp"
-#include "cli/why_view.hpp"
+#include "cli/views/policies.hpp"
+#include "cli/views/status.hpp"
+#include "cli/views/top.hpp"
+#include "cli/views/why.hpp"
 #include "tests/cli/samples.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ const std::string url = "https://localhost:9102";
 
 }  // namespace
 
-TEST_SUITE("cli/status_view") {
+TEST_SUITE("cli/views/status") {
   TEST_CASE("the status is one page") {
     CHECK(render_status(parsed(status_sample), url, no_colours) ==
           "binnacle-aggregator 0.1.0, replica agg-1, standalone, up 3m12s  https://localhost:9102\n"
@@ -58,7 +58,7 @@ TEST_SUITE("cli/status_view") {
   }
 }
 
-TEST_SUITE("cli/status_view sources") {
+TEST_SUITE("cli/views/status sources") {
   TEST_CASE("sources that work in part are counted and named beside those that do not work") {
     json::value status = parsed(status_sample);
     status.as_object()["sourcesInPart"] = parsed(
@@ -70,7 +70,7 @@ TEST_SUITE("cli/status_view sources") {
   }
 }
 
-TEST_SUITE("cli/top_view") {
+TEST_SUITE("cli/views/top") {
   TEST_CASE("most watts first, each value with its age, one column a policy, and why") {
     CHECK(render_top(parsed(nodes_sample), url, {}, no_colours) ==
           "binnacle top  2026-01-01T12:00:00Z  2 of 3 nodes connected  https://localhost:9102\n"
@@ -182,7 +182,7 @@ TEST_SUITE("cli/top_view") {
   }
 }
 
-TEST_SUITE("cli/why_view") {
+TEST_SUITE("cli/views/why") {
   TEST_CASE("a filter says who passed, who did not and why, with value, target, margin and age") {
     CHECK(render_decision({parsed(filter_sample), url}, 1'767'268'812'000, no_colours) ==
           "filter of pod default/web-7f9c4: 3 of 4 nodes pass\n"
@@ -230,7 +230,7 @@ TEST_SUITE("cli/why_view") {
   }
 }
 
-TEST_SUITE("cli/policies_view") {
+TEST_SUITE("cli/views/policies") {
   TEST_CASE("nothing that a terminal obeys comes through from a server, in whatever list it stands") {
     const char* const bad = "n\u202e1";
     const std::string listed = render_policies(

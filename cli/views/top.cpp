@@ -1,8 +1,8 @@
-#include "cli/top_view.hpp"
+#include "cli/views/top.hpp"
 
 #include "aggregator/policy/text/problem.hpp"
-#include "cli/table.hpp"
-#include "cli/units.hpp"
+#include "cli/views/table.hpp"
+#include "cli/views/units.hpp"
 #include "common/metrics/catalog.hpp"
 #include "common/text/plain.hpp"
 

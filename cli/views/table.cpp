@@ -1,4 +1,4 @@
-#include "cli/table.hpp"
+#include "cli/views/table.hpp"
 
 #include <algorithm>
 

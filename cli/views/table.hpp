@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/paint.hpp"
+#include "cli/views/paint.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
-#include "cli/status_view.hpp"
+#include "cli/views/status.hpp"
 
-#include "cli/policies_view.hpp"
-#include "cli/table.hpp"
-#include "cli/units.hpp"
+#include "cli/views/policies.hpp"
+#include "cli/views/table.hpp"
+#include "cli/views/units.hpp"
 
 #include <fmt/format.h>
 

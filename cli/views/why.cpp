@@ -1,8 +1,8 @@
-#include "cli/why_view.hpp"
+#include "cli/views/why.hpp"
 
 #include "aggregator/policy/comparison.hpp"
-#include "cli/table.hpp"
-#include "cli/units.hpp"
+#include "cli/views/table.hpp"
+#include "cli/views/units.hpp"
 #include "common/text/plain.hpp"
 
 #include <fmt/format.h>

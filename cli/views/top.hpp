@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/json.hpp"
-#include "cli/paint.hpp"
+#include "cli/views/paint.hpp"
 
 #include <cstddef>
 #include <string>

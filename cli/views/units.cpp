@@ -1,4 +1,4 @@
-#include "cli/units.hpp"
+#include "cli/views/units.hpp"
 
 #include "common/clock.hpp"
 #include "common/text/plain.hpp"

@@ -1,6 +1,6 @@
-#include "cli/policies_view.hpp"
+#include "cli/views/policies.hpp"
 
-#include "cli/units.hpp"
+#include "cli/views/units.hpp"
 
 #include <fmt/format.h>
 
