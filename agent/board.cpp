@@ -2,9 +2,9 @@
 
 #include "agent/series_key.hpp"
 #include "common/text/utf8.hpp"
-#include "common/wire/catalog_check.hpp"
+#include "common/wire/codec/catalog_check.hpp"
+#include "common/wire/codec/text.hpp"
 #include "common/wire/limits.hpp"
-#include "common/wire/text.hpp"
 
 #include <fmt/format.h>
 

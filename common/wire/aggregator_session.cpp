@@ -1,6 +1,6 @@
 #include "common/wire/aggregator_session.hpp"
 
-#include "common/wire/batch_codec.hpp"
+#include "common/wire/codec/batch_codec.hpp"
 
 #include <algorithm>
 

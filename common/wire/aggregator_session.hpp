@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/wire/batch_codec.hpp"
+#include "common/wire/codec/batch_codec.hpp"
 #include "common/wire/session.hpp"
 
 namespace binnacle::wire {

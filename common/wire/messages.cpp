@@ -1,6 +1,6 @@
 #include "common/wire/messages.hpp"
 
-#include "common/wire/absence_codec.hpp"
+#include "common/wire/codec/absence_codec.hpp"
 
 #include <array>
 

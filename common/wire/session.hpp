@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/clock.hpp"
-#include "common/wire/codec.hpp"
+#include "common/wire/codec/codec.hpp"
 
 #include <algorithm>
 #include <optional>

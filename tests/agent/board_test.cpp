@@ -2,7 +2,7 @@
 
 #include "agent/sources/foreign_series.hpp"
 #include "agent/uplink/feed.hpp"
-#include "common/wire/codec.hpp"
+#include "common/wire/codec/codec.hpp"
 #include "tests/agent/support.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-#include "common/wire/batch_codec.hpp"
-#include "common/wire/codec.hpp"
+#include "common/wire/codec/batch_codec.hpp"
+#include "common/wire/codec/codec.hpp"
 
 #include <cstdint>
 #include <cstdlib>

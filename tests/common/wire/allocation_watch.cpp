@@ -1,4 +1,4 @@
-#include "allocation_watch.hpp"
+#include "tests/common/wire/allocation_watch.hpp"
 
 #include <algorithm>
 #include <cstdlib>

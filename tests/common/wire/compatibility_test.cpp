@@ -1,6 +1,6 @@
-#include "common/wire/payload.hpp"
+#include "common/wire/codec/payload.hpp"
 #include "common/wire/telemetry.capnp.h"
-#include "support.hpp"
+#include "tests/common/wire/support.hpp"
 #include "tests/common/wire/telemetry_next.capnp.h"
 
 #include <capnp/schema.h>

@@ -1,6 +1,6 @@
-#include "allocation_watch.hpp"
-#include "noisy_node.hpp"
-#include "support.hpp"
+#include "tests/common/wire/allocation_watch.hpp"
+#include "tests/common/wire/noisy_node.hpp"
+#include "tests/common/wire/support.hpp"
 
 /// Frames of every kind, cut at every byte and with every bit flipped: an error or a clean value comes out,
 /// never a crash, and never much memory. The sanitizer builds run this too.

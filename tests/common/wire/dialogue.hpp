@@ -1,6 +1,6 @@
 #pragma once
 
-#include "support.hpp"
+#include "tests/common/wire/support.hpp"
 
 #include <cstdint>
 #include <utility>

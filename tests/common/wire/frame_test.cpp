@@ -1,7 +1,7 @@
 #include "common/wire/frame.hpp"
 
-#include "allocation_watch.hpp"
-#include "support.hpp"
+#include "tests/common/wire/allocation_watch.hpp"
+#include "tests/common/wire/support.hpp"
 
 #include <cstring>
 #include <string_view>

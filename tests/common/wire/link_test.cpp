@@ -1,5 +1,5 @@
 #include "common/wire/link_offset.hpp"
-#include "support.hpp"
+#include "tests/common/wire/support.hpp"
 
 #include <random>
 

@@ -1,4 +1,4 @@
-#include "support.hpp"
+#include "tests/common/wire/support.hpp"
 
 #include <fstream>
 #include <iterator>

@@ -1,4 +1,4 @@
-#include "dialogue.hpp"
+#include "tests/common/wire/dialogue.hpp"
 
 using namespace binnacle;
 using namespace binnacle::wire;

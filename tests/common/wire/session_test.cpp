@@ -1,5 +1,5 @@
-#include "dialogue.hpp"
-#include "noisy_node.hpp"
+#include "tests/common/wire/dialogue.hpp"
+#include "tests/common/wire/noisy_node.hpp"
 
 #include <random>
 #include <string>

@@ -1,5 +1,5 @@
-#include "noisy_node.hpp"
-#include "support.hpp"
+#include "tests/common/wire/noisy_node.hpp"
+#include "tests/common/wire/support.hpp"
 
 using namespace binnacle;
 using namespace binnacle::wire;

@@ -2,8 +2,8 @@
 
 #include "common/wire/agent_session.hpp"
 #include "common/wire/aggregator_session.hpp"
-#include "common/wire/batch_codec.hpp"
-#include "common/wire/codec.hpp"
+#include "common/wire/codec/batch_codec.hpp"
+#include "common/wire/codec/codec.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "common/wire/payload.hpp"
+#include "common/wire/codec/payload.hpp"
 
 #include <limits>
 #include <zstd.h>

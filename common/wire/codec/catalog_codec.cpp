@@ -1,11 +1,11 @@
-#include "common/wire/catalog_codec.hpp"
+#include "common/wire/codec/catalog_codec.hpp"
 
 #include "common/text/text.hpp"
 #include "common/text/utf8.hpp"
-#include "common/wire/catalog_check.hpp"
-#include "common/wire/codec.hpp"
-#include "common/wire/payload.hpp"
-#include "common/wire/text.hpp"
+#include "common/wire/codec/catalog_check.hpp"
+#include "common/wire/codec/codec.hpp"
+#include "common/wire/codec/payload.hpp"
+#include "common/wire/codec/text.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 

@@ -1,9 +1,9 @@
-#include "common/wire/absence_codec.hpp"
-#include "common/wire/batch_codec.hpp"
+#include "common/wire/codec/absence_codec.hpp"
+#include "common/wire/codec/batch_codec.hpp"
+#include "common/wire/codec/payload.hpp"
+#include "common/wire/codec/zigzag.hpp"
 #include "common/wire/limits.hpp"
-#include "common/wire/payload.hpp"
 #include "common/wire/telemetry.capnp.h"
-#include "common/wire/zigzag.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/wire/codec/scratch.hpp"
 #include "common/wire/frame.hpp"
 #include "common/wire/messages.hpp"
 #include "common/wire/omissions.hpp"
-#include "common/wire/scratch.hpp"
 
 #include <vector>
 

@@ -1,10 +1,10 @@
-#include "common/wire/codec.hpp"
+#include "common/wire/codec/codec.hpp"
 
-#include "common/wire/catalog_codec.hpp"
-#include "common/wire/payload.hpp"
+#include "common/wire/codec/catalog_codec.hpp"
+#include "common/wire/codec/payload.hpp"
+#include "common/wire/codec/text.hpp"
 #include "common/wire/telemetry.capnp.h"
-#include "common/wire/text.hpp"
-#include "support.hpp"
+#include "tests/common/wire/support.hpp"
 
 #include <zstd.h>
 

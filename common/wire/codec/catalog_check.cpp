@@ -1,7 +1,7 @@
-#include "common/wire/catalog_check.hpp"
+#include "common/wire/codec/catalog_check.hpp"
 
+#include "common/wire/codec/text.hpp"
 #include "common/wire/limits.hpp"
-#include "common/wire/text.hpp"
 
 namespace binnacle::wire {
 

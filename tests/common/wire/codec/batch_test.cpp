@@ -1,10 +1,10 @@
-#include "allocation_watch.hpp"
-#include "common/wire/batch_codec.hpp"
-#include "common/wire/payload.hpp"
+#include "common/wire/codec/batch_codec.hpp"
+#include "common/wire/codec/payload.hpp"
+#include "common/wire/codec/zigzag.hpp"
 #include "common/wire/telemetry.capnp.h"
-#include "common/wire/zigzag.hpp"
-#include "noisy_node.hpp"
-#include "support.hpp"
+#include "tests/common/wire/allocation_watch.hpp"
+#include "tests/common/wire/noisy_node.hpp"
+#include "tests/common/wire/support.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,8 @@
-#include "common/wire/absence_codec.hpp"
-#include "common/wire/batch_codec.hpp"
-#include "common/wire/payload.hpp"
+#include "common/wire/codec/absence_codec.hpp"
+#include "common/wire/codec/batch_codec.hpp"
+#include "common/wire/codec/payload.hpp"
+#include "common/wire/codec/zigzag.hpp"
 #include "common/wire/telemetry.capnp.h"
-#include "common/wire/zigzag.hpp"
 
 #include <algorithm>
 

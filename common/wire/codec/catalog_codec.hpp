@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/wire/capnp.hpp"
+#include "common/wire/codec/capnp.hpp"
 #include "common/wire/messages.hpp"
 #include "common/wire/omissions.hpp"
 #include "common/wire/reason.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "common/wire/codec/scratch.hpp"
 #include "common/wire/frame.hpp"
 #include "common/wire/messages.hpp"
 #include "common/wire/omissions.hpp"
-#include "common/wire/scratch.hpp"
 
 /// Messages to frames and back; batches, which need memory of the previous one, are in batch_codec.hpp.
 /// Nothing here throws but std::bad_alloc; what Cap'n Proto throws comes back as reason::bad_message.

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "common/wire/capnp.hpp"
+#include "common/wire/codec/capnp.hpp"
+#include "common/wire/codec/scratch.hpp"
 #include "common/wire/frame.hpp"
-#include "common/wire/scratch.hpp"
 
 #include <capnp/message.h>
 #include <capnp/serialize-packed.h>
