@@ -1,7 +1,7 @@
 #pragma once
 
-#include "agent/ipmi/line_buffer.hpp"
-#include "agent/ipmi/protocol.hpp"
+#include "agent/ipmi/protocol/line_buffer.hpp"
+#include "agent/ipmi/protocol/protocol.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
 

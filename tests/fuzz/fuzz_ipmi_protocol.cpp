@@ -1,5 +1,5 @@
-#include "agent/ipmi/line_buffer.hpp"
-#include "agent/ipmi/protocol.hpp"
+#include "agent/ipmi/protocol/line_buffer.hpp"
+#include "agent/ipmi/protocol/protocol.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/clocks.hpp"
-#include "agent/ipmi/protocol.hpp"
+#include "agent/ipmi/protocol/protocol.hpp"
 #include "agent/source.hpp"
 #include "agent/sources/bmc/sensor_series.hpp"
 #include "common/log/log.hpp"

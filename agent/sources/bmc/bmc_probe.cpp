@@ -1,5 +1,5 @@
 // What --probe says of the BMC. It may block: nothing else runs meanwhile.
-#include "agent/ipmi/line_buffer.hpp"
+#include "agent/ipmi/protocol/line_buffer.hpp"
 #include "agent/sources/bmc/bmc.hpp"
 #include "agent/sources/bmc/bmc_view.hpp"
 #include "agent/sources/bmc/helper_process.hpp"

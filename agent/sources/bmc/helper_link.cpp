@@ -1,6 +1,6 @@
 #include "agent/sources/bmc/helper_link.hpp"
 
-#include "agent/ipmi/line_buffer.hpp"
+#include "agent/ipmi/protocol/line_buffer.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/board.hpp"
-#include "agent/ipmi/protocol.hpp"
+#include "agent/ipmi/protocol/protocol.hpp"
 #include "agent/sources/bmc/bmc_view.hpp"
 #include "agent/sources/bmc/sensor_names.hpp"
 

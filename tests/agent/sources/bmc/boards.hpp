@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/ipmi/protocol.hpp"
+#include "agent/ipmi/protocol/protocol.hpp"
 #include "agent/sources/bmc/bmc_view.hpp"
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "agent/ipmi/protocol.hpp"
+#include "agent/ipmi/protocol/protocol.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "agent/ipmi/line_buffer.hpp"
+#include "agent/ipmi/protocol/line_buffer.hpp"
 
 #include <doctest/doctest.h>
 
