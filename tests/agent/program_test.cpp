@@ -1,9 +1,9 @@
 // The program itself: what a user gets from the command line, and how it ends.
 #include "tests/support/program.hpp"
 
-#include "tests/support/https_client.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/powercap_sim.hpp"
+#include "tests/support/machine/powercap_sim.hpp"
+#include "tests/support/net/https_client.hpp"
+#include "tests/support/net/pki.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

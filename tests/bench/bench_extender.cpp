@@ -4,9 +4,9 @@
 //   build/tests/bench/bench_extender --benchmark_min_time=1
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
-#include "tests/support/https_client.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/served.hpp"
+#include "tests/support/net/https_client.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/served.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -1,8 +1,8 @@
 // What our HTTP server costs by itself: a filter call's bytes (170 kB in, 230 kB out, as 5,000 names make)
 // over keep-alive TLS, without parsing or deciding; and what one caller notices of another's 63 MB body.
-#include "tests/support/https_client.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/served.hpp"
+#include "tests/support/net/https_client.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/served.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -3,8 +3,8 @@
 #include "cli/commands.hpp"
 #include "cli/json.hpp"
 #include "tests/cli/samples.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/served.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/served.hpp"
 
 #include <doctest/doctest.h>
 

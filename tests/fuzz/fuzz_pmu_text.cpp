@@ -1,7 +1,7 @@
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/kernel/pmu_device.hpp"
 #include "agent/sources/pmu/pod_cgroups.hpp"
-#include "tests/support/pmu_tree.hpp"
+#include "tests/support/machine/pmu_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/ipmi/protocol/protocol.hpp"
-#include "tests/support/bmc_sim.hpp"
+#include "tests/support/bmc/bmc_sim.hpp"
 
 #include <string>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 
 #include "agent/kernel/cpu_list.hpp"
 #include "tests/agent/support.hpp"
-#include "tests/support/pmu_tree.hpp"
+#include "tests/support/machine/pmu_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -4,7 +4,7 @@
 #include "agent/sources/bmc/bmc_kind.hpp"
 #include "agent/sources/textfile/textfile_kind.hpp"
 #include "tests/agent/parsed_kind.hpp"
-#include "tests/support/powercap_tree.hpp"
+#include "tests/support/machine/powercap_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

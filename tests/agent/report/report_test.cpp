@@ -2,10 +2,10 @@
 
 #include "agent/sources/rapl/rapl_zones.hpp"
 #include "tests/support/data.hpp"
-#include "tests/support/machine.hpp"
-#include "tests/support/pmu_tree.hpp"
-#include "tests/support/powercap_tree.hpp"
-#include "tests/support/sensor_tree.hpp"
+#include "tests/support/machine/machine.hpp"
+#include "tests/support/machine/pmu_tree.hpp"
+#include "tests/support/machine/powercap_tree.hpp"
+#include "tests/support/machine/sensor_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

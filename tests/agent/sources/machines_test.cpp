@@ -10,8 +10,8 @@
 #include "agent/sources/rdt/resctrl_tree.hpp"
 #include "tests/agent/support.hpp"
 #include "tests/support/data.hpp"
-#include "tests/support/machine.hpp"
-#include "tests/support/perf_sim.hpp"
+#include "tests/support/machine/machine.hpp"
+#include "tests/support/machine/perf_sim.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -4,8 +4,8 @@
 #include "common/async/stream.hpp"
 #include "common/async/timers.hpp"
 #include "common/wire/aggregator_session.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/run.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 #include "aggregator/callers/agent_tokens.hpp"
 
 #include "common/async/timers.hpp"
-#include "tests/support/run.hpp"
-#include "tests/support/served.hpp"
+#include "tests/support/net/run.hpp"
+#include "tests/support/net/served.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

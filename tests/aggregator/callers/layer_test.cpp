@@ -1,6 +1,6 @@
 #include "aggregator/callers/layer.hpp"
 
-#include "tests/support/pki.hpp"
+#include "tests/support/net/pki.hpp"
 
 #include <boost/json/parse.hpp>
 #include <doctest/doctest.h>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "common/http/router.hpp"
-#include "tests/support/https_client.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/served.hpp"
+#include "tests/support/net/https_client.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/served.hpp"
 
 #include <string>
 

@@ -1,10 +1,10 @@
-#include "tests/support/served.hpp"
+#include "tests/support/net/served.hpp"
 
 #include "aggregator/custom_metrics/api.hpp"
 #include "aggregator/questions/store_question.hpp"
 #include "tests/aggregator/store/nodes.hpp"
-#include "tests/support/https_client.hpp"
-#include "tests/support/pki.hpp"
+#include "tests/support/net/https_client.hpp"
+#include "tests/support/net/pki.hpp"
 
 #include <doctest/doctest.h>
 

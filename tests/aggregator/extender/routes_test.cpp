@@ -1,9 +1,9 @@
 // The extender behind the real server, over TLS.
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
-#include "tests/support/https_client.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/served.hpp"
+#include "tests/support/net/https_client.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/served.hpp"
 
 #include <boost/json.hpp>
 #include <doctest/doctest.h>

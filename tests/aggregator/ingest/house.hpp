@@ -7,8 +7,8 @@
 #include "common/async/timers.hpp"
 #include "common/wire/agent_session.hpp"
 #include "tests/aggregator/store/nodes.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/run.hpp"
 
 #include <doctest/doctest.h>
 

@@ -7,8 +7,8 @@
 #include "tests/bench/scale/process.hpp"
 #include "tests/bench/scale/report.hpp"
 #include "tests/bench/scale/scheduler.hpp"
+#include "tests/support/net/pki.hpp"
 #include "tests/support/options.hpp"
-#include "tests/support/pki.hpp"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tests/bench/scale/report.hpp"
-#include "tests/support/https_client.hpp"
+#include "tests/support/net/https_client.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "cli/doctor/certificate_files.hpp"
 
-#include "tests/support/pki.hpp"
+#include "tests/support/net/pki.hpp"
 
 #include <doctest/doctest.h>
 

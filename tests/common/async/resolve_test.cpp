@@ -1,6 +1,6 @@
 #include "common/async/resolve.hpp"
 
-#include "tests/support/run.hpp"
+#include "tests/support/net/run.hpp"
 
 #include <doctest/doctest.h>
 

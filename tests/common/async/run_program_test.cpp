@@ -1,6 +1,6 @@
 #include "common/async/run_program.hpp"
 
-#include "tests/support/run.hpp"
+#include "tests/support/net/run.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/system/read_file.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/run.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 #include "common/async/follow_files.hpp"
 #include "common/async/timeout.hpp"
 #include "common/async/timers.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/run.hpp"
 
 #include <doctest/doctest.h>
 

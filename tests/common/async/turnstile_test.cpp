@@ -1,7 +1,7 @@
 #include "common/async/turnstile.hpp"
 
 #include "common/async/task_group.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/net/run.hpp"
 
 #include <doctest/doctest.h>
 

@@ -4,8 +4,8 @@
 #include "common/async/stream.hpp"
 #include "common/async/task_group.hpp"
 #include "tests/common/http/server_routes.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/run.hpp"
 
 namespace {
 

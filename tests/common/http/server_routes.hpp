@@ -1,8 +1,8 @@
 #pragma once
 
 #include "common/http/router.hpp"
-#include "tests/support/https_client.hpp"
-#include "tests/support/served.hpp"
+#include "tests/support/net/https_client.hpp"
+#include "tests/support/net/served.hpp"
 
 #include <doctest/doctest.h>
 

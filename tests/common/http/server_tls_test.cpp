@@ -1,6 +1,6 @@
 #include "common/http/server.hpp"
 #include "tests/common/http/server_routes.hpp"
-#include "tests/support/pki.hpp"
+#include "tests/support/net/pki.hpp"
 
 #include <atomic>
 #include <thread>

@@ -1,7 +1,7 @@
 // What a peer can make an engine do, and where that ends.
 #include "common/tls/context.hpp"
 #include "common/tls/engine.hpp"
-#include "tests/support/pki.hpp"
+#include "tests/support/net/pki.hpp"
 
 #include <doctest/doctest.h>
 #include <openssl/ssl.h>

@@ -1,6 +1,6 @@
 #include "common/tls/certificate.hpp"
 
-#include "tests/support/pki.hpp"
+#include "tests/support/net/pki.hpp"
 
 #include <doctest/doctest.h>
 

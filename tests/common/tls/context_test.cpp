@@ -1,7 +1,7 @@
 #include "common/tls/context.hpp"
 
 #include "common/tls/own_certificate.hpp"
-#include "tests/support/pki.hpp"
+#include "tests/support/net/pki.hpp"
 
 #include <doctest/doctest.h>
 

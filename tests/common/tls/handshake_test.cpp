@@ -1,7 +1,7 @@
 // Two engines over a socket pair: who accepts whom, and what is said when they do not.
 #include "common/tls/context.hpp"
 #include "common/tls/engine.hpp"
-#include "tests/support/pki.hpp"
+#include "tests/support/net/pki.hpp"
 
 #include <doctest/doctest.h>
 #include <openssl/ssl.h>

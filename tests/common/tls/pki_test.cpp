@@ -1,5 +1,5 @@
 // scripts/pki as a user runs it, and what it writes as the daemons load it.
-#include "tests/support/pki.hpp"
+#include "tests/support/net/pki.hpp"
 
 #include "common/tls/context.hpp"
 

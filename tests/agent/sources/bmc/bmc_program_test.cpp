@@ -1,6 +1,6 @@
 // The agent and its helper against a BMC: OpenIPMI's simulator on loopback.
-#include "tests/support/bmc_sim.hpp"
-#include "tests/support/https_client.hpp"
+#include "tests/support/bmc/bmc_sim.hpp"
+#include "tests/support/net/https_client.hpp"
 #include "tests/support/program.hpp"
 #include "tests/support/temp_folder.hpp"
 

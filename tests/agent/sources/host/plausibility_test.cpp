@@ -2,7 +2,7 @@
 #include "agent/sources/host/host.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "tests/agent/support.hpp"
-#include "tests/support/powercap_sim.hpp"
+#include "tests/support/machine/powercap_sim.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

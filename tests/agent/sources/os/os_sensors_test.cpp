@@ -3,8 +3,8 @@
 #include "agent/sources/os/os.hpp"
 #include "agent/sources/os/sensors.hpp"
 #include "tests/agent/support.hpp"
+#include "tests/support/machine/sensor_tree.hpp"
 #include "tests/support/no_file_capabilities.hpp"
-#include "tests/support/sensor_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -8,7 +8,7 @@
 #include "common/system/descriptor.hpp"
 #include "common/system/read_file.hpp"
 #include "tests/agent/support.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/net/run.hpp"
 
 #include <doctest/doctest.h>
 

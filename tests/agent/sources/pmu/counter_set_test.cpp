@@ -3,7 +3,7 @@
 #include "agent/sources/pmu/descriptor_room.hpp"
 #include "agent/sources/pmu/named_events.hpp"
 #include "tests/agent/support.hpp"
-#include "tests/support/perf_sim.hpp"
+#include "tests/support/machine/perf_sim.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include "agent/sources/pmu/named_events.hpp"
 #include "common/metrics/catalog.hpp"
 #include "tests/agent/support.hpp"
-#include "tests/support/pmu_tree.hpp"
+#include "tests/support/machine/pmu_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 #include "agent/sources/pmu/pfm_events.hpp"
 
 #include "agent/sources/pmu/event_finder.hpp"
-#include "tests/support/own_sys.hpp"
-#include "tests/support/pmu_tree.hpp"
+#include "tests/support/machine/own_sys.hpp"
+#include "tests/support/machine/pmu_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

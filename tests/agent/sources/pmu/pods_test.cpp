@@ -3,8 +3,8 @@
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/pmu/pod_cgroups.hpp"
 #include "tests/agent/support.hpp"
-#include "tests/support/perf_sim.hpp"
-#include "tests/support/pmu_tree.hpp"
+#include "tests/support/machine/perf_sim.hpp"
+#include "tests/support/machine/pmu_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

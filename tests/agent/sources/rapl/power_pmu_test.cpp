@@ -4,9 +4,9 @@
 #include "agent/source_list.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "tests/agent/support.hpp"
-#include "tests/support/perf_sim.hpp"
-#include "tests/support/pmu_tree.hpp"
-#include "tests/support/powercap_sim.hpp"
+#include "tests/support/machine/perf_sim.hpp"
+#include "tests/support/machine/pmu_tree.hpp"
+#include "tests/support/machine/powercap_sim.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

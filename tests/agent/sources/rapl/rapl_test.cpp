@@ -1,9 +1,9 @@
 #include "agent/sources/rapl/rapl.hpp"
 
 #include "tests/agent/support.hpp"
+#include "tests/support/machine/powercap_sim.hpp"
+#include "tests/support/machine/powercap_tree.hpp"
 #include "tests/support/no_file_capabilities.hpp"
-#include "tests/support/powercap_sim.hpp"
-#include "tests/support/powercap_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

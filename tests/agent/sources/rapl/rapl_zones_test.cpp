@@ -1,6 +1,6 @@
 #include "agent/sources/rapl/rapl_zones.hpp"
 
-#include "tests/support/powercap_tree.hpp"
+#include "tests/support/machine/powercap_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 #include "agent/sources/rdt/rdt.hpp"
 
 #include "tests/agent/support.hpp"
-#include "tests/support/resctrl_tree.hpp"
+#include "tests/support/machine/resctrl_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

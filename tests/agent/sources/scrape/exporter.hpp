@@ -6,7 +6,7 @@
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "tests/agent/support.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/net/run.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,8 @@
 
 #include "agent/sampling/sampler.hpp"
 #include "tests/agent/sources/scrape/exporter.hpp"
-#include "tests/support/pki.hpp"
-#include "tests/support/run.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/run.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 #include "aggregator/kube/client/client.hpp"
 
 #include "aggregator/kube/reviews/reviewer.hpp"
-#include "tests/support/run.hpp"
-#include "tests/support/served.hpp"
+#include "tests/support/net/run.hpp"
+#include "tests/support/net/served.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>

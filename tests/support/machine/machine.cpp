@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/machine/machine.hpp"
 
 #include "agent/kernel/cpu_list.hpp"
 

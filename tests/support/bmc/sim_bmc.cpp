@@ -1,5 +1,5 @@
 // binnacle-sim-bmc: a BMC for demos and for trying binnacle-ipmi by hand, on machines without one.
-#include "tests/support/bmc_sim.hpp"
+#include "tests/support/bmc/bmc_sim.hpp"
 #include "tests/support/options.hpp"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "tests/support/bmc_sim.hpp"
+#include "tests/support/bmc/bmc_sim.hpp"
 
 #include "common/clock.hpp"
 

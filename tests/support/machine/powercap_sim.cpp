@@ -1,4 +1,4 @@
-#include "tests/support/powercap_sim.hpp"
+#include "tests/support/machine/powercap_sim.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // binnacle-sim-machine FILE ROOT: makes ROOT/sys and ROOT/proc of a machine of tests/data/machines, for
 // `binnacle-agent --sys-root ROOT/sys --proc-root ROOT/proc` and for scripts/check machines.
-#include "tests/support/machine.hpp"
+#include "tests/support/machine/machine.hpp"
 
 #include <cstdio>
 #include <exception>

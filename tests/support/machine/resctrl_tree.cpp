@@ -1,4 +1,4 @@
-#include "tests/support/resctrl_tree.hpp"
+#include "tests/support/machine/resctrl_tree.hpp"
 
 #include <cstdio>
 #include <filesystem>

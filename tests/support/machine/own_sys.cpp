@@ -1,4 +1,4 @@
-#include "tests/support/own_sys.hpp"
+#include "tests/support/machine/own_sys.hpp"
 
 #include <cstdio>
 #include <sched.h>

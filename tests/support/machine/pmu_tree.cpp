@@ -1,4 +1,4 @@
-#include "tests/support/pmu_tree.hpp"
+#include "tests/support/machine/pmu_tree.hpp"
 
 #include <filesystem>
 #include <fstream>

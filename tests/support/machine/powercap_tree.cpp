@@ -1,4 +1,4 @@
-#include "tests/support/powercap_tree.hpp"
+#include "tests/support/machine/powercap_tree.hpp"
 
 #include <fmt/format.h>
 

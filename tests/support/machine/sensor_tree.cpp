@@ -1,4 +1,4 @@
-#include "tests/support/sensor_tree.hpp"
+#include "tests/support/machine/sensor_tree.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/support/bmc_board.hpp"
+#include "tests/support/bmc/bmc_board.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <chrono>

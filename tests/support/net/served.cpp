@@ -1,4 +1,4 @@
-#include "tests/support/served.hpp"
+#include "tests/support/net/served.hpp"
 
 #include "common/async/task_group.hpp"
 

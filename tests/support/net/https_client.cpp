@@ -1,4 +1,4 @@
-#include "tests/support/https_client.hpp"
+#include "tests/support/net/https_client.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>

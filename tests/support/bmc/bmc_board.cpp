@@ -1,4 +1,4 @@
-#include "tests/support/bmc_board.hpp"
+#include "tests/support/bmc/bmc_board.hpp"
 
 #include <fmt/format.h>
 

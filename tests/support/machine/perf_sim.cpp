@@ -1,4 +1,4 @@
-#include "tests/support/perf_sim.hpp"
+#include "tests/support/machine/perf_sim.hpp"
 
 #include <algorithm>
 #include <array>

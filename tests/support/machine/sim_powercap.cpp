@@ -2,10 +2,10 @@
 // with
 // --sys-root, through the same files and libpowercap calls as a real one.
 #include "common/clock.hpp"
+#include "tests/support/machine/powercap_sim.hpp"
+#include "tests/support/machine/resctrl_tree.hpp"
+#include "tests/support/machine/sensor_tree.hpp"
 #include "tests/support/options.hpp"
-#include "tests/support/powercap_sim.hpp"
-#include "tests/support/resctrl_tree.hpp"
-#include "tests/support/sensor_tree.hpp"
 
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "tests/support/pki.hpp"
+#include "tests/support/net/pki.hpp"
 
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>

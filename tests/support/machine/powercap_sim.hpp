@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/clock.hpp"
-#include "tests/support/powercap_tree.hpp"
+#include "tests/support/machine/powercap_tree.hpp"
 
 #include <cstdint>
 #include <random>

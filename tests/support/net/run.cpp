@@ -1,4 +1,4 @@
-#include "tests/support/run.hpp"
+#include "tests/support/net/run.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
