@@ -3,16 +3,19 @@
 #include "agent/ipmi/end_signal.hpp"
 #include "agent/ipmi/list.hpp"
 #include "agent/ipmi/monitor.hpp"
-#include "agent/ipmi/privileges.hpp"
 #include "agent/ipmi/settings.hpp"
+#include "agent/process/capabilities.hpp"
 #include "agent/process/standard_descriptors.hpp"
 
 #include <freeipmi/spec/ipmi-privilege-level-spec.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <iostream>
 #include <signal.h>
+#include <string>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace binnacle::ipmi {
@@ -30,6 +33,19 @@ link_options make_link_options(const settings& s) {
   o.workarounds = workaround_flags(s).value();
   o.call_timeout = s.call_timeout;
   return o;
+}
+
+/// Gives up for good what the program never needs, before it has touched a BMC: every capability, the way to
+/// new ones (no_new_privs), core dumps (they would hold the password), and every descriptor but 0, 1 and 2.
+/// What remains of root is being the owner of /dev/ipmi0 and of files. Errors: io.
+result<void> drop_privileges() {
+  const auto failed = [](const char* what) {
+    return error{errc::io, std::string("cannot give up ") + what + " (error " + std::to_string(errno) + ")"};
+  };
+  // An agent opens its sockets so that they are closed here anyway; this holds for any parent.
+  agent::close_from(3);
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return failed("core dumps");
+  return agent::keep_only(0);
 }
 
 int run(int argc, const char* const* argv) {
