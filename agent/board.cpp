@@ -174,14 +174,13 @@ void board::remove_series(series_ref s) {
 void board::store(entry& e, decimal value) {
   if (e.withheld != 0) {
     e.behind = value;
-    return lose(e, static_cast<wire::absence>(std::countr_zero(e.withheld)));
+    return lose(e, static_cast<absence>(std::countr_zero(e.withheld)));
   }
-  if (e.reason == wire::absence::none && e.value.mantissa == value.mantissa &&
-      e.value.exponent == value.exponent) {
+  if (e.reason == absence::none && e.value.mantissa == value.mantissa && e.value.exponent == value.exponent) {
     return;
   }
   e.value = value;
-  e.reason = wire::absence::none;
+  e.reason = absence::none;
   e.changed = ++change_;
   ++e.changes;
 }
@@ -194,7 +193,7 @@ void board::set(series_ref s, double value) {
   // Of a number of ours 0 is what its resolution makes of a small one; a foreign one has no resolution, and 0
   // would be a wrong verdict.
   if (!rounded || (e.foreign && rounded->mantissa == 0 && value != 0)) {
-    set_absent(s, wire::absence::out_of_range);
+    set_absent(s, absence::out_of_range);
   } else {
     store(e, *rounded);
   }
@@ -230,13 +229,13 @@ void board::set(series_ref s, std::int64_t mantissa) {
   store(series_[s], {mantissa, series_[s].info.exponent});
 }
 
-void board::set_absent(series_ref s, wire::absence reason) {
+void board::set_absent(series_ref s, absence reason) {
   if (s >= series_.size() || series_[s].removed) return;
   series_[s].behind.reset();
   lose(series_[s], reason);
 }
 
-void board::lose(entry& e, wire::absence reason) {
+void board::lose(entry& e, absence reason) {
   if (e.reason == reason) return;
   e.reason = reason;
   e.value = {};
@@ -244,7 +243,7 @@ void board::lose(entry& e, wire::absence reason) {
   ++e.changes;
 }
 
-void board::withhold(series_ref s, wire::absence reason, bool withheld) {
+void board::withhold(series_ref s, absence reason, bool withheld) {
   if (s >= series_.size() || series_[s].removed || series_[s].withheld_for(reason) == withheld) return;
   auto& e = series_[s];
   const auto value = measured(s);
@@ -256,13 +255,13 @@ void board::withhold(series_ref s, wire::absence reason, bool withheld) {
 std::optional<decimal> board::measured(series_ref s) const {
   const auto& e = series_[s];
   if (e.withheld != 0) return e.behind;
-  return e.reason == wire::absence::none ? std::optional(e.value) : std::nullopt;
+  return e.reason == absence::none ? std::optional(e.value) : std::nullopt;
 }
 
-void board::set_without_value(std::string_view source, wire::absence reason) {
+void board::set_without_value(std::string_view source, absence reason) {
   for (series_ref s = 0; s < series_.size(); ++s) {
     const auto& e = series_[s];
-    if (e.removed || (e.reason != wire::absence::none && e.reason != wire::absence::not_read_yet)) continue;
+    if (e.removed || (e.reason != absence::none && e.reason != absence::not_read_yet)) continue;
     if (groups_[e.info.group].info.source == source) set_absent(s, reason);
   }
 }

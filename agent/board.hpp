@@ -72,12 +72,12 @@ class board {
   void set(series_ref s, double value);
   /// Stores a mantissa that already is at the series' resolution.
   void set(series_ref s, std::int64_t mantissa);
-  void set_absent(series_ref s, wire::absence reason);
+  void set_absent(series_ref s, absence reason);
   /// Makes those series of a source absent that still have a value; the others keep their reason.
-  void set_without_value(std::string_view source, wire::absence reason);
+  void set_without_value(std::string_view source, absence reason);
   /// While a series is withheld for some reason it is absent with that reason, whatever is set: its reading
-  /// cannot be believed. Each reason is taken back by itself; of several the first of wire::absence is shown.
-  void withhold(series_ref s, wire::absence reason, bool withheld);
+  /// cannot be believed. Each reason is taken back by itself; of several the first of `absence` is shown.
+  void withhold(series_ref s, absence reason, bool withheld);
   /// What its source set last, withheld or not; nothing when that was an absence.
   std::optional<decimal> measured(series_ref s) const;
   /// Marks the group as read: the only thing that refreshes the age of its values. Call after the read
@@ -90,14 +90,12 @@ class board {
   struct entry {
     wire::series_info info;
     decimal value;
-    wire::absence reason = wire::absence::not_read_yet;
+    absence reason = absence::not_read_yet;
     bool removed = false;
     bool foreign = false;           ///< no catalogue entry: the exponent may change
     std::uint32_t withheld = 0;     ///< the reasons for which it is, a bit each
     std::optional<decimal> behind;  ///< the value set while withheld
-    bool withheld_for(wire::absence why) const noexcept {
-      return (withheld >> static_cast<unsigned>(why)) & 1u;
-    }
+    bool withheld_for(absence why) const noexcept { return (withheld >> static_cast<unsigned>(why)) & 1u; }
     std::uint32_t changes = 0;  ///< how often value or reason changed; wraps
     std::uint64_t changed = 0;  ///< change number of the last change of value or reason
     // Foreign series only:
@@ -136,7 +134,7 @@ class board {
 
  private:
   void store(entry& e, decimal value);
-  void lose(entry& e, wire::absence reason);
+  void lose(entry& e, absence reason);
   void refit(entry& e, double value);
   void refuse(std::string_view reason, std::string sentence);
 

@@ -12,7 +12,7 @@ namespace {
 
 bool fresh(const board& b, const board::entry& e, instant now) {
   const board::group_entry& g = b.groups()[e.info.group];
-  return !e.removed && e.reason == wire::absence::none && g.read_at != instant{} &&
+  return !e.removed && e.reason == absence::none && g.read_at != instant{} &&
          now < g.read_at + std::chrono::milliseconds(g.info.stale_after_ms);
 }
 

@@ -31,11 +31,11 @@ std::optional<finding> without_value(const board& scratch) {
   std::string list;
   std::size_t count = 0;
   for (const auto& e : scratch.series()) {
-    if (e.removed || e.reason == wire::absence::none || e.reason == wire::absence::not_read_yet) continue;
+    if (e.removed || e.reason == absence::none || e.reason == absence::not_read_yet) continue;
     if (++count > named) continue;
     list += fmt::format("{}{}", list.empty() ? "" : ", ", e.info.family);
     for (const auto& [name, value] : e.info.labels) list += fmt::format(" {}", value);
-    list += fmt::format(" ({})", wire::to_string(e.reason));
+    list += fmt::format(" ({})", to_string(e.reason));
   }
   if (count == 0) return std::nullopt;
   return finding{

@@ -73,10 +73,9 @@ void self_source::read_sources(board& out) {
 
 // What /metrics leaves out, in numbers. What has been absent once is told with 0 when it is there.
 void self_source::read_absences(board& out) {
-  std::map<std::pair<std::string_view, wire::absence>, std::int64_t> now;
+  std::map<std::pair<std::string_view, absence>, std::int64_t> now;
   for (const auto& e : out.series()) {
-    if (!e.removed && e.reason != wire::absence::none)
-      ++now[{out.groups()[e.info.group].info.source, e.reason}];
+    if (!e.removed && e.reason != absence::none) ++now[{out.groups()[e.info.group].info.source, e.reason}];
   }
   for (const auto& [what, count] : now) {
     const auto& [source, reason] = what;
@@ -145,7 +144,7 @@ void self_source::read_cost(board& out) {
   const process_cost cost = own_cost();
   out.set(out.add_series(group_, "binnacle_agent_cpu_seconds_total", {}), cost.cpu_seconds);
   const auto resident = out.add_series(group_, "binnacle_agent_resident_bytes", {});
-  if (!cost.resident_bytes) return out.set_absent(resident, wire::absence::missing);
+  if (!cost.resident_bytes) return out.set_absent(resident, absence::missing);
   out.set(resident, static_cast<std::int64_t>(*cost.resident_bytes));
 }
 

@@ -47,8 +47,8 @@ class self_source final : public source {
   duration period_;
   clocks time_;
   board::group_ref group_ = board::no_group;
-  std::map<std::pair<std::string, wire::absence>, board::series_ref> absences_;  // by source and reason
-  std::vector<std::string> replicas_;  // those a series was made for
+  std::map<std::pair<std::string, absence>, board::series_ref> absences_;  // by source and reason
+  std::vector<std::string> replicas_;                                      // those a series was made for
   std::string limitation_;
 };
 

@@ -26,7 +26,7 @@ std::string value_text(const listed& l) {
   }
   if (l.got.value) return fmt::format("{:.6g} {}", *l.got.value, l.about.unit);
   if (l.got.state) return joined(l.got.words);
-  return fmt::format("- ({})", wire::to_string(l.got.reason));
+  return fmt::format("- ({})", to_string(l.got.reason));
 }
 
 std::string limits_text(const thresholds& t) {
@@ -90,7 +90,7 @@ result<void> list(monitor& from, bool as_json, std::ostream& out) {
     auto tried = from.read(s);
     if (tried.lost)
       return error{errc::timeout, "the BMC stopped answering at " + s.about.key + ": try again"};
-    reading busy{.key = s.about.key, .reason = wire::absence::timeout};
+    reading busy{.key = s.about.key, .reason = absence::timeout};
     all.push_back({s.about, tried.got ? *std::move(tried.got) : std::move(busy)});
   }
   if (!as_json) {

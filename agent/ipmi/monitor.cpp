@@ -111,15 +111,14 @@ monitor::attempt monitor::read(const known_sensor& s) {
   ++counts_.requests;
   // Time waited for a BMC that does not answer is not time that it spent on us.
   if (o.how != trouble::lost) {
-    schedule_.done(s.about.key, started, ended,
-                   o.got.reason == wire::absence::none || o.how == trouble::busy);
+    schedule_.done(s.about.key, started, ended, o.got.reason == absence::none || o.how == trouble::busy);
   }
   o.got.key = s.about.key;
   o.got.read_at_ns = to_ns(ended);
   o.got.took_us = static_cast<std::uint32_t>(
       std::min<std::int64_t>((ended - started) / std::chrono::microseconds(1), 0xffffffff));
-  if (o.got.reason != wire::absence::none) ++counts_.failures;
-  if (o.got.reason == wire::absence::timeout) ++counts_.timeouts;
+  if (o.got.reason != absence::none) ++counts_.failures;
+  if (o.got.reason == absence::timeout) ++counts_.timeouts;
   // A busy BMC has not said that the value is gone: it ages, until the BMC has been busy for long.
   auto& busy = busy_[s.about.key];
   busy = o.how == trouble::busy ? busy + 1 : 0;
@@ -298,7 +297,7 @@ void monitor::read_next(const std::string& key) {
                  boot_clock::now());
   }
   // A sensor that the BMC no longer knows: its repository may have changed.
-  if (tried.got && tried.got->reason == wire::absence::missing) {
+  if (tried.got && tried.got->reason == absence::missing) {
     repository_at_ = std::min(repository_at_, boot_clock::now() + seconds(1));
   }
   const auto now = boot_clock::now();

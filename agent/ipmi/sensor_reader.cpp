@@ -44,7 +44,7 @@ constexpr std::array<chassis_bit, 9> chassis_bits = {{
     {"misc_chassis_state.cooling_fan_fault_detected", "cooling fault"},
 }};
 
-outcome absent(wire::absence reason) {
+outcome absent(absence reason) {
   outcome o;
   o.got.reason = reason;
   return o;
@@ -54,21 +54,21 @@ outcome absent(wire::absence reason) {
 outcome after(trouble how) {
   switch (how) {
     case trouble::lost: {
-      auto o = absent(wire::absence::timeout);
+      auto o = absent(absence::timeout);
       o.how = how;
       return o;
     }
     case trouble::busy: {
-      auto o = absent(wire::absence::timeout);
+      auto o = absent(absence::timeout);
       o.how = how;
       return o;
     }
-    case trouble::forbidden: return absent(wire::absence::permission);
-    case trouble::unknown: return absent(wire::absence::missing);
+    case trouble::forbidden: return absent(absence::permission);
+    case trouble::unknown: return absent(absence::missing);
     case trouble::none:
     case trouble::malformed: break;
   }
-  return absent(wire::absence::malformed);
+  return absent(absence::malformed);
 }
 
 // A byte of temperature as DCMI packs it (1.5, table 6-24): sign and magnitude.
@@ -124,17 +124,17 @@ outcome sensor_reader::read_sdr(const known_sensor& s) {
       o.got.value = in_unit(s, *value);
     } else {
       // Non-linear by formulas of the maker's own: there is no number to be had.
-      return absent(wire::absence::no_data);
+      return absent(absence::no_data);
     }
     return o;
   }
   switch (::ipmi_sensor_read_ctx_errnum(context_.get())) {
     case IPMI_SENSOR_READ_ERR_SENSOR_READING_UNAVAILABLE:
-    case IPMI_SENSOR_READ_ERR_SENSOR_SCANNING_DISABLED: return absent(wire::absence::no_data);
-    case IPMI_SENSOR_READ_ERR_SENSOR_READING_CANNOT_BE_OBTAINED: return absent(wire::absence::missing);
+    case IPMI_SENSOR_READ_ERR_SENSOR_SCANNING_DISABLED: return absent(absence::no_data);
+    case IPMI_SENSOR_READ_ERR_SENSOR_READING_CANNOT_BE_OBTAINED: return absent(absence::missing);
     case IPMI_SENSOR_READ_ERR_NODE_BUSY: return after(trouble::busy);
     case IPMI_SENSOR_READ_ERR_IPMI_ERROR: return after(link_.last_trouble());
-    default: return absent(wire::absence::malformed);
+    default: return absent(absence::malformed);
   }
 }
 
@@ -166,9 +166,9 @@ outcome sensor_reader::read_dcmi_power() {
   }
   const auto watts = a.field("current_power");
   const auto active = a.field("power_reading_state.power_measurement");
-  if (!watts || !active) return absent(wire::absence::malformed);
+  if (!watts || !active) return absent(absence::malformed);
   // Some BMCs call the measurement active and measure nothing. A machine that runs draws power.
-  if (*active == 0 || *watts == 0) return absent(wire::absence::no_data);
+  if (*active == 0 || *watts == 0) return absent(absence::no_data);
   outcome o;
   o.got.value = static_cast<double>(*watts);
   o.got.over = statistics_of(a);
@@ -185,7 +185,7 @@ outcome sensor_reader::read_dcmi_temperature(const known_sensor& s) {
   const auto byte = a.field("temperature1"), instance = a.field("temperature2");
   if (a.field("number_of_sets_of_temperature_data").value_or(0) == 0 || !byte ||
       instance != s.about.instance) {
-    return absent(wire::absence::missing);
+    return absent(absence::missing);
   }
   outcome o;
   o.got.value = dcmi_celsius(static_cast<std::uint8_t>(*byte));
@@ -232,7 +232,7 @@ result<std::vector<known_sensor>> sensor_reader::extras(bool patient, const std:
   }
   between();
   // Inactive or forbidden today may be active tomorrow; a BMC without the command never has it.
-  if (power.got.reason != wire::absence::missing) {
+  if (power.got.reason != absence::missing) {
     known_sensor s;
     s.about.key = "dcmi.power";
     s.about.name = "DCMI Power";

@@ -1,14 +1,14 @@
 #pragma once
 
+#include "common/absence.hpp"
 #include "common/error.hpp"
-#include "common/wire/messages.hpp"
 
 namespace binnacle::agent {
 
 /// Why a series has no value when what would give it failed so. A read that fails in the kernel, a driver or
 /// an exporter (EIO, status 500) is no_data.
-wire::absence absence_of(errc code) noexcept;
+absence absence_of(errc code) noexcept;
 /// The same for an errno of open(2), pread(2) or a libpowercap getter; none for 0.
-wire::absence absence_of(int error_number) noexcept;
+absence absence_of(int error_number) noexcept;
 
 }  // namespace binnacle::agent

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/absence.hpp"
 #include "common/clock.hpp"
-#include "common/wire/messages.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -17,11 +17,11 @@ class basic_counter_rate {
     const auto elapsed = when - last_at_;
     if (started_ && elapsed < std::chrono::milliseconds(20)) return;  // the same reading twice
     if (!started_) {
-      reason_ = wire::absence::not_read_yet;
+      reason_ = absence::not_read_yet;
     } else if (value < last_) {
-      reason_ = wire::absence::reset;
+      reason_ = absence::reset;
     } else {
-      reason_ = wire::absence::none;
+      reason_ = absence::none;
       per_second_ = static_cast<double>(value - last_) / std::chrono::duration<double>(elapsed).count();
     }
     started_ = true;
@@ -31,7 +31,7 @@ class basic_counter_rate {
   /// The counter was out of sight; the next reading is a first one.
   void restart() noexcept { started_ = false; }
 
-  wire::absence reason() const noexcept { return reason_; }
+  absence reason() const noexcept { return reason_; }
   /// Meaningful when reason() is none. Units: the counter's, per second.
   double per_second() const noexcept { return per_second_; }
 
@@ -40,7 +40,7 @@ class basic_counter_rate {
   Number last_ = 0;
   instant last_at_{};
   double per_second_ = 0;
-  wire::absence reason_ = wire::absence::not_read_yet;
+  absence reason_ = absence::not_read_yet;
 };
 using counter_rate = basic_counter_rate<std::uint64_t>;
 

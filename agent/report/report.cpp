@@ -163,7 +163,7 @@ class counted_zones {
     YAML::Node all(YAML::NodeType::Map);
     for (auto& z : zones_) {
       const auto now = z.counter.energy_uj();
-      if (z.first.reason != wire::absence::none || now.reason != wire::absence::none) {
+      if (z.first.reason != absence::none || now.reason != absence::none) {
         YAML::Node refused(why_refused(z.counter.error_number(), proc_root_).why);
         refused.SetTag("!refused");
         all[z.name] = refused;

@@ -70,7 +70,7 @@ bool frozen_sensors::look(board& out, instant now) {
                    out.groups()[e.info.group].read_at});
   }
   std::optional<double> load;
-  if (load_ != board::no_series && out.series()[load_].reason == wire::absence::none)
+  if (load_ != board::no_series && out.series()[load_].reason == absence::none)
     load = to_double(out.series()[load_].value);
   watch_.look(all, load, power, now);
 
@@ -78,7 +78,7 @@ bool frozen_sensors::look(board& out, instant now) {
   for (const auto& [s, since] : watch_.frozen())
     by_source_[out.groups()[out.series()[s].info.group].info.source].push_back(s);
   if (what_ == on_frozen::absent) {
-    for (const auto s : sensors_) out.withhold(s, wire::absence::frozen, watch_.frozen().contains(s));
+    for (const auto s : sensors_) out.withhold(s, absence::frozen, watch_.frozen().contains(s));
   }
   return by_source_ != before;
 }

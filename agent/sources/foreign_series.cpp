@@ -157,7 +157,7 @@ std::string foreign_origin::apply(board::group_ref group, const std::vector<fore
 
 void foreign_origin::show(series& h, const foreign_series& s, board& out) {
   h.gone_at.reset();
-  if (s.reason == wire::absence::none) {
+  if (s.reason == absence::none) {
     out.set(h.ref, s.value);
   } else {
     out.set_absent(h.ref, s.reason);
@@ -171,7 +171,7 @@ void foreign_origin::mark_gone(instant now, board& out) {
       h.gone_at = now;
       names_->gone(key);
     }
-    out.set_absent(h.ref, wire::absence::missing);
+    out.set_absent(h.ref, absence::missing);
   }
 }
 
@@ -183,7 +183,7 @@ void foreign_origin::yield(std::string_view key, board& out) {
   held_.erase(it);
 }
 
-void foreign_origin::lose(wire::absence reason, board& out) {
+void foreign_origin::lose(absence reason, board& out) {
   for (auto& [key, h] : held_) out.set_absent(h.ref, reason);
 }
 

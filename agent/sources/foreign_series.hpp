@@ -23,7 +23,7 @@ struct foreign_series {
   double value = 0;
   metrics::kind type = metrics::kind::gauge;
   std::string help;
-  wire::absence reason = wire::absence::none;  ///< why it has no value
+  absence reason = absence::none;  ///< why it has no value
 
   /// A copy with its help shortened, since that travels with every catalogue.
   static foreign_series from(const exposition::sample& s);
@@ -105,7 +105,7 @@ class foreign_origin {
   /// Gives a series up that is gone.
   void yield(std::string_view key, board& out);
   /// No reading: all are absent.
-  void lose(wire::absence reason, board& out);
+  void lose(absence reason, board& out);
   /// Forgets those that have been missing for long. Cheap enough for once a minute.
   void sweep(instant now, board& out);
   /// Forgets all, as the group of them was removed.

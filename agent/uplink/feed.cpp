@@ -113,7 +113,7 @@ bool feed::fill(wire::batch& out, bool full, instant now) {
     const board::entry& e = board_.series()[series_[place]];
     if (!state.its_turn || (!full && e.changed <= state.sent)) continue;
     const auto index = static_cast<std::uint32_t>(place);
-    if (e.reason == wire::absence::none) {
+    if (e.reason == absence::none) {
       out.values.push_back({index, e.value.mantissa});
     } else {
       out.absences.push_back({index, e.reason});

@@ -227,7 +227,7 @@ http::response api::node(const asked& a) {
   const questions::reading got = sources_.ask(p.metric, a.series)(*node, a.now);
   if (!got.value.present(a.now)) {
     if (!knows(p.metric)) return not_found(a.missing() + ": no node has announced it");
-    const bool unmatched = !a.series.empty() && got.value.absent_because(a.now) == wire::absence::missing;
+    const bool unmatched = !a.series.empty() && got.value.absent_because(a.now) == absence::missing;
     return not_found(a.missing() + ": " +
                      (unmatched ? "no series of the node has such labels" : why_absent(got.value, a.now)));
   }

@@ -38,7 +38,7 @@ class pod_question {
     const store::node_view* node = nodes_.find(whose.node);
     if (node == nullptr) {
       questions::reading none;
-      none.value.reason = wire::absence::missing;
+      none.value.reason = absence::missing;
       return none;
     }
     if (!by_series_) {

@@ -14,10 +14,10 @@ std::string asked::missing() const {
 }
 
 std::string why_absent(const store::sample& s, instant now) {
-  const wire::absence reason = s.absent_because(now);
-  const bool aged_out = reason == wire::absence::stale || reason == wire::absence::disconnected;
-  if (!aged_out || s.read_at == instant()) return fmt::format("no value ({})", wire::to_string(reason));
-  return fmt::format("no value ({}: last read {} ago)", wire::to_string(reason), human(now - s.read_at));
+  const absence reason = s.absent_because(now);
+  const bool aged_out = reason == absence::stale || reason == absence::disconnected;
+  if (!aged_out || s.read_at == instant()) return fmt::format("no value ({})", to_string(reason));
+  return fmt::format("no value ({}: last read {} ago)", to_string(reason), human(now - s.read_at));
 }
 
 }  // namespace binnacle::custom_metrics

@@ -56,7 +56,7 @@ std::optional<questions::reading> own_readings::of(const store::node_view& node,
   if (named.uids.empty() && named.names.empty()) return std::nullopt;
 
   questions::reading out;
-  out.value.reason = wire::absence::missing;
+  out.value.reason = absence::missing;
   if (!named.uids.contains(std::string(whose.uid)) &&
       !named.names.contains(full_name(whose.name_space, whose.name)))
     return out;

@@ -84,7 +84,7 @@ void write_cell(json_writer& out, const cell& c, const quantity& target) {
     if (c.partial || !c.covers_window()) out.field("partial", true);
     if (!c.covers_window()) out.field("windowCovered", 100 - c.unknown_percent);
   } else {
-    out.field("absent", wire::to_string(c.reason));
+    out.field("absent", to_string(c.reason));
   }
   if (c.age_ms >= 0) out.field("ageMs", c.age_ms);
   out.end_object();

@@ -75,12 +75,12 @@ struct cell {
   std::int64_t mantissa = 0;
   std::int32_t age_ms = -1;  ///< at the decision; -1: never read
   std::int8_t exponent = 0;
-  wire::absence reason = wire::absence::not_read_yet;  ///< none: there was a value
-  bool partial : 1 = false;                            ///< some members gave no value
-  std::uint8_t unknown_percent : 7 = 0;                ///< store::sample's: of the rule's window
+  absence reason = absence::not_read_yet;  ///< none: there was a value
+  bool partial : 1 = false;                ///< some members gave no value
+  std::uint8_t unknown_percent : 7 = 0;    ///< store::sample's: of the rule's window
   store::certainty sure = store::certainty::exact;
 
-  bool present() const noexcept { return reason == wire::absence::none; }
+  bool present() const noexcept { return reason == absence::none; }
   decimal value() const noexcept { return {mantissa, exponent}; }
   /// store::sample::covers_window().
   bool covers_window() const noexcept { return unknown_percent <= 100 - store::least_covered_percent; }

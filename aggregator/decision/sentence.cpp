@@ -34,7 +34,7 @@ std::string read_when(const cell& c) {
 std::string why_true(const policy_facts::rule& rule, const cell& c) {
   const std::string bad = fmt::format("{} {}", sign(rule.op), plain(rule.target));
   if (!c.present())
-    return fmt::format("{} was {} and now has no value ({})", rule.metric, bad, wire::to_string(c.reason));
+    return fmt::format("{} was {} and now has no value ({})", rule.metric, bad, to_string(c.reason));
   const std::string value = plain(c.value());
   if (holds(rule, c.value())) {
     const bool at_target = compare(c.value(), rule.target) == 0;
@@ -50,7 +50,7 @@ std::string why_true(const policy_facts::rule& rule, const cell& c) {
 
 /// Why a rule counts as false: "rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago".
 std::string why_false(const policy_facts::rule& rule, const cell& c) {
-  if (!c.present()) return fmt::format("{} has no value ({})", rule.metric, wire::to_string(c.reason));
+  if (!c.present()) return fmt::format("{} has no value ({})", rule.metric, to_string(c.reason));
   const std::string value = plain(c.value());
   if (!holds(rule, c.value())) {
     return fmt::format("{} {} ({} the target {}), {}", rule.metric, value,

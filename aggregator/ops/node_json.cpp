@@ -16,7 +16,7 @@ void write_sample_fields(json_writer& out, const store::sample& s, instant now) 
   if (s.present(now)) {
     out.field("value", s.value);
   } else {
-    out.field("absent", wire::to_string(s.absent_because(now)));
+    out.field("absent", to_string(s.absent_because(now)));
   }
   if (s.read_at != instant()) out.field("ageMs", milliseconds(now - s.read_at));
   if (!s.present(now)) return;

@@ -45,7 +45,7 @@ class asker {
     r.value = store::evaluate(m.plan, *node.cells, now);
     store::finish(m.plan, r.value);
     r.span = m.period;
-    if (r.value.reason != wire::absence::none) r.value.read_at = last_read(m.plan, *node.cells);
+    if (r.value.reason != absence::none) r.value.read_at = last_read(m.plan, *node.cells);
     return r;
   }
 

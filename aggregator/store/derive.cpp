@@ -17,7 +17,7 @@ struct gathered {
   std::size_t present = 0, absent = 0;
   bool fits = true;   // the sum; else it means nothing
   bool lost = false;  // an absent one may have something to say: it has had a value, or is still to come
-  wire::absence why = wire::absence::missing;  // of the first absent one
+  absence why = absence::missing;  // of the first absent one
   instant oldest = instant::max(), newest = instant::min(), earliest_expiry = instant::max();
 };
 
@@ -30,9 +30,9 @@ gathered gather(const std::vector<plan::term>& terms, const row& cells, instant 
     const instant read_at = cells.read_at(t.group);
     const instant expires_at = read_at + duration(stale_after[t.group]);
     const row::raw cell = cells.peek(t.series);
-    if (cell.reason != wire::absence::none || now >= expires_at || read_at == instant{}) {
-      if (g.absent++ == 0) g.why = cell.reason != wire::absence::none ? cell.reason : wire::absence::stale;
-      g.lost = g.lost || cell.had_value || cell.reason == wire::absence::not_read_yet;
+    if (cell.reason != absence::none || now >= expires_at || read_at == instant{}) {
+      if (g.absent++ == 0) g.why = cell.reason != absence::none ? cell.reason : absence::stale;
+      g.lost = g.lost || cell.had_value || cell.reason == absence::not_read_yet;
       continue;
     }
     const wide value = wide{cell.mantissa} * t.factor;
@@ -48,9 +48,9 @@ gathered gather(const std::vector<plan::term>& terms, const row& cells, instant 
   return g;
 }
 
-sample absent(wire::absence why, const row& cells) noexcept {
+sample absent(absence why, const row& cells) noexcept {
   sample s;
-  s.reason = why == wire::absence::stale && !cells.linked() ? wire::absence::disconnected : why;
+  s.reason = why == absence::stale && !cells.linked() ? absence::disconnected : why;
   s.link_down = !cells.linked();
   return s;
 }
@@ -71,7 +71,7 @@ certainty without_some(node_rule rule) noexcept {
 }  // namespace
 
 sample evaluate(const plan& p, const row& cells, instant now) noexcept {
-  if (!p.known) return absent(wire::absence::missing, cells);
+  if (!p.known) return absent(absence::missing, cells);
   // What is too old as a whole stays a value, with its expiry: a rule may have a longer staleAfter.
   const bool outlives = p.outlives_members();
   gathered g = gather(p.terms, cells, outlives ? now : ignoring_expiry);
@@ -82,7 +82,7 @@ sample evaluate(const plan& p, const row& cells, instant now) noexcept {
 
   sample s{.read_at = g.oldest,
            .expires_at = g.earliest_expiry,
-           .reason = wire::absence::none,
+           .reason = absence::none,
            .partial = g.absent > 0,
            .link_down = !cells.linked(),
            .sure = g.lost ? without_some(p.rule) : certainty::exact,
@@ -102,7 +102,7 @@ sample evaluate(const plan& p, const row& cells, instant now) noexcept {
     case node_rule::ratio_of_sums: {
       const gathered d = gather(p.denominator, cells, ignoring_expiry);
       if (d.absent > 0) return absent(d.why, cells);
-      if (d.sum == 0 && d.fits) return absent(wire::absence::no_data, cells);
+      if (d.sum == 0 && d.fits) return absent(absence::no_data, cells);
       const int by = p.exponent - p.denominator_exponent - p.result_exponent;
       if (g.fits && d.fits)
         mantissa = d.sum > 0 ? exact::ratio(g.sum, by, d.sum) : exact::ratio(-g.sum, by, -d.sum);
@@ -112,13 +112,13 @@ sample evaluate(const plan& p, const row& cells, instant now) noexcept {
       break;
     }
   }
-  if (!mantissa) return absent(wire::absence::out_of_range, cells);
+  if (!mantissa) return absent(absence::out_of_range, cells);
   s.value = {*mantissa, p.result_exponent};
   return s;
 }
 
 void finish(const plan& p, sample& s) noexcept {
-  if (!p.map || s.reason != wire::absence::none) return;
+  if (!p.map || s.reason != absence::none) return;
   const linear& m = *p.map;
   if (m.scale.mantissa < 0) s.sure = mirrored(s.sure);
   const auto scaled = exact::shift(wide{s.value.mantissa} * m.scale.mantissa,
@@ -132,7 +132,7 @@ void finish(const plan& p, sample& s) noexcept {
     s.value = {*mantissa, m.exponent};
   } else {
     s.value = {};
-    s.reason = wire::absence::out_of_range;
+    s.reason = absence::out_of_range;
   }
 }
 
@@ -141,7 +141,7 @@ std::optional<std::int64_t> integral_now(const plan& p, const row& cells) noexce
   wide sum = 0;
   for (const plan::term& t : p.integral) {
     const row::raw cell = cells.peek(t.series);
-    if (cell.reason != wire::absence::none) return std::nullopt;
+    if (cell.reason != absence::none) return std::nullopt;
     if (__builtin_add_overflow(sum, wide{cell.mantissa} * t.factor, &sum)) return std::nullopt;
   }
   return exact::narrow(sum);

@@ -53,7 +53,7 @@ void row::carry_over(const row& old) {
       const raw value = old.peek(at->second);
       const auto scaled = exact::shift(value.mantissa, from.exponent - s.exponent);
       const auto fits = scaled ? exact::narrow(*scaled) : std::nullopt;
-      if (value.reason != wire::absence::none) {
+      if (value.reason != absence::none) {
         cells_[i].had_value.store(value.had_value, std::memory_order_relaxed);
         set_absent(i, value.reason);
       } else if (fits) {

@@ -2,7 +2,7 @@
 
 #include "aggregator/store/shape.hpp"
 #include "aggregator/store/types.hpp"
-#include "common/wire/messages.hpp"
+#include "common/absence.hpp"
 
 #include <atomic>
 #include <memory>
@@ -32,11 +32,11 @@ class row {
   /// One cell as it is, without its age. `mantissa` counts only if `reason` is none. Any thread.
   struct raw {
     std::int64_t mantissa;
-    wire::absence reason;
+    absence reason;
     bool had_value;  ///< it has measured something since the node came, whatever it does now
   };
   raw peek(std::size_t i) const noexcept {
-    const wire::absence reason = cells_[i].reason.load(std::memory_order_acquire);
+    const absence reason = cells_[i].reason.load(std::memory_order_acquire);
     return {cells_[i].mantissa.load(std::memory_order_acquire), reason,
             cells_[i].had_value.load(std::memory_order_relaxed)};
   }
@@ -45,9 +45,9 @@ class row {
   void set_value(std::size_t i, std::int64_t mantissa) noexcept {
     cells_[i].mantissa.store(mantissa, std::memory_order_release);
     cells_[i].had_value.store(true, std::memory_order_relaxed);
-    cells_[i].reason.store(wire::absence::none, std::memory_order_release);
+    cells_[i].reason.store(absence::none, std::memory_order_release);
   }
-  void set_absent(std::size_t i, wire::absence reason) noexcept {
+  void set_absent(std::size_t i, absence reason) noexcept {
     cells_[i].reason.store(reason, std::memory_order_release);
   }
   void set_read(std::size_t group, instant at) noexcept {
@@ -64,7 +64,7 @@ class row {
  private:
   struct cell {
     std::atomic<std::int64_t> mantissa{0};
-    std::atomic<wire::absence> reason{wire::absence::not_read_yet};
+    std::atomic<absence> reason{absence::not_read_yet};
     std::atomic<bool> had_value{false};
   };
   std::shared_ptr<const shape> shape_;

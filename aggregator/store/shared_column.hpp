@@ -101,7 +101,7 @@ class alignas(32) shared_sample {  // two to a cache line, none across two
     return {.value = {mantissa, static_cast<std::int8_t>(detail & 0xff)},
             .read_at = from_ns(read_at),
             .expires_at = from_ns(expires_at),
-            .reason = static_cast<wire::absence>(detail >> 8 & 0xff),
+            .reason = static_cast<absence>(detail >> 8 & 0xff),
             .partial = (detail >> 16 & 1) != 0,
             .link_down = (detail >> 17 & 1) != 0,
             .sure = static_cast<certainty>(detail >> 18 & 3),
@@ -112,7 +112,7 @@ class alignas(32) shared_sample {  // two to a cache line, none across two
   std::atomic<std::int64_t> read_at_{0};
   std::atomic<std::int64_t> expires_at_{0};
   // A fresh cell reads as "not read yet".
-  std::atomic<std::uint32_t> detail_{static_cast<std::uint32_t>(wire::absence::not_read_yet) << 8};
+  std::atomic<std::uint32_t> detail_{static_cast<std::uint32_t>(absence::not_read_yet) << 8};
   std::atomic<std::uint32_t> sequence_{0};
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/absence.hpp"
 #include "common/clock.hpp"
 #include "common/decimal.hpp"
-#include "common/wire/messages.hpp"
 
 #include <compare>
 #include <cstdint>
@@ -56,7 +56,7 @@ struct sample {
   decimal value;
   instant read_at{};     ///< of the oldest member: the age of the number
   instant expires_at{};  ///< read_at + stale-after; at or past it the sample is absent
-  wire::absence reason = wire::absence::not_read_yet;
+  absence reason = absence::not_read_yet;
   bool partial = false;    ///< max, min or mean over what is there
   bool link_down = false;  ///< the node's agent is not connected; the value still counts until it expires
   certainty sure = certainty::exact;
@@ -69,17 +69,17 @@ struct sample {
   /// Whether enough is known of the window to act on the value for good: after a start, an edit or an outage
   /// the 95th percentile of a minute may be one read.
   bool covers_window() const noexcept { return unknown_percent <= 100 - least_covered_percent; }
-  bool present(instant now) const noexcept { return reason == wire::absence::none && now < expires_at; }
+  bool present(instant now) const noexcept { return reason == absence::none && now < expires_at; }
   /// The same for who lets a value count for `life` after its reading; none: as long as its metric says.
   sample with_life(const std::optional<duration>& life) const noexcept {
     sample s = *this;
-    if (life && reason == wire::absence::none) s.expires_at = read_at + *life;
+    if (life && reason == absence::none) s.expires_at = read_at + *life;
     return s;
   }
   /// The reason as of `now`: for a value past its expiry `stale`, or `disconnected` while the link is down.
-  wire::absence absent_because(instant now) const noexcept {
-    if (reason != wire::absence::none || now < expires_at) return reason;
-    return link_down ? wire::absence::disconnected : wire::absence::stale;
+  absence absent_because(instant now) const noexcept {
+    if (reason != absence::none || now < expires_at) return reason;
+    return link_down ? absence::disconnected : absence::stale;
   }
   friend bool operator==(const sample&, const sample&) = default;
 };

@@ -136,7 +136,7 @@ void warehouse::store_cells(node_state& n, const wire::batch& b) {
     const std::uint32_t i = place(a.series);
     if (i == shape::refused) continue;
     // "There is a value" is no absence; a peer that says so has none to give.
-    cells.set_absent(i, a.reason == wire::absence::none ? wire::absence::malformed : a.reason);
+    cells.set_absent(i, a.reason == absence::none ? absence::malformed : a.reason);
     if (watched) touch(s.group_of[i]);
   }
   if (b.full && b.values.size() + b.absences.size() < s.announced) absent_when_not_in(b, n);
@@ -151,7 +151,7 @@ void warehouse::absent_when_not_in(const wire::batch& full, node_state& n) {
   for (std::uint32_t k = 0; k < s.announced; ++k) {
     const std::uint32_t i = s.places.empty() ? k : s.places[k];
     if (named[k] || i == shape::refused) continue;
-    n.cells->set_absent(i, wire::absence::not_read_yet);
+    n.cells->set_absent(i, absence::not_read_yet);
     touch(s.group_of[i]);
   }
 }
@@ -214,7 +214,7 @@ void warehouse::publish(std::uint32_t c, node_id id, const sample& s) {
 
 void warehouse::arm(std::uint32_t c, node_id id, const sample& s) {
   const node_state& n = nodes_[index(id)];
-  if (s.reason != wire::absence::none || !n.what->plans[c]->outlives_members()) return;
+  if (s.reason != absence::none || !n.what->plans[c]->outlives_members()) return;
   const auto [at, fresh] = armed_.emplace(key(id, c), s.expires_at);
   if (!fresh && at->second <= s.expires_at) return;
   at->second = s.expires_at;
@@ -278,7 +278,7 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
   const column& col = columns_.at(column_id{c});
   const bool mean = col.stat == statistic::avg;
   if (!mean) finish(p, raw);  // a mean is scaled afterwards: its counters know nothing of the scale
-  if (raw.reason != wire::absence::none) {
+  if (raw.reason != absence::none) {
     // One failed read empties no window: its value ages from the newest good one and goes when that expires.
     if (n.windows.size() <= c || !n.windows[c]) return raw;
     window_state& w = *n.windows[c];
@@ -338,8 +338,8 @@ sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, s
     // Two points are needed for a trend or a deviation; or the result does not fit.
     s.value = {};
     s.reason = std::holds_alternative<point_window>(w.points) && std::get<point_window>(w.points).size() < 2
-                   ? wire::absence::not_read_yet
-                   : wire::absence::out_of_range;
+                   ? absence::not_read_yet
+                   : absence::out_of_range;
   }
   w.last = s;
   return s;

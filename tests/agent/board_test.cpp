@@ -81,10 +81,10 @@ TEST_CASE("a change number moves only when value or reason moves") {
     CHECK(b.series()[s].changed > changed);
   }
   SUBCASE("absence is, once") {
-    b.set_absent(s, wire::absence::missing);
+    b.set_absent(s, absence::missing);
     const auto absent = b.series()[s].changed;
     CHECK(absent > changed);
-    b.set_absent(s, wire::absence::missing);
+    b.set_absent(s, absence::missing);
     CHECK(b.series()[s].changed == absent);
   }
   SUBCASE("a read of the group refreshes the group alone") {
@@ -103,7 +103,7 @@ TEST_CASE("what is no number is absent, never zero") {
   for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity(), -1e300}) {
     CAPTURE(bad);
     b.set(s, bad);
-    CHECK(b.series()[s].reason == wire::absence::out_of_range);
+    CHECK(b.series()[s].reason == absence::out_of_range);
   }
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("a foreign series keeps nine digits of what it is now, whatever it was
       const auto s = b.add_series(g, "rack_watts", {});
       b.set(s, absurd);
       b.set(s, value);
-      REQUIRE(b.series()[s].reason == wire::absence::none);
+      REQUIRE(b.series()[s].reason == absence::none);
       CHECK(to_double(b.series()[s].value) == doctest::Approx(value).epsilon(6e-9));
     }
   }
@@ -154,10 +154,10 @@ TEST_CASE("a foreign value that no exponent holds is absent, never 0") {
     CAPTURE(beyond);
     b.set(s, 1.0);
     b.set(s, beyond);
-    CHECK(b.series()[s].reason == wire::absence::out_of_range);
+    CHECK(b.series()[s].reason == absence::out_of_range);
   }
   b.set(s, 0.0);
-  CHECK(b.series()[s].reason == wire::absence::none);
+  CHECK(b.series()[s].reason == absence::none);
 }
 
 TEST_CASE(
@@ -172,7 +172,7 @@ TEST_CASE(
     CHECK(to_double(b.series()[s].value) == 1e18);
     b.set(s, 0.5);
     const auto& e = b.series()[s];
-    CHECK((e.reason == wire::absence::out_of_range || to_double(e.value) == 0.5));
+    CHECK((e.reason == absence::out_of_range || to_double(e.value) == 0.5));
   }
   CHECK(b.version() - version < jumps / 10);
   for (int i = 0; i < 100; ++i) b.set(s, 0.5);
@@ -188,7 +188,7 @@ TEST_CASE("a foreign series between its size and the rest of a subtraction alway
     b.set(s, 50.3);
     CHECK(to_double(b.series()[s].value) == 50.3);
     b.set(s, 7.1e-15);
-    CHECK(b.series()[s].reason == wire::absence::none);
+    CHECK(b.series()[s].reason == absence::none);
   }
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("our own series never change their exponent") {
   const auto version = b.version();
   b.set(s, 1e30);
   CHECK(b.version() == version);
-  CHECK(b.series()[s].reason == wire::absence::out_of_range);
+  CHECK(b.series()[s].reason == absence::out_of_range);
 }
 
 TEST_CASE("a label that hardware spelt wrongly does not cost the whole catalogue") {
@@ -279,23 +279,23 @@ TEST_CASE("a series withheld has no value, whatever its source sets, and the new
   const auto g = b.add_group("rapl", "", 1s, 10s);
   const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}});
   b.set(s, 80.0);
-  b.withhold(s, wire::absence::frozen, true);
-  CHECK(b.series()[s].reason == wire::absence::frozen);
+  b.withhold(s, absence::frozen, true);
+  CHECK(b.series()[s].reason == absence::frozen);
   CHECK(b.measured(s) == decimal{800, -1});
   const auto changed = b.series()[s].changed;
   b.set(s, 81.0);
   CHECK(b.series()[s].changed == changed);
   CHECK(b.measured(s) == decimal{810, -1});
-  b.set_absent(s, wire::absence::timeout);
-  CHECK(b.series()[s].reason == wire::absence::timeout);
+  b.set_absent(s, absence::timeout);
+  CHECK(b.series()[s].reason == absence::timeout);
   CHECK_FALSE(b.measured(s).has_value());
   b.set(s, 82.0);
-  CHECK(b.series()[s].reason == wire::absence::frozen);
-  b.withhold(s, wire::absence::implausible, true);
-  b.withhold(s, wire::absence::frozen, false);
-  CHECK(b.series()[s].reason == wire::absence::implausible);
+  CHECK(b.series()[s].reason == absence::frozen);
+  b.withhold(s, absence::implausible, true);
+  b.withhold(s, absence::frozen, false);
+  CHECK(b.series()[s].reason == absence::implausible);
   CHECK(b.measured(s) == decimal{820, -1});
-  b.withhold(s, wire::absence::implausible, false);
+  b.withhold(s, absence::implausible, false);
   CHECK(shown(b, "rapl_power_watts", {{"package", "0"}}) == "82.0");
 }
 
@@ -328,7 +328,7 @@ TEST_CASE("beyond its bounds the board refuses and counts") {
   CHECK(b.refused()[0].reason == "bound");
   CHECK(b.refused()[0].count == 2);
   b.set(none, 1.0);
-  b.set_absent(none, wire::absence::missing);
+  b.set_absent(none, absence::missing);
   b.remove_series(none);
   b.mark_read(board::no_group, instant(1s));
   CHECK(b.live_series() == 2);

@@ -46,7 +46,7 @@ TEST_SUITE("agent/metrics_page") {
     const auto watts = b.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
     const auto gone = b.add_series(rapl, "rapl_power_watts", {{"package", "1"}});
     b.set(watts, 61.2);
-    b.set_absent(gone, wire::absence::permission);
+    b.set_absent(gone, absence::permission);
     CHECK(agent::exposition_of(b, now).empty());  // never read
     b.mark_read(rapl, now);
     CHECK(agent::exposition_of(b, now + 9s).find("package=\"1\"") == std::string::npos);

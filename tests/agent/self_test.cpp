@@ -42,7 +42,7 @@ TEST_CASE("the agent tells of its sources, links and cost") {
   CHECK(shown(out, "binnacle_agent_connected", {{"aggregator", "aggregator:9110"}}) == "0");
   CHECK(shown(out, "binnacle_agent_refused_series_total", {{"reason", "duplicate"}}) == "1");
   CHECK(std::stoll(shown(out, "binnacle_agent_resident_bytes")) > 1'000'000);
-  CHECK(entry_of(out, "binnacle_agent_cpu_seconds_total")->reason == wire::absence::none);
+  CHECK(entry_of(out, "binnacle_agent_cpu_seconds_total")->reason == absence::none);
 
   CHECK(shown(out, "binnacle_tls_reload_failed") == "0");
 
@@ -100,13 +100,13 @@ TEST_CASE("what has no value is counted by source and reason, and told with 0 wh
     return shown(out, "binnacle_agent_absent_series", {{"source", "os"}, {"reason", reason}});
   };
   out.set(load, 1.0);
-  out.set_absent(one, wire::absence::permission);
-  out.set_absent(two, wire::absence::permission);
+  out.set_absent(one, absence::permission);
+  out.set_absent(two, absence::permission);
   REQUIRE(self.read(out));
   CHECK(count("permission") == "2");
   CHECK(count("timeout") == "no such series");
   out.set(one, 40.0);
-  out.set_absent(two, wire::absence::timeout);
+  out.set_absent(two, absence::timeout);
   REQUIRE(self.read(out));
   CHECK(count("permission") == "0");
   CHECK(count("timeout") == "1");

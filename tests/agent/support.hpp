@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-namespace binnacle::wire {
+namespace binnacle {
 inline std::ostream& operator<<(std::ostream& out, absence a) { return out << to_string(a); }
-}  // namespace binnacle::wire
+}  // namespace binnacle
 
 namespace binnacle::agent::test {
 
@@ -44,7 +44,7 @@ inline const board::entry* entry_of(const board& b, const std::string& family,
 inline std::string shown(const board& b, const std::string& family, const metrics::label_set& labels = {}) {
   const auto* e = entry_of(b, family, labels);
   if (e == nullptr) return "no such series";
-  return e->reason == wire::absence::none ? to_string(e->value) : std::string(to_string(e->reason));
+  return e->reason == absence::none ? to_string(e->value) : std::string(to_string(e->reason));
 }
 
 }  // namespace binnacle::agent::test

@@ -26,7 +26,7 @@ void fill(policy::view& nodes, std::uint32_t fleet, policy::mode how) {
       const bool bad = i % 10 == 0;
       verdicts->store(store::node_id{i}, {bad ? policy::state::violating : policy::state::pass, bad, 0, 0});
       store::sample one;
-      one.reason = wire::absence::none;
+      one.reason = absence::none;
       one.read_at = now - 1s;
       one.expires_at = now + 10s;
       values->store(store::node_id{i}, one);

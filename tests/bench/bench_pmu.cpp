@@ -29,7 +29,7 @@ void read_all(benchmark::State& state, const std::string& preset, bool per_cpu) 
     }
   }
   double counted = 0;
-  for (const auto& e : out.series()) counted += e.reason == wire::absence::none ? 1 : 0;
+  for (const auto& e : out.series()) counted += e.reason == absence::none ? 1 : 0;
   state.counters["series"] = counted;
 }
 

@@ -76,7 +76,7 @@ void BM_engine_update(benchmark::State& state) {
       }
     }
     value = (value * 7 + 3) % 65;
-    const store::sample s{{value, 0}, now, now + 10s, wire::absence::none};
+    const store::sample s{{value, 0}, now, now + 10s, absence::none};
     columns.all[c]->store(store::node_id{n}, s);
     e.update(store::column_id{c}, store::node_id{n}, s, now);
   }

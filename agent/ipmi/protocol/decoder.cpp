@@ -187,7 +187,7 @@ reading read_reading(fields& f, const json::object& from) {
     m.state = f.integer<std::uint32_t>("state");
     m.words = f.texts("words", max_words);
   }
-  if (from.contains("reason")) m.reason = wire::absence_of(f.text("reason"));
+  if (from.contains("reason")) m.reason = absence_of(f.text("reason"));
   m.read_at_ns = f.integer<std::int64_t>("read_at_ns");
   if (m.read_at_ns < 0) f.fail("read_at_ns", "is before this machine's start");
   m.took_us = f.integer<std::uint32_t>("took_us");
@@ -200,7 +200,7 @@ reading read_reading(fields& f, const json::object& from) {
       m.over = statistics{*minimum, *average, *maximum, window_ms};
     }
   }
-  if ((m.reason == wire::absence::none) != (m.value || m.state)) {
+  if ((m.reason == absence::none) != (m.value || m.state)) {
     f.fail("reason", "is needed exactly where there is neither value nor state");
   }
   return m;

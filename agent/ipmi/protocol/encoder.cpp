@@ -105,9 +105,9 @@ std::string encode_one(const reading& m) {
   line l("reading");
   l.text("key", m.key, max_key);
   const bool no_number = m.value && !std::isfinite(*m.value);
-  const auto reason = no_number ? wire::absence::out_of_range : m.reason;
-  if (reason != wire::absence::none) {
-    l.text("reason", wire::to_string(reason));
+  const auto reason = no_number ? absence::out_of_range : m.reason;
+  if (reason != absence::none) {
+    l.text("reason", to_string(reason));
   } else {
     l.number("value", m.value);
     if (m.state) l.field("state", *m.state).texts("words", m.words, max_words);

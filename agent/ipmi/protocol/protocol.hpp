@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/absence.hpp"
 #include "common/error.hpp"
-#include "common/wire/messages.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -124,11 +124,11 @@ struct statistics {
 /// One try to read one sensor.
 struct reading {
   std::string key;
-  wire::absence reason = wire::absence::none;  ///< why there is neither value nor state
-  std::optional<double> value;                 ///< in the sensor's unit
-  std::optional<std::uint32_t> state;          ///< bit n: the sensor's state n is asserted (state sensors)
-  std::vector<std::string> words;              ///< what the asserted bits mean
-  std::optional<statistics> over;              ///< beside the value, where the BMC keeps them
+  absence reason = absence::none;      ///< why there is neither value nor state
+  std::optional<double> value;         ///< in the sensor's unit
+  std::optional<std::uint32_t> state;  ///< bit n: the sensor's state n is asserted (state sensors)
+  std::vector<std::string> words;      ///< what the asserted bits mean
+  std::optional<statistics> over;      ///< beside the value, where the BMC keeps them
   std::int64_t read_at_ns = 0;  ///< CLOCK_BOOTTIME of this machine, when the answer (or its absence) came
   std::uint32_t took_us = 0;    ///< from the request to then
 };

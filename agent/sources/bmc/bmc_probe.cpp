@@ -27,8 +27,8 @@ constexpr auto first_readings = std::chrono::seconds(5);
 struct heard {
   bmc_view view;
   std::optional<ipmi::status> status;
-  std::map<std::string, wire::absence> read;  // by key, how its last reading ended
-  bool whole = false;                         // each planned sensor has been read
+  std::map<std::string, absence> read;  // by key, how its last reading ended
+  bool whole = false;                   // each planned sensor has been read
   bool greeted = false;
   bool taken = false;  // the helper serves another agent
 };
@@ -98,9 +98,8 @@ finding of_inventory(const heard& h, const ipmi::selection& select) {
   std::size_t count = 0;
   for (const auto& s : h.view.sensors()) {
     const auto at = h.read.find(s.key);
-    if (at == h.read.end() || at->second == wire::absence::none) continue;
-    if (count++ < 5)
-      silent += fmt::format("{}{} ({})", count > 1 ? ", " : "", s.name, wire::to_string(at->second));
+    if (at == h.read.end() || at->second == absence::none) continue;
+    if (count++ < 5) silent += fmt::format("{}{} ({})", count > 1 ? ", " : "", s.name, to_string(at->second));
   }
   if (count > 0) {
     return {finding::grade::limited, std::move(what), fmt::format("{} without a value: {}", count, silent),

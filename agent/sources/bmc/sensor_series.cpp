@@ -137,7 +137,7 @@ void sensor_series::show(const ipmi::reading& r, instant now, board& out) {
   const auto at = sensors_.find(r.key);
   if (at == sensors_.end()) return;
   auto& e = at->second;
-  if (const auto why = reason_of(e.about, r); why != wire::absence::none) {
+  if (const auto why = reason_of(e.about, r); why != absence::none) {
     const auto all = {e.value, e.role, e.severity};
     for (const auto s : all) out.set_absent(s, why);
     for (const auto& m : e.margins) out.set_absent(m.series, why);
@@ -167,8 +167,7 @@ void sensor_series::show_value(entry& e, double value, board& out) {
 void sensor_series::show_statistics(entry& e, const std::optional<ipmi::statistics>& over, board& out) {
   auto& s = e.statistics;
   if (!over) {
-    for (const auto one : {s.minimum, s.average, s.maximum, s.window})
-      out.set_absent(one, wire::absence::no_data);
+    for (const auto one : {s.minimum, s.average, s.maximum, s.window}) out.set_absent(one, absence::no_data);
     return;
   }
   if (s.window == board::no_series) {

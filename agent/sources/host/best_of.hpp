@@ -1,8 +1,8 @@
 #pragma once
 
+#include "common/absence.hpp"
 #include "common/clock.hpp"
 #include "common/decimal.hpp"
-#include "common/wire/messages.hpp"
 
 #include <optional>
 #include <span>
@@ -13,11 +13,11 @@ namespace binnacle::agent {
 /// One way to know a quantity, as it is now.
 struct contender {
   std::optional<decimal> value;
-  instant read_at{};                           ///< of the oldest part of the value
-  duration stale_after{};                      ///< the shortest of its parts'
-  wire::absence why = wire::absence::missing;  ///< without a value
-  bool set_aside = false;                      ///< it has none because it was not believed
-  unsigned reach = 0;                          ///< how much it measures; one of less says a lower number
+  instant read_at{};               ///< of the oldest part of the value
+  duration stale_after{};          ///< the shortest of its parts'
+  absence why = absence::missing;  ///< without a value
+  bool set_aside = false;          ///< it has none because it was not believed
+  unsigned reach = 0;              ///< how much it measures; one of less says a lower number
 };
 
 /// Which of several ways to know one quantity counts now. It changes only when the present way has had no

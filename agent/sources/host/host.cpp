@@ -89,7 +89,7 @@ bool is_named(const wire::series_info& s, std::span<const std::string> patterns)
 
 /// What its source measured, also while that is withheld because it contradicts: it may fit again.
 std::optional<decimal> measured(const board& from, board::series_ref ref) {
-  constexpr auto contradicts = wire::absence::implausible;
+  constexpr auto contradicts = absence::implausible;
   const auto& e = from.series()[ref];
   const bool believed = e.withheld == 0 || e.withheld == 1u << static_cast<unsigned>(contradicts);
   return believed ? from.measured(ref) : std::nullopt;
@@ -102,8 +102,8 @@ bool is_late(const board& from, board::series_ref ref, instant now) {
 
 // A counter that does not move, or says nothing: what it said last may be the mean of an interval in which it
 // died, so that is not kept until it is stale.
-bool is_doubted(wire::absence why) {
-  using enum wire::absence;
+bool is_doubted(absence why) {
+  using enum absence;
   return why == no_data || why == never_moved || why == stands_still || why == implausible;
 }
 
@@ -118,9 +118,9 @@ contender look(const way& w, std::span<const board::series_ref> parts, const boa
     const auto& g = from.groups()[e.info.group];
     const auto value = measured(from, ref);
     // A memory zone whose counter never moved is as good as none: many machines have none at all.
-    if (e.reason == wire::absence::never_moved && e.info.family != w.parts.front().family) continue;
+    if (e.reason == absence::never_moved && e.info.family != w.parts.front().family) continue;
     if (!value || is_late(from, ref, now)) {
-      if (!any_absent) c.why = !value ? e.reason : wire::absence::timeout;
+      if (!any_absent) c.why = !value ? e.reason : absence::timeout;
       any_absent = true;
       c.set_aside = c.set_aside || (w.counter && !value && is_doubted(e.reason));
       continue;
@@ -274,11 +274,11 @@ void host_source::set_aside(figure& f, std::vector<contender>& all, instant now,
     if (c.value) whole = {to_double(*c.value), c.read_at};
     const auto why = check.look(whole, parts, now);
     const bool impossible = why == disbelief::zero || why == disbelief::below_parts;
-    for (const auto ref : f.parts[w]) out.withhold(ref, wire::absence::implausible, impossible);
+    for (const auto ref : f.parts[w]) out.withhold(ref, absence::implausible, impossible);
     show_set_aside(ways[w].source, why, out);
     if (why == disbelief::none) continue;
     c.set_aside = true;
-    if (c.value) c.why = impossible ? wire::absence::implausible : wire::absence::frozen;
+    if (c.value) c.why = impossible ? absence::implausible : absence::frozen;
     c.value.reset();
     doubt(sentence(ways[w].source, check, witness ? ways[*witness].source : "rapl"));
   }
@@ -294,13 +294,13 @@ void host_source::set_zeros_aside(const figure& f, std::vector<contender>& all, 
     for (const auto ref : f.parts[w]) {
       const auto value = measured(out, ref);
       const bool zero = value && no_watts(to_double(*value));
-      out.withhold(ref, wire::absence::implausible, zero);
+      out.withhold(ref, absence::implausible, zero);
       any = any || zero;
     }
     show_set_aside(ways[w].source, any ? disbelief::zero : disbelief::none, out);
     if (!any) continue;
     all[w].set_aside = true;
-    all[w].why = wire::absence::implausible;
+    all[w].why = absence::implausible;
     all[w].value.reset();
     doubt(fmt::format(
         "{} says 0 W of processors that are on: host_power_watts goes without it; reload its driver, "
@@ -346,7 +346,7 @@ void host_source::update(figure& f, instant now, board& out) {
     const auto& c = all[*best];
     show(f, *best, c.stale_after, out);
     const auto value = rescale(*c.value, metrics::find(what.family)->exponent);
-    if (!value) return out.set_absent(f.series, wire::absence::out_of_range);
+    if (!value) return out.set_absent(f.series, absence::out_of_range);
     out.set(f.series, value->mantissa);
     if (out.groups()[f.group].read_at != c.read_at) out.mark_read(f.group, c.read_at);
   } else if (!best && first_there) {

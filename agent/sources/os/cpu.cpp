@@ -52,15 +52,15 @@ class cpu_part final : public text_part {
     } else {
       rate_.restart();
     }
-    if (s->context_switches && rate_.reason() == wire::absence::none) {
+    if (s->context_switches && rate_.reason() == absence::none) {
       out.set(switch_rate_, rate_.per_second());
     } else {
-      out.set_absent(switch_rate_, s->context_switches ? rate_.reason() : wire::absence::missing);
+      out.set_absent(switch_rate_, s->context_switches ? rate_.reason() : absence::missing);
     }
     return true;
   }
 
-  void lost(wire::absence reason, board& out) override {
+  void lost(absence reason, board& out) override {
     last_.reset();
     rate_.restart();
     if (each_) each_->absent(reason, out);

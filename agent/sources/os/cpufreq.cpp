@@ -53,7 +53,7 @@ class cpufreq_part final : public os_part {
     if (files_->poll(period_)) {
       take(out);
     } else if (files_->overdue()) {
-      absent(out, wire::absence::timeout);
+      absent(out, absence::timeout);
       return error{errc::timeout, folder_ + " does not answer"};
     }
     return {};
@@ -128,18 +128,18 @@ class cpufreq_part final : public os_part {
   void take(board& out) {
     double sum = 0, least = 0, most = 0;
     std::size_t cpus = 0, next = 0;
-    auto reason = wire::absence::missing;
+    auto reason = absence::missing;
     for (std::size_t i = 0; i < policies_.size(); ++i) {
       const auto& n = files_->numbers()[i];
       const double hertz = static_cast<double>(n.value) * 1e3;
       for (std::size_t k = 0; k < policies_[i].cpus.size() && next < each_.size(); ++k, ++next) {
-        if (n.reason == wire::absence::none) {
+        if (n.reason == absence::none) {
           out.set(each_[next], hertz);
         } else {
           out.set_absent(each_[next], n.reason);
         }
       }
-      if (n.reason != wire::absence::none) {
+      if (n.reason != absence::none) {
         reason = n.reason;
         continue;
       }
@@ -155,7 +155,7 @@ class cpufreq_part final : public os_part {
     out.mark_read(group_, files_->read_at());
   }
 
-  void absent(board& out, wire::absence reason) {
+  void absent(board& out, absence reason) {
     for (const auto s : {mean_, least_, most_}) out.set_absent(s, reason);
     for (const auto s : each_) out.set_absent(s, reason);
   }

@@ -37,7 +37,7 @@ void each_cpu::take(std::string_view stat, board& out) {
   });
 }
 
-void each_cpu::absent(wire::absence reason, board& out) {
+void each_cpu::absent(absence reason, board& out) {
   for (auto& [number, c] : cpus_) {
     for (const auto s : c.modes) out.set_absent(s, reason);
     out.set_absent(c.utilization, reason);

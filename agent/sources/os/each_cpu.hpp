@@ -19,7 +19,7 @@ class each_cpu {
   /// `stat` is the text of /proc/stat.
   void take(std::string_view stat, board& out);
   /// The text could not be read.
-  void absent(wire::absence reason, board& out);
+  void absent(absence reason, board& out);
 
  private:
   struct cpu {

@@ -60,7 +60,7 @@ class network_part final : public os_part {
     const auto text = file_.read(buffer_);
     const auto now = now_();
     if (!text || !proc::parse_net_dev(*text, lines_)) {
-      const auto reason = text ? wire::absence::malformed : absence_of(file_.last_errno());
+      const auto reason = text ? absence::malformed : absence_of(file_.last_errno());
       for (auto& [name, d] : devices_) {
         for (const auto s : d.totals) out.set_absent(s, reason);
         for (const auto s : d.rates) out.set_absent(s, reason);
@@ -111,7 +111,7 @@ class network_part final : public os_part {
       const auto value = line.*columns[i].value;
       out.set(d.totals[i], static_cast<std::int64_t>(value));
       d.rate[i].update(value, now);
-      if (d.rate[i].reason() == wire::absence::none) {
+      if (d.rate[i].reason() == absence::none) {
         out.set(d.rates[i], d.rate[i].per_second());
       } else {
         out.set_absent(d.rates[i], d.rate[i].reason());

@@ -17,7 +17,7 @@ struct number_files::work {
 
     void read() noexcept {
       const auto value = from.read_integer();
-      last = {value.value_or(0), value ? wire::absence::none : absence_of(from.last_errno())};
+      last = {value.value_or(0), value ? absence::none : absence_of(from.last_errno())};
     }
   };
   std::vector<entry> entries;
@@ -31,13 +31,13 @@ struct number_files::work {
     bool came_or_went = false;
     for (auto& e : entries) {
       if (e.once) continue;
-      const bool was_missing = e.last.reason == wire::absence::missing;
+      const bool was_missing = e.last.reason == absence::missing;
       e.read();
-      came_or_went = came_or_went || was_missing != (e.last.reason == wire::absence::missing);
+      came_or_went = came_or_went || was_missing != (e.last.reason == absence::missing);
     }
     // Another drive may stand where one stood before, with limits of its own.
     for (auto& e : entries) {
-      if (e.once && (came_or_went || e.last.reason != wire::absence::none)) e.read();
+      if (e.once && (came_or_went || e.last.reason != absence::none)) e.read();
     }
     read_at = now();
     took = read_at - before;

@@ -2,7 +2,7 @@
 
 #include "agent/clocks.hpp"
 #include "agent/kernel/slow_reader.hpp"
-#include "common/wire/messages.hpp"
+#include "common/absence.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@ class number_files {
  public:
   struct number {
     std::int64_t value = 0;
-    wire::absence reason = wire::absence::not_read_yet;
+    absence reason = absence::not_read_yet;
   };
   struct file {
     std::string path;

@@ -61,7 +61,7 @@ class text_part : public os_part {
   /// False when the text is not what the kernel writes there.
   virtual bool take(std::string_view text, board& out) = 0;
   /// The text cannot be read, or is none. What was announced is absent already.
-  virtual void lost(wire::absence, board&) {}
+  virtual void lost(absence, board&) {}
 
  private:
   kernel_file file_;
@@ -72,7 +72,7 @@ class text_part : public os_part {
 /// Sets the value, or absent with a reason where there is none.
 template <class Optional>
 void set_or_absent(board& out, board::series_ref series, const Optional& value,
-                   wire::absence otherwise = wire::absence::missing) {
+                   absence otherwise = absence::missing) {
   if (value) {
     if constexpr (std::is_floating_point_v<std::decay_t<decltype(*value)>>) {
       out.set(series, static_cast<double>(*value));

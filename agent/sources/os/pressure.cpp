@@ -52,13 +52,13 @@ class pressure_part final : public text_part {
     void take(std::optional<std::uint64_t> us, instant now, board& out) {
       if (!us) {
         rate.restart();
-        out.set_absent(total, wire::absence::missing);
-        out.set_absent(ratio, wire::absence::missing);
+        out.set_absent(total, absence::missing);
+        out.set_absent(ratio, absence::missing);
         return;
       }
       out.set(total, static_cast<std::int64_t>(*us / 1000));  // at the catalogue's 1 ms
       rate.update(*us, now);
-      if (rate.reason() == wire::absence::none) {
+      if (rate.reason() == absence::none) {
         out.set(ratio, rate.per_second() / 1e6);
       } else {
         out.set_absent(ratio, rate.reason());

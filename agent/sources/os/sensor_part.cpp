@@ -75,8 +75,8 @@ class sensor_part final : public os_part {
         if (!take(c, out)) outcome = error{errc::not_found, fmt::format("{} has gone", c.about.folder)};
       } else if (c.files.overdue()) {
         for (const auto& o : c.outputs) {
-          out.set_absent(o.value, wire::absence::timeout);
-          out.set_absent(o.margin, wire::absence::timeout);
+          out.set_absent(o.value, absence::timeout);
+          out.set_absent(o.margin, absence::timeout);
         }
         outcome = error{errc::timeout, fmt::format("{} ({}) does not answer", c.about.name, c.about.folder)};
       }
@@ -156,11 +156,11 @@ class sensor_part final : public os_part {
     bool any_value = false;
     for (const auto& o : c.outputs) {
       auto value = numbers[o.input];
-      any_there = any_there || value.reason != wire::absence::missing;
+      any_there = any_there || value.reason != absence::missing;
       const bool faulty =
-          o.fault != no_file && numbers[o.fault].reason == wire::absence::none && numbers[o.fault].value != 0;
-      if (value.reason == wire::absence::none && faulty) value.reason = wire::absence::no_data;
-      if (value.reason != wire::absence::none) {
+          o.fault != no_file && numbers[o.fault].reason == absence::none && numbers[o.fault].value != 0;
+      if (value.reason == absence::none && faulty) value.reason = absence::no_data;
+      if (value.reason != absence::none) {
         out.set_absent(o.value, value.reason);
         out.set_absent(o.margin, value.reason);
         continue;
@@ -169,8 +169,8 @@ class sensor_part final : public os_part {
       out.set(o.value, static_cast<double>(value.value) * o.unit);
       if (o.critical == no_file) continue;
       const auto& limit = numbers[o.critical];
-      if (limit.reason != wire::absence::none || limit.value <= 0) {
-        out.set_absent(o.margin, limit.reason == wire::absence::none ? wire::absence::no_data : limit.reason);
+      if (limit.reason != absence::none || limit.value <= 0) {
+        out.set_absent(o.margin, limit.reason == absence::none ? absence::no_data : limit.reason);
       } else {
         out.set(o.margin, static_cast<double>(limit.value - value.value) * o.unit);
       }

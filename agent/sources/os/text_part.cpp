@@ -19,7 +19,7 @@ result<void> text_part::discover(board& out, board::group_ref group) {
 result<void> text_part::read(board& out) {
   const auto text = file_.read(buffer_);
   if (text && take(*text, out)) return {};
-  const auto reason = text ? wire::absence::malformed : absence_of(file_.last_errno());
+  const auto reason = text ? absence::malformed : absence_of(file_.last_errno());
   for (const auto s : series_) out.set_absent(s, reason);
   lost(reason, out);
   if (text) return error{errc::invalid_input, file_.path() + ": not the text that the kernel writes there"};

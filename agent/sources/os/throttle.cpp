@@ -118,8 +118,8 @@ class throttle_part final : public os_part {
   // A counter at the catalogue's resolution, and its rate in units of a second times `unit`.
   static void take_counter(const number_files::number& n, counter_rate& rate, double unit, instant now,
                            board::series_ref total, board::series_ref per_second, board& out) {
-    if (n.reason != wire::absence::none || n.value < 0) {
-      const auto reason = n.reason == wire::absence::none ? wire::absence::malformed : n.reason;
+    if (n.reason != absence::none || n.value < 0) {
+      const auto reason = n.reason == absence::none ? absence::malformed : n.reason;
       rate.restart();
       out.set_absent(total, reason);
       out.set_absent(per_second, reason);
@@ -127,7 +127,7 @@ class throttle_part final : public os_part {
     }
     out.set(total, n.value);
     rate.update(static_cast<std::uint64_t>(n.value), now);
-    if (rate.reason() == wire::absence::none) {
+    if (rate.reason() == absence::none) {
       out.set(per_second, rate.per_second() * unit);
     } else {
       out.set_absent(per_second, rate.reason());
@@ -144,7 +144,7 @@ class throttle_part final : public os_part {
     std::int64_t sum = 0;
     for (const auto file : p.core_files) {
       const auto& n = core_files_->numbers()[file];
-      if (n.reason != wire::absence::none) return out.set_absent(p.cores, n.reason);
+      if (n.reason != absence::none) return out.set_absent(p.cores, n.reason);
       sum += n.value;
     }
     out.set(p.cores, sum);

@@ -116,7 +116,7 @@ void path_source::take(watched& w, board& out) {
   w.problem = got.round_trip ? std::string() : sentence(w.peer, got.why);
   if (!got.sent) {
     // Nothing is known of the path: nobody was asked.
-    const auto reason = got.why.code == errc::permission ? wire::absence::permission : wire::absence::missing;
+    const auto reason = got.why.code == errc::permission ? absence::permission : absence::missing;
     for (const auto s : {w.up, w.round_trip, w.jitter, w.loss}) out.set_absent(s, reason);
     return;
   }
@@ -126,12 +126,12 @@ void path_source::take(watched& w, board& out) {
   if (s.answered()) {
     out.set(w.round_trip, seconds(s.round_trip));
   } else {
-    out.set_absent(w.round_trip, wire::absence::timeout);
+    out.set_absent(w.round_trip, absence::timeout);
   }
   if (s.has_jitter()) {
     out.set(w.jitter, seconds(s.jitter));
   } else {
-    out.set_absent(w.jitter, s.answered() ? wire::absence::not_read_yet : wire::absence::timeout);
+    out.set_absent(w.jitter, s.answered() ? absence::not_read_yet : absence::timeout);
   }
   out.mark_read(w.group, got.when);
 }

@@ -94,7 +94,7 @@ void counter_set::read(std::vector<count>& out) {
     for (std::size_t i = 0; i < g.events.size(); ++i) {
       count c{.event = g.events[i], .cpu = g.cpu};
       if (!now) {
-        c.reason = wire::absence::missing;
+        c.reason = absence::missing;
         out.push_back(c);
         continue;
       }
@@ -103,7 +103,7 @@ void counter_set::read(std::vector<count>& out) {
       if (const auto rise = g.meters[i].update(now->counts[i], now->enabled_ns, now->running_ns)) {
         c.rise = *rise;
       } else if (cgroup_ < 0 || c.enabled_ns > 0) {
-        c.reason = wire::absence::not_running;
+        c.reason = absence::not_running;
       }
       out.push_back(c);
     }

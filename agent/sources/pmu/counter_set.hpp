@@ -3,7 +3,7 @@
 #include "agent/kernel/perf_event.hpp"
 #include "agent/sources/pmu/event_places.hpp"
 #include "agent/sources/pmu/scaled_counter.hpp"
-#include "common/wire/messages.hpp"
+#include "common/absence.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,10 +37,10 @@ class counter_set {
   struct count {
     std::size_t event = 0;
     unsigned cpu = 0;
-    wire::absence reason = wire::absence::none;  ///< not_running, or missing: the CPU went away
-    std::uint64_t rise = 0;                      ///< scaled; when reason is none
-    std::uint64_t enabled_ns = 0;                ///< since the last read
-    std::uint64_t running_ns = 0;                ///< of that, on the PMU
+    absence reason = absence::none;  ///< not_running, or missing: the CPU went away
+    std::uint64_t rise = 0;          ///< scaled; when reason is none
+    std::uint64_t enabled_ns = 0;    ///< since the last read
+    std::uint64_t running_ns = 0;    ///< of that, on the PMU
   };
   /// Reads every group once. A cgroup that ran nothing on a CPU counted nothing there. A group whose CPU went
   /// offline is closed; open() brings it back.

@@ -16,7 +16,7 @@ void event_meter::retire(board& out) {
   out.remove_series(rate_series_);
   rate_series_ = board::no_series;
   rate_.restart();
-  settled_ = wire::absence::missing;
+  settled_ = absence::missing;
 }
 
 void event_meter::remove(board& out) {
@@ -27,7 +27,7 @@ void event_meter::remove(board& out) {
 
 void event_meter::add(const counter_set::count& part) noexcept {
   any_ = true;
-  if (part.reason == wire::absence::none) {
+  if (part.reason == absence::none) {
     total_ += part.rise;
   } else {
     reason_ = part.reason;
@@ -37,15 +37,15 @@ void event_meter::add(const counter_set::count& part) noexcept {
 void event_meter::settle(instant now, board& out) {
   if (!any_) {
     // What was refused or has left said so already; else every CPU that it is counted on is offline.
-    if (settled_ == wire::absence::none || settled_ == wire::absence::not_read_yet) {
-      refuse(wire::absence::missing, out);
+    if (settled_ == absence::none || settled_ == absence::not_read_yet) {
+      refuse(absence::missing, out);
     }
     return;
   }
   settled_ = reason_;
   any_ = false;
-  reason_ = wire::absence::none;
-  if (settled_ != wire::absence::none) {
+  reason_ = absence::none;
+  if (settled_ != absence::none) {
     out.set_absent(total_series_, settled_);
     out.set_absent(rate_series_, settled_);
     return;
@@ -58,28 +58,26 @@ void event_meter::settle(instant now, board& out) {
     out.set(total_series_, static_cast<double>(total_) * scale_);
   }
   rate_.update(total_, now);
-  if (rate_.reason() == wire::absence::none) {
+  if (rate_.reason() == absence::none) {
     out.set(rate_series_, rate_.per_second() * scale_);
   } else {
     out.set_absent(rate_series_, rate_.reason());
   }
 }
 
-void event_meter::refuse(wire::absence reason, board& out) {
+void event_meter::refuse(absence reason, board& out) {
   settled_ = reason;
   any_ = false;
-  reason_ = wire::absence::none;
+  reason_ = absence::none;
   rate_.restart();
   out.set_absent(total_series_, reason);
   out.set_absent(rate_series_, reason);
 }
 
-wire::absence event_meter::reason() const noexcept {
-  return settled_ != wire::absence::none ? settled_ : rate_.reason();
-}
+absence event_meter::reason() const noexcept { return settled_ != absence::none ? settled_ : rate_.reason(); }
 
 std::optional<double> event_meter::per_second() const noexcept {
-  if (reason() != wire::absence::none) return std::nullopt;
+  if (reason() != absence::none) return std::nullopt;
   return rate_.per_second() * scale_;
 }
 

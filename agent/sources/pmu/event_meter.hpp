@@ -27,12 +27,12 @@ class event_meter {
   /// All parts of this read have been added: sets the series. A sum without any part is missing.
   void settle(instant now, board& out);
   /// It could not be opened: absent until parts come.
-  void refuse(wire::absence reason, board& out);
+  void refuse(absence reason, board& out);
   /// The counters were opened again: what went by meanwhile is not in the total.
   void restart() noexcept { rate_.restart(); }
 
   /// Why there is no rate of the last read, or none.
-  wire::absence reason() const noexcept;
+  absence reason() const noexcept;
   /// The rate of the last read, if it has one.
   std::optional<double> per_second() const noexcept;
 
@@ -40,9 +40,9 @@ class event_meter {
   double scale_ = 1;
   std::uint64_t total_ = 0;
   counter_rate rate_;
-  bool any_ = false;                                     // parts of this read
-  wire::absence reason_ = wire::absence::none;           // of this read's parts
-  wire::absence settled_ = wire::absence::not_read_yet;  // of the last read
+  bool any_ = false;                         // parts of this read
+  absence reason_ = absence::none;           // of this read's parts
+  absence settled_ = absence::not_read_yet;  // of the last read
   board::series_ref total_series_ = board::no_series;
   board::series_ref rate_series_ = board::no_series;
 };

@@ -133,7 +133,7 @@ void pmu_source::announce(std::span<const unsigned> online, board& out) {
       auto& meter = t.meters[key];
       meter.announce(t.about, labels_of(t.about.labels, key), out, group_);
       if (t.about.places.empty()) {
-        meter.refuse(wire::absence::missing, out);
+        meter.refuse(absence::missing, out);
       } else if (refusal != counters_.refused().end()) {
         meter.refuse(absence_of(refusal->second), out);
       }
@@ -206,7 +206,7 @@ result<void> pmu_source::read(board& out) {
     t.meters[key].add(c);
     t.enabled_ns += c.enabled_ns;
     t.running_ns += c.running_ns;
-    reopen_ = reopen_ || c.reason == wire::absence::missing;
+    reopen_ = reopen_ || c.reason == absence::missing;
   }
   for (std::size_t i = 0; i < tracked_.size(); ++i) {
     auto& t = tracked_[i];
@@ -223,7 +223,7 @@ result<void> pmu_source::read(board& out) {
 }
 
 void pmu_source::set_running_ratio(tracked& t, board& out) {
-  if (t.enabled_ns == 0) return out.set_absent(t.running_ratio, wire::absence::missing);
+  if (t.enabled_ns == 0) return out.set_absent(t.running_ratio, absence::missing);
   out.set(t.running_ratio, static_cast<double>(t.running_ns) / static_cast<double>(t.enabled_ns));
 }
 
@@ -235,10 +235,10 @@ void pmu_source::set_quotients(board& out) {
       const auto divisor = below.per_second();
       if (const auto dividend = above.per_second(); dividend && divisor && *divisor > 0) {
         out.set(series, *dividend / *divisor);
-      } else if (below.reason() != wire::absence::none) {
+      } else if (below.reason() != absence::none) {
         out.set_absent(series, below.reason());
       } else {
-        out.set_absent(series, dividend ? wire::absence::no_data : above.reason());
+        out.set_absent(series, dividend ? absence::no_data : above.reason());
       }
     }
   }

@@ -171,7 +171,7 @@ void pod_source::read_pod(pod& p, instant now, board& out) {
     out.set(p.per_cycle, *instructions / *cycles);
   } else {
     const auto why = cycles ? p.meters[1].reason() : p.meters[0].reason();
-    out.set_absent(p.per_cycle, why == wire::absence::none ? wire::absence::no_data : why);
+    out.set_absent(p.per_cycle, why == absence::none ? absence::no_data : why);
   }
 }
 

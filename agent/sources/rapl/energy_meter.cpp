@@ -14,7 +14,7 @@ constexpr double exact_to = 0.05;
 
 }  // namespace
 
-void energy_meter::start_at(std::uint64_t energy_uj, instant when, wire::absence why) noexcept {
+void energy_meter::start_at(std::uint64_t energy_uj, instant when, absence why) noexcept {
   started_ = true;
   interrupted_ = false;
   last_uj_ = energy_uj;
@@ -26,14 +26,14 @@ void energy_meter::start_at(std::uint64_t energy_uj, instant when, wire::absence
 void energy_meter::interrupt() noexcept {
   if (!started_) return;
   interrupted_ = true;
-  reason_ = wire::absence::gap;
+  reason_ = absence::gap;
 }
 
 void energy_meter::stand_still(duration since) noexcept {
   if (since >= limits_.still_after) {
-    reason_ = moved_ ? wire::absence::stands_still : wire::absence::never_moved;
-  } else if (since >= hold && reason_ == wire::absence::none) {
-    reason_ = wire::absence::no_data;
+    reason_ = moved_ ? absence::stands_still : absence::never_moved;
+  } else if (since >= hold && reason_ == absence::none) {
+    reason_ = absence::no_data;
   }
 }
 
@@ -42,41 +42,41 @@ bool energy_meter::may_have_died(double before, double mean, double seconds) con
   return (before * (1 - exact_to) - mean) * seconds > limits_.step_joules;
 }
 
-wire::absence energy_meter::energy_reason() const noexcept {
-  if (limits_.still_after == duration::zero()) return wire::absence::none;
-  if (is_dead() || reason_ == wire::absence::no_data) return reason_;
-  return moved_ ? wire::absence::none : wire::absence::not_read_yet;
+absence energy_meter::energy_reason() const noexcept {
+  if (limits_.still_after == duration::zero()) return absence::none;
+  if (is_dead() || reason_ == absence::no_data) return reason_;
+  return moved_ ? absence::none : absence::not_read_yet;
 }
 
 void energy_meter::update(std::uint64_t energy_uj, instant when) noexcept {
-  if (!started_) return start_at(energy_uj, when, wire::absence::not_read_yet);
-  if (interrupted_) return start_at(energy_uj, when, wire::absence::gap);
+  if (!started_) return start_at(energy_uj, when, absence::not_read_yet);
+  if (interrupted_) return start_at(energy_uj, when, absence::gap);
   const auto elapsed = when - last_at_;
   if (elapsed < least_interval) return;
   if (energy_uj == last_uj_ && limits_.still_after > duration::zero()) return stand_still(elapsed);
   moved_ = true;
   if (is_dead()) {
     was_dead_ = true;
-    return start_at(energy_uj, when, wire::absence::gap);  // how long it really counted is unknown
+    return start_at(energy_uj, when, absence::gap);  // how long it really counted is unknown
   }
 
   const auto range = limits_.range_uj;
   const bool fell = energy_uj < last_uj_;
-  if (fell && last_uj_ > range) return start_at(energy_uj, when, wire::absence::reset);  // also range unknown
+  if (fell && last_uj_ > range) return start_at(energy_uj, when, absence::reset);  // also range unknown
   const auto used_uj = fell ? range - last_uj_ + energy_uj : energy_uj - last_uj_;
 
   const double seconds = std::chrono::duration<double>(elapsed).count();
   const double most_uj = limits_.most_watts * seconds * 1e6;
-  if (static_cast<double>(used_uj) > most_uj) return start_at(energy_uj, when, wire::absence::reset);
+  if (static_cast<double>(used_uj) > most_uj) return start_at(energy_uj, when, absence::reset);
   if (range > 0 && static_cast<double>(used_uj) + static_cast<double>(range) <= most_uj) {
-    return start_at(energy_uj, when, wire::absence::gap);
+    return start_at(energy_uj, when, absence::gap);
   }
   total_uj_ += used_uj;
   const double mean = static_cast<double>(used_uj) / 1e6 / seconds;
   const auto before = last_mean_;  // which this move proves to be of a living counter
   const bool waits = !before && std::exchange(was_dead_, false);
   watts_ = before && may_have_died(*before, mean, seconds) ? *before : mean;
-  start_at(energy_uj, when, waits ? wire::absence::gap : wire::absence::none);
+  start_at(energy_uj, when, waits ? absence::gap : absence::none);
   last_mean_ = mean;
 }
 

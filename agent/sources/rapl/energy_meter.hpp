@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/absence.hpp"
 #include "common/clock.hpp"
-#include "common/wire/messages.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -52,12 +52,12 @@ class energy_meter {
   void interrupt() noexcept;
 
   /// Why there is no power, or none.
-  wire::absence reason() const noexcept { return reason_; }
+  absence reason() const noexcept { return reason_; }
   /// Mean power between the last two readings, or the two before those when that fell and the counter has not
   /// moved since. Units: watts. Meaningful when reason() is none.
   double watts() const noexcept { return watts_; }
   /// Why total_uj() says nothing, or none: of a counter that must move and has not, 0 J would be a claim.
-  wire::absence energy_reason() const noexcept;
+  absence energy_reason() const noexcept;
   /// Energy seen since the first reading, wraps undone. Units: µJ.
   std::uint64_t total_uj() const noexcept { return total_uj_; }
   /// The last reading as the kernel gave it; nothing before the first.
@@ -66,11 +66,11 @@ class energy_meter {
   }
 
  private:
-  void start_at(std::uint64_t energy_uj, instant when, wire::absence why) noexcept;
+  void start_at(std::uint64_t energy_uj, instant when, absence why) noexcept;
   void stand_still(duration since) noexcept;
   bool may_have_died(double before, double mean, double seconds) const noexcept;
   bool is_dead() const noexcept {
-    return reason_ == wire::absence::never_moved || reason_ == wire::absence::stands_still;
+    return reason_ == absence::never_moved || reason_ == absence::stands_still;
   }
 
   limits limits_;
@@ -83,7 +83,7 @@ class energy_meter {
   std::uint64_t total_uj_ = 0;
   double watts_ = 0;
   std::optional<double> last_mean_;  // between the last two moves; watts_, unless it waits for another move
-  wire::absence reason_ = wire::absence::not_read_yet;
+  absence reason_ = absence::not_read_yet;
 };
 
 }  // namespace binnacle::agent

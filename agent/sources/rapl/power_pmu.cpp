@@ -92,9 +92,8 @@ power_counter::power_counter(const power_event& event, const perf_opener& open)
 powercap_number power_counter::energy_uj() {
   if (errno_ != 0) return {0, absence_of(errno_), errno_};
   const auto now = counter_.read(buffer_);
-  if (!now) return {0, wire::absence::missing, ENODEV};
-  return {static_cast<std::uint64_t>(static_cast<double>(now->counts[0]) * joules_ * 1e6),
-          wire::absence::none, 0};
+  if (!now) return {0, absence::missing, ENODEV};
+  return {static_cast<std::uint64_t>(static_cast<double>(now->counts[0]) * joules_ * 1e6), absence::none, 0};
 }
 
 std::uint64_t power_counter::range_uj() const noexcept {

@@ -27,8 +27,8 @@ bool is_number(int fd) {
 // `got` is what a getter returned: 0 or −errno.
 powercap_number checked(int got, std::uint64_t value, bool doubtful, int fd) {
   if (got < 0) return failed(-got);
-  if (doubtful && !is_number(fd)) return {0, wire::absence::malformed, EINVAL};
-  return {value, wire::absence::none, 0};
+  if (doubtful && !is_number(fd)) return {0, absence::malformed, EINVAL};
+  return {value, absence::none, 0};
 }
 
 void shut(int fd) {

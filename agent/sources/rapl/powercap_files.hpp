@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/wire/messages.hpp"
+#include "common/absence.hpp"
 
 #include <powercap/powercap.h>
 
@@ -13,7 +13,7 @@ namespace binnacle::agent {
 /// A number from a powercap file, or why there is none.
 struct powercap_number {
   std::uint64_t value = 0;
-  wire::absence reason = wire::absence::none;
+  absence reason = absence::none;
   int error_number = 0;  ///< errno behind `reason`, 0 if none
 };
 

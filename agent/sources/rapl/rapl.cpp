@@ -46,7 +46,7 @@ std::optional<double> rapl_source::tdp_of(const rapl_zone& z) const {
   for (const auto& c : z.constraints) {
     if (c.name != "long_term") continue;
     const auto most = constraint_files(z.folder, c.index).max_power_uw();
-    if (most.reason == wire::absence::none && most.value > 0) return to_watts(most.value);
+    if (most.reason == absence::none && most.value > 0) return to_watts(most.value);
   }
   if (z.is_package() && options_.tdp_watts > 0) return options_.tdp_watts;
   return std::nullopt;
@@ -98,7 +98,7 @@ void rapl_source::choose_door(metered_zone& known, const std::vector<power_event
   const bool by_counter = known.counter && known.counter->error_number() == 0;
   if (!by_counter) known.counter.reset();
   auto range = known.files ? known.files->max_energy_range_uj().value : 0;
-  const bool readable = known.files && known.files->energy_uj(0, 0).reason == wire::absence::none;
+  const bool readable = known.files && known.files->energy_uj(0, 0).reason == absence::none;
   if (readable) known.counter.reset();
   if (!readable && !by_counter) {
     if (const auto* e = find_event(events, known.about); e != nullptr) {
@@ -144,7 +144,7 @@ void rapl_source::announce_package(metered_zone& z, board& out) {
   if (z.tdp_watts) {
     out.set(tdp, *z.tdp_watts);
   } else {
-    out.set_absent(tdp, wire::absence::no_data);
+    out.set_absent(tdp, absence::no_data);
   }
   z.headroom = out.add_series(group_, "rapl_headroom_ratio", labels);
   z.utilization = out.add_series(group_, "rapl_tdp_utilization_ratio", labels);
@@ -162,13 +162,13 @@ std::string rapl_source::why_unreadable(const metered_zone& z, const powercap_nu
     return fmt::format("{}; the perf PMU power does not help, {}: {}", no_tree_, refusal.why, refusal.remedy);
   }
   if (!z.files) return fmt::format("zone {} has vanished", z.about.folder);
-  if (n.reason == wire::absence::permission) {
+  if (n.reason == absence::permission) {
     return "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694): run the agent as root or "
            "grant "
            "it CAP_DAC_READ_SEARCH, or CAP_PERFMON where there is the perf PMU power";
   }
   return fmt::format("{}/energy_uj: {}", z.about.folder,
-                     n.reason == wire::absence::malformed ? "not a number" : describe(n.error_number));
+                     n.reason == absence::malformed ? "not a number" : describe(n.error_number));
 }
 
 result<void> rapl_source::read(board& out) {
@@ -185,9 +185,8 @@ result<void> rapl_source::read(board& out) {
   std::optional<error> first;
   for (auto& z : zones_) {
     const auto n = read_zone(z, out);
-    if (z.about.is_package())
-      read_package(z, n.reason != wire::absence::none ? n.reason : why_no_watts(z), out);
-    if (n.reason == wire::absence::none) {
+    if (z.about.is_package()) read_package(z, n.reason != absence::none ? n.reason : why_no_watts(z), out);
+    if (n.reason == absence::none) {
       ++good;
       problems.add(why_unbelieved(z));
       continue;
@@ -206,25 +205,25 @@ result<void> rapl_source::read(board& out) {
 }
 
 powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
-  powercap_number n{0, wire::absence::missing, ENODEV};
+  powercap_number n{0, absence::missing, ENODEV};
   if (z.counter) {
     n = z.counter->energy_uj();
-    if (n.reason != wire::absence::none && z.counter->error_number() == 0) z.counter.reset();
+    if (n.reason != absence::none && z.counter->error_number() == 0) z.counter.reset();
   } else if (z.files) {
     n = z.files->energy_uj(z.meter.last_uj().value_or(0), z.range_uj);
   }
-  if (n.reason != wire::absence::none) {
+  if (n.reason != absence::none) {
     out.set_absent(z.watts, n.reason);
     out.set_absent(z.joules, n.reason);
     return n;
   }
   z.meter.update(n.value, time_.now());
-  if (z.meter.energy_reason() == wire::absence::none) {
+  if (z.meter.energy_reason() == absence::none) {
     out.set(z.joules, static_cast<std::int64_t>(z.meter.total_uj() / 1'000'000));
   } else {
     out.set_absent(z.joules, z.meter.energy_reason());
   }
-  if (const auto why = why_no_watts(z); why == wire::absence::none) {
+  if (const auto why = why_no_watts(z); why == absence::none) {
     out.set(z.watts, z.meter.watts());
   } else {
     out.set_absent(z.watts, why);
@@ -233,35 +232,35 @@ powercap_number rapl_source::read_zone(metered_zone& z, board& out) {
 }
 
 // Of a zone whose counter could be read.
-wire::absence rapl_source::why_no_watts(const metered_zone& z) {
+absence rapl_source::why_no_watts(const metered_zone& z) {
   const auto reason = z.meter.reason();
-  const bool zero = reason == wire::absence::none && no_watts(z.meter.watts());
-  return zero && !rule_of(z.about.zone).may_be_zero ? wire::absence::implausible : reason;
+  const bool zero = reason == absence::none && no_watts(z.meter.watts());
+  return zero && !rule_of(z.about.zone).may_be_zero ? absence::implausible : reason;
 }
 
 std::string rapl_source::why_unbelieved(const metered_zone& z) const {
   const auto what = full_name(z.about) + (z.counter ? ", energy by the perf PMU power," : "");
   switch (why_no_watts(z)) {
-    case wire::absence::never_moved:
+    case absence::never_moved:
       return fmt::format("{} has never moved since it was first seen, so it is no value: {}; {}", what,
                          why_counters_are_dead, dead_counter_remedy);
-    case wire::absence::stands_still:
+    case absence::stands_still:
       return fmt::format("{} stands still for more than {} s, so it is no value: {}", what,
                          std::chrono::duration_cast<std::chrono::seconds>(options_.still_after).count(),
                          reload_remedy);
-    case wire::absence::implausible:
+    case absence::implausible:
       return fmt::format("{} says 0 W of a thing that is on, so it is no value: {}", what, reload_remedy);
     default: return {};
   }
 }
 
 // `reason` says why the package has no power, if it has none.
-void rapl_source::read_package(metered_zone& z, wire::absence reason, board& out) {
+void rapl_source::read_package(metered_zone& z, absence reason, board& out) {
   const double watts = z.meter.watts();
   std::optional<double> long_term;
   for (auto& l : z.limits) {
-    const auto n = z.files ? l.files.power_limit_uw() : powercap_number{0, wire::absence::missing, ENODEV};
-    if (n.reason != wire::absence::none) {
+    const auto n = z.files ? l.files.power_limit_uw() : powercap_number{0, absence::missing, ENODEV};
+    if (n.reason != absence::none) {
       out.set_absent(l.series, n.reason);
       continue;
     }
@@ -269,10 +268,10 @@ void rapl_source::read_package(metered_zone& z, wire::absence reason, board& out
     if (l.name == "long_term" && n.value > 0) long_term = to_watts(n.value);
   }
   const auto ratio = [&](board::series_ref series, const std::optional<double>& whole, double part) {
-    if (reason != wire::absence::none) {
+    if (reason != absence::none) {
       out.set_absent(series, reason);
     } else if (!whole) {
-      out.set_absent(series, wire::absence::no_data);
+      out.set_absent(series, absence::no_data);
     } else {
       out.set(series, part / *whole);
     }

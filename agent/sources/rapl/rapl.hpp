@@ -74,11 +74,11 @@ class rapl_source final : public source {
   void announce_package(metered_zone& z, board& out);
   std::optional<double> tdp_of(const rapl_zone& z) const;
   double most_watts(const rapl_zone& z) const;
-  static wire::absence why_no_watts(const metered_zone& z);
+  static absence why_no_watts(const metered_zone& z);
   std::string why_unreadable(const metered_zone& z, const powercap_number& n) const;
   std::string why_unbelieved(const metered_zone& z) const;
   powercap_number read_zone(metered_zone& z, board& out);
-  void read_package(metered_zone& z, wire::absence reason, board& out);
+  void read_package(metered_zone& z, absence reason, board& out);
 
   rapl_options options_;
   clocks time_;

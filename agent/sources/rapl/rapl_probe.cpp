@@ -28,7 +28,7 @@ struct looked_at {
   bool by_perf = false;
   bool moved = false;
 
-  bool is_dead() const { return must_move && !moved && first.reason == wire::absence::none; }
+  bool is_dead() const { return must_move && !moved && first.reason == absence::none; }
 };
 
 bool must_move(const rapl_zone& z) { return rule_of(z.zone).must_move; }
@@ -46,7 +46,7 @@ void look_for_moves(std::vector<looked_at>& counters, const std::function<void(d
     for (auto& c : counters) {
       if (!c.is_dead()) continue;
       const auto now = c.read();
-      c.moved = now.reason == wire::absence::none && now.value != c.first.value;
+      c.moved = now.reason == absence::none && now.value != c.first.value;
     }
   }
 }
@@ -76,8 +76,8 @@ std::vector<finding> rapl_source::probe() {
   for (const auto& z : tree->zones) {
     auto files = std::make_shared<zone_files>(z.folder);
     looked_at c{[files] { return files->energy_uj(0, 0); }, files->energy_uj(0, 0), must_move(z)};
-    if (const auto* e = find_event(events, z); c.first.reason != wire::absence::none && e != nullptr) {
-      if (auto by_perf = at_perf(*e, open_, must_move(z)); by_perf.first.reason == wire::absence::none)
+    if (const auto* e = find_event(events, z); c.first.reason != absence::none && e != nullptr) {
+      if (auto by_perf = at_perf(*e, open_, must_move(z)); by_perf.first.reason == absence::none)
         c = std::move(by_perf);
     }
     counters.push_back(std::move(c));
@@ -90,25 +90,25 @@ std::vector<finding> rapl_source::probe() {
     auto what = full_name(z);
     for (const auto& one : z.constraints) {
       const auto limit = constraint_files(z.folder, one.index).power_limit_uw();
-      if (z.is_package() && limit.reason == wire::absence::none) {
+      if (z.is_package() && limit.reason == absence::none) {
         what += fmt::format(", {} {:g} W", one.name, to_watts(limit.value));
       }
     }
     const auto& n = c.first;
     if (c.by_perf) what += energy_by_perf;
     const auto tdp = tdp_of(z);
-    if (n.reason == wire::absence::permission) {
+    if (n.reason == absence::permission) {
       found.push_back({finding::grade::broken, what,
                        "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694)",
                        events.empty()
                            ? "run the agent as root or grant it CAP_DAC_READ_SEARCH"
                            : "run the agent as root or grant it CAP_PERFMON (the perf PMU power has "
                              "the same counters) or CAP_DAC_READ_SEARCH"});
-    } else if (n.reason != wire::absence::none) {
+    } else if (n.reason != absence::none) {
       found.push_back(
           {finding::grade::broken, what,
            fmt::format("{}/energy_uj: {}", z.folder,
-                       n.reason == wire::absence::malformed ? "not a number" : describe(n.error_number)),
+                       n.reason == absence::malformed ? "not a number" : describe(n.error_number)),
            reload_remedy});
     } else if (c.is_dead()) {
       found.push_back(dead(what));

@@ -31,7 +31,7 @@ constexpr std::array<traffic_kind, 2> traffic_kinds{{
 
 struct bytes {
   std::uint64_t value = 0;
-  wire::absence reason = wire::absence::none;
+  absence reason = absence::none;
 };
 
 // The kernel writes a number, or a word when the hardware had none to give.
@@ -40,9 +40,9 @@ bytes read_bytes(kernel_file& file, std::vector<char>& buffer) {
   if (!text) return {0, absence_of(file.last_errno())};
   if (const auto value = parse_unsigned(*text)) return {*value};
   const auto word = trimmed(*text);
-  if (word == "Unavailable" || word == "Error") return {0, wire::absence::no_data};
-  if (word == "Unassigned") return {0, wire::absence::not_running};  // no hardware counter: AMD's ABMC
-  return {0, wire::absence::malformed};
+  if (word == "Unavailable" || word == "Error") return {0, absence::no_data};
+  if (word == "Unassigned") return {0, absence::not_running};  // no hardware counter: AMD's ABMC
+  return {0, absence::malformed};
 }
 
 bool readable(const std::string& path) { return static_cast<bool>(open_readonly(path)); }
@@ -132,7 +132,7 @@ result<void> rdt_source::read(board& out) {
 void rdt_source::read_cache(cache& c, board& out) {
   if (c.occupied != board::no_series) {
     const auto n = read_bytes(c.occupancy, buffer_);
-    if (n.reason == wire::absence::none) {
+    if (n.reason == absence::none) {
       out.set(c.occupied, static_cast<std::int64_t>(n.value));
     } else {
       out.set_absent(c.occupied, n.reason);
@@ -145,7 +145,7 @@ void rdt_source::read_cache(cache& c, board& out) {
 
 void rdt_source::read_traffic(traffic& t, board& out) {
   const auto n = read_bytes(t.file, buffer_);
-  if (n.reason != wire::absence::none) {
+  if (n.reason != absence::none) {
     t.rate.restart();
     out.set_absent(t.total, n.reason);
     out.set_absent(t.per_second, n.reason);
@@ -153,7 +153,7 @@ void rdt_source::read_traffic(traffic& t, board& out) {
   }
   out.set(t.total, static_cast<std::int64_t>(n.value));
   t.rate.update(n.value, time_.now());
-  if (t.rate.reason() == wire::absence::none) {
+  if (t.rate.reason() == absence::none) {
     out.set(t.per_second, t.rate.per_second());
   } else {
     out.set_absent(t.per_second, t.rate.reason());

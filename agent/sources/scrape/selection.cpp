@@ -95,7 +95,7 @@ std::optional<std::size_t> selection::place(foreign_series s) {
   }
   if (parts_.size() >= out_.series.size() + most_folded) {
     ++not_folded_;
-    into.reason = wire::absence::no_data;  // of a part of them there is no sum
+    into.reason = absence::no_data;  // of a part of them there is no sum
     return std::nullopt;
   }
   into.value = combined(counts ? fold::sum : wanted_.folded, into.value, s.value);
@@ -173,13 +173,13 @@ void selection::add_rates(instant when) {
     auto& total = out_.series[p.index];
     if (when - past.changed_at() > wanted_.longest_age()) {
       ++old_;
-      total.reason = wire::absence::no_data;
+      total.reason = absence::no_data;
     }
     if (total.type != metrics::kind::counter || total.name.ends_with("_bucket")) continue;
     auto& rate = rates[p.index];
     if (!rate)
       rate = foreign_series{rate_name(total.name), total.labels, 0, metrics::kind::gauge, total.help};
-    if (past.rate().reason() == wire::absence::none) {
+    if (past.rate().reason() == absence::none) {
       rate->value += past.rate().per_second();
     } else {
       rate->reason = past.rate().reason();
@@ -188,7 +188,7 @@ void selection::add_rates(instant when) {
   history_ = std::move(kept);
   for (std::size_t i = 0; i < rates.size(); ++i) {
     if (!rates[i]) continue;
-    if (out_.series[i].reason != wire::absence::none) rates[i]->reason = out_.series[i].reason;
+    if (out_.series[i].reason != absence::none) rates[i]->reason = out_.series[i].reason;
     out_.series.push_back(*std::move(rates[i]));
   }
 }

@@ -64,8 +64,8 @@ result<void> textfile_source::read(board& out) {
   if (!names) {
     for (auto& [name, f] : files_) {
       f.stamp.reset();
-      lose(f, wire::absence::missing, out);
-      out.set_absent(f.success, wire::absence::missing);
+      lose(f, absence::missing, out);
+      out.set_absent(f.success, absence::missing);
     }
     return names.error();
   }
@@ -118,7 +118,7 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
     f.success = out.add_series(group_, "textfile_read_success", {{"file", name}});
   }
   f.gone_at.reset();
-  const auto fail = [&](wire::absence reason, std::string why) {
+  const auto fail = [&](absence reason, std::string why) {
     f.good = false;
     f.problem = fmt::format("{}/{}: {}", options_.folder, name, why);
     f.remark.clear();
@@ -133,7 +133,7 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   }
   if (entry.links_to_another_users_file()) {
     f.stamp.reset();
-    return fail(wire::absence::permission,
+    return fail(absence::permission,
                 "a link to another user's file, which is not followed: copy the file, or make root the "
                 "link's owner");
   }
@@ -145,7 +145,7 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   }
   if (!S_ISREG(entry.about().st_mode)) {
     f.stamp = stamp;
-    return fail(wire::absence::malformed, "not a regular file");
+    return fail(absence::malformed, "not a regular file");
   }
   const auto fd = entry.open();
   if (!fd) {
@@ -165,12 +165,12 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   }
   f.half_written_since.reset();
   f.stamp = may_change ? std::nullopt : std::optional(stamp);
-  if (!text) return fail(wire::absence::malformed, text.error().message);
+  if (!text) return fail(absence::malformed, text.error().message);
 
   std::vector<foreign_series> found;
   std::string note;
   if (const auto parsed = parse_prom(*text, options_.each, found, note); !parsed) {
-    return fail(wire::absence::malformed, parsed.error().message);
+    return fail(absence::malformed, parsed.error().message);
   }
   f.good = true;
   out.set(f.success, std::int64_t{1});
@@ -182,7 +182,7 @@ void textfile_source::look_at(const std::string& name, instant now, board& out) 
   out.mark_read(f.group, time_.now());
 }
 
-void textfile_source::lose(file& f, wire::absence reason, board& out) {
+void textfile_source::lose(file& f, absence reason, board& out) {
   f.good = false;
   f.held.lose(reason, out);
 }
@@ -195,8 +195,8 @@ void textfile_source::vanish(file& f, instant now, board& out) {
   f.remark.clear();
   f.good = false;
   f.held.apply(f.group, {}, now, out);
-  out.set_absent(f.mtime, wire::absence::missing);
-  out.set_absent(f.success, wire::absence::missing);
+  out.set_absent(f.mtime, absence::missing);
+  out.set_absent(f.success, absence::missing);
 }
 
 void textfile_source::forget(file& f, board& out) {

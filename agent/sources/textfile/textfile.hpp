@@ -62,7 +62,7 @@ class textfile_source final : public source {
 
   bool make_room(board& out);
   void look_at(const std::string& name, instant now, board& out);
-  void lose(file& f, wire::absence reason, board& out);
+  void lose(file& f, absence reason, board& out);
   void vanish(file& f, instant now, board& out);
   void forget(file& f, board& out);
 

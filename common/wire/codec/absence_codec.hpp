@@ -1,7 +1,7 @@
 #pragma once
 
+#include "common/absence.hpp"
 #include "common/wire/codec/capnp.hpp"
-#include "common/wire/messages.hpp"
 #include "common/wire/telemetry.capnp.h"
 
 namespace binnacle::wire::detail {

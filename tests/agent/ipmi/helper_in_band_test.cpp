@@ -56,7 +56,7 @@ TEST_CASE("in-band: the same sensors by /dev/ipmi0, and a slow BMC keeps ninetee
     bmc.set_shim("fail 45 192 fail_netfn 4");  // Get Sensor Reading: node busy
     REQUIRE(helper.until([](const auto& m) {
       const auto* r = std::get_if<reading>(&m);
-      return r != nullptr && r->key == "20.0.02" && r->reason == wire::absence::timeout;
+      return r != nullptr && r->key == "20.0.02" && r->reason == absence::timeout;
     }));
     bmc.set_shim("");
     CHECK(helper.until([](const auto& m) {
@@ -202,7 +202,7 @@ TEST_CASE("DCMI power brings what the BMC saw over its window, where it has one 
     CHECK(until([](const reading& r) { return r.over == statistics{1, 2, 3, 1'000}; }));
   }
   bmc.write("values/dcmi_watts", "off");
-  CHECK(until([](const reading& r) { return r.reason == wire::absence::no_data && !r.value && !r.over; }));
+  CHECK(until([](const reading& r) { return r.reason == absence::no_data && !r.value && !r.over; }));
 }
 
 TEST_CASE("in-band without a device: one sentence with the remedy, and no end of the program") {

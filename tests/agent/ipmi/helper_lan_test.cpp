@@ -81,7 +81,7 @@ TEST_CASE("over LAN: what the board has is found, read, and follows the board") 
     });
   };
   const auto are_550 = [](const reading& r) { return r.value == 550; };
-  const auto are_none = [](const reading& r) { return r.reason == wire::absence::no_data && !r.value; };
+  const auto are_none = [](const reading& r) { return r.reason == absence::no_data && !r.value; };
   CHECK(watts_are(are_550));
   f.bmc.set_dcmi_watts(0);
   CHECK(watts_are(are_none));
@@ -91,7 +91,7 @@ TEST_CASE("over LAN: what the board has is found, read, and follows the board") 
   f.bmc.scanning(2, false);
   CHECK(helper.until([](const auto& m) {
     const auto* r = std::get_if<reading>(&m);
-    return r != nullptr && r->key == "20.0.02" && r->reason == wire::absence::no_data;
+    return r != nullptr && r->key == "20.0.02" && r->reason == absence::no_data;
   }));
   f.bmc.write("values/dcmi_watts", "inactive");
   CHECK(watts_are(are_none));
@@ -117,7 +117,7 @@ TEST_CASE("a user of the lowest level reads all but what the BMC keeps for other
   REQUIRE(helper.until_status(true));
   helper.say(every(200));
   CHECK(helper.next_value("20.0.02")->value == 61);
-  CHECK(helper.next_reading("dcmi.power")->reason == wire::absence::permission);
+  CHECK(helper.next_reading("dcmi.power")->reason == absence::permission);
 }
 
 TEST_CASE("a wrong password is tried once, and again only when the file has changed") {
@@ -244,7 +244,7 @@ TEST_CASE("sensors that are added or taken out while the helper runs") {
   CHECK(helper.sensor("20.0.0d")->entity == "add-in card");
   CHECK(helper.until([](const auto& m) {
     const auto* r = std::get_if<reading>(&m);
-    return r != nullptr && r->key == "20.0.04" && r->reason != wire::absence::none;
+    return r != nullptr && r->key == "20.0.04" && r->reason != absence::none;
   }));
 }
 

@@ -61,7 +61,7 @@ class helper_talk {
   }
   /// The next one that gave a value: under load the BMC of the tests misses a deadline now and then.
   std::optional<ipmi::reading> next_value(const std::string& key) {
-    return next(key, [](const ipmi::reading& r) { return r.reason == wire::absence::none; });
+    return next(key, [](const ipmi::reading& r) { return r.reason == absence::none; });
   }
   /// The next reading of this key that `fits`.
   std::optional<ipmi::reading> next(const std::string& key,

@@ -130,7 +130,7 @@ void add_series(const board& readings, std::string& out) {
   for (const auto& e : readings.series()) {
     if (e.removed) continue;
     const auto value =
-        e.reason == wire::absence::none ? to_string(e.value) : fmt::format("absent: {}", to_string(e.reason));
+        e.reason == absence::none ? to_string(e.value) : fmt::format("absent: {}", to_string(e.reason));
     lines.insert(fmt::format("series {}{} {}\n", e.info.family, labels_of(e.info.labels), value));
   }
   for (const auto& line : lines) out += line;

@@ -57,7 +57,7 @@ TEST_SUITE("agent/feed") {
     REQUIRE(batch.values.size() == 1);
     CHECK(batch.values[0].mantissa == 612);
     REQUIRE(batch.absences.size() == 1);
-    CHECK(batch.absences[0].reason == wire::absence::not_read_yet);
+    CHECK(batch.absences[0].reason == absence::not_read_yet);
     CHECK_FALSE(sent.batch_due());
 
     b.set(joules, std::int64_t{100});
@@ -192,14 +192,14 @@ TEST_SUITE("agent/feed") {
     sent.announce();
     read(30);
     sent.fill(batch, true, at(30));
-    b.set_absent(load, wire::absence::timeout);
+    b.set_absent(load, absence::timeout);
     CHECK(sent.batch_due());
     CHECK_FALSE(sent.fill(batch, false, at(31)));
     CHECK_FALSE(sent.batch_due());
     b.mark_read(rapl, at(32));
     REQUIRE(sent.fill(batch, false, at(32)));
     REQUIRE(batch.absences.size() == 1);
-    CHECK(batch.absences[0].reason == wire::absence::timeout);
+    CHECK(batch.absences[0].reason == absence::timeout);
   }
 
   TEST_CASE_FIXTURE(tight, "the share of what is watched tells what its bytes went for") {

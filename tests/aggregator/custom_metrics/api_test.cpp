@@ -30,7 +30,7 @@ struct fixture {
     s.value = value;
     s.read_at = at_s(read_s);
     s.expires_at = at_s(expires_s);
-    s.reason = wire::absence::none;
+    s.reason = absence::none;
     return s;
   }
 
@@ -54,7 +54,7 @@ struct fixture {
     return s;
   }
 
-  wire::absence why = wire::absence::permission;  // of what has no value
+  absence why = absence::permission;  // of what has no value
 
   fixture() : face(nodes, sources()) {
     nodes.node(store::node_id{0}, "n2").labels["telemetry.aware.scheduling.power/cold"] = "yes";
@@ -375,7 +375,7 @@ TEST_SUITE("aggregator/custom_metrics/api") {
     CHECK(body(base2 + "/namespaces/default/nodes/n1/rapl_power_watts")
               .find("nodes have no namespace: ask /nodes/n1/rapl_power_watts") != std::string::npos);
     watts.clear();
-    why = wire::absence::missing;
+    why = absence::missing;
     CHECK(body(base2 + "/nodes/n1/rapl_power_watts?metricLabelSelector=package%3D77")
               .find("no series of the node has such labels") != std::string::npos);
     CHECK(body(base2 + "/nodes/n1/rapl_power_watts").find("no value (missing)") != std::string::npos);

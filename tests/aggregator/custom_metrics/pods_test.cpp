@@ -66,7 +66,7 @@ TEST_SUITE("aggregator/custom_metrics/pods") {
     const auto other = of("pmu_pod_context_switches_per_second", "ops", "web-3", "u3");
     REQUIRE(other.has_value());
     CHECK_FALSE(other->value.present(at_s(1000)));
-    CHECK(other->value.reason == wire::absence::missing);
+    CHECK(other->value.reason == absence::missing);
     CHECK_FALSE(of("requests", "qa", "web-1", "u1")->value.present(at_s(1000)));
   }
 

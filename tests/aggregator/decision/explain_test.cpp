@@ -80,7 +80,7 @@ TEST_SUITE("aggregator/decision/explain") {
     r.what = verb::prioritize;
     add(r, {store::node_id(0), verdict::scored, 3, 0}, {seen(650)});
     add(r, {store::node_id(1), verdict::scored, 10, 0}, {seen(412)});
-    add(r, {store::node_id(2), verdict::unscored, 0, 0}, {absent(wire::absence::stale)});
+    add(r, {store::node_id(2), verdict::unscored, 0, 0}, {absent(absence::stale)});
     const auto lines = to_text(r, letters());
     CHECK(lines[0] ==
           "2026-01-01T00:00:00Z prioritize for pod default/web-1, policy default/power-policy revision 3: 3 "

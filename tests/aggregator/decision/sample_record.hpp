@@ -9,9 +9,9 @@
 namespace binnacle::test {
 
 inline decision::cell seen(std::int64_t mantissa, std::int8_t exponent = -1, std::int32_t age_ms = 180) {
-  return {mantissa, age_ms, exponent, wire::absence::none, false};
+  return {mantissa, age_ms, exponent, absence::none, false};
 }
-inline decision::cell absent(wire::absence why) { return {0, -1, 0, why, false}; }
+inline decision::cell absent(absence why) { return {0, -1, 0, why, false}; }
 
 inline std::shared_ptr<decision::policy_facts> power_facts(
     policy::comparison op = policy::comparison::greater_than, std::int64_t target = 60) {

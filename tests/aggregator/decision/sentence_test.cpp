@@ -51,7 +51,7 @@ TEST_SUITE("aggregator/decision/sentence") {
           "node-b passes: rapl_power_watts 41.2 (18.8 below the target 60), read 180ms ago");
     CHECK(said(verdict::passed, seen(60, 0), power_facts()) ==
           "node-b passes: rapl_power_watts 60 (at the target 60), read 180ms ago");
-    CHECK(said(verdict::passed, absent(wire::absence::permission), power_facts()) ==
+    CHECK(said(verdict::passed, absent(absence::permission), power_facts()) ==
           "node-b passes: rapl_power_watts has no value (permission)");
     cell partial = seen(412);
     partial.partial = true;
@@ -81,7 +81,7 @@ TEST_SUITE("aggregator/decision/sentence") {
     facts = power_facts();
     CHECK(said(verdict::refused, seen(580), facts) ==
           "node-b refused: rapl_power_watts was > 60 and has just become 58, read 180ms ago");
-    CHECK(said(verdict::refused, absent(wire::absence::stale), facts) ==
+    CHECK(said(verdict::refused, absent(absence::stale), facts) ==
           "node-b refused: rapl_power_watts was > 60 and now has no value (stale)");
     facts->rules[0].hold = std::chrono::seconds(30);
     CHECK(said(verdict::passed, seen(714), facts) ==
@@ -89,11 +89,11 @@ TEST_SUITE("aggregator/decision/sentence") {
   }
 
   TEST_CASE("onMissing: Reject, unknown nodes and scores have their own words") {
-    CHECK(said(verdict::refused_missing, absent(wire::absence::timeout), power_facts()) ==
+    CHECK(said(verdict::refused_missing, absent(absence::timeout), power_facts()) ==
           "node-b refused (onMissing: Reject): rapl_power_watts has no value (timeout)");
     CHECK(said(verdict::scored, seen(412), power_facts()) ==
           "node-b scores 7: rapl_power_watts 41.2, read 180ms ago");
-    CHECK(said(verdict::unscored, absent(wire::absence::stale), power_facts()) ==
+    CHECK(said(verdict::unscored, absent(absence::stale), power_facts()) ==
           "node-b scores 0: rapl_power_watts has no value (stale)");
     cell maximum = seen(412);
     maximum.partial = true;

@@ -36,7 +36,7 @@ struct house {
       const bool bad = i < 2;
       verdicts->store(id, {bad ? policy::state::violating : policy::state::pass, bad, 0, 0});
       store::sample s;
-      s.reason = wire::absence::none;
+      s.reason = absence::none;
       s.read_at = now - std::chrono::seconds(i + 1);
       s.expires_at = now + 10s;
       values->store(id, s);

@@ -164,7 +164,7 @@ TEST_SUITE("aggregator/extender/filter") {
     SUBCASE("all values have aged out") {
       power_fleet f;
       f.now += seconds(60);
-      f.absent("node-c", "rapl_power_watts", wire::absence::missing);  // has the verdicts made anew
+      f.absent("node-c", "rapl_power_watts", absence::missing);  // has the verdicts made anew
       CHECK(f.filter(names_for("power")).outcome == "no_data");
     }
   }
@@ -309,7 +309,7 @@ TEST_SUITE("aggregator/extender/filter") {
     REQUIRE(r->cells.size() == 4);
     CHECK(r->cells[1].value() == decimal{714, -1});
     CHECK(r->cells[1].age_ms == 180);
-    CHECK(r->cells[2].reason == wire::absence::not_read_yet);
+    CHECK(r->cells[2].reason == absence::not_read_yet);
     CHECK(f.decisions.names().name(r->candidates[1].id) == "node-b");
   }
 

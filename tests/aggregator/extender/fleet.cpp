@@ -38,14 +38,14 @@ void fleet::value(const std::string& name, const std::string& metric, decimal v,
   s.value = v;
   s.read_at = now - age;
   s.expires_at = s.read_at + std::chrono::seconds(10);
-  s.reason = wire::absence::none;
+  s.reason = absence::none;
   s.partial = sure != store::certainty::exact;
   s.sure = sure;
   column(metric).store(node(name), s);
   changed_ = true;
 }
 
-void fleet::absent(const std::string& name, const std::string& metric, wire::absence why) {
+void fleet::absent(const std::string& name, const std::string& metric, absence why) {
   store::sample s;
   s.reason = why;
   column(metric).store(node(name), s);

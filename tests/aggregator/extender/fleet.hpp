@@ -25,7 +25,7 @@ class fleet {
   /// Its value of `metric`, read `age` ago.
   void value(const std::string& node, const std::string& metric, decimal v,
              duration age = std::chrono::milliseconds(180), store::certainty sure = store::certainty::exact);
-  void absent(const std::string& node, const std::string& metric, wire::absence why);
+  void absent(const std::string& node, const std::string& metric, absence why);
 
   static policy::rule rule(const std::string& metric, policy::comparison op, std::int64_t target);
   static policy::strategy dontschedule(std::vector<policy::rule> rules,

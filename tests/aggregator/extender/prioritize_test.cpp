@@ -98,7 +98,7 @@ TEST_SUITE("aggregator/extender/prioritize") {
     CHECK(r->candidates[1].score == 10);
     CHECK(r->candidates[1].what == decision::verdict::scored);
     CHECK(r->candidates[2].what == decision::verdict::unscored);
-    CHECK(r->cells[2].reason == wire::absence::stale);
+    CHECK(r->cells[2].reason == absence::stale);
   }
 
   TEST_CASE("a node whose hottest sensor is gone is not preferred for looking cool") {

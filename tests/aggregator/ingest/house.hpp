@@ -134,7 +134,7 @@ struct visitor {
     const std::string name = canonical_node(session_node);
     auto here = [this, name] {
       const store::node_view* n = where.view.find(name);
-      return n != nullptr && n->cells && n->cells->load(0).reason == wire::absence::none;
+      return n != nullptr && n->cells && n->cells->load(0).reason == absence::none;
     };
     co_await where.until(here);
   }

@@ -35,7 +35,7 @@ struct house {
     c.group("textfile").series("inlet_celsius", {{"rack", "A 7"}}, -1);
     c.made.series.back().help = "Air at the \"front\"";
     auto b = add("node-b", c);
-    b->set_absent(0, wire::absence::permission);
+    b->set_absent(0, absence::permission);
     b->set_value(1, 215);
     b->set_read(1, store::at_s(40));
     b->set_last_batch(store::at_s(100.95));
@@ -75,7 +75,7 @@ struct house {
     s.value = {1221, -1};
     s.read_at = store::at_s(100.8);
     s.expires_at = store::at_s(110.8);
-    s.reason = wire::absence::none;
+    s.reason = absence::none;
     watts->store(store::node_id{0}, s);
     rule.values = watts;
     verdicts->store(store::node_id{0}, {policy::state::violating, true, 0, 0});

@@ -68,10 +68,10 @@ TEST_SUITE("aggregator/policy/policy") {
 
   TEST_CASE("a rule's staleAfter replaces the expiry of a value and never revives an absent one") {
     const rule r{.metric = "m", .stale_after = 3s};
-    const store::sample value{{1, 0}, instant(10s), instant(20s), wire::absence::none, false};
+    const store::sample value{{1, 0}, instant(10s), instant(20s), absence::none, false};
     CHECK(r.seen(value).expires_at == instant(13s));
     store::sample gone = value;
-    gone.reason = wire::absence::missing;
+    gone.reason = absence::missing;
     CHECK(r.seen(gone).expires_at == instant(20s));
     CHECK_FALSE(r.seen(gone).present(instant(11s)));
   }

@@ -108,16 +108,16 @@ class world {
 
   /// A value read now, good for `life`. Every column of the metric gets it, whatever its window.
   void value(char node, const std::string& metric, double v, duration life = 10s) {
-    sample(node, metric, {from_double(v, -3).value(), now, now + life, wire::absence::none});
+    sample(node, metric, {from_double(v, -3).value(), now, now + life, absence::none});
   }
-  void absent(char node, const std::string& metric, wire::absence why = wire::absence::missing) {
+  void absent(char node, const std::string& metric, absence why = absence::missing) {
     sample(node, metric, {{}, now, now, why});
   }
   void sample(char node, const std::string& metric, const store::sample& s) {
     columns.at({metric});
     for (auto& [spec, c] : columns.columns) {
       if (spec.metric != metric) continue;
-      if (s.reason == wire::absence::none) c.stale_after = std::max(c.stale_after, s.expires_at - s.read_at);
+      if (s.reason == absence::none) c.stale_after = std::max(c.stale_after, s.expires_at - s.read_at);
       c.values->store(id(node), s);
       e.update(c.id, id(node), s, now);
     }

@@ -72,7 +72,7 @@ TEST_SUITE("aggregator/questions/store_question") {
     CHECK(r.value.read_at == at_s(100));
     CHECK(r.span == seconds(1));
     CHECK(ask(ingest, node, "rapl_power_watts_1").value.value == decimal{550, -1});
-    CHECK(ask(ingest, node, "no_such_metric").value.reason == wire::absence::missing);
+    CHECK(ask(ingest, node, "no_such_metric").value.reason == absence::missing);
     CHECK(ingest.orders.empty());
   }
 
@@ -83,7 +83,7 @@ TEST_SUITE("aggregator/questions/store_question") {
     CHECK(ask(ingest, node, "rapl_power_watts", "package in (0,1)").value.value == decimal{1150, -1});
     CHECK(ask(ingest, node, "rapl_zone_power_watts", "zone=core").value.value == decimal{400, -1});
     CHECK(ask(ingest, node, "rapl_zone_power_watts", "zone=psys,!package").value.value == decimal{9999, -1});
-    CHECK(ask(ingest, node, "rapl_power_watts", "package=9").value.reason == wire::absence::missing);
+    CHECK(ask(ingest, node, "rapl_power_watts", "package=9").value.reason == absence::missing);
   }
 
   TEST_CASE("what was worked out for one catalogue is not used for another") {
@@ -127,7 +127,7 @@ TEST_SUITE("aggregator/questions/store_question") {
   TEST_CASE("a node without a catalogue has no value yet") {
     fake_ingest ingest;
     store::node_view node;
-    CHECK(ask(ingest, node, "rapl_power_watts").value.reason == wire::absence::not_read_yet);
+    CHECK(ask(ingest, node, "rapl_power_watts").value.reason == absence::not_read_yet);
   }
 
   TEST_CASE(
@@ -145,7 +145,7 @@ TEST_SUITE("aggregator/questions/store_question") {
     mean.value = {5821, -2};
     mean.read_at = at_s(100);
     mean.expires_at = at_s(110);
-    mean.reason = wire::absence::none;
+    mean.reason = absence::none;
     column->store(node.id, mean);
     const reading second = ask(ingest, node, "collectd_package_0_power_power");
     CHECK(second.value.value == decimal{5821, -2});

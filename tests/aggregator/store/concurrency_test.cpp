@@ -22,7 +22,7 @@ TEST_SUITE("aggregator/store/concurrency") {
         column.store(node_id{7}, {{i, static_cast<std::int8_t>(i % 10)},
                                   from_ns(i),
                                   from_ns(i + 10),
-                                  static_cast<wire::absence>(i % 5),
+                                  static_cast<absence>(i % 5),
                                   i % 2 == 0,
                                   i % 3 == 0});
       }
@@ -35,7 +35,7 @@ TEST_SUITE("aggregator/store/concurrency") {
       const std::int64_t i = s.value.mantissa;
       if (i == 0) continue;
       torn += s.value.exponent != i % 10 || s.read_at != from_ns(i) || s.expires_at != from_ns(i + 10) ||
-              s.reason != static_cast<wire::absence>(i % 5) || s.partial != (i % 2 == 0) ||
+              s.reason != static_cast<absence>(i % 5) || s.partial != (i % 2 == 0) ||
               s.link_down != (i % 3 == 0);
       backwards += i < last;
       last = i;
@@ -50,12 +50,12 @@ TEST_SUITE("aggregator/store/concurrency") {
     constexpr std::uint32_t nodes = 50'000;
     std::thread writer([&] {
       for (std::uint32_t n = 0; n < nodes; ++n)
-        column.store(node_id{n}, {{n, 0}, from_ns(1), from_ns(2), wire::absence::none});
+        column.store(node_id{n}, {{n, 0}, from_ns(1), from_ns(2), absence::none});
     });
     std::size_t wrong = 0;
     for (std::uint32_t n = 0; n < nodes;) {
       const sample s = column.load(node_id{n});
-      if (s.reason == wire::absence::not_read_yet) {
+      if (s.reason == absence::not_read_yet) {
         std::this_thread::yield();
         continue;
       }

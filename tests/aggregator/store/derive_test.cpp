@@ -44,7 +44,7 @@ catalog_builder foreign(std::string family, metrics::kind type) {
 TEST_SUITE("aggregator/store/derive") {
   TEST_CASE("node watts are packages and DRAM, never cores nor psys") {
     const sample s = node(two_packages()).set(warm).get("rapl_power_watts");
-    CHECK(s.reason == wire::absence::none);
+    CHECK(s.reason == absence::none);
     CHECK(s.value == decimal{1221, -1});
     CHECK(s.value.exponent == -1);
     CHECK(s.read_at == at_s(100));
@@ -60,9 +60,9 @@ TEST_SUITE("aggregator/store/derive") {
     CHECK(n.get("rapl_zone_power_watts").value == decimal{71, -1});
     CHECK(n.get("rapl_zone_power_watts_core_0").value == decimal{400, -1});
     CHECK(n.get("rapl_energy_joules_total").value == decimal{3300, 0});
-    CHECK(n.get("collectd_package_7_power_power").reason == wire::absence::missing);
-    CHECK(n.get("no_such_metric").reason == wire::absence::missing);
-    CHECK(n.get("").reason == wire::absence::missing);
+    CHECK(n.get("collectd_package_7_power_power").reason == absence::missing);
+    CHECK(n.get("no_such_metric").reason == absence::missing);
+    CHECK(n.get("").reason == absence::missing);
   }
 
   TEST_CASE("package_power_avg is the mean percentage of any number of packages") {
@@ -145,17 +145,17 @@ TEST_SUITE("aggregator/store/derive") {
     CHECK(selected("rapl_energy_joules_total", "zone", "package").value == decimal{3000, 0});
     CHECK(selected("rapl_tdp_utilization_ratio", "package", "0").value == decimal{2927, -4});
     CHECK(selected("rapl_power_watts_1", "package", "1").value == decimal{550, -1});
-    CHECK(selected("rapl_power_watts_1", "package", "0").reason == wire::absence::missing);
-    CHECK(selected("rapl_power_watts", "package", "7").reason == wire::absence::missing);
-    CHECK(selected("rapl_power_watts", "no_such_label", "0").reason == wire::absence::missing);
+    CHECK(selected("rapl_power_watts_1", "package", "0").reason == absence::missing);
+    CHECK(selected("rapl_power_watts", "package", "7").reason == absence::missing);
+    CHECK(selected("rapl_power_watts", "no_such_label", "0").reason == absence::missing);
   }
 
   TEST_CASE("a sum is absent when one member is, and says which reason") {
     node n(two_packages());
     n.set(warm);
-    n.cells.set_absent(2, wire::absence::permission);
+    n.cells.set_absent(2, absence::permission);
     const sample s = n.get("rapl_power_watts");
-    CHECK(s.reason == wire::absence::permission);
+    CHECK(s.reason == absence::permission);
     CHECK(s.value == decimal{});
     CHECK(n.get("rapl_power_watts_0").present(at_s(101)));
   }
@@ -167,9 +167,9 @@ TEST_SUITE("aggregator/store/derive") {
     CHECK(n.get("rapl_tdp_utilization_ratio").value.exponent == -4);
     n.cells.set_value(8, 0);
     n.cells.set_value(9, 0);
-    CHECK(n.get("rapl_tdp_utilization_ratio").reason == wire::absence::no_data);
-    n.cells.set_absent(9, wire::absence::missing);
-    CHECK(n.get("rapl_tdp_utilization_ratio").reason == wire::absence::missing);
+    CHECK(n.get("rapl_tdp_utilization_ratio").reason == absence::no_data);
+    n.cells.set_absent(9, absence::missing);
+    CHECK(n.get("rapl_tdp_utilization_ratio").reason == absence::missing);
   }
 
   TEST_CASE(
@@ -177,7 +177,7 @@ TEST_SUITE("aggregator/store/derive") {
     node n(two_packages());
     n.set(warm);
     CHECK(n.get("node_package_power_avg").value == decimal{3130, -2});  // (0.2927 + 0.3333) / 2 × 100
-    n.cells.set_absent(11, wire::absence::timeout);
+    n.cells.set_absent(11, absence::timeout);
     const sample s = n.get("node_package_power_avg");
     CHECK(s.value == decimal{2927, -2});
     CHECK(s.partial);
@@ -210,11 +210,11 @@ TEST_SUITE("aggregator/store/derive") {
   TEST_CASE("a maximum goes on with what is there and says partial; with nothing it is absent") {
     node n(foreign("load", metrics::kind::gauge));
     n.set({15, 1499});
-    n.cells.set_absent(0, wire::absence::missing);
+    n.cells.set_absent(0, absence::missing);
     CHECK(n.get("load").value == decimal{1499, -3});
     CHECK(n.get("load").partial);
-    n.cells.set_absent(1, wire::absence::timeout);
-    CHECK(n.get("load").reason == wire::absence::missing);
+    n.cells.set_absent(1, absence::timeout);
+    CHECK(n.get("load").reason == absence::missing);
   }
 
   TEST_CASE("the age is the oldest member's and the expiry the earliest") {
@@ -233,11 +233,11 @@ TEST_SUITE("aggregator/store/derive") {
     CHECK(later.partial);
     CHECK(later.expires_at == at_s(108));
     // Without any of them it ends whole, with its value for whoever has a longer staleAfter.
-    CHECK(n.get("load", at_s(108)).absent_because(at_s(108)) == wire::absence::stale);
+    CHECK(n.get("load", at_s(108)).absent_because(at_s(108)) == absence::stale);
     CHECK(n.get("load", at_s(108)).value == decimal{2, 0});
     CHECK(n.get("load", at_s(108)).expires_at == at_s(104));
     n.cells.set_linked(false);
-    CHECK(n.get("load", at_s(108)).absent_because(at_s(108)) == wire::absence::disconnected);
+    CHECK(n.get("load", at_s(108)).absent_because(at_s(108)) == absence::disconnected);
   }
 
   TEST_CASE("what is too old keeps its value and its expiry; what was never read has none") {
@@ -251,16 +251,16 @@ TEST_SUITE("aggregator/store/derive") {
     CHECK(s.value == decimal{3, 0});
     CHECK(s.read_at == at_s(95));
     CHECK(s.expires_at == at_s(105));
-    CHECK(s.absent_because(at_s(106)) == wire::absence::stale);
+    CHECK(s.absent_because(at_s(106)) == absence::stale);
     n.cells.set_read(1, instant{});
-    CHECK(n.get("load", at_s(101)).reason == wire::absence::stale);
+    CHECK(n.get("load", at_s(101)).reason == absence::stale);
   }
 
   TEST_CASE("a partial maximum could be more, if what is missing has ever been there or is still to come") {
     node n(foreign("load", metrics::kind::gauge));
     n.set({15, 1499});
     CHECK(n.get("load").sure == certainty::exact);
-    n.cells.set_absent(0, wire::absence::timeout);
+    n.cells.set_absent(0, absence::timeout);
     CHECK(n.get("load").sure == certainty::at_least);
     n.cells.set_linked(false);
     CHECK(n.get("load").sure == certainty::at_least);
@@ -268,7 +268,7 @@ TEST_SUITE("aggregator/store/derive") {
     node young(foreign("load", metrics::kind::gauge));
     young.cells.set_value(1, 1499);
     CHECK(young.get("load").sure == certainty::at_least);
-    young.cells.set_absent(0, wire::absence::no_data);  // a sensor that has never measured anything
+    young.cells.set_absent(0, absence::no_data);  // a sensor that has never measured anything
     CHECK(young.get("load").partial);
     CHECK(young.get("load").sure == certainty::exact);
   }
@@ -276,7 +276,7 @@ TEST_SUITE("aggregator/store/derive") {
   TEST_CASE("a partial minimum could be less, a mean either, and a negative scale turns them round") {
     node n(foreign("load", metrics::kind::gauge));
     n.set({15, 1499});
-    n.cells.set_absent(0, wire::absence::timeout);
+    n.cells.set_absent(0, absence::timeout);
     const auto by = [&n](metrics::node_rule rule, double scale) {
       metrics::resolved name;
       name.family = "load";
@@ -298,9 +298,9 @@ TEST_SUITE("aggregator/store/derive") {
 
   TEST_CASE("a sum that no longer fits is absent, not wrapped") {
     node n(foreign("load", metrics::kind::counter));
-    CHECK(n.set({INT64_MAX, 1}).get("load").reason == wire::absence::out_of_range);
-    CHECK(n.set({INT64_MAX / 100, INT64_MAX / 2}).get("load").reason == wire::absence::out_of_range);
-    CHECK(n.set({INT64_MIN, INT64_MIN}).get("load").reason == wire::absence::out_of_range);
+    CHECK(n.set({INT64_MAX, 1}).get("load").reason == absence::out_of_range);
+    CHECK(n.set({INT64_MAX / 100, INT64_MAX / 2}).get("load").reason == absence::out_of_range);
+    CHECK(n.set({INT64_MIN, INT64_MIN}).get("load").reason == absence::out_of_range);
   }
 
   TEST_CASE("a sum of many terms that would come round in 128 bits is absent, not a small number") {
@@ -314,13 +314,13 @@ TEST_SUITE("aggregator/store/derive") {
     }
     c.series("load", {{"rack", "fine"}}, -18, metrics::kind::counter);
     values.push_back(0);
-    CHECK(node(c).set(values).get("load").reason == wire::absence::out_of_range);
+    CHECK(node(c).set(values).get("load").reason == absence::out_of_range);
   }
 
   TEST_CASE("series more than 18 digits apart are not brought together") {
     catalog_builder c;
     c.group("textfile").series("wild", {{"x", "1"}}, 18).series("wild", {{"x", "2"}}, -18);
-    CHECK(node(c).set({1, 1}).get("wild").reason == wire::absence::missing);
+    CHECK(node(c).set({1, 1}).get("wild").reason == absence::missing);
   }
 
   TEST_CASE("every member of a mean has its own counter, or the mean does without counters") {
@@ -357,7 +357,7 @@ TEST_SUITE("aggregator/store/derive/linear") {
       plan p;
       p.map = make_linear(r.scale, r.offset, r.raw.exponent);
       REQUIRE(p.map.has_value());
-      sample s{.value = r.raw, .reason = wire::absence::none};
+      sample s{.value = r.raw, .reason = absence::none};
       finish(p, s);
       CHECK(s.value == r.result);
       CHECK(static_cast<int>(s.value.exponent) == r.exponent);
@@ -367,9 +367,9 @@ TEST_SUITE("aggregator/store/derive/linear") {
   TEST_CASE("a result that does not fit is out of range") {
     plan p;
     p.map = make_linear(1000, 0, 18);
-    sample s{.value = {INT64_MAX, 18}, .reason = wire::absence::none};
+    sample s{.value = {INT64_MAX, 18}, .reason = absence::none};
     finish(p, s);
-    CHECK(s.reason == wire::absence::out_of_range);
+    CHECK(s.reason == absence::out_of_range);
   }
 }
 

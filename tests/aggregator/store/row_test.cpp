@@ -34,8 +34,7 @@ TEST_SUITE("aggregator/store/row") {
     CHECK(fresh.read_at(0) == at_s(5));
     for (std::size_t i = 0; i + 1 < many; ++i) {
       const auto cell = fresh.peek(i);
-      if (cell.reason == wire::absence::none && cell.mantissa == static_cast<std::int64_t>(many - 1 - i))
-        continue;
+      if (cell.reason == absence::none && cell.mantissa == static_cast<std::int64_t>(many - 1 - i)) continue;
       FAIL("series " << i << " has " << cell.mantissa);
     }
   }
@@ -48,7 +47,7 @@ TEST_SUITE("aggregator/store/row") {
     old.set_value(0, 7);
     const auto kept = [&](row fresh) {
       fresh.carry_over(old);
-      return fresh.peek(0).reason == wire::absence::none;
+      return fresh.peek(0).reason == absence::none;
     };
     CHECK(kept(of("textfile", {{"a", "1"}, {"b", "2"}})));
     CHECK_FALSE(kept(of("textfile", {{"a", "2"}, {"b", "1"}})));

@@ -28,7 +28,7 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
   TEST_CASE("a watched metric is derived from every batch that touches it") {
     bench b;
     const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
-    CHECK(column.values->load(b.node).reason == wire::absence::not_read_yet);
+    CHECK(column.values->load(b.node).reason == absence::not_read_yet);
     b.send_watts(100, 600);
     REQUIRE(b.told.size() == 1);
     CHECK(b.told[0].column == column.id);
@@ -65,9 +65,9 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     const auto column = b.store.watch({"rapl_power_watts"}, at_s(99));
     b.send_watts(100, 600);
     wire::batch failed{.catalog_version = 1, .sent_at_ns = to_ns(at_s(101))};
-    failed.absences.push_back({1, wire::absence::malformed});
+    failed.absences.push_back({1, absence::malformed});
     REQUIRE(b.store.apply(b.node, failed, 0s, at_s(101)).has_value());
-    CHECK(column.values->load(b.node).reason == wire::absence::malformed);
+    CHECK(column.values->load(b.node).reason == absence::malformed);
   }
 
   TEST_CASE("a new column is filled at once from what is there, without calls") {
@@ -99,7 +99,7 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     const auto fresh = b.store.watch({"rapl_energy_joules_total"}, at_s(101));
     CHECK(index(fresh.id) < 2);
     CHECK(fresh.values->spec().metric == "rapl_energy_joules_total");
-    CHECK(fresh.values->load(b.node).reason == wire::absence::not_read_yet);
+    CHECK(fresh.values->load(b.node).reason == absence::not_read_yet);
   }
 
   TEST_CASE("nodes that come later get the columns in use") {
@@ -108,10 +108,10 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     const node_id late = b.store.node("late").value();
     const wire::catalog c = catalog_builder().group("textfile").series("mine");
     REQUIRE(b.store.set_catalog(late, c, at_s(100)).has_value());
-    CHECK(column.values->load(late).reason == wire::absence::not_read_yet);
+    CHECK(column.values->load(late).reason == absence::not_read_yet);
     REQUIRE(b.store.apply(late, batch_at(c, at_s(101), {{0, 7}}), 0s, at_s(101)).has_value());
     CHECK(column.values->load(late).value == decimal{7, 0});
-    CHECK(column.values->load(b.node).reason == wire::absence::missing);
+    CHECK(column.values->load(b.node).reason == absence::missing);
   }
 
   TEST_CASE("when the link is down values stay until they expire and then say so") {
@@ -121,11 +121,11 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     b.store.set_linked(b.node, false, at_s(105));
     const sample s = column.values->load(b.node);
     CHECK(s.present(at_s(109)));
-    CHECK(s.absent_because(at_s(110)) == wire::absence::disconnected);
-    CHECK(b.store.cells(b.node)->load(0).absent_because(at_s(110)) == wire::absence::disconnected);
+    CHECK(s.absent_because(at_s(110)) == absence::disconnected);
+    CHECK(b.store.cells(b.node)->load(0).absent_because(at_s(110)) == absence::disconnected);
     CHECK(b.told.size() == 2);
     b.store.set_linked(b.node, true, at_s(106));
-    CHECK(column.values->load(b.node).absent_because(at_s(110)) == wire::absence::stale);
+    CHECK(column.values->load(b.node).absent_because(at_s(110)) == absence::stale);
   }
 
   TEST_CASE("families in use name members, flat names and counters") {
@@ -215,7 +215,7 @@ TEST_SUITE("aggregator/store/warehouse/expiry") {
     CHECK(f.store.next_deadline() == at_s(114));
     f.store.expire(at_s(114));
     CHECK(f.told.size() == 1);
-    CHECK(f.column->load(f.node).absent_because(at_s(114)) == wire::absence::stale);
+    CHECK(f.column->load(f.node).absent_because(at_s(114)) == absence::stale);
     CHECK(f.store.next_deadline() == instant::max());
     f.send(120, 0, 31);
     CHECK(f.store.next_deadline() == at_s(130));
@@ -229,7 +229,7 @@ TEST_SUITE("aggregator/store/warehouse/expiry") {
     f.store.expire(at_s(114));
     CHECK(f.told.empty());
     CHECK(f.column->load(f.node).value == decimal{30, 0});
-    CHECK(f.column->load(f.node).absent_because(at_s(114)) == wire::absence::stale);
+    CHECK(f.column->load(f.node).absent_because(at_s(114)) == absence::stale);
     // The first thing that it says again counts.
     f.send(120, 1, 26);
     CHECK(f.column->load(f.node).value == decimal{26, 0});
@@ -255,7 +255,7 @@ TEST_SUITE("aggregator/store/warehouse/expiry") {
     for (const auto& c : {column, mean, late}) {
       const sample s = c.values->load(b.node);
       CHECK(s.value == decimal{1170, -1});
-      CHECK(s.reason == wire::absence::none);
+      CHECK(s.reason == absence::none);
       CHECK(s.expires_at == at_s(110));
     }
   }

@@ -63,7 +63,7 @@ TEST_SUITE("aggregator/store/warehouse/names") {
     w.set_names(second, at_s(111));
     CHECK(told.empty());
     w.set_names(metrics::alias_table::built_in(), at_s(112));  // no alias any more
-    CHECK(heat.values->load(n).reason == wire::absence::missing);
+    CHECK(heat.values->load(n).reason == absence::missing);
   }
 
   // The names of exporters are old names too: where a user's file brings the metric itself, that one is

@@ -34,7 +34,7 @@ TEST_SUITE("aggregator/store/warehouse") {
   TEST_CASE("a batch fills the row, brought to our time by the link's offset") {
     bench b;
     auto batch = batch_at(b.catalog, at_s(100), {{0, 605}});
-    batch.absences.push_back({3, wire::absence::permission});
+    batch.absences.push_back({3, absence::permission});
     REQUIRE(b.store.apply(b.node, batch, 1000s, at_s(1101)).has_value());
     const auto cells = b.store.cells(b.node);
     const sample s = cells->load(0);
@@ -43,9 +43,9 @@ TEST_SUITE("aggregator/store/warehouse") {
     CHECK(s.expires_at == at_s(1110));
     CHECK(s.present(at_s(1109)));
     CHECK_FALSE(s.present(at_s(1110)));
-    CHECK(s.absent_because(at_s(1110)) == wire::absence::stale);
-    CHECK(cells->load(3).reason == wire::absence::permission);
-    CHECK(cells->load(1).reason == wire::absence::not_read_yet);
+    CHECK(s.absent_because(at_s(1110)) == absence::stale);
+    CHECK(cells->load(3).reason == absence::permission);
+    CHECK(cells->load(1).reason == absence::not_read_yet);
     CHECK(cells->last_batch() == at_s(1101));
   }
 
@@ -55,7 +55,7 @@ TEST_SUITE("aggregator/store/warehouse") {
     auto bad = batch_at(b.catalog, at_s(101), {{0, 1}});
     SUBCASE("a series that is not there") { bad.values.push_back({12, 5}); }
     SUBCASE("an absence of a series that is not there") {
-      bad.absences.push_back({4'000'000'000u, wire::absence::missing});
+      bad.absences.push_back({4'000'000'000u, absence::missing});
     }
     SUBCASE("a group that is not there") { bad.reads.push_back({1, 0}); }
     SUBCASE("another catalogue") { bad.catalog_version = 2; }
@@ -95,7 +95,7 @@ TEST_SUITE("aggregator/store/warehouse") {
     full.full = true;
     REQUIRE(b.store.apply(b.node, full, 0s, at_s(101)).has_value());
     CHECK(b.store.cells(b.node)->load(0).present(at_s(101)));
-    CHECK(b.store.cells(b.node)->load(1).reason == wire::absence::not_read_yet);
+    CHECK(b.store.cells(b.node)->load(1).reason == absence::not_read_yet);
   }
 
   TEST_CASE("values of refused series go nowhere") {
@@ -166,7 +166,7 @@ TEST_SUITE("aggregator/store/warehouse") {
     CHECK(outcome->cells->load(0).value == decimal{600, -1});
     CHECK(outcome->cells->load(1).value == decimal{5000, -2});
     CHECK(outcome->cells->load(1).read_at == at_s(100));
-    CHECK(outcome->cells->load(11).reason == wire::absence::not_read_yet);
+    CHECK(outcome->cells->load(11).reason == absence::not_read_yet);
     CHECK(column.values->load(b.node).value == decimal{1170, -1});
     CHECK(column.values->load(b.node).read_at == at_s(100));
   }
@@ -195,7 +195,7 @@ TEST_SUITE("aggregator/store/warehouse/forgetting") {
     CHECK_FALSE(w.find("a").has_value());
     CHECK(w.node_count() == 1);
     CHECK(w.series_count() == c.series.size());
-    CHECK(column.values->load(a).reason == wire::absence::not_read_yet);
+    CHECK(column.values->load(a).reason == absence::not_read_yet);
     CHECK(column.values->load(*w.find("b")).value == decimal{605, -1});
     CHECK(w.counters().forgotten == 1);
     CHECK(w.forget_idle(100s, at_s(500)).empty());

@@ -75,15 +75,15 @@ TEST_SUITE("aggregator/store/warehouse/windows") {
     b.send_watts(100, 600);
     const auto fail = [&](double t) {
       auto failed = batch_at(b.catalog, at_s(t));
-      failed.absences.push_back({0, wire::absence::timeout});
+      failed.absences.push_back({0, absence::timeout});
       REQUIRE(b.store.apply(b.node, failed, 0s, at_s(t)).has_value());
     };
     fail(101);
     CHECK(column.values->load(b.node).value == decimal{600, -1});
     CHECK(column.values->load(b.node).read_at == at_s(100));
-    CHECK(column.values->load(b.node).absent_because(at_s(110)) == wire::absence::stale);
+    CHECK(column.values->load(b.node).absent_because(at_s(110)) == absence::stale);
     fail(110);
-    CHECK(column.values->load(b.node).reason == wire::absence::timeout);
+    CHECK(column.values->load(b.node).reason == absence::timeout);
     b.send_watts(111, 500);
     CHECK(column.values->load(b.node).value == decimal{600, -1});  // 60.0 was 11 s ago: still in the window
     b.send_watts(160, 400);
@@ -94,7 +94,7 @@ TEST_SUITE("aggregator/store/warehouse/windows") {
     bench b;
     const auto column = b.store.watch({"rapl_power_watts_0", 60s, statistic::trend}, at_s(99));
     b.send_watts(100, 600);
-    CHECK(column.values->load(b.node).reason == wire::absence::not_read_yet);
+    CHECK(column.values->load(b.node).reason == absence::not_read_yet);
     b.send_watts(102, 650);
     CHECK(column.values->load(b.node).value == decimal{25, -1});
   }
@@ -146,7 +146,7 @@ TEST_SUITE("aggregator/store/warehouse/windows") {
       REQUIRE(b.store.apply(b.node, batch, 0s, at_s(t)).has_value());
     };
     only_first(111, 1000);
-    CHECK(top.values->load(b.node).absent_because(at_s(111)) == wire::absence::stale);
+    CHECK(top.values->load(b.node).absent_because(at_s(111)) == absence::stale);
     b.send(112, {{0, 1}, {1, 2}});
     CHECK(top.values->load(b.node).value == decimal{3, 0});
   }
@@ -158,8 +158,8 @@ TEST_SUITE("aggregator/store/warehouse/windows") {
     const auto batch = batch_at(b.catalog, at_s(100), {{0, 600}});
     for (int times = 0; times < 2; ++times) {
       REQUIRE(b.store.apply(b.node, batch, 7ns, at_s(101)).has_value());
-      CHECK(trend.values->load(b.node).reason == wire::absence::not_read_yet);
-      CHECK(spread.values->load(b.node).reason == wire::absence::not_read_yet);
+      CHECK(trend.values->load(b.node).reason == absence::not_read_yet);
+      CHECK(spread.values->load(b.node).reason == absence::not_read_yet);
     }
   }
 

@@ -15,10 +15,13 @@
 #include <vector>
 
 /// Helpers of this room's tests: messages that print and compare, catalogues and nodes to make them from.
+namespace binnacle {
+inline std::ostream& operator<<(std::ostream& out, absence a) { return out << to_string(a); }
+}  // namespace binnacle
+
 namespace binnacle::wire {
 
 inline std::ostream& operator<<(std::ostream& out, reason r) { return out << to_string(r); }
-inline std::ostream& operator<<(std::ostream& out, absence a) { return out << to_string(a); }
 inline std::ostream& operator<<(std::ostream& out, aggregator_session::event e) {
   static constexpr const char* names[] = {"nothing",  "hello", "catalog", "batch",
                                           "statuses", "clock", "ended"};

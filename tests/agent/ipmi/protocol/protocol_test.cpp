@@ -105,8 +105,8 @@ TEST_CASE("every message of the helper reads back as it was written") {
   CHECK(there_and_back(state).state == 0x80000003);
   CHECK(there_and_back(state).words == std::vector<std::string>{"Presence detected"});
 
-  const auto absent = there_and_back(reading{.key = "20.0.4", .reason = wire::absence::no_data});
-  CHECK(absent.reason == wire::absence::no_data);
+  const auto absent = there_and_back(reading{.key = "20.0.4", .reason = absence::no_data});
+  CHECK(absent.reason == absence::no_data);
   CHECK_FALSE(absent.value);
 
   CHECK(there_and_back(status{false, "no", true}).permanent);
@@ -144,7 +144,7 @@ TEST_CASE("a reading that is no finite number is absent, and nothing else is inv
     const auto read =
         decode_from_helper(without_feed(encode(from_helper(reading{.key = "a", .value = bad}))));
     REQUIRE(read.has_value());
-    CHECK(std::get<reading>(*read).reason == wire::absence::out_of_range);
+    CHECK(std::get<reading>(*read).reason == absence::out_of_range);
     CHECK_FALSE(std::get<reading>(*read).value);
   }
   CHECK(refused(R"({"type":"reading","key":"a","read_at_ns":1,"took_us":1})").find("\"reason\"") !=
@@ -188,7 +188,7 @@ TEST_CASE("what a later version says is no error") {
   CHECK(std::get<reading>(
             decode_from_helper(R"({"type":"reading","key":"a","reason":"mood","read_at_ns":1,"took_us":1})")
                 .value())
-            .reason == wire::absence::other);
+            .reason == absence::other);
 }
 
 TEST_CASE("text of a BMC that is no UTF-8 or far too long arrives clean") {

@@ -103,7 +103,7 @@ TEST_CASE("a helper that ends takes the source with it until it is back") {
   REQUIRE(s.reads("23.0"));
   REQUIRE(s.until([&] { return !s.source->read(s.out).has_value(); }));
   CHECK(s.source->read(s.out).error().message.find("status 7") != std::string::npos);
-  s.out.set_without_value("bmc", wire::absence::no_data);
+  s.out.set_without_value("bmc", absence::no_data);
   REQUIRE(s.reads("23.0"));
   CHECK(s.source->events()[0].count == 2);
 }

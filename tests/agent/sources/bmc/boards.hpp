@@ -32,7 +32,7 @@ inline ipmi::reading reading_of(std::string key, double value, std::int64_t read
   return r;
 }
 
-inline ipmi::reading absence_of(std::string key, wire::absence reason) {
+inline ipmi::reading absence_of(std::string key, absence reason) {
   ipmi::reading r;
   r.key = std::move(key);
   r.reason = reason;

@@ -88,10 +88,10 @@ TEST_CASE("a reading that failed is an absence with its reason, and refreshes no
   const auto group = entry_of(b.out, "bmc_temperature_celsius", labels("CPU Temp", "20.0.1"))->info.group;
   const auto read_at = b.out.groups()[group].read_at;
   b.now += 1s;
-  b.show(agent::test::absence_of("20.0.1", wire::absence::no_data));
+  b.show(agent::test::absence_of("20.0.1", absence::no_data));
   for (const auto& e : b.out.series()) {
     CAPTURE(e.info.family);
-    CHECK(e.reason == wire::absence::no_data);
+    CHECK(e.reason == absence::no_data);
   }
   CHECK(b.out.groups()[group].read_at == read_at);
 }
@@ -107,7 +107,7 @@ TEST_CASE("0 W of the whole machine is implausible, of one supply a value") {
   const auto values = [&] {
     std::string all;
     for (const auto& e : b.out.series())
-      all += (e.reason == wire::absence::none ? to_string(e.value) : std::string(to_string(e.reason))) + " ";
+      all += (e.reason == absence::none ? to_string(e.value) : std::string(to_string(e.reason))) + " ";
     return all;
   };
   for (const char* key : {"20.0.1", "20.0.2", "dcmi.power"}) b.show(reading_of(key, 0));
@@ -137,7 +137,7 @@ TEST_CASE("what the BMC says of a span of time has series once it says so, and n
   CHECK(shown(b.out, "bmc_dcmi_average_power_watts") == "no_data");
 
   b.show(r);
-  b.show(agent::test::absence_of("dcmi.power", wire::absence::timeout));
+  b.show(agent::test::absence_of("dcmi.power", absence::timeout));
   CHECK(shown(b.out, "bmc_dcmi_average_power_watts") == "timeout");
 
   // The same board again, as after a restart of the helper: nothing is announced anew.

@@ -21,8 +21,8 @@ struct bench {
   std::optional<std::size_t> step(bool better, bool other) {
     now += 1s;
     std::array<contender, 2> all;
-    if (better) all[0] = {decimal{200, 0}, now, 10s, wire::absence::none};
-    if (other) all[1] = {decimal{180, 0}, now, 10s, wire::absence::none};
+    if (better) all[0] = {decimal{200, 0}, now, 10s, absence::none};
+    if (other) all[1] = {decimal{180, 0}, now, 10s, absence::none};
     return choice.choose(all, now);
   }
 };

@@ -144,7 +144,7 @@ TEST_CASE("when the machine's meter falls silent the packages' lower watts do no
 TEST_CASE("without any value the figure is absent, with the reason of its source") {
   bench b;
   const auto dcmi = b.add(b.bmc, "bmc_dcmi_power_watts");
-  b.out.set_absent(dcmi, wire::absence::no_data);
+  b.out.set_absent(dcmi, absence::no_data);
   b.pass(1, {b.bmc});
   CHECK(b.watts("dcmi") == "no_data");
   b.out.set(dcmi, 200.0);
@@ -166,7 +166,7 @@ TEST_CASE("the warmest inlet that has a value is the node's") {
   b.pass(1, {b.bmc});
   const auto inlet = [&] { return shown(b.out, "host_inlet_temperature_celsius", {{"source", "bmc"}}); };
   CHECK(inlet() == "26.0");
-  b.out.set_absent(right, wire::absence::no_data);
+  b.out.set_absent(right, absence::no_data);
   b.pass(1, {b.bmc});
   CHECK(inlet() == "24.0");
 }

@@ -59,7 +59,7 @@ struct machine {
   /// host_power_watts by whatever source; nothing when it is absent.
   std::optional<double> watts() const {
     for (const auto& e : out.series()) {
-      if (e.removed || e.info.family != "host_power_watts" || e.reason != wire::absence::none) continue;
+      if (e.removed || e.info.family != "host_power_watts" || e.reason != absence::none) continue;
       return to_double(e.value);
     }
     return std::nullopt;
@@ -275,7 +275,7 @@ TEST_CASE("zero: supplies that all say 0 W are set aside, one of two may") {
   CHECK(d.node("bmc") == "implausible");
   CHECK(d.node("rapl") == "no such series");  // packages alone are less than the machine
   CHECK(d.set_aside("bmc", "zero") == "1");
-  CHECK(d.out.series()[d.supply[0]].reason == wire::absence::implausible);
+  CHECK(d.out.series()[d.supply[0]].reason == absence::implausible);
   CHECK(holds(d.host.limitation(), "bmc says 0 W of a machine that is on"));
 }
 
@@ -288,15 +288,15 @@ TEST_CASE("psys below its packages and memory: never believed from the first com
   CHECK(d.node("rapl") == "160.0");
   CHECK(d.node("psys") == "no such series");
   CHECK(d.set_aside("psys", "below_parts") == "1");
-  CHECK(d.out.series()[d.psys].reason == wire::absence::implausible);
+  CHECK(d.out.series()[d.psys].reason == absence::implausible);
   CHECK(holds(d.host.limitation(), "psys said 12.0 W, less than the 160.0 W"));
   SUBCASE("half a minute after it fits it is shown again, and counts when it has stayed") {
     for (int i = 0; i < 31; ++i) {
       d.out.set(d.psys, 210.0);  // as its source does, withheld or not
-      CHECK(d.out.series()[d.psys].reason == wire::absence::implausible);
+      CHECK(d.out.series()[d.psys].reason == absence::implausible);
       d.pass(1);
     }
-    CHECK(d.out.series()[d.psys].reason == wire::absence::none);
+    CHECK(d.out.series()[d.psys].reason == absence::none);
     CHECK(d.set_aside("psys", "below_parts") == "0");
     CHECK(d.host.limitation().empty());
     d.pass(11);
@@ -304,10 +304,10 @@ TEST_CASE("psys below its packages and memory: never believed from the first com
   }
   SUBCASE("with RAPL gone nobody can say that it fits") {
     d.out.set(d.psys, 210.0);
-    d.out.set_absent(d.package, wire::absence::no_data);
-    d.out.set_absent(d.memory, wire::absence::no_data);
+    d.out.set_absent(d.package, absence::no_data);
+    d.out.set_absent(d.memory, absence::no_data);
     d.pass(120);
-    CHECK(d.out.series()[d.psys].reason == wire::absence::implausible);
+    CHECK(d.out.series()[d.psys].reason == absence::implausible);
     CHECK(d.node("rapl") == "no_data");
   }
 }
@@ -343,7 +343,7 @@ TEST_CASE(
   }
   SUBCASE("one package that has no value does not hide it") {
     const auto other = d.out.add_series(d.rapl, "rapl_power_watts", {{"package", "1"}});
-    d.out.set_absent(other, wire::absence::stands_still);
+    d.out.set_absent(other, absence::stands_still);
     d.out.set(d.psys, 60.0);
     d.pass(11);
     CHECK(d.set_aside("psys", "below_parts") == "1");
@@ -493,7 +493,7 @@ TEST_CASE("hwmon: the processors of an Arm server feed host_power_watts, a card 
     CHECK(a.node("hwmon") == "implausible");
     CHECK(shown(a.out, "os_hwmon_power_watts",
                 {{"chip", "apm_xgene-APMC0D29:00"}, {"sensor", "CPU power"}}) == "implausible");
-    CHECK(a.out.series()[card].reason == wire::absence::none);  // it sleeps
+    CHECK(a.out.series()[card].reason == absence::none);  // it sleeps
     CHECK(a.set_aside("hwmon", "zero") == "1");
     CHECK(holds(a.host.limitation(), "hwmon says 0 W of processors that are on"));
     a.sensor("apm_xgene-APMC0D29:00", "CPU power", 60);
@@ -502,7 +502,7 @@ TEST_CASE("hwmon: the processors of an Arm server feed host_power_watts, a card 
     CHECK(a.set_aside("hwmon", "zero") == "0");
   }
   SUBCASE("one that cannot be read takes the sum with it") {
-    a.out.set_absent(a.sensor("apm_xgene-APMC0D29:00", "IO power", 0), wire::absence::no_data);
+    a.out.set_absent(a.sensor("apm_xgene-APMC0D29:00", "IO power", 0), absence::no_data);
     a.pass(31);
     CHECK(a.node("hwmon") == "no_data");
   }
@@ -531,7 +531,7 @@ TEST_CASE("arm-scmi: zones that are in no other make host_power_watts, before hw
   a.out.set(second, 0.0);
   a.pass(1);
   CHECK(a.set_aside("arm-scmi", "zero") == "1");
-  CHECK(a.out.series()[second].reason == wire::absence::implausible);
+  CHECK(a.out.series()[second].reason == absence::implausible);
   // hwmon measures as much of a machine.
   CHECK(a.node("hwmon") == "182.0");
 }

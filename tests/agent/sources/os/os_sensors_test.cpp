@@ -262,7 +262,7 @@ TEST_CASE("a drive that is swapped brings its own critical limit") {
   root.write("crit", "70000\n");
   number_files files({{root / "input"}, {root / "crit", true}}, nullptr, clock.source());
   REQUIRE(files.poll(0s));
-  CHECK(files.numbers()[0].reason == wire::absence::missing);
+  CHECK(files.numbers()[0].reason == absence::missing);
   CHECK(files.numbers()[1].value == 70'000);
   root.write("crit", "85000\n");
   REQUIRE(files.poll(0s));

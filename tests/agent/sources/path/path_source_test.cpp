@@ -74,7 +74,7 @@ struct bench {
   double number(const char* family, const std::string& peer) {
     const auto* e = entry_of(out, family, {{"peer", peer}});
     REQUIRE(e != nullptr);
-    REQUIRE(e->reason == wire::absence::none);
+    REQUIRE(e->reason == absence::none);
     return to_double(e->value);
   }
 

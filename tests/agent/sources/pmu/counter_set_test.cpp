@@ -126,7 +126,7 @@ TEST_CASE("one read(2) a group and CPU gives every event's rise") {
   CHECK(b.sim.open_descriptors() == 8);
   b.read();
   REQUIRE(b.counts.size() == 8);
-  CHECK(b.count(3, 1)->reason == wire::absence::none);
+  CHECK(b.count(3, 1)->reason == absence::none);
   CHECK(b.count(3, 1)->rise == 1000);
   CHECK(b.count(3, 1)->enabled_ns == 1'000'000'000);
   CHECK(b.read(2s).front().rise == 2000);
@@ -149,7 +149,7 @@ TEST_CASE("a group that never has its turn has no value, and is known to be too 
   for (int i = 0; i < 5; ++i) {
     CHECK_FALSE(b.set.too_crowded());
     b.read();
-    CHECK(b.count(0, 0)->reason == wire::absence::not_running);
+    CHECK(b.count(0, 0)->reason == absence::not_running);
   }
   CHECK(b.set.too_crowded());
   b.set.close();
@@ -196,7 +196,7 @@ TEST_CASE("a CPU that goes offline is left out, and counted from anew when it is
   b.sim.offline = {1};
   b.read();
   CHECK(b.count(0, 0)->rise == 1000);
-  CHECK(b.count(0, 1)->reason == wire::absence::missing);
+  CHECK(b.count(0, 1)->reason == absence::missing);
   CHECK(b.set.descriptors() == 4);
   CHECK(b.sim.open_descriptors() == 4);
   b.open();  // still said to be online

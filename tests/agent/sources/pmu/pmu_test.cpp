@@ -101,7 +101,7 @@ TEST_CASE("every series of every preset is one of the catalogue, with its labels
     CHECK(b.out.live_series() > 80);
     for (const auto& e : b.out.series()) {
       CAPTURE(e.info.family);
-      CHECK(e.reason == wire::absence::none);
+      CHECK(e.reason == absence::none);
       const auto* family = metrics::find(e.info.family);
       REQUIRE(family != nullptr);
       REQUIRE(e.info.labels.size() <= family->labels.size());
@@ -329,7 +329,7 @@ TEST_CASE("more events than descriptors: the last ones are left out with a reaso
   b.warm_up();
   CHECK(shown(b.out, "pmu_cycles_per_second") == "8000000000");
   CHECK(entry_of(b.out, "pmu_memory_bandwidth_bytes_total", {{"direction", "read"}})->reason !=
-        wire::absence::none);
+        absence::none);
   CHECK(holds(b.source.limitation(), "LimitNOFILE"));
   REQUIRE(b.source.discover(b.out));
   REQUIRE(b.read());
@@ -432,14 +432,14 @@ TEST_CASE("software events of this very machine") {
   const auto* clock = entry_of(out, "pmu_task_clock_seconds_total");
   const auto* faults = entry_of(out, "pmu_page_faults_total");
   REQUIRE(clock != nullptr);
-  REQUIRE(faults->reason == wire::absence::none);
+  REQUIRE(faults->reason == absence::none);
   const auto before = faults->value.mantissa;
   // Every page touched for the first time is a fault.
   std::vector<char> pages(256 * 4096);
   for (std::size_t i = 0; i < pages.size(); i += 4096) pages[i] = 1;
   REQUIRE(source.read(out));
   CHECK(faults->value.mantissa >= before + 200);
-  CHECK(clock->reason == wire::absence::none);
+  CHECK(clock->reason == absence::none);
 }
 
 TEST_SUITE_END();

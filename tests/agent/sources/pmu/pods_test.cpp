@@ -305,7 +305,7 @@ TEST_CASE("the page faults of a process in a pod's cgroup on this very machine")
   REQUIRE(source.read(out));
   const auto* faults = entry_of(out, "pmu_pod_page_faults_total", labels);
   REQUIRE(faults != nullptr);
-  REQUIRE(faults->reason == wire::absence::none);
+  REQUIRE(faults->reason == absence::none);
   CHECK(faults->value.mantissa >= 512);
 }
 

@@ -11,7 +11,7 @@ namespace energy_meter_test {
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace std::chrono_literals;
-using wire::absence;
+using binnacle::absence;
 
 namespace {
 

@@ -134,7 +134,7 @@ TEST_CASE("the range is where 2^64 counts are, and a wrap there is no reset") {
   sim.rate = [](const perf_encoding&, unsigned) { return 5 * joule; };
   sim.advance(2s);
   CHECK(counter.energy_uj().value == 10'000'000);
-  CHECK(counter.energy_uj().reason == wire::absence::missing);  // the kernel gives nothing
+  CHECK(counter.energy_uj().reason == absence::missing);  // the kernel gives nothing
 }
 
 TEST_CASE("without powercap all of a machine's power comes from the perf PMU, under the same names") {

@@ -41,8 +41,8 @@ std::map<std::string, std::string> shown(const selection::reading& r) {
   for (const auto& s : r.series) {
     std::string name = s.name + "{";
     for (const auto& [label, value] : s.labels) name += label + "=" + value + ",";
-    const auto text = s.reason == wire::absence::none ? std::to_string(s.value).substr(0, 6)
-                                                      : std::string(wire::to_string(s.reason));
+    const auto text =
+        s.reason == absence::none ? std::to_string(s.value).substr(0, 6) : std::string(to_string(s.reason));
     out[name + "}"] = text;
   }
   return out;

@@ -102,9 +102,8 @@ TEST_SUITE("aggregator/policy/labels") {
       const bool below = r.rule == cold.c_str(), equal = r.rule == same.c_str();
       w.value('a', "temp", !r.labelled_before ? (below || equal ? 45 : 10) : below ? 10 : equal ? 50 : 90);
       REQUIRE(w.of('a', evict).violating == r.labelled_before);
-      w.sample(
-          'a', "temp",
-          {from_double(r.value, -3).value(), w.now, w.now + 10s, wire::absence::none, true, false, r.sure});
+      w.sample('a', "temp",
+               {from_double(r.value, -3).value(), w.now, w.now + 10s, absence::none, true, false, r.sure});
       CHECK(w.of('a', evict).violating == r.labelled_after);
       CHECK((w.what('a', evict) != state::frozen) == r.known);
     }

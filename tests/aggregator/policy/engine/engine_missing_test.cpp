@@ -78,7 +78,7 @@ TEST_SUITE("aggregator/policy/missing") {
     w.at(10s);
     const auto partial = [&w](double v) {
       w.sample('a', "temp",
-               {from_double(v, -3).value(), w.now, w.now + 10s, wire::absence::none, true, false,
+               {from_double(v, -3).value(), w.now, w.now + 10s, absence::none, true, false,
                 store::certainty::at_least});
     };
     w.value('a', "temp", 90);
@@ -101,7 +101,7 @@ TEST_SUITE("aggregator/policy/missing") {
     w.at(120s);
     CHECK(w.what('a') == state::violating);
     // As the store tells it again when a catalogue has changed.
-    w.sample('a', "temp", {{90, 0}, w.start, w.start + 10s, wire::absence::none});
+    w.sample('a', "temp", {{90, 0}, w.start, w.start + 10s, absence::none});
     CHECK(w.what('a') == state::violating);
     w.value('a', "temp", 75);
     CHECK(w.what('a') == state::violating);

@@ -198,7 +198,7 @@ TEST_SUITE("aggregator/policy/property") {
           const duration age = std::min<duration>(d.one_in(4) ? d.below(6) * 1s : 0s, w.now - last);
           const duration life = (2 + d.below(4)) * 1s;
           history[metric].push_back({w.now, value, w.now - age, life});
-          w.sample('a', metric, {{value, 0}, w.now - age, w.now - age + life, wire::absence::none});
+          w.sample('a', metric, {{value, 0}, w.now - age, w.now - age + life, absence::none});
           diary +=
               fmt::format("{}: {}={} age {} life {}\n", w.time() / 1ms, metric, value, age / 1ms, life / 1ms);
         } else {

@@ -127,10 +127,9 @@ TEST_SUITE("aggregator/policy/time") {
     }
     SUBCASE("sample time is the read time, not the time of arrival") {
       w.at(8s);
-      w.sample('a', "temp",
-               {from_double(90, 0).value(), w.start + 4'999ms, w.start + 20s, wire::absence::none});
+      w.sample('a', "temp", {from_double(90, 0).value(), w.start + 4'999ms, w.start + 20s, absence::none});
       CHECK(w.what('a') == state::pass);
-      w.sample('a', "temp", {from_double(90, 0).value(), w.start + 5s, w.start + 20s, wire::absence::none});
+      w.sample('a', "temp", {from_double(90, 0).value(), w.start + 5s, w.start + 20s, absence::none});
       CHECK(w.what('a') == state::violating);
     }
   }
@@ -142,7 +141,7 @@ TEST_SUITE("aggregator/policy/time") {
     // The oldest member was read 50 s before the first sample, and again before the last.
     const auto read = [&w](duration oldest, double value) {
       store::sample s{from_double(value, -3).value(), w.start + oldest, w.start + oldest + 180s,
-                      wire::absence::none};
+                      absence::none};
       s.spread = w.now - s.read_at;
       w.sample('a', "temp", s);
     };

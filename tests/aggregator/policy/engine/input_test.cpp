@@ -21,9 +21,9 @@ store::sample value(std::int64_t v, duration read_at = 0s, duration life = 10s) 
   return {.value = {v, 0},
           .read_at = start + read_at,
           .expires_at = start + read_at + life,
-          .reason = wire::absence::none};
+          .reason = absence::none};
 }
-store::sample nothing() { return {.reason = wire::absence::timeout}; }
+store::sample nothing() { return {.reason = absence::timeout}; }
 
 /// deschedule above 80, on one column.
 std::unique_ptr<strategy_run> above_80() {
@@ -100,7 +100,7 @@ TEST_SUITE("aggregator/policy/input") {
   TEST_CASE("a rule's own staleAfter replaces the sample's expiry") {
     input strict(8, 2s);
     CHECK(strict.seen(value(90)).expires_at == start + 2s);
-    CHECK(strict.seen(nothing()).reason == wire::absence::timeout);
+    CHECK(strict.seen(nothing()).reason == absence::timeout);
   }
 
   TEST_CASE("a forgotten node counts no more, and a rule that is detached hears nothing") {

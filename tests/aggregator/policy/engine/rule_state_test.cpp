@@ -18,7 +18,7 @@ store::sample value(std::int64_t v, duration t = 0s, store::certainty sure = sto
   return {.value = {v, 0},
           .read_at = start + t,
           .expires_at = start + t + 10s,
-          .reason = wire::absence::none,
+          .reason = absence::none,
           .partial = sure != store::certainty::exact,
           .sure = sure};
 }

@@ -1,9 +1,9 @@
-#include "common/wire/messages.hpp"
+#include "common/absence.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace binnacle::wire {
+namespace binnacle {
 namespace {
 
 // In the order of `absence`.
@@ -26,4 +26,4 @@ absence absence_of(std::string_view name) noexcept {
   return found == absence_names.end() ? absence::other : static_cast<absence>(found - absence_names.begin());
 }
 
-}  // namespace binnacle::wire
+}  // namespace binnacle

@@ -1,10 +1,8 @@
-#include "common/wire/messages.hpp"
-
 #include "common/wire/codec/absence_codec.hpp"
 
 #include <array>
 
-namespace binnacle::wire {
+namespace binnacle::wire::detail {
 namespace {
 
 struct pair {
@@ -35,8 +33,6 @@ constexpr std::array<pair, 18> table = {{
 
 }  // namespace
 
-namespace detail {
-
 schema::Absence to_schema(absence reason) noexcept {
   const auto i = static_cast<std::size_t>(reason);
   return i < table.size() ? table[i].wire : schema::Absence::OTHER;
@@ -49,5 +45,4 @@ absence from_schema(schema::Absence reason) noexcept {
   return absence::other;
 }
 
-}  // namespace detail
-}  // namespace binnacle::wire
+}  // namespace binnacle::wire::detail
