@@ -3,8 +3,8 @@
 #include "agent/series_key.hpp"
 #include "common/text/utf8.hpp"
 #include "common/wire/codec/catalog_check.hpp"
-#include "common/wire/codec/text.hpp"
 #include "common/wire/limits.hpp"
+#include "common/wire/names.hpp"
 
 #include <fmt/format.h>
 

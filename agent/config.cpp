@@ -5,7 +5,7 @@
 #include "common/log/log.hpp"
 #include "common/system/host_name.hpp"
 #include "common/text/text.hpp"
-#include "common/wire/codec/text.hpp"
+#include "common/wire/names.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "aggregator/store/column_set.hpp"
 
 #include "common/metrics/watch.hpp"
-#include "common/wire/codec/text.hpp"
 #include "common/wire/limits.hpp"
+#include "common/wire/names.hpp"
 
 #include <algorithm>
 #include <chrono>

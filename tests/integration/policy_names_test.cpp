@@ -3,7 +3,7 @@
 #include "aggregator/store/warehouse.hpp"
 #include "common/wire/agent_session.hpp"
 #include "common/wire/aggregator_session.hpp"
-#include "common/wire/codec/text.hpp"
+#include "common/wire/names.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "aggregator/policy/text/problem.hpp"
 #include "common/metrics/family_of.hpp"
-#include "common/wire/codec/text.hpp"
+#include "common/wire/names.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "common/wire/codec/catalog_check.hpp"
 
-#include "common/wire/codec/text.hpp"
 #include "common/wire/limits.hpp"
+#include "common/wire/names.hpp"
 
 namespace binnacle::wire {
 

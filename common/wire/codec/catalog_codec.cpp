@@ -5,7 +5,7 @@
 #include "common/wire/codec/catalog_check.hpp"
 #include "common/wire/codec/codec.hpp"
 #include "common/wire/codec/payload.hpp"
-#include "common/wire/codec/text.hpp"
+#include "common/wire/names.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 

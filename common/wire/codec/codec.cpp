@@ -4,7 +4,7 @@
 #include "common/text/utf8.hpp"
 #include "common/wire/codec/catalog_codec.hpp"
 #include "common/wire/codec/payload.hpp"
-#include "common/wire/codec/text.hpp"
+#include "common/wire/names.hpp"
 #include "common/wire/telemetry.capnp.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@ using namespace binnacle;
 using namespace binnacle::agent;
 using support::temp_folder;
 
-TEST_SUITE_BEGIN("agent/kernel_file");
+TEST_SUITE_BEGIN("agent/kernel/kernel_file");
 
 TEST_CASE("a text of any length is read whole, again and again") {
   temp_folder folder;

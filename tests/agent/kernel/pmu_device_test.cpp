@@ -40,7 +40,7 @@ struct machine {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/pmu_device");
+TEST_SUITE_BEGIN("agent/kernel/pmu_device");
 
 TEST_CASE("lists of CPUs") {
   using list = std::vector<unsigned>;

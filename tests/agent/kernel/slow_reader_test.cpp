@@ -30,7 +30,7 @@ struct stuck_job {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/slow_reader");
+TEST_SUITE_BEGIN("agent/kernel/slow_reader");
 
 TEST_CASE("jobs run one after another on a thread that is not ours") {
   slow_reader reader;

@@ -9,7 +9,7 @@
 namespace standard_descriptors_test {
 
 // Checklist: fd 0, closed stdin. In a child, since doctest prints to these descriptors.
-TEST_SUITE_BEGIN("agent/standard_descriptors");
+TEST_SUITE_BEGIN("agent/process/standard_descriptors");
 
 TEST_CASE("closed standard descriptors are open after it, so that no file of ours gets their numbers") {
   const auto child = ::fork();

@@ -21,7 +21,7 @@ long file_pages() {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/startup_memory");
+TEST_SUITE_BEGIN("agent/process/startup_memory");
 
 TEST_CASE("what has been run is given back, and runs again when it is needed") {
   const auto spelled = [] {

@@ -41,7 +41,7 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/frozen_sensors");
+TEST_SUITE_BEGIN("agent/sampling/frozen_sensors");
 
 TEST_CASE("a sensor that hangs is counted and named, and keeps its value") {
   bench b(on_frozen::flag);

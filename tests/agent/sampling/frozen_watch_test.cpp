@@ -36,7 +36,7 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/frozen_watch");
+TEST_SUITE_BEGIN("agent/sampling/frozen_watch");
 
 TEST_CASE("a sensor that stays the same while all others move is frozen, until it moves") {
   bench b;

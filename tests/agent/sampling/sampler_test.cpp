@@ -108,7 +108,7 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/sampler");
+TEST_SUITE_BEGIN("agent/sampling/sampler");
 
 TEST_CASE("each source is read on its own period") {
   bench b;

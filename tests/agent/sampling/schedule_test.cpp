@@ -14,7 +14,7 @@ namespace {
 instant at(duration since) { return instant(1h) + since; }
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/schedule");
+TEST_SUITE_BEGIN("agent/sampling/schedule");
 
 TEST_CASE("ticks stay on the multiples of the period however late each is taken") {
   schedule s(at(0s), 1s);

@@ -177,7 +177,7 @@ std::string text_of(const fs::path& file) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/machines");
+TEST_SUITE_BEGIN("agent/sources/machines");
 
 TEST_CASE("each machine of tests/data/machines is found to be what stands beside it") {
   std::size_t machines = 0;

@@ -14,7 +14,7 @@ using agent::board;
 
 namespace {
 
-TEST_SUITE("agent/feed") {
+TEST_SUITE("agent/uplink/feed") {
   struct fixture {
     board b;
     board::group_ref rapl = b.add_group("rapl", "", std::chrono::seconds(1), std::chrono::seconds(10));

@@ -35,7 +35,7 @@ duration mean_pause(int sessions, duration lasted) {
 
 }  // namespace
 
-TEST_SUITE("agent/link_pauses") {
+TEST_SUITE("agent/uplink/link_pauses") {
   // A catalogue that an aggregator refuses was sent again every half second, for ever.
   TEST_CASE("sessions that end soon after their welcome are begun less and less often") {
     CHECK(mean_pause(1, 1s) < 1s);

@@ -7,7 +7,7 @@ namespace link_plan_test {
 using namespace binnacle;
 using namespace binnacle::agent;
 
-TEST_SUITE_BEGIN("agent/link_plan");
+TEST_SUITE_BEGIN("agent/uplink/link_plan");
 
 TEST_CASE("each address is dialled, and again when its link is lost") {
   link_plan p(2);

@@ -32,7 +32,7 @@ struct node {
   }
 };
 
-TEST_SUITE("agent/send_budget") {
+TEST_SUITE("agent/uplink/send_budget") {
   TEST_CASE("without a bound, and within it, nothing waits") {
     node free{send_budget(0), 1e6, 1e6};
     free.live(1h);

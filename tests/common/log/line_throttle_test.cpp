@@ -7,7 +7,7 @@ namespace {
 using namespace binnacle;
 using namespace std::chrono_literals;
 
-TEST_SUITE("common/line_throttle") {
+TEST_SUITE("common/log/line_throttle") {
   TEST_CASE("as many lines as allowed are said in a span, the others are counted and told once") {
     line_throttle lines(2, 10s);
     const instant start = instant{} + 1h;

@@ -21,7 +21,7 @@ struct warnings {
   rare_warning one;
 };
 
-TEST_SUITE("common/rare_warning") {
+TEST_SUITE("common/log/rare_warning") {
   TEST_CASE("of many like it one is said in ten seconds, the next with how many were left out") {
     warnings b(log_level::info);
     instant now(1h);

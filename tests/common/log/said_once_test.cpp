@@ -6,7 +6,7 @@ namespace {
 
 using namespace binnacle;
 
-TEST_SUITE("common/said_once") {
+TEST_SUITE("common/log/said_once") {
   TEST_CASE("a trouble is news when it begins, when it is another and when it is over") {
     said_once s;
     CHECK_FALSE(s.is_news(""));

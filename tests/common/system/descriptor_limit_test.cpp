@@ -11,7 +11,7 @@ using namespace binnacle;
 
 constexpr std::array<port_need, 3> ports{{{64, 4096}, {128, 4096}, {256, 20'000}}};
 
-TEST_SUITE("common/descriptor_limit") {
+TEST_SUITE("common/system/descriptor_limit") {
   TEST_CASE("where there are enough, each port has all that it wants") {
     CHECK(share_descriptors(1'000'000, 200, ports) == std::vector<std::size_t>{4096, 4096, 20'000});
   }

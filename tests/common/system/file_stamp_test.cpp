@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-TEST_SUITE("common/file_stamp") {
+TEST_SUITE("common/system/file_stamp") {
   TEST_CASE("a file that nobody touched keeps its stamp") {
     temp_folder folder;
     folder.write("f", "a");

@@ -10,7 +10,7 @@ namespace {
 
 using namespace binnacle;
 
-TEST_SUITE("common/process_cost") {
+TEST_SUITE("common/system/process_cost") {
   TEST_CASE("memory that is used and time that is spent show in the process's own cost") {
     const auto before = own_cost();
     REQUIRE(before.resident_bytes.has_value());

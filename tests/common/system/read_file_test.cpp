@@ -12,7 +12,7 @@ using support::temp_folder;
 
 namespace {
 
-TEST_SUITE("common/read_file") {
+TEST_SUITE("common/system/read_file") {
   TEST_CASE("a file of any length is read whole, up to the bound and not a byte more") {
     temp_folder folder;
     for (const std::size_t length : {0u, 1u, 16'383u, 16'384u, 16'385u, 40'000u}) {

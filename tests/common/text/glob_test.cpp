@@ -6,7 +6,7 @@
 
 using namespace binnacle;
 
-TEST_SUITE_BEGIN("glob");
+TEST_SUITE_BEGIN("common/text/glob");
 
 TEST_CASE("patterns are globs without regard to case") {
   CHECK(matches_glob("*", ""));

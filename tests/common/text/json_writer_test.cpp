@@ -16,7 +16,7 @@ std::string as_json(std::string_view text) {
 
 }  // namespace
 
-TEST_SUITE("common/json_writer") {
+TEST_SUITE("common/text/json_writer") {
   TEST_CASE("strings are escaped and stay readable") {
     CHECK(as_json("plain") == R"("plain")");
     CHECK(as_json("") == R"("")");

@@ -22,7 +22,7 @@ std::string fault(const std::string& yaml) {
 const std::string never =
     "the double quote that opens here is never closed: write another at the end of its text";
 
-TEST_SUITE("common/load_yaml") {
+TEST_SUITE("common/text/load_yaml") {
   TEST_CASE("a quote that is never closed is told where it opens, whatever stands behind it") {
     for (const char* rest : {"", "\n", "\nspec: 2\n", "\n\n\n", " # it's\nb: 'c'\n", "\n---\nb: 1\n"}) {
       CAPTURE(std::string(rest));

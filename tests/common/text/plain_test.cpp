@@ -8,7 +8,7 @@
 using namespace binnacle;
 
 namespace {
-TEST_SUITE("common/plain") {
+TEST_SUITE("common/text/plain") {
   TEST_CASE("a value has the digits that count, whatever its resolution") {
     CHECK(plain(decimal{80'000, -3}) == "80");
     CHECK(plain(decimal{150, -2}) == "1.5");

@@ -6,7 +6,7 @@
 
 using binnacle::find_invalid_utf8;
 
-TEST_SUITE("common/utf8") {
+TEST_SUITE("common/text/utf8") {
   TEST_CASE("well-formed text passes at any length and place") {
     for (std::string character : {"a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
                                   "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {

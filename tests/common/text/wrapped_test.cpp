@@ -6,7 +6,7 @@ namespace {
 
 using binnacle::wrapped;
 
-TEST_SUITE("common/wrapped") {
+TEST_SUITE("common/text/wrapped") {
   TEST_CASE("text is broken at blanks, and stands behind its indent") {
     CHECK(wrapped("one two three", 4, 12) == "one two\n    three");
     CHECK(wrapped("short", 4, 12) == "short");

@@ -23,7 +23,7 @@ std::vector<std::string> take(line_buffer& from) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/ipmi/line_buffer");
+TEST_SUITE_BEGIN("agent/ipmi/protocol/line_buffer");
 
 TEST_CASE("lines come out whole however their bytes came") {
   const std::string text = "{\"a\":1}\n\n{\"b\":2}\nrest";

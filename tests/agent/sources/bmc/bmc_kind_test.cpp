@@ -27,7 +27,7 @@ bmc_options options(std::vector<const char*> flags) {
   return support::parsed_kind<bmc_kind>(std::move(flags))->options({}).value();
 }
 
-TEST_SUITE_BEGIN("agent/bmc_kind");
+TEST_SUITE_BEGIN("agent/sources/bmc/bmc_kind");
 
 TEST_CASE("by default the helper beside the agent reads the device of this machine") {
   const auto o = options({});

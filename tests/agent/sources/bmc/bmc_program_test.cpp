@@ -97,7 +97,7 @@ struct agent {
 
 const std::string inlet = "bmc_temperature_celsius{sensor=\"Inlet Temp\"";
 
-TEST_SUITE_BEGIN("agent/bmc/program");
+TEST_SUITE_BEGIN("agent/sources/bmc/program");
 
 TEST_CASE("a BMC's values arrive under their names, and follow") {
   room r;
@@ -239,7 +239,7 @@ TEST_CASE("--probe says what is there, or what is in the way") {
 
 TEST_SUITE_END();
 
-TEST_SUITE_BEGIN("agent/bmc/slow");
+TEST_SUITE_BEGIN("agent/sources/bmc/slow");
 
 TEST_CASE("a helper that hangs is killed and started again while every other source goes on") {
   room r;

@@ -64,7 +64,7 @@ struct sourced {
   std::optional<bmc_source> source;
 };
 
-TEST_SUITE_BEGIN("agent/bmc/source");
+TEST_SUITE_BEGIN("agent/sources/bmc/source");
 
 TEST_CASE("what the helper says is on the board, and asked to be read at once") {
   sourced s("cat begin; read select; cat plan; exec sleep 1000");

@@ -11,7 +11,7 @@ using agent::test::sensor_of;
 
 namespace {
 
-TEST_SUITE_BEGIN("agent/bmc/view");
+TEST_SUITE_BEGIN("agent/sources/bmc/view");
 
 TEST_CASE("an inventory counts when its end has come, and replaces the one before") {
   bmc_view v;

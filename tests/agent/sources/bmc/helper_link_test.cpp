@@ -56,7 +56,7 @@ struct linked {
   std::shared_ptr<helper_link> link;
 };
 
-TEST_SUITE_BEGIN("agent/bmc/helper_link");
+TEST_SUITE_BEGIN("agent/sources/bmc/helper_link");
 
 TEST_CASE("one that says hello and answers is told what to read, and lives") {
   // It answers the first ping and tells on its standard error what it was told.

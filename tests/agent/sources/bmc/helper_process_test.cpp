@@ -46,7 +46,7 @@ std::string end_of(helper_process& p) {
   return "still there";
 }
 
-TEST_SUITE_BEGIN("agent/bmc/helper_process");
+TEST_SUITE_BEGIN("agent/sources/bmc/helper_process");
 
 TEST_CASE("a child has the socket and our standard error, no other descriptor, and a bare environment") {
   ::setenv("BINNACLE_SECRET", "s3cret", 1);

@@ -22,7 +22,7 @@ ipmi::sensor power(std::string key, sensor_role role, std::uint32_t number = 0) 
   return s;
 }
 
-TEST_SUITE_BEGIN("agent/bmc/sensor_names");
+TEST_SUITE_BEGIN("agent/sources/bmc/sensor_names");
 
 TEST_CASE("a name is the SDR's, and tells apart what the board calls the same") {
   auto first = sensor_of("20.0.e", "Temp"), second = sensor_of("20.0.f", "Temp");

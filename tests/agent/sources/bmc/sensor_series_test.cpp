@@ -34,7 +34,7 @@ struct board_under_test {
   sensor_series series;
 };
 
-TEST_SUITE_BEGIN("agent/bmc/sensor_series");
+TEST_SUITE_BEGIN("agent/sources/bmc/sensor_series");
 
 TEST_CASE("a temperature gives its value, its role, its margins and its state against the thresholds") {
   board_under_test b;

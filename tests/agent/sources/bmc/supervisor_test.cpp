@@ -53,7 +53,7 @@ struct dialogue {
   supervisor s;
 };
 
-TEST_SUITE_BEGIN("agent/bmc/supervisor");
+TEST_SUITE_BEGIN("agent/sources/bmc/supervisor");
 
 TEST_CASE("nothing is started before there may be a BMC") {
   dialogue d;

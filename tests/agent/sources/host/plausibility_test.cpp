@@ -124,7 +124,7 @@ struct desk {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/plausibility");
+TEST_SUITE_BEGIN("agent/sources/host/plausibility");
 
 // A guest's psys exists and is never filled: the agent said host_power_watts{source="psys"} 0.0, which wins
 // every placement by lowest watts.

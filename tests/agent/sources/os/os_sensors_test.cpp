@@ -80,7 +80,7 @@ struct machine {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/os/sensors");
+TEST_SUITE_BEGIN("agent/sources/os/sensors");
 
 TEST_CASE("a Xeon's sensors: packages at once, what is behind a bus one tick later") {
   machine m(sensor_trees::xeon);

@@ -79,7 +79,7 @@ const metrics::label_set eth0{{"device", "eth0"}, {"kind", "physical"}};
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/os/source");
+TEST_SUITE_BEGIN("agent/sources/os/source");
 
 TEST_CASE("gauges come with the first read, rates and ratios with the second") {
   machine m;

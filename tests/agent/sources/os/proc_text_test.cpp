@@ -22,7 +22,7 @@ std::string data(const std::string& name) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/os/proc_text");
+TEST_SUITE_BEGIN("agent/sources/os/proc_text");
 
 TEST_CASE("a machine's own /proc is understood") {
   const auto s = proc::parse_stat(data("stat"));

@@ -13,7 +13,7 @@ namespace {
 using namespace binnacle;
 using namespace binnacle::agent;
 
-TEST_SUITE("agent/path/peer") {
+TEST_SUITE("agent/sources/path/peer") {
   TEST_CASE("peers are TCP ports or hosts to ping, with a name of their own if wanted") {
     struct row {
       std::string text, name, host;

@@ -84,7 +84,7 @@ struct bench {
   std::unique_ptr<path_source> source;
 };
 
-TEST_SUITE("agent/path/source") {
+TEST_SUITE("agent/sources/path/source") {
   TEST_CASE("a port that answers gives round trip, jitter and no loss") {
     run([](async::loop& on) -> task<void> {
       auto door = async::listener::open(on, "127.0.0.1", 0, quiet).value();

@@ -12,7 +12,7 @@ using namespace binnacle;
 using namespace binnacle::agent;
 using namespace std::chrono_literals;
 
-TEST_SUITE("agent/path/window") {
+TEST_SUITE("agent/sources/path/window") {
   TEST_CASE("nothing sent is nothing known") {
     const auto s = path_window(10s).summarize();
     CHECK(s.sent == 0);

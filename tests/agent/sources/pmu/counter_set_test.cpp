@@ -51,7 +51,7 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/pmu/scaled_counter");
+TEST_SUITE_BEGIN("agent/sources/pmu/scaled_counter");
 
 TEST_CASE("a count that ran all the time is taken as it is") {
   scaled_counter c;
@@ -85,7 +85,7 @@ TEST_CASE("the kernel's sum wraps at 64 bits") {
 
 TEST_SUITE_END();
 
-TEST_SUITE_BEGIN("agent/pmu/counter_set");
+TEST_SUITE_BEGIN("agent/sources/pmu/counter_set");
 
 TEST_CASE("events are put together as counters allow: three general ones beside cycles and instructions") {
   const std::vector<event_places> events{

@@ -44,7 +44,7 @@ struct machine {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/pmu/event_finder");
+TEST_SUITE_BEGIN("agent/sources/pmu/event_finder");
 
 TEST_CASE("every named event has its families in the catalogue, and its own number") {
   const auto all = named_events();
@@ -193,7 +193,7 @@ TEST_CASE("commas within the terms of an event do not end it") {
 
 TEST_SUITE_END();
 
-TEST_SUITE_BEGIN("agent/pmu/memory_bandwidth");
+TEST_SUITE_BEGIN("agent/sources/pmu/memory_bandwidth");
 
 TEST_CASE("a Xeon's channels on both sockets, in bytes") {
   const machine m(pmus::xeon());

@@ -26,7 +26,7 @@ struct every_table {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/pmu/pfm_events");
+TEST_SUITE_BEGIN("agent/sources/pmu/pfm_events");
 
 TEST_CASE("the kernel's software events are always there") {
   const pfm_events library;

@@ -77,7 +77,7 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/pmu/source");
+TEST_SUITE_BEGIN("agent/sources/pmu/source");
 
 TEST_CASE("sums, rates, instructions per cycle, miss ratio and memory bandwidth of a two-socket machine") {
   bench b(pmus::xeon());

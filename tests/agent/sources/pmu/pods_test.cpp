@@ -88,7 +88,7 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/pmu/pod_cgroups");
+TEST_SUITE_BEGIN("agent/sources/pmu/pod_cgroups");
 
 TEST_CASE("a pod's uid is in its cgroup's name, whichever driver made it") {
   CHECK(pod_uid_of("kubepods-burstable-pod" + underscored(first) + ".slice") == first);
@@ -148,7 +148,7 @@ TEST_CASE("perf's cgroups are the unified ones, or version 1's perf_event") {
 
 TEST_SUITE_END();
 
-TEST_SUITE_BEGIN("agent/pmu/pods");
+TEST_SUITE_BEGIN("agent/sources/pmu/pods");
 
 TEST_CASE("each pod has its counts, summed over all CPUs") {
   bench b(pmus::xeon());

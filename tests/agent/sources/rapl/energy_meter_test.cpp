@@ -23,7 +23,7 @@ instant at(duration since) { return instant(1h) + since; }
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/rapl/energy_meter");
+TEST_SUITE_BEGIN("agent/sources/rapl/energy_meter");
 
 // The old collectd plug-in divided the absolute counter by the uptime and published a bogus first point.
 TEST_CASE("the first reading has no power and no energy, however large the counter") {

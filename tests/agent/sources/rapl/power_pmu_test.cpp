@@ -83,7 +83,7 @@ void close_energy(const temp_folder& sys) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/rapl/power_pmu");
+TEST_SUITE_BEGIN("agent/sources/rapl/power_pmu");
 
 TEST_CASE("each package, its memory and the platform once, through the CPUs of the mask") {
   temp_folder sys;

@@ -61,7 +61,7 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/rapl/source");
+TEST_SUITE_BEGIN("agent/sources/rapl/source");
 
 TEST_CASE("power, energy, limits, headroom and utilization of a two-socket machine") {
   bench b(machines::xeon_two_sockets(), 123.04);

@@ -25,7 +25,7 @@ std::vector<std::string> labels(const rapl_tree& tree) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/rapl/zones");
+TEST_SUITE_BEGIN("agent/sources/rapl/zones");
 
 TEST_CASE("a two-socket Xeon has packages with their parts, and psys beside them") {
   temp_folder sys;

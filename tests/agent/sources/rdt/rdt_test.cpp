@@ -58,7 +58,7 @@ struct machine {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/rdt");
+TEST_SUITE_BEGIN("agent/sources/rdt/rdt");
 
 TEST_CASE("cache and bandwidth of every group and cache, with rates from the second read on") {
   machine m;

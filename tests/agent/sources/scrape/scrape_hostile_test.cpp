@@ -36,7 +36,7 @@ long reset_peak() {
   return peak_kib();
 }
 
-TEST_SUITE("agent/scrape/hostile") {
+TEST_SUITE("agent/sources/scrape/hostile") {
   TEST_CASE("an endless body ends at its bytes, and holds no memory meanwhile") {
     with_exporter([](async::loop& on, exporter& e) -> task<void> {
       std::string says;

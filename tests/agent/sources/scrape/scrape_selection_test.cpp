@@ -48,7 +48,7 @@ std::map<std::string, std::string> shown(const selection::reading& r) {
   return out;
 }
 
-TEST_SUITE("agent/scrape/selection") {
+TEST_SUITE("agent/sources/scrape/selection") {
   TEST_CASE("without a list all is taken but the parts of histograms that would be most of it") {
     picked p({});
     const auto r = p.read(cpu);

@@ -23,7 +23,7 @@ using namespace binnacle::agent;
 using namespace binnacle::agent::test;
 using support::run;
 
-TEST_SUITE("agent/scrape/source") {
+TEST_SUITE("agent/sources/scrape/source") {
   TEST_CASE("series arrive under their own names with the time of their scrape, and rates follow") {
     with_exporter([](async::loop& on, exporter& e) -> task<void> {
       e.says =

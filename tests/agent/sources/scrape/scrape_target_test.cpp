@@ -18,7 +18,7 @@ std::string refusal(const std::string& yaml) {
   return read ? "taken" : read.error().message;
 }
 
-TEST_SUITE("agent/scrape/target") {
+TEST_SUITE("agent/sources/scrape/target") {
   TEST_CASE("addresses of exporters") {
     struct row {
       std::string text, url, name;

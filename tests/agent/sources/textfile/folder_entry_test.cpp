@@ -27,7 +27,7 @@ std::string text_of(const folder_entry& e) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/textfile");
+TEST_SUITE_BEGIN("agent/sources/textfile/textfile");
 
 TEST_CASE("what is opened is what was looked at, whatever has its name by then") {
   temp_folder f;

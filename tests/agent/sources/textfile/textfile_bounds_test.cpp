@@ -14,7 +14,7 @@ using agent::test::entry_of;
 using agent::test::shown;
 using folder = agent::test::textfile_folder;
 
-TEST_SUITE_BEGIN("agent/textfile/bounds");
+TEST_SUITE_BEGIN("agent/sources/textfile/bounds");
 
 TEST_CASE("bounds on series, bytes and files are kept and named") {
   SUBCASE("series") {

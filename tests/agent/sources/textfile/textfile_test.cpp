@@ -17,7 +17,7 @@ using agent::test::shown;
 using namespace std::chrono_literals;
 using folder = agent::test::textfile_folder;
 
-TEST_SUITE_BEGIN("agent/textfile");
+TEST_SUITE_BEGIN("agent/sources/textfile/textfile");
 
 TEST_CASE("series keep their users' names, labels, types and values") {
   folder f;

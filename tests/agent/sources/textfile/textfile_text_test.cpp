@@ -13,7 +13,7 @@ using agent::test::entry_of;
 using agent::test::shown;
 using folder = agent::test::textfile_folder;
 
-TEST_SUITE_BEGIN("agent/textfile/text");
+TEST_SUITE_BEGIN("agent/sources/textfile/text");
 
 TEST_CASE("a name of ours is refused by name, the rest of the file counts") {
   folder f;

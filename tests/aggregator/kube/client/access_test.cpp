@@ -34,7 +34,7 @@ std::string changed(std::string text, const std::string& from, const std::string
   return text.replace(text.find(from), from.size(), to);
 }
 
-TEST_SUITE("aggregator/kube/access") {
+TEST_SUITE("aggregator/kube/client/access") {
   TEST_CASE("a kubeconfig's current context says where and as whom") {
     const auto a = read(usual);
     REQUIRE(a.has_value());

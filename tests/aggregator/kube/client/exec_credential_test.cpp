@@ -14,7 +14,7 @@ std::string answer(const std::string& status) {
          "}";
 }
 
-TEST_SUITE("aggregator/kube/exec_credential") {
+TEST_SUITE("aggregator/kube/client/exec_credential") {
   TEST_CASE("a token with its end, a certificate with its key") {
     const auto token = kube::parse_exec_credential(
         answer(R"({"token":"abc","expirationTimestamp":"2026-01-01T00:00:00Z"})"), v1);

@@ -7,7 +7,7 @@ namespace {
 using namespace binnacle;
 using namespace std::chrono_literals;
 
-TEST_SUITE("aggregator/kube/token") {
+TEST_SUITE("aggregator/kube/client/token") {
   const instant start(1h);
 
   TEST_CASE("a token is asked for at first, when its time is over, and when the server refused it") {

@@ -38,7 +38,7 @@ struct writer {
   http::call last;
 };
 
-TEST_SUITE("aggregator/kube/event_recorder") {
+TEST_SUITE("aggregator/kube/events/event_recorder") {
   TEST_CASE("an event has what the API asks for") {
     writer w;
     w.say(invalid());

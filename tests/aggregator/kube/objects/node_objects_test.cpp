@@ -25,7 +25,7 @@ struct cluster {
   int version = 0;
 };
 
-TEST_SUITE("aggregator/kube/node_objects") {
+TEST_SUITE("aggregator/kube/objects/node_objects") {
   TEST_CASE("labels are found by their whole key, and what we wrote by the annotation") {
     cluster c;
     c.put("n1", R"({"a":"1","ab":"","b":"a","number":5})", "ab, gone ,b");

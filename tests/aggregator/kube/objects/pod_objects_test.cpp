@@ -32,7 +32,7 @@ struct pods {
   }
 };
 
-TEST_SUITE("aggregator/kube/pod_objects") {
+TEST_SUITE("aggregator/kube/objects/pod_objects") {
   TEST_CASE("pods beyond the bound are counted once each, whatever happens to them") {
     pods p;
     const boost::json::object nothing;

@@ -25,7 +25,7 @@ const std::string right =
 const std::string half =
     R"({"strategies":{"dontschedule":{"rules":[{"metricname":"temp","operator":"Above","target":90}]},"deschedule":{"maxNodes":3,"rules":[{"metricname":"temp","operator":"GreaterThan","targetQuantity":"90.5"}]}}})";
 
-TEST_SUITE("aggregator/kube/policy_objects") {
+TEST_SUITE("aggregator/kube/objects/policy_objects") {
   TEST_CASE("an object is a text that the reader of files reads") {
     objects o;
     o.put("power", right);

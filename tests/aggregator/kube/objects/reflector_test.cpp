@@ -67,7 +67,7 @@ void talk::settle() {
   news();
 }
 
-TEST_SUITE("aggregator/kube/reflector") {
+TEST_SUITE("aggregator/kube/objects/reflector") {
   TEST_CASE("it lists from the cache, then watches from the list's version") {
     talk t;
     CHECK_FALSE(t.machine.is_synced());

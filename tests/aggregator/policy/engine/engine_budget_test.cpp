@@ -14,7 +14,7 @@ constexpr auto label = strategy_kind::labeling;
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/budget") {
+TEST_SUITE("aggregator/policy/engine/budget") {
   TEST_CASE(
       "maxNodes: no more nodes than that are labelled; the others wait in the order of their violation") {
     world w;

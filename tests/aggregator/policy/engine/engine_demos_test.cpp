@@ -17,7 +17,7 @@ constexpr auto evict = strategy_kind::deschedule;
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/demos") {
+TEST_SUITE("aggregator/policy/engine/demos") {
   TEST_CASE("the power demo: the hottest node is refused at 60 %, the others pass") {
     world w;
     w.apply(data("power-demo.yaml"));

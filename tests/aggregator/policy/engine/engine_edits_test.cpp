@@ -22,7 +22,7 @@ std::string label(const std::string& labels) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/edits") {
+TEST_SUITE("aggregator/policy/engine/edits") {
   TEST_CASE("a strategy that is the same goes on, whatever happens to the others") {
     world w;
     w.apply(manifest({{"dontschedule", hot(80, ", for: 10s")}, {"deschedule", hot(90)}}));

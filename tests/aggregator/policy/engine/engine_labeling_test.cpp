@@ -12,7 +12,7 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-TEST_SUITE("aggregator/policy/labeling") {
+TEST_SUITE("aggregator/policy/engine/labeling") {
   TEST_CASE("labeling waits for each label's own metric") {
     world w;
     w.apply(data("labeling.yaml"));

@@ -17,7 +17,7 @@ constexpr auto evict = strategy_kind::deschedule;
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/labels") {
+TEST_SUITE("aggregator/policy/engine/labels") {
   TEST_CASE("nothing is wished before the first fresh sample of a node") {
     world w;
     w.apply(one("deschedule", hot) + "---\n" +

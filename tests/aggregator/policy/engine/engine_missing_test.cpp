@@ -13,7 +13,7 @@ constexpr auto dont = strategy_kind::dontschedule;
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/missing") {
+TEST_SUITE("aggregator/policy/engine/missing") {
   TEST_CASE("dontschedule goes on without a missing rule: the known one decides, allOf cannot be met") {
     world w;
     w.apply(manifest({{"dontschedule", rules(hot + "," + low)}}) + "---\n" +

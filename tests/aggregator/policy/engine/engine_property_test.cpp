@@ -159,7 +159,7 @@ std::string text(const oracle_rule& r) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/property") {
+TEST_SUITE("aggregator/policy/engine/property") {
   TEST_CASE("random sequences give the verdicts of a brute-force evaluator") {
     for (unsigned seed = 0; seed < 400; ++seed) {
       dice d(seed);

@@ -17,7 +17,7 @@ constexpr auto evict = strategy_kind::deschedule;
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/restart") {
+TEST_SUITE("aggregator/policy/engine/restart") {
   TEST_CASE("a metric that the node never had is waited for, then given up") {
     world w;
     w.apply(one("deschedule", hot + "," + low));

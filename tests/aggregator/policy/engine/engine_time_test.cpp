@@ -13,7 +13,7 @@ constexpr auto dont = strategy_kind::dontschedule;
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/time") {
+TEST_SUITE("aggregator/policy/engine/time") {
   TEST_CASE("defect_16_a_value_ages_out_by_itself") {
     world w;
     w.apply(manifest({{"dontschedule", rules(hot)}}));

@@ -16,7 +16,7 @@ constexpr auto evict = strategy_kind::deschedule;
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/told") {
+TEST_SUITE("aggregator/policy/engine/told") {
   TEST_CASE("an event for each violation, with the rule and without the value") {
     world w;
     w.apply(manifest({{"dontschedule", rules(hot + "," + low, "logicalOperator: allOf")}}));

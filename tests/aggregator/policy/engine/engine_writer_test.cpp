@@ -33,7 +33,7 @@ struct standby : world {
   std::string all() const { return labels('a') + " " + labels('b') + " " + labels('c'); }
 };
 
-TEST_SUITE("aggregator/policy/writer") {
+TEST_SUITE("aggregator/policy/engine/writer") {
   TEST_CASE("maxNodes: who does not write gives no place, but follows the labels that are there") {
     standby s("maxNodes: 1");
     CHECK(s.all() == "-p -p -p");

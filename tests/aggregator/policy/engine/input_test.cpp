@@ -56,7 +56,7 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/input") {
+TEST_SUITE("aggregator/policy/engine/input") {
   TEST_CASE("a value reaches the rules that read it, and its absence too") {
     bench b;
     b.of_temp.feed(node, value(90), start, b.out);

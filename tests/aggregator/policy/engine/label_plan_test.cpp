@@ -43,7 +43,7 @@ struct contest {
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/label_plan") {
+TEST_SUITE("aggregator/policy/engine/label_plan") {
   TEST_CASE("a label of one rule is that rule's; values are not needed") {
     contest c(of({gives({{"a", "1"}, {"b", "1"}}), gives({{"c", "1"}})}));
     CHECK_FALSE(c.plan.contested());

@@ -25,7 +25,7 @@ store::sample value(std::int64_t v, duration t = 0s, store::certainty sure = sto
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/rule_state") {
+TEST_SUITE("aggregator/policy/engine/rule_state") {
   TEST_CASE("`for` counts read times: true for all of it, and one value that is not begins it anew") {
     rule r = over_80();
     r.hold = 3s;

@@ -41,7 +41,7 @@ constexpr preference larger{comparison::greater_than};
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/scores") {
+TEST_SUITE("aggregator/policy/published/scores") {
   TEST_CASE("the best gets 10, the worst 0, the others in proportion") {
     CHECK(by_value(tenths({1000, 2000, 1500}), smaller) == std::vector{10, 0, 5});
     CHECK(by_value(tenths({1000, 2000, 1500}), larger) == std::vector{0, 10, 5});

@@ -30,7 +30,7 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/alias_file") {
+TEST_SUITE("aggregator/policy/text/alias_file") {
   TEST_CASE("without a file there are the built-in names") {
     alias_file none("");
     CHECK_FALSE(none.refresh());

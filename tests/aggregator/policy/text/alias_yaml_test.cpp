@@ -24,7 +24,7 @@ std::string only_problem(const std::string& text) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/alias_yaml") {
+TEST_SUITE("aggregator/policy/text/alias_yaml") {
   TEST_CASE("a user's aliases go before the built-in ones") {
     metrics::alias_table table;
     const auto problems = parse(R"(

@@ -22,7 +22,7 @@ std::string shown(std::string_view text) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/documents") {
+TEST_SUITE("aggregator/policy/text/documents") {
   TEST_CASE("documents are told apart by their markers, with the lines in front of them") {
     CHECK(shown("a: 1\n") == "0:a: 1\n|");
     CHECK(shown("a: 1\n---\nb: 2\n") == "0:a: 1\n|1:---\nb: 2\n|");

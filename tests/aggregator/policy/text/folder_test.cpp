@@ -55,7 +55,7 @@ std::string targets(const policy_set& set) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/folder") {
+TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("files come, change and go") {
     scratch dir;
     policy_set set;

@@ -28,7 +28,7 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/lint") {
+TEST_SUITE("aggregator/policy/text/lint") {
   TEST_CASE("a careful policy gets no word") {
     CHECK(of_rule("metricname: rapl_power_watts, operator: GreaterThan, target: 400, window: 30s, "
                   "clearBelow: 380") == "");

@@ -41,7 +41,7 @@ bool says(const policy_set& set, std::string_view what) {
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy/policy_set") {
+TEST_SUITE("aggregator/policy/text/policy_set") {
   TEST_CASE("a wrong strategy stays as it was last good while the rest of the policy changes") {
     policy_set set;
     set.put("a.yaml", manifest({{"dontschedule", temp(80)}, {"deschedule", temp(90)}}));

@@ -13,7 +13,7 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-TEST_SUITE("aggregator/policy/yaml/bounds") {
+TEST_SUITE("aggregator/policy/text/yaml/bounds") {
   TEST_CASE("bounds: too much is refused by name and never loses what came before") {
     SUBCASE("bytes") {
       const parsed_text t = read(recipe{}.text() + std::string(most_text_bytes, '#'));

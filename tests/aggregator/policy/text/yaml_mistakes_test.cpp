@@ -16,7 +16,7 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-TEST_SUITE("aggregator/policy/yaml/mistakes") {
+TEST_SUITE("aggregator/policy/text/yaml/mistakes") {
   TEST_CASE("a mistake is named with line, field and remedy, and costs the strategy") {
     struct row {
       recipe text;

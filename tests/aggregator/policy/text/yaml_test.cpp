@@ -18,7 +18,7 @@ using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 using namespace std::chrono_literals;
 
-TEST_SUITE("aggregator/policy/yaml") {
+TEST_SUITE("aggregator/policy/text/yaml") {
   TEST_CASE("TAS's demos apply unchanged and without a word") {
     for (const char* file : {"health-metric.yaml", "labeling.yaml", "multirules.yaml",
                              "labeling-contest.yaml", "power-demo.yaml", "openshift-power.yaml"}) {

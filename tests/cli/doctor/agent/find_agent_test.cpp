@@ -43,7 +43,7 @@ struct processes : support::temp_folder {
 const std::string root_user = "0\t0\t0\t0";
 constexpr const char* agent_exe = "/usr/bin/binnacle-agent";
 
-TEST_SUITE("cli/doctor/find_agent") {
+TEST_SUITE("cli/doctor/agent/find_agent") {
   TEST_CASE_FIXTURE(processes, "a running agent is asked with its arguments, by our own program") {
     running(7, {"/opt/odd/binnacle-agent", "--config", "/etc/a.yaml"}, agent_exe, root_user);
     const auto here = found();

@@ -2,7 +2,7 @@
 
 #include "common/wire/codec/catalog_codec.hpp"
 #include "common/wire/codec/payload.hpp"
-#include "common/wire/codec/text.hpp"
+#include "common/wire/names.hpp"
 #include "common/wire/telemetry.capnp.h"
 #include "tests/common/wire/support.hpp"
 

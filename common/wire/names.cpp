@@ -1,4 +1,4 @@
-#include "common/wire/codec/text.hpp"
+#include "common/wire/names.hpp"
 
 #include "common/text/utf8.hpp"
 #include "common/wire/limits.hpp"
