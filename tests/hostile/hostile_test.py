@@ -19,7 +19,7 @@ from trial import ROOT, Trial, free_port, pod, run_tests  # noqa: E402  (the pat
 
 BUILD = ROOT / "build"
 HERE = pathlib.Path(__file__).resolve().parent
-PATIENCE = 120  # seconds for what has to come, on a machine that has no time
+PATIENCE = 300  # seconds for what has to come, on a machine that has no time
 POLICY = """apiVersion: telemetry.intel.com/v1alpha1
 kind: TASPolicy
 metadata: {name: power-policy, namespace: default}
