@@ -70,6 +70,10 @@ config_spec bind(settings& s) {
   spec.add("max-nodes", s.max_nodes, 1, 100'000, "nodes accepted at most");
   spec.add("forget-after", s.forget_after, std::chrono::seconds(0), std::chrono::hours(24 * 365),
            "a node that has not been connected for this long is forgotten; 0s: never");
+  spec.add(
+      "state", s.state,
+      "file that is written every few seconds and read at the start, so that windows, `for`, clearBelow, "
+      "maxNodes and coolDown go on through a restart (none: they begin again)");
   spec.add("decision-memory-mib", s.decision_memory_mib, 1, 4096, "memory for decision records, MiB");
   spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5),
            "at SIGTERM: how long everything is served on while /readyz fails, so that callers find another "

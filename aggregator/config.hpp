@@ -48,6 +48,8 @@ struct settings {
   std::int64_t max_nodes = 20'000;
   duration forget_after = std::chrono::hours(24);  ///< zero: never
   std::int64_t decision_memory_mib = 32;
+  std::string
+      state;  ///< file that takes windows, `for`, places and cool-downs through a restart; empty: none
   duration policy_poll = std::chrono::seconds(1);
   duration drain = std::chrono::seconds(5);
   std::string log_level = "info";

@@ -333,6 +333,7 @@ ops::self_report faces_loop::impl::self() const {
     out.warnings.push_back("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
   for (const auto& [use, why] : *renewal_troubles) out.warnings.push_back(why);
   for (const std::string& why : ingest.certificate_troubles) out.warnings.push_back(why);
+  if (!ingest.state.trouble.empty()) out.warnings.push_back(ingest.state.trouble);
   if (kubernetes) {
     for (std::string& trouble : kubernetes->state().troubles) out.warnings.push_back(std::move(trouble));
     if (std::string trouble = gate->trouble(); !trouble.empty()) out.warnings.push_back(std::move(trouble));

@@ -3,6 +3,7 @@
 #include "aggregator/core/core.hpp"
 #include "aggregator/ingest/listener.hpp"
 #include "aggregator/policy_files.hpp"
+#include "aggregator/state_file.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
@@ -23,6 +24,14 @@ using async::within;
 
 // Policies that came are reported at once: their statuses wait for it.
 constexpr std::chrono::milliseconds report_period(1000), between_reports(100);
+// How much of `for` and coolDown a kill may cost. Of the loop's time a snapshot may take a fiftieth, in
+// pieces of some tenths of a millisecond.
+constexpr std::chrono::seconds state_period(5);
+constexpr std::size_t nodes_at_once = 32;
+// What is known of a fleet an hour ago says little of it now.
+constexpr std::chrono::hours oldest_state(1);
+// By then agents have come back, and policies been read.
+constexpr std::chrono::minutes state_counts_for(5);
 
 /// "namespace/name" as tokens name a service account.
 std::string account_name(const std::string& text) {
@@ -77,6 +86,10 @@ struct ingest_loop::impl {
   task<void> keep_deadlines();
   task<void> keep_reporting();
   task<void> keep_forgetting();
+  task<void> keep_state();
+  void go_on_from_state();
+  void keep_last_state();
+  snapshot finish(core::draft d) const;
 
   // Constant after construction.
   const settings options;
@@ -99,6 +112,7 @@ struct ingest_loop::impl {
   // A heat wave must not become a flood of lines about nodes.
   line_throttle node_lines{50, std::chrono::seconds(10)};
   core inner;
+  std::optional<state_file> state;
   policy_files files;  // after what its news go to
   std::unique_ptr<ingest::listener> door;
 };
@@ -272,6 +286,56 @@ task<void> ingest_loop::impl::keep_forgetting() {
   }
 }
 
+void ingest_loop::impl::go_on_from_state() {
+  auto read = read_state(options.state);
+  if (read.has_error()) {
+    if (read.error().code == errc::not_found)
+      return log.info("{}: this is its first start", read.error().message);
+    return log.warning("{}; windows, `for`, maxNodes and coolDown begin again", read.error().message);
+  }
+  const clocks now = clocks_now();
+  const duration age = age_of(*read, now);
+  if (age > oldest_state)
+    return log.info("state file {}: it is {} old, too old to go on from", options.state, human(age));
+  const duration shift = shift_of(*read, now);
+  const std::size_t nodes = inner.recall(std::move(*read), shift, now.boot);
+  log.info("state file {}: goes on from the state of {} ago, of {} nodes", options.state, human(age), nodes);
+}
+
+snapshot ingest_loop::impl::finish(core::draft d) const {
+  const clocks now = clocks_now();
+  d.all.boot_id = now.boot_id;
+  d.all.taken = now.boot;
+  d.all.taken_wall = now.wall;
+  return std::move(d.all);
+}
+
+/// While agents are still connected: what comes after is lost anyway.
+void ingest_loop::impl::keep_last_state() {
+  if (!state) return;
+  core::draft d = inner.begin_snapshot();
+  (void)inner.add_nodes(d, inner.store().ids_given());
+  if (!d.all.nodes.empty()) state->keep(finish(std::move(d)));
+}
+
+task<void> ingest_loop::impl::keep_state() {
+  const instant begun = boot_clock::now();
+  for (duration pause = state_period;;) {
+    co_await async::sleep_for(pause);
+    if (boot_clock::now() - begun > state_counts_for) inner.forget_snapshot();
+    duration took{};
+    core::draft d = inner.begin_snapshot();
+    for (bool all = false; !all;) {
+      const instant before = boot_clock::now();
+      all = inner.add_nodes(d, nodes_at_once);
+      took += boot_clock::now() - before;
+      co_await async::sleep_for(duration::zero());  // agents' values come first
+    }
+    if (!d.all.nodes.empty()) state->keep(finish(std::move(d)));
+    pause = std::max<duration>(state_period, 50 * took);
+  }
+}
+
 ingest_report ingest_loop::impl::report() const {
   ingest_report out;
   out.sessions = door->counters();
@@ -291,6 +355,7 @@ ingest_report ingest_loop::impl::report() const {
   out.problems = known.problems;
   out.problems.insert(out.problems.end(), alias_problems.begin(), alias_problems.end());
   out.policies_taken = policies_taken;
+  if (state) out.state = state->counted();
   out.certificate_seconds_left = certificates->seconds_left();
   for (const auto& [use, why] : *renewal_troubles) out.certificate_troubles.push_back(why);
   return out;
@@ -303,6 +368,7 @@ ingest_loop::~ingest_loop() = default;
 
 result<void> ingest_loop::start() {
   if (auto loaded = impl_->load_certificates(); loaded.has_error()) return loaded;
+  if (!impl_->options.state.empty()) impl_->go_on_from_state();
   const bool standalone = impl_->options.mode() == deployment_mode::standalone;
   if (!standalone) impl_->inner.set_writes_labels(false, boot_clock::now());
   if (standalone) impl_->take_files(impl_->files.read_now());
@@ -314,6 +380,10 @@ result<void> ingest_loop::start() {
                                          std::chrono::seconds(2), impl_->renewal_troubles));
   impl_->tasks.spawn("report", impl_->keep_reporting());
   impl_->tasks.spawn("forgetting nodes", impl_->keep_forgetting());
+  if (!impl_->options.state.empty()) {
+    impl_->state.emplace(impl_->options.state);
+    impl_->tasks.spawn("state", impl_->keep_state());
+  }
   return {};
 }
 
@@ -327,6 +397,7 @@ void ingest_loop::run() {
 void ingest_loop::stop(std::chrono::milliseconds grace) {
   async::post(impl_->loop, [this, grace] {
     impl_->tasks.cancel();
+    impl_->keep_last_state();
     impl_->door->stop(grace, [this] { impl_->loop.stop(); });
   });
 }

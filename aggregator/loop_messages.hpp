@@ -6,6 +6,7 @@
 #include "aggregator/labels/messages.hpp"
 #include "aggregator/policy/engine/engine.hpp"
 #include "aggregator/policy/text/problem.hpp"
+#include "aggregator/state_file.hpp"
 #include "aggregator/store/warehouse.hpp"
 
 #include <cstdint>
@@ -34,6 +35,7 @@ struct ingest_report {
   /// How many calls of take_policies() this is after: what they gave has been judged.
   std::uint64_t policies_taken = 0;
   long certificate_seconds_left = 0;
+  state_file::counters state;
   std::vector<std::string> certificate_troubles;  ///< sentences: why renewed files are not in force
 };
 

@@ -45,6 +45,9 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_nodes", static_cast<std::uint64_t>(n.nodes.nodes().size()) - connected,
         {{"state", "disconnected"}});
   c.add("binnacle_forgotten_nodes_total", n.ingest.store.forgotten);
+  c.add("binnacle_state_writes_total", n.ingest.state.written);
+  c.add("binnacle_state_write_failures_total", n.ingest.state.failed);
+  c.add("binnacle_state_bytes", n.ingest.state.bytes);
   c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.power_outliers));
   c.add("binnacle_contested_nodes", static_cast<std::uint64_t>(n.ingest.contests.size()));
 

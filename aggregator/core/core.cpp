@@ -29,6 +29,8 @@
 
 #include "aggregator/core/core.hpp"
 
+#include "common/wire/names.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -203,6 +205,77 @@ std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instan
   router_.forgot(gone, now_);
   settle();
   return gone;
+}
+
+core::draft core::begin_snapshot() const {
+  draft d;
+  d.columns = store_.columns();
+  for (const store::column_id id : d.columns) d.all.columns.push_back({store_.spec(id), store_.meaning(id)});
+  d.all.strategies = engine_.marks();
+  return d;
+}
+
+bool core::add_nodes(draft& d, std::size_t most) const {
+  // Writes one section: the number of its parts, and of each its place in `all`, its length and its words.
+  const auto section = [](store::words& into, std::size_t parts, auto save) {
+    const std::size_t count_at = into.size();
+    into.push_back(0);
+    for (std::size_t i = 0; i < parts; ++i) {
+      const std::size_t begin = into.size();
+      into.insert(into.end(), {static_cast<std::int64_t>(i), 0});
+      if (!save(i, into)) {
+        into.resize(begin);
+        continue;
+      }
+      into[begin + 1] = static_cast<std::int64_t>(into.size() - begin - 2);
+      ++into[count_at];
+    }
+  };
+  for (; most > 0 && d.next < store_.ids_given(); --most, ++d.next) {
+    const store::node_id id{static_cast<std::uint32_t>(d.next)};
+    if (!store_.known(id)) continue;
+    snapshot::node& n = d.all.nodes.emplace_back();
+    n.name = store_.name(id);
+    n.labels = router_.to_keep(id);
+    // Columns may have gone, and their ids be others', since the snapshot was begun.
+    section(n.words, d.columns.size(), [&](std::size_t i, store::words& into) {
+      return store_.in_use(d.columns[i]) && store_.spec(d.columns[i]) == d.all.columns[i].spec &&
+             store_.save(d.columns[i], id, into);
+    });
+    section(n.words, d.all.strategies.size(), [&](std::size_t i, store::words& into) {
+      return engine_.save(d.all.strategies[i].serial, id, into);
+    });
+  }
+  return d.next == store_.ids_given();
+}
+
+std::size_t core::recall(snapshot from, duration shift, instant now) {
+  at(now);
+  recalled_ = std::make_unique<recollection>(std::move(from), shift);
+  store_.set_memory([this](const store::column_spec& spec, std::string_view meaning, store::node_id node) {
+    return recalled_->column(spec, meaning, node);
+  });
+  engine_.set_memory([this](const policy::policy_key& key, policy::strategy_kind kind,
+                            std::uint64_t content) { return recalled_->strategy(key, kind, content); });
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < recalled_->all().nodes.size(); ++i) {
+    const snapshot::node& n = recalled_->all().nodes[i];
+    if (!wire::valid_node_name(n.name)) continue;
+    const auto id = store_.node(n.name);
+    if (id.has_error()) continue;  // more nodes than are allowed now
+    ++known;
+    recalled_->identify(i, *id);
+    store_.set_linked(*id, false, now_);
+    heard_of({.id = *id, .connected = false});
+    router_.recall(*id, n.labels, now_);
+  }
+  return known;
+}
+
+void core::forget_snapshot() {
+  store_.set_memory({});
+  engine_.set_memory({});
+  recalled_.reset();
 }
 
 /// Passes on what the engine wished for during the event, now that the engine is done.

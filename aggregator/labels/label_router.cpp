@@ -76,6 +76,13 @@ void label_router::forgot(const std::vector<store::warehouse::gone_node>& gone, 
   }
 }
 
+void label_router::recall(store::node_id node, const label_map& labels, instant now) {
+  if (in_cluster_ || labels.empty()) return;
+  standalone_.recall(node, labels);
+  engine_.set_node_labels(node, labels, now);
+  to_.carried(node, nodes_.name(node), labels);
+}
+
 void label_router::told(const std::vector<node_labels>& nodes, instant now) {
   for (const node_labels& n : nodes) {
     if (n.labels) {

@@ -43,6 +43,10 @@ class label_router {
   bool keeps(const std::string& name) const;
   /// The store has forgotten these.
   void forgot(const std::vector<store::warehouse::gone_node>& gone, instant now);
+  /// For a snapshot: the labels of which no Node object tells. Empty in a cluster.
+  const label_map& to_keep(store::node_id node) const { return standalone_.of(node); }
+  /// What to_keep() gave before a restart.
+  void recall(store::node_id node, const label_map& labels, instant now);
   /// The labels of ours that Node objects carry now, for nodes where that changed.
   void told(const std::vector<node_labels>& nodes, instant now);
   /// The keys that others have set there, for nodes where that changed.

@@ -28,6 +28,11 @@ const label_map& standalone_labels::of(store::node_id node) const {
   return store::index(node) < nodes_.size() ? nodes_[store::index(node)] : none;
 }
 
+void standalone_labels::recall(store::node_id node, label_map labels) {
+  if (nodes_.size() <= store::index(node)) nodes_.resize(store::index(node) + 1);
+  nodes_[store::index(node)] = std::move(labels);
+}
+
 void standalone_labels::forget(store::node_id node) {
   if (store::index(node) < nodes_.size()) nodes_[store::index(node)].clear();
 }

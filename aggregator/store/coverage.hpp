@@ -1,5 +1,7 @@
 #pragma once
 
+#include "aggregator/store/words.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +11,8 @@
 namespace binnacle::store {
 
 /// How much of a window's time is known. A value stands for the time since the read before it. Before the
-/// first read, and across a gap, nothing is known. Without a gap inside the window (the usual case, also while
-/// a new window fills) it costs a comparison or two and no memory.
+/// first read, and across a gap, nothing is known. Without a gap inside the window (the usual case, also
+/// while a new window fills) it costs a comparison or two and no memory.
 ///
 /// Bounded: when there are more than `most_gaps` gaps, the two oldest are joined, as if both had been where
 /// the later one was. Coverage is then too low for a while, but never too high.
@@ -53,6 +55,29 @@ class coverage {
     for (const span& g : gaps_) unknown_us += g.end_us - std::max(g.begin_us, from);
     // A week in microseconds times a hundred is far from overflowing.
     return static_cast<std::uint8_t>((unknown_us * 100 + length_us_ - 1) / length_us_);
+  }
+
+  /// For a snapshot; words.hpp.
+  void save(words& into) const {
+    into.insert(into.end(), {newest_us_, known_since_us_, static_cast<std::int64_t>(gaps_.size())});
+    for (const span& g : gaps_) into.insert(into.end(), {g.begin_us, g.end_us});
+  }
+  /// What save() wrote, for a window of the same length. Anything else leaves the reader failed, and nothing
+  /// known.
+  void load(word_reader& from) {
+    clear();
+    const std::int64_t newest = from.time_us(), since = from.time_us();
+    std::int64_t last = since;
+    for (std::int64_t n = from.next(0, most_gaps); n > 0 && from.ok(); --n) {
+      const span g{from.time_us(), from.time_us()};
+      if (g.begin_us < last || g.end_us < g.begin_us || g.end_us > newest) from.fail();
+      last = g.end_us;
+      gaps_.push_back(g);
+    }
+    if (since > newest) from.fail();
+    if (!from.ok()) return clear();
+    newest_us_ = newest;
+    known_since_us_ = since;
   }
 
   /// The clock of what is measured went back: everything starts again.

@@ -250,6 +250,9 @@ sample warehouse::derive(node_state& n, std::uint32_t c, instant now) {
 }
 
 sample warehouse::derive(node_state& n, std::uint32_t c, sample raw, instant now) {
+  if (memory_ && raw.reason == absence::not_read_yet) {
+    if (const auto known = remembered(id_of(n), c, now)) return *known;
+  }
   const plan& p = *n.what->plans[c];
   if (columns_.at(column_id{c}).length > duration::zero()) return derive_window(n, c, p, raw, now);
   finish(p, raw);
@@ -271,6 +274,7 @@ warehouse::window_state& warehouse::window_of(node_state& n, std::uint32_t c, st
     w = std::make_unique<window_state>(
         window_state{point_window(col.length, col.stat, exponent), exponent, nothing});
   }
+  if (memory_) recall_window(*w, n, c);
   return *w;
 }
 
@@ -381,7 +385,11 @@ warehouse::watched warehouse::watch(const column_spec& spec, instant now) {
   const column& c = columns_.at(id);
   if (made) {
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-      if (!nodes_[i].cells) continue;
+      if (!nodes_[i].cells) {
+        if (const auto known = memory_ ? remembered(node_id{i}, index(id), now) : std::nullopt)
+          c.values->store(node_id{i}, *known);
+        continue;
+      }
       const sample s = derive(nodes_[i], index(id), now);
       c.values->store(node_id{i}, s);
       arm(index(id), node_id{i}, s);

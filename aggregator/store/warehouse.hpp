@@ -6,6 +6,7 @@
 #include "aggregator/store/types.hpp"
 #include "aggregator/store/view.hpp"
 #include "aggregator/store/window.hpp"
+#include "aggregator/store/words.hpp"
 #include "common/error.hpp"
 #include "common/wire/messages.hpp"
 
@@ -134,6 +135,22 @@ class warehouse {
   /// families not seen yet.
   std::uint64_t interest_version() const noexcept { return columns_.interest_version(); }
 
+  /// Appends what is known of a column at a node to a snapshot: its sample, and its window if it has one.
+  /// False, and nothing is written, where nothing is known yet.
+  bool save(column_id column, node_id node, words& into) const;
+  /// What a snapshot says of a column at a node, as save() wrote it; none: nothing, or the column's name
+  /// meant something else then (meaning()).
+  using memory =
+      std::function<std::optional<word_reader>(const column_spec&, std::string_view meaning, node_id)>;
+  /// From now on, where nothing has been read of a column at a node yet, what the snapshot says counts until
+  /// it expires, and windows go on from where they were. An empty one ends that.
+  void set_memory(memory m) { memory_ = std::move(m); }
+  /// What the column's name means by the aliases in force, and its window: equal texts, equal numbers.
+  std::string meaning(column_id id) const;
+  bool in_use(column_id id) const noexcept { return columns_.used(id); }
+  /// Ids of the columns in use.
+  std::vector<column_id> columns() const;
+
   /// The families that nodes have announced so far; column_set::most_families at most.
   const std::set<std::string, std::less<>>& families() const noexcept { return columns_.families(); }
 
@@ -165,6 +182,9 @@ class warehouse {
     std::vector<std::unique_ptr<window_state>> windows;  // by column id
   };
 
+  node_id id_of(const node_state& n) const noexcept {
+    return node_id{static_cast<std::uint32_t>(&n - nodes_.data())};
+  }
   result<void> check(const node_state& n, const wire::batch& b) const;
   void store_cells(node_state& n, const wire::batch& b);
   void store_read_times(node_state& n, const wire::batch& b, duration offset, instant now);
@@ -174,12 +194,15 @@ class warehouse {
   sample derive(node_state& n, std::uint32_t id, instant now);
   sample derive(node_state& n, std::uint32_t id, sample raw, instant now);  // of what evaluate() gave
   sample derive_window(node_state& n, std::uint32_t id, const plan& p, sample raw, instant now);
+  std::optional<sample> remembered(node_id node, std::uint32_t id, instant now) const;
+  void recall_window(window_state& w, const node_state& n, std::uint32_t id) const;
   window_state& window_of(node_state& n, std::uint32_t id, std::int8_t exponent, const plan& p);
   void publish(std::uint32_t column, node_id id, const sample& s);
   void arm(std::uint32_t column, node_id id, const sample& s);
 
   warehouse_limits limits_;
   sink sink_;
+  memory memory_;
   shape_pool shapes_;
   column_set columns_;
   std::vector<node_state> nodes_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace binnacle::store {
 
@@ -11,6 +12,12 @@ using exact::wide;
 
 std::int64_t microseconds(instant t) noexcept { return to_ns(t) / 1000; }
 std::int64_t microseconds(duration d) noexcept { return d.count() / 1000; }
+
+// What load() believes. Windows never keep twice their capacity of points; the totals are kept far from
+// where their sums and differences would overflow.
+constexpr std::int64_t most_kept = 2 * std::max(mean_window::capacity, point_window::capacity);
+constexpr std::int64_t longest_us = std::int64_t{1} << 52;
+constexpr std::int64_t most_high = std::int64_t{1} << 56;
 
 /// part / whole of `total`, for the share of an interval that lies inside the window.
 wide share(wide total, std::int64_t part, std::int64_t whole) noexcept {
@@ -95,6 +102,51 @@ std::optional<decimal> mean_window::mean() const noexcept {
   }
   if (!mantissa) return std::nullopt;
   return decimal{*mantissa, exponent};
+}
+
+void mean_window::save(words& into) const {
+  into.insert(into.end(), {value_, static_cast<std::int64_t>(points_.size())});
+  for (const point& p : points_) {
+    into.insert(into.end(), {p.at_us, p.covered_us, static_cast<std::int64_t>(p.area >> 64),
+                             static_cast<std::int64_t>(p.area), p.counted_us, p.counted});
+  }
+}
+
+void mean_window::load(word_reader& from) {
+  clear();
+  counter_.reset();
+  value_ = from.next();
+  std::optional<point> before;
+  for (std::int64_t n = from.next(0, most_kept); n > 0 && from.ok(); --n) {
+    point p{};
+    p.at_us = from.time_us();
+    p.covered_us = from.next(0, longest_us);
+    const wide high = from.next(-most_high, most_high);
+    p.area = high << 64 | static_cast<std::uint64_t>(from.next());
+    p.counted_us = from.next(0, longest_us);
+    p.counted = from.next(0, std::numeric_limits<std::int64_t>::max());
+    if (before && (p.at_us <= before->at_us || p.covered_us < before->covered_us ||
+                   p.counted_us < before->counted_us || p.counted < before->counted))
+      from.fail();
+    points_.push_back(p);
+    before = p;
+  }
+  if (!from.ok()) clear();
+}
+
+void point_window::save(words& into) const {
+  into.push_back(static_cast<std::int64_t>(points_.size()));
+  for (const point& p : points_) into.insert(into.end(), {p.at_us, p.mantissa});
+}
+
+void point_window::load(word_reader& from) {
+  clear();
+  for (std::int64_t n = from.next(0, most_kept); n > 0 && from.ok(); --n) {
+    const point p{from.time_us(), from.next()};
+    if (!empty() && p.at_us <= points_.back().at_us) from.fail();
+    points_.push_back(p);
+  }
+  if (!from.ok()) clear();
 }
 
 point_window::point_window(duration length, statistic stat, std::int8_t exponent) noexcept

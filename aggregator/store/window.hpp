@@ -2,6 +2,7 @@
 
 #include "aggregator/store/exact.hpp"
 #include "aggregator/store/types.hpp"
+#include "aggregator/store/words.hpp"
 #include "common/clock.hpp"
 #include "common/decimal.hpp"
 
@@ -82,6 +83,12 @@ class mean_window {
   std::size_t size() const noexcept { return points_.size(); }
   void clear() noexcept { points_.clear(); }
 
+  /// For a snapshot; words.hpp. The counter stays behind: after a restart it may be another one.
+  void save(words& into) const;
+  /// What save() of a window with the same length and exponents wrote. Anything else leaves the reader failed
+  /// and the window empty.
+  void load(word_reader& from);
+
  private:
   // Running totals since the window began to be kept, so that any two points give what lies between them,
   // however many were merged.
@@ -117,6 +124,10 @@ class point_window {
   instant newest() const noexcept { return from_ns(points_.back().at_us * 1000); }
   std::size_t size() const noexcept { return points_.size(); }
   void clear() noexcept { points_.clear(); }
+
+  /// As mean_window's.
+  void save(words& into) const;
+  void load(word_reader& from);
 
  private:
   struct point {

@@ -39,6 +39,13 @@ bool label_budget::ask(store::node_id node, instant now, std::uint32_t known_nod
   return false;
 }
 
+void label_budget::wait_again(store::node_id node, std::uint64_t ticket) {
+  place& p = at(node);
+  if (p.taken || p.ticket != 0 || !queue_.emplace(ticket, node).second) return;
+  p.ticket = ticket;
+  next_ticket_ = std::max(next_ticket_, ticket + 1);
+}
+
 void label_budget::stop_waiting(store::node_id node) {
   place& p = at(node);
   if (p.ticket == 0) return;

@@ -48,6 +48,15 @@ class label_budget {
   /// for that.
   std::optional<instant> next_at(std::uint32_t known_nodes) const noexcept;
 
+  /// When a label went on last.
+  const std::optional<instant>& last_given() const noexcept { return last_given_; }
+  /// Where the node stands in the queue: lower numbers are served first; 0: it does not wait.
+  std::uint64_t ticket(store::node_id node) const noexcept {
+    return index(node) < places_.size() ? places_[index(node)].ticket : 0;
+  }
+  /// A node that waited before a restart keeps its turn.
+  void wait_again(store::node_id node, std::uint64_t ticket);
+
   /// The cool-down goes on across an edit of the policy.
   void remember(const label_budget& before) noexcept { last_given_ = before.last_given_; }
 

@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/engine/events.hpp"
 #include "aggregator/policy/engine/input.hpp"
+#include "aggregator/policy/engine/memory.hpp"
 #include "aggregator/policy/engine/strategy_run.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -75,6 +76,14 @@ class engine {
   /// When tick() is to be called next; changes with every other call.
   std::optional<instant> next_deadline() const noexcept { return context_.due.next(); }
 
+  /// The strategies whose nodes belong into a snapshot.
+  std::vector<strategy_mark> marks() const;
+  /// strategy_run::save() of the run that mark's serial names; false too if it is gone.
+  bool save(std::uint32_t serial, store::node_id node, store::words& into) const;
+  /// Strategies that start from now on go on from what it says of the nodes known by then. An empty one ends
+  /// that.
+  void set_memory(engine_memory m) { memory_ = std::move(m); }
+
   /// Never null.
   const std::shared_ptr<const policy_table>& table() const noexcept { return table_; }
   /// What should become of the node's labels, from the policies that may label nodes.
@@ -119,6 +128,7 @@ class engine {
   // engine_policies.cpp: policies come, change and go.
   void start(entries& next, const policy& p, const strategy& s, const entry* before, instant now);
   void seed(entry& e, store::node_id node, instant now);
+  void recall(entry& e) const;  // memory.cpp
   void stop(entry& e);
   input& open_input(const rule& r, watched_column& column, instant now);
   watched_column& watch(const store::column_spec& spec, instant now);
@@ -159,6 +169,7 @@ class engine {
   std::uint32_t known_count_ = 0;
   std::map<store::node_id, std::map<std::string, std::string>> told_;  // labels as last heard
   bool writes_labels_ = true;
+  engine_memory memory_;
   run_context context_;
   std::map<policy_key, policy> policies_;
   std::shared_ptr<const policy_table> table_ = std::make_shared<policy_table>();

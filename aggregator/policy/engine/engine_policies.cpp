@@ -123,6 +123,7 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   entry& e = at->second;
   set_patience(e);
   if (before == nullptr) {
+    recall(e);
     for (const auto& [node, labels] : told_) e.run->inherit(node, labels, now, context_);
   }
   for (std::uint32_t n = 0; n < known_.size(); ++n) {

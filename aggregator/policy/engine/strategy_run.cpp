@@ -158,8 +158,10 @@ bool strategy_run::place_for(store::node_id node, const judgement& j, instant no
   if (std::exchange(nodes_[index(node)].blocked, blocked) != blocked) out.relabel.push_back(node);
   if (blocked || (wants && !out.may_label(node))) {
     // The label cannot be written on this node. The node violates, but takes no place from the others.
-    budget_.stop_waiting(node);
-    if (!nodes_[index(node)].carries) budget_.give_back(node);
+    // After a restart its Node object may only not have been read yet: until this process writes labels, it
+    // keeps its turn.
+    if (blocked || budget_.open()) budget_.stop_waiting(node);
+    if (!nodes_[index(node)].carries && budget_.has(node)) budget_.give_back(node);
     return true;
   }
   const bool had = labelled(node);
@@ -266,7 +268,8 @@ void strategy_run::inherit(store::node_id node, const std::map<std::string, std:
     budget_.given(now);
     out.relabel.push_back(node);
   }
-  if (!cell.carries && !budget_.open()) budget_.give_back(node);
+  // A node that waits keeps its turn.
+  if (!cell.carries && !budget_.open() && budget_.has(node)) budget_.give_back(node);
   if (decides || cell.carries != carried) judge(node, now, out);
 }
 

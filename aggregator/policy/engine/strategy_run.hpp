@@ -6,6 +6,7 @@
 #include "aggregator/policy/engine/judge.hpp"
 #include "aggregator/policy/engine/label_plan.hpp"
 #include "aggregator/policy/published/labels.hpp"
+#include "aggregator/store/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -90,6 +91,14 @@ class strategy_run {
   /// Takes over what the strategy knew before an edit. Call it before the first observe(). `before` is of the
   /// same policy and kind. Labels stay, except those beyond a smaller maxNodes.
   void carry_over(const strategy_run& before, std::uint32_t known_nodes);
+
+  /// Appends what is known of the node to a snapshot; false, and nothing is written, where nothing is.
+  bool save(store::node_id node, store::words& into) const;
+  /// Takes over what save() of a run with the same content wrote, before the first observe(). Words that
+  /// cannot be change nothing. Of places, no more than there are.
+  void recall(store::node_id node, store::word_reader from, std::uint32_t known_nodes);
+  /// The cool-down goes on.
+  void recall_cool_down(instant last_given) noexcept { budget_.given(last_given); }
 
   /// Missing data rejects from now on (onMissing: Reject); judge the nodes again.
   void reject_missing() noexcept { rejects_ = true; }

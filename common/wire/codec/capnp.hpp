@@ -1,6 +1,6 @@
 #pragma once
 
-// What must come before any other header of Cap'n Proto. Private to this room.
+// What must come before any other header of Cap'n Proto. For this room and aggregator/snapshot only.
 #include <capnp/common.h>
 #include <kj/string.h>
 

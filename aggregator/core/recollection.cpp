@@ -1,0 +1,45 @@
+#include "aggregator/core/recollection.hpp"
+
+#include <algorithm>
+
+namespace binnacle::aggregator {
+
+/// A node's words hold few sections, so looking through them costs less than an index of them would.
+std::optional<store::word_reader> recollection::find(section which, std::size_t number,
+                                                     store::node_id node) const {
+  const auto place = places_.find(store::index(node));
+  if (place == places_.end()) return std::nullopt;
+  store::word_reader from(all_.nodes[place->second].words, shift_);
+  for (const section s : {section::columns, section::strategies}) {
+    for (std::int64_t left = from.next(); left > 0 && from.ok(); --left) {
+      const std::int64_t named = from.next(), length = from.next();
+      const store::word_reader part = from.part(length);
+      if (!from.ok()) return std::nullopt;
+      if (s == which && named == static_cast<std::int64_t>(number)) return part;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<store::word_reader> recollection::column(const store::column_spec& spec,
+                                                       std::string_view meaning, store::node_id node) const {
+  const auto at = std::ranges::find(all_.columns, spec, &snapshot::column::spec);
+  if (at == all_.columns.end() || at->meaning != meaning) return std::nullopt;
+  return find(section::columns, static_cast<std::size_t>(at - all_.columns.begin()), node);
+}
+
+std::optional<policy::remembered_strategy> recollection::strategy(const policy::policy_key& key,
+                                                                  policy::strategy_kind kind,
+                                                                  std::uint64_t content) const {
+  const auto at = std::ranges::find_if(all_.strategies, [&](const policy::strategy_mark& m) {
+    return m.key == key && m.kind == kind && m.content == content;
+  });
+  if (at == all_.strategies.end()) return std::nullopt;
+  const auto number = static_cast<std::size_t>(at - all_.strategies.begin());
+  std::optional<instant> last_given = at->last_given;
+  if (last_given) *last_given += shift_;
+  return policy::remembered_strategy{
+      last_given, [this, number](store::node_id n) { return find(section::strategies, number, n); }};
+}
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "aggregator/snapshot/snapshot.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// A snapshot as store and engine ask it: by column or strategy, and by the ids that nodes have in this
+/// process. Answers for nodes that recall() named only. Threads: the ingest loop.
+class recollection {
+ public:
+  recollection(snapshot s, duration shift) : all_(std::move(s)), shift_(shift) {}
+
+  const snapshot& all() const noexcept { return all_; }
+  /// The snapshot's node of that place is the one with this id from now on.
+  void identify(std::size_t place, store::node_id id) { places_[store::index(id)] = place; }
+
+  /// What warehouse::save() wrote; none: nothing, or the column's name means something else now.
+  std::optional<store::word_reader> column(const store::column_spec& spec, std::string_view meaning,
+                                           store::node_id node) const;
+  std::optional<policy::remembered_strategy> strategy(const policy::policy_key& key,
+                                                      policy::strategy_kind kind,
+                                                      std::uint64_t content) const;
+
+ private:
+  enum class section { columns, strategies };
+  std::optional<store::word_reader> find(section which, std::size_t number, store::node_id node) const;
+
+  snapshot all_;
+  duration shift_;
+  boost::unordered_flat_map<std::uint32_t, std::size_t> places_;  // of nodes, by id
+};
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,115 @@
+// What the engine takes along through a restart: rule states, places of maxNodes, the queue for them, and the
+// cool-down. With a node's samples (store/warehouse_memory.cpp) the engine goes on as if it had never
+// stopped.
+#include "aggregator/policy/engine/memory.hpp"
+
+#include "aggregator/policy/engine/engine.hpp"
+
+namespace binnacle::policy {
+namespace {
+
+std::int64_t bits_of(const rule_state& s) noexcept {
+  return s.pending | s.on << 1 | s.known << 2 | s.ever_known << 3 | s.settled << 4 | s.explains << 5 |
+         s.given_up << 6 | s.filling << 7;
+}
+
+rule_state state_of(std::int64_t bits, instant true_since) noexcept {
+  const auto bit = [bits](int n) { return (bits >> n & 1) != 0; };
+  return {.true_since = true_since,
+          .pending = bit(0),
+          .on = bit(1),
+          .known = bit(2),
+          .ever_known = bit(3),
+          .settled = bit(4),
+          .explains = bit(5),
+          .given_up = bit(6),
+          .filling = bit(7)};
+}
+
+}  // namespace
+
+std::uint64_t content_of(const policy_key& key, const strategy& s) {
+  policy alone;
+  alone.key = key;
+  alone.strategies = {s};
+  return content_revision(alone);
+}
+
+bool strategy_run::save(store::node_id node, store::words& into) const {
+  if (index(node) >= nodes_.size() || !nodes_[index(node)].alive) return false;
+  const node_cell& cell = nodes_[index(node)];
+  into.insert(into.end(), {cell.violating, cell.carries, to_ns(cell.waiting_since), budget_.has(node),
+                           static_cast<std::int64_t>(budget_.ticket(node))});
+  for (const rule_state& s : rules(node)) into.insert(into.end(), {bits_of(s), to_ns(s.true_since)});
+  for (std::size_t k = 0; k < plan_.keys().size(); ++k)
+    into.push_back(winners_[index(node) * plan_.keys().size() + k]);
+  return true;
+}
+
+void strategy_run::recall(store::node_id node, store::word_reader from, std::uint32_t known_nodes) {
+  node_cell read;
+  read.violating = from.flag();
+  read.carries = from.flag();
+  // The epoch, which stands for "nothing to wait for", must not move with the clock.
+  auto epoch = from;
+  const bool waits = epoch.next() != 0;
+  read.waiting_since = from.time();
+  if (!waits) read.waiting_since = {};
+  const bool has_place = from.flag();
+  const auto ticket = static_cast<std::uint64_t>(from.next(0, std::numeric_limits<std::int64_t>::max() - 1));
+  std::vector<rule_state> states(strategy_.rules.size());
+  for (rule_state& s : states) {
+    const std::int64_t bits = from.next(0, 255);
+    s = state_of(bits, from.time());
+  }
+  std::vector<std::uint16_t> winning(plan_.keys().size());
+  for (std::uint16_t& w : winning) {
+    w = static_cast<std::uint16_t>(from.next(0, label_plan::none));
+    if (w != label_plan::none && w >= states.size()) from.fail();
+  }
+  if (!from.ok()) return;
+  node_cell& cell = at(node);
+  cell.violating = read.violating;
+  cell.carries = read.carries;
+  cell.waiting_since = read.waiting_since;
+  std::ranges::copy(states, rules(node).begin());
+  std::ranges::copy(winning, winners(node).begin());
+  // Where another process writes the labels, a place is a label that is there.
+  // A snapshot is taken node by node, so two may have had one place in it.
+  const bool room = budget_.used() < budget_.places(known_nodes);
+  if (has_place && (budget_.open() ? room : cell.carries)) {
+    budget_.adopt(node);
+  } else if (ticket != 0) {
+    budget_.wait_again(node, ticket);
+  }
+}
+
+std::vector<strategy_mark> engine::marks() const {
+  std::vector<strategy_mark> out;
+  for (const auto& [id, e] : entries_) {
+    if (!e.run->judges()) continue;
+    out.push_back({id.policy, id.kind, content_of(id.policy, e.run->definition()),
+                   e.run->budget().last_given(), e.run->serial()});
+  }
+  return out;
+}
+
+bool engine::save(std::uint32_t serial, store::node_id node, store::words& into) const {
+  const auto found = runs_.find(serial);
+  return found != runs_.end() && found->second->second.run->save(node, into);
+}
+
+void engine::recall(entry& e) const {
+  if (!memory_) return;
+  const auto known =
+      memory_(e.run->key(), e.run->definition().kind, content_of(e.run->key(), e.run->definition()));
+  if (!known) return;
+  if (known->last_given) e.run->recall_cool_down(*known->last_given);
+  for (std::uint32_t n = 0; n < known_.size(); ++n) {
+    if (!known_[n]) continue;
+    if (const auto words = known->of(store::node_id{n}))
+      e.run->recall(store::node_id{n}, *words, context_.known_nodes);
+  }
+}
+
+}  // namespace binnacle::policy

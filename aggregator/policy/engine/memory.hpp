@@ -1,0 +1,37 @@
+#pragma once
+
+#include "aggregator/policy/policy.hpp"
+#include "aggregator/store/words.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+/// What the engine takes along through a restart: its part of a snapshot.
+namespace binnacle::policy {
+
+/// A strategy in a snapshot. The state of its nodes counts for a strategy of the same content only.
+struct strategy_mark {
+  policy_key key;
+  strategy_kind kind = strategy_kind::dontschedule;
+  std::uint64_t content = 0;          ///< content_of()
+  std::optional<instant> last_given;  ///< when a label of it went on last: coolDown
+  std::uint32_t serial = 0;           ///< names the run in the engine that wrote it; means nothing to another
+};
+
+/// A number that is equal for strategies with the same content.
+std::uint64_t content_of(const policy_key& key, const strategy& s);
+
+/// What a snapshot says of one strategy.
+struct remembered_strategy {
+  std::optional<instant> last_given;
+  /// What strategy_run::save() wrote of the node; none: nothing.
+  std::function<std::optional<store::word_reader>(store::node_id)> of;
+};
+
+/// Finds a strategy of that content in a snapshot; none: it is not there.
+using engine_memory = std::function<std::optional<remembered_strategy>(const policy_key&, strategy_kind,
+                                                                       std::uint64_t content)>;
+
+}  // namespace binnacle::policy

@@ -1,0 +1,45 @@
+# The state of a replica that must outlive its process (aggregator/snapshot/README.md). Written packed.
+# Words are runs of whole numbers whose meaning belongs to the classes that write and read them; a change of
+# their layout is another version.
+@0xd2f4c8a1b37e5096;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("binnacle::aggregator::schema");
+
+struct Snapshot {
+  version @0 :UInt16;
+  bootId @1 :Text;      # /proc/sys/kernel/random/boot_id: whose boot time the instants are
+  bootNs @2 :Int64;     # CLOCK_BOOTTIME when the snapshot was taken
+  wallNs @3 :Int64;     # CLOCK_REALTIME then, since 1970
+  columns @4 :List(Column);
+  strategies @5 :List(Strategy);
+  nodes @6 :List(Node);
+}
+
+struct Column {
+  metric @0 :Text;
+  windowNs @1 :Int64;
+  statistic @2 :UInt8;
+  meaning @3 :Text;     # what the name stood for by the aliases then in force
+}
+
+struct Strategy {
+  namespace @0 :Text;
+  name @1 :Text;
+  kind @2 :Text;       # as in spec.strategies
+  content @3 :UInt64;
+  given @4 :Bool;       # lastGivenNs counts
+  lastGivenNs @5 :Int64;
+}
+
+struct Node {
+  name @0 :Text;
+  # Twice: how many, then for each its index in columns or strategies, the number of words, and the words.
+  words @1 :List(Int64);
+  labels @2 :List(Label);   # standalone only
+}
+
+struct Label {
+  key @0 :Text;
+  value @1 :Text;
+}

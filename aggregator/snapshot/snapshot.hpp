@@ -1,0 +1,62 @@
+#pragma once
+
+#include "aggregator/policy/engine/memory.hpp"
+#include "aggregator/store/types.hpp"
+#include "aggregator/store/words.hpp"
+#include "common/clock.hpp"
+#include "common/error.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// The state of a core that must outlive its process: what is known of each column and strategy at each node
+/// (README.md). A value; may cross threads.
+struct snapshot {
+  struct column {
+    store::column_spec spec;
+    std::string meaning;  ///< warehouse::meaning()
+  };
+  struct node {
+    std::string name;
+    store::words words;                         ///< snapshot.capnp says how they lie
+    std::map<std::string, std::string> labels;  ///< standalone: what the node carries
+  };
+
+  std::string boot_id;  ///< whose boot time the instants are
+  instant taken{};
+  std::chrono::system_clock::time_point taken_wall{};
+  std::vector<column> columns;
+  std::vector<policy::strategy_mark> strategies;
+  std::vector<node> nodes;
+};
+
+/// The clocks of the process that reads a snapshot.
+struct clocks {
+  std::string boot_id;
+  instant boot{};
+  std::chrono::system_clock::time_point wall{};
+};
+
+/// How old the snapshot is, by the boot time if that is the same, else by the wall clock; never negative.
+duration age_of(const snapshot& s, const clocks& now) noexcept;
+/// What brings the snapshot's instants to this process's boot time, so that ages go on: 0 within one boot.
+duration shift_of(const snapshot& s, const clocks& now) noexcept;
+
+/// The bytes of a snapshot: Cap'n Proto, packed. Cost: some 20 ns a word.
+std::vector<std::byte> encode(const snapshot& s);
+/// The other way. Errors: invalid_input (no snapshot, another version, out of bounds); what the words of a
+/// node say is checked by who reads them.
+result<snapshot> decode(std::span<const std::byte> bytes);
+
+/// Bounds of decode(): what the largest fleet needs, several times over.
+inline constexpr std::size_t most_snapshot_bytes = std::size_t{256} << 20;
+
+}  // namespace binnacle::aggregator

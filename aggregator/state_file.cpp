@@ -1,0 +1,124 @@
+#include "aggregator/state_file.hpp"
+
+#include "common/system/descriptor.hpp"
+#include "common/system/os_error.hpp"
+#include "common/system/read_file.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <mutex>
+#include <optional>
+#include <pthread.h>
+#include <span>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace binnacle::aggregator {
+namespace {
+
+constexpr std::chrono::seconds longest_farewell(2);
+
+error trouble(std::string_view what, const std::string& path) {
+  return {errc_of(errno), fmt::format("state file {}: cannot {} it: {}", path, what, describe(errno))};
+}
+
+/// The whole file, or none of it: it is written beside, brought to the disk, and then takes the old one's
+/// name.
+result<void> replace(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string beside = path + ".new";
+  // Nobody else's business: it names nodes.
+  const descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file) return trouble("create", beside);
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return trouble("write", beside);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+  if (::fdatasync(file.get()) != 0) return trouble("write", beside);
+  if (std::rename(beside.c_str(), path.c_str()) != 0) return trouble("replace", path);
+  return {};
+}
+
+}  // namespace
+
+clocks clocks_now() {
+  auto boot_id = read_file("/proc/sys/kernel/random/boot_id", 64);
+  return {boot_id.has_value() ? *boot_id : "", boot_clock::now(), std::chrono::system_clock::now()};
+}
+
+result<snapshot> read_state(const std::string& path) {
+  const auto bytes = read_file(path, most_snapshot_bytes);
+  if (bytes.has_error())
+    return error{bytes.error().code, fmt::format("state file {}: {}", path, bytes.error().message)};
+  auto read = decode(std::as_bytes(std::span(*bytes)));
+  if (read.has_error())
+    return error{read.error().code, fmt::format("state file {}: {}", path, read.error().message)};
+  return read;
+}
+
+struct state_file::shared {
+  explicit shared(std::string p) : path(std::move(p)) {}
+
+  void write() {
+    pthread_setname_np(pthread_self(), "state-file");
+    std::unique_lock lock(guard);
+    for (;;) {
+      changed.wait(lock, [this] { return waiting || stopped; });
+      if (!waiting) return;
+      const snapshot s = *std::exchange(waiting, std::nullopt);
+      busy = true;
+      lock.unlock();
+      const std::vector<std::byte> bytes = encode(s);
+      const auto done = replace(path, bytes);
+      lock.lock();
+      busy = false;
+      (done.has_error() ? counted.failed : counted.written)++;
+      counted.trouble = done.has_error() ? done.error().message : "";
+      if (!done.has_error()) counted.bytes = bytes.size();
+      idle.notify_all();
+    }
+  }
+
+  const std::string path;
+  std::mutex guard;
+  std::condition_variable changed, idle;
+  std::optional<snapshot> waiting;
+  bool busy = false, stopped = false;
+  counters counted;
+};
+
+state_file::state_file(std::string path) : shared_(std::make_shared<shared>(std::move(path))) {
+  // Signals are the loops'.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread([state = shared_] { state->write(); }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+state_file::~state_file() {
+  std::unique_lock lock(shared_->guard);
+  shared_->stopped = true;
+  shared_->changed.notify_all();
+  shared_->idle.wait_for(lock, longest_farewell, [this] { return !shared_->waiting && !shared_->busy; });
+}
+
+void state_file::keep(snapshot s) {
+  const std::lock_guard lock(shared_->guard);
+  shared_->waiting = std::move(s);
+  shared_->changed.notify_all();
+}
+
+state_file::counters state_file::counted() const {
+  const std::lock_guard lock(shared_->guard);
+  return shared_->counted;
+}
+
+}  // namespace binnacle::aggregator

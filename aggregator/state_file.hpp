@@ -1,0 +1,46 @@
+#pragma once
+
+#include "aggregator/snapshot/snapshot.hpp"
+#include "common/error.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace binnacle::aggregator {
+
+/// The clocks of this process, and whose boot it is. Reads /proc/sys/kernel/random/boot_id.
+clocks clocks_now();
+
+/// The snapshot in the file, as it was last written. Errors: not_found; io; invalid_input (no snapshot of
+/// this version, or larger than most_snapshot_bytes). Blocks: for the start only.
+result<snapshot> read_state(const std::string& path);
+
+/// Writes snapshots to a file, on a thread of its own: the disk may hang, the loop that agents are connected
+/// to must not. A new file replaces the old one as a whole, so a reader never sees half of one, whenever the
+/// process is killed.
+class state_file {
+ public:
+  struct counters {
+    std::uint64_t written = 0, failed = 0, bytes = 0;  ///< bytes: of the newest
+    std::string trouble;                               ///< why the last write failed; empty: it did not
+  };
+
+  /// `path` lies in a folder that this process may write to.
+  explicit state_file(std::string path);
+  /// Waits for the write under way, 2 s at most.
+  ~state_file();
+  state_file(const state_file&) = delete;
+  state_file& operator=(const state_file&) = delete;
+
+  /// To be written as soon as the one before is; replaces one that still waits. Any thread; does not block.
+  void keep(snapshot s);
+  counters counted() const;
+
+ private:
+  struct shared;
+  std::shared_ptr<shared> shared_;
+};
+
+}  // namespace binnacle::aggregator

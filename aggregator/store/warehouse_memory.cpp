@@ -1,0 +1,91 @@
+// What the store takes along through a restart: the sample of each column at each node, and its window.
+#include "aggregator/store/warehouse.hpp"
+
+#include <fmt/format.h>
+
+namespace binnacle::store {
+namespace {
+
+void save_sample(const sample& s, words& into) {
+  into.insert(into.end(), {s.value.mantissa, s.value.exponent, to_ns(s.read_at), to_ns(s.expires_at),
+                           static_cast<std::int64_t>(s.reason), s.partial, s.link_down,
+                           static_cast<std::int64_t>(s.sure), s.unknown_percent, s.spread.count()});
+}
+
+sample load_sample(word_reader& from) {
+  sample s;
+  s.value.mantissa = from.next();
+  s.value.exponent = static_cast<std::int8_t>(from.next(-18, 18));
+  s.read_at = from.time();
+  s.expires_at = from.time();
+  s.reason = static_cast<absence>(from.next(0, static_cast<std::int64_t>(absence::other)));
+  s.partial = from.flag();
+  s.link_down = from.flag();
+  s.sure = static_cast<certainty>(from.next(0, static_cast<std::int64_t>(certainty::unsure)));
+  s.unknown_percent = static_cast<std::uint8_t>(from.next(0, 100));
+  s.spread = duration(from.next(0, std::int64_t{1} << 62));
+  return s;
+}
+
+}  // namespace
+
+bool warehouse::save(column_id column, node_id node, words& into) const {
+  const node_state& n = nodes_[index(node)];
+  const auto c = static_cast<std::uint32_t>(index(column));
+  const sample s = columns_.at(column).values->stored(node);
+  const window_state* w = n.windows.size() > c ? n.windows[c].get() : nullptr;
+  if (s.reason == absence::not_read_yet && w == nullptr) return false;
+  save_sample(s, into);
+  into.push_back(w != nullptr);
+  if (w == nullptr) return true;
+  into.insert(into.end(),
+              {w->exponent, w->hole, static_cast<std::int64_t>(w->doubt), to_ns(w->doubtful_until)});
+  save_sample(w->last, into);
+  w->covered.save(into);
+  std::visit([&into](const auto& points) { points.save(into); }, w->points);
+  return true;
+}
+
+/// What the snapshot says of the column at a node of which nothing has been read since.
+std::optional<sample> warehouse::remembered(node_id node, std::uint32_t c, instant now) const {
+  auto from = memory_(columns_.at(column_id{c}).spec, meaning(column_id{c}), node);
+  if (!from) return std::nullopt;
+  sample s = load_sample(*from);
+  if (!from->ok() || !s.present(now)) return std::nullopt;
+  s.link_down = nodes_[index(node)].left != instant::max();
+  return s;
+}
+
+/// `w` is new and empty.
+void warehouse::recall_window(window_state& w, const node_state& n, std::uint32_t c) const {
+  auto from = memory_(columns_.at(column_id{c}).spec, meaning(column_id{c}), id_of(n));
+  if (!from) return;
+  (void)load_sample(*from);  // the column's
+  if (!from->flag() || from->next() != w.exponent) return;
+  window_state old = w;
+  old.hole = from->flag();
+  old.doubt = static_cast<certainty>(from->next(0, static_cast<std::int64_t>(certainty::unsure)));
+  old.doubtful_until = from->time();
+  old.last = load_sample(*from);
+  old.covered.load(*from);
+  std::visit([&from](auto& points) { points.load(*from); }, old.points);
+  if (from->ok()) w = std::move(old);
+}
+
+std::string warehouse::meaning(column_id id) const {
+  const column& c = columns_.at(id);
+  const metrics::resolved& r = c.name;
+  return fmt::format("{} {}={} {} {} {} {} {} {} {}", r.family, r.label, r.value, static_cast<int>(r.rule),
+                     r.rule_given, r.scale, r.offset, r.otherwise, c.length.count(),
+                     static_cast<int>(c.stat));
+}
+
+std::vector<column_id> warehouse::columns() const {
+  std::vector<column_id> out;
+  for (std::uint32_t c = 0; c < columns_.size(); ++c) {
+    if (columns_.used(column_id{c})) out.push_back(column_id{c});
+  }
+  return out;
+}
+
+}  // namespace binnacle::store

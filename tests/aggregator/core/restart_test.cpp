@@ -1,0 +1,236 @@
+// A core that goes on from a snapshot beside one that was never stopped: what they say must be the same.
+#include "aggregator/core/core.hpp"
+#include "aggregator/policy/text/yaml.hpp"
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace restart_test {
+
+using namespace binnacle;
+using namespace binnacle::aggregator;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto policies_text = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: hot}
+spec:
+  strategies:
+    dontschedule:
+      rules: [{metricname: temp, operator: GreaterThan, target: 80, for: 3s}]
+    deschedule:
+      maxNodes: 2
+      coolDown: 7s
+      rules: [{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 70, for: 2s}]
+---
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: smooth}
+spec:
+  strategies:
+    labeling:
+      rules:
+      - {metricname: temp, operator: GreaterThan, target: 75, window: 10s, labels: ["warm=yes"]}
+      - {metricname: temp, operator: LessThan, target: 60, window: 15s, statistic: p95, labels: ["cold=yes"]}
+)";
+
+constexpr std::size_t fleet = 6;
+std::string name_of(std::size_t n) { return "node-" + std::to_string(n); }
+
+/// A core with an API server's Node objects beside it (in a cluster), in a boot time of its own.
+struct replica {
+  replica(bool in_cluster, duration ahead) : cluster(in_cluster), boot(ahead) {
+    announced = store::catalog_builder().group("os", 4'000).series("temp");
+    whole = std::make_unique<core>(core_options{.in_cluster = in_cluster}, names, [this](const change& c) {
+      const auto* news = std::get_if<faces_news>(&c);
+      if (news == nullptr) return;
+      if (const auto* w = std::get_if<wishes_changed>(news))
+        wishes.insert(wishes.end(), w->wishes.begin(), w->wishes.end());
+      if (const auto* l = std::get_if<labels_carried>(news); l != nullptr && !cluster)
+        objects[l->node] = l->labels;
+    });
+  }
+  /// As the aggregator's loops do it at a start.
+  void begin(instant now) {
+    if (cluster) whole->set_writes_labels(false, now + boot);
+    policies_in_force all;
+    for (const auto& p : policy::parse_policies("p.yaml", policies_text).policies)
+      all.policies.push_back(p.value);
+    all.complete = true;
+    whole->policies(all, now + boot);
+    if (!cluster) return;
+    std::vector<labels::node_labels> told;
+    for (std::size_t n = 0; n < fleet; ++n) told.push_back({name_of(n), objects[name_of(n)]});
+    whole->node_labels(told, now + boot);
+    whole->set_writes_labels(true, now + boot);
+  }
+  void connect(std::size_t n, instant now) {
+    const auto id = whole->node(name_of(n)).value();
+    whole->connected(id, "1.0", "10.0.0.1", now + boot);
+    REQUIRE(whole->catalogue(id, announced, now + boot).has_value());
+  }
+  void disconnect(std::size_t n, instant now) {
+    whole->disconnected(whole->node(name_of(n)).value(), now + boot);
+  }
+  void value(std::size_t n, std::int64_t temp, instant now) {
+    const auto id = whole->node(name_of(n)).value();
+    REQUIRE(
+        whole->batch(id, store::batch_at(announced, now + boot, {{0, temp}}), 0s, now + boot).has_value());
+  }
+  void tick(instant now) {
+    whole->tick(now + boot);
+    // The API server does what is wished, and tells of it.
+    while (!wishes.empty()) {
+      std::vector<labels::node_labels> told;
+      for (const auto& w : std::exchange(wishes, {})) {
+        auto& have = objects[w.node];
+        for (const auto& [key, wish] : w.wishes) {
+          if (wish.what == policy::label_wish::action::set) have[key] = wish.value;
+          if (wish.what == policy::label_wish::action::remove) have.erase(key);
+        }
+        told.push_back({w.node, have});
+      }
+      whole->node_labels(told, now + boot);
+      whole->tick(now + boot);
+    }
+  }
+  snapshot taken(instant now) const {
+    auto d = whole->begin_snapshot();
+    while (!whole->add_nodes(d, 2)) {
+    }
+    d.all.boot_id = fmt::format("boot {}", boot.count());
+    d.all.taken = now + boot;
+    d.all.taken_wall = wall(now);
+    return d.all;
+  }
+  static std::chrono::system_clock::time_point wall(instant now) {
+    return std::chrono::system_clock::time_point(std::chrono::nanoseconds(to_ns(now)));
+  }
+  clocks now_is(instant now) const { return {fmt::format("boot {}", boot.count()), now + boot, wall(now)}; }
+
+  /// All that anybody sees: labels, wishes, verdicts, and the values that they are made of.
+  std::string says(instant now) const {
+    std::string out;
+    for (std::size_t n = 0; n < fleet; ++n) {
+      out += name_of(n) + ":";
+      if (const auto labels = objects.find(name_of(n)); labels != objects.end()) {
+        for (const auto& [key, value] : labels->second) out += fmt::format(" {}={}", key, value);
+      }
+      const auto id = whole->store().find(name_of(n));
+      if (!id) {
+        out += " unknown\n";
+        continue;
+      }
+      for (const auto& [key, wish] : whole->engine().labels(*id))
+        out += fmt::format(" wish {} {} {}", key, static_cast<int>(wish.what), wish.value);
+      for (const auto& [key, p] : *whole->engine().table()) {
+        for (const auto& s : p->strategies) {
+          if (s.verdicts) {
+            const auto v = s.verdicts->load(*id);
+            out += fmt::format(" {} {}{} r{} u{}", key.name, static_cast<int>(v.what), v.violating ? "!" : "",
+                               v.rule, v.unknown);
+          }
+          for (const auto& r : s.rules) {
+            const store::sample v = r.values->load(*id);
+            if (v.present(now + boot))
+              out += fmt::format(" {}e{} age {} left {} unknown {}%", v.value.mantissa, v.value.exponent,
+                                 to_ns(now + boot) - to_ns(v.read_at),
+                                 to_ns(v.expires_at) - to_ns(now + boot), v.unknown_percent);
+          }
+        }
+      }
+      out += "\n";
+    }
+    return out;
+  }
+
+  bool cluster;
+  duration boot;
+  std::shared_ptr<const metrics::alias_table> names = std::make_shared<metrics::alias_table>();
+  wire::catalog announced;
+  std::map<std::string, labels::label_map> objects;
+  std::vector<labels::node_wishes> wishes;
+  std::unique_ptr<core> whole;
+};
+
+/// One second of a fleet: what is about to happen to both.
+struct second {
+  std::vector<std::pair<std::size_t, std::int64_t>> values;
+};
+
+std::vector<second> a_random_day(unsigned seed, std::size_t seconds) {
+  std::mt19937 random(seed);
+  std::vector<int> temp(fleet, 72), silent(fleet, 0);
+  std::vector<second> day(seconds);
+  for (second& s : day) {
+    for (std::size_t n = 0; n < fleet; ++n) {
+      temp[n] = std::clamp(temp[n] + static_cast<int>(random() % 13) - 6, 50, 95);
+      if (silent[n] > 0) {
+        --silent[n];
+        continue;
+      }
+      if (random() % 40 == 0) silent[n] = static_cast<int>(random() % 9);  // longer than its values live
+      s.values.emplace_back(n, temp[n]);
+    }
+  }
+  return day;
+}
+
+}  // namespace
+
+TEST_SUITE("aggregator/core/restart") {
+  TEST_CASE(
+      "a replica that is killed at any moment and goes on from its snapshot says what one says that was "
+      "never killed") {
+    for (const bool in_cluster : {false, true}) {
+      for (unsigned seed = 1; seed <= 20; ++seed) {
+        CAPTURE(in_cluster);
+        CAPTURE(seed);
+        const auto day = a_random_day(seed, 60);
+        const std::size_t killed_at = 5 + seed * 7 % 45;
+        replica whole(in_cluster, 0s);
+        instant now = store::at_s(1000);
+        whole.begin(now);
+        for (std::size_t n = 0; n < fleet; ++n) whole.connect(n, now);
+        std::unique_ptr<replica> again;
+        for (std::size_t t = 0; t < day.size(); ++t) {
+          now += 1s;
+          CAPTURE(t);
+          if (t == killed_at) {
+            // Another boot, or the same: instants of the snapshot move, ages do not.
+            again = std::make_unique<replica>(in_cluster, seed % 2 == 0 ? duration(0s) : duration(5000s));
+            again->objects = whole.objects;
+            auto read = decode(encode(whole.taken(now)));
+            REQUIRE(read.has_value());
+            const duration shift = shift_of(*read, again->now_is(now));
+            CHECK(again->whole->recall(std::move(*read), shift, now + again->boot) == fleet);
+            again->begin(now);
+            again->tick(now);
+            whole.tick(now);
+            REQUIRE(again->says(now) == whole.says(now));
+            for (std::size_t n = 0; n < fleet; ++n) again->connect(n, now);
+            REQUIRE(again->says(now) == whole.says(now));
+          }
+          for (replica* r : {&whole, again.get()}) {
+            if (r == nullptr) continue;
+            for (const auto& [n, temp] : day[t].values) r->value(n, temp, now);
+            r->tick(now);
+          }
+          if (again) REQUIRE(again->says(now) == whole.says(now));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace restart_test

@@ -1,0 +1,113 @@
+// A state file is read at a start and may say anything: as bytes, and as words of a snapshot whose outline is
+// right.
+#include "aggregator/core/core.hpp"
+#include "aggregator/policy/text/yaml.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+using namespace binnacle;
+using namespace binnacle::aggregator;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto policies_text = R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: p}
+spec:
+  strategies:
+    dontschedule:
+      rules: [{metricname: temp, operator: GreaterThan, target: 80, for: 3s}]
+    deschedule:
+      maxNodes: 1
+      coolDown: 5s
+      rules: [{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 70}]
+    labeling:
+      rules:
+      - {metricname: temp, operator: GreaterThan, target: 75, window: 10s, labels: ["a=b"]}
+      - {metricname: temp, operator: LessThan, target: 60, window: 15s, statistic: p95, labels: ["c=d"]}
+      - {metricname: temp, operator: GreaterThan, target: 1, window: 15s, statistic: trend, labels: ["e=f"]}
+)";
+
+struct replica {
+  void begin() {
+    static const auto parsed = policy::parse_policies("p.yaml", policies_text);
+    policies_in_force all;
+    for (const auto& p : parsed.policies) all.policies.push_back(p.value);
+    all.complete = true;
+    whole.policies(all, now);
+  }
+  void live(int seconds) {
+    wire::catalog announced{.version = 1};
+    announced.groups.push_back({"os", {}, 1000, 4000});
+    announced.series.push_back({.family = "temp"});
+    const auto id = whole.node("node").value();
+    whole.connected(id, "1", "10.0.0.1", now);
+    if (whole.catalogue(id, announced, now).has_error()) std::abort();
+    for (int s = 0; s < seconds; ++s) {
+      now += 1s;
+      wire::batch b{.catalog_version = 1, .sent_at_ns = to_ns(now)};
+      b.reads.push_back({0, to_ns(now)});
+      b.values.push_back({0, 70 + s * 3});
+      if (whole.batch(id, b, 0s, now).has_error()) std::abort();
+      whole.tick(now);
+    }
+  }
+  snapshot taken() const {
+    auto d = whole.begin_snapshot();
+    (void)whole.add_nodes(d, 100);
+    return std::move(d.all);
+  }
+
+  instant now = from_ns(1'000'000'000'000);
+  std::shared_ptr<const metrics::alias_table> names = std::make_shared<metrics::alias_table>();
+  core whole{{.limits = {.nodes = 10}}, names, [](const change&) {}};
+};
+
+/// Whatever was recalled, the core goes on, and what it then knows can be kept and read again.
+void go_on_from(snapshot s, duration shift) {
+  replica r;
+  r.whole.recall(std::move(s), shift, r.now);
+  r.begin();
+  r.live(3);
+  if (decode(encode(r.taken())).has_error()) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 1) return 0;
+  const std::span<const std::uint8_t> rest(data + 1, size - 1);
+  if (data[0] % 2 == 0) {
+    auto read = decode(std::as_bytes(rest));
+    if (read.has_error()) return 0;
+    const clocks now{"boot", from_ns(1'000'000'000'000), std::chrono::system_clock::time_point(1h)};
+    const duration shift = shift_of(*read, now);
+    go_on_from(std::move(*read), shift);
+    return 0;
+  }
+  // A snapshot that a core took, with words written over: (place, word) pairs.
+  static const snapshot right = [] {
+    replica r;
+    r.begin();
+    r.live(12);
+    return r.taken();
+  }();
+  snapshot s = right;
+  auto& words = s.nodes.at(0).words;
+  for (std::size_t at = 0; at + 9 <= rest.size(); at += 9) {
+    std::int64_t word = 0;
+    std::memcpy(&word, rest.data() + at + 1, sizeof word);
+    words[rest[at] % words.size()] = word;
+  }
+  if (rest.size() % 3 == 1) words.resize(words.size() / 2);
+  go_on_from(std::move(s), data[0] % 4 == 1 ? duration(0s) : duration(5000s));
+  return 0;
+}
