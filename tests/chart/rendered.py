@@ -12,7 +12,8 @@ CHART = ROOT / "charts" / "binnacle"
 # The chart's floor; helm itself would claim to be a cluster of long ago.
 FLOOR = "1.30.0"
 HELM_FLAGS = ["--kube-version", FLOOR]
-CLUSTER_WIDE = {"Namespace", "PriorityClass", "ClusterRole", "ClusterRoleBinding", "APIService", "SecurityContextConstraints"}
+CLUSTER_WIDE = {"Namespace", "PriorityClass", "ClusterRole", "ClusterRoleBinding", "APIService", "SecurityContextConstraints",
+                "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
 
 
 class Helm:

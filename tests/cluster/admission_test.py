@@ -1,0 +1,104 @@
+"""What somebody with the aggregator's token can do to nodes: give and take the labels of policies, and nothing else.
+
+The chart's ValidatingAdmissionPolicy on a real API server. Run by scripts/test --cluster, or by hand:
+python3 tests/cluster/admission_test.py --build build [TestName]
+"""
+
+import json
+import unittest
+
+import releases
+from releases import CHART, helm
+from trial import run_tests
+
+PLANE = None
+NODE = "/api/v1/nodes/target"
+MERGE = "application/merge-patch+json"
+
+
+def setUpModule():
+    global PLANE
+    PLANE, _ = releases.begin_plane()
+
+
+class Nodes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        helm("install", "binnacle", CHART, "--create-namespace")
+        cls.token = PLANE.token("binnacle-aggregator", "binnacle")
+        PLANE.add_node("target", **{"team": "blue"})
+        PLANE.kubectl("annotate", "node", "target", "owner=blue")
+        # The API server compiles a policy some time after it was created.
+        PLANE.wait_for("the policy in force", lambda: cls.patch({"metadata": {"labels": {"probe": "x"}}})[0] == 422, 60)
+
+    @classmethod
+    def patch(cls, change, path=NODE, kind=MERGE):
+        return PLANE.request("PATCH", path, change, kind, token=cls.token)
+
+    def allowed(self, change):
+        code, text = self.patch(change)
+        self.assertEqual(code, 200, text)
+
+    def refused(self, change, words):
+        before = json.loads(PLANE.request("GET", NODE)[1])
+        code, text = self.patch(change)
+        self.assertEqual(code, 422, text)
+        self.assertIn(words, text)
+        after = json.loads(PLANE.request("GET", NODE)[1])
+        self.assertEqual(before["metadata"]["resourceVersion"], after["metadata"]["resourceVersion"])
+
+    def test_labels_of_policies_come_change_and_go(self):
+        heat = "telemetry.aware.scheduling.power/heat"
+        self.allowed({"metadata": {"labels": {"power": "violating", heat: "high", "binnacle/wake": "1"},
+                                   "annotations": {"binnacle/labels": f"power,{heat}"}}})
+        self.allowed({"metadata": {"labels": {heat: "low", "binnacle/wake": "2"}}})
+        self.allowed({"metadata": {"labels": {"power": None, heat: None, "binnacle/wake": None}, "annotations": {"binnacle/labels": None}}})
+
+    def test_no_cordon_and_no_taint(self):
+        words = "may not change the spec of a node"
+        self.refused({"spec": {"unschedulable": True}}, words)
+        self.refused({"spec": {"taints": [{"key": "x", "effect": "NoExecute"}]}}, words)
+        self.refused({"metadata": {"labels": {"power": "violating"}}, "spec": {"taints": [{"key": "x", "effect": "NoSchedule"}]}}, words)
+
+    def test_no_label_of_somebody_else_is_set_changed_or_removed(self):
+        for labels in ({"team": "red"}, {"node-role.kubernetes.io/control-plane": ""}, {"nvidia.com/gpu.present": "violating"}, {"gpu": "true"},
+                       {"kubernetes.io/hostname": "other"}, {"team": "violating"}):
+            with self.subTest(labels=labels):
+                self.refused({"metadata": {"labels": labels}}, "may set no label of a node but those of policies")
+        self.refused({"metadata": {"labels": {"team": None}}}, "may remove no label of a node but those of policies")
+        self.refused({"metadata": {"labels": None}}, "may remove no label of a node but those of policies")
+
+    def test_no_other_annotation_no_finalizer_no_status_no_deletion(self):
+        self.refused({"metadata": {"annotations": {"owner": "red"}}}, "may change no annotation of a node but binnacle/labels")
+        self.refused({"metadata": {"annotations": {"owner": None}}}, "may change no annotation of a node but binnacle/labels")
+        self.refused({"metadata": {"finalizers": ["example.com/hold"]}}, "may not change finalizers")
+        self.assertEqual(self.patch({"status": {"capacity": {"cpu": "1"}}}, NODE + "/status")[0], 403)
+        self.assertEqual(PLANE.request("DELETE", NODE, token=self.token)[0], 403)
+
+    def test_whom_rbac_lets_do_more_by_mistake_the_policy_still_holds(self):
+        PLANE.kubectl("create", "clusterrole", "too-much", "--verb=*", "--resource=nodes,nodes/status")
+        PLANE.kubectl("create", "clusterrolebinding", "too-much", "--clusterrole=too-much", "--serviceaccount=binnacle:binnacle-aggregator")
+        try:
+            words = "binnacle-aggregator may patch nodes, and nothing else of them"
+
+            def answer(method, path, body=None):
+                return PLANE.request(method, path, body, MERGE if method == "PATCH" else "application/json", token=self.token)
+
+            PLANE.wait_for("the role", lambda: answer("DELETE", NODE)[0] != 403 or words in answer("DELETE", NODE)[1], 30)
+            for method, path, body in (("DELETE", NODE, None), ("PATCH", NODE + "/status", {"status": {"capacity": {"cpu": "1"}}}),
+                                       ("POST", "/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "made-up"}})):
+                with self.subTest(method=method, path=path):
+                    code, text = answer(method, path, body)
+                    self.assertEqual(code, 422, text)
+                    self.assertIn(words, text)
+        finally:
+            PLANE.kubectl("delete", "clusterrolebinding,clusterrole", "too-much")
+
+    def test_others_may_do_what_they_may(self):
+        code, text = PLANE.request("PATCH", NODE, {"metadata": {"labels": {"other": "x"}}, "spec": {"unschedulable": True}}, MERGE)
+        self.assertEqual(code, 200, text)
+        PLANE.kubectl("uncordon", "target")
+
+
+if __name__ == "__main__":
+    run_tests(__doc__)
