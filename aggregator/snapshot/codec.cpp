@@ -21,6 +21,11 @@ constexpr capnp::ReaderOptions bounds{.traversalLimitInWords = most_snapshot_byt
 
 std::string text(capnp::Text::Reader t) { return {t.cStr(), t.size()}; }
 
+/// An instant that can be shifted, and compared with others, without overflow.
+bool believable(std::int64_t ns) {
+  return ns >= -store::word_reader::longest.count() && ns <= store::word_reader::longest.count();
+}
+
 error malformed(std::string_view what) {
   return {errc::invalid_input, fmt::format("not a snapshot that this version can read: {}", what)};
 }
@@ -29,6 +34,8 @@ result<snapshot> read(schema::Snapshot::Reader in) {
   if (in.getVersion() != version) return malformed(fmt::format("its version is {}", in.getVersion()));
   snapshot out;
   out.boot_id = text(in.getBootId());
+  if (in.getWallNs() < 0 || !believable(in.getBootNs()))
+    return malformed("it was taken in no machine's time");
   out.taken = from_ns(in.getBootNs());
   out.taken_wall = std::chrono::system_clock::time_point(std::chrono::nanoseconds(in.getWallNs()));
   for (const auto c : in.getColumns()) {
@@ -44,6 +51,8 @@ result<snapshot> read(schema::Snapshot::Reader in) {
     policy::strategy_mark& mark = out.strategies.emplace_back();
     mark.key = {text(s.getNamespace()), text(s.getName())};
     mark.content = s.getContent();
+    if (s.getGiven() && !believable(s.getLastGivenNs()))
+      return malformed("a label went on in no machine's time");
     if (s.getGiven()) mark.last_given = from_ns(s.getLastGivenNs());
     const auto kinds = policy::strategies();
     const auto kind =

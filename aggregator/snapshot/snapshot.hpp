@@ -48,6 +48,7 @@ struct clocks {
 /// How old the snapshot is, by the boot time if that is the same, else by the wall clock; never negative.
 duration age_of(const snapshot& s, const clocks& now) noexcept;
 /// What brings the snapshot's instants to this process's boot time, so that ages go on: 0 within one boot.
+/// For a snapshot of a believable age (age_of()); the shift of an older one may be more than words can bear.
 duration shift_of(const snapshot& s, const clocks& now) noexcept;
 
 /// The bytes of a snapshot: Cap'n Proto, packed. Cost: some 20 ns a word.

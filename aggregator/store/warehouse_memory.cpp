@@ -23,7 +23,7 @@ sample load_sample(word_reader& from) {
   s.link_down = from.flag();
   s.sure = static_cast<certainty>(from.next(0, static_cast<std::int64_t>(certainty::unsure)));
   s.unknown_percent = static_cast<std::uint8_t>(from.next(0, 100));
-  s.spread = duration(from.next(0, std::int64_t{1} << 62));
+  s.spread = duration(from.next(0, word_reader::longest.count()));
   return s;
 }
 

@@ -3,7 +3,6 @@
 #include "common/clock.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,7 +16,10 @@ using words = std::vector<std::int64_t>;
 /// from then on.
 class word_reader {
  public:
-  /// `shift` brings instants of the snapshot to this process's boot time.
+  /// Some 36 years: sums and differences of such instants fit, and their shift too.
+  static constexpr duration longest{std::int64_t{1} << 60};
+
+  /// `shift` brings instants of the snapshot to this process's boot time; twice `longest` at most.
   explicit word_reader(std::span<const std::int64_t> all, duration shift = {}) noexcept
       : all_(all), shift_(shift) {}
 
@@ -39,20 +41,11 @@ class word_reader {
     return least;
   }
   bool flag() noexcept { return next(0, 1) != 0; }
-  /// An instant; the ends of time, which stand for "never", stay where they are.
-  instant time() noexcept {
-    const std::int64_t ns = next();
-    if (ns == std::numeric_limits<std::int64_t>::max() || ns == std::numeric_limits<std::int64_t>::min())
-      return from_ns(ns);
-    if (ns < -longest_ns || ns > longest_ns) {
-      ok_ = false;
-      return {};
-    }
-    return from_ns(ns) + shift_;
-  }
+  /// An instant, at most `longest` from the beginning of its boot.
+  instant time() noexcept { return from_ns(next(-longest.count(), longest.count())) + shift_; }
   /// An instant that was written in whole microseconds.
   std::int64_t time_us() noexcept {
-    return next(-longest_ns / 1000, longest_ns / 1000) + shift_.count() / 1000;
+    return next(-longest.count() / 1000, longest.count() / 1000) + shift_.count() / 1000;
   }
   /// The next `count` words, to be read by somebody else.
   word_reader part(std::int64_t count) noexcept {
@@ -66,9 +59,6 @@ class word_reader {
   }
 
  private:
-  /// Some 140 years: sums and differences of two such instants fit.
-  static constexpr std::int64_t longest_ns = std::int64_t{1} << 62;
-
   std::span<const std::int64_t> all_;
   duration shift_;
   std::size_t at_ = 0;

@@ -89,6 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto read = decode(std::as_bytes(rest));
     if (read.has_error()) return 0;
     const clocks now{"boot", from_ns(1'000'000'000'000), std::chrono::system_clock::time_point(1h)};
+    if (age_of(*read, now) > 1h) return 0;
     const duration shift = shift_of(*read, now);
     go_on_from(std::move(*read), shift);
     return 0;
