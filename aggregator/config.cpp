@@ -74,6 +74,17 @@ config_spec bind(settings& s) {
       "state", s.state,
       "file that is written every few seconds and read at the start, so that windows, `for`, clearBelow, "
       "maxNodes and coolDown go on through a restart (none: they begin again)");
+  spec.add("policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
+           "memory that policies may take at the fleet's size, MiB; what would take more is not in force");
+  spec.add("policy-columns", s.policy_columns, 1, 1'000'000,
+           "different metrics, windows and statistics that policies may read");
+  spec.add("policy-label-keys", s.policy_label_keys, 1, 1'000'000,
+           "keys of labels that policies may give to nodes");
+  spec.add("policy-evaluations", s.policy_evaluations, 1, 1'000'000,
+           "rules and points of windows that policies may have looked at in a second, millions");
+  spec.add("policy-percent", s.policy_percent, 1, 100, "what one policy may take of each of these, percent");
+  spec.add("namespace-percent", s.namespace_percent, 1, 100,
+           "what the policies of one namespace may take of each of these, percent");
   spec.add("decision-memory-mib", s.decision_memory_mib, 1, 4096, "memory for decision records, MiB");
   spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5),
            "at SIGTERM: how long everything is served on while /readyz fails, so that callers find another "

@@ -50,6 +50,13 @@ struct settings {
   std::int64_t decision_memory_mib = 32;
   std::string
       state;  ///< file that takes windows, `for`, places and cool-downs through a restart; empty: none
+  // What policies may take, in all; and of each of these one policy, and those of one namespace.
+  std::int64_t policy_memory_mib = 512;
+  std::int64_t policy_columns = 1'000;
+  std::int64_t policy_label_keys = 512;
+  std::int64_t policy_evaluations = 200;  ///< in a second, millions
+  std::int64_t policy_percent = 50;
+  std::int64_t namespace_percent = 75;
   duration policy_poll = std::chrono::seconds(1);
   duration drain = std::chrono::seconds(5);
   std::string log_level = "info";

@@ -343,12 +343,14 @@ ops::self_report faces_loop::impl::self() const {
        {power_warnings(power.outliers().named()), claim_warnings(ingest.contests),
         session_warnings(ingest.repeated_ends), registration_warnings(strange),
         score_warnings(extend.stats().last_beyond, boot_clock::now()),
-        id_warnings(ingest.ids_given, ingest.most_ids)})
+        id_warnings(ingest.ids_given, ingest.most_ids), policy::cost_warnings(ingest.costs)})
     std::ranges::move(cause, std::back_inserter(out.warnings));
   return out;
 }
 
-ops::policy_report faces_loop::impl::about_policies() const { return {ingest.problems, ingest.conditions}; }
+ops::policy_report faces_loop::impl::about_policies() const {
+  return {ingest.problems, ingest.conditions, ingest.costs};
+}
 
 // SIGTERM, SIGINT, SIGHUP: not ready, but served on until callers know (a scheduler that is refused places
 // pods without us); then no new connections, running requests end, then everything.

@@ -43,6 +43,12 @@ core_options core_options_of(const settings& s) {
   core_options out;
   out.limits.nodes = static_cast<std::size_t>(s.max_nodes);
   out.policies.label_namespaces = s.label_namespaces;
+  out.costs.memory_bytes = static_cast<std::uint64_t>(s.policy_memory_mib) << 20;
+  out.costs.columns = static_cast<std::uint64_t>(s.policy_columns);
+  out.costs.label_keys = static_cast<std::uint64_t>(s.policy_label_keys);
+  out.costs.evaluations = static_cast<std::uint64_t>(s.policy_evaluations) * 1'000'000;
+  out.costs.policy_percent = static_cast<unsigned>(s.policy_percent);
+  out.costs.namespace_percent = static_cast<unsigned>(s.namespace_percent);
   out.in_cluster = s.mode() == deployment_mode::in_cluster;
   return out;
 }
@@ -351,7 +357,8 @@ ingest_report ingest_loop::impl::report() const {
   out.columns = stock.columns_in_use();
   out.shapes = stock.kinds();
   out.strategies = inner.engine().status();
-  out.conditions = inner.engine().conditions();
+  out.conditions = inner.conditions();
+  out.costs = inner.costs();
   out.problems = known.problems;
   out.problems.insert(out.problems.end(), alias_problems.begin(), alias_problems.end());
   out.policies_taken = policies_taken;

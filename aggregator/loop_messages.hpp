@@ -4,6 +4,7 @@
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "aggregator/labels/messages.hpp"
+#include "aggregator/policy/cost/affordable.hpp"
 #include "aggregator/policy/engine/engine.hpp"
 #include "aggregator/policy/text/problem.hpp"
 #include "aggregator/state_file.hpp"
@@ -31,6 +32,7 @@ struct ingest_report {
   std::size_t ids_given = 0, most_ids = 0;  ///< of nodes; see store::warehouse
   std::vector<policy::strategy_status> strategies;
   std::vector<policy::condition> conditions;
+  policy::cost_report costs;
   std::vector<policy::problem> problems;  ///< of the policy files and the file of aliases, as last read
   /// How many calls of take_policies() this is after: what they gave has been judged.
   std::uint64_t policies_taken = 0;

@@ -112,6 +112,12 @@ void add_policies(collector& c, const own_numbers& n) {
   for (const policy::condition& held : n.ingest.conditions) ++conditions[policy::to_string(held.what)];
   for (const auto& [name, count] : conditions)
     c.add("binnacle_policy_conditions", count, {{"condition", std::string(name)}});
+  const policy::cost_report& costs = n.ingest.costs;
+  for (const policy::resource r : policy::all_resources) {
+    const metrics::label_set what{{"resource", std::string(policy::to_string(r))}};
+    c.add("binnacle_policy_cost", policy::amount_of(costs.all, r, costs.nodes), what);
+    c.add("binnacle_policy_cost_limit", costs.limits.of(r, policy::scope::all), what);
+  }
 }
 
 void add_kubernetes(collector& c, const cluster_report& k) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ostream>
+#include <set>
 
 namespace binnacle::cli {
 namespace {
@@ -62,6 +63,27 @@ void print_json(const connection& to, const terminal& on, const std::vector<told
   json::array all;
   for (const told& t : answers) all.push_back(json::object{{"aggregator", t.url}, {what, t.said.json}});
   print_lines(on, to_text(json::object{{"aggregators", all}}));
+}
+
+/// What keeps the policies of these decisions from doing all that their objects say, from the first replica
+/// that answers: a policy that is not in force refuses nobody, and the decision alone does not say why.
+void print_conditions(const connection& to, const std::vector<told_decision>& decisions, const terminal& on) {
+  std::set<std::string> policies;
+  for (const told_decision& d : decisions) {
+    const std::string name = text(d.record, "wantedPolicy");
+    if (!name.empty()) policies.insert(text(object(d.record, "pod"), "namespace") + "/" + name);
+  }
+  for (const std::string& url : to.aggregators) {
+    const auto c = policies.empty() ? std::nullopt : opened(url, to, on);
+    if (!c) continue;
+    const auto a = c->get("/api/v1/policies");
+    if (a.has_error()) continue;
+    for (const auto& condition : list(a->json, "conditions")) {
+      if (policies.contains(text(condition, "policy")))
+        on.out << "\npolicy " << on.with(colour::yellow, condition_words(condition)) << '\n';
+    }
+    return;
+  }
 }
 
 int outcome(const connection& to, const std::vector<told>& answers) {
@@ -160,6 +182,7 @@ int why_command(const connection& to, const why_arguments& what, const terminal&
     if (i > 0) on.out << '\n';
     on.out << render_decision(decisions[i], now_ms, on.with);
   }
+  print_conditions(to, decisions, on);
   return outcome(to, answers);  // a replica that is silent may have the newest
 }
 

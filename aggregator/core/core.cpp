@@ -89,7 +89,8 @@ core::core(core_options options, std::shared_ptr<const metrics::alias_table> nam
                },
                [this](std::vector<labels::node_wishes> wishes) {
                  yield_(faces_news(wishes_changed{std::move(wishes)}));
-               }}) {
+               }}),
+      affordable_(options_.costs) {
   store_.set_sink([this](store::column_id column, store::node_id node, const store::sample& value) {
     engine_.update(column, node, value, now_);
   });
@@ -144,18 +145,53 @@ void core::heard_of(store::node_update u) {
 }
 
 void core::policies(const policies_in_force& all, instant now) {
-  engine_.set_policies(all.policies, at(now));
-  if (all.complete) {
-    const bool none = engine_.table()->empty() && all.wrong.empty();
-    yield_(faces_news(policy::label_claims{engine_.label_keys(), all.wrong, none}));
-  }
+  at(now);
+  wanted_ = all;
+  put_in_force();
   settle();
+}
+
+/// Those that the fleet's size allows.
+void core::put_in_force() {
+  affordable_.choose(wanted_.policies, fleet(), *names_);
+  engine_.set_policies(affordable_.in_force(), now_);
+  say_too_costly();
+  if (!wanted_.complete) return;
+  std::set<std::string, std::less<>> wrong = wanted_.wrong;
+  for (const policy::too_costly& t : affordable_.refused()) wrong.insert(t.policy.name);
+  const bool none = engine_.table()->empty() && wrong.empty();
+  yield_(faces_news(policy::label_claims{engine_.label_keys(), std::move(wrong), none}));
+}
+
+void core::say_too_costly() {
+  const auto condition = [](const policy::policy_key& key, bool active, std::string message, bool reworded) {
+    return policy::condition{key,     policy::condition_kind::too_costly, {}, active, std::move(message),
+                             reworded};
+  };
+  const auto before = std::exchange(too_costly_, {});
+  for (const policy::too_costly& t : affordable_.refused()) {
+    too_costly_.emplace(t.policy, t.message);
+    const auto at = before.find(t.policy);
+    if (at != before.end() && at->second == t.message) continue;
+    yield_(condition(t.policy, true, t.message, at != before.end()));
+  }
+  for (const auto& [key, message] : before) {
+    if (!too_costly_.contains(key)) yield_(condition(key, false, {}, false));
+  }
+}
+
+std::vector<policy::condition> core::conditions() const {
+  std::vector<policy::condition> out = engine_.conditions();
+  for (const auto& [key, message] : too_costly_)
+    out.push_back({key, policy::condition_kind::too_costly, {}, true, message});
+  return out;
 }
 
 void core::aliases(std::shared_ptr<const metrics::alias_table> table, instant now) {
   store_.set_names(*table, at(now));
   names_ = table;
   yield_(faces_news(aliases_replaced{std::move(table)}));
+  if (!wanted_.policies.empty()) put_in_force();  // names may bring windows of their own
   settle();
 }
 
@@ -280,6 +316,7 @@ void core::forget_snapshot() {
 
 /// Passes on what the engine wished for during the event, now that the engine is done.
 void core::settle() {
+  if (affordable_.outdated(fleet())) put_in_force();
   router_.do_wishes(now_);
   if (std::exchange(interest_told_, store_.interest_version()) != store_.interest_version())
     yield_(interest_changed{store_.interest()});

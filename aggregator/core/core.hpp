@@ -3,12 +3,15 @@
 #include "aggregator/core/changes.hpp"
 #include "aggregator/core/recollection.hpp"
 #include "aggregator/labels/label_router.hpp"
+#include "aggregator/policy/cost/affordable.hpp"
 #include "aggregator/policy/engine/engine.hpp"
 #include "aggregator/snapshot/snapshot.hpp"
 #include "aggregator/store/warehouse.hpp"
 #include "common/error.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,11 +25,13 @@ struct core_options {
   store::warehouse_limits limits;
   /// Options of the engine. The core sets told_nodes_only itself.
   policy::engine_options policies;
+  /// What policies may take; those that would take more are not in force.
+  policy::cost_limits costs;
   /// True: nodes' labels are those of Node objects, and come by node_labels(). False: the core keeps them.
   bool in_cluster = false;
 };
 
-/// All policies that are in force from now on.
+/// All policies that are to be in force from now on, as far as they are affordable.
 struct policies_in_force {
   std::vector<policy::policy> policies;
   /// Names of policies that are wrong, whole or in part. Their labels stay on nodes although no policy in
@@ -120,12 +125,18 @@ class core {
 
   const store::warehouse& store() const noexcept { return store_; }
   const policy::engine& engine() const noexcept { return engine_; }
+  /// All that hold for policies: the engine's, and TooCostly.
+  std::vector<policy::condition> conditions() const;
+  policy::cost_report costs() const { return affordable_.report(); }
 
  private:
   class engine_side;
 
   instant at(instant now) noexcept { return now_ = std::max(now_, now); }
   void heard_of(store::node_update u);
+  void put_in_force();
+  void say_too_costly();
+  std::size_t fleet() const noexcept { return std::max(store_.node_count(), router_.objects()); }
   void settle();
   void announce_deadline();
   instant next_deadline() const;
@@ -141,6 +152,9 @@ class core {
   policy::engine engine_;
   labels::label_router router_;
   std::unique_ptr<recollection> recalled_;  // null: there is none, or no longer
+  policies_in_force wanted_;
+  policy::affordable affordable_;
+  std::map<policy::policy_key, std::string> too_costly_;  // as said: the messages of the conditions that hold
 };
 
 }  // namespace binnacle::aggregator

@@ -108,6 +108,8 @@ json::array conditions_of(const policy_facts& f, const json::object& present, wa
   conditions out(f, present, clock);
   if (f.errors > 0) {
     out.add("Ready", "False", f.in_force ? "PartlyInvalid" : "Invalid", f.first_error);
+  } else if (!f.too_costly.empty()) {
+    out.add("Ready", "False", "TooCostly", f.too_costly);
   } else if (!f.in_force) {
     out.add("Ready", "Unknown", "NotRead", "the policy is not read yet");
   } else if (!f.not_allowed.empty()) {
@@ -125,6 +127,7 @@ json::array conditions_of(const policy_facts& f, const json::object& present, wa
   const auto so = [&out](std::string_view type, const std::string& sentence) {
     out.add(type, sentence.empty() ? "False" : "True", sentence.empty() ? "None" : type, sentence);
   };
+  so("TooCostly", f.too_costly);
   so("Conflict", f.conflict);
   so("Held", f.held);
   so("Frozen", f.frozen);
@@ -134,6 +137,7 @@ json::array conditions_of(const policy_facts& f, const json::object& present, wa
 std::string sentence_of(const policy_facts& f) {
   if (f.errors > 0)
     return f.errors == 1 ? f.first_error : fmt::format("{} (and {} more)", f.first_error, f.errors - 1);
+  if (!f.too_costly.empty()) return f.too_costly;
   if (f.nodes == 0) return "no node has an agent yet";
   if (f.violating_nodes == 0) return f.unmeasured.empty() ? "no node violates the policy" : f.unmeasured;
   return fmt::format("{} of {} nodes {} the policy", f.violating_nodes, f.nodes,
@@ -164,6 +168,7 @@ policy_facts facts_of(const policy::policy_key& key, std::string_view object_nam
       case policy::condition_kind::held: add(out.held, c.message); break;
       case policy::condition_kind::frozen: add(out.frozen, c.message); break;
       case policy::condition_kind::metric_missing: add(out.unmeasured, c.message); break;
+      case policy::condition_kind::too_costly: add(out.too_costly, c.message); break;
     }
   }
   const auto at = nodes.policies().find(key);
@@ -227,7 +232,7 @@ std::vector<news> news_of(const json::object& wanted, const json::object& presen
   if (changed("Ready") && ready == "True")
     out.push_back({false, "PolicyAccepted", "Read", "the policy is in force"});
   if (changed("Ready") && ready == "False") out.push_back({true, "PolicyInvalid", "Read", message("Ready")});
-  for (const char* type : {"Conflict", "Held"}) {
+  for (const char* type : {"Conflict", "TooCostly", "Held"}) {
     if (changed(type) && condition_in(wanted, type) == "True")
       out.push_back({true, type, "Label", message(type)});
   }

@@ -29,8 +29,9 @@ struct policy_facts {
   std::string would_label;                   ///< a sentence, in a dry run that would label somebody
   std::vector<std::string_view> strategies;  ///< in force
   std::size_t errors = 0;
-  std::string first_error;                                      ///< with its place in the object
-  std::string not_allowed, conflict, held, frozen, unmeasured;  ///< sentences; empty: it is not so
+  std::string first_error;  ///< with its place in the object
+  std::string not_allowed, conflict, held, frozen, unmeasured,
+      too_costly;  ///< sentences; empty: it is not so
   std::size_t nodes = 0;
   std::size_t violating_nodes = 0;     ///< by any strategy
   std::vector<std::string> violating;  ///< the first hundred by name

@@ -41,6 +41,8 @@ class label_router {
   /// The Node object carries labels of ours. It then has places of maxNodes even if its agent is silent, so
   /// the store must not forget the node.
   bool keeps(const std::string& name) const;
+  /// Node objects that there are, as far as told.
+  std::size_t objects() const noexcept { return objects_.size(); }
   /// The store has forgotten these.
   void forgot(const std::vector<store::warehouse::gone_node>& gone, instant now);
   /// For a snapshot: the labels of which no Node object tells. Empty in a cluster.

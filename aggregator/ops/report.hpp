@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/policy/cost/affordable.hpp"
 #include "aggregator/policy/engine/events.hpp"
 #include "aggregator/policy/text/problem.hpp"
 #include "common/clock.hpp"
@@ -7,6 +8,7 @@
 #include "common/metrics/catalog.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -57,6 +59,7 @@ struct self_report {
 struct policy_report {
   std::vector<policy::problem> problems;
   std::vector<policy::condition> conditions;
+  std::optional<policy::cost_report> costs;  ///< none: not known
 };
 
 }  // namespace binnacle::ops

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -77,6 +79,25 @@ void write_conditions(json_writer& out, const std::vector<policy::condition>& co
     out.field("type", policy::to_string(c.what)).field("message", c.message).end_object();
   }
   out.end_array();
+}
+
+void write_cost(json_writer& out, const policy::cost& takes, std::size_t nodes) {
+  out.key("takes").begin_object();
+  for (const policy::resource r : policy::all_resources)
+    out.field(policy::to_string(r), policy::amount_of(takes, r, nodes));
+  out.end_object();
+}
+
+void write_budget(json_writer& out, const policy::cost_report& costs) {
+  out.key("budget").begin_object().field("nodes", costs.nodes);
+  for (const policy::resource r : policy::all_resources) {
+    out.key(policy::to_string(r)).begin_object();
+    out.field("taken", policy::amount_of(costs.all, r, costs.nodes));
+    out.field("limit", costs.limits.of(r, policy::scope::all));
+    out.field("namespaceLimit", costs.limits.of(r, policy::scope::name_space));
+    out.field("policyLimit", costs.limits.of(r, policy::scope::policy)).end_object();
+  }
+  out.end_object();
 }
 
 void write_listeners(json_writer& out, const std::vector<listener_report>& listeners) {
@@ -179,7 +200,7 @@ void write_policies(json_writer& out, const policy::view& nodes, const policy_re
 }
 
 void write_policy(json_writer& out, const store::view& nodes, const policy::published_policy& p,
-                  std::size_t most_nodes) {
+                  const std::optional<policy::cost_report>& costs, std::size_t most_nodes) {
   const bool dry_run = p.how == policy::mode::dry_run;
   std::vector<tally> verdicts(p.strategies.size());
   policy::label_lister carried(p.key.name, most_nodes), would(p.key.name, most_nodes);
@@ -224,6 +245,10 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
   };
   write_labels("labels", carried);
   if (dry_run) write_labels("wouldLabel", would);
+  if (costs) {
+    const auto at = std::ranges::find(costs->policies, p.key, &policy::cost_report::line::policy);
+    if (at != costs->policies.end()) write_cost(out, at->takes, costs->nodes);
+  }
   out.end_object();
 }
 
@@ -236,11 +261,12 @@ class policies_in_slices final : public http::slices {
   }
   bool step() override {
     if (at_ == policies_.size()) return false;
-    write_policy(out_, nodes_, *policies_[at_++], most_nodes_);
+    write_policy(out_, nodes_, *policies_[at_++], about_.costs, most_nodes_);
     return true;
   }
   http::response take() override {
     out_.end_array();
+    if (about_.costs) write_budget(out_, *about_.costs);
     write_conditions(out_, about_.conditions);
     write_problems(out_, about_.problems);
     out_.end_object();

@@ -34,6 +34,20 @@ std::int8_t window_exponent(statistic stat, std::int8_t exponent) noexcept {
   return static_cast<std::int8_t>(std::max(exponent - finer, -18));
 }
 
+const std::size_t mean_window::bytes_of_point = sizeof(mean_window::point);
+const std::size_t point_window::bytes_of_point = sizeof(point_window::point);
+
+window_cost cost_of_window(statistic stat, duration length, duration between_reads) noexcept {
+  constexpr std::size_t state = 400;  // warehouse::window_state, with what the allocator adds
+  constexpr std::int64_t spare = 10;  // points<>: those that are dropped late, and one at each end
+  const bool mean = stat == statistic::avg;
+  const std::int64_t most = mean ? mean_window::capacity : point_window::capacity;
+  const std::int64_t reads = length / std::max(between_reads, duration(1));
+  const auto points = static_cast<std::size_t>(std::min(reads, most));
+  const std::size_t each = mean ? mean_window::bytes_of_point : point_window::bytes_of_point;
+  return {state + (points + spare) * each, mean ? 1 : std::max<std::size_t>(points, 1)};
+}
+
 mean_window::mean_window(duration length, std::int8_t exponent, std::int8_t counter_exponent) noexcept
     : length_us_(std::max<std::int64_t>(microseconds(length), 1)),
       exponent_(exponent),

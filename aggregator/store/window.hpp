@@ -62,6 +62,7 @@ class points {
 class mean_window {
  public:
   static constexpr std::int64_t capacity = 32;
+  static const std::size_t bytes_of_point;
 
   /// `exponent` of the values, `counter_exponent` of the counters; the counter's difference per second is the
   /// value.
@@ -111,6 +112,7 @@ class mean_window {
 class point_window {
  public:
   static constexpr std::int64_t capacity = 256;
+  static const std::size_t bytes_of_point;
 
   point_window(duration length, statistic stat, std::int8_t exponent) noexcept;
 
@@ -143,6 +145,14 @@ class point_window {
   std::int8_t exponent_;
   points<point> points_;
 };
+
+/// What a window of one column costs at one node, at most.
+struct window_cost {
+  std::size_t bytes = 0;
+  std::size_t points_looked_at = 0;  ///< for each value that comes
+};
+/// `between_reads`: how often a value comes.
+window_cost cost_of_window(statistic stat, duration length, duration between_reads) noexcept;
 
 /// The exponent of a window's results for values of `exponent`.
 std::int8_t window_exponent(statistic stat, std::int8_t exponent) noexcept;

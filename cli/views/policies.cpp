@@ -1,5 +1,6 @@
 #include "cli/views/policies.hpp"
 
+#include "aggregator/policy/cost/limits.hpp"
 #include "cli/views/units.hpp"
 
 #include <fmt/format.h>
@@ -42,6 +43,31 @@ void render_strategy(std::string& out, const json::value& s, const paint& with) 
   group("frozen", colour::yellow);
 }
 
+std::string amount(const json::value& of, std::string_view key, policy::resource r) {
+  return policy::amount_text(r, static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer(of, key))));
+}
+
+/// "1.2 MiB, 3 columns, 1 label key, 4000 evaluations a second".
+std::string amounts(const json::value& takes) {
+  std::string out;
+  for (const policy::resource r : policy::all_resources) {
+    if (!out.empty()) out += ", ";
+    out += amount(takes, policy::to_string(r), r);
+  }
+  return out;
+}
+
+/// What all policies take, and what they, those of a namespace and a single one may.
+std::string budget_line(const json::value& budget) {
+  std::string out = fmt::format("at {} nodes all policies take", integer(budget, "nodes"));
+  for (const policy::resource r : policy::all_resources) {
+    const json::value of = object(budget, policy::to_string(r));
+    out += fmt::format("\n  {} of {} (a namespace {}, a policy {})", amount(of, "taken", r),
+                       amount(of, "limit", r), amount(of, "namespaceLimit", r), amount(of, "policyLimit", r));
+  }
+  return out;
+}
+
 }  // namespace
 
 bool has_errors(const json::value& policies) {
@@ -61,9 +87,12 @@ std::string render_policies(const json::value& policies, const paint& with) {
     for (const auto& l : list(p, "wouldLabel"))
       out += fmt::format("  {} {}\n", with(colour::yellow, fmt::format("would label {}:", text(l, "label"))),
                          names_of(l));
+    if (const json::value* takes = member(p, "takes"))
+      out += "  " + with(colour::dim, "takes " + amounts(*takes)) + '\n';
     if (list(p, "strategies").empty()) out += with(colour::yellow, "  no strategy of it is in force") + '\n';
   }
   if (out.empty()) out = "no policy is in force\n";
+  if (const json::value* budget = member(policies, "budget")) out += budget_line(*budget) + '\n';
   for (const auto& c : list(policies, "conditions")) {
     const std::string strategy = text(c, "strategy");
     out += fmt::format("{} {}{}{}: {}\n", with(colour::yellow, text(c, "type")), text(c, "policy"),

@@ -12,6 +12,7 @@ inline constexpr std::string_view aggregator_verb[] = {"verb"};
 inline constexpr std::string_view aggregator_verb_outcome[] = {"verb", "outcome"};
 inline constexpr std::string_view aggregator_outcome[] = {"outcome"};
 inline constexpr std::string_view aggregator_condition[] = {"condition"};
+inline constexpr std::string_view aggregator_resource[] = {"resource"};
 inline constexpr std::string_view aggregator_verdict[] = {"verdict"};
 inline constexpr std::string_view aggregator_policy[] = {"namespace", "policy"};
 inline constexpr std::string_view aggregator_policy_strategy[] = {"namespace", "policy", "strategy"};
@@ -162,8 +163,20 @@ inline constexpr family aggregator[] = {
      .unit = "",
      .help =
          "Conditions that hold for policies now, by condition: Conflict, NotAllowed (the namespace may not "
-         "label nodes), Held, Frozen, MetricMissing.",
+         "label nodes), Held, Frozen, MetricMissing, TooCostly (it would take more than policies may).",
      .labels = aggregator_condition,
+     .source = "aggregator"},
+    {.name = "binnacle_policy_cost",
+     .unit = "",
+     .help = "What the policies in force take at the fleet's size, by resource: memory (bytes), columns, "
+             "labelKeys, "
+             "evaluations (a second).",
+     .labels = aggregator_resource,
+     .source = "aggregator"},
+    {.name = "binnacle_policy_cost_limit",
+     .unit = "",
+     .help = "What they may take; a policy that would take more is not in force.",
+     .labels = aggregator_resource,
      .source = "aggregator"},
     {.name = "binnacle_node_patches_total",
      .unit = "",

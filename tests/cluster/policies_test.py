@@ -141,6 +141,30 @@ class Policies(unittest.TestCase):
         time.sleep(8)
         self.assertEqual(version, json.loads(PLANE.kubectl("get", "tasp", "power-policy", "-o", "json"))["metadata"]["resourceVersion"])
 
+    def test_a_policy_that_would_cost_too_much_is_not_taken_and_its_last_good_version_stays(self):
+        self.begin()
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.until_passing(["cool"])
+        self.trial.wait_for("the policy in force", lambda: self.ready() == ("True", "InForce"), 45)
+        rules = [dict(hot(50)["rules"][0], labels=[f"key-{r}-{n}=hot" for n in range(64)]) for r in range(64)]
+        self.apply(policy({"dontschedule": hot(60), "labeling": {"rules": rules}}))
+        self.trial.wait_for("the refusal", lambda: self.ready() == ("False", "TooCostly"), 30)
+        message = "the policy would take 4096 label keys, and one may take 256 label keys; its last good version stays in force"
+        self.assertTrue(self.object_status()["message"].startswith(message), self.object_status()["message"])
+        self.assertEqual(self.passing(), ["cool"])
+        self.assertIn('"type":"TooCostly"', self.policies_text())
+        self.assertIn('binnacle_policy_conditions{condition="TooCostly"} 1', self.trial.ask("ops", "/metrics")[1])
+        labelled = [n["metadata"]["name"] for n in json.loads(PLANE.kubectl("get", "nodes", "-o", "json"))["items"]
+                    if any(k.startswith("telemetry.aware.scheduling.") for k in n["metadata"]["labels"])]
+        self.assertEqual(labelled, [])
+        # Killed, it reads the object again, and is none the worse for it.
+        self.trial.end("aggregator", signal.SIGKILL)
+        self.trial.start_aggregator("--kube-config", PLANE.kubeconfig)
+        self.trial.wait_for("the refusal after the kill", lambda: "no version of it is in force" in self.policies_text(), 30)
+        self.apply(policy({"dontschedule": hot(110)}))
+        self.until_passing(["cool"])
+        self.trial.wait_for("the policy in force again", lambda: self.ready() == ("True", "InForce"), 45)
+
     def test_the_extender_answers_while_the_api_server_is_gone_and_catches_up_after(self):
         self.begin()
         self.apply(policy({"dontschedule": hot(110)}))

@@ -20,6 +20,10 @@ void policy_objects::changed(const object_key& key, const json::object& given) {
   json::object metadata;
   metadata["name"] = key.name;
   metadata["namespace"] = key.name_space;
+  if (const json::object* meta = object_in(given, "metadata")) {
+    if (const auto created = text_in(*meta, "creationTimestamp"); !created.empty())
+      metadata["creationTimestamp"] = created;
+  }
   json::object out;
   // Items of a list do not carry these two.
   out["apiVersion"] = "telemetry.intel.com/v1alpha1";

@@ -19,6 +19,7 @@ std::string_view to_string(condition_kind k) noexcept {
     case condition_kind::held: return "Held";
     case condition_kind::frozen: return "Frozen";
     case condition_kind::metric_missing: return "MetricMissing";
+    case condition_kind::too_costly: return "TooCostly";
   }
   return "?";
 }

@@ -35,6 +35,7 @@ enum class condition_kind : std::uint8_t {
   held,            ///< maxNodes or coolDown keeps violating nodes waiting for their label
   frozen,          ///< data is missing at some nodes; their labels stay
   metric_missing,  ///< no node has a value of a rule's metric
+  too_costly,      ///< the policy, or its newest version, is not in force: it would take too much
 };
 std::string_view to_string(condition_kind k) noexcept;  ///< "Conflict", "NotAllowed"…
 

@@ -86,6 +86,14 @@ class manifest_reader {
     for (std::size_t i = 0; i < items->size() && objects_ <= most_objects; ++i) object((*items)[i], false);
   }
 
+  /// What the API server wrote; a file that has it from there says nothing by it that could be wrong.
+  static std::string created(yaml_map& fields) {
+    const auto metadata = fields.get("metadata");
+    if (!metadata || !metadata->is_map()) return {};
+    const auto given = yaml_map(*metadata).get("creationTimestamp");
+    return given && given->is_scalar() ? given->text("a time").value_or("") : std::string();
+  }
+
   /// The identity. Nothing if there is none.
   std::optional<policy_key> key_of(yaml_map& fields) {
     const auto metadata = fields.get("metadata");
@@ -154,6 +162,7 @@ class manifest_reader {
     }
     parsed_policy p;
     p.value.key = *key;
+    p.value.created = created(fields);
     p.line = v.line();
     const std::size_t errors = found_.errors();
     if (version != our_group) {

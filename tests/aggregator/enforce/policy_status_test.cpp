@@ -128,6 +128,13 @@ TEST_SUITE("aggregator/enforce/policy_status") {
     CHECK(enforce::condition_in(s, "Held") == "True");
     CHECK(enforce::condition_in(s, "Frozen") == "False");
     CHECK(enforce::condition_in(s, "Conflict") == "False");
+    h.conditions = {{power, policy::condition_kind::too_costly, std::nullopt, true, "it would take 4 GiB"}};
+    s = h.status();
+    CHECK(enforce::condition_in(s, "TooCostly") == "True");
+    CHECK(enforce::condition_in(s, "Ready") == "False");
+    CHECK(s.at("message") == "it would take 4 GiB");
+    CHECK_MESSAGE(s.at("violatingNodes") == 2, "the last good version judges");
+    CHECK(enforce::news_of(s, {}).back().reason == "TooCostly");
     h.conditions = {{power, policy::condition_kind::not_allowed, std::nullopt, true, "ops may not label"}};
     CHECK(enforce::condition_in(h.status(), "Ready") == "False");
   }

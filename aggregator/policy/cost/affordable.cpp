@@ -1,0 +1,161 @@
+#include "aggregator/policy/cost/affordable.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace binnacle::policy {
+namespace {
+
+std::string_view setting_of(resource r) {
+  switch (r) {
+    case resource::memory: return "policy-memory-mib, and the memory that the aggregator may have";
+    case resource::columns: return "policy-columns";
+    case resource::label_keys: return "policy-label-keys";
+    case resource::evaluations: return "policy-evaluations";
+  }
+  return {};
+}
+
+std::string_view remedy(resource r) {
+  switch (r) {
+    case resource::memory:
+      return "give rules the same window and statistic where they may have, avg instead of another "
+             "statistic, "
+             "or fewer labels";
+    case resource::columns: return "use fewer different metrics, windows and statistics";
+    case resource::label_keys: return "give one key with different values instead of several keys";
+    case resource::evaluations:
+      return "give the strategy fewer rules, or avg instead of another statistic, whose points need not be "
+             "looked at each time";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> cost_warnings(const cost_report& costs) {
+  std::vector<std::string> out;
+  for (const resource r : all_resources) {
+    const std::uint64_t taken = amount_of(costs.all, r, costs.nodes), most = costs.limits.of(r, scope::all);
+    if (taken < most - most / 10) continue;
+    out.push_back(fmt::format(
+        "policies take {} and may take {}: what is more is not in force; remove some, or raise {}",
+        amount_text(r, taken), amount_text(r, most), setting_of(r)));
+  }
+  return out;
+}
+
+void affordable::choose(const std::vector<policy>& wanted, std::size_t nodes,
+                        const metrics::alias_table& names) {
+  all_ = {};
+  namespaces_.clear();
+  refused_.clear();
+  chosen_for_ = nodes;
+
+  std::vector<std::shared_ptr<const version>> by_age;
+  by_age.reserve(wanted.size());
+  for (const policy& p : wanted) by_age.push_back(std::make_shared<version>(version{p, price(p, names)}));
+  std::ranges::sort(by_age, [](const auto& a, const auto& b) {
+    return std::tie(a->text.created, a->text.key) < std::tie(b->text.created, b->text.key);
+  });
+
+  // First what is in force, then what would take its place or come beside it.
+  const auto before = std::exchange(in_force_, {});
+  for (const auto& w : by_age) {
+    const auto at = before.find(w->text.key);
+    if (at == before.end()) continue;
+    // Names may have another meaning by now.
+    const version last{at->second->text, price(at->second->text, names)};
+    const auto kept = last.text == w->text ? w : std::make_shared<const version>(last);
+    if (!try_add(*kept)) in_force_[w->text.key] = kept;
+  }
+  for (const auto& w : by_age) {
+    const auto at = in_force_.find(w->text.key);
+    const auto last = at == in_force_.end() ? nullptr : at->second;
+    if (last && last->text == w->text) continue;
+    if (last) remove(*last);
+    const auto why = try_add(*w);
+    if (!why) {
+      in_force_[w->text.key] = w;
+      continue;
+    }
+    if (last) add(*last);
+    refused_.push_back({w->text.key, last != nullptr, sentence(*w, *why, last != nullptr)});
+  }
+
+  holds_up_to_ = limits_.most_nodes(all_.total(), scope::all);
+  for (const auto& [name_space, sum] : namespaces_)
+    holds_up_to_ = std::min(holds_up_to_, limits_.most_nodes(sum.total(), scope::name_space));
+  for (const auto& [key, v] : in_force_)
+    holds_up_to_ = std::min(holds_up_to_, limits_.most_nodes(v->takes.total(), scope::policy));
+}
+
+/// None: it is added.
+std::optional<affordable::excess> affordable::try_add(const version& v) {
+  const auto over = [this](const cost& c, scope whose) -> std::optional<excess> {
+    const auto what = limits_.exceeded(c, whose, chosen_for_);
+    return what ? std::optional(excess{whose, *what, amount_of(c, *what, chosen_for_)}) : std::nullopt;
+  };
+  if (const auto alone = over(v.takes.total(), scope::policy)) return alone;
+  add(v);
+  auto why = over(namespaces_[v.text.key.name_space].total(), scope::name_space);
+  if (!why) why = over(all_.total(), scope::all);
+  if (why) remove(v);
+  return why;
+}
+
+void affordable::add(const version& v) {
+  all_.add(v.takes);
+  namespaces_[v.text.key.name_space].add(v.takes);
+}
+
+void affordable::remove(const version& v) {
+  all_.remove(v.takes);
+  namespaces_[v.text.key.name_space].remove(v.takes);
+}
+
+std::string affordable::sentence(const version& v, const excess& why, bool stays) const {
+  const bool grows = why.what == resource::memory || why.what == resource::evaluations;
+  const std::string at = grows ? fmt::format(" at {} nodes", chosen_for_) : std::string();
+  const std::string takes = amount_text(why.what, amount_of(v.takes.total(), why.what, chosen_for_));
+  const std::string most = amount_text(why.what, limits_.of(why.what, why.whose));
+  std::string out;
+  switch (why.whose) {
+    case scope::policy:
+      out = fmt::format("the policy would take {}{}, and one may take {}", takes, at, most);
+      break;
+    case scope::name_space:
+      out = fmt::format(
+          "the policy would take {}{}; the policies of namespace {} would then take {}, and may "
+          "take {}",
+          takes, at, v.text.key.name_space, amount_text(why.what, why.amount), most);
+      break;
+    case scope::all:
+      out = fmt::format("the policy would take {}{}; all policies would then take {}, and may take {}", takes,
+                        at, amount_text(why.what, why.amount), most);
+      break;
+  }
+  out += stays ? "; its last good version stays in force" : "; no version of it is in force";
+  return fmt::format("{}: {}", out, remedy(why.what));
+}
+
+std::vector<policy> affordable::in_force() const {
+  std::vector<policy> out;
+  out.reserve(in_force_.size());
+  for (const auto& [key, v] : in_force_) out.push_back(v->text);
+  return out;
+}
+
+cost_report affordable::report() const {
+  cost_report out;
+  out.nodes = chosen_for_;
+  out.limits = limits_;
+  for (const auto& [key, v] : in_force_) out.policies.push_back({key, v->takes.total()});
+  out.all = all_.total();
+  return out;
+}
+
+}  // namespace binnacle::policy

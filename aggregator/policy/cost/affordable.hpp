@@ -1,0 +1,85 @@
+#pragma once
+
+#include "aggregator/policy/cost/limits.hpp"
+#include "aggregator/policy/policy.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace binnacle::policy {
+
+/// A policy of which another version, or none, is in force because it would take too much.
+struct too_costly {
+  policy_key policy;
+  bool last_version_stays = false;  ///< the one that was in force before it was edited
+  std::string message;              ///< a sentence: the figures, what stays, and what would be cheaper
+};
+
+/// What the policies in force take, and what they may.
+struct cost_report {
+  struct line {
+    policy_key policy;
+    cost takes;
+  };
+  std::size_t nodes = 0;  ///< for which memory and evaluations are computed
+  cost_limits limits;
+  std::vector<line> policies;
+  cost all;
+};
+
+/// Sentences for a person, from nine tenths of a limit on.
+std::vector<std::string> cost_warnings(const cost_report& costs);
+
+/// Which policies are in force, of those that are wanted: as many as the limits allow, at the fleet's size.
+/// What is in force goes before what is new, and an older object before a younger one (policy::created, then
+/// by key), so that every replica comes to the same, also after a restart. Pure.
+///
+/// When the fleet outgrows the limits, the youngest policies go out of force: a process that is killed for
+/// its memory judges nothing at all.
+class affordable {
+ public:
+  explicit affordable(cost_limits limits) : limits_(limits) {}
+
+  /// Chooses anew. `wanted` has each key once.
+  void choose(const std::vector<policy>& wanted, std::size_t nodes, const metrics::alias_table& names);
+  /// Whether a fleet of another size could change the choice: it has outgrown a limit, or shrunk so far that
+  /// what was too much may fit again (a tenth, so that nothing goes to and fro).
+  bool outdated(std::size_t nodes) const noexcept {
+    return nodes > holds_up_to_ || (!refused_.empty() && nodes < chosen_for_ - chosen_for_ / 10);
+  }
+
+  /// By key.
+  std::vector<policy> in_force() const;
+  const std::vector<too_costly>& refused() const noexcept { return refused_; }
+  cost_report report() const;
+
+ private:
+  struct version {
+    policy text;
+    priced takes;
+  };
+  struct excess {
+    scope whose;
+    resource what;
+    std::uint64_t amount;
+  };
+  std::optional<excess> try_add(const version& v);
+  void add(const version& v);
+  void remove(const version& v);
+  std::string sentence(const version& v, const excess& why, bool stays) const;
+
+  cost_limits limits_;
+  std::map<policy_key, std::shared_ptr<const version>> in_force_;
+  std::vector<too_costly> refused_;
+  bill all_;
+  std::map<std::string, bill> namespaces_;
+  std::size_t chosen_for_ = 0;
+  std::size_t holds_up_to_ = std::numeric_limits<std::size_t>::max();
+};
+
+}  // namespace binnacle::policy

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "aggregator/policy/policy.hpp"
+#include "common/metrics/alias_table.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+/// What a policy takes of the aggregator, computed from its text before it is in force. Pure.
+namespace binnacle::policy {
+
+/// Upper bounds. What grows with the fleet is for one node.
+struct cost {
+  std::uint64_t columns = 0;     ///< different pairs of a metric and a window with its statistic
+  std::uint64_t label_keys = 0;  ///< that may be given to nodes
+  std::uint64_t node_bytes = 0;  ///< memory: columns, the points of windows, states of rules, labels
+  /// In a second: rules compared, and points of windows looked at, when each value comes as often as agents
+  /// are asked for it.
+  std::uint64_t node_evaluations = 0;
+
+  cost& operator+=(const cost& other) noexcept;
+  cost& operator-=(const cost& other) noexcept;
+  friend bool operator==(const cost&, const cost&) = default;
+};
+
+/// A policy's cost with what it may share with others told apart: a column that two policies read is there
+/// once.
+struct priced {
+  std::map<store::column_spec, cost> columns;
+  cost own;  ///< of its rules and labels
+
+  cost total() const noexcept;
+};
+
+/// `names`: the old names that are in force; some have a window of their own.
+priced price(const policy& p, const metrics::alias_table& names);
+
+/// The sum of several policies' costs, with each column counted once.
+class bill {
+ public:
+  void add(const priced& p);
+  /// Of a policy that was added.
+  void remove(const priced& p);
+  const cost& total() const noexcept { return total_; }
+
+ private:
+  std::map<store::column_spec, std::size_t> users_;
+  cost total_;
+};
+
+}  // namespace binnacle::policy

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "aggregator/policy/cost/cost.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// What policies may take of the aggregator, and how that stands to what they take.
+namespace binnacle::policy {
+
+/// What is limited.
+enum class resource : std::uint8_t { memory, columns, label_keys, evaluations };
+inline constexpr std::array all_resources{resource::memory, resource::columns, resource::label_keys,
+                                          resource::evaluations};
+std::string_view to_string(resource r) noexcept;  ///< "memory", "columns", "labelKeys", "evaluations"
+
+/// How much of it that is at `nodes` nodes: bytes, columns, keys, evaluations a second.
+std::uint64_t amount_of(const cost& c, resource r, std::size_t nodes) noexcept;
+/// "2.1 GiB", "193 columns", "1 label key", "12.5 million evaluations a second".
+std::string amount_text(resource r, std::uint64_t amount);
+
+/// Of whom a limit is.
+enum class scope : std::uint8_t { policy, name_space, all };
+
+struct cost_limits {
+  std::uint64_t memory_bytes = 512ull << 20;
+  std::uint64_t columns = 1'000;
+  std::uint64_t label_keys = 512;
+  std::uint64_t evaluations = 200'000'000;  ///< in a second
+  /// Of each of these.
+  unsigned policy_percent = 50, namespace_percent = 75;
+
+  std::uint64_t of(resource r, scope whose) const noexcept;
+  /// The first resource of which `c` takes more.
+  std::optional<resource> exceeded(const cost& c, scope whose, std::size_t nodes) const noexcept;
+  /// The largest fleet at which `c` is within the limits; the largest number there is if none matters.
+  std::size_t most_nodes(const cost& c, scope whose) const noexcept;
+};
+
+}  // namespace binnacle::policy

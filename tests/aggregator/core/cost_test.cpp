@@ -1,0 +1,240 @@
+#include "aggregator/core/core.hpp"
+#include "aggregator/policy/text/policy_set.hpp"
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <malloc.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace core_cost_test {
+namespace {
+
+using namespace binnacle;
+using namespace binnacle::aggregator;
+using namespace std::chrono_literals;
+
+/// A TASPolicy named `name` with these strategies.
+std::string manifest(const std::string& name, const std::string& strategies) {
+  return fmt::format(
+      "apiVersion: telemetry.intel.com/v1alpha1\nkind: TASPolicy\nmetadata: {{name: {}}}\n"
+      "spec: {{strategies: {{{}}}}}\n",
+      name, strategies);
+}
+
+const std::string modest = "dontschedule: {rules: [{metricname: temp, operator: GreaterThan, target: 80}]}";
+
+/// 64 rules in each of three strategies, each with a window of another length.
+std::string many_windows() {
+  std::string out;
+  int seconds = 300;
+  for (const char* kind : {"dontschedule", "deschedule", "labeling"}) {
+    out += fmt::format("{}{}: {{rules: [", out.empty() ? "" : ", ", kind);
+    for (int i = 0; i < 64; ++i)
+      out += fmt::format(
+          "{}{{metricname: temp, operator: GreaterThan, target: 80, window: {}s, statistic: p95{}}}",
+          i == 0 ? "" : ", ", ++seconds, std::string_view(kind) == "labeling" ? ", labels: [\"a=b\"]" : "");
+    out += "]}";
+  }
+  return out;
+}
+
+/// 64 rules of 64 labels.
+std::string many_labels() {
+  std::string out = "labeling: {rules: [";
+  for (int r = 0; r < 64; ++r) {
+    out +=
+        fmt::format("{}{{metricname: temp, operator: GreaterThan, target: 80, labels: [", r == 0 ? "" : ", ");
+    for (int l = 0; l < 64; ++l) out += fmt::format("{}\"key-{}-{}=hot\"", l == 0 ? "" : ", ", r, l);
+    out += "]}";
+  }
+  return out + "]}";
+}
+
+struct house {
+  explicit house(bool in_cluster = false)
+      : whole({.limits = {.nodes = 10'000}, .in_cluster = in_cluster},
+              std::make_shared<metrics::alias_table>(), [this](change c) {
+                if (const auto* said = std::get_if<policy::condition>(&c)) conditions.push_back(*said);
+                const auto* news = std::get_if<faces_news>(&c);
+                if (news == nullptr) return;
+                if (const auto* claimed = std::get_if<policy::label_claims>(news)) claims = *claimed;
+              }) {
+    announced = store::catalog_builder().group("os").series("temp");
+  }
+  void policy(const std::string& name, const std::string& strategies) {
+    texts.put(name, manifest(name, strategies));
+    give();
+  }
+  void remove(const std::string& name) {
+    texts.remove(name);
+    give();
+  }
+  void give() {
+    REQUIRE(texts.problems().empty());
+    whole.policies({texts.policies(), texts.wrong_ones(), true}, now += 1s);
+  }
+  void nodes(std::size_t count) {
+    while (ids.size() < count) {
+      const auto id = whole.node(fmt::format("n{}", ids.size()));
+      REQUIRE(id.has_value());
+      whole.connected(*id, "1.0", "10.0.0.1", now);
+      REQUIRE(whole.catalogue(*id, announced, now).has_value());
+      ids.push_back(*id);
+    }
+  }
+  void values(std::int64_t temp) {
+    now += 1s;
+    for (const auto id : ids)
+      REQUIRE(whole.batch(id, store::batch_at(announced, now, {{0, temp}}), 0s, now).has_value());
+    whole.tick(now);
+  }
+  /// What is said of it, if it is too costly.
+  std::optional<std::string> too_costly(const std::string& name) const {
+    for (const policy::condition& c : whole.conditions()) {
+      if (c.policy.name == name && c.what == policy::condition_kind::too_costly) return c.message;
+    }
+    return std::nullopt;
+  }
+  bool in_force(const std::string& name) const { return whole.engine().table()->contains({"default", name}); }
+
+  std::vector<policy::condition> conditions;
+  policy::label_claims claims;
+  policy::policy_set texts;
+  std::vector<store::node_id> ids;
+  wire::catalog announced;
+  instant now = store::at_s(1000);
+  core whole;
+};
+
+TEST_SUITE("aggregator/core/cost") {
+  TEST_CASE("192 windows of 192 lengths at 5,000 nodes are not taken, and everybody else's policy stays") {
+    house h;
+    h.policy("modest", modest);
+    h.nodes(5'000);
+    h.policy("greedy", many_windows());
+    CHECK(h.in_force("modest"));
+    CHECK_FALSE(h.in_force("greedy"));
+    CHECK(h.whole.store().columns_in_use() == 1);
+    const auto why = h.too_costly("greedy");
+    REQUIRE(why);
+    CHECK_MESSAGE(why->find(" GiB at 5000 nodes, and one may take 256.0 MiB") != std::string::npos, *why);
+    CHECK(h.conditions.back().active);
+    CHECK_FALSE(h.too_costly("modest"));
+    h.remove("greedy");
+    CHECK_FALSE(h.too_costly("greedy"));
+    CHECK_FALSE(h.conditions.back().active);
+  }
+
+  TEST_CASE("4,096 label keys are not taken, and no label of theirs is wished for or taken for garbage") {
+    house h(true);
+    h.nodes(5'000);
+    h.policy("greedy", many_labels());
+    CHECK_FALSE(h.in_force("greedy"));
+    CHECK(h.whole.engine().label_keys().empty());
+    REQUIRE(h.too_costly("greedy"));
+    CHECK(h.claims.unread.contains("greedy"));
+    CHECK_FALSE(h.claims.no_policies);
+    house small;
+    small.nodes(3);
+    small.policy("greedy", many_labels());
+    REQUIRE(small.too_costly("greedy"));
+    CHECK_MESSAGE(small.too_costly("greedy")->starts_with(
+                      "the policy would take 4096 label keys, and one may take 256 label keys;"),
+                  *small.too_costly("greedy"));
+  }
+
+  TEST_CASE("after a kill the attack's object is read before any node is there, and goes as the nodes come") {
+    house h;
+    h.policy("greedy", many_windows());
+    h.policy("modest", modest);
+    CHECK_MESSAGE(h.in_force("greedy"), "without a node it costs nothing");
+    h.nodes(5'000);
+    CHECK_FALSE(h.in_force("greedy"));
+    CHECK(h.in_force("modest"));
+    CHECK(h.whole.store().columns_in_use() == 1);
+    CHECK(h.too_costly("greedy"));
+  }
+
+  TEST_CASE("Node objects count before their agents come") {
+    house h(true);
+    h.policy("greedy", many_windows());
+    std::vector<labels::node_labels> objects;
+    for (int i = 0; i < 5'000; ++i) objects.push_back({fmt::format("n{}", i), labels::label_map{}});
+    h.whole.node_labels(objects, h.now);
+    CHECK_FALSE(h.in_force("greedy"));
+  }
+
+  TEST_CASE("an edit that costs too much leaves the last good version judging") {
+    house h;
+    h.nodes(5'000);
+    h.policy("power", modest);
+    h.policy("power", many_windows());
+    REQUIRE(h.too_costly("power"));
+    CHECK(h.too_costly("power")->find("its last good version stays in force") != std::string::npos);
+    REQUIRE(h.in_force("power"));
+    h.values(90);
+    const auto* strategy =
+        h.whole.engine().table()->begin()->second->find(policy::strategy_kind::dontschedule);
+    REQUIRE(strategy != nullptr);
+    CHECK(strategy->rules.size() == 1);
+    CHECK(strategy->verdicts->load(h.ids[0]).what == policy::state::violating);
+    h.policy("power", modest);
+    CHECK_FALSE(h.too_costly("power"));
+  }
+
+  TEST_CASE("aliases that bring windows are counted when they come") {
+    house h;
+    h.nodes(5'000);
+    std::string rules;
+    for (int i = 0; i < 40; ++i)
+      rules +=
+          fmt::format("{}{{metricname: mean_{}, operator: GreaterThan, target: 80}}", i == 0 ? "" : ", ", i);
+    h.policy("old-names", "dontschedule: {rules: [" + rules + "]}");
+    CHECK(h.in_force("old-names"));
+    auto names = std::make_shared<metrics::alias_table>();
+    std::vector<std::string> texts;
+    for (int i = 0; i < 40; ++i) texts.push_back(fmt::format("mean_{}", i));
+    for (int i = 0; i < 40; ++i)
+      names->add({.name = texts[static_cast<std::size_t>(i)],
+                  .family = "temp",
+                  .window = std::chrono::seconds(600)});
+    h.whole.aliases(names, h.now);
+    CHECK_MESSAGE(h.too_costly("old-names"), "40 windows of 2 KB at 5,000 nodes");
+  }
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  TEST_CASE("what a policy is said to cost is what the core takes for it, and not three times as much") {
+    house h;
+    h.nodes(200);
+    h.values(50);
+    const auto taken = [] {
+      const struct mallinfo2 now = ::mallinfo2();
+      return now.uordblks + now.hblkhd;
+    };
+    const std::size_t before = taken();
+    std::string rules;
+    for (int i = 0; i < 8; ++i)
+      rules +=
+          fmt::format("{}{{metricname: temp, operator: GreaterThan, target: 80, window: {}s, statistic: {}}}",
+                      i == 0 ? "" : ", ", 300 + i, i % 2 == 0 ? "p95" : "avg");
+    h.policy("windows", "dontschedule: {rules: [" + rules + "]}");
+    for (int i = 0; i < 320; ++i) h.values(50 + i % 7);
+    const std::size_t grown = taken() - before;
+    const policy::cost_report costs = h.whole.costs();
+    const auto said = policy::amount_of(costs.all, policy::resource::memory, 200);
+    CAPTURE(grown);
+    CAPTURE(said);
+    // Arrays of columns hold 1,024 nodes at least.
+    CHECK(grown < said + 8 * 1024 * 64);
+    CHECK(said < 3 * grown);
+  }
+#endif
+}
+
+}  // namespace
+}  // namespace core_cost_test
