@@ -10,6 +10,7 @@
 #include "aggregator/kube/objects/follow.hpp"
 #include "aggregator/kube/objects/policy_objects.hpp"
 #include "aggregator/kube/refusal.hpp"
+#include "aggregator/kube/reviews/policy_writers.hpp"
 #include "aggregator/labels/node_label_sync.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
@@ -30,6 +31,7 @@ using async::within;
 
 constexpr auto look_at_statuses = std::chrono::seconds(1);
 constexpr duration first_status = std::chrono::seconds(10);  // after the start: agents come, values arrive
+constexpr duration look_at_writers = std::chrono::minutes(10);
 constexpr std::size_t statuses_a_look = 50;  // a thousand policies must not hold up the extender
 
 result<kube::access> access_of(const settings& s) {
@@ -71,6 +73,7 @@ struct cluster::impl {
   void count_pods(extender::placements& placed);
   void look_at_lease();
   task<void> keep_statuses(sources from);
+  task<void> keep_looking_at_writers();
   task<void> look_at_status(kube::object_key key, sources from,
                             const labels::node_label_sync::foreign_labels& foreign);
   task<void> write_status(kube::object_key key, boost::json::object wanted, enforce::urgency how);
@@ -89,6 +92,7 @@ struct cluster::impl {
   std::unique_ptr<async::task_group> running;      // from start() on
   enforce::status_pace pace;
   kube::object_key last_looked_at;
+  std::vector<std::string> policy_writers;
   said_once policy_trouble, pod_trouble, lease_trouble, status_trouble;
   bool told_of_policies = false;
   bool all_given = false;          // all policies, to the ingest loop
@@ -204,6 +208,22 @@ task<void> cluster::impl::keep_statuses(sources from) {
   }
 }
 
+// What cannot be asked is not known, and is no trouble: roles and rights are an administrator's business.
+task<void> cluster::impl::keep_looking_at_writers() {
+  for (;;) {
+    std::vector<std::string> who;
+    for (const kube::writer_question& q : kube::policy_writer_questions()) {
+      http::call call = q.call;
+      const auto got = co_await api->ask(std::move(call), within(kube::election::write_deadline));
+      if (got.has_error()) continue;
+      const auto may = kube::may_write_policies(q, *got);
+      if (may.has_value() && *may && std::ranges::find(who, q.who) == who.end()) who.push_back(q.who);
+    }
+    policy_writers = std::move(who);
+    co_await async::sleep_for(look_at_writers);
+  }
+}
+
 /// Writes the status of a policy if it says something else now and it is time.
 task<void> cluster::impl::look_at_status(kube::object_key key, sources from,
                                          const labels::node_label_sync::foreign_labels& foreign) {
@@ -284,6 +304,7 @@ void cluster::start(async::loop& on, ingest_inbox& writer, sources from) {
                        kube::follow(self->api, self->pod_follower, std::move(after_pods)));
   self->running->spawn("election", kube::campaign(self->api, self->candidate, std::move(after_lease)));
   self->running->spawn("statuses", self->keep_statuses(from));
+  self->running->spawn("rights to write policies", self->keep_looking_at_writers());
   self->running->spawn("events", kube::send_events(self->api, self->events, *self->news));
 }
 
@@ -325,6 +346,7 @@ cluster_report cluster::state() const {
   out.pods_left_out = impl_->pods.left_out();
   out.events_dropped = impl_->events.stats().dropped;
   out.leads = impl_->candidate.leads(boot_clock::now());
+  out.policy_writers = impl_->policy_writers;
   for (const std::string* trouble : {&impl_->policy_follower.trouble(), &impl_->pod_follower.trouble(),
                                      &impl_->candidate.trouble(), &impl_->status_trouble.text()}) {
     if (!trouble->empty()) out.troubles.push_back(*trouble);

@@ -18,6 +18,8 @@ struct cluster_report {
   std::uint64_t pods_left_out = 0;                      ///< beyond the bound
   std::uint64_t events_dropped = 0, wakes_dropped = 0;  ///< likewise
   bool leads = false;                                   ///< this replica writes
+  /// Who besides administrators may write TASPolicy objects, as last seen.
+  std::vector<std::string> policy_writers;
   std::vector<std::string> troubles;  ///< sentences: what may be out of date, and the remedy
   std::uint64_t calls = 0, refused = 0, broken = 0, lists = 0;
   labels::label_writer::counters patches;  ///< of nodes

@@ -1,5 +1,6 @@
 #include "aggregator/config.hpp"
 
+#include "aggregator/policy/policy.hpp"
 #include "common/text/label_syntax.hpp"
 #include "common/text/text.hpp"
 
@@ -58,6 +59,11 @@ config_spec bind(settings& s) {
   spec.add("kube-context", s.kube_context, "context of the kubeconfig (default: its current one)");
   spec.add("label-namespaces", s.label_namespaces,
            "namespaces whose policies may label nodes, with deschedule and labeling (none: all)");
+  spec.add(
+      "label-prefix", s.label_prefix,
+      "how names of policies that label nodes must begin, since keys of labels are made of them (none: any)");
+  spec.add("default-max-nodes", s.default_max_nodes,
+           "maxNodes of strategies that label nodes and give none: 3 or 20% (none: no limit, as with TAS)");
   spec.add("cluster", s.cluster, "name of the cluster; agents must say the same");
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
   spec.add("replicas", s.replicas, 1, 64,
@@ -158,6 +164,9 @@ result<void> validate(const settings& s) {
       return error{errc::invalid_input,
                    "--label-namespaces: " + name + " is no namespace: lower-case letters, digits and '-'"};
   }
+  if (const auto most = policy::parse_node_limit(s.default_max_nodes);
+      !s.default_max_nodes.empty() && most.has_error())
+    return error{errc::invalid_input, "--default-max-nodes: " + most.error().message};
   if (auto distinct = check_ports(s); distinct.has_error()) return distinct;
   const auto slash = s.agents_account.find('/');
   if (!s.agents_account.empty() && (slash == 0 || slash >= s.agents_account.size() - 1 ||

@@ -40,6 +40,8 @@ struct settings {
   std::string kube_config;                    ///< a kubeconfig file, "in-cluster", or empty: standalone
   std::string kube_context;                   ///< of the kubeconfig; empty: its current one
   std::vector<std::string> label_namespaces;  ///< whose policies may label nodes; empty: all
+  std::string label_prefix;                   ///< of names of policies that label nodes; empty: any
+  std::string default_max_nodes;  ///< maxNodes where a policy gives none: "3", "20%"; empty: no limit
   std::string cluster;
   std::string replica_id;  ///< default: host name
   std::int64_t replicas = 1;

@@ -8,6 +8,7 @@
 #include "aggregator/custom_metrics/status.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/face.hpp"
+#include "aggregator/kube/reviews/policy_writers.hpp"
 #include "aggregator/node_warnings.hpp"
 #include "aggregator/ops/api.hpp"
 #include "aggregator/own_metrics.hpp"
@@ -335,7 +336,10 @@ ops::self_report faces_loop::impl::self() const {
   for (const std::string& why : ingest.certificate_troubles) out.warnings.push_back(why);
   if (!ingest.state.trouble.empty()) out.warnings.push_back(ingest.state.trouble);
   if (kubernetes) {
-    for (std::string& trouble : kubernetes->state().troubles) out.warnings.push_back(std::move(trouble));
+    cluster_report known = kubernetes->state();
+    for (std::string& trouble : known.troubles) out.warnings.push_back(std::move(trouble));
+    std::string writers = kube::writers_warning(known.policy_writers);
+    if (options.label_namespaces.empty() && !writers.empty()) out.warnings.push_back(std::move(writers));
     if (std::string trouble = gate->trouble(); !trouble.empty()) out.warnings.push_back(std::move(trouble));
   }
   const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();

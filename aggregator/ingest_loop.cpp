@@ -43,6 +43,9 @@ core_options core_options_of(const settings& s) {
   core_options out;
   out.limits.nodes = static_cast<std::size_t>(s.max_nodes);
   out.policies.label_namespaces = s.label_namespaces;
+  out.policies.label_prefix = s.label_prefix;
+  if (!s.default_max_nodes.empty())
+    out.policies.default_max_nodes = policy::parse_node_limit(s.default_max_nodes).value();  // validate()
   out.costs.memory_bytes = static_cast<std::uint64_t>(s.policy_memory_mib) << 20;
   out.costs.columns = static_cast<std::uint64_t>(s.policy_columns);
   out.costs.label_keys = static_cast<std::uint64_t>(s.policy_label_keys);

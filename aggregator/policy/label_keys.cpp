@@ -1,6 +1,9 @@
 #include "aggregator/policy/label_keys.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 
 namespace binnacle::policy {
 namespace {
@@ -23,6 +26,32 @@ std::string_view policy_of(std::string_view label_key) noexcept {
 
 bool can_be_ours(std::string_view label_key, std::string_view value) noexcept {
   return value == violating_value || label_key.starts_with(labeling_prefix);
+}
+
+namespace {
+
+// What administrators and device plug-ins name nodes by, without a prefix; pods choose nodes by them.
+constexpr std::string_view well_known[] = {"accelerator",   "arch",      "disktype", "gpu",    "hostname",
+                                           "instance-type", "node-role", "os",       "region", "zone"};
+// Parts of names with dots: whose labels begin or end so.
+constexpr std::string_view others[] = {"amd",      "aws",   "azure",  "cilium",   "gke",       "google",
+                                       "habana",   "intel", "istio",  "k8s",      "karpenter", "kubernetes",
+                                       "kubevirt", "nfd",   "nvidia", "openshift"};
+
+}  // namespace
+
+std::string others_key(std::string_view policy_name, label_form form) {
+  if (form != label_form::policy_name) return {};
+  if (std::ranges::find(well_known, policy_name) != std::end(well_known))
+    return fmt::format("{} is a label that pods choose nodes by: rename the policy", policy_name);
+  if (policy_name.find('.') == policy_name.npos) return {};
+  for (std::string_view rest = policy_name; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find('.'));
+    if (std::ranges::find(others, part) != std::end(others))
+      return fmt::format("labels with {} in their name are {}'s: rename the policy", part, part);
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+  }
+  return {};
 }
 
 std::vector<std::string> labels_at_odds(const strategy& s) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/policy/policy.hpp"
+#include "aggregator/policy/strategies.hpp"
 
 #include <string>
 #include <string_view>
@@ -19,6 +19,10 @@ std::string labeling_key(const policy_key& key, std::string_view label);
 std::string_view policy_of(std::string_view label_key) noexcept;
 /// Whether a label of that key and value can be one that we wrote.
 bool can_be_ours(std::string_view label_key, std::string_view value) noexcept;
+
+/// Why no policy of that name may give labels of that form, since the key would look like somebody else's: a
+/// clause with the remedy; empty: it may. A key with a prefix of ours is nobody else's.
+std::string others_key(std::string_view policy_name, label_form form);
 
 /// Keys of `labels` that rules of different directions give (GreaterThan and LessThan, say), in spec order:
 /// where two such rules are true, a node gets no label of the strategy at all.

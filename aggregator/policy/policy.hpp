@@ -3,6 +3,7 @@
 #include "aggregator/policy/comparison.hpp"
 #include "aggregator/store/types.hpp"
 #include "common/clock.hpp"
+#include "common/error.hpp"
 #include "common/quantity.hpp"
 
 #include <cstdint>
@@ -61,6 +62,8 @@ struct node_limit {
 };
 
 std::string to_string(node_limit l);  ///< as in the manifest: "3", "20%"
+/// Errors: invalid_input, a sentence that may follow the place's name.
+result<node_limit> parse_node_limit(std::string_view text);
 
 struct strategy {
   strategy_kind kind = strategy_kind::dontschedule;

@@ -136,14 +136,51 @@ class Labels(HeatedNodes):
                    ("False", "namespace default may not label nodes: add it to the allowed namespaces or move the policy"))
         self.assertEqual(self.violating(), [])
 
-    def test_one_name_in_two_namespaces_labels_the_union_and_says_so(self):
-        self.begin({"cool": 40, "warm": 60})
-        apply(policy({"deschedule": hot(50)}))
+    def test_the_same_name_in_another_namespace_labels_nothing_and_says_so(self):
+        self.begin({"cool": 40, "warm": 60, "other": 60})
+        apply(policy({"deschedule": hot(50, maxNodes=1)}, namespace="default"))
+        self.until("a label", lambda: len(self.violating()) == 1)
+        first = self.violating()
+        time.sleep(1.1)  # the API server's times are whole seconds: this object is younger
         apply(policy({"deschedule": hot(30)}, namespace="allowed"))
-        self.until_violating(["cool", "warm"])
-        self.until("the conflict", lambda: self.condition("Conflict")[0] == "True" and self.condition("Conflict", namespace="allowed")[0] == "True")
-        delete_policy("power-policy", "allowed")
-        self.until_violating(["warm"])
+        self.until("the conflict", lambda: self.condition("Conflict", namespace="allowed")[0] == "True")
+        self.assertIn("belong to namespace default", self.condition("Conflict", namespace="allowed")[1])
+        self.assertEqual(self.condition("Conflict")[0], "False")
+        apply(policy({"deschedule": hot(45)}, "witness"))
+        self.until("labels written after all that", lambda: len(self.violating("witness")) == 2)
+        self.assertEqual(self.violating(), first)
+        self.trial.end("aggregator", signal.SIGKILL)
+        self.start_aggregator()
+        self.until_led()
+        self.until("another label, written after the restart", self.written_through)
+        self.assertEqual(self.violating(), first, "the oldest object has the name, also after a restart")
+        delete_policy("power-policy", "default")
+        self.until_violating(["cool", "other", "warm"])
+
+    def test_a_key_of_somebody_elses_kind_is_not_written(self):
+        self.begin({"warm": 60})
+        apply(policy({"deschedule": hot(50)}, "nvidia.present"))
+        self.until("the refusal", lambda: self.condition("Ready", "nvidia.present")[0] == "False")
+        self.until("another policy's label", self.written_through)
+        self.assertEqual(self.violating("nvidia.present"), [])
+
+    def test_whoever_may_write_policies_is_named_while_all_namespaces_may_label(self):
+        rule = [{"apiGroups": ["telemetry.intel.com"], "resources": ["taspolicies"], "verbs": ["create", "patch"]}]
+        role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "rules": rule,
+                "metadata": {"name": "tenants-write-policies", "labels": {"rbac.authorization.k8s.io/aggregate-to-edit": "true"}}}
+        everybody = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "tenants-write-policies"},
+                     "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "tenants-write-policies"},
+                     "subjects": [{"kind": "Group", "apiGroup": "rbac.authorization.k8s.io", "name": "system:authenticated"}]}
+        PLANE.apply(role, everybody)
+        try:
+            self.begin({"warm": 60})
+            self.until("the warning", lambda: any(w.startswith("every authenticated user") and "may write TASPolicy objects" in w for w in self.warnings()))
+            self.trial.end("aggregator")
+            self.start_aggregator("--label-namespaces", "allowed")
+            self.until_led()
+            self.assertFalse([w for w in self.warnings() if "TASPolicy" in w])
+        finally:
+            PLANE.kubectl("delete", "clusterrolebinding,clusterrole", "tenants-write-policies")
 
     def test_silence_freezes_labels(self):
         self.begin({"cool": 40, "warm": 60})

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,10 @@ struct engine_options {
   duration patience = std::chrono::seconds(10);
   /// Namespaces whose policies may label nodes (deschedule, labeling); empty: all.
   std::vector<std::string> label_namespaces;
+  /// How the names of policies that label nodes must begin; empty: any name.
+  std::string label_prefix;
+  /// maxNodes of strategies that label nodes and give none; none: no limit.
+  std::optional<node_limit> default_max_nodes;
   /// In a cluster: only nodes that set_node_labels() has named can be labelled. Other nodes take no place of
   /// maxNodes and count in no share.
   bool told_nodes_only = false;
@@ -110,7 +115,7 @@ class engine {
     std::vector<watched_column*> columns;  // one per rule
     std::vector<input*> inputs;            // likewise
     bool enforced = true;                  // false: DryRun
-    bool allowed = true;                   // its namespace may label nodes
+    bool allowed = true;                   // label_refusal() finds nothing
     bool patient = true;                   // the grace is not over
     // What the outside has been told.
     bool said_held = false;
@@ -136,7 +141,15 @@ class engine {
   std::shared_ptr<const published_policy> make_published(const policy& p) const;
   void find_conflicts();
   void set_condition(const condition_id& id, bool active, std::string message);
-  bool may_label(const std::string& name_space) const;
+  strategy effective(const strategy& s) const;
+  void find_label_owners(const std::map<policy_key, policy>& wanted);
+  /// Why nothing that this strategy wishes is written, though it labels nodes; empty: it is written.
+  struct label_refusal {
+    condition_kind what = condition_kind::not_allowed;
+    std::string message;
+    bool empty() const noexcept { return message.empty(); }
+  };
+  label_refusal refusal_of(const policy_key& key, label_form form) const;
 
   // engine.cpp: samples, nodes, time.
   void add_node(store::node_id node, instant now);
@@ -172,6 +185,7 @@ class engine {
   engine_memory memory_;
   run_context context_;
   std::map<policy_key, policy> policies_;
+  std::map<std::string, std::string, std::less<>> label_owners_;  // namespaces, by policy name
   std::shared_ptr<const policy_table> table_ = std::make_shared<policy_table>();
   bool table_changed_ = false;
   std::map<condition_id, std::string> conditions_;  // those that hold, with their message

@@ -7,21 +7,22 @@
 #include <set>
 
 namespace binnacle::policy {
-namespace {
 
-/// The strategy with only the rules that count.
-strategy effective(const strategy& s) {
+/// The strategy with only the rules that count, and with the limit that it does not give itself.
+strategy engine::effective(const strategy& s) const {
   strategy out = s;
-  if (description_of(out.kind).first_rule_only && out.rules.size() > 1) out.rules.resize(1);
+  const strategy_description& is = description_of(out.kind);
+  if (is.first_rule_only && out.rules.size() > 1) out.rules.resize(1);
+  if (is.yields == yield::labels && !out.max_nodes) out.max_nodes = options_.default_max_nodes;
   return out;
 }
-
-}  // namespace
 
 void engine::set_policies(const std::vector<policy>& policies, instant now) {
   do_what_is_due(now);
   std::map<policy_key, policy> wanted;
   for (const policy& p : policies) wanted.emplace(p.key, p);
+
+  find_label_owners(wanted);
 
   bool labels_change = false;  // the keys that belong to policies, or who gives them
   entries next;
@@ -31,7 +32,8 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       if (s.rules.empty() || next.contains(id)) continue;
       const auto before = entries_.find(id);
       const std::uint32_t serial_before = before == entries_.end() ? 0 : before->second.run->serial();
-      const bool was_dry = before != entries_.end() && !before->second.enforced;
+      const bool was_written = before != entries_.end() && before->second.enforced && before->second.allowed;
+      const bool was_there = before != entries_.end();
       if (before != entries_.end() && before->second.run->definition() == effective(s)) {
         next.insert(entries_.extract(before));  // the very same map node: runs_ points at it
       } else {
@@ -39,13 +41,16 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       }
       entry& e = next.at(id);
       const bool enforced = p.how == mode::enforce;
-      const bool as_before = e.run->serial() == serial_before && e.enforced == enforced;
+      const bool allowed = refusal_of(key, e.run->form()).empty();
+      const bool as_before =
+          e.run->serial() == serial_before && was_written == (enforced && allowed) && e.enforced == enforced;
       labels_change = labels_change || (e.run->labels() && !as_before);
       e.enforced = enforced;
-      e.allowed = may_label(key.name_space);
+      e.allowed = allowed;
       e.run->set_dry_run(!e.enforced);
-      // The labels of a dry run were never written, so only labels that are on nodes keep their places.
-      if (was_dry && e.enforced) e.run->set_open(false, now, context_);
+      // What it gave as a dry run, or while it was not allowed to, was never written. So only labels that are
+      // on nodes keep their places.
+      if (was_there && !was_written && e.enforced && e.allowed) e.run->set_open(false, now, context_);
       e.run->set_open(written_by_us(e), now, context_);
     }
   }
@@ -114,7 +119,7 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   fresh.run = std::make_unique<strategy_run>(p.key, definition, std::move(values), serial);
   fresh.run->set_dry_run(p.how == mode::dry_run);
   fresh.enforced = p.how == mode::enforce;
-  fresh.allowed = may_label(p.key.name_space);
+  fresh.allowed = refusal_of(p.key, fresh.run->form()).empty();
   fresh.run->set_open(written_by_us(fresh), now, context_);
   for (std::size_t r = 0; r < fresh.inputs.size(); ++r) fresh.inputs[r]->attach(*fresh.run, r);
   if (before != nullptr) fresh.run->carry_over(*before->run, context_.known_nodes);
@@ -204,9 +209,13 @@ std::shared_ptr<const published_policy> engine::make_published(const policy& p) 
     const auto found = entries_.find(strategy_id{p.key, s.kind});
     if (found == entries_.end() || out->find(s.kind) != nullptr) continue;
     const entry& e = found->second;
-    published_strategy shown{
-        s.kind,      s.op,       s.on_missing, {}, e.run->judges() ? e.run->verdicts() : nullptr,
-        s.max_nodes, s.cool_down};
+    published_strategy shown{s.kind,
+                             s.op,
+                             s.on_missing,
+                             {},
+                             e.run->judges() ? e.run->verdicts() : nullptr,
+                             e.run->definition().max_nodes,
+                             s.cool_down};
     for (std::size_t r = 0; r < e.columns.size(); ++r) {
       const rule& definition = e.run->definition().rules[r];
       shown.rules.push_back(
@@ -217,36 +226,61 @@ std::shared_ptr<const published_policy> engine::make_published(const policy& p) 
   return out;
 }
 
-bool engine::may_label(const std::string& name_space) const {
-  const auto& allowed = options_.label_namespaces;
-  return allowed.empty() || std::ranges::find(allowed, name_space) != allowed.end();
+/// Keys of labels hold a policy's name and not its namespace. So a name belongs to one namespace: that of the
+/// oldest object that gives labels under it.
+void engine::find_label_owners(const std::map<policy_key, policy>& wanted) {
+  label_owners_.clear();
+  std::map<std::string, const policy*> oldest;
+  for (const auto& [key, p] : wanted) {
+    if (p.how != mode::enforce) continue;
+    const bool gives = std::ranges::any_of(p.strategies, [&](const strategy& s) {
+      const label_form form = description_of(s.kind).labels;
+      return form != label_form::none && !s.rules.empty() && refusal_of(key, form).empty();
+    });
+    if (!gives) continue;
+    const auto [at, first] = oldest.try_emplace(key.name, &p);
+    if (!first && p.created < at->second->created) at->second = &p;  // equal: the first by namespace
+  }
+  for (const auto& [name, p] : oldest) label_owners_.emplace(name, p->key.name_space);
+}
+
+engine::label_refusal engine::refusal_of(const policy_key& key, label_form form) const {
+  if (form == label_form::none) return {};
+  const auto& spaces = options_.label_namespaces;
+  if (!spaces.empty() && std::ranges::find(spaces, key.name_space) == spaces.end())
+    return {
+        condition_kind::not_allowed,
+        fmt::format("namespace {} may not label nodes: add it to the allowed namespaces or move the policy",
+                    key.name_space)};
+  if (!key.name.starts_with(options_.label_prefix))
+    return {condition_kind::not_allowed,
+            fmt::format("names of policies that label nodes begin with {} here: rename the policy",
+                        options_.label_prefix)};
+  if (std::string theirs = others_key(key.name, form); !theirs.empty())
+    return {condition_kind::not_allowed, "no label of the policy is written: " + theirs};
+  const auto owner = label_owners_.find(key.name);
+  if (owner == label_owners_.end() || owner->second == key.name_space) return {};
+  return {condition_kind::conflict,
+          fmt::format("the labels of policies named {} belong to namespace {}, which had one first: no label "
+                      "of this policy is written; give it another name",
+                      key.name, owner->second)};
 }
 
 void engine::find_conflicts() {
-  std::map<std::string, std::set<std::string>> namespaces;  // by policy name, of those that label nodes
-  for (const auto& [id, e] : entries_) {
-    if (e.run->labels() && e.enforced && e.allowed) namespaces[id.policy.name].insert(id.policy.name_space);
-  }
-  for (const auto& [key, p] : policies_) {
-    const auto& all = namespaces[key.name];
-    set_condition({key, condition_kind::conflict, {}}, all.size() > 1 && all.contains(key.name_space),
-                  fmt::format("policies named {} in the namespaces {} label nodes with the same keys; a node "
-                              "gets the labels of all: "
-                              "give them different names",
-                              key.name, fmt::join(all, ", ")));
-  }
   for (const auto& [id, e] : entries_) {
     if (!e.run->labels()) continue;
-    set_condition(
-        {id.policy, condition_kind::not_allowed, id.kind}, !e.allowed,
-        fmt::format("namespace {} may not label nodes: add it to the allowed namespaces or move the policy",
-                    id.policy.name_space));
+    const label_refusal refused = refusal_of(id.policy, e.run->form());
+    const bool taken = !refused.empty() && refused.what == condition_kind::conflict;
+    set_condition({id.policy, condition_kind::not_allowed, id.kind}, !refused.empty() && !taken,
+                  refused.message);
     const std::vector<std::string> mixed = labels_at_odds(e.run->definition());
     set_condition(
-        {id.policy, condition_kind::conflict, id.kind}, !mixed.empty(),
-        fmt::format("rules with different operators give the label {}: where two of them are true the "
-                    "node gets none of this policy's labels, as with TAS; give them different labels",
-                    fmt::join(mixed, ", ")));
+        {id.policy, condition_kind::conflict, id.kind}, taken || !mixed.empty(),
+        taken
+            ? refused.message
+            : fmt::format("rules with different operators give the label {}: where two of them are true the "
+                          "node gets none of this policy's labels, as with TAS; give them different labels",
+                          fmt::join(mixed, ", ")));
   }
 }
 

@@ -30,8 +30,9 @@ struct event {
 };
 
 enum class condition_kind : std::uint8_t {
-  conflict,  ///< two namespaces have a policy of this name, or rules give one label with different operators
-  not_allowed,     ///< the policy's namespace may not label nodes
+  conflict,        ///< the labels belong to a policy of this name in another namespace, or rules give one
+                   ///< label with different operators
+  not_allowed,     ///< the policy may not label nodes: its namespace, or its name
   held,            ///< maxNodes or coolDown keeps violating nodes waiting for their label
   frozen,          ///< data is missing at some nodes; their labels stay
   metric_missing,  ///< no node has a value of a rule's metric

@@ -43,8 +43,8 @@ struct label_claims {
   friend bool operator==(const label_claims&, const label_claims&) = default;
 };
 
-/// Adds what one more policy wishes. Policies of one name in two namespaces share keys: the union holds; for
-/// two values the first that was added stays.
+/// Adds what one more policy wishes. Only in DryRun do policies of one name in two namespaces
+/// share keys: the union holds; for two values the first that was added stays.
 void merge(label_wishes& into, const std::string& key, label_wish wish);
 
 }  // namespace binnacle::policy

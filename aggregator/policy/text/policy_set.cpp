@@ -133,14 +133,13 @@ std::vector<problem> policy_set::problems() const {
       if (!labels_nodes(a.value)) continue;
       const auto [other, alone] = labelling.try_emplace(key.name, key);
       if (!alone) {
-        out.push_back(
-            {file,
-             a.line,
-             {},
-             fmt::format(
-                 "{} and {} label nodes with the same keys, since keys hold the name only: rename one",
-                 key.text(), other->second.text()),
-             severity::warning});
+        out.push_back({file,
+                       a.line,
+                       {},
+                       fmt::format("{} and {} label nodes with the same keys, since keys hold the name only, "
+                                   "so one of them labels none: rename it",
+                                   key.text(), other->second.text()),
+                       severity::warning});
       }
     }
   }

@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 namespace binnacle::policy {
 namespace {
 
@@ -35,24 +33,10 @@ void check_label_key(label_form form, const policy_key& key, const yaml_value& v
 std::optional<node_limit> limit(const yaml_value& v) {
   const auto text = v.text("a number of nodes (3) or a share of them (\"20%\")");
   if (!text) return std::nullopt;
-  const bool percent = text->ends_with('%');
-  const char* end = text->data() + text->size() - (percent ? 1 : 0);
-  std::uint32_t count = 0;
-  const auto [stop, failed] = std::from_chars(text->data(), end, count);
-  if (failed != std::errc{} || stop != end) {
-    v.refuse(
-        fmt::format("{} is neither a number of nodes (3) nor a share of them (\"20%\")", in_quotes(*text)));
-    return std::nullopt;
-  }
-  if (count == 0) {
-    v.refuse("is at least one node: to label none, set spec.mode: DryRun");
-    return std::nullopt;
-  }
-  if (percent && count > 100) {
-    v.refuse(fmt::format("{} is more than all nodes: at most 100%", in_quotes(*text)));
-    return std::nullopt;
-  }
-  return node_limit{count, percent};
+  auto parsed = parse_node_limit(*text);
+  if (parsed.has_value()) return *parsed;
+  v.refuse(parsed.error().message);
+  return std::nullopt;
 }
 
 void parse_rules(strategy& s, const policy_key& key, yaml_map& fields, findings& out) {

@@ -1,6 +1,7 @@
 #include "cli/doctor/cluster/cluster_findings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdlib>
 
@@ -151,6 +152,16 @@ findings judge_rights(std::span<const right> asked, std::span<const right> missi
             who, q.name_space.empty() ? "" : " -n " + q.name_space)));
   }
   return out;
+}
+
+finding judge_writers(const std::vector<std::string>& who) {
+  if (who.empty())
+    return ok("neither every user nor the ClusterRoles edit and admin may write TASPolicy objects");
+  return warning(
+      fmt::format("{} may write TASPolicy objects, which steer pods and label nodes of the whole cluster",
+                  fmt::join(who, " and ")),
+      "take the right away, or name the namespaces whose policies may label nodes in the aggregator's "
+      "label-namespaces");
 }
 
 }  // namespace binnacle::cli::doctor

@@ -30,4 +30,7 @@ std::vector<right> rights_of_aggregator(std::string_view name_space, std::string
 /// Of those asked for, the ones that it does not have: a finding each, or one when it has none or all.
 findings judge_rights(std::span<const right> asked, std::span<const right> missing);
 
+/// `who`: those besides administrators that may write TASPolicy objects.
+finding judge_writers(const std::vector<std::string>& who);
+
 }  // namespace binnacle::cli::doctor

@@ -1,10 +1,30 @@
+#include "aggregator/kube/reviews/policy_writers.hpp"
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/cluster/cluster_findings.hpp"
 #include "cli/doctor/cluster/kube_call.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace binnacle::cli::doctor {
+
+namespace {
+
+finding writers(const kube::access& to, std::chrono::milliseconds patience) {
+  std::vector<std::string> who;
+  for (const kube::writer_question& q : kube::policy_writer_questions()) {
+    const auto answer = kube_ask(to, q.call, patience);
+    const auto may = answer.has_error() ? result<bool>(answer.error()) : kube::may_write_policies(q, *answer);
+    if (may.has_error())
+      return unchecked(fmt::format("who may write TASPolicy objects is not known: {}", may.error().message),
+                       "use a kubeconfig of a user who may read ClusterRoles");
+    if (*may && std::ranges::find(who, q.who) == who.end()) who.push_back(q.who);
+  }
+  return judge_writers(who);
+}
+
+}  // namespace
 
 findings check_rights(const place& p) {
   const auto access = kube_access(p);
@@ -30,7 +50,9 @@ findings check_rights(const place& p) {
     }
     if (!verdict->allowed) missing.push_back(r);
   }
-  return judge_rights(asked, missing);
+  findings out = judge_rights(asked, missing);
+  out.push_back(writers(**access, p.patience));
+  return out;
 }
 
 }  // namespace binnacle::cli::doctor
