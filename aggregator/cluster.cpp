@@ -298,14 +298,16 @@ void cluster::start(async::loop& on, ingest_inbox& writer, sources from) {
   std::function<void()> after_policies = [self, &writer] { self->pass_on(writer); };
   std::function<void()> after_pods = [self, placed = &from.placed] { self->count_pods(*placed); };
   std::function<void()> after_lease = [self] { self->look_at_lease(); };
-  self->running->spawn("policies of the API server",
-                       kube::follow(self->api, self->policy_follower, std::move(after_policies)));
-  self->running->spawn("pods of the API server",
-                       kube::follow(self->api, self->pod_follower, std::move(after_pods)));
-  self->running->spawn("election", kube::campaign(self->api, self->candidate, std::move(after_lease)));
-  self->running->spawn("statuses", self->keep_statuses(from));
-  self->running->spawn("rights to write policies", self->keep_looking_at_writers());
-  self->running->spawn("events", kube::send_events(self->api, self->events, *self->news));
+  self->running->keep("policies of the API server", [self, after_policies] {
+    return kube::follow(self->api, self->policy_follower, after_policies);
+  });
+  self->running->keep("pods of the API server",
+                      [self, after_pods] { return kube::follow(self->api, self->pod_follower, after_pods); });
+  self->running->keep(
+      "election", [self, after_lease] { return kube::campaign(self->api, self->candidate, after_lease); });
+  self->running->keep("statuses", [self, from] { return self->keep_statuses(from); });
+  self->running->keep("rights to write policies", [self] { return self->keep_looking_at_writers(); });
+  self->running->keep("events", [self] { return kube::send_events(self->api, self->events, *self->news); });
 }
 
 async::task<void> cluster::stop(async::deadline until) {

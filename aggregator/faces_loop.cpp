@@ -236,6 +236,10 @@ http::health faces_loop::impl::health() {
   out.add_ready(
       "policies", [this] { return !kubernetes || kubernetes->policies_judged(); },
       "the policies are not read from the API server and judged yet");
+  // What nobody judges any more looks like what has not changed.
+  out.add_ready(
+      "judging", [this] { return !nodes.judging_stopped(boot_clock::now()); },
+      "nothing has been judged for more than five seconds: the ingest loop is stuck");
   out.add_ready(
       "nodes", [this] { return !kubernetes || kubernetes->nodes_read(); },
       "the nodes are not read from the API server yet");
@@ -330,6 +334,10 @@ ops::self_report faces_loop::impl::self() const {
   out.started = started;
   out.listeners = listeners();
   out.certificates = certificate_reports();
+  if (nodes.judging_stopped(boot_clock::now()))
+    out.warnings.push_back(
+        "nothing has been judged for more than five seconds, so onMissing decides: the ingest loop is stuck; "
+        "look at its log and its thread, and start it again");
   if (options.unsafe)
     out.warnings.push_back("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
   for (const auto& [use, why] : *renewal_troubles) out.warnings.push_back(why);
@@ -415,6 +423,7 @@ result<void> faces_loop::start(ingest_inbox& writer) {
       self.agents = std::make_unique<callers::agent_tokens>(self.loop, self.kubernetes->api(),
                                                             s.agents_audience, self.log.part("agents"));
   }
+  self.nodes.set_heartbeat(writer.heart());
   self.make_apis(writer);
 
   auto strict = self.load(tls::client_certificate::required);
@@ -444,8 +453,8 @@ result<void> faces_loop::start(ingest_inbox& writer) {
     self.kubernetes->start(self.loop, writer,
                            {self.nodes, self.ingest, self.extend.placed(), self.decisions});
   if (self.gate) self.gate->start();
-  self.tasks.spawn("comparing power", self.power.keep_looking());
-  self.tasks.spawn("ending windows", self.keep_ending_windows());
+  self.tasks.keep("comparing power", [&self] { return self.power.keep_looking(); });
+  self.tasks.keep("ending windows", [&self] { return self.keep_ending_windows(); });
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
                                                          std::chrono::seconds(2), self.renewal_troubles));

@@ -22,6 +22,7 @@ namespace {
 using async::task;
 using async::within;
 
+constexpr std::chrono::seconds between_beats(1);
 // Policies that came are reported at once: their statuses wait for it.
 constexpr std::chrono::milliseconds report_period(1000), between_reports(100);
 // How much of `for` and coolDown a kill may cost. Of the loop's time a snapshot may take a fiftieth, in
@@ -110,6 +111,7 @@ struct ingest_loop::impl {
   async::loop loop;
   async::task_group tasks;
   async::event tick_due, report_due;
+  const std::shared_ptr<policy::heartbeat> beats = std::make_shared<policy::heartbeat>();
   std::shared_ptr<tls::context> certificates;
   std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
   policy::policy_set texts;  // of the API server's objects
@@ -264,8 +266,8 @@ task<void> ingest_loop::impl::keep_deadlines() {
   for (;;) {
     const instant now = boot_clock::now();
     const instant next = inner.tick(now);
-    const async::deadline until =
-        next == instant::max() ? async::never : within(std::max(next - now, duration::zero()));
+    beats->beat(now);  // what time alone changes is done, too
+    const async::deadline until = within(std::clamp<duration>(next - now, duration::zero(), between_beats));
     co_await tick_due.wait(until);
   }
 }
@@ -383,16 +385,17 @@ result<void> ingest_loop::start() {
   if (!standalone) impl_->inner.set_writes_labels(false, boot_clock::now());
   if (standalone) impl_->take_files(impl_->files.read_now());
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;
-  impl_->tasks.spawn("deadlines", impl_->keep_deadlines());
+  impl* self = impl_.get();
+  impl_->tasks.keep("deadlines", [self] { return self->keep_deadlines(); });
   if (standalone || !impl_->options.aliases.empty()) impl_->files.start();
   impl_->tasks.spawn("certificates",
                      async::follow_files(impl_->certificates, "certificate for agents", impl_->log,
                                          std::chrono::seconds(2), impl_->renewal_troubles));
-  impl_->tasks.spawn("report", impl_->keep_reporting());
-  impl_->tasks.spawn("forgetting nodes", impl_->keep_forgetting());
+  impl_->tasks.keep("report", [self] { return self->keep_reporting(); });
+  impl_->tasks.keep("forgetting nodes", [self] { return self->keep_forgetting(); });
   if (!impl_->options.state.empty()) {
     impl_->state.emplace(impl_->options.state);
-    impl_->tasks.spawn("state", impl_->keep_state());
+    impl_->tasks.keep("state", [self] { return self->keep_state(); });
   }
   return {};
 }
@@ -411,6 +414,8 @@ void ingest_loop::stop(std::chrono::milliseconds grace) {
     impl_->door->stop(grace, [this] { impl_->loop.stop(); });
   });
 }
+
+std::shared_ptr<const policy::heartbeat> ingest_loop::heart() const { return impl_->beats; }
 
 void ingest_loop::watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) {
   async::post(impl_->loop, [this, spec = std::move(spec), then = std::move(then)] {

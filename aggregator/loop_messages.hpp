@@ -6,12 +6,14 @@
 #include "aggregator/labels/messages.hpp"
 #include "aggregator/policy/cost/affordable.hpp"
 #include "aggregator/policy/engine/engine.hpp"
+#include "aggregator/policy/published/heartbeat.hpp"
 #include "aggregator/policy/text/problem.hpp"
 #include "aggregator/state_file.hpp"
 #include "aggregator/store/warehouse.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +65,8 @@ class ingest_inbox : public labels::router_inbox {
   /// Starts a column for the faces; `then` is called on the ingest loop.
   virtual void watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) = 0;
   virtual void unwatch(store::column_id id) = 0;
+  /// Beats while the ingest loop judges. Never null.
+  virtual std::shared_ptr<const policy::heartbeat> heart() const = 0;
   /// Policies that changed, when they do not come from the folder. `trouble`: why more may have changed
   /// unseen, in one sentence, or empty. `all_read`: all that are there have been given, once since the start.
   virtual void take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read) = 0;

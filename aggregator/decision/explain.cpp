@@ -132,6 +132,7 @@ std::string summary(const record& r) {
   if (r.policy)
     text += fmt::format(", policy {}/{} revision {}", r.policy->key.name_space, r.policy->key.name,
                         r.policy->revision);
+  if (r.judging_stopped) text += ", nothing is judged any more (onMissing decides)";
   if (r.what == verb::prioritize)
     return text + fmt::format(": {} node{}{}", r.asked, r.asked == 1 ? "" : "s",
                               r.dry_run() ? ", DryRun: no scores given" : " scored");
@@ -154,6 +155,7 @@ void write_record(json_writer& out, const record& r, const node_names& names,
       .end_object();
   out.field("wantedPolicy", r.wanted);
   write_policy(out, r);
+  if (r.judging_stopped) out.field("judgingStopped", true);
   out.field("candidates", r.asked)
       .field("passed", passed(r))
       .field("refused", r.refused)

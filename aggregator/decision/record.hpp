@@ -111,7 +111,8 @@ struct record {
   outcome how = outcome::decided;
   instant at{};
   std::chrono::system_clock::time_point wall{};
-  duration took{};  ///< from the last piece of the request to the answer
+  duration took{};               ///< from the last piece of the request to the answer
+  bool judging_stopped = false;  ///< verdicts were no longer kept up, so onMissing decided
   pod_ref pod;
   std::string wanted;                          ///< the policy name on the pod's label
   std::shared_ptr<const policy_facts> policy;  ///< null unless the policy was found and has the strategy

@@ -20,7 +20,7 @@ class call : public http::exchange, protected args_sink {
   void finish(http::reply reply) final;
 
  protected:
-  void on_pod() override { judge_.choose(args_.pod()); }
+  void on_pod() override { judge_.choose(args_.pod(), now_); }
   /// The body of the answer to a complete and sound request. It ends where its JSON does: kube-scheduler
   /// reads no further, and Go gives up a connection on which anything is left over (a line's end is, for one
   /// length in 2,500).

@@ -36,7 +36,7 @@ void write_cell(const store::sample& s, instant now, decision::cell& c) noexcept
 
 }  // namespace
 
-void judge::choose(const object_meta& pod) {
+void judge::choose(const object_meta& pod, instant now) {
   by_ = shared_.policies.select(shared_.data.policies(), pod, decision::asked_for(record_.what));
   record_.how = by_.how;
   record_.policy = by_.facts;
@@ -45,6 +45,7 @@ void judge::choose(const object_meta& pod) {
   if (by_.strategy == nullptr) return;
   most_listed_ = shared_.decisions.record_limit() /
                  (sizeof(decision::candidate) + record_.rules() * sizeof(decision::cell));
+  record_.judging_stopped = shared_.data.judging_stopped(now);
   if (record_.what == decision::verb::filter) write_refusals();
 }
 
@@ -59,7 +60,8 @@ void judge::write_refusals() {
     append_json_string(quoted_refusals_.emplace_back(), fmt::format("{}{} ({})", head, text, kind));
   }
   append_json_string(quoted_refusals_.emplace_back(),
-                     fmt::format("{}no data ({}, onMissing: Reject)", head, kind));
+                     fmt::format("{}{} ({}, onMissing: Reject)", head,
+                                 record_.judging_stopped ? "nothing is judged any more" : "no data", kind));
 }
 
 void judge::look_up(const name_list& names, std::size_t from) {
@@ -105,9 +107,13 @@ void judge::admit(const name_list& names, std::size_t from, instant now) {
   const auto& verdicts = *by_.strategy->verdicts;
   const auto last_rule = static_cast<std::uint16_t>(by_.strategy->rules.size() - 1);
   std::array<std::uint32_t, decision::verdicts> count{};
+  const bool rejects = by_.strategy->on_missing == policy::missing::reject;
+  const policy::verdict stopped{rejects ? policy::state::missing : policy::state::pass, false, 0, 0};
   for (auto& c : batch_) {
     const bool known = c.id != decision::no_node;
-    const policy::verdict v = known ? verdicts.load(c.id) : verdicts.of_unknown_node(now);
+    const policy::verdict v = record_.judging_stopped ? stopped
+                              : known                 ? verdicts.load(c.id)
+                                                      : verdicts.of_unknown_node(now);
     c.rule = std::min(v.rule, last_rule);
     c.what = v.what == policy::state::violating ? verdict::refused
              : v.what == policy::state::missing ? verdict::refused_missing

@@ -18,7 +18,7 @@ class judge {
   judge(context& shared, decision::verb what) : shared_(shared) { record_.what = what; }
 
   /// Finds the policy. Before the first candidate.
-  void choose(const object_meta& pod);
+  void choose(const object_meta& pod, instant now);
   const selection& by() const noexcept { return by_; }
 
   /// Filter: the next candidates, names[from..]. admitted(i) and refusal(i) hold until the next call, i

@@ -188,8 +188,8 @@ result<void> listener::start() {
   if (door.has_error()) return door.error();
   impl_->port = door->port();
   impl_->door.emplace(std::move(*door));
-  impl_->shared->tasks.spawn("accepting agents", impl::accept(impl_));
-  impl_->shared->tasks.spawn("admitting agents", impl::admit(impl_));
+  impl_->shared->tasks.keep("accepting agents", [self = impl_] { return impl::accept(self); });
+  impl_->shared->tasks.keep("admitting agents", [self = impl_] { return impl::admit(self); });
   return {};
 }
 

@@ -151,8 +151,9 @@ void node_label_sync::start(async::task_group& in) {
     if (self->waiting.size() == 1) self->news.notify();
   });
   std::function<void()> after = [self] { self->pass_on(); };
-  in.spawn("nodes of the API server", kube::follow(self->with.api, self->follower, std::move(after)));
-  in.spawn("node labels", self->write());
+  in.keep("nodes of the API server",
+          [self, after] { return kube::follow(self->with.api, self->follower, after); });
+  in.keep("node labels", [self] { return self->write(); });
 }
 
 void node_label_sync::look_at_lease() { impl_->news.notify(); }

@@ -17,6 +17,30 @@ namespace binnacle::async {
 
 namespace asio = boost::asio;
 
+namespace {
+
+std::string sentence_of(const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an unknown exception";
+  }
+}
+
+bool is_cancellation(const std::exception_ptr& why) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const boost::system::system_error& e) {
+    return e.code() == asio::error::operation_aborted;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
+
 struct task_group::state {
   struct child {
     std::string name;
@@ -31,16 +55,7 @@ struct task_group::state {
   }
 
   void report(const std::string& name, const std::exception_ptr& why) const {
-    try {
-      std::rethrow_exception(why);
-    } catch (const boost::system::system_error& e) {
-      if (e.code() == asio::error::operation_aborted) return;  // cancelled, as asked
-      log.error("{} ended by an error: {}", name, e.what());
-    } catch (const std::exception& e) {
-      log.error("{} ended by an error: {}", name, e.what());
-    } catch (...) {
-      log.error("{} ended by an unknown exception", name);
-    }
+    if (!is_cancellation(why)) log.error("{} ended by an error: {}", name, sentence_of(why));
   }
 
   loop& loop_;
@@ -64,6 +79,33 @@ void task_group::spawn(std::string name, task<void> work) {
   auto ended = [held = state_, which](const std::exception_ptr& why) { held->ended(which, why); };
   asio::co_spawn(s.loop_, std::move(work),
                  asio::bind_cancellation_slot(which->stop.slot(), std::move(ended)));
+}
+
+namespace {
+
+// One that fails at once must not fill the log.
+constexpr std::chrono::seconds before_another(1);
+
+task<void> run_again(std::string name, std::function<task<void>()> make, logger log) {
+  for (;;) {
+    std::exception_ptr why;
+    try {
+      co_await make();
+    } catch (...) {
+      why = std::current_exception();
+    }
+    if (!why) co_return;
+    if (is_cancellation(why)) std::rethrow_exception(why);
+    log.error("{} ended by an error and begins again: {}", name, sentence_of(why));
+    co_await sleep_for(before_another);
+  }
+}
+
+}  // namespace
+
+void task_group::keep(std::string name, std::function<task<void>()> make) {
+  task<void> work = run_again(name, std::move(make), state_->log);
+  spawn(std::move(name), std::move(work));
 }
 
 void task_group::cancel() {

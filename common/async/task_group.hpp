@@ -24,6 +24,9 @@ class task_group {
 
   /// Starts `work`: at once when called on the loop, otherwise at its next turn.
   void spawn(std::string name, task<void> work);
+  /// Starts what must not end before it is cancelled: when an exception leaves it, that is logged and, a
+  /// second later, `make` is asked for another one. One that returns by itself is over.
+  void keep(std::string name, std::function<task<void>()> make);
   /// Asks all to end: their present await fails with operation_aborted, the next one throws (silently, up to
   /// here).
   void cancel();

@@ -55,7 +55,8 @@ result<void> server::start() {
   auto door = async::listener::open(impl_->loop, impl_->options.address, impl_->options.port, impl_->log);
   if (door.has_error()) return error{door.error().code, impl_->options.name + ": " + door.error().message};
   impl_->door.emplace(std::move(*door));
-  impl_->group.spawn(impl_->options.name + " accept", accept_loop(impl_, *impl_->door));
+  impl_->group.keep(impl_->options.name + " accept",
+                    [self = impl_] { return accept_loop(self, *self->door); });
   return {};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/policy/published/heartbeat.hpp"
 #include "aggregator/policy/published/published.hpp"
 #include "aggregator/store/view.hpp"
 
@@ -15,7 +16,13 @@ class view : public store::view {
   const policy_table& policies() const noexcept { return *policies_; }
   void set_policies(std::shared_ptr<const policy_table> p) { policies_ = std::move(p); }
 
+  /// Of who writes the verdicts; before the first call they count as kept up.
+  void set_heartbeat(std::shared_ptr<const heartbeat> h) { heartbeat_ = std::move(h); }
+  /// Whether verdicts are no longer kept up: they count as missing data then.
+  bool judging_stopped(instant now) const noexcept { return heartbeat_ && heartbeat_->stopped(now); }
+
  private:
+  std::shared_ptr<const heartbeat> heartbeat_;
   std::shared_ptr<const policy_table> policies_ = std::make_shared<policy_table>();
 };
 

@@ -1,3 +1,4 @@
+#include "aggregator/decision/explain.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
 
@@ -50,6 +51,33 @@ TEST_SUITE("aggregator/extender/filter") {
         R"({"Nodes":null,"NodeNames":["node-a","node-c"],"FailedNodes":{},"FailedAndUnresolvableNodes":{"node-b":")" +
             power_refusal + R"("},"Error":""})");
     CHECK(answer.outcome == "decided");
+  }
+
+  TEST_CASE("verdicts that nobody keeps up any more count as missing data, and the answer says so") {
+    const auto heart = std::make_shared<policy::heartbeat>();
+    for (const auto on_missing : {policy::missing::allow, policy::missing::reject}) {
+      power_fleet f(policy::mode::enforce, on_missing);
+      f.data.set_heartbeat(heart);
+      heart->beat(f.now);
+      CHECK(f.filter(names_for("power")).body.find(power_refusal) != std::string::npos);
+      f.now += seconds(5);
+      CHECK(f.filter(names_for("power")).body.find(power_refusal) != std::string::npos);
+      f.now += milliseconds(1);
+      const auto answer = f.filter(names_for("power", {"node-a", "node-b", "stranger"}));
+      if (on_missing == policy::missing::allow) {
+        CHECK(answer.body.find(R"("NodeNames":["node-a","node-b","stranger"])") != std::string::npos);
+      } else {
+        CHECK(answer.body.find(R"("NodeNames":[],)") != std::string::npos);
+        CHECK(answer.body.find("policy default/power: nothing is judged any more (dontschedule, onMissing: "
+                               "Reject)") != std::string::npos);
+      }
+      const auto* made = f.decisions.find({.limit = 1}).at(0);
+      CHECK(made->judging_stopped);
+      CHECK(decision::summary(*made).find("nothing is judged any more (onMissing decides)") !=
+            std::string::npos);
+      heart->beat(f.now);
+      CHECK(f.filter(names_for("power")).body.find(power_refusal) != std::string::npos);
+    }
   }
 
   TEST_CASE("an announced length that is not true changes nothing") {

@@ -76,6 +76,27 @@ TEST_SUITE("common/async") {
     });
   }
 
+  TEST_CASE(
+      "what is kept begins again after an exception, ends when it is cancelled, and is over when it "
+      "returns") {
+    support::run([](async::loop& loop) -> task<void> {
+      int begun = 0;
+      async::task_group group(loop, quiet);
+      const std::function<task<void>()> twice_broken = [&begun] {
+        return ++begun < 3 ? fail_at_once() : async::sleep_for(1h);
+      };
+      group.keep("broken twice", twice_broken);
+      while (begun < 3) co_await async::sleep_for(1ms);
+      CHECK(group.size() == 1);
+      group.cancel();
+      CHECK(co_await group.wait(within(60s)));
+      CHECK(begun == 3);
+      const std::function<task<void>()> short_one = [] { return async::sleep_for(1ms); };
+      group.keep("short", short_one);
+      CHECK(co_await group.wait(within(60s)));
+    });
+  }
+
   TEST_CASE("with_timeout gives the result in time and an error after it") {
     support::run([](async::loop&) -> task<void> {
       auto quick = co_await async::with_timeout(answer_after(1ms), within(5s), "the answer");

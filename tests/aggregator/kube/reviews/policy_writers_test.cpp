@@ -21,7 +21,7 @@ bool role_writes(const std::string& rules) {
   return *may;
 }
 
-TEST_SUITE("aggregator/kube/policy_writers") {
+TEST_SUITE("aggregator/kube/reviews/policy_writers") {
   TEST_CASE("everybody is asked for by group, and two roles are read by name") {
     const auto all = kube::policy_writer_questions();
     REQUIRE(all.size() == 5);
