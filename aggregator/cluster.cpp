@@ -70,7 +70,7 @@ struct cluster::impl {
         pace(std::random_device{}()) {}
 
   void pass_on(ingest_inbox& writer);
-  void count_pods(extender::placements& placed);
+  void count_pods(extender::placements& placed, ingest_inbox& writer);
   void look_at_lease();
   task<void> keep_statuses(sources from);
   task<void> keep_looking_at_writers();
@@ -141,18 +141,23 @@ void cluster::impl::pass_on(ingest_inbox& writer) {
 }
 
 // A pod that had its node before we came is in the data already, unless it is still starting.
-void cluster::impl::count_pods(extender::placements& placed) {
+void cluster::impl::count_pods(extender::placements& placed, ingest_inbox& writer) {
   using event = kube::pod_objects::event;
   const instant now = boot_clock::now();
+  std::vector<std::string> deleted;
   placed.bindings_followed(pod_follower.is_synced());
   for (const kube::pod_objects::change& c : pods.take()) {
     switch (c.what) {
       case event::placed: placed.bound(c.uid, c.node, now); break;
       case event::ready: c.before_us ? placed.gone(c.uid) : placed.ready(c.uid, true, now); break;
       case event::unready: placed.ready(c.uid, false, now); break;
-      case event::gone: placed.gone(c.uid); break;
+      case event::gone:
+        placed.gone(c.uid);
+        deleted.push_back(c.uid);
+        break;
     }
   }
+  if (!deleted.empty()) writer.pods_deleted(std::move(deleted));
   const std::string& trouble = pod_follower.trouble();
   if (pod_trouble.is_news(trouble) && !trouble.empty())
     log.warning("{}; what was known of pods stays", trouble);
@@ -296,7 +301,9 @@ void cluster::start(async::loop& on, ingest_inbox& writer, sources from) {
   self->nodes = std::make_unique<labels::node_label_sync>(std::move(parts), on, self->log);
   self->nodes->start(*self->running);
   std::function<void()> after_policies = [self, &writer] { self->pass_on(writer); };
-  std::function<void()> after_pods = [self, placed = &from.placed] { self->count_pods(*placed); };
+  std::function<void()> after_pods = [self, placed = &from.placed, &writer] {
+    self->count_pods(*placed, writer);
+  };
   std::function<void()> after_lease = [self] { self->look_at_lease(); };
   self->running->keep("policies of the API server", [self, after_policies] {
     return kube::follow(self->api, self->policy_follower, after_policies);

@@ -99,8 +99,12 @@ custom_metrics::node_source objects_of(const cluster& known) {
 
 ingest::token_holder holder_of(const callers::agent_tokens::answer& said) {
   const kube::user& who = said.verdict.who;
-  return {said.verdict.authenticated, who.name,
-          std::string(who.only_extra("authentication.kubernetes.io/node-name")), said.verdict.why, said.ends};
+  return {said.verdict.authenticated,
+          who.name,
+          std::string(who.only_extra("authentication.kubernetes.io/node-name")),
+          said.verdict.why,
+          said.ends,
+          std::string(who.only_extra("authentication.kubernetes.io/pod-uid"))};
 }
 
 decision::ring_limits ring_limits(const settings& s) {

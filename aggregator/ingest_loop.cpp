@@ -415,6 +415,11 @@ void ingest_loop::stop(std::chrono::milliseconds grace) {
   });
 }
 
+void ingest_loop::pods_deleted(std::vector<std::string> uids) {
+  async::post(impl_->loop,
+              [this, uids = std::move(uids)] { impl_->door->pods_deleted(uids, boot_clock::now()); });
+}
+
 std::shared_ptr<const policy::heartbeat> ingest_loop::heart() const { return impl_->beats; }
 
 void ingest_loop::watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) {
@@ -434,8 +439,12 @@ void ingest_loop::take_policies(std::vector<policy_text> changed, std::string tr
 }
 
 void ingest_loop::take_node_labels(std::vector<labels::node_labels> nodes) {
-  async::post(impl_->loop,
-              [this, nodes = std::move(nodes)] { impl_->inner.node_labels(nodes, boot_clock::now()); });
+  async::post(impl_->loop, [this, nodes = std::move(nodes)] {
+    impl_->inner.node_labels(nodes, boot_clock::now());
+    for (const labels::node_labels& n : nodes) {
+      if (!n.labels) impl_->door->node_deleted(n.node);
+    }
+  });
 }
 
 void ingest_loop::take_taken_keys(std::vector<labels::node_taken> nodes) {

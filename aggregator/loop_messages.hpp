@@ -65,6 +65,8 @@ class ingest_inbox : public labels::router_inbox {
   /// Starts a column for the faces; `then` is called on the ingest loop.
   virtual void watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) = 0;
   virtual void unwatch(store::column_id id) = 0;
+  /// Pods that are no more, by UID.
+  virtual void pods_deleted(std::vector<std::string> uids) = 0;
   /// Beats while the ingest loop judges. Never null.
   virtual std::shared_ptr<const policy::heartbeat> heart() const = 0;
   /// Policies that changed, when they do not come from the folder. `trouble`: why more may have changed

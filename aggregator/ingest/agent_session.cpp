@@ -314,6 +314,10 @@ void agent_session::leave(instant now) {
     return;
   }
   --c.counters.open;
+  if (const auto at = c.by_pod.find(pod_); at != c.by_pod.end()) {
+    const auto whose = at->second.lock();
+    if (!whose || whose.get() == this) c.by_pod.erase(at);
+  }
   node_link& link = c.link_of(*node_);
   if (link.current.lock().get() != this) return;  // a newer session has the node
   link.current.reset();

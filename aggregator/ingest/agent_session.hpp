@@ -71,6 +71,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   wire::aggregator_session machine_;
   std::optional<store::node_id> node_;  // once welcomed
   std::string name_;                    // once welcomed
+  std::string pod_;                     // UID of the pod whose token opened the session, if one did
   instant waits_until_{};               // no message of the agent is read before
   instant token_ends_{};                // when the last good token expires
   bool asking_ = false;                 // the hello's token is being checked

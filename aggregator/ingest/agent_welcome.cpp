@@ -84,8 +84,12 @@ void agent_session::reviewed(const result<token_holder>& holder, instant now) {
     }
   } else if (auto refused = authorise(machine_.greeting(), *holder, shared_->options.agents_account)) {
     machine_.refuse(refused->why, std::move(refused->message), come_back_later);
+  } else if (shared_->gone_pods.contains(holder->pod)) {
+    machine_.refuse(wire::reason::not_authorised, std::string(pod_is_gone), come_back_later);
   } else {
     token_ends_ = holder->ends;
+    pod_ = holder->pod;
+    if (!pod_.empty()) shared_->by_pod[pod_] = weak_from_this();
     const double spread = std::uniform_real_distribution<>(0, 1)(shared_->random);
     welcome(reauthenticate_after_s(holder->ends - now, spread), now);
   }

@@ -26,7 +26,9 @@ struct token_holder {
   std::string node;      ///< the node that the holder's pod runs on; empty: the token is bound to no node
   std::string why;       ///< the issuer's sentence when it is not genuine
   instant ends{};        ///< when the token expires
+  std::string pod = {};  ///< UID of the holder's pod; empty: not known
 };
+constexpr std::string_view pod_is_gone = "the pod that the agent's token belongs to has been deleted";
 /// Asks the issuer about a token. `then` is called once, later, on the ingest loop. Errors: it could not be
 /// asked.
 using token_reviewer = std::function<void(std::string token, std::function<void(result<token_holder>)> then)>;

@@ -223,6 +223,24 @@ std::vector<repeated_end> listener::repeated_ends(instant now) const {
   return out;
 }
 
+void listener::pods_deleted(const std::vector<std::string>& uids, instant now) {
+  shared_state& c = *impl_->shared;
+  for (const std::string& uid : uids) {
+    c.gone_pods.add(uid, now);
+    const auto at = c.by_pod.find(uid);
+    const auto session = at == c.by_pod.end() ? nullptr : at->second.lock();
+    if (session) session->close(wire::reason::not_authorised, std::string(pod_is_gone));
+  }
+}
+
+void listener::node_deleted(std::string_view name) {
+  shared_state& c = *impl_->shared;
+  const auto id = c.core.store().find(canonical_node(name));
+  const auto session = id ? c.link_of(*id).current.lock() : nullptr;
+  if (session)
+    session->close(wire::reason::reauthentication, "the Node object has been deleted: say hello again");
+}
+
 void listener::set_interest(wire::interest wanted) {
   wire::interest& now = impl_->shared->interest;
   const auto same = [](const auto& a, const auto& b) {

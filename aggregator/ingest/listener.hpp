@@ -67,6 +67,11 @@ class listener {
   /// new one.
   void set_interest(wire::interest wanted);
 
+  /// Pods, by UID, that are no more: a session that one's token opened ends, and the token counts no longer.
+  void pods_deleted(const std::vector<std::string>& uids, instant now);
+  /// The Node object is gone: the node's session ends, so that its agent says anew who it is.
+  void node_deleted(std::string_view name);
+
   const ingest_counters& counters() const noexcept;
   /// Nodes that are claimed by two agents now, in name order.
   std::vector<contest> contests(instant now) const;

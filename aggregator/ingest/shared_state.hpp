@@ -41,6 +41,21 @@ class known_addresses {
   std::map<network, instant> seen_;
 };
 
+/// Pods that were deleted a moment ago: a verdict on their tokens may be older than that. Pure.
+class deleted_pods {
+ public:
+  void add(const std::string& uid, instant now) {
+    std::erase_if(seen_, [now](const auto& one) { return now - one.second > remembered; });
+    if (seen_.size() < most) seen_[uid] = now;
+  }
+  bool contains(const std::string& uid) const { return seen_.contains(uid); }
+
+ private:
+  static constexpr duration remembered = std::chrono::minutes(1);  // verdicts are kept for ten seconds
+  static constexpr std::size_t most = 10'000;
+  std::map<std::string, instant> seen_;
+};
+
 /// What is kept of a node across its sessions.
 struct node_link {
   std::weak_ptr<agent_session> current;  ///< the newest session that was welcomed
@@ -75,6 +90,8 @@ struct shared_state {
   ingest_counters counters;
   wire::interest interest;
   std::unordered_set<std::shared_ptr<agent_session>> sessions;
+  std::map<std::string, std::weak_ptr<agent_session>> by_pod;  ///< by UID, of sessions that a token opened
+  deleted_pods gone_pods;
   std::vector<node_link> links;                     ///< by node id
   std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, contested, by name
   std::map<std::string, store::node_id> restless;   ///< nodes whose sessions end, or ended, again and again

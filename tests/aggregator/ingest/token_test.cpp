@@ -21,9 +21,9 @@ struct issuer {
       result<token_holder> said = error{errc::timeout, "the API server is away"};
       if (!ill) {
         const auto at = token.find('@');
-        said =
-            token_holder{at != token.npos, token.substr(0, at), at == token.npos ? "" : token.substr(at + 1),
-                         "unknown token", boot_clock::now() + lives};
+        said = token_holder{
+            at != token.npos, token.substr(0, at),       at == token.npos ? "" : token.substr(at + 1),
+            "unknown token",  boot_clock::now() + lives, "uid of " + token};
       }
       async::post(loop, [said, then = std::move(then)] { then(said); });
     };
@@ -100,6 +100,46 @@ TEST_SUITE("aggregator/ingest/token") {
       CHECK(foreign.last == event::welcomed);
       co_await greet(without, "n1", "");
       CHECK(without.why() == wire::reason::wrong_node);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("a session ends when its pod is deleted, and the pod's token counts no longer; others stay") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      house h(loop, tokens.options(loop));
+      visitor agent(h), other(h);
+      agent.credential = "agent@n1";
+      co_await agent.settle("n1");
+      other.credential = "agent@n2";
+      co_await other.settle("n2");
+      h.door->pods_deleted({"uid of agent@n1", "uid of nobody"}, boot_clock::now());
+      co_await agent.next();
+      CHECK(agent.last == event::ended);
+      CHECK(agent.why() == wire::reason::not_authorised);
+      auto alone = [&] { return h.door->counters().open == 1; };
+      co_await h.until(alone);
+      visitor again(h);
+      co_await greet(again, "n1", "agent@n1");
+      CHECK_MESSAGE(again.why() == wire::reason::not_authorised, "the API server's verdict may be older");
+      CHECK(h.door->counters().open == 1);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("a session ends when the Node object is deleted, and its agent may come again") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      house h(loop, tokens.options(loop));
+      visitor agent(h), again(h);
+      agent.credential = "agent@n1";
+      co_await agent.settle("n1");
+      h.door->node_deleted("N1");
+      h.door->node_deleted("never-seen");
+      co_await agent.next();
+      CHECK(agent.why() == wire::reason::reauthentication);
+      co_await greet(again, "n1", "agent@n1");
+      CHECK(again.last == event::welcomed);
       co_await h.stop();
     });
   }
