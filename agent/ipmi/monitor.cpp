@@ -42,7 +42,8 @@ monitor::monitor(const settings& s, link_options link, std::vector<role_rule> ro
       options_(std::move(link)),
       roles_(std::move(roles)),
       log_(std::move(log)),
-      cache_(s.cache_folder, s.host.empty() ? s.device : s.host) {}
+      cache_(s.cache_folder, s.host.empty() ? s.device : s.host),
+      retries_(s.retry) {}
 
 result<credentials> monitor::load() const {
   if (settings_.host.empty()) return credentials{};
@@ -251,7 +252,7 @@ void monitor::try_open(instant now) {
   const auto found = find();
   now = boot_clock::now();
   if (!found) return close(found.error(), now);
-  retry_after_ = {};
+  retries_.reset();
   repository_at_ = now + settings_.repository_period;
   log_.info("{}: {} {}, firmware {}, {} sensors{}", found_.who.address,
             found_.who.manufacturer.empty() ? "unknown maker" : found_.who.manufacturer,
@@ -273,9 +274,8 @@ void monitor::close(error why, instant now) {
     retry_at_ = now + look_for_credentials;
   } else {
     const auto longest = why.code == errc::unsupported ? longest_unsupported : longest_retry;
-    retry_after_ =
-        retry_after_ == duration::zero() ? settings_.retry : std::min<duration>(2 * retry_after_, longest);
-    retry_at_ = now + (why.code == errc::overloaded ? duration(doubtful_retry) : retry_after_);
+    const auto pause = retries_.next(longest);
+    retry_at_ = now + (why.code == errc::overloaded ? duration(doubtful_retry) : pause);
   }
   tell_status(false, std::move(why.message), permanent);
 }

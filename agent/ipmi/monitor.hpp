@@ -6,6 +6,7 @@
 #include "agent/ipmi/sdr_cache.hpp"
 #include "agent/ipmi/sensor_reader.hpp"
 #include "agent/ipmi/settings.hpp"
+#include "common/doubling.hpp"
 #include "common/log/log.hpp"
 
 #include <map>
@@ -80,7 +81,7 @@ class monitor {
   inventory found_;
   std::map<std::string, const known_sensor*, std::less<>> by_key_;
   instant retry_at_{};
-  duration retry_after_{};
+  doubling retries_;
   int busy_openings_ = 0;  // in a row
   instant repository_at_{};
 

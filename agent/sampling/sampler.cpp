@@ -17,8 +17,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr duration first_pause = seconds(1);
-constexpr duration longest_pause = seconds(60);
 constexpr duration told_at_most = seconds(60);  // what changes in a source that works in part
 
 bool same(const wire::interest& a, const wire::interest& b) {
@@ -55,7 +53,7 @@ void sampler::add(std::unique_ptr<source> s) {
 void sampler::start(instant now) {
   for (auto& e : entries_) {
     e.ticks = schedule(now, e.from->period());
-    e.pause = first_pause;
+    e.pauses.reset();
     look(e, now);
   }
 }
@@ -89,8 +87,7 @@ instant sampler::next_deadline() const noexcept {
 }
 
 void sampler::look(entry& e, instant now) {
-  e.look_at = now + (e.up ? regular_look : e.pause);
-  if (!e.up) e.pause = std::min(e.pause * 2, longest_pause);
+  e.look_at = now + (e.up ? regular_look : e.pauses.next());
   const auto refusals = out_.refusals();
   const auto there = guarded([&] { return e.from->discover(out_); });
   e.refused_by_look = refusal_since(refusals);
@@ -111,12 +108,11 @@ void sampler::read(entry& e, instant now) {
   e.up = true;
   const auto limited = e.from->limitation();
   if (limited.empty()) {
-    e.pause = first_pause;
+    e.pauses.reset();
     if (came_back || e.look_at > now + regular_look) e.look_at = now + regular_look;
-  } else if (e.look_at > now + e.pause) {
+  } else if (e.look_at > now + e.pauses.upcoming()) {
     // Something is missing: look for it soon, then less and less often.
-    e.look_at = now + e.pause;
-    e.pause = std::min(e.pause * 2, longest_pause);
+    e.look_at = now + e.pauses.next();
   }
   std::string message = limited;
   // A source that knows what of its own was refused says it better.
@@ -140,8 +136,8 @@ void sampler::failed(entry& e, const error& why, instant now) {
   out_.set_without_value(e.from->name(), absence_of(why.code));
   if (e.up) {
     e.up = false;
-    e.look_at = now + first_pause;
-    e.pause = 2 * first_pause;
+    e.pauses.reset();
+    e.look_at = now + e.pauses.next();
   }
   say(e, false, why.message, now);
 }

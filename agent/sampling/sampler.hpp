@@ -6,8 +6,10 @@
 #include "agent/sampling/read_budget.hpp"
 #include "agent/sampling/schedule.hpp"
 #include "agent/source.hpp"
+#include "common/doubling.hpp"
 #include "common/log/log.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -70,8 +72,8 @@ class sampler {
     bool found = false;           // discover() has succeeded
     bool up = false;
     bool arrived = false;
-    instant look_at{};  // when discover() is due again
-    duration pause{};   // until the look after that
+    instant look_at{};                                                   // when discover() is due again
+    doubling pauses{std::chrono::seconds(1), std::chrono::seconds(60)};  // until the look after that
     duration last_read{};
     std::uint64_t missed = 0;
     std::optional<bool> told_ok;  // what the log said last

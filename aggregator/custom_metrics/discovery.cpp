@@ -1,5 +1,6 @@
 #include "aggregator/custom_metrics/discovery.hpp"
 
+#include "common/fnv1a.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -99,11 +100,11 @@ void write_parent(json_writer& out, version v, const described& of, const std::v
   out.end_array().end_object();
 }
 
-// std::hash does not promise to be the same everywhere. Source: FNV-1a, 64 bits.
+// The same from every replica.
 std::string tag_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("\"{:016x}{:x}\"", hash, text.size());
+  fnv1a hash;
+  hash.add(text);
+  return fmt::format("\"{:016x}{:x}\"", hash.value(), text.size());
 }
 
 tagged_document aggregated(std::string_view api_version, const std::vector<std::string>& metrics, bool pods) {

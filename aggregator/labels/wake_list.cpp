@@ -114,8 +114,7 @@ std::vector<std::string> wake_list::due(const policy::view& nodes, const decisio
     if (!node) continue;
     r.name(*node);
     p.nodes[store::index(*node) / word_bits] &= ~(std::uint64_t{1} << store::index(*node) % word_bits);
-    p.not_before = now + p.pause;
-    p.pause *= 2;
+    p.not_before = now + p.pauses.next();
   }
   return r.take();
 }

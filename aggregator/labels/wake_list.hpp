@@ -3,6 +3,7 @@
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "common/clock.hpp"
+#include "common/doubling.hpp"
 
 #include <map>
 #include <optional>
@@ -40,7 +41,7 @@ class wake_list {
     node_set nodes;  // nodes that refused it and have not been named for it
     instant refused_at{};
     instant not_before{};
-    duration pause = first_pause;
+    doubling pauses{first_pause};
   };
 
   /// Which node refuses which policy now, each asked once.

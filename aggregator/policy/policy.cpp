@@ -1,6 +1,7 @@
 #include "aggregator/policy/policy.hpp"
 
 #include "aggregator/policy/strategies.hpp"
+#include "common/fnv1a.hpp"
 #include "common/text/plain.hpp"
 #include "common/text/text.hpp"
 
@@ -12,21 +13,6 @@
 
 namespace binnacle::policy {
 namespace {
-
-// FNV-1a, 64 bits. Source: Fowler, Noll, Vo; draft-eastlake-fnv.
-class fnv1a {
- public:
-  void add(std::string_view bytes) noexcept {
-    for (const char c : bytes) {
-      hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    }
-    hash_ = (hash_ ^ 0xff) * 0x100000001b3ULL;  // ends a field: ("ab","c") differs from ("a","bc")
-  }
-  std::uint64_t value() const noexcept { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
-};
 
 std::string_view to_string(store::statistic s) noexcept {
   switch (s) {
@@ -41,15 +27,15 @@ std::string_view to_string(store::statistic s) noexcept {
 }
 
 void add(fnv1a& hash, const rule& r) {
-  hash.add(r.metric);
-  hash.add(to_string(r.op));
-  hash.add(plain(r.target));
-  hash.add(fmt::format("{} {} {} {}", r.window.count(), static_cast<int>(r.stat), r.hold.count(),
-                       r.stale_after ? r.stale_after->count() : -1));
-  hash.add(r.clear ? plain(*r.clear) : "");
+  hash.add_field(r.metric);
+  hash.add_field(to_string(r.op));
+  hash.add_field(plain(r.target));
+  hash.add_field(fmt::format("{} {} {} {}", r.window.count(), static_cast<int>(r.stat), r.hold.count(),
+                             r.stale_after ? r.stale_after->count() : -1));
+  hash.add_field(r.clear ? plain(*r.clear) : "");
   for (const auto& [key, value] : r.labels) {
-    hash.add(key);
-    hash.add(value);
+    hash.add_field(key);
+    hash.add_field(value);
   }
 }
 
@@ -110,17 +96,17 @@ const strategy* policy::find(strategy_kind kind) const noexcept {
 
 std::uint64_t content_revision(const policy& p) {
   fnv1a hash;
-  hash.add(p.key.name_space);
-  hash.add(p.key.name);
-  hash.add(to_string(p.how));
+  hash.add_field(p.key.name_space);
+  hash.add_field(p.key.name);
+  hash.add_field(to_string(p.how));
   // Revisions of policies without it are those of before it was there.
-  if (p.damping == herd_damping::disabled) hash.add("herdDamping");
+  if (p.damping == herd_damping::disabled) hash.add_field("herdDamping");
   for (const strategy& s : p.strategies) {
-    hash.add(to_string(s.kind));
-    hash.add(to_string(s.op));
-    hash.add(to_string(s.on_missing));
-    hash.add(s.max_nodes ? to_string(*s.max_nodes) : "");
-    hash.add(fmt::format("{} {}", s.cool_down.count(), s.rules.size()));
+    hash.add_field(to_string(s.kind));
+    hash.add_field(to_string(s.op));
+    hash.add_field(to_string(s.on_missing));
+    hash.add_field(s.max_nodes ? to_string(*s.max_nodes) : "");
+    hash.add_field(fmt::format("{} {}", s.cool_down.count(), s.rules.size()));
     for (const rule& r : s.rules) add(hash, r);
   }
   // 32 bits: a number that JavaScript and jq keep whole, and a person can compare.
