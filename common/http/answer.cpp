@@ -49,14 +49,14 @@ std::size_t length_of(const response& answer) {
   return length;
 }
 
-}  // namespace
-
-std::string head_of(const response& answer, bool keep_alive, bool http10) {
+/// Status line and headers but for those about the connection. `length`: the header that says it, or nothing.
+std::string begun_head(const response& answer, std::string_view length) {
   std::string out = fmt::format("HTTP/1.1 {} {}\r\n", answer.status, reason_of(answer.status));
   if (!has_no_body(answer.status)) {
     out += "Content-Type: ";
     append_clean(out, answer.content_type);
-    out += fmt::format("\r\nContent-Length: {}\r\n", length_of(answer));
+    out += "\r\n";
+    out += length;
   }
   out += "X-Content-Type-Options: nosniff\r\n";
   for (const auto& [name, value] : answer.headers) {
@@ -65,10 +65,21 @@ std::string head_of(const response& answer, bool keep_alive, bool http10) {
     append_clean(out, value);
     out += "\r\n";
   }
+  return out;
+}
+
+}  // namespace
+
+std::string head_of(const response& answer, bool keep_alive, bool http10) {
+  std::string out = begun_head(answer, fmt::format("Content-Length: {}\r\n", length_of(answer)));
   if (!keep_alive) out += "Connection: close\r\n";
   if (keep_alive && http10) out += "Connection: keep-alive\r\n";
   out += "\r\n";
   return out;
+}
+
+std::string head_of_live(const response& answer) {
+  return begun_head(answer, {}) + "Connection: close\r\n\r\n";
 }
 
 answer_slices::answer_slices(const response& answer, std::string head, bool with_body)

@@ -11,6 +11,9 @@ namespace binnacle::http {
 /// that no handler can be talked into sending a header of the client's making.
 std::string head_of(const response& answer, bool keep_alive, bool http10);
 
+/// The same for a body whose length nobody knows: it ends with the connection (RFC 9112 6.3, 8).
+std::string head_of_live(const response& answer);
+
 /// Cuts an answer into what one write takes: an answer of up to 64 KiB is one piece, so that its reader wakes
 /// once; of a larger one the head and the beginning of the body share a TLS record, small pieces are gathered
 /// into records, and large ones go uncopied, at most 64 KiB at once.

@@ -4,6 +4,7 @@
 #include "common/async/timers.hpp"
 #include "common/clock.hpp"
 #include "common/http/answer.hpp"
+#include "common/http/live.hpp"
 #include "common/http/request_parser.hpp"
 #include "common/http/target.hpp"
 
@@ -23,6 +24,7 @@ using async::within;
 namespace {
 
 constexpr std::size_t buffer_size = 64u << 10;
+constexpr std::chrono::seconds live_pause{10};  // a live answer is asked at least so often
 // What counts as one address: whoever has one of IPv6 has 2^64 of them.
 constexpr unsigned v4_bits = 32, v6_bits = 64;
 
@@ -136,6 +138,7 @@ class connection {
   template <class T>
   task<bool> arrived(slot<T>& at);
   task<bool> send(const response& answer, const request_parser& parser, bool keep_alive);
+  task<void> send_live(const response& answer, live_exchange& from);
   /// A body that nobody read is not worth reading.
   bool may_be_kept(const request_parser& parser) const {
     return parser.now() == request_parser::phase::done && parser.keep_alive() && !core_.stopping &&
@@ -274,6 +277,11 @@ task<bool> connection::one_request() {
     if (!co_await read_body(parser, *work)) co_return false;
     if (parser.now() == request_parser::phase::refused) co_return co_await refuse(parser);
     co_await answer_from(*work, slot);
+    auto* const live = dynamic_cast<live_exchange*>(work.get());
+    if (live != nullptr && slot->value->status == 200 && !parser.is_head_request()) {
+      co_await send_live(*slot->value, *live);
+      co_return false;
+    }
   } else {
     slot->put(failure(500, "the handler failed"));
   }
@@ -421,6 +429,26 @@ task<bool> connection::send(const response& answer, const request_parser& parser
   }
   is_known_ = is_known_ || answer.status < 400;
   co_return keep_alive;
+}
+
+// Until the peer goes, takes nothing for too long, or the server stops.
+task<void> connection::send_live(const response& answer, live_exchange& from) {
+  is_known_ = true;
+  from.wake_with([this] { answered_.notify(); });
+  for (std::string piece = head_of_live(answer); !core_.stopping; piece = from.next()) {
+    if (piece.empty()) {
+      waits_for(wait::handler);
+      co_await answered_.wait(within(live_pause));
+      continue;
+    }
+    waits_for(wait::peer);
+    const auto sent = co_await stream_.write(piece, within(core_.options.write_deadline));
+    if (sent.has_error()) {
+      if (sent.error().code == errc::timeout) ++core_.counters.timeouts;
+      co_return;
+    }
+    core_.counters.bytes_out += piece.size();
+  }
 }
 
 task<void> connection::end() {
