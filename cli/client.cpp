@@ -9,8 +9,6 @@
 namespace binnacle::cli {
 namespace {
 
-constexpr std::size_t most_bytes = 256u << 20;  // a fleet of 20,000 nodes with all columns
-
 /// What to do about a failed connection, as a clause to go on with.
 std::string_view remedy(errc code) {
   switch (code) {
@@ -26,8 +24,8 @@ std::string_view remedy(errc code) {
 
 }  // namespace
 
-result<client> client::open(const endpoint& to, const tls::files& pem) {
-  if (!to.secure) return client(to, nullptr);
+result<std::unique_ptr<tls::context>> security_for(const endpoint& to, const tls::files& pem) {
+  if (!to.secure) return std::unique_ptr<tls::context>();
   if (pem.authority.empty()) {
     return error{
         errc::invalid_input,
@@ -42,7 +40,36 @@ result<client> client::open(const endpoint& to, const tls::files& pem) {
   o.side = tls::role::client;
   o.pem = pem;
   o.alpn = "http/1.1";
-  auto security = tls::context::load(std::move(o));
+  return tls::context::load(std::move(o));
+}
+
+result<json_answer> understood(const endpoint& from, result<http::answer> got) {
+  if (got.has_error()) {
+    const auto& e = got.error();
+    const auto what = remedy(e.code);
+    return error{e.code,
+                 fmt::format("cannot reach {}: {}{}{}", from.url, e.message, what.empty() ? "" : "; ", what)};
+  }
+  json_answer a;
+  boost::system::error_code ec;
+  a.json = boost::json::parse(got->body, ec);
+  if (got->status >= 400) {
+    std::string said = ec ? std::string() : text(a.json, "error");
+    if (said.empty()) said = fmt::format("HTTP status {}", got->status);
+    const bool unknown_caller = got->status == 401 || got->status == 403;
+    return error{
+        unknown_caller ? errc::permission : errc::invalid_input,
+        fmt::format("{} refused: {}{}", from.url, said, unknown_caller ? " (--cert and --key)" : "")};
+  }
+  if (ec)
+    return error{errc::protocol, fmt::format("{} answered no JSON: {}; is that the ops port (9102)?",
+                                             from.url, ec.message())};
+  a.text = std::move(got->body);
+  return a;
+}
+
+result<client> client::open(const endpoint& to, const tls::files& pem) {
+  auto security = security_for(to, pem);
   if (security.has_error()) return security.error();
   return client(to, std::move(*security));
 }
@@ -51,31 +78,9 @@ result<client::answer> client::get(const std::string& target, std::chrono::milli
   http::call call;
   call.target = target;
   call.headers = {{"Accept", "application/json"}};
-  call.most_bytes = most_bytes;
-  auto got =
-      ask({to_.host, to_.port, {}}, security_ ? security_->current() : nullptr, std::move(call), deadline);
-  if (got.has_error()) {
-    const auto& e = got.error();
-    const auto what = remedy(e.code);
-    return error{e.code,
-                 fmt::format("cannot reach {}: {}{}{}", to_.url, e.message, what.empty() ? "" : "; ", what)};
-  }
-
-  answer a;
-  boost::system::error_code ec;
-  a.json = boost::json::parse(got->body, ec);
-  if (got->status >= 400) {
-    std::string said = ec ? std::string() : text(a.json, "error");
-    if (said.empty()) said = fmt::format("HTTP status {}", got->status);
-    const bool unknown_caller = got->status == 401 || got->status == 403;
-    return error{unknown_caller ? errc::permission : errc::invalid_input,
-                 fmt::format("{} refused: {}{}", to_.url, said, unknown_caller ? " (--cert and --key)" : "")};
-  }
-  if (ec)
-    return error{errc::protocol,
-                 fmt::format("{} answered no JSON: {}; is that the ops port (9102)?", to_.url, ec.message())};
-  a.text = std::move(got->body);
-  return a;
+  call.most_bytes = most_answer_bytes;
+  return understood(to_, ask({to_.host, to_.port, {}}, security_ ? security_->current() : nullptr,
+                             std::move(call), deadline));
 }
 
 }  // namespace binnacle::cli

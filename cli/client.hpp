@@ -2,6 +2,7 @@
 
 #include "cli/connection.hpp"
 #include "common/error.hpp"
+#include "common/http/response_parser.hpp"
 #include "common/tls/context.hpp"
 
 #include <boost/json/value.hpp>
@@ -13,19 +14,30 @@
 
 namespace binnacle::cli {
 
+/// What a caller of that replica shows and believes; null for plain HTTP. Reads the PEM files. Errors:
+/// invalid_input, not_found, permission, each with the file and the remedy.
+result<std::unique_ptr<tls::context>> security_for(const endpoint& to, const tls::files& pem);
+
+/// An answer's JSON and its text.
+struct json_answer {
+  boost::json::value json;
+  std::string text;
+};
+/// What a replica's answer, or what kept it away, means to a person. Errors: what kept it from an answer,
+/// with a remedy, or the sentence of the server's refusal. Pure.
+result<json_answer> understood(const endpoint& from, result<http::answer> got);
+
+/// The most bytes of one answer: a fleet of 20,000 nodes with all columns.
+inline constexpr std::size_t most_answer_bytes = 256u << 20;
+
 /// A blocking HTTPS client for one replica's ops face: one request, one JSON answer.
 class client {
  public:
-  /// Reads the PEM files. Errors: invalid_input, not_found, permission, each with the file and the remedy.
+  /// Errors: as security_for().
   static result<client> open(const endpoint& to, const tls::files& pem);
 
-  /// The answer's JSON and its text. `target` with a leading '/', percent-encoded.
-  struct answer {
-    boost::json::value json;
-    std::string text;
-  };
-  /// Blocks until `deadline` at most. Errors: what kept it from an answer, or the sentence of the server's
-  /// refusal.
+  using answer = json_answer;
+  /// `target` with a leading '/', percent-encoded. Blocks until `deadline` at most. Errors: as understood().
   result<answer> get(const std::string& target,
                      std::chrono::milliseconds deadline = std::chrono::seconds(5)) const;
 

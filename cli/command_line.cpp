@@ -63,6 +63,24 @@ void set_up_top(CLI::App& app, arguments& a, action& chosen) {
       [&] { chosen = [&](const connection& c, const terminal& t) { return top_command(c, a.top, t); }; });
 }
 
+void set_up_dashboard(CLI::App& app, arguments& a, action& chosen) {
+  auto* dashboard = app.add_subcommand(
+      "dashboard", "a page for your browser: the fleet, each node, policies, decisions and health, live");
+  dashboard->add_option("--port", a.dashboard.port, "the port on 127.0.0.1 (any free one)")
+      ->check(CLI::Range(1, 65535))
+      ->type_name("PORT");
+  dashboard->add_flag("--open", a.dashboard.open, "open it in this desktop's browser");
+  dashboard->footer(
+      "The page sees what this command may see; its link opens one page, once. From another machine: the "
+      "same port at both ends, ssh -L 8900:127.0.0.1:8900 HOST binnacle dashboard --port 8900\n"
+      "Example: binnacle dashboard --open");
+  dashboard->callback([&] {
+    chosen = [&](const connection& c, const terminal& t) {
+      return dashboard::dashboard_command(c, a.dashboard, t);
+    };
+  });
+}
+
 void set_up_why(CLI::App& app, arguments& a, action& chosen) {
   auto* why = app.add_subcommand(
       "why", "why a pod was placed, or was not: the newest answers that kube-scheduler got about it");
@@ -248,8 +266,8 @@ void spell_examples(CLI::App& app, const std::string& name) {
 
 void set_up(CLI::App& app, arguments& a, action& chosen) {
   set_up_options(app, a);
-  for (const auto add : {set_up_status, set_up_top, set_up_why, set_up_policy, set_up_scheduler_config,
-                         set_up_doctor, set_up_migrate, set_up_version, set_up_help})
+  for (const auto add : {set_up_status, set_up_top, set_up_dashboard, set_up_why, set_up_policy,
+                         set_up_scheduler_config, set_up_doctor, set_up_migrate, set_up_version, set_up_help})
     add(app, a, chosen);
   spell_examples(app, app.get_name());
 }

@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/connection.hpp"
+#include "cli/dashboard/dashboard.hpp"
 #include "cli/doctor/doctor.hpp"
 #include "cli/scheduler_config.hpp"
 
@@ -32,6 +33,7 @@ struct arguments {
   std::string output = "text";
   status_arguments status;
   top_arguments top;
+  dashboard::dashboard_arguments dashboard;
   why_arguments why;
   std::vector<std::string> policy_files;
   std::vector<std::string> manifests;

@@ -14,7 +14,7 @@ import sys
 import time
 
 # What Debian's packages are under is in their copyright files; ours are under these.
-LICENCES = {"binnacle-agent": "Apache-2.0", "binnacle-aggregator": "Apache-2.0", "binnacle-cli": "Apache-2.0", "binnacle-ipmi": "GPL-3.0-or-later"}
+LICENCES = {"binnacle-agent": "Apache-2.0", "binnacle-aggregator": "Apache-2.0", "binnacle-cli": "Apache-2.0 AND MIT", "binnacle-ipmi": "GPL-3.0-or-later"}
 FIELDS = ("Package", "Version", "Architecture", "Source", "Homepage", "Maintainer")
 
 

@@ -173,6 +173,7 @@ class Demo(Trial):
         curl = f"curl --cacert {self.pki}/server-ca.crt --cert {self.pki}/client-cli.crt --key {self.pki}/client-cli.key"
         say("export " + " ".join(f"{key}={value}" for key, value in self.cli_environment().items()))
         say(f"{self.build}/cli/binnacle top")
+        say(f"{self.build}/cli/binnacle dashboard         # or this link, for one page: {self.dashboard()}")
         say(f"{self.build}/cli/binnacle why tasdemo")
         say(f"echo {self.hot_watts:.0f} > {self.sysroot('node9')}/watts         # heat another node")
         say(f"{curl} https://localhost:{self.ports['metrics']}/apis/custom.metrics.k8s.io/v1beta2/nodes/%2A/rapl_power_watts")
@@ -182,6 +183,13 @@ class Demo(Trial):
         while True:
             self.check_alive()
             time.sleep(0.5)
+
+    def dashboard(self):
+        """The link of a dashboard that runs until the demo ends."""
+        environment = [f"{key}={value}" for key, value in self.cli_environment().items()]
+        self.start("dashboard", "env", *environment, self.build / "cli/binnacle", "dashboard", "-o", "json")
+        self.wait_for("the dashboard", lambda: '"link"' in self.log("dashboard"))
+        return json.loads(self.log("dashboard"))["link"]
 
     def show(self, answer, took):
         for name in NODES:

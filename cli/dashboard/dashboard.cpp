@@ -1,0 +1,80 @@
+// binnacle dashboard: a page in the browser, served on loopback, that sees what this command may see.
+#include "cli/dashboard/dashboard.hpp"
+
+#include "cli/dashboard/open_browser.hpp"
+#include "cli/dashboard/site.hpp"
+#include "cli/dashboard/upstream.hpp"
+#include "cli/json.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "common/http/server.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <fmt/format.h>
+
+#include <optional>
+#include <ostream>
+#include <utility>
+
+namespace binnacle::cli::dashboard {
+namespace {
+
+using async::task;
+using namespace std::chrono_literals;
+
+constexpr std::size_t most_connections = 64;  // a browser makes six at most to one server
+
+http::server_options on_loopback(std::uint16_t port) {
+  http::server_options o;
+  o.name = "dashboard";
+  o.address = "127.0.0.1";
+  o.port = port;
+  o.header_limit = 16u << 10;
+  o.max_connections = most_connections;
+  return o;
+}
+
+task<void> until_interrupted(async::loop& on, http::server& page, feed& what) {
+  co_await async::stop_signal();
+  what.stop();
+  page.stop(200ms, [&on] { on.stop(); });
+}
+
+}  // namespace
+
+int dashboard_command(const connection& to, const dashboard_arguments& what, const terminal& on) {
+  const auto complain = [&](const error& e) {
+    on.err << "binnacle: " << e.message << '\n';
+    return static_cast<int>(exit_problem);
+  };
+  auto from = upstream::open(to);
+  if (from.has_error()) return complain(from.error());
+  const logger log("dashboard", log_level::warning);
+  async::loop loop(1);
+  door who(random_secret);
+  feed pages(loop, std::move(*from), log);
+  http::server server(loop, on_loopback(what.port), routes(who, pages), log);
+  if (const auto open = server.start(); open.has_error()) return complain(open.error());
+  who.serve_at(server.port());
+
+  const std::string link = who.origin() + "/#link=" + who.new_link(boot_clock::now());
+  if (on.json) {
+    on.out << to_text(json::object{{"link", link}}) << '\n';
+  } else {
+    on.out << "The dashboard, for one page, within ten minutes:\n  " << on.with(colour::bold, link)
+           << "\nThat page makes links for more. Ctrl-C ends it.\n";
+  }
+  on.out.flush();
+  std::optional<browser_page> shown;
+  if (what.open) {
+    auto opened = browser_page::open(link);
+    if (opened.has_error()) return complain(opened.error());
+    shown = std::move(*opened);
+  }
+  boost::asio::co_spawn(loop.get_executor(), until_interrupted(loop, server, pages), boost::asio::detached);
+  async::run(loop, log);
+  return exit_ok;
+}
+
+}  // namespace binnacle::cli::dashboard

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "cli/commands.hpp"
+
+#include <cstdint>
+
+namespace binnacle::cli::dashboard {
+
+struct dashboard_arguments {
+  std::uint16_t port = 0;  ///< on loopback; 0: any free one
+  bool open = false;       ///< hands the link to the desktop's browser
+};
+
+/// Serves the dashboard on loopback, says its link, and blocks until it is interrupted.
+int dashboard_command(const connection& to, const dashboard_arguments& what, const terminal& on);
+
+}  // namespace binnacle::cli::dashboard

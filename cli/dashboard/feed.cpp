@@ -1,0 +1,280 @@
+#include "cli/dashboard/feed.hpp"
+
+#include "cli/dashboard/fleet.hpp"
+#include "cli/doctor/cluster/status_findings.hpp"
+#include "cli/views/why.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "common/text/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace binnacle::cli::dashboard {
+
+using async::task;
+
+/// One topic and what is known about it.
+struct feed::source {
+  source(async::loop& on, topic t) : about(std::move(t)), changed(on) {}
+
+  const topic about;
+  std::size_t followers = 0;
+  async::event changed;  // a follower came, or wants other metrics: ask without waiting
+  fleet nodes;           // of subject::fleet
+  std::string text;      // of the others: the event's data
+  std::string trouble;   // why the newest try failed; empty: it did not
+  std::uint64_t version = 0;
+};
+
+struct feed::follower::place {
+  std::shared_ptr<source> from;
+  std::uint64_t seen = 0;        // version of the source
+  std::uint64_t seen_nodes = 0;  // version of its fleet
+};
+
+struct feed::impl {
+  impl(async::loop& on, upstream u, logger l) : loop(on), from(std::move(u)), log(l), group(on, l) {}
+
+  async::loop& loop;
+  upstream from;
+  logger log;
+  std::map<topic, std::shared_ptr<source>> sources;
+  std::set<follower*> followers;
+  totals count;
+  async::task_group group;
+
+  std::vector<std::string> metrics() const;
+  void wake(const source& whose) const;
+  task<void> keep(std::shared_ptr<source> s);
+  task<void> ask(source& s);
+  totals now() const {
+    totals all = count;
+    all.pages = followers.size();
+    all.topics = sources.size();
+    return all;
+  }
+};
+
+namespace {
+
+std::int64_t unix_ms() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+std::string_view word_for(doctor::grade g) {
+  switch (g) {
+    case doctor::grade::ok: return "ok";
+    case doctor::grade::warning: return "warning";
+    case doctor::grade::failure: return "failure";
+    case doctor::grade::unchecked: return "unchecked";
+  }
+  return "";
+}
+
+/// What each replica says of itself, and what the doctor finds in it.
+std::string status_text(const std::vector<upstream::told>& all, const feed::totals& own) {
+  std::string text;
+  json_writer out(text);
+  out.begin_object().field("nowMs", unix_ms()).key("replicas").begin_array();
+  for (const auto& t : all) {
+    out.begin_object().field("url", t.url);
+    if (t.said.has_error()) {
+      out.field("error", t.said.error().message);
+    } else {
+      out.key("status").raw(to_text(t.said->json)).key("findings").begin_array();
+      for (const doctor::finding& f : doctor::judge_status(t.said->json, t.url)) {
+        out.begin_object().field("grade", word_for(f.how)).field("sentence", f.sentence);
+        if (!f.remedy.empty()) out.field("remedy", f.remedy);
+        out.end_object();
+      }
+      out.end_array();
+    }
+    out.end_object();
+  }
+  out.end_array()
+      .key("dashboard")
+      .begin_object()
+      .field("pages", own.pages)
+      .field("topics", own.topics)
+      .field("asked", own.asked);
+  out.field("conflated", own.conflated).end_object().end_object();
+  return text;
+}
+
+std::string decisions_text(const std::vector<upstream::told>& all, const std::string& pod) {
+  std::vector<told_decision> decisions;
+  std::string text;
+  json_writer out(text);
+  out.begin_object().field("about", pod).field("nowMs", unix_ms()).key("errors").begin_array();
+  for (const auto& t : all) {
+    if (t.said.has_error()) {
+      out.value(t.said.error().message);
+      continue;
+    }
+    for (const auto& record : list(t.said->json, "decisions")) decisions.push_back({record, t.url});
+  }
+  out.end_array().key("decisions").begin_array();
+  for (told_decision& d : newest_first(std::move(decisions), true)) {
+    if (auto* o = d.record.if_object()) (*o)["aggregator"] = d.url;
+    out.raw(to_text(d.record));
+  }
+  out.end_array().end_object();
+  return text;
+}
+
+std::string answer_text(const upstream::told& t, const std::string& about) {
+  std::string text;
+  json_writer out(text);
+  out.begin_object().field("about", about).field("nowMs", unix_ms()).field("url", t.url).key("answer");
+  out.raw(to_text(t.said->json)).end_object();
+  return text;
+}
+
+std::string trouble_text(const topic& about, const std::string& sentence) {
+  std::string text;
+  json_writer out(text);
+  out.begin_object().field("about", about.about).field("nowMs", unix_ms()).field("error", sentence);
+  out.end_object();
+  return text;
+}
+
+/// As one line: JSON has no line feeds outside strings, and escapes them inside.
+void add_event(std::string& out, std::string_view name, std::string_view data) {
+  fmt::format_to(std::back_inserter(out), "event: {}\ndata: {}\n\n", name, data);
+}
+
+}  // namespace
+
+std::vector<std::string> feed::impl::metrics() const {
+  std::set<std::string> all;
+  for (const follower* f : followers) all.insert(f->metrics_.begin(), f->metrics_.end());
+  return {all.begin(), all.end()};
+}
+
+void feed::impl::wake(const source& whose) const {
+  for (const follower* f : followers) {
+    if (std::ranges::any_of(f->places_, [&](const auto& p) { return p.from.get() == &whose; })) f->wake_();
+  }
+}
+
+task<void> feed::impl::ask(source& s) {
+  ++count.asked;
+  const std::string target =
+      target_of(s.about, s.about.what == subject::fleet ? metrics() : std::vector<std::string>());
+  if (is_each_replicas(s.about.what)) {
+    const auto all = co_await from.ask_each(target);
+    s.text = s.about.what == subject::status ? status_text(all, now()) : decisions_text(all, s.about.about);
+    co_return;
+  }
+  const auto told = co_await from.ask_one(target);
+  s.trouble = told.said.has_error() ? told.said.error().message : std::string();
+  if (told.said.has_error()) co_return;
+  if (s.about.what == subject::fleet) {
+    s.nodes.take(told.said->json, unix_ms());
+  } else {
+    s.text = answer_text(told, s.about.about);
+  }
+}
+
+// Asks for as long as somebody follows.
+task<void> feed::impl::keep(std::shared_ptr<source> s) {
+  while (s->followers > 0) {
+    const auto due = std::chrono::steady_clock::now();
+    co_await ask(*s);
+    ++s->version;
+    wake(*s);
+    co_await s->changed.wait(due + pause_of(s->about.what, s->nodes.size()));
+  }
+  // A page that came back meanwhile has a source of its own.
+  if (const auto at = sources.find(s->about); at != sources.end() && at->second == s) sources.erase(at);
+}
+
+feed::feed(async::loop& on, upstream from, logger log)
+    : impl_(std::make_shared<impl>(on, std::move(from), std::move(log))) {}
+feed::~feed() = default;
+
+void feed::stop() { impl_->group.cancel(); }
+
+feed::totals feed::counters() const noexcept { return impl_->now(); }
+
+result<std::unique_ptr<feed::follower>> feed::follow(const std::vector<topic>& what,
+                                                     std::vector<std::string> metrics,
+                                                     std::function<void()> wake) {
+  const std::set<topic> wanted(what.begin(), what.end());
+  std::size_t more = 0;
+  for (const topic& t : wanted) more += impl_->sources.contains(t) ? 0 : 1;
+  if (impl_->sources.size() + more > most_topics) {
+    return error{errc::overloaded,
+                 fmt::format("the open pages follow {} things already: close some", most_topics)};
+  }
+  std::set<std::string> all(metrics.begin(), metrics.end());
+  const auto known = impl_->metrics();
+  const bool is_new = !std::ranges::includes(known, all);
+  all.insert(known.begin(), known.end());
+  if (all.size() > most_extra_metrics) {
+    return error{
+        errc::overloaded,
+        fmt::format("the open pages show {} metrics already: {}; choose one of them, or close a page",
+                    most_extra_metrics, fmt::join(known, ", "))};
+  }
+
+  auto f = std::unique_ptr<follower>(new follower(impl_));
+  f->metrics_ = std::move(metrics);
+  f->wake_ = std::move(wake);
+  impl_->followers.insert(f.get());
+  for (const topic& t : wanted) {
+    auto& s = impl_->sources[t];
+    const bool begins = s == nullptr;
+    if (begins) s = std::make_shared<source>(impl_->loop, t);
+    ++s->followers;
+    f->places_.push_back({s, 0, 0});
+    if (begins) {
+      impl_->group.spawn(std::string(name_of(t.what)), impl_->keep(s));
+    } else if (t.what == subject::fleet && is_new) {
+      s->changed.notify();
+    }
+  }
+  return f;
+}
+
+feed::follower::follower(std::shared_ptr<impl> of) : of_(std::move(of)) {}
+
+feed::follower::~follower() {
+  of_->followers.erase(this);
+  for (const place& p : places_) {
+    if (--p.from->followers > 0) continue;
+    auto& sources = of_->sources;
+    if (const auto at = sources.find(p.from->about); at != sources.end() && at->second == p.from)
+      sources.erase(at);
+    p.from->changed.notify();
+  }
+}
+
+std::string feed::follower::next() {
+  std::string events;
+  for (place& p : places_) {
+    const source& s = *p.from;
+    if (s.version == p.seen) continue;
+    if (p.seen > 0) of_->count.conflated += s.version - p.seen - 1;
+    p.seen = s.version;
+    const std::string_view name = name_of(s.about.what);
+    if (!s.trouble.empty()) {
+      add_event(events, name, trouble_text(s.about, s.trouble));
+    } else if (s.about.what == subject::fleet) {
+      add_event(events, name, s.nodes.since(p.seen_nodes));
+      p.seen_nodes = s.nodes.version();
+    } else {
+      add_event(events, name, s.text);
+    }
+  }
+  return events;
+}
+
+}  // namespace binnacle::cli::dashboard

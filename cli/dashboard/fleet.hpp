@@ -1,0 +1,57 @@
+#pragma once
+
+#include "cli/json.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace binnacle::cli::dashboard {
+
+/// The fleet as the aggregator told it last, and what of it changed when: a page that has seen version 7 is
+/// told what came after, however many versions that are. Pure.
+class fleet {
+ public:
+  /// An answer of /api/v1/nodes that arrived at `now_ms` (Unix time).
+  void take(const json::value& answer, std::int64_t now_ms);
+
+  std::uint64_t version() const noexcept { return version_; }  ///< 0: nothing was taken yet
+  std::size_t size() const noexcept { return nodes_.size(); }
+
+  /// {"version":8,"whole":true,"nowMs":…,"metrics":[…],"total":n,"omitted":n,"nodes":[…]}: every node if
+  /// `seen` is 0 or nodes have gone since, else those that changed after version `seen`, each with its name
+  /// and those of its parts that did:
+  ///   "head": {"connected":…,"address":…,…}: all that the API says but the parts below and "seenMs";
+  ///   "values": {"METRIC":{"value":71.4,"readMs":…}}: with the Unix time of the reading in place of its age,
+  ///             so that a value that is not read again does not change;
+  ///   "verdicts": as in the API.
+  std::string since(std::uint64_t seen) const;
+
+ private:
+  struct value {
+    std::string what;           // the JSON fields of it but the age
+    std::int64_t read_ms = -1;  // Unix time; -1: never read
+  };
+  struct part {
+    std::string text;
+    std::uint64_t changed = 0;
+  };
+  struct node {
+    std::map<std::string, value, std::less<>> values;
+    part head, shown_values, verdicts;
+    std::uint64_t seen = 0;  // the version that last had it
+    std::uint64_t changed() const;
+  };
+  void set(part& p, std::string text) const;
+  void take_values(node& n, const json::object& values, std::int64_t now_ms);
+
+  std::map<std::string, node, std::less<>> nodes_;
+  std::string metrics_ = "[]";
+  std::int64_t now_ms_ = 0;
+  std::int64_t total_ = 0, omitted_ = 0;
+  std::uint64_t version_ = 0;
+  std::uint64_t whole_since_ = 0;  // who has seen less than this needs everything
+};
+
+}  // namespace binnacle::cli::dashboard

@@ -1,0 +1,162 @@
+// The page: trades its link for a key, follows the fleet, and shows one of five pages.
+import {DecisionsPage} from "./decisions.js";
+import {fill, h, setText} from "./dom.js";
+import {FleetPage} from "./fleet.js";
+import {plural, span} from "./format.js";
+import {HealthPage, troubles} from "./health.js";
+import {Live} from "./live.js";
+import {NodePage} from "./node.js";
+import {PoliciesPage} from "./policies.js";
+import {Fleet} from "./store.js";
+
+const $ = id => document.getElementById(id);
+
+class App {
+  constructor(key) {
+    this.key = key;
+    this.fleet = new Fleet();
+    this.status = null;
+    this.searched = "";
+    this.settings = {colour: null, group: "", extra: null};
+    this.catalogue = [];
+    this.pageTrouble = "";
+    this.states = {fleet: ["lost", "connecting"], page: ["open", ""]};
+  }
+
+  start() {
+    $("share").hidden = false;
+    $("share").addEventListener("click", () => this.share());
+    const search = $("search");
+    search.addEventListener("input", () => { this.searched = search.value.trim().toLowerCase(); this.page?.search?.(); });
+    search.addEventListener("keydown", e => {
+      if (e.key !== "Enter" || !this.searched) return;
+      const found = [...this.fleet.nodes.keys()].filter(n => n.toLowerCase().includes(this.searched)).sort();
+      const best = found.find(n => n.toLowerCase() === this.searched) ?? found[0];
+      if (best) location.hash = "#/node/" + encodeURIComponent(best);
+    });
+    document.addEventListener("keydown", e => {
+      if (e.key === "/" && !/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName)) { e.preventDefault(); search.focus(); }
+    });
+    window.addEventListener("hashchange", () => this.route());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.page?.update?.());
+    this.ask("/catalogue").then(c => { this.catalogue = c.metrics; }, () => {});
+    this.followFleet();
+    this.route();
+    setInterval(() => this.tick(), 1000);
+  }
+
+  async ask(path, options = {}) {
+    const answer = await fetch(path, {...options, headers: {Authorization: "Bearer " + this.key}});
+    const said = await answer.json();
+    if (!answer.ok) throw new Error(said.error);
+    return said;
+  }
+
+  async share() {
+    try {
+      const {link} = await this.ask("/link", {method: "POST"});
+      setText($("share-link"), link);
+      await navigator.clipboard?.writeText(link).catch(() => {});
+    } catch (e) { this.trouble(e.message); }
+  }
+
+  followFleet() {
+    this.fleetLive?.close();
+    const metrics = [...new Set(["os_cpus", this.settings.extra].filter(Boolean))];
+    this.fleetLive = new Live(this.key, ["fleet", "status"], metrics, (name, data) => this.event(name, data), (state, why) => this.state("fleet", state, why));
+  }
+
+  event(name, data) {
+    if (name === "fleet") {
+      this.fleet.take(data);
+      // Drawn with the screen's next picture, once for all that came before it.
+      if (!this.drawing) this.drawing = requestAnimationFrame(() => { this.drawing = 0; this.page?.update?.(); this.tick(); document.body.dataset.version = String(data.version ?? ""); });
+    } else if (name === "status") {
+      this.status = data;
+      const n = troubles(data);
+      $("health-mark").hidden = n === 0;
+      setText($("health-mark"), n > 99 ? "99+" : String(n));
+      $("health-mark").setAttribute("aria-label", plural(n, "finding"));
+      this.page?.status?.();
+    } else {
+      this.pageTrouble = "";
+      this.page?.event?.(name, data);
+    }
+  }
+
+  state(which, state, why) {
+    this.states[which] = [state, why];
+    if (state === "locked") locked(why);
+    this.tick();
+  }
+
+  /** What a page of ours could not get, until its next event. */
+  trouble(text) {
+    this.pageTrouble = text;
+    this.tick();
+  }
+
+  /** Says how old what is shown is, and why, whenever that matters. */
+  tick() {
+    const lost = Object.values(this.states).find(([state]) => state === "lost");
+    const age = this.fleet.updated ? Date.now() - this.fleet.updated : 0;
+    const slow = Math.max(5000, this.fleet.total * 3);
+    let kind = "live", words = "Live";
+    if (lost) [kind, words] = ["lost", this.fleet.updated ? `Not connected, ${span(age)} old` : "Connecting"];
+    else if (this.fleet.trouble || age > slow) [kind, words] = ["late", this.fleet.updated ? `${span(age)} old` : "No answer yet"];
+    else if (!this.fleet.updated) [kind, words] = ["late", "Waiting"];
+    $("link-state").className = "link-state " + kind;
+    setText($("link-state").querySelector(".words"), words);
+    const why = lost?.[1] && lost[1] !== "connecting" ? lost[1] : this.fleet.trouble;
+    const text = why ? `${why}${this.fleet.updated ? ` What is shown is ${span(age)} old.` : ""}` : this.pageTrouble;
+    $("banner").hidden = !text;
+    setText($("banner"), text);
+    if (this.status) setText($("foot-words"), this.status.replicas.map(r => r.status ? `${r.status.replica} ${r.status.version}` : `${r.url} away`).join(" · "));
+  }
+
+  route() {
+    const [, name = "", about = ""] = /^#\/(\w+)\/?(.*)$/.exec(location.hash) ?? [];
+    let decoded = about;
+    try { decoded = decodeURIComponent(about); } catch { /* shown as it is */ }
+    const make = {policies: () => new PoliciesPage(this), decisions: () => new DecisionsPage(this, decoded), health: () => new HealthPage(this), node: () => new NodePage(this, decoded)}[name] ?? (() => new FleetPage(this));
+    this.page?.close();
+    this.pageLive?.close();
+    this.states.page = ["open", ""];
+    this.pageTrouble = "";
+    this.page = make();
+    for (const a of document.querySelectorAll("nav a")) {
+      const here = a.hash.slice(2) === (name in {policies: 1, decisions: 1, health: 1} ? name : "fleet");
+      if (here) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
+    }
+    this.page.open($("main"));
+    const topics = this.page.topics();
+    this.pageLive = topics.length > 0 ? new Live(this.key, topics, [], (n, d) => this.event(n, d), (state, why) => this.state("page", state, why)) : null;
+    if (this.routed) { window.scrollTo(0, 0); $("main").focus({preventScroll: true}); }
+    this.routed = true;
+  }
+}
+
+function locked(why) {
+  sessionStorage.removeItem("key");
+  document.title = "Binnacle";
+  $("link-state").className = "link-state lost";
+  setText($("link-state").querySelector(".words"), "Locked");
+  fill($("main"), h("section", {class: "card locked"}, h("h1", {}, "This page has no key"), h("p", {}, why), h("p", {}, "Run ", h("code", {}, "binnacle dashboard"), " and open the link that it prints.")));
+}
+
+async function begin() {
+  const link = new URLSearchParams(location.hash.slice(1)).get("link");
+  if (link) {
+    // Out of the address at once: it is of no further use, and nobody should copy it.
+    history.replaceState(null, "", location.pathname + "#/fleet");
+    const answer = await fetch("/open", {method: "POST", body: JSON.stringify({link})});
+    const said = await answer.json();
+    if (!answer.ok) return locked(said.error);
+    sessionStorage.setItem("key", said.key);
+  }
+  const key = sessionStorage.getItem("key");
+  if (!key) return locked("A page gets its key from a link that works once.");
+  new App(key).start();
+}
+
+begin().catch(e => locked(e.message));

@@ -1,0 +1,66 @@
+// Health: the replicas, what they warn of, sources that fail with their remedies, certificates.
+import {fill, h, nodeLink, table} from "./dom.js";
+import {count, plural, span} from "./format.js";
+
+const GRADES = {failure: ["violating", "✕ failure"], warning: ["held", "! warning"], ok: ["pass", "✓ ok"], unchecked: ["plainly", "unchecked"]};
+
+/** How many findings of the status want a person: shown at the tab. */
+export function troubles(status) {
+  let n = 0;
+  for (const r of status?.replicas ?? []) n += r.error ? 1 : (r.findings ?? []).filter(f => f.grade === "failure" || f.grade === "warning").length;
+  return n;
+}
+
+export class HealthPage {
+  constructor(app) { this.app = app; }
+
+  topics() { return []; }
+
+  open(main) {
+    document.title = "Health · Binnacle";
+    this.body = h("div", {});
+    fill(main, h("h1", {}, "Health"), this.body);
+    this.update();
+  }
+
+  close() {}
+
+  status() { this.update(); }
+
+  update() {
+    const status = this.app.status;
+    if (!this.body) return;
+    if (!status) return fill(this.body, h("p", {class: "empty"}, "Waiting for the first answer…"));
+    // While somebody reads or selects here, nothing is put in its place.
+    if (this.body.contains(document.activeElement) || (getSelection()?.toString() && this.body.contains(getSelection().anchorNode))) return;
+    const alive = status.replicas.filter(r => r.status);
+    const findings = status.replicas.flatMap(r => r.error ? [{grade: "failure", sentence: r.error}] : r.findings).sort((a, b) => rank(a) - rank(b));
+    const problems = alive[0]?.status.sourceProblems ?? {count: 0, first: []};
+    fill(this.body,
+      h("section", {class: "card"}, h("h2", {}, "Replicas"), table("Replicas", [{name: "Aggregator"}, {name: "State"}, {name: "Version"}, {name: "Mode"}, {name: "Up", number: true}, {name: "Nodes", number: true}, {name: "Policies", number: true}, {name: "Decisions", number: true}],
+        status.replicas.map(r => r.error ? [r.url, {node: h("span", {class: "badge violating"}, "✕ away")}, "–", "–", "–", "–", "–", "–"]
+          : [{node: h("span", {}, r.status.replica, h("br"), h("small", {class: "muted"}, r.url))}, {node: h("span", {class: "badge pass"}, "✓ answers")}, r.status.version, r.status.mode, span(r.status.uptimeSeconds * 1000), `${count(r.status.nodes.connected)} of ${count(r.status.nodes.known)}`, count(r.status.policies.inForce), count(r.status.decisions.total)]))),
+      h("section", {class: "card"}, h("h2", {}, "What the doctor says of them"), h("ul", {class: "findings"}, findings.map(f => h("li", {}, h("span", {class: "badge " + GRADES[f.grade][0]}, GRADES[f.grade][1]), h("span", {}, f.sentence, f.remedy ? h("span", {class: "remedy"}, f.remedy) : null))))),
+      h("section", {class: "card"}, h("h2", {}, "Sources that fail ", h("span", {class: "muted"}, count(problems.count))),
+        problems.count === 0 ? h("p", {class: "muted"}, "None.") : this.sources(problems)),
+      h("section", {class: "card"}, h("h2", {}, "Links"), alive.map(r => table(`Ports of ${r.status.replica}`, [{name: "Port"}, {name: "Address"}, {name: "Open", number: true}, {name: "Requests", number: true}, {name: "Rejected", number: true}, {name: "Failed handshakes", number: true}, {name: "Malformed", number: true}, {name: "Time-outs", number: true}],
+        r.status.listeners.map(l => [l.name, l.address, count(l.open), count(l.requests), count(l.rejected), count(l.handshakeFailures), count(l.malformed), count(l.timeouts)])))),
+      h("section", {class: "card"}, h("h2", {}, "Certificates"), alive.map(r => table(`Certificates of ${r.status.replica}`, [{name: "File"}, {name: "Left", number: true}],
+        r.status.certificates.map(c => [c.file, {node: h("span", {class: c.secondsLeft < 7 * 86400 ? "badge held" : ""}, c.secondsLeft < 0 ? "expired" : span(c.secondsLeft * 1000))}])))),
+      h("p", {class: "muted"}, `This dashboard: ${plural(status.dashboard.pages, "stream")} to pages, ${count(status.dashboard.asked)} questions asked, ${count(status.dashboard.conflated)} updates that a slow page got with a later one.`));
+  }
+
+  /** One line for each message, with the nodes that say it. */
+  sources(problems) {
+    const by = new Map();
+    for (const p of problems.first) {
+      const key = p.source + "\n" + p.message;
+      if (!by.has(key)) by.set(key, {...p, nodes: []});
+      by.get(key).nodes.push(p.node);
+    }
+    return [h("ul", {class: "findings"}, [...by.values()].map(p => h("li", {}, h("span", {class: "badge held"}, p.source), h("span", {}, p.message, h("span", {class: "names remedy"}, p.nodes.slice(0, 12).map(n => [nodeLink(n), " "]), p.nodes.length > 12 ? `and ${p.nodes.length - 12} more` : ""))))),
+      problems.count > problems.first.length ? h("p", {class: "muted"}, `and ${count(problems.count - problems.first.length)} more; a node's page has all of its own`) : null];
+  }
+}
+
+const rank = f => ["failure", "warning", "unchecked", "ok"].indexOf(f.grade);

@@ -1,0 +1,81 @@
+// Server-sent events, read with fetch(): EventSource cannot show the page's key, and a key in the address would stand in logs and histories.
+
+/** Splits a text/event-stream as it comes. Source: html.spec.whatwg.org, 9.2.6. */
+export class EventParser {
+  constructor(onEvent) {
+    this.onEvent = onEvent;
+    this.rest = "";
+    this.name = "message";
+    this.data = [];
+  }
+
+  feed(text) {
+    const lines = (this.rest + text).split("\n");
+    this.rest = lines.pop();
+    for (const line of lines) {
+      if (line === "") {
+        if (this.data.length > 0) this.onEvent(this.name, this.data.join("\n"));
+        this.name = "message";
+        this.data = [];
+      } else if (line.startsWith("event: ")) {
+        this.name = line.slice(7);
+      } else if (line.startsWith("data: ")) {
+        this.data.push(line.slice(6));
+      }
+    }
+  }
+}
+
+const LONGEST_PAUSE = 15000;
+
+/**
+ * Follows topics until close(). onEvent(name, data) for each event; onState("open" | "lost" | "locked", sentence).
+ * A page that nobody sees holds no connection: browsers make six to one server, and the aggregator has better to do.
+ */
+export class Live {
+  constructor(key, topics, metrics, onEvent, onState) {
+    Object.assign(this, {key, topics, metrics, onEvent, onState, pause: 500, closed: false});
+    this.onVisible = () => document.hidden ? this.drop() : this.run();
+    document.addEventListener("visibilitychange", this.onVisible);
+    if (!document.hidden) this.run();
+  }
+
+  drop() {
+    this.abort?.abort();
+    clearTimeout(this.timer);
+  }
+
+  close() {
+    this.closed = true;
+    document.removeEventListener("visibilitychange", this.onVisible);
+    this.drop();
+  }
+
+  async run() {
+    this.drop();
+    const abort = this.abort = new AbortController();
+    const query = new URLSearchParams([...this.topics.map(t => ["topic", t]), ...this.metrics.map(m => ["metric", m])]);
+    let why = "the command `binnacle dashboard` does not answer; is it still running?";
+    try {
+      const answer = await fetch("/live?" + query, {headers: {Authorization: "Bearer " + this.key}, signal: abort.signal});
+      if (answer.status === 401) return this.onState("locked", (await answer.json()).error);
+      if (!answer.ok) throw new Error((await answer.json()).error);
+      this.pause = 500;
+      this.onState("open", "");
+      const parser = new EventParser((name, data) => this.onEvent(name, JSON.parse(data)));
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (;;) {
+        const {done, value} = await reader.read();
+        if (done) break;
+        parser.feed(value);
+      }
+    } catch (e) {
+      if (abort.signal.aborted) return;
+      if (!(e instanceof TypeError)) why = e.message;
+    }
+    if (this.closed || abort.signal.aborted) return;
+    this.onState("lost", why);
+    this.timer = setTimeout(() => this.run(), this.pause);
+    this.pause = Math.min(LONGEST_PAUSE, this.pause * 2);
+  }
+}

@@ -1,0 +1,176 @@
+// One node: every series with value, age and what this page has seen of it, and the policies' word on it.
+import {badge, fill, h, setText} from "./dom.js";
+import {amount, plural, reason, ruleParts, span} from "./format.js";
+import {Line, spark} from "./plots.js";
+import {History} from "./store.js";
+
+const seen = new Map();  // name → Map(series → History), of the nodes looked at last
+const MOST_NODES = 8;
+const ROOM = 600;
+
+function historyOf(name) {
+  const found = seen.get(name) ?? new Map();
+  seen.delete(name);
+  seen.set(name, found);
+  if (seen.size > MOST_NODES) seen.delete(seen.keys().next().value);
+  return found;
+}
+
+const keyOf = s => s.family + JSON.stringify(s.labels);
+
+export class NodePage {
+  constructor(app, name) {
+    this.app = app;
+    this.name = name;
+    this.history = historyOf(name);
+    this.rows = new Map();
+    this.picked = null;
+  }
+
+  topics() { return ["node/" + this.name]; }
+
+  open(main) {
+    document.title = `${this.name} · Binnacle`;
+    this.head = h("p", {class: "muted"});
+    this.state = h("span", {});
+    this.note = h("div", {});
+    this.verdicts = h("div", {class: "verdicts"});
+    this.canvas = h("canvas", {role: "img", "aria-label": "The chosen series over the last minutes"});
+    this.chartTitle = h("h2", {}, "Series");
+    this.chartNote = h("p", {class: "muted"});
+    this.sources = h("div", {});
+    this.filter = h("input", {type: "search", placeholder: "Filter series", "aria-label": "Filter series", oninput: () => this.filtered()});
+    this.body = h("tbody", {});
+    this.count = h("span", {class: "muted"});
+    fill(main,
+      h("p", {class: "crumbs"}, h("a", {href: "#/fleet"}, "Fleet"), " / "),
+      h("div", {class: "title"}, h("h1", {}, this.name), this.state), this.head, this.note,
+      h("div", {class: "two"},
+        h("section", {class: "card"}, h("h2", {}, "Policies"), this.verdicts),
+        h("section", {class: "card"}, this.chartTitle, h("div", {class: "plot"}, this.canvas), this.chartNote)),
+      h("section", {class: "card"}, h("div", {class: "title"}, h("h2", {}, "Every series ", this.count), this.filter),
+        h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Every series"}, h("table", {class: "series"}, h("caption", {class: "sr"}, "Every series of this node"),
+          h("thead", {}, h("tr", {}, ["Series", "Value", "Age", "Last minutes", "Source"].map((n, i) => h("th", {scope: "col", class: i === 1 ? "number" : null}, n)))), this.body))),
+      h("section", {class: "card"}, h("h2", {}, "Sources"), this.sources));
+    this.line = new Line(this.canvas);
+  }
+
+  close() { this.line?.destroy(); }
+
+  event(name, data) {
+    if (name !== "node" || data.about !== this.name) return;
+    if (data.error) {
+      fill(this.note, h("p", {class: "note bad"}, data.error));
+      return;
+    }
+    fill(this.note, data.answer.warning ? h("p", {class: "note"}, data.answer.warning) : null);
+    this.show(data.answer, data.nowMs);
+  }
+
+  show(node, now) {
+    this.now = now;
+    fill(this.state, h("span", {class: "badge " + (node.connected ? "pass" : "violating")}, node.connected ? "connected" : "not connected"));
+    setText(this.head, [node.address && `from ${node.address}`, node.agentVersion && `agent ${node.agentVersion}`, node.seenMs !== undefined && `heard of ${span(node.seenMs)} ago`].filter(Boolean).join(" · "));
+    this.watching = [];
+    const real = node.verdicts.filter(v => v.strategy !== "scheduleonmetric");
+    for (const v of real) for (const r of v.rules ?? []) {
+      const parts = ruleParts(r.rule);
+      if (parts.target !== null) this.watching.push({...parts, policy: v.policy.replace(/^default\//, "")});
+    }
+    this.numbers(real, now);
+    fill(this.verdicts, real.length === 0 ? h("p", {class: "muted"}, "No policy watches this node.") : real.map(v => this.verdict(v)));
+    const labels = Object.entries(node.labels ?? {});
+    if (labels.length > 0) this.verdicts.append(h("p", {}, "Labels: ", labels.map(([k, value]) => [h("code", {}, `${k}=${value}`), " "])));
+    fill(this.sources, h("ul", {class: "plain"}, node.sources.map(s => h("li", {class: "source"}, h("span", {class: "badge " + (s.ok ? s.message ? "held" : "pass" : "violating")}, (s.ok ? s.message ? "~ " : "✓ " : "✕ ") + s.source), h("span", {}, s.message ?? "")))));
+    this.series(node.series, now);
+    this.plot();
+  }
+
+  /** What rules compare is the node's one number of a metric, with its window: it has a history of its own. */
+  numbers(verdicts, now) {
+    this.rules = new Map();
+    for (const v of verdicts) for (const r of v.rules ?? []) {
+      const key = "rule " + r.rule;
+      this.rules.set(key, r);
+      let history = this.history.get(key);
+      if (!history) {
+        this.history.set(key, history = new History(ROOM));
+        const before = this.app.fleet.nodes.get(this.name)?.history.get(ruleParts(r.rule).metric);
+        for (const [time, value] of before?.points() ?? []) history.add(time, value);
+      }
+      if (r.value !== undefined && r.ageMs !== undefined) history.add(now - r.ageMs, r.value);
+      if (this.picked === null && r.value !== undefined && ruleParts(r.rule).target !== null) this.picked = key;
+    }
+  }
+
+  verdict(v) {
+    return h("div", {class: "verdict"},
+      h("div", {class: "title"}, h("h3", {}, h("a", {href: "#/policies"}, v.policy.replace(/^default\//, "")), h("small", {class: "muted"}, ` ${v.strategy}${v.mode === "Enforce" ? "" : " · " + v.mode}`)), badge(v.state, v.mode === "DryRun")),
+      (v.rules ?? []).map(r => {
+        const parts = ruleParts(r.rule);
+        const unit = this.app.fleet.unit(parts.metric);
+        const has = r.value !== undefined;
+        const reach = parts.target === null ? null : Math.max(Math.abs(parts.target), Math.abs(r.value ?? 0)) * 1.25 || 1;
+        const key = "rule " + r.rule;
+        return h("button", {type: "button", class: "rule", "aria-pressed": String(this.picked === key), onclick: () => { this.picked = key; this.plot(); }}, h("code", {}, r.rule),
+          h("span", {class: "number"}, has ? `${amount(r.value, unit)}, ${span(r.ageMs ?? 0)} old${r.partial ? ", partial" : ""}` : reason(r.absent)),
+          reach !== null && has && r.value >= 0 && parts.target >= 0 ? h("span", {class: "gauge", "aria-hidden": "true"}, h("span", {class: "filled " + (v.rule === r.rule ? v.state : ""), style: {width: `${r.value / reach * 100}%`}}), h("span", {class: "target", style: {left: `${parts.target / reach * 100}%`}})) : null);
+      }));
+  }
+
+  series(all, now) {
+    const keys = new Set();
+    for (const s of all) {
+      const key = keyOf(s);
+      keys.add(key);
+      let history = this.history.get(key);
+      if (!history) this.history.set(key, history = new History(ROOM));
+      if (s.value !== undefined && s.ageMs !== undefined) history.add(now - s.ageMs, s.value);
+      let row = this.rows.get(key);
+      if (!row) {
+        const labels = Object.entries(s.labels ?? {});
+        row = {series: s, value: h("td", {class: "number"}), age: h("td", {class: "muted"}), spark: h("canvas", {class: "spark", "aria-hidden": "true"})};
+        row.name = h("button", {type: "button", class: "pick", onclick: () => { this.picked = key; this.plot(); }}, h("span", {class: "family"}, s.family), labels.length > 0 ? h("span", {class: "labels"}, labels.map(([k, v]) => `${k}=${v}`).join(" ")) : null);
+        row.tr = h("tr", {}, h("th", {scope: "row"}, row.name), row.value, row.age, h("td", {}, row.spark), h("td", {class: "muted"}, s.source));
+        this.rows.set(key, row);
+        this.body.append(row.tr);
+      }
+      row.series = s;
+      const has = s.value !== undefined;
+      setText(row.value, has ? amount(s.value, s.unit) : "–");
+      row.value.classList.toggle("absent", !has);
+      setText(row.age, has ? span(s.ageMs ?? 0) + (s.partial ? " partial" : "") : reason(s.absent));
+      if (!row.tr.hidden) spark(row.spark, history.points());
+    }
+    for (const [key, row] of this.rows) if (!keys.has(key)) { row.tr.remove(); this.rows.delete(key); }
+    setText(this.count, plural(all.length, "series", "series"));
+    if (this.picked === null || !(this.rows.has(this.picked) || this.rules.has(this.picked))) {
+      const watched = all.find(s => this.watching.some(w => w.metric === s.family && s.value !== undefined));
+      const first = watched ?? all.find(s => s.unit === "watts" && s.value !== undefined) ?? all[0];
+      this.picked = first ? keyOf(first) : null;
+    }
+  }
+
+  filtered() {
+    const wanted = this.filter.value.trim().toLowerCase();
+    for (const [key, row] of this.rows) row.tr.hidden = wanted !== "" && !key.toLowerCase().includes(wanted);
+  }
+
+  plot() {
+    for (const [key, other] of this.rows) other.name.setAttribute("aria-pressed", String(key === this.picked));
+    const history = this.history.get(this.picked);
+    if (!history) return;
+    const rule = this.rules.get(this.picked);
+    if (rule) {
+      const {metric} = ruleParts(rule.rule);
+      setText(this.chartTitle, metric);
+      setText(this.chartNote, "The node’s one number, as the rule compares it. Choose a rule, or a series in the table below.");
+      return this.line.show(history.points(), this.app.fleet.unit(metric), this.watching.filter(w => w.metric === metric), this.now);
+    }
+    const s = this.rows.get(this.picked)?.series;
+    if (!s) return;
+    setText(this.chartTitle, s.flatName ?? s.family);
+    setText(this.chartNote, "Since this page was opened. Choose a rule, or another series in the table below.");
+    this.line.show(history.points(), s.unit, this.watching.filter(w => w.metric === s.flatName), this.now);
+  }
+}

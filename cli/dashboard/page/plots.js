@@ -1,0 +1,187 @@
+// Charts: Chart.js for distributions and lines, a few strokes of our own for the hundreds of sparklines.
+import {theme} from "./colours.js";
+import {amount, short} from "./format.js";
+
+const Chart = window.Chart;
+
+function defaults() {
+  const t = theme();
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  Chart.defaults.font.size = 12;
+  Chart.defaults.color = t.muted;
+  Chart.defaults.borderColor = t.line;
+  Chart.defaults.animation = false;
+  Chart.defaults.maintainAspectRatio = false;
+  Chart.defaults.plugins.legend.display = false;
+  return t;
+}
+
+/** Lines across a chart where a policy's targets are: options.marks = [{at, text}]; `axis` is the scale's id. */
+const marks = {
+  id: "marks",
+  afterDatasetsDraw(chart, _, options) {
+    const {ctx, chartArea: area} = chart;
+    const t = theme();
+    for (const mark of options.marks ?? []) {
+      const upright = options.axis === "x";
+      const at = chart.scales[options.axis].getPixelForValue(mark.at);
+      const [low, high] = upright ? [area.left, area.right] : [area.top, area.bottom];
+      if (!(at >= low && at <= high)) continue;
+      ctx.save();
+      ctx.strokeStyle = ctx.fillStyle = t.bad;
+      ctx.lineWidth = 1.5;
+      ctx.setLineDash([5, 3]);
+      ctx.beginPath();
+      if (upright) { ctx.moveTo(at, area.top); ctx.lineTo(at, area.bottom); } else { ctx.moveTo(area.left, at); ctx.lineTo(area.right, at); }
+      ctx.stroke();
+      ctx.font = `600 11px ${Chart.defaults.font.family}`;
+      const left = upright && at > (area.left + area.right) / 2;
+      ctx.textAlign = left || !upright ? "right" : "left";
+      ctx.fillText(mark.text, upright ? at + (left ? -6 : 6) : area.right - 4, upright ? area.top + 10 : at - 5);
+      ctx.restore();
+    }
+  },
+};
+
+/** About twenty steps of a round width for these values: {from, width, count}. Pure. */
+export function steps(values, wanted = 22) {
+  if (values.length === 0) return {from: 0, width: 1, count: 0};
+  const low = Math.min(...values), high = Math.max(...values);
+  const raw = (high - low || Math.abs(high) / 10 || 1) / wanted;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const width = [1, 2, 2.5, 5, 10].find(f => f * power >= raw) * power;
+  const from = Math.floor(low / width) * width;
+  return {from, width, count: Math.floor((high - from) / width + 1e-9) + 1};
+}
+
+function counted(values, {from, width, count}) {
+  const counts = new Array(count).fill(0);
+  for (const v of values) ++counts[Math.min(count - 1, Math.floor((v - from) / width + 1e-9))];
+  return counts;
+}
+
+function violates(operator, target, at) {
+  switch (operator) {
+    case "GreaterThan": return at > target;
+    case "GreaterOrEqual": return at >= target;
+    case "LessThan": return at < target;
+    case "LessOrEqual": return at <= target;
+    case "Equals": return at === target;
+    case "NotEquals": return at !== target;
+    default: return false;
+  }
+}
+
+/** How a metric is spread over the fleet, with targets drawn in. */
+export class Distribution {
+  constructor(canvas) {
+    defaults();
+    this.chart = new Chart(canvas, {
+      type: "bar",
+      data: {datasets: [0, 1].map(() => ({data: [], barPercentage: 1, categoryPercentage: 0.94, borderRadius: 2}))},
+      options: {
+        scales: {
+          x: {type: "linear", offset: false, stacked: true, grid: {display: false}, ticks: {maxTicksLimit: 8, includeBounds: false}},
+          y: {beginAtZero: true, stacked: true, ticks: {precision: 0, maxTicksLimit: 5}, title: {display: true, text: "nodes"}},
+        },
+        plugins: {marks: {axis: "x"}, tooltip: {displayColors: false}},
+      },
+      plugins: [marks],
+    });
+  }
+
+  show(values, unit, rules) {
+    const t = defaults();
+    const grid = steps(values);
+    const {from, width, count} = grid;
+    const targets = rules.filter(r => r.target !== null);
+    const beyond = v => targets.some(r => violates(r.operator, r.target, v));
+    [values.filter(v => !beyond(v)), values.filter(beyond)].forEach((some, i) => {
+      const set = this.chart.data.datasets[i];
+      set.data = counted(some, grid).map((y, step) => ({x: from + (step + 0.5) * width, y}));
+      set.backgroundColor = set.data.map(() => i === 0 ? t.bars : t.bad);
+    });
+    const x = this.chart.options.scales.x;
+    const reach = [from, from + count * width, ...targets.map(r => r.target)];
+    const low = Math.min(...reach), high = Math.max(...reach);
+    x.min = low;
+    x.max = high + (high - low) * 0.04;
+    x.grid.color = t.line;
+    x.ticks.callback = v => short(v, unit);
+    this.chart.options.scales.y.grid = {color: t.line};
+    this.chart.options.plugins.marks.marks = targets.map(r => ({at: r.target, text: `${r.operator} ${short(r.target, unit)}`}));
+    this.chart.options.plugins.tooltip.callbacks = {
+      title: items => { const i = items[0].dataIndex; return `${short(from + i * width, unit)} to ${short(from + (i + 1) * width, unit)}`; },
+      label: item => `${item.parsed.y} node${item.parsed.y === 1 ? "" : "s"}${item.datasetIndex === 1 ? " beyond a target" : ""}`,
+    };
+    this.chart.update("none");
+  }
+
+  destroy() { this.chart.destroy(); }
+}
+
+/** One series over the last minutes, with the targets that watch it. */
+export class Line {
+  constructor(canvas) {
+    defaults();
+    this.chart = new Chart(canvas, {
+      type: "line",
+      data: {datasets: [{data: [], borderWidth: 2, pointRadius: 0, pointHitRadius: 8, tension: 0, fill: true}]},
+      options: {
+        parsing: false,
+        interaction: {mode: "nearest", axis: "x", intersect: false},
+        scales: {x: {type: "linear", ticks: {maxTicksLimit: 7, maxRotation: 0}, grid: {display: false}}, y: {ticks: {maxTicksLimit: 6}, grace: "8%"}},
+        plugins: {marks: {axis: "y"}, tooltip: {displayColors: false}},
+      },
+      plugins: [marks],
+    });
+  }
+
+  show(points, unit, targets, now) {
+    const t = defaults();
+    const set = this.chart.data.datasets[0];
+    set.data = points.map(([x, y]) => ({x: (x - now) / 1000, y}));
+    set.borderColor = t.accent;
+    set.backgroundColor = t.accent + "22";
+    const {x, y} = this.chart.options.scales;
+    x.max = 0;
+    x.min = Math.min(-60, set.data[0]?.x ?? -60);
+    x.ticks.callback = v => v === 0 ? "now" : v > -120 ? `${Math.round(v)} s` : `${Math.round(v / 60)} min`;
+    y.ticks.callback = v => short(v, unit);
+    y.grid = {color: t.line};
+    y.suggestedMax = targets.length > 0 ? Math.max(...targets.map(m => m.target)) : undefined;
+    y.suggestedMin = targets.length > 0 ? Math.min(...targets.map(m => m.target)) : undefined;
+    this.chart.options.plugins.marks.marks = targets.map(m => ({at: m.target, text: `${m.policy}: ${m.operator} ${short(m.target, unit)}`}));
+    this.chart.options.plugins.tooltip.callbacks = {
+      title: items => `${Math.round(-items[0].parsed.x)} s ago`,
+      label: item => amount(Math.round(item.parsed.y * 1e4) / 1e4, unit),
+    };
+    this.chart.update("none");
+  }
+
+  destroy() { this.chart.destroy(); }
+}
+
+/** A sparkline into a canvas of its own size. */
+export function spark(canvas, points) {
+  const ratio = window.devicePixelRatio || 1;
+  const width = canvas.clientWidth || 90, height = canvas.clientHeight || 20;
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const ctx = canvas.getContext("2d");
+  ctx.scale(ratio, ratio);
+  if (points.length < 2) return;
+  let low = Infinity, high = -Infinity;
+  for (const [, v] of points) { low = Math.min(low, v); high = Math.max(high, v); }
+  const begin = points[0][0], end = points[points.length - 1][0];
+  ctx.strokeStyle = theme().accent;
+  ctx.lineWidth = 1.4;
+  ctx.lineJoin = "round";
+  ctx.beginPath();
+  for (const [time, v] of points) {
+    const x = (time - begin) / (end - begin || 1) * (width - 2) + 1;
+    const y = height - 2 - (v - low) / (high - low || 1) * (height - 4);
+    ctx.lineTo(x, high === low ? height / 2 : y);
+  }
+  ctx.stroke();
+}

@@ -1,0 +1,95 @@
+// Policies: how the metric of each is spread over the fleet, where its targets lie, and whom it concerns.
+import {badge, fill, h, nodeLink} from "./dom.js";
+import {count, plural, ruleParts, title} from "./format.js";
+import {Distribution} from "./plots.js";
+
+const STATES = ["violating", "held", "frozen", "missing"];
+
+export class PoliciesPage {
+  constructor(app) {
+    this.app = app;
+    this.plots = new Map();  // metric → {chart, rules}
+  }
+
+  topics() { return ["policies"]; }
+
+  open(main) {
+    document.title = "Policies · Binnacle";
+    this.problems = h("div", {});
+    this.list = h("div", {});
+    fill(main, h("h1", {}, "Policies"), this.problems, this.list);
+    if (this.last) this.show(this.last);
+  }
+
+  close() { for (const p of this.plots.values()) p.chart.destroy(); this.plots.clear(); }
+
+  event(name, data) {
+    if (name !== "policies") return;
+    if (data.error) return this.app.trouble(data.error);
+    this.show(data.answer);
+  }
+
+  show(answer) {
+    this.last = answer;
+    const shape = JSON.stringify([answer.policies.map(p => [p.namespace, p.name, p.mode, p.strategies.map(s => [s.strategy, s.rules])])]);
+    if (shape !== this.shape) this.build(answer, shape);
+    fill(this.problems, answer.problems.map(p => h("p", {class: "note " + (p.severity === "error" ? "bad" : "")}, h("strong", {}, `${p.file.split("/").pop()}:${p.line} `), p.field ? h("code", {}, p.field) : null, " ", p.message)));
+    for (const p of answer.policies) this.refresh(p, answer.conditions);
+    this.update();
+  }
+
+  build(answer, shape) {
+    this.close();
+    this.shape = shape;
+    this.cards = new Map();
+    fill(this.list, answer.policies.length === 0 ? h("p", {class: "empty"}, "No policy is in force.") : answer.policies.map(p => {
+      const card = {concerns: h("div", {}), conditions: h("div", {})};
+      const key = `${p.namespace}/${p.name}`;
+      this.cards.set(key, card);
+      const metrics = new Map();
+      for (const s of p.strategies) for (const text of s.rules) {
+        const rule = ruleParts(text);
+        if (!metrics.has(rule.metric)) metrics.set(rule.metric, []);
+        if (s.strategy !== "scheduleonmetric") metrics.get(rule.metric).push(rule);
+      }
+      return h("section", {class: "card policy"},
+        h("div", {class: "title"}, h("h2", {}, p.namespace === "default" ? p.name : key), h("span", {class: "badge " + (p.mode === "Enforce" ? "plainly" : "held")}, p.mode)),
+        h("div", {class: "two"},
+          h("div", {}, p.strategies.map(s => h("div", {class: "strategy"}, h("h3", {}, s.strategy),
+            h("ul", {class: "rules"}, s.rules.map(r => h("li", {}, h("code", {}, r)))),
+            h("p", {class: "muted"}, [s.rules.length > 1 && s.logicalOperator, s.onMissing && `no data: ${s.onMissing}`, s.maxNodes && `at most ${s.maxNodes} nodes`, s.coolDown && `cool-down ${s.coolDown}`].filter(Boolean).join(" · ")))),
+            card.concerns, card.conditions),
+          h("div", {}, [...metrics].map(([metric, rules]) => {
+            const canvas = h("canvas", {role: "img", "aria-label": `How ${metric} is spread over the fleet`});
+            const note = h("p", {class: "muted"});
+            const figure = h("figure", {}, h("figcaption", {}, title(metric), " ", h("code", {class: "muted"}, metric)), h("div", {class: "plot"}, canvas), note);
+            // The chart needs its canvas on the page.
+            queueMicrotask(() => this.plots.set(key + " " + metric, {chart: new Distribution(canvas), metric, rules, note}));
+            return figure;
+          }))));
+    }));
+    queueMicrotask(() => this.update());
+  }
+
+  refresh(p, conditions) {
+    const card = this.cards.get(`${p.namespace}/${p.name}`);
+    const dry = p.mode === "DryRun";
+    fill(card.concerns, p.strategies.map(s => STATES.filter(state => s[state]).map(state => h("div", {class: "concern"},
+      badge(state, dry), h("span", {class: "muted"}, ` ${s.strategy}: ${plural(s[state].count, "node")} `),
+      h("span", {class: "names"}, s[state].nodes.slice(0, 24).map(n => [nodeLink(n), " "]), s[state].count > 24 ? h("span", {class: "muted"}, `and ${count(s[state].count - 24)} more`) : null)))),
+      [...(p.labels ?? []).map(l => ["gives", l]), ...(p.wouldLabel ?? []).map(l => ["would give", l])].map(([verb, l]) => h("p", {}, h("span", {class: "muted"}, `${verb} `), h("code", {}, l.label), h("span", {class: "muted"}, ` to ${plural(l.count, "node")}`))));
+    const said = new Map();  // one sentence about two strategies is said once
+    for (const c of conditions) if (c.policy === `${p.namespace}/${p.name}`) said.set(c.type + c.message, c);
+    fill(card.conditions, [...said.values()].map(c => h("p", {class: "note"}, h("strong", {}, `${c.type} `), c.message)));
+  }
+
+  update() {
+    for (const {chart, metric, rules, note} of this.plots.values()) {
+      const values = [];
+      for (const n of this.app.fleet.nodes.values()) { const v = n.values?.[metric]?.value; if (v !== undefined) values.push(v); }
+      chart.show(values, this.app.fleet.unit(metric), rules);
+      const lacking = this.app.fleet.nodes.size - values.length;
+      note.textContent = values.length === 0 ? "No node has a value." : lacking > 0 ? `${plural(lacking, "node")} without a value not shown.` : "";
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// The fleet as this page knows it: the newest of every node, and what the page has seen of its metrics.
+
+/** The newest `room` readings of one series. */
+export class History {
+  constructor(room) {
+    this.at = new Float64Array(room);
+    this.values = new Float32Array(room);
+    this.end = 0;
+  }
+
+  /** A reading that is there already is taken once. */
+  add(time, value) {
+    if (this.end > 0 && this.at[(this.end - 1) % this.at.length] >= time) return;
+    this.at[this.end % this.at.length] = time;
+    this.values[this.end % this.at.length] = value;
+    ++this.end;
+  }
+
+  /** Oldest first: [[time, value], …]. */
+  points() {
+    const room = this.at.length;
+    const out = [];
+    for (let i = Math.max(0, this.end - room); i < this.end; ++i) out.push([this.at[i % room], this.values[i % room]]);
+    return out;
+  }
+}
+
+export class Fleet {
+  constructor() {
+    this.nodes = new Map();
+    this.metrics = [];
+    this.policies = [];
+    this.total = 0;
+    this.clockOffset = 0;  // what to add to this browser's clock for the server's
+    this.updated = 0;      // by this browser's clock
+    this.trouble = "";
+  }
+
+  now() { return Date.now() + this.clockOffset; }
+
+  /** An event "fleet": everything, or what has changed. */
+  take(event) {
+    if (event.error) {
+      this.trouble = event.error;
+      return;
+    }
+    this.trouble = "";
+    this.clockOffset = event.nowMs - Date.now();
+    this.updated = Date.now();
+    this.metrics = event.metrics;
+    this.total = event.total;
+    const old = this.nodes;
+    if (event.whole) this.nodes = new Map();
+    const room = event.total > 1000 ? 120 : 600;
+    for (const told of event.nodes) {
+      const known = old.get(told.name);
+      const node = Object.assign(known ?? {name: told.name, history: new Map()}, told);
+      this.nodes.set(told.name, node);
+      if (!told.values) continue;
+      for (const [metric, v] of Object.entries(told.values)) {
+        if (v.value === undefined || v.readMs === undefined) continue;
+        let seen = node.history.get(metric);
+        if (!seen) node.history.set(metric, seen = new History(room));
+        seen.add(v.readMs, v.value);
+      }
+    }
+    const policies = new Set();
+    for (const node of this.nodes.values()) for (const v of node.verdicts ?? []) policies.add(v.policy);
+    this.policies = [...policies].sort();
+  }
+
+  unit(metric) { return this.metrics.find(m => m.name === metric)?.unit ?? ""; }
+
+  /** The metric of the nodes' power that most nodes have. */
+  power() {
+    let best = null, most = -1;
+    for (const m of this.metrics) {
+      if (m.unit !== "watts" || !m.name.includes("power_watts")) continue;
+      let n = 0;
+      for (const node of this.nodes.values()) n += node.values?.[m.name]?.value === undefined ? 0 : 1;
+      if (n > most) [best, most] = [m.name, n];
+    }
+    return best;
+  }
+}
+
+/** The groups of one grouping, by name: [[name, [node, …]], …]. */
+export function grouped(nodes, by) {
+  const groups = new Map();
+  for (const node of nodes) {
+    const name = groupOf(node, by);
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name).push(node);
+  }
+  return [...groups].sort((a, b) => a[0].localeCompare(b[0], "en", {numeric: true}));
+}
+
+function groupOf(node, by) {
+  if (by.startsWith("label:")) return node.head?.labels?.[by.slice(6)] ?? "without this label";
+  switch (by) {
+    case "prefix": return node.name.replace(/[-._]?[^-._]*$/, "") || node.name.replace(/\d+$/, "") || "others";
+    case "version": return "agent " + (node.head?.agentVersion || "of no version");
+    case "link": return node.head?.connected ? "connected" : "not connected";
+    default: return "";
+  }
+}
+
+/** The keys of labels that some node carries. */
+export function labelKeys(nodes) {
+  const keys = new Set();
+  for (const node of nodes) for (const key of Object.keys(node.head?.labels ?? {})) keys.add(key);
+  return [...keys].sort();
+}

@@ -1,0 +1,159 @@
+#include "cli/dashboard/site.hpp"
+
+#include "cli/dashboard/assets.hpp"
+#include "cli/json.hpp"
+#include "common/http/live.hpp"
+#include "common/metrics/catalog.hpp"
+#include "common/text/json_writer.hpp"
+
+#include <boost/json/parse.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::cli::dashboard {
+namespace {
+
+constexpr std::size_t most_body = 4096;
+constexpr std::size_t most_name = 253;
+
+http::response page_json(std::string text) { return secured(http::response::json(std::move(text))); }
+
+/// The stream of events of one page.
+class page_events final : public http::live_exchange {
+ public:
+  page_events(feed& what, std::vector<topic> topics, std::vector<std::string> metrics)
+      : feed_(what), topics_(std::move(topics)), metrics_(std::move(metrics)) {}
+
+  void finish(http::reply answer) override {
+    auto following = feed_.follow(topics_, metrics_, [this] {
+      if (wake_) wake_();
+    });
+    if (following.has_error()) return answer(refused(429, following.error().message));
+    following_ = std::move(*following);
+    answer(secured({200, "text/event-stream", {}, {}, true}));
+  }
+  void wake_with(std::function<void()> wake) override { wake_ = std::move(wake); }
+  std::string next() override {
+    std::string events = following_->next();
+    const auto now = std::chrono::steady_clock::now();
+    // Shows the page, and the sockets in between, that both ends are there.
+    if (events.empty() && now - said_ >= std::chrono::seconds(10)) events = ": still here\n\n";
+    if (!events.empty()) said_ = now;
+    return events;
+  }
+
+ private:
+  feed& feed_;
+  std::vector<topic> topics_;
+  std::vector<std::string> metrics_;
+  std::function<void()> wake_;
+  std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
+  std::unique_ptr<feed::follower> following_;
+};
+
+/// An answer that is there already.
+class told_at_once final : public http::exchange {
+ public:
+  explicit told_at_once(http::response answer) : answer_(std::move(answer)) {}
+  bool consume(std::string_view) override { return true; }
+  void finish(http::reply answer) override { answer(std::move(answer_)); }
+
+ private:
+  http::response answer_;
+};
+
+std::unique_ptr<http::exchange> say(http::response answer) {
+  return std::make_unique<told_at_once>(std::move(answer));
+}
+
+std::unique_ptr<http::exchange> live(const door& who, feed& what, const http::request& r) {
+  if (auto no = who.refusal(r, false)) return say(std::move(*no));
+  std::vector<topic> topics;
+  std::vector<std::string> metrics;
+  for (const auto& [name, value] : r.query) {
+    if (name == "topic") {
+      auto t = parse_topic(value);
+      if (t.has_error()) return say(refused(400, t.error().message));
+      topics.push_back(std::move(*t));
+    } else if (name == "metric" && !value.empty() && value.size() <= most_name) {
+      metrics.push_back(value);
+    } else {
+      return say(refused(400, "a page asks for topic=TOPIC and metric=NAME only"));
+    }
+  }
+  if (topics.empty()) return say(refused(400, "the parameter topic is missing"));
+  return std::make_unique<page_events>(what, std::move(topics), std::move(metrics));
+}
+
+/// {"link":"…"} for its key.
+http::response open(door& who, std::string_view body) {
+  boost::system::error_code ec;
+  const json::value said = json::parse(json::string_view(body.data(), body.size()), ec);
+  const auto key = ec ? std::nullopt : who.open(text(said, "link"), boot_clock::now());
+  if (!key) {
+    return refused(401,
+                   "this link was used before, or is too old: each opens one page, within ten minutes. "
+                   "`binnacle dashboard` prints another one when it is started again, and a page that is "
+                   "open makes them");
+  }
+  return page_json(to_text(json::object{{"key", *key}}));
+}
+
+/// Names, units and meanings of the metrics that an agent of ours may have.
+std::string catalogue() {
+  std::string text;
+  json_writer out(text);
+  out.begin_object().key("metrics").begin_array();
+  for (const metrics::family& f : metrics::catalog()) {
+    if (f.name.starts_with("binnacle_")) continue;
+    out.begin_object().field("name", f.name).field("help", f.help).end_object();
+  }
+  out.end_array().end_object();
+  return text;
+}
+
+}  // namespace
+
+http::router routes(door& who, feed& what) {
+  http::router r;
+  for (const asset& a : assets()) {
+    r.add("GET", std::string(a.path), [&who, &a](const http::request& q, std::string_view) {
+      if (auto no = who.refusal(q, true)) return std::move(*no);
+      http::response answer;
+      answer.content_type = std::string(a.content_type);
+      answer.body = {std::string(a.text)};
+      return secured(std::move(answer));
+    });
+  }
+  r.add(
+      "POST", "/open",
+      [&who](const http::request& q, std::string_view body) {
+        if (auto no = who.refusal(q, true)) return std::move(*no);
+        return open(who, body);
+      },
+      most_body);
+  r.add(
+      "POST", "/link",
+      [&who](const http::request& q, std::string_view) {
+        if (auto no = who.refusal(q, false)) return std::move(*no);
+        const std::string link = who.origin() + "/#link=" + who.new_link(boot_clock::now());
+        return page_json(to_text(json::object{{"link", link}}));
+      },
+      most_body);
+  r.add("GET", "/catalogue", [&who](const http::request& q, std::string_view) {
+    if (auto no = who.refusal(q, false)) return std::move(*no);
+    return page_json(catalogue());
+  });
+  r.add_streaming(
+      "GET", "/live", [&who, &what](const http::request& q) { return live(who, what, q); }, most_body);
+  r.set_fallback([&who](const http::request& q, std::string_view) {
+    if (auto no = who.refusal(q, true)) return std::move(*no);
+    return refused(404, "there is nothing at this path: the page is /");
+  });
+  r.set_failure(refused);
+  return r;
+}
+
+}  // namespace binnacle::cli::dashboard

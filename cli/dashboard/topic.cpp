@@ -1,0 +1,87 @@
+#include "cli/dashboard/topic.hpp"
+
+#include "common/http/target.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace binnacle::cli::dashboard {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t most_letters = 512;  // of what a topic is about: names in Kubernetes have 253 at most
+
+/// `text` as one segment of a path.
+std::string segment(std::string_view text) {
+  std::string out = http::query_escaped(text);
+  for (auto at = out.find('/'); at != std::string::npos; at = out.find('/', at + 3))
+    out.replace(at, 1, "%2F");
+  return out;
+}
+
+}  // namespace
+
+result<topic> parse_topic(std::string_view text) {
+  for (const subject what : {subject::fleet, subject::status, subject::policies}) {
+    if (text == name_of(what)) return topic{what};
+  }
+  for (const subject what : {subject::node, subject::decisions}) {
+    const std::string_view name = name_of(what);
+    if (!text.starts_with(name) || text.size() <= name.size() || text[name.size()] != '/') continue;
+    topic t{what, std::string(text.substr(name.size() + 1))};
+    if (what == subject::node && t.about.empty()) break;
+    if (t.about.size() > most_letters) break;
+    return t;
+  }
+  return error{errc::invalid_input,
+               "a topic is fleet, status, policies, node/NAME, decisions/ or decisions/POD"};
+}
+
+std::string_view name_of(subject what) {
+  switch (what) {
+    case subject::fleet: return "fleet";
+    case subject::status: return "status";
+    case subject::policies: return "policies";
+    case subject::node: return "node";
+    case subject::decisions: return "decisions";
+  }
+  return "";
+}
+
+std::string target_of(const topic& t, const std::vector<std::string>& metrics) {
+  switch (t.what) {
+    case subject::fleet: {
+      std::string target = "/api/v1/nodes";
+      for (const std::string& m : metrics)
+        target += (target.find('?') == target.npos ? "?metric=" : "&metric=") + http::query_escaped(m);
+      return target;
+    }
+    case subject::status: return "/api/v1/status";
+    case subject::policies: return "/api/v1/policies";
+    case subject::node: return "/api/v1/nodes/" + segment(t.about);
+    case subject::decisions:
+      return t.about.empty() ? "/api/v1/decisions?limit=40"
+                             : "/api/v1/decisions?limit=40&pod=" + http::query_escaped(t.about);
+  }
+  return "/";
+}
+
+bool is_each_replicas(subject what) { return what == subject::status || what == subject::decisions; }
+
+std::chrono::milliseconds pause_of(subject what, std::size_t nodes) {
+  // A walk over all nodes, but a cheap one: 0.7 ms for 5,000.
+  const auto for_fleet = std::clamp<std::chrono::milliseconds>(std::chrono::milliseconds(nodes), 1s, 20s);
+  switch (what) {
+    case subject::fleet: return for_fleet;
+    case subject::status:
+    case subject::policies: return 2s;
+    case subject::node:
+    case subject::decisions: return 1s;
+  }
+  return 1s;
+}
+
+}  // namespace binnacle::cli::dashboard

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "cli/client.hpp"
+#include "cli/connection.hpp"
+#include "common/async/task.hpp"
+#include "common/error.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace binnacle::cli::dashboard {
+
+/// The replicas' ops faces, asked over connections that are kept. Include from .cpp files only. Threads: one
+/// loop, which must outlive it.
+class upstream {
+ public:
+  /// Errors: those of parse_endpoint() and security_for().
+  static result<upstream> open(const connection& to);
+  ~upstream();
+  upstream(upstream&&) noexcept;
+  upstream& operator=(upstream&&) noexcept;
+
+  struct told {
+    std::string url;
+    result<json_answer> said;
+  };
+  /// The first replica that answers, beginning with the one that did last; else what the last one said.
+  async::task<told> ask_one(std::string target);
+  /// Every replica, in the order they were given.
+  async::task<std::vector<told>> ask_each(std::string target);
+
+  std::size_t size() const noexcept;
+
+ private:
+  struct replica;
+  upstream();
+  async::task<told> ask(replica& which, std::string target);
+  std::vector<std::unique_ptr<replica>> all_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace binnacle::cli::dashboard

@@ -1,0 +1,357 @@
+// The dashboard's listener, on loopback, before a real ops face of samples.
+#include "cli/dashboard/site.hpp"
+
+#include "cli/dashboard/assets.hpp"
+#include "cli/json.hpp"
+#include "common/async/task_group.hpp"
+#include "common/http/client.hpp"
+#include "common/http/server.hpp"
+#include "tests/cli/samples.hpp"
+#include "tests/support/net/https_client.hpp"
+#include "tests/support/net/run.hpp"
+#include "tests/support/net/served.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/json/parse.hpp>
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <future>
+#include <optional>
+#include <thread>
+
+namespace site_test {
+
+using namespace binnacle;
+using namespace binnacle::cli;
+using namespace binnacle::cli::dashboard;
+using namespace std::chrono_literals;
+using support::https_client;
+
+/// An aggregator's ops port. `state` is read by its thread.
+struct aggregator {
+  std::atomic<int> asked{0};
+  std::atomic<int> watts{20};
+  std::atomic<bool> refuses{false};
+  std::atomic<bool> asked_for_extra{false};
+  support::served face{routes()};
+
+  http::router routes() {
+    http::router r;
+    r.add("GET", "/api/v1/nodes", [this](const http::request& q, std::string_view) {
+      ++asked;
+      if (q.parameter("metric") != nullptr && *q.parameter("metric") == "extra") asked_for_extra = true;
+      if (refuses) return http::response::failure(403, "list nodes is not allowed to you");
+      return http::response::json(fmt::format(
+          R"({{"metrics":[{{"name":"p","unit":"watts"}}],"total":1,"omitted":0,"nodes":[{{"name":"<b>a</b>\n","values":{{"p":{{"value":{},"ageMs":1}}}},"verdicts":[]}}]}})",
+          watts++));
+    });
+    r.add("GET", "/api/v1/status",
+          [](const http::request&, std::string_view) { return http::response::json(status_sample); });
+    r.add("GET", "/api/v1/decisions", [](const http::request&, std::string_view) {
+      return http::response::json(std::string(R"({"decisions":[)") + filter_sample + "]}");
+    });
+    r.add_prefix("/api/v1/nodes", [](const http::request& q, std::string_view) {
+      return q.path.back() == "a/b" ? http::response::json(R"({"name":"a/b"})")
+                                    : http::response::failure(404, "no agent of that name");
+    });
+    return r;
+  }
+};
+
+/// The dashboard's own server with its thread.
+struct site {
+  async::loop loop{1};
+  boost::asio::executor_work_guard<async::executor> work{loop.get_executor()};
+  const logger log{"test", log_level::off};
+  door who{random_secret};
+  std::optional<feed> pages;
+  std::optional<http::server> server;
+  std::thread thread;
+
+  explicit site(const std::vector<std::string>& aggregators, http::server_options o = {}) {
+    connection to;
+    to.aggregators = aggregators;
+    pages.emplace(loop, upstream::open(to).value(), log);
+    o.address = "127.0.0.1";
+    o.name = "dashboard";
+    server.emplace(loop, o, routes(who, *pages), log);
+    server->start().value();
+    who.serve_at(server->port());
+    thread = std::thread([this] { async::run(loop, log); });
+  }
+  ~site() {
+    on_loop([this] {
+      server.reset();
+      pages->stop();
+    });
+    work.reset();
+    thread.join();  // when every coroutine has ended
+  }
+  site(const site&) = delete;
+  site& operator=(const site&) = delete;
+
+  void on_loop(const std::function<void()>& what) {
+    std::promise<void> done;
+    async::post(loop, [&] {
+      what();
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+  std::string host() const { return fmt::format("127.0.0.1:{}", server->port()); }
+  https_client browser(std::string as_host = {}) const {
+    https_client::options o;
+    o.port = server->port();
+    o.server_name = as_host.empty() ? host() : as_host;
+    return https_client(o);
+  }
+  std::string key() {
+    std::string link;
+    on_loop([&] { link = who.new_link(boot_clock::now()); });
+    auto b = browser();
+    const auto answer = b.post("/open", fmt::format(R"({{"link":"{}"}})", link));
+    REQUIRE(answer.status == 200);
+    return text(json::parse(answer.body), "key");
+  }
+  /// What a page sends besides.
+  https_client::header_list page(const std::string& key) const {
+    return {{"Authorization", "Bearer " + key}};
+  }
+};
+
+std::string url(const aggregator& a) { return fmt::format("http://127.0.0.1:{}", a.face.port()); }
+
+/// Reads a page's stream until `enough` says so about an event; each event's name and data.
+void follow(const site& s, const std::string& key, std::string target,
+            const std::function<bool(const std::string& name, const json::value& data)>& enough) {
+  support::run(
+      [&](async::loop&) -> async::task<void> {
+        http::server_address to{"127.0.0.1", s.server->port(), {}};
+        http::client peer(to, nullptr, "test");
+        http::call what;
+        what.target = target;
+        what.headers = s.page(key);
+        auto stream = co_await peer.open(std::move(what), async::within(60s));
+        REQUIRE(stream.has_value());
+        REQUIRE(stream->head().status == 200);
+        std::string got;
+        for (;;) {
+          const auto piece = co_await stream->next(async::within(60s));
+          REQUIRE(piece.has_value());
+          got += *piece;
+          for (auto end = got.find("\n\n"); end != got.npos; end = got.find("\n\n")) {
+            const std::string event = got.substr(0, end);
+            got.erase(0, end + 2);
+            if (event.starts_with(":")) continue;
+            const auto line = event.find("\ndata: ");
+            REQUIRE(event.starts_with("event: "));
+            REQUIRE(line != event.npos);
+            if (enough(event.substr(7, line - 7), json::parse(event.substr(line + 7)))) co_return;
+          }
+        }
+      },
+      std::chrono::seconds(120));
+}
+
+TEST_SUITE("cli/dashboard/site") {
+  TEST_CASE("the page's files are served to a browser, and tell it to load nothing from elsewhere") {
+    aggregator a;
+    site s({url(a)});
+    auto b = s.browser();
+    std::size_t bytes = 0;
+    for (const asset& file : assets()) {
+      INFO(std::string(file.path));
+      const auto answer = b.get(std::string(file.path));
+      CHECK(answer.status == 200);
+      CHECK(answer.body == file.text);
+      CHECK(answer.headers.at("content-type") == file.content_type);
+      CHECK(answer.headers.at("content-security-policy").starts_with("default-src 'none'"));
+      CHECK(answer.headers.at("x-content-type-options") == "nosniff");
+      bytes += file.text.size();
+    }
+    CHECK(assets().size() > 10);
+    CHECK(bytes > 200'000);  // Chart.js is among them
+    const auto unknown = b.get("/etc/passwd");
+    CHECK(unknown.status == 404);
+    CHECK(unknown.headers.contains("content-security-policy"));
+    CHECK(a.asked == 0);
+  }
+
+  TEST_CASE(
+      "without the key of a link, for another host or from another site nothing of the cluster is told") {
+    aggregator a;
+    site s({url(a)});
+    auto b = s.browser();
+    const std::string key = s.key();
+    for (const char* path : {"/live?topic=fleet", "/catalogue"}) {
+      INFO(path);
+      CHECK(b.get(path).status == 401);
+      CHECK(s.browser("evil.example").get(path, s.page(key)).status == 403);
+      CHECK(b.get(path, {{"Authorization", "Bearer " + key}, {"Origin", "http://evil.example"}}).status ==
+            403);
+    }
+    CHECK(b.post("/link", "").status == 401);
+    CHECK(b.post("/open", R"({"link":"guess"})").status == 401);
+    CHECK(b.post("/open", "not JSON").status == 401);
+    CHECK(s.browser("evil.example").get("/").status == 403);
+    CHECK(a.asked == 0);
+
+    CHECK(b.get("/catalogue", s.page(key)).status == 200);
+    const auto link = text(json::parse(b.post("/link", "", s.page(key)).body), "link");
+    CHECK(link.starts_with("http://" + s.host() + "/#link="));
+    const auto other = link.substr(link.find("#link=") + 6);
+    const std::string body = fmt::format(R"({{"link":"{}"}})", other);
+    CHECK(b.post("/open", body).status == 200);
+    CHECK(b.post("/open", body).status == 401);
+  }
+
+  TEST_CASE("bounds: bodies, headers, topics and metrics") {
+    aggregator a;
+    site s({url(a)}, {.header_limit = 16u << 10});
+    const auto page = s.page(s.key());
+    auto b = s.browser();
+    CHECK(b.get("/live", page).status == 400);
+    CHECK(b.get("/live?topic=secrets", page).status == 400);
+    CHECK(b.get("/live?topic=fleet&limit=9", page).status == 400);
+    CHECK(b.get("/live?topic=fleet&metric=" + std::string(300, 'm'), page).status == 400);
+    std::string many = "/live?topic=fleet";
+    for (int i = 0; i < 5; ++i) many += fmt::format("&metric=m{}", i);
+    CHECK(b.get(many, page).status == 429);
+    many = "/live?topic=fleet";
+    for (int i = 0; i < 65; ++i) many += fmt::format("&topic=node/n{}", i);
+    CHECK(b.get(many, page).status == 429);
+    CHECK(b.post("/open", std::string(5000, 'x')).status == 413);
+    auto c = s.browser();
+    const auto refused = c.get("/" + std::string(20'000, 'x'));
+    CHECK(refused.status == 431);
+    CHECK(refused.headers.contains("content-security-policy"));
+  }
+
+  TEST_CASE("a page is told the fleet, then what changes; names arrive as they are") {
+    aggregator a;
+    site s({url(a)});
+    int events = 0;
+    double last = 0;
+    follow(s, s.key(), "/live?topic=fleet&metric=extra",
+           [&](const std::string& name, const json::value& data) {
+             CHECK(name == "fleet");
+             CHECK(flag(data, "whole") == (events == 0));
+             REQUIRE(list(data, "nodes").size() == 1);
+             const json::value& node = list(data, "nodes")[0];
+             CHECK(node.at("name").as_string() == "<b>a</b>\n");
+             const double watts = number(node.at("values").at("p"), "value").value();
+             CHECK(watts > last);
+             last = watts;
+             return ++events == 3;
+           });
+    CHECK(a.asked_for_extra);
+  }
+
+  TEST_CASE("what many pages follow is asked for once, and no longer than they do") {
+    aggregator a;
+    site s({url(a)});
+    const std::string key = s.key();
+    std::vector<std::unique_ptr<feed::follower>> pages;
+    const auto version = [&] {
+      std::uint64_t v = 0;
+      s.on_loop([&] { v = s.pages->counters().asked; });
+      return v;
+    };
+    s.on_loop([&] {
+      for (int i = 0; i < 10; ++i) pages.push_back(s.pages->follow({{subject::fleet}}, {}, [] {}).value());
+      CHECK(s.pages->counters().pages == 10);
+    });
+    while (version() < 3) std::this_thread::sleep_for(5ms);
+    s.on_loop([&] {
+      // The first page takes what there is; each of the others, which took nothing so far, gets it in one
+      // event.
+      for (auto& p : pages) CHECK(p->next().starts_with("event: fleet\n"));
+      for (auto& p : pages) CHECK(p->next().empty());
+    });
+    CHECK(static_cast<std::uint64_t>(a.asked) <= version());
+    s.on_loop([&] { pages.clear(); });
+    s.on_loop([&] { CHECK(s.pages->counters().topics == 0); });
+  }
+
+  TEST_CASE("a slow page is told the newest, and what it missed is counted") {
+    aggregator a;
+    site s({url(a)});
+    std::unique_ptr<feed::follower> page;
+    std::atomic<int> woken{0};
+    s.on_loop([&] { page = s.pages->follow({{subject::fleet}}, {}, [&] { ++woken; }).value(); });
+    const auto wait_for = [&](int more) {
+      for (const int until = woken + more; woken < until;) std::this_thread::sleep_for(5ms);
+    };
+    wait_for(1);
+    s.on_loop([&] { CHECK(page->next().find(R"("whole":true)") != std::string::npos); });
+    wait_for(3);
+    s.on_loop([&] {
+      const int newest = a.watts - 1;
+      const std::string event = page->next();
+      CHECK(event.find(R"("whole":false)") != std::string::npos);
+      CHECK(event.find(fmt::format(R"("value":{},)", newest)) != std::string::npos);
+      CHECK(event.find("event: ", 1) == std::string::npos);  // one, not three
+      CHECK(s.pages->counters().conflated >= 2);
+    });
+    s.on_loop([&] { page.reset(); });
+  }
+
+  TEST_CASE("an aggregator that refuses, or is away, is told in its own words with the remedy") {
+    aggregator a;
+    a.refuses = true;
+    site s({url(a)});
+    const std::string key = s.key();
+    int events = 0;
+    follow(s, key, "/live?topic=fleet", [&](const std::string&, const json::value& data) {
+      if (++events == 1) {
+        CHECK(text(data, "error").find("list nodes is not allowed to you (--cert and --key)") !=
+              std::string::npos);
+        a.refuses = false;
+        return false;
+      }
+      if (data.as_object().contains("error")) return false;
+      CHECK(flag(data, "whole"));
+      return true;
+    });
+    site lonely({"http://127.0.0.1:1"});
+    follow(lonely, lonely.key(), "/live?topic=policies",
+           [&](const std::string& name, const json::value& data) {
+             CHECK(name == "policies");
+             CHECK(text(data, "error").find("is binnacle-aggregator running there?") != std::string::npos);
+             return true;
+           });
+  }
+
+  TEST_CASE("status and decisions are asked of every replica, and one that is away costs the page nothing") {
+    aggregator a;
+    site s({url(a), "http://127.0.0.1:1"});
+    const std::string key = s.key();
+    follow(s, key, "/live?topic=status", [&](const std::string&, const json::value& data) {
+      const auto& replicas = list(data, "replicas");
+      REQUIRE(replicas.size() == 2);
+      CHECK(replicas[0].at("status") == json::parse(status_sample));
+      CHECK(!list(replicas[0], "findings").empty());
+      CHECK(text(replicas[1], "error").find("cannot reach") != std::string::npos);
+      return true;
+    });
+    follow(s, key, "/live?topic=decisions/web", [&](const std::string&, const json::value& data) {
+      CHECK(list(data, "errors").size() == 1);
+      REQUIRE(list(data, "decisions").size() == 1);
+      CHECK(text(list(data, "decisions")[0], "aggregator") == url(a));
+      return true;
+    });
+    follow(s, key, "/live?topic=node/a%2Fb&topic=node/none",
+           [&](const std::string&, const json::value& data) {
+             if (text(data, "about") == "none") {
+               CHECK(text(data, "error").find("no agent of that name") != std::string::npos);
+               return false;
+             }
+             CHECK(text(data.at("answer"), "name") == "a/b");
+             return true;
+           });
+  }
+}
+
+}  // namespace site_test
