@@ -19,6 +19,7 @@ class App {
     this.searched = "";
     this.settings = {colour: null, group: "", extra: null};
     this.catalogue = [];
+    this.waiting = new Map();
     this.pageTrouble = "";
     this.states = {fleet: ["lost", "connecting"], page: ["open", ""]};
   }
@@ -79,9 +80,17 @@ class App {
       $("health-mark").setAttribute("aria-label", plural(n, "finding"));
       this.page?.status?.();
     } else {
-      this.pageTrouble = "";
-      this.page?.event?.(name, data);
+      // The newest of each kind, with the screen's next picture: a page that is slow skips, and never falls behind.
+      if (this.waiting.size === 0) requestAnimationFrame(() => this.deliver());
+      this.waiting.set(name, data);
     }
+  }
+
+  deliver() {
+    const events = [...this.waiting];
+    this.waiting.clear();
+    this.pageTrouble = "";
+    for (const [name, data] of events) this.page?.event?.(name, data);
   }
 
   state(which, state, why) {

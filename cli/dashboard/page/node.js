@@ -1,4 +1,5 @@
 // One node: every series with value, age and what this page has seen of it, and the policies' word on it.
+import {theme} from "./colours.js";
 import {badge, fill, h, setText} from "./dom.js";
 import {amount, plural, reason, ruleParts, span} from "./format.js";
 import {Line, spark} from "./plots.js";
@@ -140,9 +141,10 @@ export class NodePage {
       setText(row.value, has ? amount(s.value, s.unit) : "–");
       row.value.classList.toggle("absent", !has);
       setText(row.age, has ? span(s.ageMs ?? 0) + (s.partial ? " partial" : "") : reason(s.absent));
-      if (!row.tr.hidden) spark(row.spark, history.points());
     }
     for (const [key, row] of this.rows) if (!keys.has(key)) { row.tr.remove(); this.rows.delete(key); }
+    const {accent} = theme();
+    for (const [key, row] of this.rows) if (!row.tr.hidden) spark(row.spark, this.history.get(key).points(), accent);
     setText(this.count, plural(all.length, "series", "series"));
     if (this.picked === null || !(this.rows.has(this.picked) || this.rules.has(this.picked))) {
       const watched = all.find(s => this.watching.some(w => w.metric === s.family && s.value !== undefined));

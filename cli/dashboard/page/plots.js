@@ -162,10 +162,10 @@ export class Line {
   destroy() { this.chart.destroy(); }
 }
 
-/** A sparkline into a canvas of its own size. */
-export function spark(canvas, points) {
+/** A sparkline of 110 by 22, as the style sheet has it: asking the canvas would lay out the page once for each of hundreds. */
+export function spark(canvas, points, colour) {
   const ratio = window.devicePixelRatio || 1;
-  const width = canvas.clientWidth || 90, height = canvas.clientHeight || 20;
+  const width = 110, height = 22;
   canvas.width = width * ratio;
   canvas.height = height * ratio;
   const ctx = canvas.getContext("2d");
@@ -174,7 +174,7 @@ export function spark(canvas, points) {
   let low = Infinity, high = -Infinity;
   for (const [, v] of points) { low = Math.min(low, v); high = Math.max(high, v); }
   const begin = points[0][0], end = points[points.length - 1][0];
-  ctx.strokeStyle = theme().accent;
+  ctx.strokeStyle = colour;
   ctx.lineWidth = 1.4;
   ctx.lineJoin = "round";
   ctx.beginPath();
