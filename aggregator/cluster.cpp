@@ -148,7 +148,7 @@ void cluster::impl::count_pods(extender::placements& placed, ingest_inbox& write
   placed.bindings_followed(pod_follower.is_synced());
   for (const kube::pod_objects::change& c : pods.take()) {
     switch (c.what) {
-      case event::placed: placed.bound(c.uid, c.node, now); break;
+      case event::placed: placed.bound(c.uid, c.node, now, c.cores); break;
       case event::ready: c.before_us ? placed.gone(c.uid) : placed.ready(c.uid, true, now); break;
       case event::unready: placed.ready(c.uid, false, now); break;
       case event::gone:

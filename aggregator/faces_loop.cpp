@@ -136,7 +136,13 @@ struct faces_loop::impl final : faces_inbox {
   void arrived(labels_would_be l) { nodes.node(l.id, l.node).would_be = std::move(l.labels); }
   void arrived(wishes_changed w) { kubernetes->take_wishes(std::move(w.wishes)); }
   void arrived(policy::label_claims c) { kubernetes->take_claims(std::move(c)); }
-  void arrived(const nodes_forgotten& gone) { nodes.forget(gone.ids); }
+  void arrived(const nodes_forgotten& gone) {
+    nodes.forget(gone.ids);
+    for (const store::node_id id : gone.ids) nodes.models().set(store::index(id), nullptr);
+  }
+  void arrived(models_learned m) {
+    for (auto& [id, model] : m.models) nodes.models().set(store::index(id), std::move(model));
+  }
   void arrived(policies_published p) { nodes.set_policies(std::move(p.table)); }
   void arrived(aliases_replaced a) { names.replace(std::move(a.table)); }
 

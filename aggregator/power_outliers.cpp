@@ -1,50 +1,23 @@
 #include "aggregator/power_outliers.hpp"
 
-#include "common/metrics/catalog.hpp"
+#include "aggregator/store/hardware.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <utility>
 
 namespace binnacle::aggregator {
-namespace {
-
-std::string_view label_of(const store::shape::series& s, std::string_view name) {
-  for (const auto& [key, value] : s.labels) {
-    if (key == name) return value;
-  }
-  return {};
-}
-
-/// The first series of that family that has a value now.
-struct found {
-  const store::shape::series* series = nullptr;
-  double value = 0;
-};
-found present(const store::row& cells, std::string_view family, instant now) {
-  for (const auto i : cells.series().of_family(family)) {
-    const auto s = cells.load(i);
-    if (s.present(now)) return {&cells.series().all[i], to_double(s.value)};
-  }
-  return {};
-}
-
-}  // namespace
-
 std::optional<power_reading> power_of(const store::node_view& node, instant now) {
   if (!node.connected || node.cells == nullptr) return std::nullopt;
-  const auto power = present(*node.cells, "host_power_watts", now);
-  const auto info = present(*node.cells, "host_hardware_info", now);
-  if (power.series == nullptr || info.series == nullptr || power.value <= 0) return std::nullopt;
-  power_reading r{node.name,
-                  fmt::format("{} x {}, {} GiB, {} accelerators, by {}", label_of(*info.series, "sockets"),
-                              label_of(*info.series, "cpu"), label_of(*info.series, "memory_gib"),
-                              label_of(*info.series, "accelerators"), label_of(*power.series, "source")),
+  const auto power = store::first_present(*node.cells, "host_power_watts", now);
+  const std::string machine = store::machine_of(*node.cells, now);
+  if (power.series == nullptr || machine.empty() || power.value <= 0) return std::nullopt;
+  power_reading r{node.name, fmt::format("{}, by {}", machine, store::label_of(*power.series, "source")),
                   power.value, std::nullopt};
-  if (const auto load = present(*node.cells, "os_cpu_utilization_ratio", now); load.series != nullptr)
+  if (const auto load = store::first_present(*node.cells, "os_cpu_utilization_ratio", now);
+      load.series != nullptr)
     r.load = load.value;
   return r;
 }

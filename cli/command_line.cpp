@@ -81,6 +81,16 @@ void set_up_dashboard(CLI::App& app, arguments& a, action& chosen) {
   });
 }
 
+void set_up_power(CLI::App& app, arguments& a, action& chosen) {
+  auto* power = app.add_subcommand(
+      "power", "what a node draws at which load, as far as it is known, from where, and how well");
+  power->add_option("node", a.power_node, "the node's name")->required();
+  power->footer("Example: binnacle power worker-7");
+  power->callback([&] {
+    chosen = [&](const connection& c, const terminal& t) { return power_command(c, a.power_node, t); };
+  });
+}
+
 void set_up_why(CLI::App& app, arguments& a, action& chosen) {
   auto* why = app.add_subcommand(
       "why", "why a pod was placed, or was not: the newest answers that kube-scheduler got about it");
@@ -266,7 +276,7 @@ void spell_examples(CLI::App& app, const std::string& name) {
 
 void set_up(CLI::App& app, arguments& a, action& chosen) {
   set_up_options(app, a);
-  for (const auto add : {set_up_status, set_up_top, set_up_dashboard, set_up_why, set_up_policy,
+  for (const auto add : {set_up_status, set_up_top, set_up_dashboard, set_up_power, set_up_why, set_up_policy,
                          set_up_scheduler_config, set_up_doctor, set_up_migrate, set_up_version, set_up_help})
     add(app, a, chosen);
   spell_examples(app, app.get_name());

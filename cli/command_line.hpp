@@ -35,6 +35,7 @@ struct arguments {
   top_arguments top;
   dashboard::dashboard_arguments dashboard;
   why_arguments why;
+  std::string power_node;
   std::vector<std::string> policy_files;
   std::vector<std::string> manifests;
   doctor::doctor_arguments doctor;

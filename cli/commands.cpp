@@ -2,6 +2,7 @@
 
 #include "cli/json.hpp"
 #include "cli/views/policies.hpp"
+#include "cli/views/power.hpp"
 #include "cli/views/status.hpp"
 #include "cli/views/why.hpp"
 #include "common/http/target.hpp"
@@ -48,6 +49,18 @@ std::vector<told> ask_all(const connection& to, const std::string& target, const
     }
   }
   return answers;
+}
+
+/// The first answer, where each replica has the same; those that do not answer are complained of.
+std::optional<client::answer> ask_first(const connection& to, const std::string& target, const terminal& on) {
+  for (const std::string& url : to.aggregators) {
+    const auto c = opened(url, to, on);
+    if (!c) continue;
+    auto a = c->get(target);
+    if (a.has_value()) return std::move(*a);
+    on.err << "binnacle: " << a.error().message << '\n';
+  }
+  return std::nullopt;
 }
 
 void print_lines(const terminal& on, std::string text) {
@@ -113,19 +126,19 @@ int status_command(const connection& to, const status_arguments& what, const ter
 }
 
 int policy_list_command(const connection& to, const terminal& on) {
-  // Every replica has the same policies: one answer is enough.
-  for (const std::string& url : to.aggregators) {
-    const auto c = opened(url, to, on);
-    if (!c) continue;
-    auto a = c->get("/api/v1/policies");
-    if (a.has_error()) {
-      on.err << "binnacle: " << a.error().message << '\n';
-      continue;
-    }
-    print_lines(on, on.json ? a->text : render_policies(a->json, on.with));
-    return has_errors(a->json) ? exit_problem : exit_ok;
-  }
-  return exit_problem;
+  // Every replica has the same policies.
+  const auto a = ask_first(to, "/api/v1/policies", on);
+  if (!a) return exit_problem;
+  print_lines(on, on.json ? a->text : render_policies(a->json, on.with));
+  return has_errors(a->json) ? exit_problem : exit_ok;
+}
+
+int power_command(const connection& to, const std::string& node, const terminal& on) {
+  // Every replica hears all agents and learns the same.
+  const auto a = ask_first(to, "/api/v1/power/" + http::query_escaped(node), on);
+  if (!a) return exit_problem;
+  print_lines(on, on.json ? a->text : render_power(a->json, on.with));
+  return object(a->json, "model").empty() ? exit_problem : exit_ok;
 }
 
 std::string pod_pattern(const std::string& pod, const std::string& name_space) {

@@ -52,6 +52,9 @@ struct why_arguments {
 std::string pod_pattern(const std::string& pod, const std::string& name_space);
 int why_command(const connection& to, const why_arguments& what, const terminal& on);
 
+/// What is known of one node's watts. Any replica that has a model of it will do.
+int power_command(const connection& to, const std::string& node, const terminal& on);
+
 int policy_list_command(const connection& to, const terminal& on);
 
 }  // namespace binnacle::cli

@@ -3,6 +3,7 @@
 #include "aggregator/labels/messages.hpp"
 #include "aggregator/policy/engine/events.hpp"
 #include "aggregator/policy/published/labels.hpp"
+#include "aggregator/predict/model.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/clock.hpp"
 #include "common/metrics/alias_table.hpp"
@@ -10,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -41,14 +43,19 @@ struct nodes_forgotten {
 struct policies_published {
   std::shared_ptr<const policy::policy_table> table;
 };
+/// What is known of these nodes' watts now; null: nothing any more.
+struct models_learned {
+  std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
+};
 /// Other old names are in force.
 struct aliases_replaced {
   std::shared_ptr<const metrics::alias_table> table;
 };
 
 /// What the faces read. policy::label_claims comes before the wishes that follow from it.
-using faces_news = std::variant<store::node_update, labels_carried, labels_would_be, wishes_changed,
-                                policy::label_claims, nodes_forgotten, policies_published, aliases_replaced>;
+using faces_news =
+    std::variant<store::node_update, labels_carried, labels_would_be, wishes_changed, policy::label_claims,
+                 nodes_forgotten, policies_published, models_learned, aliases_replaced>;
 
 /// Agents are to read other families, or at other periods.
 struct interest_changed {

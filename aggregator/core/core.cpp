@@ -37,6 +37,14 @@
 namespace binnacle::aggregator {
 namespace {
 
+bool asks_for_watts(const policy::policy_table& all) {
+  return std::ranges::any_of(all, [](const auto& p) {
+    return std::ranges::any_of(p.second->strategies, [](const policy::published_strategy& s) {
+      return policy::description_of(s.kind).predicts;
+    });
+  });
+}
+
 core_options completed(core_options o) {
   o.policies.told_nodes_only = o.in_cluster;
   return o;
@@ -90,6 +98,7 @@ core::core(core_options options, std::shared_ptr<const metrics::alias_table> nam
                [this](std::vector<labels::node_wishes> wishes) {
                  yield_(faces_news(wishes_changed{std::move(wishes)}));
                }}),
+      learning_(store_),
       affordable_(options_.costs) {
   store_.set_sink([this](store::column_id column, store::node_id node, const store::sample& value) {
     engine_.update(column, node, value, now_);
@@ -155,6 +164,7 @@ void core::policies(const policies_in_force& all, instant now) {
 void core::put_in_force() {
   affordable_.choose(wanted_.policies, fleet(), *names_);
   engine_.set_policies(affordable_.in_force(), now_);
+  learning_.learn(asks_for_watts(*engine_.table()), now_);
   say_too_costly();
   if (!wanted_.complete) return;
   std::set<std::string, std::less<>> wrong = wanted_.wrong;
@@ -227,6 +237,8 @@ instant core::tick(instant now) {
   // The store first: it may still have a value where a part of one has expired.
   store_.expire(at(now));
   engine_.tick(now_);
+  if (auto learned = learning_.tick(now_); !learned.empty())
+    yield_(faces_news(models_learned{std::move(learned)}));
   settle();
   return promised_ = next_deadline();
 }
@@ -237,6 +249,7 @@ std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instan
   if (gone.empty()) return gone;
   nodes_forgotten news;
   for (const auto& n : gone) news.ids.push_back(n.id);
+  learning_.forget(news.ids);
   yield_(faces_news(std::move(news)));
   router_.forgot(gone, now_);
   settle();
@@ -332,7 +345,8 @@ void core::announce_deadline() {
 
 instant core::next_deadline() const {
   if (router_.has_work()) return now_;
-  return std::min(engine_.next_deadline().value_or(instant::max()), store_.next_deadline());
+  return std::min(
+      {engine_.next_deadline().value_or(instant::max()), store_.next_deadline(), learning_.next_deadline()});
 }
 
 }  // namespace binnacle::aggregator

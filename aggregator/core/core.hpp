@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/core/changes.hpp"
+#include "aggregator/core/power_learning.hpp"
 #include "aggregator/core/recollection.hpp"
 #include "aggregator/labels/label_router.hpp"
 #include "aggregator/policy/cost/affordable.hpp"
@@ -128,6 +129,7 @@ class core {
   /// All that hold for policies: the engine's, and TooCostly.
   std::vector<policy::condition> conditions() const;
   policy::cost_report costs() const { return affordable_.report(); }
+  const power_learning& learning() const noexcept { return learning_; }
 
  private:
   class engine_side;
@@ -151,6 +153,7 @@ class core {
   const std::unique_ptr<engine_side> side_;
   policy::engine engine_;
   labels::label_router router_;
+  power_learning learning_;
   std::unique_ptr<recollection> recalled_;  // null: there is none, or no longer
   policies_in_force wanted_;
   policy::affordable affordable_;

@@ -65,7 +65,13 @@ void write_policy(json_writer& out, const record& r) {
       .field("namespace", p.key.name_space)
       .field("name", p.key.name)
       .field("revision", p.revision);
-  out.field("mode", policy::to_string(p.how)).field("logicalOperator", policy::to_string(p.op)).end_object();
+  out.field("mode", policy::to_string(p.how)).field("logicalOperator", policy::to_string(p.op));
+  if (p.power) {
+    out.field("objective", predict::to_string(p.power->objective));
+    out.key("maxLoad").raw(fmt::format("{}", p.power->max_load));
+    out.key("podCores").raw(fmt::format("{:.3f}", r.pod_cores));
+  }
+  out.end_object();
   out.key("rules").begin_array();
   for (std::size_t k = 0; k < p.rules.size(); ++k) {
     const auto decided = [k](const candidate& c) { return c.what == verdict::refused && c.rule == k; };
@@ -90,6 +96,31 @@ void write_cell(json_writer& out, const cell& c, const quantity& target) {
   out.end_object();
 }
 
+std::string_view to_string(predict::cost::known k) noexcept {
+  switch (k) {
+    case predict::cost::known::no: return "unknown";
+    case predict::cost::known::over: return "over";
+    case predict::cost::known::yes: return "known";
+  }
+  return "unknown";
+}
+
+void write_watts(json_writer& out, const watts_cell& w) {
+  const auto digits = [](float v) { return fmt::format("{:.3f}", v); };
+  out.key("power").begin_object().field("cost", to_string(w.is));
+  out.key("loadCores").raw(digits(w.load)).key("inFlightCores").raw(digits(w.in_flight));
+  if (w.is != predict::cost::known::no) {
+    out.key("wattsNow").raw(digits(w.now)).key("wattsWithPod").raw(digits(w.with));
+    out.key("wattsPerCore").raw(digits(w.slope));
+  }
+  if (w.model_age_s >= 0) {
+    out.field("model", predict::to_string(w.from)).field("modelAgeSeconds", w.model_age_s);
+    out.field("coveredPercent", static_cast<int>(w.covered_percent));
+    out.key("noisePercent").raw(fmt::format("{:.1f}", w.noise_permille / 10.0));
+  }
+  out.end_object();
+}
+
 void write_node(json_writer& out, const record& r, std::size_t i, std::string_view name) {
   const candidate& c = r.candidates[i];
   out.begin_object().field("node", name).field("verdict", to_string(c.what));
@@ -97,6 +128,7 @@ void write_node(json_writer& out, const record& r, std::size_t i, std::string_vi
   if (r.what == verb::prioritize) out.field("score", static_cast<int>(c.score));
   if (c.crowd != 0) out.field("crowd", static_cast<int>(c.crowd));
   if (c.beyond) out.field("beyond", true);
+  if (i < r.power.size() && c.id != no_node) write_watts(out, r.power[i]);
   out.field("text", sentence(r, i, name)).key("values").begin_array();
   const auto cells = c.id == no_node ? std::span<const cell>() : r.cells_of(i);
   for (std::size_t k = 0; k < cells.size(); ++k) write_cell(out, cells[k], r.policy->rules[k].target);
@@ -126,7 +158,10 @@ std::string summary(const record& r) {
     case outcome::no_strategy:
       return text + fmt::format(": policy {}/{} has no {} rules, {}", r.pod.name_space, r.wanted,
                                 policy::names_of(asked_for(r.what), "or"), so);
-    case outcome::no_data: text += ": no telemetry for any of these nodes yet"; break;
+    case outcome::no_data:
+      text += r.policy && r.policy->power ? ": no load and model of any of these nodes yet, so no scores"
+                                          : ": no telemetry for any of these nodes yet";
+      break;
     case outcome::decided: break;
   }
   if (r.policy)

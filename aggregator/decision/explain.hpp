@@ -28,9 +28,11 @@ struct explain_options {
 ///    "nodesOmitted":0}
 /// `passed` counts what went back to the scheduler (in DryRun: all). A value that was absent has
 /// "absent":"<reason>" instead of value and margin. margin = value − target. A prioritize has "score" per
-/// node instead of "rule", "crowd":n where pods just placed there took n points off, and
-/// "beyond":true where the value lies so far from the other candidates' that it counted as the end of their
-/// range.
+/// node instead of "rule", for minimizepower
+/// "power":{"cost":"known","loadCores":23.4,"inFlightCores":4,"wattsNow":212.4,
+/// "wattsWithPod":231,"wattsPerCore":4.6,"model":"node","modelAgeSeconds":48,"coveredPercent":62,"noisePercent":1.2},
+/// "crowd":n where pods just placed there took n points off, and "beyond":true where the value lies so far
+/// from the other candidates' that it counted as the end of their range.
 std::string to_json(const record& r, const node_names& names, const explain_options& options = {});
 
 /// The same into an answer that holds more.

@@ -39,13 +39,15 @@ std::shared_ptr<const policy_facts> facts_of(const policy::published_policy& fro
     const policy::rule& r = published.definition;
     facts->rules.push_back({published.text, r.metric, r.op, r.target, r.clear, r.hold});
   }
+  if (policy::description_of(s.kind).predicts) facts->power = s.power;
   return facts;
 }
 
 std::size_t record::bytes() const noexcept {
   std::size_t n = sizeof(record) + candidates.capacity() * sizeof(candidate) +
-                  cells.capacity() * sizeof(cell) + pod.name_space.capacity() + pod.name.capacity() +
-                  pod.uid.capacity() + wanted.capacity() + strangers.capacity() * sizeof(std::string);
+                  cells.capacity() * sizeof(cell) + power.capacity() * sizeof(watts_cell) +
+                  pod.name_space.capacity() + pod.name.capacity() + pod.uid.capacity() + wanted.capacity() +
+                  strangers.capacity() * sizeof(std::string);
   for (const auto& s : strangers) n += s.capacity();
   return n;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "aggregator/policy/published/published.hpp"
+#include "aggregator/predict/cost.hpp"
+#include "aggregator/predict/model.hpp"
 #include "aggregator/store/name_index.hpp"
 #include "aggregator/store/types.hpp"
 
@@ -63,7 +65,8 @@ struct policy_facts {
     std::optional<quantity> clear;
     duration hold{};
   };
-  std::vector<rule> rules;  ///< prioritize: the one that ranks
+  std::vector<rule> rules;                   ///< prioritize: the one that ranks
+  std::optional<policy::power_terms> power;  ///< minimizepower
 };
 
 /// Copies what records need of `from` out of strategy `s`.
@@ -99,6 +102,21 @@ struct candidate {
   bool beyond = false;     ///< prioritize: the value lies far out of the others' range and counted as its end
 };
 
+/// What the pod would cost on a candidate, as it was predicted (minimizepower).
+struct watts_cell {
+  float now = 0;                  ///< watts at the load
+  float with = 0;                 ///< watts with the pod
+  float slope = 0;                ///< watts per core from the load to the end of the best chord
+  float load = 0;                 ///< cores measured
+  float in_flight = 0;            ///< cores that pods just placed ask for, as far as they count
+  std::int32_t model_age_s = -1;  ///< -1: no model
+  std::uint16_t noise_permille = 0;
+  std::uint8_t covered_percent = 0;  ///< of the node's loads, measured by itself
+  predict::model_source from = predict::model_source::node;
+  predict::cost::known is = predict::cost::known::no;
+};
+static_assert(sizeof(watts_cell) <= 32, "thousands of records of thousands of nodes");
+
 struct pod_ref {
   std::string name_space;
   std::string name;
@@ -124,6 +142,8 @@ struct record {
   /// no_data.
   std::vector<candidate> candidates;
   std::vector<cell> cells;             ///< candidates.size() × policy->rules.size(), candidate by candidate
+  std::vector<watts_cell> power;       ///< minimizepower: one for each of `candidates`; else empty
+  double pod_cores = 0;                ///< minimizepower: what the pod is taken to use
   std::vector<std::string> strangers;  ///< names of the first unknown candidates, in order
 
   bool dry_run() const noexcept { return policy && policy->how == policy::mode::dry_run; }

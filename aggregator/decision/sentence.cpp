@@ -72,6 +72,41 @@ std::string why_unscored(const policy_facts::rule& rule, const cell& c) {
                      bound, read_when(c));
 }
 
+/// "model: the node's own, 48s old, 62 % of its loads measured, ±1.2 %".
+std::string model_text(const watts_cell& w) {
+  const std::string age = human(std::chrono::seconds(w.model_age_s));
+  if (w.from == predict::model_source::hardware_class)
+    return fmt::format("model: that of nodes with the same hardware, {} old", age);
+  return fmt::format("model: the node's own, {} old, {} % of its loads measured, ±{:.1f} %", age,
+                     w.covered_percent, w.noise_permille / 10.0);
+}
+
+/// "load 23.4 cores, read 10s ago, and 4.0 in flight".
+std::string load_text(const watts_cell& w, const cell& c) {
+  std::string out = fmt::format("load {:.1f} cores, {}", w.load, read_when(c));
+  if (w.in_flight > 0) out += fmt::format(", and {:.1f} in flight", w.in_flight);
+  return out;
+}
+
+/// What the pod would cost on a node, or why nobody knows.
+std::string watts_text(const record& r, std::size_t i) {
+  const watts_cell& w = r.power[i];
+  const cell& c = r.cells_of(i).front();
+  if (!c.present()) return fmt::format("no opinion: {}", why_false(r.policy->rules.front(), c));
+  if (w.model_age_s < 0)
+    return "no opinion: nothing is known of its watts yet, by its own meter or by nodes with the same "
+           "hardware";
+  if (w.is == predict::cost::known::no) return fmt::format("no opinion, {}", load_text(w, c));
+  const std::string figures =
+      w.is == predict::cost::known::over
+          ? fmt::format("the pod of {:.2g} cores would fill it beyond {:.0f} % load", r.pod_cores,
+                        100 * r.policy->power->max_load)
+          : fmt::format(
+                "{:.1f} W now, {:.1f} W with the pod of {:.2g} cores, {:.2f} W a core to the next step",
+                w.now, w.with, r.pod_cores, w.slope);
+  return fmt::format("{}; {}; {}", figures, load_text(w, c), model_text(w));
+}
+
 template <class Text>
 std::string each_rule(const record& r, std::size_t i, Text text) {
   std::string out;
@@ -121,6 +156,7 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
       break;
     case verdict::unknown: return fmt::format("{} passes: {}", name, never_seen);
     case verdict::scored: {
+      if (!r.power.empty()) return fmt::format("{} scores {}: {}", name, c.score, watts_text(r, i));
       const cell& v = r.cells_of(i).front();
       text = fmt::format("{} scores {}: {} {}, {}", name, c.score, r.policy->rules.front().metric,
                          plain(v.value()), read_when(v));
@@ -130,6 +166,8 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
       break;
     }
     case verdict::unscored:
+      if (!r.power.empty() && !stranger)
+        return fmt::format("{} scores {}: {}", name, c.score, watts_text(r, i));
       return fmt::format("{} scores 0: {}", name, stranger ? never_seen : each_rule(r, i, why_unscored));
   }
   return text + partial(r, i);

@@ -207,8 +207,18 @@ const char* args_parser::feed(const char* p, const char* end) {
     return fail(fmt::format("{} is not JSON ({})", where(), ec.message()));
   }
   if (slot_ == slot::item) sink_.on_item_bytes({p, used});
+  if (slot_ == slot::pod && limits_.pod_text != 0) keep_pod_text({p, used});
   if (document_.done()) value_ended();
   return p + used;
+}
+
+void args_parser::keep_pod_text(std::string_view bytes) {
+  pod_text_fits_ = pod_text_fits_ && pod_text_.size() + bytes.size() <= limits_.pod_text;
+  if (pod_text_fits_) {
+    pod_text_ += bytes;
+  } else {
+    pod_text_.clear();
+  }
 }
 
 void args_parser::value_ended() {

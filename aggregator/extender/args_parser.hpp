@@ -18,6 +18,8 @@ struct args_limits {
   std::size_t bytes = 256u << 20;  ///< of the whole body
   std::size_t nodes = 100'000;
   std::size_t depth = 64;  ///< of nesting
+  /// Up to this size the text of the Pod is kept; 0: it is not. The API server takes 1.5 MiB.
+  std::size_t pod_text = 0;
 };
 
 /// Told about a request while it is read.
@@ -60,6 +62,8 @@ class args_parser {
 
   bool has_pod() const noexcept { return has_pod_; }
   const object_meta& pod() const noexcept { return pod_; }
+  /// The Pod's JSON; empty if it is not kept (args_limits::pod_text).
+  std::string_view pod_text() const noexcept { return pod_text_; }
   bool has_names() const noexcept { return has_names_; }  ///< NodeNames was a list, empty perhaps
   /// Whole at the end of the request: until then a name may stand in it twice.
   const name_list& names() const noexcept { return names_; }
@@ -78,6 +82,7 @@ class args_parser {
   const char* plain_names(const char* p, const char* end);
   const char* feed(const char* p, const char* end);
   void begin_document(object_handler::want want);
+  void keep_pod_text(std::string_view bytes);
   void value_ended();
   const char* close_level(const char* p);
   void key_ended(std::string_view key);
@@ -104,6 +109,8 @@ class args_parser {
   std::uint8_t seen_ = 0;  // bit per known key of the args, one for items
   bool too_large_ = false;
   object_meta pod_;
+  std::string pod_text_;
+  bool pod_text_fits_ = true;
   name_list names_, items_;
   repeats item_names_;
   std::size_t repeated_items_ = 0;

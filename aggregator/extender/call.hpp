@@ -10,7 +10,10 @@ namespace binnacle::extender {
 class call : public http::exchange, protected args_sink {
  public:
   call(context& shared, decision::verb verb, std::size_t announced)
-      : shared_(shared), verb_(verb), args_(*this, shared.settings.limits, announced), judge_(shared, verb) {}
+      : shared_(shared),
+        verb_(verb),
+        args_(*this, limits_of(shared, verb), announced),
+        judge_(shared, verb) {}
 
   bool consume(std::string_view piece) final {
     now_ = shared_.clock();
@@ -20,7 +23,7 @@ class call : public http::exchange, protected args_sink {
   void finish(http::reply reply) final;
 
  protected:
-  void on_pod() override { judge_.choose(args_.pod(), now_); }
+  void on_pod() override { judge_.choose(args_.pod(), args_.pod_text(), now_); }
   /// The body of the answer to a complete and sound request. It ends where its JSON does: kube-scheduler
   /// reads no further, and Go gives up a connection on which anything is left over (a line's end is, for one
   /// length in 2,500).
@@ -31,6 +34,13 @@ class call : public http::exchange, protected args_sink {
     return args_.has_names() && args_.items().empty() && !(args_.names().empty() && args_.has_nodes());
   }
   const name_list& candidates() const noexcept { return by_names() ? args_.names() : args_.items(); }
+
+  /// Only scores depend on what the pod asks for.
+  static args_limits limits_of(const context& shared, decision::verb verb) {
+    args_limits out = shared.settings.limits;
+    if (verb == decision::verb::prioritize) out.pod_text = 2u << 20;
+    return out;
+  }
 
   context& shared_;
   const decision::verb verb_;

@@ -7,6 +7,7 @@
 #include "aggregator/extender/score_mode.hpp"
 #include "aggregator/extender/selection.hpp"
 #include "aggregator/policy/published/view.hpp"
+#include "aggregator/predict/chord_table.hpp"
 #include "common/clock.hpp"
 #include "common/log/log.hpp"
 
@@ -34,6 +35,7 @@ struct context {
   logger log;
   selector policies{};
   placements placed{};
+  predict::chord_table chords{};
   counters counted{};
 };
 

@@ -2,6 +2,8 @@
 
 #include "aggregator/decision/explain.hpp"
 #include "aggregator/policy/published/scores.hpp"
+#include "aggregator/predict/objective.hpp"
+#include "aggregator/predict/pod_spec.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -34,17 +36,35 @@ void write_cell(const store::sample& s, instant now, decision::cell& c) noexcept
   }
 }
 
+void write_model(const predict::known_power& m, instant now, decision::watts_cell& w) noexcept {
+  const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - m.made).count();
+  w.model_age_s = static_cast<std::int32_t>(std::clamp<std::int64_t>(age, 0, 1'000'000'000));
+  w.noise_permille = m.noise_permille;
+  w.covered_percent = m.covered_percent;
+  w.from = m.from;
+}
+
+void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept {
+  w.now = static_cast<float>(p.now);
+  w.with = static_cast<float>(p.with);
+  w.slope = static_cast<float>(p.slope);
+  w.is = p.costs.is;
+}
+
 }  // namespace
 
-void judge::choose(const object_meta& pod, instant now) {
+void judge::choose(const object_meta& pod, std::string_view pod_text, instant now) {
   by_ = shared_.policies.select(shared_.data.policies(), pod, decision::asked_for(record_.what));
   record_.how = by_.how;
   record_.policy = by_.facts;
   record_.pod = {std::string(namespace_of(pod)), pod.name, pod.uid};
   record_.wanted = pod.policy;
   if (by_.strategy == nullptr) return;
+  const bool predicts = policy::description_of(by_.strategy->kind).predicts;
+  if (predicts) cpu_ = predict::pod_cpu_of(pod_text);
   most_listed_ = shared_.decisions.record_limit() /
-                 (sizeof(decision::candidate) + record_.rules() * sizeof(decision::cell));
+                 (sizeof(decision::candidate) + record_.rules() * sizeof(decision::cell) +
+                  (predicts ? sizeof(decision::watts_cell) : 0));
   record_.judging_stopped = shared_.data.judging_stopped(now);
   if (record_.what == decision::verb::filter) write_refusals();
 }
@@ -134,6 +154,17 @@ std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
   if (by_.strategy == nullptr) return {};
   look_up(names, 0);
   const std::size_t listed = list(names, 0, now);
+  auto scores = policy::description_of(by_.strategy->kind).predicts ? by_watts(names, listed, now)
+                                                                    : by_metric(names, listed, now);
+  if (!by_.dry_run()) expect(names, scores, now);
+  for (const auto& c : batch_) ++shared_.counted.candidates[static_cast<std::size_t>(c.what)];
+  for (std::size_t i = 0; i < listed; ++i) batch_[i].score = static_cast<std::int8_t>(scores[i]);
+  batch_.resize(listed);
+  record_.candidates = std::move(batch_);
+  return by_.dry_run() || no_opinion_ ? std::vector<std::uint8_t>{} : scores;
+}
+
+std::vector<std::uint8_t> judge::by_metric(const name_list& names, std::size_t listed, instant now) {
   const policy::published_rule& rule = by_.strategy->rules.front();
   std::vector<std::optional<decimal>> values(names.size());
   const auto take = [&](std::size_t i, bool present, decimal value, store::certainty sure) {
@@ -148,7 +179,6 @@ std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
       take(i, s.present(now), s.value, s.sure);
     }
     batch_[i].what = values[i] ? verdict::scored : verdict::unscored;
-    ++shared_.counted.candidates[static_cast<std::size_t>(batch_[i].what)];
   }
   std::vector<std::uint8_t> scores(names.size());
   const policy::preference better{rule.definition.op, rule.definition.target};
@@ -164,33 +194,91 @@ std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
     policy::score_by_rank(values, views, better, scores);
   }
   if (by_.policy->damping == policy::herd_damping::enabled) damp(scores, now);
-  if (!by_.dry_run()) expect(names, scores, now);
-  for (std::size_t i = 0; i < listed; ++i) batch_[i].score = static_cast<std::int8_t>(scores[i]);
-  batch_.resize(listed);
-  record_.candidates = std::move(batch_);
-  return by_.dry_run() ? std::vector<std::uint8_t>{} : scores;
+  return scores;
+}
+
+/// Scores by what the pod would cost on each candidate: its model, the load that was measured, and the cores
+/// that pods just placed there ask for. A look-up and an interpolation for each.
+std::vector<std::uint8_t> judge::by_watts(const name_list& names, std::size_t listed, instant now) {
+  const policy::published_rule& load_rule = by_.strategy->rules.front();
+  const policy::power_terms& terms = by_.strategy->power;
+  std::vector<placements::unseen> in_flight;
+  shared_.placed.gone(record_.pod.uid);  // whom a scheduler asks about is nowhere yet
+  if (by_.policy->damping == policy::herd_damping::enabled) in_flight = unseen_by_node(now);
+  auto known =
+      shared_.chords.up_to(predict::has_cap(terms.objective) ? terms.max_load : 1, shared_.data.models());
+
+  std::vector<predict::candidate> candidates(names.size());
+  std::vector<predict::placing> placings(names.size());
+  record_.power.resize(listed);
+  constexpr std::size_t ahead = 8;  // enough to hide a fetch from memory behind the work on those before it
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (i + ahead < candidates.size()) known.prefetch(index(batch_[i + ahead].id));
+    if (batch_[i].id == decision::no_node) continue;
+    const std::uint32_t at = index(batch_[i].id);
+    std::optional<double> share;
+    if (i < listed) {
+      if (record_.cells[i].present()) share = to_double(record_.cells[i].value());
+    } else if (const store::sample s = load_rule.load(batch_[i].id); s.present(now)) {
+      share = to_double(s.value);
+    }
+    const predict::known_power* model = known.find(at);
+    const double unseen = at < in_flight.size() ? terms.pod_usage * in_flight[at].cores : 0;
+    const double load = share && model != nullptr ? *share * model->best.cores() : 0;
+    if (share && model != nullptr) candidates[i] = {&model->best, load + unseen};
+    if (i >= listed) continue;
+    decision::watts_cell& w = record_.power[i];
+    w.load = static_cast<float>(load);
+    w.in_flight = static_cast<float>(unseen);
+    if (model != nullptr) write_model(*model, now, w);
+  }
+  const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage);
+  std::vector<std::uint8_t> scores(names.size());
+  predict::score(terms.objective, pod, candidates, placings, scores);
+  record_.pod_cores = pod.cores;
+
+  std::uint32_t sum = 0, count = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const bool opinion = candidates[i].node != nullptr;
+    batch_[i].what = opinion ? verdict::scored : verdict::unscored;
+    if (opinion) sum += scores[i], ++count;
+    if (i < listed) write_placing(placings[i], record_.power[i]);
+  }
+  no_opinion_ = count == 0;
+  if (count != 0 && by_.strategy->on_missing == policy::missing::allow) {
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      if (candidates[i].node == nullptr) scores[i] = static_cast<std::uint8_t>((sum + count / 2) / count);
+    }
+  }
+  return scores;
+}
+
+/// By node, the pods that the value of the ranking rule does not show yet. Ids are dense.
+std::vector<placements::unseen> judge::unseen_by_node(instant now) {
+  const policy::published_rule& rule = by_.strategy->rules.front();
+  const auto crowds = shared_.placed.crowds(now);
+  std::vector<store::node_id> ids(crowds.size());
+  shared_.data.ids().find_all(
+      ids.size(), [&](std::size_t i) { return crowds[i].node; }, ids.data());
+  std::vector<placements::unseen> out;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] == decision::no_node) continue;
+    if (index(ids[i]) >= out.size()) out.resize(index(ids[i]) + 1);
+    out[index(ids[i])] =
+        shared_.placed.counting(crowds[i], rule.load(ids[i]).read_at, rule.definition.window);
+  }
+  return out;
 }
 
 /// Pods whose load the ranking value does not show yet take a point each off their node, those aside that
 /// every scored node has: under a steady stream of pods the values must still count.
 void judge::damp(std::vector<std::uint8_t>& scores, instant now) {
   shared_.placed.gone(record_.pod.uid);  // whom a scheduler asks about is nowhere yet
-  const policy::published_rule& rule = by_.strategy->rules.front();
-  const auto crowds = shared_.placed.crowds(now);
-  if (crowds.empty()) return;
-  std::vector<store::node_id> ids(crowds.size());
-  shared_.data.ids().find_all(
-      ids.size(), [&](std::size_t i) { return crowds[i].node; }, ids.data());
-  std::vector<std::uint32_t> unseen;  // pods by node: ids are dense
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] == decision::no_node) continue;
-    if (index(ids[i]) >= unseen.size()) unseen.resize(index(ids[i]) + 1);
-    unseen[index(ids[i])] =
-        shared_.placed.counting(crowds[i], rule.load(ids[i]).read_at, rule.definition.window);
-  }
+  const auto unseen = unseen_by_node(now);
+  if (unseen.empty()) return;
   const auto pods_at = [&](std::size_t i) {
     const std::size_t at = index(batch_[i].id);
-    return at < unseen.size() ? unseen[at] : 0;
+    return at < unseen.size() ? unseen[at].pods : 0;
   };
   std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -219,14 +307,15 @@ void judge::expect(const name_list& names, const std::vector<std::uint8_t>& scor
   std::size_t skip = std::hash<std::string>{}(record_.pod.uid) % equals;
   for (std::size_t i = 0; i < scores.size(); ++i) {
     if (batch_[i].what != verdict::scored || scores[i] != *best || skip-- != 0) continue;
-    return shared_.placed.expected(record_.pod.uid, names[i], now);
+    return shared_.placed.expected(record_.pod.uid, names[i], now, cpu_.cores());
   }
 }
 
 judge::made judge::finish(instant last_piece, instant now) {
   const bool any_value = oldest_ms_ >= 0;
   if (by_.dry_run()) shared_.counted.dry_run_refusals += record_.refused;
-  if (record_.how == decision::outcome::decided && record_.asked != 0 && !any_value && record_.refused == 0) {
+  const bool nothing_known = no_opinion_ || (!any_value && record_.refused == 0);
+  if (record_.how == decision::outcome::decided && record_.asked != 0 && nothing_known) {
     record_.how = decision::outcome::no_data;
   }
   if (any_value) shared_.counted.oldest_age_ms.observe(oldest_ms_);

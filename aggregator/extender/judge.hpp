@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/extender/context.hpp"
+#include "aggregator/predict/pod_cpu.hpp"
 
 #include <optional>
 #include <string>
@@ -18,7 +19,8 @@ class judge {
   judge(context& shared, decision::verb what) : shared_(shared) { record_.what = what; }
 
   /// Finds the policy. Before the first candidate.
-  void choose(const object_meta& pod, instant now);
+  /// `pod_text`: the Pod's JSON, from which a policy that predicts reads what the pod asks for.
+  void choose(const object_meta& pod, std::string_view pod_text, instant now);
   const selection& by() const noexcept { return by_; }
 
   /// Filter: the next candidates, names[from..]. admitted(i) and refusal(i) hold until the next call, i
@@ -51,6 +53,9 @@ class judge {
   }
   void look_up(const name_list& names, std::size_t from);
   std::size_t list(const name_list& names, std::size_t from, instant now);
+  std::vector<std::uint8_t> by_metric(const name_list& names, std::size_t listed, instant now);
+  std::vector<std::uint8_t> by_watts(const name_list& names, std::size_t listed, instant now);
+  std::vector<placements::unseen> unseen_by_node(instant now);
   void damp(std::vector<std::uint8_t>& scores, instant now);
   void expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now);
   void write_refusals();
@@ -62,7 +67,9 @@ class judge {
   std::vector<decision::candidate> batch_;
   std::vector<std::string> quoted_refusals_;  // by rule; the last one for missing data
   std::size_t most_listed_ = 0;               // candidates that the record may list
+  predict::pod_cpu cpu_;                      // of the pod, for policies that predict
   std::int32_t oldest_ms_ = -1;
+  bool no_opinion_ = false;  // nothing is predicted of any candidate
 };
 
 }  // namespace binnacle::extender

@@ -4,18 +4,18 @@
 
 namespace binnacle::extender {
 
-void placements::expected(const std::string& uid, std::string_view node, instant now) {
+void placements::expected(const std::string& uid, std::string_view node, instant now, double cores) {
   expire(now);
   const auto at = pods_.find(uid);
   if (uid.empty() || (at != pods_.end() && at->second.confirmed)) return;
-  put(uid, node, now, false);
+  put(uid, node, now, cores, false);
 }
 
-void placements::bound(const std::string& uid, std::string_view node, instant now) {
+void placements::bound(const std::string& uid, std::string_view node, instant now, double cores) {
   expire(now);
   const auto at = pods_.find(uid);
   if (uid.empty() || (at != pods_.end() && at->second.confirmed && at->second.node == node)) return;
-  put(uid, node, now, true);
+  put(uid, node, now, cores, true);
 }
 
 void placements::ready(const std::string& uid, bool is, instant now) {
@@ -36,7 +36,8 @@ void placements::gone(const std::string& uid) {
   pods_.erase(at);
 }
 
-void placements::put(const std::string& uid, std::string_view node, instant now, bool confirmed) {
+void placements::put(const std::string& uid, std::string_view node, instant now, double cores,
+                     bool confirmed) {
   gone(uid);
   // A pod that is asked about again and again leaves an entry each time.
   const auto full = [this] { return pods_.size() >= settings_.most || by_age_.size() >= 4 * settings_.most; };
@@ -49,7 +50,7 @@ void placements::put(const std::string& uid, std::string_view node, instant now,
   pods_.emplace(uid, pod{std::string(node), now, confirmed});
   auto on = nodes_.find(node);
   if (on == nodes_.end()) on = nodes_.emplace(std::string(node), std::vector<resident>()).first;
-  on->second.push_back({uid, std::nullopt});
+  on->second.push_back({uid, std::nullopt, cores});
   by_age_.emplace_back(now, uid);
   if (!confirmed) expected_.emplace_back(now, uid);
 }
@@ -94,11 +95,14 @@ std::vector<placements::crowd> placements::crowds(instant now) {
   return out;
 }
 
-std::uint32_t placements::counting(const crowd& on, instant read_at, duration window) const {
-  const auto unseen = [&](const resident& r) {
-    return !r.ready || read_at < *r.ready + settings_.settle + window;
-  };
-  return static_cast<std::uint32_t>(std::ranges::count_if(on.pods, unseen));
+placements::unseen placements::counting(const crowd& on, instant read_at, duration window) const {
+  unseen out;
+  for (const resident& r : on.pods) {
+    if (r.ready && read_at >= *r.ready + settings_.settle + window) continue;
+    ++out.pods;
+    out.cores += r.cores;
+  }
+  return out;
 }
 
 }  // namespace binnacle::extender

@@ -15,7 +15,8 @@
 namespace binnacle::extender {
 
 /// Pods that were placed a moment ago and whose load no value shows yet. They count against their node, so
-/// that a hundred pods at once do not all go to the coolest one (herd damping, README.md).
+/// that a hundred pods at once do not all go to the coolest one (herd damping, README.md): one by one where
+/// nodes are ranked by a metric, by the cores that they ask for where it is predicted what they will cost.
 ///
 /// What is known of a pod, by its uid: `expected` when we answered, on the node with the best score (among
 /// equals one, by the uid; the scheduler takes it unless another plug-in outvotes us); `bound` when the API
@@ -42,8 +43,9 @@ class placements {
   /// Whether somebody tells bound(), ready() and gone() of every pod.
   void bindings_followed(bool yes) noexcept { followed_ = yes; }
 
-  void expected(const std::string& uid, std::string_view node, instant now);
-  void bound(const std::string& uid, std::string_view node, instant now);
+  /// `cores`: what the pod asks for (predict::pod_cpu).
+  void expected(const std::string& uid, std::string_view node, instant now, double cores = 0);
+  void bound(const std::string& uid, std::string_view node, instant now, double cores = 0);
   /// Its containers run, or do not any more. Nothing for a pod that does not count.
   void ready(const std::string& uid, bool is, instant now);
   void gone(const std::string& uid);
@@ -52,6 +54,7 @@ class placements {
   struct resident {
     std::string uid;
     std::optional<instant> ready;
+    double cores = 0;
   };
   struct crowd {
     std::string_view node;
@@ -59,9 +62,13 @@ class placements {
   };
   /// Nodes that have such pods, by name; valid until the next change.
   std::vector<crowd> crowds(instant now);
-  /// How many of a node's pods a value does not show yet that was read at `read_at` and is made of the
+  struct unseen {
+    std::uint32_t pods = 0;
+    double cores = 0;  ///< that they ask for together
+  };
+  /// Those of a node's pods that a value does not show yet that was read at `read_at` and is made of the
   /// `window` before it: those not Ready at the window's beginning, and for `settle` before that.
-  std::uint32_t counting(const crowd& on, instant read_at, duration window) const;
+  unseen counting(const crowd& on, instant read_at, duration window) const;
 
   std::size_t size() const noexcept { return pods_.size(); }
   std::uint64_t dropped() const noexcept { return dropped_; }
@@ -74,7 +81,7 @@ class placements {
   };
   using pods = std::unordered_map<std::string, pod>;
 
-  void put(const std::string& uid, std::string_view node, instant now, bool confirmed);
+  void put(const std::string& uid, std::string_view node, instant now, double cores, bool confirmed);
   void take_from_node(const std::string& uid, const std::string& node);
   void expire(instant now);
   const pod* still(const std::pair<instant, std::string>& put) const;

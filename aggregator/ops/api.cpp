@@ -3,6 +3,7 @@
 #include "aggregator/ops/lists.hpp"
 #include "aggregator/ops/node_json.hpp"
 #include "aggregator/ops/own_metrics_text.hpp"
+#include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/summary_json.hpp"
 #include "common/exposition/exposition.hpp"
 #include "common/metrics/family_of.hpp"
@@ -116,6 +117,7 @@ void api::mount(http::router& routes) {
   sliced_page(routes, "/api/v1/decisions", &api::decisions);
   sliced_page(routes, "/metrics/nodes", &api::node_metrics);
   routes.add_prefix("/api/v1/nodes", guarded(&api::one_node));
+  routes.add_prefix("/api/v1/power", guarded(&api::power));
   http::mount_health(routes, sources_.health);
 }
 
@@ -166,18 +168,36 @@ std::unique_ptr<http::slices> api::decisions(const http::request& r) {
   return decision_list(decisions_, q, std::move(how));
 }
 
-http::response api::one_node(const http::request& r) {
+http::response api::about_node(const http::request& r, std::string_view list,
+                               void (*write)(json_writer&, const store::node_view&, const policy::view&,
+                                             instant)) {
   if (r.method != "GET") return http::response::failure(405, "only GET is served here");
-  if (r.path.size() != 4 || r.path[3].empty())
-    return http::response::failure(404, "there is nothing at this path: a node is /api/v1/nodes/NAME");
+  if (r.path.size() != 4 || r.path[3].empty()) {
+    return http::response::failure(
+        404, fmt::format("there is nothing at this path: a node is /api/v1/{}/NAME", list));
+  }
   const std::string& name = r.path[3];
   const store::node_view* node = nodes_.find(name);
   if (node == nullptr)
     return http::response::failure(404, fmt::format("no agent named '{}' has connected", name));
   std::string text;
   json_writer out(text);
-  write_node_in_full(out, *node, nodes_.policies(), sources_.now());
+  write(out, *node, nodes_, sources_.now());
   return http::response::json(text += '\n');
+}
+
+http::response api::one_node(const http::request& r) {
+  return about_node(r, "nodes",
+                    [](json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
+                      write_node_in_full(out, node, all.policies(), now);
+                    });
+}
+
+http::response api::power(const http::request& r) {
+  return about_node(r, "power",
+                    [](json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
+                      write_power(out, node, all.models().find(store::index(node.id)), now);
+                    });
 }
 
 std::vector<std::string> api::default_metrics() const {

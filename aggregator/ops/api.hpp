@@ -8,12 +8,14 @@
 #include "common/http/health.hpp"
 #include "common/http/router.hpp"
 #include "common/http/sliced.hpp"
+#include "common/text/json_writer.hpp"
 
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::ops {
@@ -51,7 +53,12 @@ class api {
   void sliced_page(http::router& routes, const std::string& path, slicer make);
 
   http::response status(const http::request& r);
+  /// The page of the one node that the path names, in the list of that name.
+  http::response about_node(const http::request& r, std::string_view list,
+                            void (*write)(json_writer&, const store::node_view&, const policy::view&,
+                                          instant));
   http::response one_node(const http::request& r);
+  http::response power(const http::request& r);
   http::response labels(const http::request& r);
   http::response own_metrics(const http::request& r);
   std::unique_ptr<http::slices> policies(const http::request& r);

@@ -219,7 +219,9 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
     out.begin_object()
         .field("strategy", policy::to_string(s.kind))
         .field("logicalOperator", policy::to_string(s.op));
-    if (policy::description_of(s.kind).yields == policy::yield::refusals)
+    const policy::strategy_description& is = policy::description_of(s.kind);
+    if (is.predicts) out.field("terms", policy::to_string(s.power));
+    if (is.predicts || is.yields == policy::yield::refusals)
       out.field("onMissing", policy::to_string(s.on_missing));
     if (s.max_nodes) out.field("maxNodes", policy::to_string(*s.max_nodes));
     if (s.cool_down > duration::zero()) out.field("coolDown", duration_text(s.cool_down));

@@ -88,6 +88,17 @@ std::string rule::order_text() const {
   return fmt::format("{}, nearest to {} first", what(*this), plain(target));
 }
 
+std::string to_string(const power_terms& t) {
+  return fmt::format("{} up to {:.0f} % load", to_string(t.objective), 100 * t.max_load);
+}
+
+std::vector<rule> power_rules() {
+  rule load;
+  load.metric = load_metric;
+  load.window = std::chrono::seconds(10);
+  return {load};
+}
+
 const strategy* policy::find(strategy_kind kind) const noexcept {
   const auto at = std::find_if(strategies.begin(), strategies.end(),
                                [kind](const strategy& s) { return s.kind == kind; });
@@ -108,6 +119,10 @@ std::uint64_t content_revision(const policy& p) {
     hash.add_field(s.max_nodes ? to_string(*s.max_nodes) : "");
     hash.add_field(fmt::format("{} {}", s.cool_down.count(), s.rules.size()));
     for (const rule& r : s.rules) add(hash, r);
+    if (s.kind == strategy_kind::minimizepower) {
+      hash.add(fmt::format("{} {} {} {}", to_string(s.power.objective), static_cast<int>(s.power.model),
+                           s.power.max_load, s.power.pod_usage));
+    }
   }
   // 32 bits: a number that JavaScript and jq keep whole, and a person can compare.
   return (hash.value() ^ hash.value() >> 32) & 0xffffffff;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/policy/comparison.hpp"
+#include "aggregator/policy/power_terms.hpp"
 #include "aggregator/store/types.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
@@ -17,7 +18,13 @@
 /// (docs/policies.md). Where it came from (a file, the API server) does not matter here.
 namespace binnacle::policy {
 
-enum class strategy_kind : std::uint8_t { dontschedule, scheduleonmetric, deschedule, labeling };
+enum class strategy_kind : std::uint8_t {
+  dontschedule,
+  scheduleonmetric,
+  deschedule,
+  labeling,
+  minimizepower
+};
 enum class logic : std::uint8_t { any_of, all_of };
 enum class missing : std::uint8_t { allow, reject };
 enum class mode : std::uint8_t { enforce, dry_run };
@@ -69,11 +76,16 @@ struct strategy {
   strategy_kind kind = strategy_kind::dontschedule;
   logic op = logic::any_of;
   std::vector<rule> rules;
-  missing on_missing = missing::allow;  ///< dontschedule only
+  missing on_missing = missing::allow;  ///< dontschedule, minimizepower
+  power_terms power = {};               ///< minimizepower only
   std::optional<node_limit> max_nodes;  ///< deschedule, labeling
   duration cool_down{};  ///< deschedule, labeling: least time between two nodes' labels going on
   friend bool operator==(const strategy&, const strategy&) = default;
 };
+
+/// What minimizepower reads of each node, as its only rule: the load. Prioritize ranks by what follows from
+/// it, see extender/power_scores.hpp.
+std::vector<rule> power_rules();
 
 /// Namespace and name: the identity. Two policies of one name in two namespaces are two policies.
 struct policy_key {
@@ -90,9 +102,8 @@ struct policy {
   /// time); empty for files. Decides who came first.
   std::string created;
   mode how = mode::enforce;
-  herd_damping damping =
-      herd_damping::enabled;         ///< scheduleonmetric: pods just placed count against their node
-  std::vector<strategy> strategies;  ///< at most one of each kind
+  herd_damping damping = herd_damping::enabled;  ///< scores: pods just placed count against their node
+  std::vector<strategy> strategies;              ///< at most one of each kind
 
   const strategy* find(strategy_kind kind) const noexcept;
   friend bool operator==(const policy&, const policy&) = default;

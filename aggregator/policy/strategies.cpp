@@ -3,6 +3,7 @@
 #include "aggregator/policy/strategies/deschedule.hpp"
 #include "aggregator/policy/strategies/dontschedule.hpp"
 #include "aggregator/policy/strategies/labeling.hpp"
+#include "aggregator/policy/strategies/minimizepower.hpp"
 #include "aggregator/policy/strategies/scheduleonmetric.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@
 namespace binnacle::policy {
 namespace {
 
-constexpr std::array all{&dontschedule, &scheduleonmetric, &deschedule, &labeling};
+constexpr std::array all{&dontschedule, &scheduleonmetric, &deschedule, &labeling, &minimizepower};
 
 constexpr bool in_order_of_kinds() {
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -32,8 +32,10 @@ struct strategy_description {
   std::string_view name;  ///< its field of spec.strategies
 
   // What it needs.
-  bool compares;         ///< its rules are true or not, so target, `for` and the clearing thresholds count
-  bool first_rule_only;  ///< the others do nothing, as in TAS
+  bool predicts = false;  ///< it has power_terms instead of rules, and what it yields follows from watts
+                          ///< that are predicted
+  bool compares;          ///< its rules are true or not, so target, `for` and the clearing thresholds count
+  bool first_rule_only;   ///< the others do nothing, as in TAS
 
   // What it yields.
   yield yields;

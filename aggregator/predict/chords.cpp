@@ -4,45 +4,52 @@
 
 namespace binnacle::predict {
 
-chords::chords(curve of, double max_load) : curve_(std::move(of)) {
-  const double cap = std::clamp(max_load, 0.0, 1.0) * curve_.cores();
-  const auto points = curve_.points();
+chords::chords(const curve& of, double max_load)
+    : cores_(of.cores()),
+      step_(of.step()),
+      cap_(std::max(std::clamp(max_load, 0.0, 1.0), 1e-9) * of.cores()) {
+  const auto points = of.points();
   // A point that the cap all but touches would make a chord of rounding errors.
   for (std::size_t i = 0;
-       i == 0 || (i < points.size() && static_cast<double>(i) * curve_.step() < cap - 1e-9 * curve_.cores());
-       ++i) {
-    loads_.push_back(static_cast<double>(i) * curve_.step());
+       i == 0 || (i < points.size() && static_cast<double>(i) * step_ < cap_ - 1e-9 * cores_); ++i)
     watts_.push_back(points[i]);
-  }
-  loads_.push_back(std::max(cap, 1e-9 * curve_.cores()));
-  watts_.push_back(curve_.watts(cap));
+  watts_.push_back(of.watts(cap_));
 
   // From right to left: the end of the best chord from a point is on the envelope of what is right of it.
-  const std::size_t last = loads_.size() - 1;
-  next_.assign(loads_.size(), static_cast<std::uint8_t>(last));
-  for (std::size_t i = last; i-- > 0;) {
+  next_.assign(watts_.size(), static_cast<std::uint8_t>(last()));
+  for (std::size_t i = last(); i-- > 0;) {
+    const double load = load_of(i), watts = watts_[i];
     std::size_t end = i + 1;
-    while (end != last && slope(loads_[i], watts_[i], next_[end]) <= slope(loads_[i], watts_[i], end))
-      end = next_[end];
+    while (end != last() && slope(load, watts, next_[end]) <= slope(load, watts, end)) end = next_[end];
     next_[i] = static_cast<std::uint8_t>(end);
   }
 }
 
+std::size_t chords::before(double load) const noexcept {
+  return std::min(static_cast<std::size_t>(load / step_), last() - 1);
+}
+
+double chords::watts(double load) const noexcept {
+  const double x = std::clamp(load, 0.0, cap_);
+  const std::size_t i = before(x);
+  const double low = watts_[i], high = watts_[i + 1];
+  return low + (high - low) * (x - load_of(i)) / (load_of(i + 1) - load_of(i));
+}
+
 double chords::from(double load) const noexcept {
-  const std::size_t last = loads_.size() - 1;
-  const double x = std::clamp(load, 0.0, cap());
-  const auto i = std::min(static_cast<std::size_t>(x / curve_.step()), last - 1);
+  const double x = std::clamp(load, 0.0, cap_);
+  const std::size_t i = before(x);
   const std::size_t far = next_[i];
   // On the envelope, or at its end: the chord is the line that the load lies on.
-  if (far == i + 1) return slope(loads_[i], watts_[i], far);
-  const double watts = curve_.watts(x);
+  if (far == i + 1) return slope(load_of(i), watts_[i], far);
+  const double here = watts(x);
   // Above the envelope. Between the ends for the points left and right of the load, the best is one of the
   // envelope's corners; mostly both ends are the same.
   std::size_t end = next_[i + 1];
-  double best = slope(x, watts, end);
+  double best = slope(x, here, end);
   while (end < far) {
     end = next_[end];
-    best = std::min(best, slope(x, watts, end));
+    best = std::min(best, slope(x, here, end));
   }
   return best;
 }

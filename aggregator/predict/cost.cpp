@@ -5,23 +5,19 @@
 #include <limits>
 
 namespace binnacle::predict {
-namespace {
 
-/// Sums of cores are rounded: a pod that fills a node exactly fits.
-bool fits(const chords& node, double load, double pod) noexcept {
-  return load + pod <= node.cap() + 1e-9 * node.power().cores();
+cost cost_of(const chords& node, double load, double pod, double watts) noexcept {
+  // Sums of cores are rounded: a pod that fills a node exactly fits.
+  const bool fits = load + pod <= node.cap() + 1e-9 * node.cores();
+  return fits ? cost{cost::known::yes, watts} : cost{cost::known::over, 0};
 }
 
-}  // namespace
-
 cost cost_by_chord(const chords& node, double load, double pod) noexcept {
-  if (!fits(node, load, pod)) return {cost::known::over, 0};
-  return {cost::known::yes, node.from(load) * pod};
+  return cost_of(node, load, pod, node.from(load) * pod);
 }
 
 cost cost_by_increase(const chords& node, double load, double pod) noexcept {
-  if (!fits(node, load, pod)) return {cost::known::over, 0};
-  return {cost::known::yes, node.power().watts(load + pod) - node.power().watts(load)};
+  return cost_of(node, load, pod, node.watts(load + pod) - node.watts(load));
 }
 
 void score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores) {

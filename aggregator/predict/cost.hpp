@@ -18,6 +18,9 @@ struct cost {
   double watts = 0;
 };
 
+/// `watts`, or that the pod does not fit below the node's cap.
+cost cost_of(const chords& node, double load, double pod, double watts) noexcept;
+
 /// By the best chord from the node's load on: its watts per core times the pod's cores. `load` is what is
 /// measured and what is in flight, `pod` what the pod will use, both in cores.
 cost cost_by_chord(const chords& node, double load, double pod) noexcept;

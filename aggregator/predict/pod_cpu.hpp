@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace binnacle::predict {
 
@@ -27,5 +28,14 @@ double pod_cores(std::span<const container_cpu> containers, double overhead = 0,
                  std::optional<double> pod_request = std::nullopt) noexcept;
 
 constexpr double cores_of_silent_container = 0.1;
+
+/// What a pod's spec says of its CPU.
+struct pod_cpu {
+  std::vector<container_cpu> containers;  ///< in the order of the spec, init containers last
+  double overhead = 0;
+  std::optional<double> request;  ///< of the pod as a whole
+
+  double cores() const noexcept { return pod_cores(containers, overhead, request); }
+};
 
 }  // namespace binnacle::predict

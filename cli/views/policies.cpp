@@ -31,6 +31,7 @@ void render_strategy(std::string& out, const json::value& s, const paint& with) 
     if (!value.empty() && value != "Allow") out += with(colour::dim, fmt::format(" {} {}", setting, value));
   }
   out += '\n';
+  if (const std::string terms = text(s, "terms"); !terms.empty()) out += fmt::format("    {}\n", terms);
   for (const auto& r : rules) out += fmt::format("    {}\n", text(r));
   const auto group = [&](const char* state, colour ink) {
     const json::value* g = member(s, state);

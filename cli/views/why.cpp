@@ -23,7 +23,7 @@ std::string digits(const json::value& v, std::string_view key) {
   return n ? plain(*n) : std::string();
 }
 
-colour ink_of(std::string_view verdict) {
+colour ink_of_verdict(std::string_view verdict) {
   if (verdict.starts_with("refused")) return colour::red;
   if (verdict == "unknown" || verdict == "unscored") return colour::yellow;
   return colour::green;
@@ -62,7 +62,55 @@ std::vector<rule_facts> rules_of(const json::value& record) {
   return rules;
 }
 
-std::vector<std::string> node_lines(const json::value& record, const paint& with) {
+/// Where a curve comes from, and how much of the node's loads it measured.
+std::string model_words(const json::value& power) {
+  const std::string model = text(power, "model");
+  if (model.empty()) return "none";
+  if (model != "node") return "that of nodes like it";
+  return fmt::format("the node's own, {} % of its loads, ±{} %", integer(power, "coveredPercent"),
+                     digits(power, "noisePercent"));
+}
+
+/// Nodes that were ranked by watts: what the pod would cost, and what that was made of.
+std::vector<std::string> watts_lines(const json::value& record, const paint& with) {
+  table t;
+  t.column("NODE");
+  t.column("VERDICT");
+  for (const char* name : {"SCORE", "W NOW", "W WITH POD", "W/CORE", "LOAD", "AGE", "IN FLIGHT"})
+    t.column(name, align::right);
+  t.column("MODEL");
+  t.column("AGE", align::right);
+  for (const auto& n : list(record, "nodes")) {
+    const json::value power = object(n, "power");
+    const auto figure = [&power](std::string_view key, int after) {
+      const auto value = number(power, key);
+      return value ? fmt::format("{:.{}f}", *value, after) : std::string();
+    };
+    const std::string verdict = text(n, "verdict"), cost = text(power, "cost");
+    const auto& values = list(n, "values");
+    const std::string absent = values.empty() ? "no agent" : reason_words(text(values.front(), "absent"));
+    const auto load_ms = values.empty() ? -1 : integer(values.front(), "ageMs", -1);
+    const auto model_s = integer(power, "modelAgeSeconds", -1);
+    t.row({{text(n, "node"), colour::bold},
+           {cost == "over"    ? "full"
+            : cost == "known" ? verdict
+                              : "no opinion",
+            ink_of_verdict(verdict)},
+           {digits(n, "score")},
+           {figure("wattsNow", 1)},
+           {figure("wattsWithPod", 1)},
+           {figure("wattsPerCore", 2)},
+           {absent.empty() ? figure("loadCores", 1) : absent, absent.empty() ? colour::none : colour::yellow},
+           {load_ms < 0 ? "" : age(load_ms), colour::dim},
+           {figure("inFlightCores", 1)},
+           {model_words(power)},
+           {model_s < 0 ? "" : age(1000 * model_s), colour::dim}});
+  }
+  return t.lines(with);
+}
+
+std::vector<std::string> decision_lines(const json::value& record, const paint& with) {
+  if (!text(object(record, "policy"), "objective").empty()) return watts_lines(record, with);
   const bool scored = text(record, "verb") == "prioritize";
   const auto rules = rules_of(record);
   table t;
@@ -85,7 +133,7 @@ std::vector<std::string> node_lines(const json::value& record, const paint& with
       std::vector<table::cell> row;
       // A node's further rules stand below its name.
       row.push_back({i == 0 ? text(n, "node") : "", colour::bold});
-      row.push_back({i == 0 ? words_for(n, flag(record, "dryRun")) : "", ink_of(verdict)});
+      row.push_back({i == 0 ? words_for(n, flag(record, "dryRun")) : "", ink_of_verdict(verdict)});
       if (scored) row.push_back({i == 0 ? digits(n, "score") : ""});
       if (i < values.size()) {
         const json::value& v = values[i];
@@ -142,12 +190,18 @@ std::string render_decision(const told_decision& d, std::int64_t now_ms, const p
     if (flag(record, "dryRun")) out += with(colour::yellow, " in dry run");
     const auto& rules = list(record, "rules");
     out += rules.size() > 1 ? fmt::format(", {}:", text(policy, "logicalOperator")) : ":";
-    for (std::size_t i = 0; i < rules.size(); ++i) out += (i == 0 ? " " : ", ") + text(rules[i], "rule");
+    const std::string objective = text(policy, "objective");
+    if (!objective.empty()) {
+      out += fmt::format(" {} up to {:.0f} % load, a pod of {} cores", objective,
+                         100 * number(policy, "maxLoad").value_or(0), digits(policy, "podCores"));
+    }
+    for (std::size_t i = 0; objective.empty() && i < rules.size(); ++i)
+      out += (i == 0 ? " " : ", ") + text(rules[i], "rule");
     out += '\n';
   }
   if (!list(record, "nodes").empty()) {
     out += '\n';
-    for (const auto& line : node_lines(record, with)) out += line + '\n';
+    for (const auto& line : decision_lines(record, with)) out += line + '\n';
   }
   const std::int64_t hidden = integer(record, "nodesOmitted");
   if (hidden > 0)

@@ -2,6 +2,7 @@
 // TLS. BM_extender_tls_*: whole calls over one keep-alive TLS connection on loopback, server and client on a
 // thread each; p50 and p99 are those of single calls.
 //   build/tests/bench/bench_extender --benchmark_min_time=1
+#include "aggregator/policy/power_terms.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
 #include "tests/support/net/https_client.hpp"
@@ -21,6 +22,31 @@ using namespace binnacle;
 constexpr int fleet_size = 5000;
 
 std::string name(int i) { return fmt::format("worker-{:04}.rack-{:02}.example", i, i % 40); }
+
+/// The same nodes by minimizepower: five kinds of servers of 64 cores, each with a curve of its own, at any
+/// load.
+void watch_watts(test::fleet& f) {
+  std::mt19937 random(3);
+  for (int i = 0; i < fleet_size; ++i) {
+    std::vector<double> watts{80.0 + static_cast<double>(random() % 20)};
+    for (int k = 1; k <= 10; ++k)
+      watts.push_back(watts.back() + (k == 1 ? 60 : 8 + i % 5 * k) + static_cast<double>(random() % 5));
+    predict::model m{predict::curve::through(watts, 64).value()};
+    m.covered = 0.5;
+    m.made = f.now;
+    f.data.models().set(store::index(f.node(name(i))), std::make_shared<const predict::model>(std::move(m)));
+    f.value(name(i), std::string(policy::load_metric), {static_cast<std::int64_t>(random() % 9000), -4},
+            std::chrono::milliseconds(random() % 1000));
+  }
+  policy::policy p;
+  p.key = {"default", "watts"};
+  p.revision = 2;
+  policy::strategy s;
+  s.kind = policy::strategy_kind::minimizepower;
+  s.rules = policy::power_rules();
+  p.strategies.push_back(std::move(s));
+  f.publish(std::move(p));
+}
 
 /// 5,000 nodes at 50..70 W and 20..40 °C, a policy of two rules that refuses every tenth of them.
 test::fleet& fleet() {
@@ -44,6 +70,7 @@ test::fleet& fleet() {
   p.strategies.push_back(
       test::fleet::scheduleonmetric(test::fleet::rule("rapl_power_watts", policy::comparison::less_than, 0)));
   f.publish(std::move(p));
+  watch_watts(f);
   return f;
 }
 
@@ -132,6 +159,32 @@ void BM_extender_filter_names(benchmark::State& state) {
 void BM_extender_prioritize_names(benchmark::State& state) {
   run(state, names_body(state), call::prioritize, some_scored);
 }
+/// A call by watts and one by a metric in turn, so that whatever slows the machine slows both. The goal: by
+/// watts at most 10 % more.
+void BM_extender_prioritize_watts_names(benchmark::State& state) {
+  using clock = std::chrono::steady_clock;
+  test::fleet& f = fleet();
+  const std::string bodies[] = {names_body(state, "power"), names_body(state, "watts")};
+  std::vector<double> took[2];
+  for (auto _ : state) {
+    for (int which = 0; which < 2; ++which) {
+      const auto begin = clock::now();
+      auto exchange = f.face().prioritize(f.request);
+      constexpr std::size_t piece = 16384;
+      for (std::size_t at = 0; at < bodies[which].size(); at += piece)
+        exchange->consume(std::string_view(bodies[which]).substr(at, piece));
+      http::response last;
+      exchange->finish([&](http::response r) { last = std::move(r); });
+      took[which].push_back(std::chrono::duration<double, std::micro>(clock::now() - begin).count());
+      check(state, last.status, last.body.empty() ? "" : last.body.front(), some_scored);
+    }
+  }
+  for (auto& t : took) std::sort(t.begin(), t.end());
+  const auto median = [](const std::vector<double>& t) { return t[t.size() / 2]; };
+  state.counters["metric_p50_us"] = median(took[0]);
+  state.counters["watts_p50_us"] = median(took[1]);
+  state.counters["watts_to_metric"] = median(took[1]) / median(took[0]);
+}
 void BM_extender_no_policy_names(benchmark::State& state) {
   run(state, names_body(state, ""), call::filter, "worker-");
 }
@@ -150,6 +203,7 @@ void BM_extender_tls_filter_nodes(benchmark::State& state) {
 
 BENCHMARK(BM_extender_filter_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_extender_prioritize_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_extender_prioritize_watts_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_extender_no_policy_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(BM_extender_filter_nodes)->Arg(500)->Arg(5000)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_extender_tls_filter_names)->Arg(500)->Arg(5000)->Unit(benchmark::kMicrosecond)->UseRealTime();

@@ -285,6 +285,12 @@ class Definition(unittest.TestCase):
                           ({"clearBelow": "x"}, "clearBelow"), ({"staleafter": "5s"}, "unknown field")):
             with self.subTest(more):
                 self.create({"dontschedule": {"rules": [dict(rule, **more)]}}, 400 if "unknown" in say else 422, say)
+        self.create({"dontschedule": {"policyName": "x"}}, 422, "a strategy needs rules")
+        self.create({"minimizepower": {}}, 201)
+        self.create({"minimizepower": {"objective": "Marginal", "model": "Learned", "maxLoad": 0.8, "podUsageAssumption": 1, "onMissing": "Allow"}}, 201)
+        for more in ({"objective": "Cheapest"}, {"model": "Best"}, {"maxLoad": 90}, {"podUsageAssumption": -1}):
+            with self.subTest(more):
+                self.create({"minimizepower": more}, 422, next(iter(more)))
         for more in ({"onMissing": "Perhaps"}, {"maxNodes": "120%"}, {"maxNodes": "0"}, {"coolDown": "1"}):
             with self.subTest(more):
                 self.create({"deschedule": dict({"rules": [rule]}, **more)}, 422, next(iter(more)))

@@ -1,6 +1,7 @@
 #include "aggregator/kube/objects/pod_objects.hpp"
 
 #include "aggregator/kube/times.hpp"
+#include "aggregator/predict/pod_spec.hpp"
 
 #include <boost/json/array.hpp>
 
@@ -33,7 +34,10 @@ pod_objects::pod pod_of(const json::object& given) {
       }
     }
   }
-  if (const json::object* spec = object_in(given, "spec")) out.node = text_in(*spec, "nodeName");
+  if (const json::object* spec = object_in(given, "spec")) {
+    out.node = text_in(*spec, "nodeName");
+    out.cores = predict::pod_cpu_of(*spec).cores();
+  }
   if (const json::object* status = object_in(given, "status")) {
     out.started = parse_rfc3339(text_in(*status, "startTime"));
     out.ready = is_ready(*status);
@@ -89,7 +93,7 @@ void pod_objects::gone(const object_key& key) {
 }
 
 void pod_objects::tell(event what, const pod& whose) {
-  if (changes_.size() < most_pods) changes_.push_back({what, whose.uid, whose.node, !synced_});
+  if (changes_.size() < most_pods) changes_.push_back({what, whose.uid, whose.node, !synced_, whose.cores});
 }
 
 std::vector<pod_objects::change> pod_objects::take() { return std::exchange(changes_, {}); }

@@ -30,6 +30,7 @@ class pod_objects final : public watcher {
     /// status.startTime, by the clock of the node's kubelet: for showing, not for comparing.
     std::optional<std::chrono::system_clock::time_point> started;
     bool ready = false;  ///< its condition Ready: the containers run
+    double cores = 0;    ///< that it asks for (predict::pod_cpu)
   };
   const std::map<object_key, pod>& objects() const noexcept { return objects_; }
   /// The pod of that name, or null. Valid until the next event.
@@ -41,6 +42,7 @@ class pod_objects final : public watcher {
     std::string uid;
     std::string node;
     bool before_us = false;  ///< told before the first list was whole
+    double cores = 0;        ///< that it asks for
   };
   /// What happened since the last call, in order. Left alone, at most most_pods are kept.
   std::vector<change> take();

@@ -215,7 +215,8 @@ std::shared_ptr<const published_policy> engine::make_published(const policy& p) 
                              {},
                              e.run->judges() ? e.run->verdicts() : nullptr,
                              e.run->definition().max_nodes,
-                             s.cool_down};
+                             s.cool_down,
+                             s.power};
     for (std::size_t r = 0; r < e.columns.size(); ++r) {
       const rule& definition = e.run->definition().rules[r];
       shown.rules.push_back(

@@ -85,6 +85,7 @@ struct published_strategy {
   std::shared_ptr<const verdict_column> verdicts;  ///< null unless the engine judges it
   std::optional<node_limit> max_nodes = {};        ///< deschedule, labeling
   duration cool_down{};                            ///< likewise; zero: none
+  power_terms power = {};                          ///< minimizepower
 };
 
 struct published_policy {

@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/published/heartbeat.hpp"
 #include "aggregator/policy/published/published.hpp"
+#include "aggregator/predict/model.hpp"
 #include "aggregator/store/view.hpp"
 
 #include <memory>
@@ -9,7 +10,8 @@
 
 namespace binnacle::policy {
 
-/// Everything the faces read: the store's nodes, and the policies in force with their verdicts. It belongs to
+/// Everything the faces read: the store's nodes, the policies in force with their verdicts, and what is known
+/// of the nodes' watts. It belongs to
 /// the faces loop as the nodes do; the table comes as a message (verdicts are atomic and need none).
 class view : public store::view {
  public:
@@ -21,8 +23,13 @@ class view : public store::view {
   /// Whether verdicts are no longer kept up: they count as missing data then.
   bool judging_stopped(instant now) const noexcept { return heartbeat_ && heartbeat_->stopped(now); }
 
+  /// What is known of the nodes' watts, by the node's id.
+  const predict::model_table& models() const noexcept { return models_; }
+  predict::model_table& models() noexcept { return models_; }
+
  private:
   std::shared_ptr<const heartbeat> heartbeat_;
+  predict::model_table models_;
   std::shared_ptr<const policy_table> policies_ = std::make_shared<policy_table>();
 };
 

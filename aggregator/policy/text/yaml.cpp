@@ -212,6 +212,13 @@ class manifest_reader {
       read_strategy(name, value, p);
       strategy_errors_ += found_.errors() - before;
     }
+    const auto orders = [](const strategy& s) { return description_of(s.kind).yields == yield::scores; };
+    if (std::ranges::count_if(p.value.strategies, orders) > 1) {
+      strategies->refuse(
+          fmt::format("{} each give the nodes an order, and a pod follows one: make two "
+                      "policies of it",
+                      names_of(yield::scores)));
+    }
   }
 
   static std::vector<std::string_view> names() {
@@ -242,8 +249,11 @@ class manifest_reader {
     const strategy_kind kind = *known;
     if (auto s = parse_strategy(kind, p.value.key, v, found_)) {
       p.refused.erase(kind);
-      const yaml_value rules = *yaml_map(v).get("rules");
-      for (std::size_t i = 0; i < rules.size(); ++i) p.rule_lines[kind].push_back(rules[i].line());
+      if (const auto rules = yaml_map(v).get("rules")) {
+        for (std::size_t i = 0; i < rules->size(); ++i) p.rule_lines[kind].push_back((*rules)[i].line());
+      } else {
+        p.rule_lines[kind].push_back(v.line());
+      }
       p.value.strategies.push_back(std::move(*s));
     } else {
       p.refused.insert(kind);

@@ -4,6 +4,7 @@
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/yaml.hpp"
 #include "common/text/label_syntax.hpp"
+#include "common/text/plain.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
@@ -65,6 +66,40 @@ void parse_rules(strategy& s, const policy_key& key, yaml_map& fields, findings&
   }
 }
 
+/// A share in [least, 1], as a number or a text.
+double share(const yaml_value& v, double otherwise, bool above_zero) {
+  const auto given = v.number();
+  if (!given) return otherwise;
+  const double share = static_cast<double>(given->nano) / 1e9;
+  if (share <= 1 && (above_zero ? share >= 0.01 : share >= 0)) return share;
+  v.refuse(fmt::format("{} is no share from {} to 1", plain(*given), above_zero ? "0.01" : "0"));
+  return otherwise;
+}
+
+/// The terms of minimizepower.
+void parse_power(strategy& s, yaml_map& fields) {
+  s.rules = power_rules();
+  if (const auto rules = fields.get("rules"); rules && !(rules->is_list() && rules->size() == 0))
+    rules->refuse("minimizepower has no rules: it reads load and watts of the nodes by itself; remove them");
+  if (const auto by = fields.get("objective")) {
+    if (const auto which = by->one_of({"BestChord", "Marginal", "WaoV1", "WaoV2"}))
+      s.power.objective = static_cast<predict::objective>(*which);
+  }
+  if (const auto model = fields.get("model")) {
+    const auto which = model->one_of({"Auto", "Learned", "External"});
+    if (which == std::optional<std::size_t>(2))
+      model->refuse("models of model servers are not available yet: write Auto or Learned");
+    s.power.model = which == std::optional<std::size_t>(1) ? power_model::learned : power_model::automatic;
+  }
+  if (const auto format = fields.get("cpuFormat"))
+    format->refuse("says how a model server is asked, and these are not available yet: remove it");
+  if (const auto most = fields.get("maxLoad")) s.power.max_load = share(*most, s.power.max_load, true);
+  // WAO's second version takes half, and the shipped manifests of its first do not say.
+  if (s.power.objective == predict::objective::wao_v2) s.power.pod_usage = 0.5;
+  if (const auto usage = fields.get("podUsageAssumption"))
+    s.power.pod_usage = share(*usage, s.power.pod_usage, false);
+}
+
 }  // namespace
 
 std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key, const yaml_value& v,
@@ -75,6 +110,7 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
   const strategy_description& is = description_of(kind);
   strategy s;
   s.kind = kind;
+  if (is.predicts) s.on_missing = missing::reject;
   if (const auto name = fields.get("policyName"))
     (void)name->text("the policy's name");  // informational, as in TAS
   if (const auto op = fields.get("logicalOperator")) {
@@ -85,7 +121,7 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
   if (const auto on_missing = fields.get("onMissing")) {
     const auto which = on_missing->one_of({"Allow", "Reject"});
     s.on_missing = which == std::optional<std::size_t>(1) ? missing::reject : missing::allow;
-    if (is.yields != yield::refusals)
+    if (is.yields != yield::refusals && !is.predicts)
       on_missing->refuse(
           fmt::format("belongs to {}: {}; remove it", names_of(yield::refusals), is.without_data));
   }
@@ -101,7 +137,11 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
     }
   }
   check_label_key(is.labels, key, v);
-  parse_rules(s, key, fields, out);
+  if (is.predicts) {
+    parse_power(s, fields);
+  } else {
+    parse_rules(s, key, fields, out);
+  }
   fields.finish();
   if (out.errors() != errors) return std::nullopt;
   if (is.labels == label_form::of_rules) {

@@ -46,6 +46,7 @@ struct printer {
   std::string operator()(const policies_published& p) const {
     return fmt::format("published {}", p.table->size());
   }
+  std::string operator()(const models_learned& m) const { return fmt::format("models {}", m.models.size()); }
   std::string operator()(const aliases_replaced& a) const {
     return fmt::format("aliases {}", a.table->own());
   }

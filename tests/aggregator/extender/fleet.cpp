@@ -121,11 +121,12 @@ void fleet::refresh() {
       strategy.kind = s.kind;
       strategy.op = s.op;
       strategy.on_missing = s.on_missing;
+      strategy.power = s.power;
       for (const auto& r : s.rules) {
         column(r.metric);
         strategy.rules.push_back({r, policy::description_of(s.kind).rule_text(r), columns_[r.metric]});
       }
-      if (s.kind == policy::strategy_kind::scheduleonmetric) continue;
+      if (!policy::description_of(s.kind).judged_by_engine()) continue;
       auto verdicts = std::make_shared<policy::verdict_column>();
       for (const auto& [name, n] : data.nodes()) verdicts->store(n->id, judge(s, n->id));
       if (s.on_missing == policy::missing::reject) verdicts->reject_missing_from(now);

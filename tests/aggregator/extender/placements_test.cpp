@@ -14,7 +14,7 @@ constexpr instant fresh = instant(2h);  // a value read long after everything
 /// By value: looking at a copy from before everything forgets nothing.
 std::uint32_t counting(placements p, std::string_view node, instant read_at, duration window) {
   for (const auto& crowd : p.crowds(start)) {
-    if (crowd.node == node) return p.counting(crowd, read_at, window);
+    if (crowd.node == node) return p.counting(crowd, read_at, window).pods;
   }
   return 0;
 }

@@ -150,9 +150,48 @@ TEST_SUITE("aggregator/ops/api") {
     CHECK(get("/api/v1/nodes/node-a", true, "DELETE").status == 405);
   }
 
+  TEST_CASE_FIXTURE(port, "a node's curve comes with its source, what was measured and how it was") {
+    CHECK(body("/api/v1/power/node-a") == "{\"node\":\"node-a\",\"model\":null}\n");
+    CHECK(get("/api/v1/power/node-z").status == 404);
+    CHECK(get("/api/v1/power").status == 404);
+    predict::model m{predict::curve::through(std::vector<double>{100, 300}, 16).value()};
+    for (int i = 0; i < 20; ++i) m.measured.add(0.5, 200);
+    m.covered = 1.0 / 21;
+    m.noise = 0.012;
+    m.samples = 20;
+    m.others = 3;
+    m.hardware = "2 x EPYC";
+    m.meter = "dcmi";
+    m.made = ops::now - std::chrono::seconds(48);
+    nodes.models().set(0, std::make_shared<const predict::model>(m));
+    const auto text = body("/api/v1/power/node-a");
+    for (
+        const char* part :
+        {R"("source":"node","hardware":"2 x EPYC","meter":"dcmi","others":3,"coveredPercent":4)",
+         R"("coveredFrom":0.50,"coveredTo":0.50,"noisePercent":1.2,"samples":20,"outliers":0,"meterStuck":false,"ageSeconds":48)",
+         R"("cores":16,"curve":[{"load":0.00,"watts":100.0,"samples":0},)",
+         R"({"load":0.50,"watts":200.0,"samples":20})"}) {
+      CAPTURE(part);
+      CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+    }
+    // A node that says what it does now.
+    store::catalog_builder c;
+    c.group("os")
+        .series("os_cpu_utilization_ratio", {}, -4)
+        .series("host_power_watts", {{"source", "dcmi"}}, -1);
+    auto row = add("node-d", c);
+    row->set_value(0, 2500);
+    row->set_value(1, 1404);
+    row->set_read(0, store::at_s(100.8));
+    nodes.models().set(store::index(nodes.find("node-d")->id), std::make_shared<const predict::model>(m));
+    CHECK(body("/api/v1/power/node-d").starts_with(R"({"node":"node-d","loadRatio":0.2500,"watts":140.4,)"));
+    CHECK(body("/api/v1/power/node-d").find(R"("predictedWatts":150.0)") != std::string::npos);
+  }
+
   TEST_CASE_FIXTURE(port, "without a certificate only health answers") {
-    for (const char* target : {"/api/v1/status", "/api/v1/nodes", "/api/v1/nodes/node-a", "/api/v1/policies",
-                               "/api/v1/decisions", "/api/v1/labels", "/metrics", "/metrics/nodes"}) {
+    for (const char* target :
+         {"/api/v1/status", "/api/v1/nodes", "/api/v1/nodes/node-a", "/api/v1/policies", "/api/v1/decisions",
+          "/api/v1/labels", "/api/v1/power/node-a", "/metrics", "/metrics/nodes"}) {
       CAPTURE(target);
       CHECK(get(target, false).status == 401);
     }

@@ -13,6 +13,13 @@ using binnacle::policy::test::all;
 using binnacle::policy::test::read;
 using binnacle::policy::test::recipe;
 
+/// A manifest with one rule, or none if the strategy has none.
+recipe manifest_of(const strategy_description& s) {
+  recipe r{.kind = std::string(s.name)};
+  if (s.predicts) r.rule.clear();
+  return r;
+}
+
 TEST_SUITE("aggregator/policy/strategies") {
   TEST_CASE("every kind has a description of its own, and a manifest that names it is read as that kind") {
     std::set<std::string_view> names;
@@ -21,7 +28,7 @@ TEST_SUITE("aggregator/policy/strategies") {
       CHECK(&description_of(s->kind) == s);
       CHECK(to_string(s->kind) == s->name);
       CHECK(names.insert(s->name).second);
-      const auto t = read(recipe{.kind = std::string(s->name)}.text());
+      const auto t = read(manifest_of(*s).text());
       REQUIRE(t.policies.size() == 1);
       CHECK(t.policies[0].value.find(s->kind) != nullptr);
     }
@@ -35,14 +42,16 @@ TEST_SUITE("aggregator/policy/strategies") {
     }
   }
 
-  TEST_CASE("fields belong to what a strategy yields: onMissing to refusals, limits to labels") {
+  TEST_CASE(
+      "fields belong to what a strategy yields: onMissing to refusals and predictions, limits to labels") {
     for (const strategy_description* s : strategies()) {
       const auto refused = [&](std::string_view field) {
-        const recipe r{.kind = std::string(s->name), .strategy = std::string(field)};
+        recipe r = manifest_of(*s);
+        r.strategy = field;
         return all(read(r.text()).problems).find("error") != std::string::npos;
       };
       CAPTURE(s->name);
-      CHECK(refused("onMissing: Reject") == (s->yields != yield::refusals));
+      CHECK(refused("onMissing: Reject") == (s->yields != yield::refusals && !s->predicts));
       CHECK(refused("maxNodes: 3") == (s->yields != yield::labels));
       CHECK(refused("coolDown: 3s") == (s->yields != yield::labels));
     }

@@ -3,6 +3,7 @@
 #include "aggregator/predict/cost.hpp"
 #include "aggregator/predict/wao_v1.hpp"
 #include "aggregator/predict/wao_v2.hpp"
+#include "tests/bench/power/prioritizer.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -39,6 +40,9 @@ std::int64_t wao_v2_watts(const node& n, double pod) {
 
 /// How good each candidate is; the largest wins.
 std::vector<double> goodness(const fleet& nodes, std::span<const std::size_t> candidates, rule by, wish pod) {
+  static prioritizer product;
+  if (by == rule::increase) return product.scores(nodes, candidates, predict::objective::marginal, pod);
+  if (by == rule::chord) return product.scores(nodes, candidates, predict::objective::best_chord, pod);
   std::vector<double> out;
   std::vector<std::int64_t> whole_watts;
   std::vector<predict::cost> costs;
@@ -46,12 +50,12 @@ std::vector<double> goodness(const fleet& nodes, std::span<const std::size_t> ca
     const node& n = nodes[i];
     const double d = taken(n, pod);
     switch (by) {
+      case rule::increase:
+      case rule::chord: break;  // asked of the product
       case rule::spread: out.push_back(-n.used / n.truth.cores()); break;
       case rule::pack: out.push_back(n.used / n.truth.cores()); break;
       case rule::wao_v1: whole_watts.push_back(wao_v1_watts(n, d)); break;
       case rule::wao_v2: whole_watts.push_back(wao_v2_watts(n, d)); break;
-      case rule::increase: costs.push_back(predict::cost_by_increase(n.believed, n.used, d)); break;
-      case rule::chord:
       case rule::chord_exact: costs.push_back(predict::cost_by_chord(n.believed, n.used, d)); break;
     }
   }
@@ -63,13 +67,7 @@ std::vector<double> goodness(const fleet& nodes, std::span<const std::size_t> ca
       predict::wao_v2::normalise(whole_watts, scores);
     return {scores.begin(), scores.end()};
   }
-  if (by == rule::chord_exact) {
-    for (const auto& c : costs) out.push_back(c.is == predict::cost::known::yes ? -c.watts : -1e9);
-  } else if (!costs.empty()) {
-    std::vector<std::uint8_t> scores(costs.size());
-    predict::score_costs(costs, scores);
-    return {scores.begin(), scores.end()};
-  }
+  for (const auto& c : costs) out.push_back(c.is == predict::cost::known::yes ? -c.watts : -1e9);
   return out;
 }
 
@@ -77,13 +75,27 @@ std::vector<double> goodness(const fleet& nodes, std::span<const std::size_t> ca
 
 std::vector<double> as_it_is(const server& s, std::size_t) { return s.watts; }
 
+void node::believe(std::vector<double> watts, double cap) {
+  const auto model_for = [&](double all) {
+    return std::make_shared<const predict::model>(predict::model{curve_of(watts, all)});
+  };
+  model = model_for(truth.cores());
+  model_of_one_core = model_for(1);
+  believed = predict::chords(model->power, cap);
+  raw = std::move(watts);
+}
+
 fleet make_fleet(std::span<const server> kinds, std::size_t each, double cap, const belief& known) {
   fleet out;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     for (std::size_t i = 0; i < each; ++i) {
       auto raw = known(kinds[k], k);
-      out.push_back({k, curve_of(kinds[k].watts, kinds[k].cores),
-                     predict::chords(curve_of(raw, kinds[k].cores), cap), std::move(raw), 0});
+      out.push_back({k,
+                     curve_of(kinds[k].watts, kinds[k].cores),
+                     predict::chords(curve_of(raw, kinds[k].cores), cap),
+                     {},
+                     0});
+      out.back().believe(std::move(raw), cap);
     }
   }
   return out;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "aggregator/predict/chords.hpp"
+#include "aggregator/predict/model.hpp"
 #include "tests/bench/power/dice.hpp"
 #include "tests/bench/power/servers.hpp"
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace binnacle::bench {
@@ -16,6 +18,11 @@ struct node {
   predict::chords believed;  ///< what the scorer knows, up to the cap
   std::vector<double> raw;   ///< the model as a model server gives it, with its dips, at evenly spaced loads
   double used = 0;           ///< cores
+  std::shared_ptr<const predict::model> model = {};  ///< what is believed, as the aggregator has it
+  std::shared_ptr<const predict::model> model_of_one_core = {};  ///< the same watts by the share of the load
+
+  /// From now on this is believed: watts at evenly spaced loads, up to the cap.
+  void believe(std::vector<double> watts, double cap);
 };
 using fleet = std::vector<node>;
 
@@ -37,8 +44,8 @@ enum class rule {
   pack,         ///< the most allocated share
   wao_v1,       ///< with the model's dips
   wao_v2,       ///< with the model's dips
-  increase,     ///< Binnacle's score, 0..10, by the pod's own watts
-  chord,        ///< Binnacle's score, 0..10, by the best chord
+  increase,     ///< Binnacle's prioritize call, objective Marginal
+  chord,        ///< Binnacle's prioritize call, objective BestChord
   chord_exact,  ///< the same by the cost itself, not rounded to eleven levels
 };
 

@@ -24,8 +24,8 @@ fleet after(const lesson& what, const fleet& truth, std::span<const server> kind
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto* of_class = what.by_class ? &classes[out[i].kind] : nullptr;
     const auto curve = predict::estimate(learners[i].learned(), of_class, out[i].truth.cores()).value();
-    out[i].raw.assign(curve.points().begin(), curve.points().end());
-    out[i].believed = predict::chords(curve, out[i].believed.cap() / out[i].truth.cores());
+    out[i].believe({curve.points().begin(), curve.points().end()},
+                   out[i].believed.cap() / out[i].truth.cores());
   }
   return out;
 }

@@ -1,8 +1,8 @@
-// What placing pods by watts saves: Binnacle's own scoring and learning code on simulated fleets of real
-// servers' curves, beside other rules and the optimum. Prints Markdown; the same figures on every machine,
-// but for the last table.
+// What placing pods by watts saves: Binnacle's own prioritize call and learning code on simulated fleets of
+// real servers' curves, beside other rules and the optimum. Prints Markdown; the same figures on every
+// machine, but for the last table.
 //   build/tests/bench/power/binnacle-power
-#include "aggregator/predict/cost.hpp"
+#include "aggregator/predict/objective.hpp"
 #include "tests/bench/power/churn.hpp"
 #include "tests/bench/power/fill.hpp"
 #include "tests/bench/power/learned.hpp"
@@ -171,21 +171,22 @@ void pods_that_go() {
   }
 }
 
-/// What a decision costs: the scores of 5,000 candidates, and model calls a pod.
+/// What the product's scores cost without the call around them (bench_extender has the whole): 5,000
+/// candidates, and model calls a pod.
 void cost_of_a_decision() {
   title("The cost of a decision on this machine (5,000 candidates)");
   auto nodes = make_fleet(spec_servers(), 625);
   dice random(1);
   for (node& n : nodes) n.used = random.share() * n.truth.cores();
-  std::vector<predict::cost> costs(nodes.size());
+  std::vector<predict::candidate> candidates;
+  for (const node& n : nodes) candidates.push_back({&n.believed, n.used});
+  std::vector<predict::placing> placings(nodes.size());
   std::vector<std::uint8_t> scores(nodes.size());
   constexpr int rounds = 200;
   const auto start = std::clock();
   std::size_t sum = 0;
   for (int i = 0; i < rounds; ++i) {
-    for (std::size_t k = 0; k < nodes.size(); ++k)
-      costs[k] = predict::cost_by_chord(nodes[k].believed, nodes[k].used, 4);
-    predict::score_costs(costs, scores);
+    predict::score(predict::objective::best_chord, {.cores = 4}, candidates, placings, scores);
     sum += scores[static_cast<std::size_t>(i)];
   }
   const double took = 1e6 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;

@@ -54,6 +54,19 @@ TEST_SUITE("aggregator/kube/objects/pod_objects") {
     CHECK(wanted.page < kube::reflector::usual_page);
   }
 
+  TEST_CASE("what a pod asks for is told with its place: the load that no value shows yet") {
+    pods p;
+    const auto object = kube::parse_object(
+        R"({"metadata":{"name":"web","namespace":"ops","uid":"u1"},"spec":{"nodeName":"node-a","overhead":{"cpu":"250m"},)"
+        R"("containers":[{"resources":{"requests":{"cpu":"1500m"}}},{"resources":{"limits":{"cpu":2}}}]}})");
+    REQUIRE(object.has_value());
+    p.seen.changed({"ops", "web"}, *object);
+    const auto told = p.seen.take();
+    REQUIRE(told.size() == 1);
+    CHECK(told[0].cores == doctest::Approx(3.75));
+    CHECK(p.seen.find({"ops", "web"})->cores == doctest::Approx(3.75));
+  }
+
   TEST_CASE("a pod's node, labels and start can be looked up, as long as it is there") {
     pods p;
     p.put("web", "u1", "node-a", "True");

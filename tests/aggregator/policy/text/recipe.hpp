@@ -20,7 +20,8 @@ inline std::string all(const std::vector<problem>& problems) {
   return out;
 }
 
-/// A policy of one rule; `strategy` and `rule` are more lines of either, `spec` of the spec.
+/// A policy of one rule, or of none if `rule` is empty; `strategy` and `rule` are more lines of either,
+/// `spec` of the spec.
 struct recipe {
   std::string kind = "dontschedule";
   std::string rule = "metricname: m, operator: GreaterThan, target: 1";
@@ -36,10 +37,9 @@ struct recipe {
         "spec:\n"
         "  strategies:\n"
         "    {}:\n"
-        "      rules:\n"
-        "        - {{{}}}\n{}{}",
-        name, kind, rule, strategy.empty() ? "" : "      " + strategy + "\n",
-        spec.empty() ? "" : "  " + spec + "\n");
+        "      rules:{}\n{}{}",
+        name, kind, rule.empty() ? " []" : "\n        - {" + rule + "}",
+        strategy.empty() ? "" : "      " + strategy + "\n", spec.empty() ? "" : "  " + spec + "\n");
   }
 };
 

@@ -1,0 +1,77 @@
+#include "aggregator/ops/power_json.hpp"
+
+#include "aggregator/policy/power_terms.hpp"
+#include "aggregator/predict/estimate.hpp"
+#include "aggregator/store/hardware.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <optional>
+
+namespace binnacle::ops {
+namespace {
+
+std::string digits(double v, int after) { return fmt::format("{:.{}f}", v, after); }
+
+/// From the lowest to the highest load that the node has measured often enough.
+void write_range(json_writer& out, const predict::statistics& measured) {
+  std::optional<std::size_t> first, last;
+  for (std::size_t b = 0; b < predict::statistics::bins; ++b) {
+    if (measured.samples(b) < predict::least_samples) continue;
+    if (!first) first = b;
+    last = b;
+  }
+  if (!first) return;
+  out.key("coveredFrom").raw(digits(measured.load(*first), 2));
+  out.key("coveredTo").raw(digits(measured.load(*last), 2));
+}
+
+void write_model(json_writer& out, const predict::model& m, std::optional<double> load, instant now) {
+  out.begin_object().field("source", predict::to_string(m.from)).field("hardware", m.hardware);
+  out.field("meter", m.meter).field("others", m.others);
+  out.field("coveredPercent", static_cast<int>(100 * m.covered));
+  write_range(out, m.measured);
+  out.key("noisePercent").raw(digits(100 * m.noise, 1));
+  out.field("samples", m.samples).field("outliers", m.outliers).field("meterStuck", m.meter_stuck);
+  out.field("ageSeconds", std::chrono::duration_cast<std::chrono::seconds>(now - m.made).count());
+  out.key("cores").raw(digits(m.power.cores(), 0));
+  if (load) out.key("predictedWatts").raw(digits(m.power.watts(*load * m.power.cores()), 1));
+  out.key("curve").begin_array();
+  const auto points = m.power.points();
+  const bool in_bins = points.size() == predict::statistics::bins;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    out.begin_object();
+    out.key("load").raw(digits(static_cast<double>(i) / static_cast<double>(points.size() - 1), 2));
+    out.key("watts").raw(digits(points[i], 1));
+    if (in_bins) out.field("samples", m.measured.samples(i));
+    out.end_object();
+  }
+  out.end_array().end_object();
+}
+
+}  // namespace
+
+void write_power(json_writer& out, const store::node_view& node, const predict::model* known, instant now) {
+  std::optional<double> load, watts;
+  if (node.cells != nullptr) {
+    const auto value_of = [&](std::string_view family) -> std::optional<double> {
+      const auto found = store::first_present(*node.cells, family, now);
+      return found.series == nullptr ? std::nullopt : std::optional(found.value);
+    };
+    load = value_of(policy::load_metric);
+    watts = value_of(policy::power_metric);
+  }
+  out.begin_object().field("node", node.name);
+  if (load) out.key("loadRatio").raw(digits(*load, 4));
+  if (watts) out.key("watts").raw(digits(*watts, 1));
+  out.key("model");
+  if (known == nullptr) {
+    out.null();
+  } else {
+    write_model(out, *known, load, now);
+  }
+  out.end_object();
+}
+
+}  // namespace binnacle::ops

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "aggregator/predict/model.hpp"
+#include "aggregator/store/view.hpp"
+#include "common/text/json_writer.hpp"
+
+namespace binnacle::ops {
+
+/// {"node":…,"loadRatio":0.12,"watts":212.4,"model":{…}}: what a node does now, each where there is a value,
+/// and what is known of its watts. model is null if that is nothing, else
+/// {"source":"node","hardware":…,"meter":"dcmi","others":7,"coveredPercent":62,"coveredFrom":0,"coveredTo":0.55,
+///  "noisePercent":1.2,"samples":4711,"outliers":3,"meterStuck":false,"ageSeconds":48,"cores":64,"predictedWatts":215.0,
+///  "curve":[{"load":0,"watts":90.1,"samples":600},…]}.
+/// coveredFrom and coveredTo are absent while the node has not measured itself; predictedWatts without a
+/// load.
+void write_power(json_writer& out, const store::node_view& node, const predict::model* known, instant now);
+
+}  // namespace binnacle::ops

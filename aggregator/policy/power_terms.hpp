@@ -1,0 +1,37 @@
+#pragma once
+
+#include "aggregator/predict/objective.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace binnacle::policy {
+
+/// Whose models minimizepower goes by.
+enum class power_model : std::uint8_t {
+  automatic,  ///< the best there is for each node
+  learned,    ///< only those that were learned from nodes' meters
+};
+
+/// What a minimizepower strategy asks for.
+struct power_terms {
+  predict::objective objective = predict::objective::best_chord;
+  power_model model = power_model::automatic;
+  /// The share of a node's cores that pods may keep busy, above 0 and at most 1.
+  double max_load = 0.9;
+  /// The share of what a pod asks for that it is taken to use, 0..1.
+  double pod_usage = 1;
+  friend bool operator==(const power_terms&, const power_terms&) = default;
+};
+
+/// "BestChord up to 90 % load": for people.
+std::string to_string(const power_terms& t);
+
+/// What is read of each node, as column metrics. The load is a mean over a few seconds: one second's is
+/// noise, and so are its watts.
+inline constexpr std::string_view load_metric = "os_cpu_utilization_ratio";
+inline constexpr std::string_view power_metric = "host_power_watts";
+inline constexpr std::string_view cpus_metric = "os_cpus";
+
+}  // namespace binnacle::policy

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "aggregator/predict/curve.hpp"
+#include "aggregator/predict/statistics.hpp"
+#include "common/clock.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::predict {
+
+/// Where a curve comes from, the best first.
+enum class model_source : std::uint8_t {
+  node,            ///< what the node's own meter said, and its class's where the node has not measured
+  hardware_class,  ///< other nodes with the same hardware; the node itself has no meter, or has not measured
+                   ///< yet
+};
+std::string_view to_string(model_source s) noexcept;  ///< "node", "class"
+
+/// What is known of one node's watts. Immutable once made.
+struct model {
+  curve power;
+  model_source from = model_source::node;
+  statistics measured;  ///< by the node itself
+  double covered = 0;   ///< share of all loads at which it measured often enough, 0..1
+  double noise = 0;     ///< learner::noise()
+  std::uint32_t samples = 0, outliers = 0;
+  bool meter_stuck = false;
+  std::uint32_t others = 0;  ///< nodes with the same hardware whose measurements count, too
+  std::string hardware;      ///< which nodes are alike
+  std::string meter;         ///< what measures the watts ("dcmi", "rapl"…); empty: nothing
+  instant made{};
+};
+
+/// The models of all nodes, by the number of the node. Belongs to the thread that reads them.
+class model_table {
+ public:
+  /// Null: none.
+  const model* find(std::uint32_t node) const noexcept {
+    return node < models_.size() ? models_[node].get() : nullptr;
+  }
+  std::shared_ptr<const model> share(std::uint32_t node) const {
+    return node < models_.size() ? models_[node] : nullptr;
+  }
+  std::size_t size() const noexcept { return models_.size(); }
+  /// Null takes it away.
+  void set(std::uint32_t node, std::shared_ptr<const model> m) {
+    if (node >= models_.size()) {
+      if (m == nullptr) return;
+      models_.resize(node + 1);
+    }
+    models_[node] = std::move(m);
+  }
+
+ private:
+  std::vector<std::shared_ptr<const model>> models_;
+};
+
+}  // namespace binnacle::predict

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "aggregator/predict/cost.hpp"
+#include "aggregator/predict/pod_cpu.hpp"
+#include "aggregator/predict/wao_v1.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace binnacle::predict {
+
+/// By what candidates are ranked.
+enum class objective : std::uint8_t {
+  best_chord,  ///< cost_by_chord()
+  marginal,    ///< cost_by_increase()
+  wao_v1,      ///< as WAO's first version does, on our curves
+  wao_v2,      ///< as its second version does
+};
+std::string_view to_string(objective o) noexcept;  ///< as in a manifest: "BestChord"…
+
+/// A pod as the objectives see it.
+struct demand {
+  double cores = 0;                     ///< that it will keep busy
+  double wao_need = 0;                  ///< wao_v2::need()
+  wao_v1::container_cpu wao_container;  ///< its first container
+};
+/// `usage`: the share of what a pod asks for that it is taken to use. WAO's objectives do not apply it to the
+/// pod that is placed.
+demand demand_of(const pod_cpu& pod, double usage);
+
+/// WAO knows no cap: its objectives want chords up to all cores.
+constexpr bool has_cap(objective o) noexcept {
+  return o == objective::best_chord || o == objective::marginal;
+}
+
+/// A candidate: what is known of it up to the cap, and its load in cores, what is in flight included. Null:
+/// no model, or no load.
+struct candidate {
+  const chords* node = nullptr;
+  double load = 0;
+};
+
+/// What a pod costs on a candidate, and what the cost is made of, for people.
+struct placing {
+  cost costs;
+  double now = 0;    ///< watts at the load, at most those at the cap
+  double with = 0;   ///< watts with the pod, likewise
+  double slope = 0;  ///< watts per core from the load to the end of the best chord
+};
+
+/// Scores 0..10 of all candidates by `by`: score_costs(), or WAO's scores of 0..100 in tenths, where a
+/// candidate without a model stays at 0 and one that is full at 1. Reads nothing but the candidates. The
+/// spans have one size.
+void score(objective by, const demand& pod, std::span<const candidate> candidates, std::span<placing> out,
+           std::span<std::uint8_t> scores);
+
+}  // namespace binnacle::predict

@@ -1,0 +1,73 @@
+#include "aggregator/predict/pod_spec.hpp"
+
+#include "common/quantity.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/monotonic_resource.hpp>
+#include <boost/json/parse.hpp>
+
+namespace binnacle::predict {
+namespace {
+
+namespace json = boost::json;
+
+const json::object* object_of(const json::object& in, std::string_view name) {
+  const json::value* v = in.if_contains(name);
+  return v == nullptr ? nullptr : v->if_object();
+}
+
+std::optional<double> cores_of(const json::object* amounts) {
+  const json::value* v = amounts == nullptr ? nullptr : amounts->if_contains("cpu");
+  if (v == nullptr) return std::nullopt;
+  double cores = -1;
+  if (const json::string* text = v->if_string()) {
+    const auto amount = parse_quantity(*text);
+    if (amount) cores = static_cast<double>(amount->nano) / 1e9;
+  } else if (v->is_number()) {
+    cores = v->to_number<double>();
+  }
+  return cores >= 0 ? std::optional(cores) : std::nullopt;
+}
+
+void add(const json::object& spec, std::string_view list, bool init, std::vector<container_cpu>& to) {
+  const json::value* all = spec.if_contains(list);
+  if (all == nullptr || !all->is_array()) return;
+  for (const json::value& one : all->get_array()) {
+    const json::object* container = one.if_object();
+    if (container == nullptr) continue;
+    container_cpu c;
+    if (init) {
+      const json::value* policy = container->if_contains("restartPolicy");
+      const bool stays = policy != nullptr && policy->is_string() && policy->get_string() == "Always";
+      c.what = stays ? container_cpu::kind::sidecar : container_cpu::kind::init;
+    }
+    if (const json::object* resources = object_of(*container, "resources")) {
+      c.request = cores_of(object_of(*resources, "requests"));
+      c.limit = cores_of(object_of(*resources, "limits"));
+    }
+    to.push_back(c);
+  }
+}
+
+}  // namespace
+
+pod_cpu pod_cpu_of(const json::object& spec) {
+  pod_cpu out;
+  add(spec, "containers", false, out.containers);
+  add(spec, "initContainers", true, out.containers);
+  out.overhead = cores_of(object_of(spec, "overhead")).value_or(0);
+  if (const json::object* resources = object_of(spec, "resources"))
+    out.request = cores_of(object_of(*resources, "requests"));
+  return out;
+}
+
+pod_cpu pod_cpu_of(std::string_view pod) {
+  json::monotonic_resource memory;
+  json::error_code failed;
+  const json::value whole = json::parse(pod, failed, &memory);
+  const json::object* object = failed ? nullptr : whole.if_object();
+  const json::object* spec = object == nullptr ? nullptr : object_of(*object, "spec");
+  return spec == nullptr ? pod_cpu{} : pod_cpu_of(*spec);
+}
+
+}  // namespace binnacle::predict

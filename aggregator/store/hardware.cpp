@@ -1,0 +1,29 @@
+#include "aggregator/store/hardware.hpp"
+
+#include <fmt/format.h>
+
+namespace binnacle::store {
+
+present_value first_present(const row& cells, std::string_view family, instant now) {
+  for (const auto i : cells.series().of_family(family)) {
+    const auto s = cells.load(i);
+    if (s.present(now)) return {&cells.series().all[i], to_double(s.value)};
+  }
+  return {};
+}
+
+std::string_view label_of(const shape::series& s, std::string_view name) noexcept {
+  for (const auto& [key, value] : s.labels) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+std::string machine_of(const row& cells, instant now) {
+  const shape::series* info = first_present(cells, "host_hardware_info", now).series;
+  if (info == nullptr) return {};
+  return fmt::format("{} x {}, {} GiB, {} accelerators", label_of(*info, "sockets"), label_of(*info, "cpu"),
+                     label_of(*info, "memory_gib"), label_of(*info, "accelerators"));
+}
+
+}  // namespace binnacle::store

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "aggregator/store/row.hpp"
+#include "common/clock.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace binnacle::store {
+
+/// A series of a node, and its value now.
+struct present_value {
+  const shape::series* series = nullptr;  ///< null: none of the family has a value
+  double value = 0;
+};
+/// The first series of that family that has a value now.
+present_value first_present(const row& cells, std::string_view family, instant now);
+
+/// The value of that label; empty: the series has none of that name.
+std::string_view label_of(const shape::series& s, std::string_view name) noexcept;
+
+/// What the machine is, as it says itself (host_hardware_info): "2 x EPYC 7763, 512 GiB, 0 accelerators".
+/// Nodes with the same text are alike. Empty: it does not say.
+std::string machine_of(const row& cells, instant now);
+
+}  // namespace binnacle::store

@@ -1,0 +1,84 @@
+#include "cli/views/power.hpp"
+
+#include "cli/views/table.hpp"
+#include "cli/views/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace binnacle::cli {
+namespace {
+
+constexpr double bar_width = 40;
+
+std::string source_text(const json::value& m) {
+  const std::int64_t others = integer(m, "others");
+  const std::string hardware = text(m, "hardware");
+  const std::string alike = fmt::format("{} with the same hardware{}", counted(others, "node"),
+                                        hardware.empty() ? "" : " (" + hardware + ")");
+  if (text(m, "source") != "node") return "learned from " + alike;
+  const std::string own = fmt::format("learned from its own meter ({})", text(m, "meter"));
+  return others == 0 ? own : own + ", and at loads that it never had from " + alike;
+}
+
+std::string range_text(const json::value& m) {
+  const auto from = number(m, "coveredFrom"), to = number(m, "coveredTo");
+  if (!from || !to) return "it has not measured itself yet";
+  return fmt::format("{} % of its loads, between {:.0f} and {:.0f} %; ±{:.1f} %",
+                     integer(m, "coveredPercent"), 100 * *from, 100 * *to,
+                     number(m, "noisePercent").value_or(0));
+}
+
+}  // namespace
+
+std::string render_power(const json::value& answer, const paint& with) {
+  const json::value m = object(answer, "model");
+  const auto load = number(answer, "loadRatio"), watts = number(answer, "watts");
+  std::string now;
+  if (watts) now += fmt::format(" {:.1f} W", *watts);
+  if (load) now += fmt::format(" at {:.0f} % load", 100 * *load);
+  std::string out =
+      with(colour::bold, text(answer, "node")) + (now.empty() ? " says nothing of itself now" : now);
+  const auto& curve = list(m, "curve");
+  if (curve.empty()) {
+    return out +
+           "\nNothing is known of its watts yet: Binnacle learns while a policy with minimizepower is in "
+           "force, "
+           "from host_power_watts of this node or of nodes with the same hardware.\n";
+  }
+  if (const auto predicted = number(m, "predictedWatts"))
+    out += fmt::format(", its curve says {:.1f} W", *predicted);
+  out += fmt::format("\nsource    {}\nmeasured  {}\nsamples   {}, {} left out; the curve is {} old\n",
+                     source_text(m), range_text(m), integer(m, "samples"), integer(m, "outliers"),
+                     age(1000 * integer(m, "ageSeconds")));
+  if (flag(m, "meterStuck"))
+    out += with(colour::yellow, "its meter stands still though the load moves") + '\n';
+  out += '\n';
+
+  double most = 0;
+  for (const auto& point : curve) most = std::max(most, number(point, "watts").value_or(0));
+  const auto nearest = load ? std::lround(*load * static_cast<double>(curve.size() - 1)) : -1;
+  table t;
+  t.column("LOAD", align::right);
+  t.column("WATTS", align::right);
+  t.column("SAMPLES", align::right);
+  t.column("");
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const double w = number(curve[i], "watts").value_or(0);
+    const std::int64_t samples = integer(curve[i], "samples");
+    const auto bar = static_cast<std::size_t>(most > 0 ? std::lround(bar_width * w / most) : 0);
+    const bool here = static_cast<std::int64_t>(i) == nearest;
+    t.row({{fmt::format("{:.0f} %", 100 * number(curve[i], "load").value_or(0))},
+           {fmt::format("{:.1f}", w)},
+           {samples == 0 ? "" : fmt::format("{}", samples)},
+           {std::string(bar, samples == 0 ? '.' : '#') + (here ? "  <- now" : ""),
+            here ? colour::bold : colour::none}});
+  }
+  for (const auto& line : t.lines(with)) out += line + '\n';
+  return out +
+         with(colour::dim, "#: measured here, .: taken from nodes like it, or from servers in general\n");
+}
+
+}  // namespace binnacle::cli

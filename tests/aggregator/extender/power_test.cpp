@@ -1,0 +1,186 @@
+#include "aggregator/decision/explain.hpp"
+#include "aggregator/policy/power_terms.hpp"
+#include "tests/aggregator/extender/fleet.hpp"
+#include "tests/aggregator/extender/go_args.hpp"
+
+#include <boost/json/parse.hpp>
+#include <doctest/doctest.h>
+
+#include <array>
+#include <map>
+
+namespace extender_power_test {
+
+using namespace binnacle;
+using namespace binnacle::test;
+using namespace std::chrono_literals;
+
+const std::vector<std::string> names = {"cold", "flat", "new"};
+
+/// Three nodes of 10 cores: "cold" draws least and rises steeply, "flat" draws much and stays flat, of "new"
+/// nothing is known.
+struct power_fleet : fleet {
+  explicit power_fleet(policy::power_terms terms = {}, policy::missing on_missing = policy::missing::reject,
+                       policy::herd_damping damping = policy::herd_damping::enabled,
+                       policy::mode how = policy::mode::enforce) {
+    model("cold", {50, 100, 150, 200, 250, 300});
+    model("flat", {200, 205, 210, 215, 220, 225});
+    for (const auto& name : names) load(name, 0.1);
+    policy::policy p;
+    p.key = {"default", "power"};
+    p.how = how;
+    p.damping = damping;
+    policy::strategy s;
+    s.kind = policy::strategy_kind::minimizepower;
+    s.rules = policy::power_rules();
+    s.power = terms;
+    s.on_missing = on_missing;
+    p.strategies.push_back(s);
+    publish(p);
+  }
+  void load(const std::string& name, double share, duration age = 180ms) {
+    value(name, std::string(policy::load_metric), {std::lround(10'000 * share), -4}, age);
+  }
+  void model(const std::string& name, std::vector<double> watts, double cores = 10) {
+    predict::model m{predict::curve::through(watts, cores).value()};
+    m.covered = 0.62;
+    m.noise = 0.012;
+    m.made = now - 48s;
+    data.models().set(store::index(node(name)), std::make_shared<const predict::model>(std::move(m)));
+  }
+  static std::string pod(const std::string& name, const std::string& cpu) {
+    std::string text = pod_json(name, "power");
+    const std::string limits = R"("limits":{"telemetry/scheduling":"1"})";
+    return text.replace(text.find(limits), limits.size(), limits + R"(,"requests":{"cpu":")" + cpu + "\"}");
+  }
+  using scores = std::map<std::string, int>;
+  scores ask(const std::string& pod_text, const std::vector<std::string>& nodes = names,
+             std::size_t piece = 65536) {
+    last = prioritize(names_args(pod_text, nodes), piece);
+    scores out;
+    const auto answer = boost::json::parse(last.body);
+    for (const auto& s : answer.as_array())
+      out[s.at("Host").as_string().c_str()] = static_cast<int>(s.at("Score").as_int64());
+    return out;
+  }
+  const decision::record& record() { return *decisions.find({}).front(); }
+  std::string told() {
+    std::string out;
+    for (const auto& line : decision::to_text(record(), decisions.names())) out += line + '\n';
+    return out;
+  }
+
+  fleet_answer last;
+};
+
+TEST_SUITE("aggregator/extender/power") {
+  TEST_CASE("the pod goes where it costs the fewest watts, not where the fewest are drawn") {
+    power_fleet f;
+    CHECK(f.ask(power_fleet::pod("web", "1")) == power_fleet::scores{{"cold", 2}, {"flat", 10}, {"new", 0}});
+    CHECK(f.record().pod_cores == doctest::Approx(1));
+    const auto told = f.told();
+    CHECK_MESSAGE(
+        told.find("flat scores 10: 202.5 W now, 205.0 W with the pod of 1 cores, 2.50 W a core to the next "
+                  "step; load 1.0 cores, read 180ms ago; model: the node's own, 48.0s old, 62 % of its loads "
+                  "measured, ±1.2 %") != std::string::npos,
+        told);
+    CHECK_MESSAGE(
+        told.find("new scores 0: no opinion: nothing is known of its watts yet") != std::string::npos, told);
+    const auto json = decision::to_json(f.record(), f.decisions.names());
+    CHECK_MESSAGE(
+        json.find(R"("wattsNow":202.500,"wattsWithPod":205.000,"wattsPerCore":2.500)") != std::string::npos,
+        json);
+    CHECK_MESSAGE(json.find(R"("objective":"BestChord")") != std::string::npos, json);
+  }
+
+  TEST_CASE("the pod's CPU is read whatever the pieces that the request comes in") {
+    for (const std::size_t piece : {1, 7, 100, 65536}) {
+      power_fleet f;
+      (void)f.ask(power_fleet::pod("web", "2500m"), names, piece);
+      CAPTURE(piece);
+      CHECK(f.record().pod_cores == doctest::Approx(2.5));
+    }
+  }
+
+  TEST_CASE("what the policy assumes of a pod's use counts for the pod and for those in flight") {
+    power_fleet f({.pod_usage = 0.5});
+    (void)f.ask(power_fleet::pod("a", "4"));
+    CHECK(f.record().pod_cores == doctest::Approx(2));
+    (void)f.ask(power_fleet::pod("b", "4"));
+    CHECK_MESSAGE(f.told().find("and 2.0 in flight") != std::string::npos, f.told());
+  }
+
+  TEST_CASE("pods just placed fill a node by the cores that they ask for, up to its cap") {
+    power_fleet f;
+    // 1 core of load; 0.9 x 10 are the most. Two pods of 4 cores fill it.
+    for (const char* name : {"a", "b"}) CHECK(f.ask(power_fleet::pod(name, "4")).at("flat") == 10);
+    const auto scores = f.ask(power_fleet::pod("c", "4"));
+    CHECK(scores == power_fleet::scores{{"cold", 10}, {"flat", 1}, {"new", 0}});
+    CHECK_MESSAGE(f.told().find("flat scores 1: the pod of 4 cores would fill it beyond 90 % load; load 1.0 "
+                                "cores, read 180ms ago, and 8.0 in flight") != std::string::npos,
+                  f.told());
+    // Asked again, a pod does not stand in its own way.
+    CHECK(f.ask(power_fleet::pod("b", "4")).at("flat") == 10);
+  }
+
+  TEST_CASE("cores in flight count by what the API server says, until the load shows them") {
+    power_fleet f;
+    auto& placed = f.face().placed();
+    placed.bindings_followed(true);
+    placed.bound("u1", "flat", f.now, 6);
+    (void)f.ask(power_fleet::pod("a", "1"));
+    CHECK(f.record().power[1].in_flight == doctest::Approx(6));
+    placed.ready("u1", true, f.now);
+    placed.gone("8f1e-a");
+    f.now += 25s;  // the window of 10 s and 10 s more
+    f.load("flat", 0.7);
+    f.load("cold", 0.1);
+    (void)f.ask(power_fleet::pod("a", "1"));
+    CHECK(f.record().power[1].in_flight == 0);
+    placed.bound("u2", "flat", f.now, 6);
+    placed.gone("u2");
+    (void)f.ask(power_fleet::pod("a", "1"));
+    CHECK(f.record().power[1].in_flight == 0);
+  }
+
+  TEST_CASE("herdDamping: Disabled counts nothing in flight") {
+    power_fleet f({}, policy::missing::reject, policy::herd_damping::disabled);
+    for (int i = 0; i < 5; ++i) CHECK(f.ask(power_fleet::pod(std::to_string(i), "4")).at("flat") == 10);
+  }
+
+  TEST_CASE("a node of which nothing is known has the others' mean where the policy allows it") {
+    power_fleet f({}, policy::missing::allow);
+    CHECK(f.ask(power_fleet::pod("web", "1")) == power_fleet::scores{{"cold", 2}, {"flat", 10}, {"new", 6}});
+  }
+
+  TEST_CASE("where nothing is known of any candidate there is no score at all, rather than 0 for all") {
+    power_fleet f;
+    CHECK(f.ask(power_fleet::pod("web", "1"), {"new"}).empty());
+    CHECK(f.last.body == "[]");
+    CHECK(f.last.outcome == "no_data");
+    CHECK_MESSAGE(f.told().find("no load and model of any of these nodes yet") != std::string::npos,
+                  f.told());
+    CHECK(f.ask(power_fleet::pod("web", "1"), {"nobody"}).empty());
+    // A load that nobody knows is no opinion, too.
+    f.absent("flat", std::string(policy::load_metric), absence::stale);
+    CHECK(f.ask(power_fleet::pod("web", "1"), {"flat"}).empty());
+    CHECK(f.ask(power_fleet::pod("web", "1")) == power_fleet::scores{{"cold", 10}, {"flat", 0}, {"new", 0}});
+  }
+
+  TEST_CASE("a dry run gives no score, expects no pod anywhere, and says what would have been") {
+    power_fleet f({}, policy::missing::reject, policy::herd_damping::enabled, policy::mode::dry_run);
+    CHECK(f.ask(power_fleet::pod("web", "4")).empty());
+    CHECK(f.face().placed().size() == 0);
+    CHECK_MESSAGE(f.told().find("flat scores 10") != std::string::npos, f.told());
+  }
+
+  TEST_CASE("a new model counts at the next call") {
+    power_fleet f;
+    CHECK(f.ask(power_fleet::pod("a", "1")).at("flat") == 10);
+    f.model("flat", {200, 400});
+    f.model("new", {100, 101});
+    CHECK(f.ask(power_fleet::pod("b", "1")) == power_fleet::scores{{"cold", 2}, {"flat", 3}, {"new", 10}});
+  }
+}
+
+}  // namespace extender_power_test

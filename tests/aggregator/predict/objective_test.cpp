@@ -1,0 +1,121 @@
+#include "aggregator/predict/objective.hpp"
+
+#include "aggregator/predict/chord_table.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <limits>
+#include <vector>
+
+namespace objective_test {
+
+using namespace binnacle::predict;
+
+chords node(std::initializer_list<double> watts, double cores, double max_load = 1) {
+  return {curve::through(std::vector<double>(watts), cores).value(), max_load};
+}
+
+struct scored {
+  std::vector<std::uint8_t> scores;
+  std::vector<placing> placings;
+};
+scored run(objective by, const demand& pod, const std::vector<candidate>& candidates) {
+  scored out{std::vector<std::uint8_t>(candidates.size(), 77), std::vector<placing>(candidates.size())};
+  score(by, pod, candidates, out.placings, out.scores);
+  return out;
+}
+
+TEST_SUITE("aggregator/predict/objective") {
+  TEST_CASE("the best chord fills the node that was started, its own watts take the idle one") {
+    // 10 cores each. The busy one is past its step and flat; what lies ahead of it is one more steep part.
+    // Waking the idle one costs 60 W at once.
+    const auto busy = node({100, 160, 165, 170, 175, 180}, 10),
+               idle = node({100, 160, 165, 170, 175, 180}, 10);
+    const std::vector<candidate> both{{&busy, 4}, {&idle, 0}};
+    for (const auto by : {objective::best_chord, objective::marginal}) {
+      const auto r = run(by, {.cores = 1}, both);
+      CHECK(r.scores == std::vector<std::uint8_t>{10, 2});
+      CHECK(r.placings[0].now == doctest::Approx(165));
+      CHECK(r.placings[0].with == doctest::Approx(167.5));
+    }
+    // A concave step: by the pod's own watts idle nodes are dear, though started they stay cheap for long.
+    const auto steep = node({100, 120, 140, 160, 180, 200}, 10);  // 10 W a core, for ever
+    const auto step = node({100, 124, 126, 128, 130, 132}, 10);  // 12 W for the first core, 3.2 W in the mean
+    const std::vector<candidate> pair{{&steep, 2}, {&step, 0}};
+    CHECK(run(objective::best_chord, {.cores = 1}, pair).scores == std::vector<std::uint8_t>{2, 10});
+    CHECK(run(objective::marginal, {.cores = 1}, pair).scores == std::vector<std::uint8_t>{10, 2});
+  }
+
+  TEST_CASE("no model is below a full node, and that is below the dearest") {
+    const auto a = node({100, 200}, 10, 0.9), b = node({100, 300}, 10, 0.9);
+    const auto r = run(objective::best_chord, {.cores = 2}, {{nullptr, 0}, {&a, 8}, {&a, 3}, {&b, 3}});
+    CHECK(r.scores == std::vector<std::uint8_t>{0, 1, 10, 2});
+    CHECK(r.placings[0].costs.is == cost::known::no);
+    CHECK(r.placings[1].costs.is == cost::known::over);
+  }
+
+  TEST_CASE("a pod of a hundredth of a node is ranked still, where WAO's whole watts tie") {
+    const auto a = node({100, 150}, 100), b = node({100, 145}, 100);
+    const std::vector<candidate> both{{&a, 10}, {&b, 10}};
+    CHECK(run(objective::marginal, {.cores = 1, .wao_need = 1}, both).scores ==
+          std::vector<std::uint8_t>{2, 10});
+    CHECK(run(objective::wao_v2, {.cores = 1, .wao_need = 1}, both).scores ==
+          std::vector<std::uint8_t>{2, 2});
+  }
+
+  TEST_CASE("WAO's scores come in tenths of theirs") {
+    // v2: raw values error, overload, 10, 20, 30 W with base 20 give 0, 1, 100, 60, 20.
+    const auto ten = node({100, 110}, 1), twenty = node({100, 120}, 1), thirty = node({100, 130}, 1);
+    const std::vector<candidate> all{{nullptr, 0}, {&ten, 0.5}, {&ten, 0}, {&twenty, 0}, {&thirty, 0}};
+    CHECK(run(objective::wao_v2, {.cores = 1, .wao_need = 1}, all).scores ==
+          std::vector<std::uint8_t>{0, 1, 10, 6, 2});
+    // v1: 0 for the worst and for who failed; here at least 1, since the node is known.
+    CHECK(run(objective::wao_v1, {.cores = 1, .wao_need = 1, .wao_container = {1, 0}},
+              {{nullptr, 0}, {&ten, 0}, {&twenty, 0}, {&thirty, 0}})
+              .scores == std::vector<std::uint8_t>{0, 10, 5, 1});
+  }
+
+  TEST_CASE("of a pod WAO sees its app containers, of which the first version takes the first alone") {
+    pod_cpu pod;
+    pod.containers = {{container_cpu::kind::app, 0.1, 0.2},
+                      {container_cpu::kind::app, {}, 0.4},
+                      {container_cpu::kind::sidecar, 1.0, {}}};
+    pod.overhead = 0.5;
+    const auto d = demand_of(pod, 0.5);
+    CHECK(d.cores == doctest::Approx(0.5 * 2.0));
+    CHECK(d.wao_need == doctest::Approx(0.5));
+    CHECK(d.wao_container.request == doctest::Approx(0.1));
+    CHECK(d.wao_container.limit == doctest::Approx(0.2));
+  }
+
+  TEST_CASE("a table makes a node's chords once for each model and cap") {
+    model_table models;
+    chord_table table;
+    CHECK(table.up_to(0.9, models).find(3) == nullptr);
+    const auto made = [](double peak) {
+      return std::make_shared<const model>(model{
+          curve::through(std::array{100.0, peak}, 10).value(), {}, {}, 0, 0, 0, 0, false, 0, {}, {}, {}});
+    };
+    models.set(3, made(200));
+    auto up_to_90 = table.up_to(0.9, models);
+    const known_power* first = up_to_90.find(3);
+    REQUIRE(first != nullptr);
+    CHECK(first->best.cap() == doctest::Approx(9));
+    CHECK(first->best.from(0) == doctest::Approx(10));
+    CHECK(up_to_90.find(3) == first);
+    CHECK(up_to_90.find(2) == nullptr);
+    CHECK(up_to_90.find(4) == nullptr);
+    CHECK(table.up_to(0.5, models).find(3)->best.cap() == doctest::Approx(5));
+    models.set(3, made(300));
+    CHECK(table.up_to(0.9, models).find(3)->best.from(0) == doctest::Approx(20));
+    models.set(3, nullptr);
+    CHECK(table.up_to(0.9, models).find(3) == nullptr);
+    models.set(9000, nullptr);  // takes nothing away and needs no room
+    CHECK(models.size() == 4);
+    for (std::size_t i = 0; i < 3 * chord_table::most_caps; ++i)
+      CHECK(table.up_to(0.1 + 0.01 * static_cast<double>(i), models).find(3) == nullptr);
+  }
+}
+
+}  // namespace objective_test

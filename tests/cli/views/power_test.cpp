@@ -1,0 +1,55 @@
+#include "cli/views/power.hpp"
+
+#include <boost/json/parse.hpp>
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace power_view_test {
+
+using namespace binnacle::cli;
+
+std::string render(const std::string& answer) {
+  return render_power(boost::json::parse(answer), paint{false});
+}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_SUITE("cli/views/power") {
+  TEST_CASE("a node that measured half of its loads says which, and where the rest is from") {
+    const auto text = render(
+        R"({"node":"worker-7","loadRatio":0.48,"watts":212.4,"model":{"source":"node","hardware":"2 x EPYC","meter":"dcmi",
+            "others":7,"coveredPercent":62,"coveredFrom":0,"coveredTo":0.55,"noisePercent":1.2,"samples":4711,"outliers":3,
+            "meterStuck":false,"ageSeconds":48,"cores":64,"predictedWatts":215.0,
+            "curve":[{"load":0,"watts":100,"samples":600},{"load":0.5,"watts":200,"samples":12},{"load":1,"watts":400}]}})");
+    CHECK_MESSAGE(has(text, "worker-7 212.4 W at 48 % load, its curve says 215.0 W"), text);
+    CHECK_MESSAGE(has(text,
+                      "learned from its own meter (dcmi), and at loads that it never had from 7 nodes with "
+                      "the same hardware (2 x EPYC)"),
+                  text);
+    CHECK_MESSAGE(has(text, "62 % of its loads, between 0 and 55 %; ±1.2 %"), text);
+    CHECK_MESSAGE(has(text, "4711, 3 left out; the curve is 48.0s old"), text);
+    CHECK_MESSAGE(has(text, " 50 %  200.0       12  ####################  <- now"), text);
+    CHECK_MESSAGE(has(text, "100 %  400.0           ......................................."), text);
+    CHECK_FALSE(has(text, "stands still"));
+  }
+
+  TEST_CASE("a node without a meter says whose curve it has") {
+    const auto text = render(
+        R"({"node":"a","model":{"source":"class","others":1,"ageSeconds":3,"meterStuck":true,"curve":[{"load":0,"watts":100},{"load":1,"watts":400}]}})");
+    CHECK_MESSAGE(has(text, "a says nothing of itself now"), text);
+    CHECK_MESSAGE(has(text, "learned from 1 node with the same hardware"), text);
+    CHECK_MESSAGE(has(text, "it has not measured itself yet"), text);
+    CHECK_MESSAGE(has(text, "its meter stands still"), text);
+  }
+
+  TEST_CASE("nothing known, and answers of another version, end in a sentence") {
+    for (const char* answer : {R"({"node":"a","model":null})", R"({"node":"a"})", "{}", "[]",
+                               R"({"node":"a","model":{"curve":"new"}})", R"({"model":{"curve":[]}})"}) {
+      CAPTURE(answer);
+      CHECK(has(render(answer), "Nothing is known of its watts yet"));
+    }
+    CHECK(has(render(R"({"model":{"curve":[7]}})"), "LOAD"));
+  }
+}
+
+}  // namespace power_view_test

@@ -1,0 +1,142 @@
+"""A pod goes where it costs the fewest watts, with the real programs on loopback: two machines with a load, a meter and curves of their own,
+which the aggregator has to learn first.
+
+Run by meson (suite integration), or by hand: python3 tests/integration/loop_power_test.py --build build [TestName]
+"""
+
+import json
+import os
+import pathlib
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+from trial import ROOT, Trial, pod, run_tests  # noqa: E402  (the path comes first)
+
+BUILD = ROOT / "build"
+CPUS = 8
+POLICY = """apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: power-policy, namespace: default}
+spec:
+  strategies:
+    minimizepower: {}
+"""
+
+
+class Machine(threading.Thread):
+    """A /proc/stat whose idle and busy ticks go on by a load, and a powercap tree whose watts follow from that load."""
+
+    def __init__(self, trial, node, watts):
+        super().__init__(daemon=True)
+        self.trial, self.node, self.watts = trial, node, watts
+        self.load, self.shown, self.ticks = 0.1, None, [0.0, 0.0]
+        self.proc = trial.folder / node / "proc"
+        self.proc.mkdir(parents=True)
+        # Another model for each: the two have nothing to tell each other.
+        (self.proc / "cpuinfo").write_text(f"processor\t: 0\nmodel name\t: A {node} CPU\n")
+        (self.proc / "meminfo").write_text("MemTotal:       16777216 kB\nMemFree:         8388608 kB\nMemAvailable:    8388608 kB\n")
+        self.stat = os.open(self.proc / "stat", os.O_CREAT | os.O_WRONLY)
+        self.stopped = threading.Event()
+        self.write()
+
+    def write(self):
+        """In place and of one length: the agent keeps the file open."""
+        busy, idle = (int(part) for part in self.ticks)
+        lines = [f"cpu  {busy:012d} 0 0 {idle:012d} 0 0 0 0 0 0"]
+        lines += [f"cpu{i} {busy // CPUS:012d} 0 0 {idle // CPUS:012d} 0 0 0 0 0 0" for i in range(CPUS)]
+        lines += ["ctxt 1", "btime 1767225600", "processes 1", "procs_running 1", "procs_blocked 0", ""]
+        os.pwrite(self.stat, "\n".join(lines).encode(), 0)
+
+    def run(self):
+        last = time.monotonic()
+        while not self.stopped.wait(0.05):
+            now = time.monotonic()
+            ticks = 100 * CPUS * (now - last)
+            last = now
+            self.ticks[0] += ticks * self.load
+            self.ticks[1] += ticks * (1 - self.load)
+            self.write()
+            if self.shown != self.load:
+                self.shown = self.load
+                self.trial.heat(self.node, self.watts(self.load))
+
+
+class Power(unittest.TestCase):
+    def setUp(self):
+        self.trial = Trial(BUILD)
+        self.addCleanup(self.trial.stop)
+        # At 10 % load "steep" draws least by far, and each core more costs it ten times what it costs "flat".
+        self.curves = {"steep": lambda load: round(12 + 200 * load), "flat": lambda load: round(100 + 20 * load)}
+        self.trial.make_certificates(list(self.curves))
+        self.machines = {}
+
+    def begin(self):
+        self.trial.write_policy(POLICY)
+        self.trial.start_aggregator()
+        for node, watts in self.curves.items():
+            machine = self.machines[node] = Machine(self.trial, node, watts)
+            self.trial.start_package(node, watts(machine.load))
+            machine.start()
+            self.addCleanup(machine.join)
+            self.addCleanup(machine.stopped.set)
+            self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node), "--proc-root", machine.proc)
+
+    def known(self, node):
+        status, text = self.trial.ask("ops", f"/api/v1/power/{node}")
+        return json.loads(text) if status == 200 else {"model": None}
+
+    def samples(self, node, load):
+        """How often the node was measured at a load, which is one of the curve's points."""
+        model = self.known(node)["model"]
+        points = model["curve"] if model else []
+        return sum(point.get("samples", 0) for point in points if abs(point["load"] - load) < 0.001)
+
+    def everywhere(self, load):
+        for machine in self.machines.values():
+            machine.load = load
+
+    def prioritize(self, name, cores):
+        asking = pod(name)
+        asking["spec"]["containers"][0]["resources"]["requests"] = {"cpu": cores}
+        with self.trial.scheduler() as scheduler:
+            answer, _ = scheduler.call("prioritize", asking, list(self.curves))
+        return {row["Host"]: row["Score"] for row in answer}
+
+    def test_a_pod_goes_where_it_costs_the_fewest_watts(self):
+        self.begin()
+        self.assertEqual(self.prioritize("too-early", "2"), {})  # nothing is known: no opinion, and no score of 0 for all
+        for load in (0.1, 0.5):
+            self.everywhere(load)
+            self.trial.wait_for(f"both nodes to be measured at {load}", lambda: all(self.samples(node, load) >= 15 for node in self.curves), 180)
+        self.everywhere(0.1)
+        self.trial.wait_for("the load to fall", lambda: all(self.known(node).get("loadRatio", 1) < 0.2 for node in self.curves))
+        self.trial.wait_for("the pod to be sent to the flat node", lambda: self.prioritize("web", "2") == {"flat": 10, "steep": 2})
+
+        now = {node: self.known(node) for node in self.curves}
+        self.assertLess(now["steep"]["watts"], now["flat"]["watts"])  # the node that draws least is the dearer one
+        self.assertEqual({node: said["model"]["source"] for node, said in now.items()}, {"steep": "node", "flat": "node"})
+
+        why = self.trial.cli("why", "web")
+        self.assertEqual(why.returncode, 0, why.stderr)
+        for part in ("W NOW", "W WITH POD", "IN FLIGHT", "the node's own"):
+            self.assertIn(part, why.stdout)
+        power = self.trial.cli("power", "steep")
+        self.assertEqual(power.returncode, 0, power.stderr)
+        self.assertIn("learned from its own meter", power.stdout)
+        self.assertIn("<- now", power.stdout)
+
+    def test_pods_in_flight_fill_a_node_before_its_load_shows_them(self):
+        self.begin()
+        self.trial.wait_for("both nodes to be measured", lambda: all(self.samples(node, 0.1) >= 15 for node in self.curves), 180)
+        # By what is known at this load alone, the node that draws less is the cheaper one, for all that it can take: 7.2 of 8 cores.
+        self.trial.wait_for("a first score", lambda: self.prioritize("a", "3") == {"flat": 2, "steep": 10})
+        self.assertEqual(self.prioritize("b", "3"), {"flat": 2, "steep": 10})
+        self.assertEqual(self.prioritize("c", "3"), {"flat": 10, "steep": 1})
+        self.assertIn("6.0", self.trial.cli("why", "c", "--node", "steep").stdout)
+
+
+if __name__ == "__main__":
+    run_tests()
