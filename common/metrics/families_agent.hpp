@@ -36,37 +36,37 @@ inline constexpr family agent[] = {
     {.name = "binnacle_agent_source_period_seconds",
      .unit = "seconds",
      .exponent = -3,
-     .help = "Time between two reads of a source: its own, or shorter while a policy watches it.",
+     .help =
+         "Time between two reads of a source: its own period, or a shorter one while a policy watches it.",
      .labels = agent_source,
      .rule = node_rule::max,
      .source = "agent"},
     {.name = "binnacle_agent_frozen_sensors",
      .unit = "",
-     .help = "Sensors of a source whose reading has stayed exactly the same for ten minutes while those like "
-             "it moved: "
-             "they hang.",
+     .help = "Sensors of a source that hang: their reading has stayed exactly the same for ten minutes while "
+             "similar sensors moved.",
      .labels = agent_source,
      .rule = node_rule::sum,
      .source = "agent"},
     {.name = "binnacle_agent_absent_series",
      .unit = "",
-     .help = "Series of a source that have no value now, by the reason: permission, missing, timeout...",
+     .help = "Series of a source that have no value now, by reason: permission, missing, timeout...",
      .labels = agent_absence,
      .rule = node_rule::sum,
      .source = "agent"},
     {.name = "binnacle_agent_source_events_total",
      .unit = "",
      .type = kind::counter,
-     .help = "What happened to a source that its values do not show, by event (bmc: helper_starts, "
-             "helper_failures, helper_hung, helper_broke, helper_ended, bmc_refused).",
+     .help = "Events of a source that its values do not show, by event (bmc: helper_starts, helper_failures, "
+             "helper_hung, helper_broke, helper_ended, bmc_refused).",
      .labels = agent_source_event,
      .rule = node_rule::sum,
      .source = "agent"},
     {.name = "binnacle_agent_missed_ticks_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Reads of a source left out because the one before was still running or the agent was not "
-             "scheduled.",
+     .help = "Reads of a source that were skipped because the previous read was still running or the agent "
+             "was not scheduled.",
      .labels = agent_source,
      .rule = node_rule::sum,
      .source = "agent"},
@@ -74,17 +74,16 @@ inline constexpr family agent[] = {
     {.name = "binnacle_agent_refused_series_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Series the agent would not take (too many, malformed, a name of ours), by reason.",
+     .help = "Series that the agent refused, by reason (too many, malformed, one of Binnacle's own names).",
      .labels = agent_reason,
      .rule = node_rule::sum,
      .source = "agent"},
     {.name = "binnacle_agent_http_dropped_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Connections to the agent's own ports closed for the others' sake, by reason (evicted: gave way "
-             "to a "
-             "newcomer, full: a newcomer for whom nobody did, silent: sent nothing for three seconds, flood: "
-             "key updates).",
+     .help = "Connections that the agent's own ports closed to keep places free, by reason (evicted: "
+             "replaced by a newcomer; full: a newcomer that found no place; silent: sent nothing for three "
+             "seconds; flood: too many key updates).",
      .labels = agent_reason,
      .source = "agent"},
     {.name = "binnacle_agent_scrape_up",
@@ -96,7 +95,7 @@ inline constexpr family agent[] = {
     {.name = "binnacle_agent_scrape_seconds",
      .unit = "seconds",
      .exponent = -6,
-     .help = "How long the last scrape of an exporter took, from the look-up to the last byte.",
+     .help = "Time that the last scrape of an exporter took, from the name look-up to the last byte.",
      .labels = agent_target,
      .rule = node_rule::max,
      .source = "scrape"},
@@ -108,7 +107,8 @@ inline constexpr family agent[] = {
      .source = "scrape"},
     {.name = "binnacle_agent_scrape_series",
      .unit = "",
-     .help = "Series taken from an exporter, with those that are missing since less than ten minutes.",
+     .help =
+         "Series taken from an exporter, including those that have been missing for less than ten minutes.",
      .labels = agent_target,
      .rule = node_rule::sum,
      .source = "scrape"},
@@ -120,20 +120,19 @@ inline constexpr family agent[] = {
      .source = "agent"},
     {.name = "binnacle_tls_reload_failed",
      .unit = "",
-     .help =
-         "1 while a certificate, key or authority file that changed could not be taken over (the one before "
-         "is used on, until it expires), otherwise 0; of the aggregator, too.",
+     .help = "1 while a certificate, key or authority file has changed but cannot be used (the old one stays "
+             "in use until it expires), otherwise 0. Agents and aggregators both have this metric.",
      .source = "agent"},
     {.name = "binnacle_agent_reconnects_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Links lost or refused and dialled again.",
+     .help = "Links that were lost or refused, and dialled again.",
      .source = "agent"},
     {.name = "binnacle_agent_left_out_items_total",
      .unit = "",
      .type = kind::counter,
      .help = "Items of aggregators' messages that the agent did not understand and left out, such as wishes "
-             "for what is no metric name.",
+             "for something that is not a metric name.",
      .source = "agent"},
     {.name = "binnacle_agent_batches_total",
      .unit = "",
@@ -145,22 +144,22 @@ inline constexpr family agent[] = {
     {.name = "binnacle_agent_sent_bytes_total",
      .unit = "bytes",
      .type = kind::counter,
-     .help = "Bytes sent to an aggregator replica, with what TLS, TCP and IP add to them (estimated).",
+     .help = "Bytes sent to an aggregator replica, including the headers of TLS, TCP and IP (estimated).",
      .labels = agent_aggregator,
      .rule = node_rule::sum,
      .source = "agent"},
     {.name = "binnacle_agent_send_wait_periods",
      .unit = "",
-     .help = "Periods between two sends of series that policies watch, and of the others, because of "
-             "uplink-budget; 1: every reading is sent.",
+     .help = "Periods between two sends because of uplink-budget, for series that policies watch and for the "
+             "others; 1: every reading is sent.",
      .labels = agent_series,
      .rule = node_rule::max,
      .source = "agent"},
     {.name = "binnacle_agent_conflated_values_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Values replaced by newer ones before they were sent: the socket was full, or uplink-budget let "
-             "them wait.",
+     .help = "Values replaced by newer ones before they were sent, because the socket was full or "
+             "uplink-budget made them wait.",
      .source = "agent"},
     {.name = "binnacle_agent_cpu_seconds_total",
      .unit = "seconds",

@@ -63,13 +63,13 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_contested_nodes",
      .unit = "",
-     .help = "Nodes that two agents claimed in the last five minutes; the one that is heard stays.",
+     .help =
+         "Nodes that two agents claimed in the last five minutes; the agent whose session is heard stays.",
      .source = "aggregator"},
     {.name = "binnacle_power_outlier_nodes",
      .unit = "",
-     .help = "Connected nodes whose host_power_watts is far from that of nodes of the same hardware, for a "
-             "minute "
-             "and more.",
+     .help = "Connected nodes whose host_power_watts has been far from that of nodes with the same hardware "
+             "for at least a minute.",
      .source = "aggregator"},
     {.name = "binnacle_unregistered_nodes",
      .unit = "",
@@ -79,11 +79,10 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_sessions_refused_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Agent sessions refused or ended by us, by reason: what was said to the agent; or, before there "
-             "was a "
-             "session, silent (no ClientHello within three seconds), no_client_hello, handshake, evicted "
-             "(gave way to a "
-             "newcomer); or flood (key updates), rationed (too many tokens of its address were not good).",
+     .help = "Agent sessions that the aggregator refused or ended, by the reason given to the agent. Before "
+             "there is a session: silent (no ClientHello within three seconds), no_client_hello, handshake, "
+             "evicted (replaced by a newcomer). Also flood (too many key updates) and rationed (too many "
+             "refused tokens from its address).",
      .labels = aggregator_reason,
      .source = "aggregator"},
     {.name = "binnacle_frames_total",
@@ -110,7 +109,7 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_dropped_total",
      .unit = "",
      .type = kind::counter,
-     .help = "What bounded buffers had to drop, by buffer.",
+     .help = "Items that bounded buffers dropped because they were full, by buffer.",
      .labels = aggregator_buffer,
      .source = "aggregator"},
     {.name = "binnacle_extender_requests_total",
@@ -135,8 +134,8 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_scores_clamped_total",
      .unit = "",
      .type = kind::counter,
-     .help =
-         "Values in prioritize calls so far out of the other candidates' range that they counted as its end.",
+     .help = "Values in prioritize calls that were so far outside the other candidates' range that they "
+             "counted as the end of that range.",
      .source = "aggregator"},
     {.name = "binnacle_decision_age_seconds",
      .unit = "seconds",
@@ -156,14 +155,15 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_policy_held_nodes",
      .unit = "",
-     .help = "Of those, nodes that wait for their label: maxNodes or coolDown.",
+     .help =
+         "Nodes that violate a strategy of a policy but have no label yet, because of maxNodes or coolDown.",
      .labels = aggregator_policy_strategy,
      .source = "aggregator"},
     {.name = "binnacle_policy_conditions",
      .unit = "",
-     .help =
-         "Conditions that hold for policies now, by condition: Conflict, NotAllowed (the namespace may not "
-         "label nodes), Held, Frozen, MetricMissing, TooCostly (it would take more than policies may).",
+     .help = "Conditions of policies that are true now, by condition: Conflict, NotAllowed (the namespace "
+             "may not label nodes), Held, Frozen, MetricMissing, TooCostly (it would take more than "
+             "policies may).",
      .labels = aggregator_condition,
      .source = "aggregator"},
     {.name = "binnacle_policy_cost",
@@ -175,7 +175,7 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_policy_cost_limit",
      .unit = "",
-     .help = "What they may take; a policy that would take more is not in force.",
+     .help = "What the policies may take; a policy that would take more is not in force.",
      .labels = aggregator_resource,
      .source = "aggregator"},
     {.name = "binnacle_node_patches_total",
@@ -187,11 +187,11 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_node_wakes_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Of those written, patches that wake pods which had been refused.",
+     .help = "Patches of nodes' labels that wake refused pods; binnacle_node_patches_total counts them, too.",
      .source = "aggregator"},
     {.name = "binnacle_foreign_labels",
      .unit = "",
-     .help = "Labels that are not written because a node has them already and they are not ours.",
+     .help = "Labels that are not written because somebody else has already set them on the node.",
      .source = "aggregator"},
     {.name = "binnacle_kubernetes_calls_total",
      .unit = "",
@@ -203,38 +203,38 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_kubernetes_lists_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Times that all TASPolicy objects were listed: at the start, and when a watch could not go on "
-             "where it ended.",
+     .help =
+         "Times that all TASPolicy objects were listed: at the start, and when a watch could not be resumed.",
      .source = "aggregator"},
     {.name = "binnacle_kubernetes_leads",
      .unit = "",
-     .help = "1 in the replica that holds the Lease and writes statuses, events and node labels.",
+     .help =
+         "1 on the replica that holds the Lease and writes statuses, events and node labels, otherwise 0.",
      .source = "aggregator"},
     {.name = "binnacle_kubernetes_synced",
      .unit = "",
-     .help = "1 while all is well with the Kubernetes API; 0 while policies or statuses may be out of date.",
+     .help =
+         "1 while the Kubernetes API answers as it should; 0 while policies or statuses may be out of date.",
      .source = "aggregator"},
     {.name = "binnacle_callers_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Requests to the custom metrics API and the ops face, by what the API server says of the caller "
-             "(let_in, unauthorized, forbidden, unavailable: it could not be asked).",
+     .help = "Requests to the custom metrics API and the ops port, by what the API server says about the "
+             "caller (let_in, unauthorized, forbidden, unavailable: it could not be asked).",
      .labels = aggregator_outcome,
      .source = "aggregator"},
     {.name = "binnacle_caller_reviews_total",
      .unit = "",
      .type = kind::counter,
-     .help =
-         "Questions about callers (TokenReview, SubjectAccessReview), by outcome (asked: calls to the API "
-         "server, remembered: answered without one).",
+     .help = "Questions about callers (TokenReview, SubjectAccessReview), by outcome (asked: calls to the "
+             "API server; remembered: answered from memory).",
      .labels = aggregator_outcome,
      .source = "aggregator"},
     {.name = "binnacle_agent_token_reviews_total",
      .unit = "",
      .type = kind::counter,
-     .help =
-         "Questions about agents' tokens, by outcome (asked: TokenReviews, remembered: answered without one, "
-         "vouched: by what was said before, the API server being away, failed, turned_away).",
+     .help = "Questions about agents' tokens, by outcome (asked: TokenReviews; remembered: answered from "
+             "memory; vouched: answered from memory because the API server was away; failed; turned_away).",
      .labels = aggregator_outcome,
      .source = "aggregator"},
     {.name = "binnacle_http_connections_total",
@@ -252,7 +252,7 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_http_malformed_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Requests a server refused because they were no well-formed HTTP.",
+     .help = "Requests that a server refused because they were not well-formed HTTP.",
      .labels = aggregator_server,
      .source = "aggregator"},
     {.name = "binnacle_http_timeouts_total",
@@ -264,10 +264,9 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_http_dropped_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Connections a server closed for the others' sake, by reason (evicted: gave way to a newcomer, "
-             "full: a "
-             "newcomer for whom nobody did, silent: sent nothing for three seconds, flood: key updates, or "
-             "took nothing).",
+     .help = "Connections that a server closed to keep places free, by reason (evicted: replaced by a "
+             "newcomer; full: a newcomer that found no place; silent: sent nothing for three seconds; flood: "
+             "too many key updates, or did not read its answers).",
      .labels = aggregator_server_reason,
      .source = "aggregator"},
     {.name = "binnacle_http_open",

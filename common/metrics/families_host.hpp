@@ -13,34 +13,31 @@ inline constexpr family host[] = {
     {.name = "host_power_watts",
      .unit = "watts",
      .exponent = -1,
-     .help = "What the machine draws, by the best way there is: dcmi, else bmc (the system's power sensor or "
-             "the sum of its supplies), psys, rapl (packages and dram), arm-scmi, hwmon (the processors, "
-             "those named in power-sensors). The label says which. A way that measures less than one that "
-             "counted before does not replace it: absent then.",
+     .help = "Power of the machine, from the best source: dcmi, else bmc (the system's power sensor or the "
+             "sum of its supplies), psys, rapl (packages and dram), arm-scmi, hwmon (the processors, those "
+             "named in power-sensors). The label says which. If the source that was used has no value, one "
+             "that measures less of the machine does not replace it, and the metric is absent.",
      .labels = host_origin,
      .source = "host",
      .privilege = "that of the source"},
     {.name = "host_hardware_info",
      .unit = "",
-     .help = "Always 1; the labels say what the machine is. Aggregators compare host_power_watts of machines "
-             "that "
-             "are alike.",
+     .help = "Always 1; the labels say what hardware the machine has. Aggregators compare host_power_watts "
+             "of similar machines.",
      .labels = host_hardware,
      .source = "host"},
     {.name = "host_power_set_aside",
      .unit = "",
-     .help =
-         "1 while a way to know host_power_watts is not believed, with the reason: zero (0 W from a machine "
-         "that is on), below_parts (less than its packages and memory draw, on Arm its processors), "
-         "stands_still "
-         "(the same number while those move).",
+     .help = "1 while a source of host_power_watts is not believed, with the reason: zero (0 W although the "
+             "machine is on), below_parts (less than its packages and memory draw, on Arm its processors), "
+             "stands_still (the same number while the power of those parts changes).",
      .labels = host_doubt,
      .rule = node_rule::max,
      .source = "host"},
     {.name = "host_inlet_temperature_celsius",
      .unit = "celsius",
      .exponent = -1,
-     .help = "Temperature of the air that comes in, the warmest inlet sensor: bmc, else hwmon, else "
+     .help = "Temperature of the incoming air, from the warmest inlet sensor: bmc, else hwmon, else "
              "thermal_zone (those named in inlet-sensors). The label says which.",
      .labels = host_origin,
      .source = "host",

@@ -137,23 +137,17 @@ std::string rule_of(const alias& a) {
 std::string markdown() {
   std::string out =
       "<!-- Generated from common/metrics: do not edit. Print it again with: build/common/metrics/metrics_md "
-      "> METRICS.md -->\n"
-      "# Metrics\n\n"
-      "Every metric that Binnacle emits, under the one name that policies, the custom metrics API, "
-      "`/metrics` and the CLI use.\n\n"
-      "- **Resolution**: values are whole multiples of it; rules compare exactly these numbers.\n"
-      "- **A node's number**: a `TASPolicy` rule names a metric without a selector, so the series of a node "
-      "become one number: a sum is\n"
-      "  absent if any member is, max, min and mean go on with what is there and say `partial`. Its age is "
-      "its oldest member's.\n"
-      "- **One series** is reached by its flat name: the metric plus its label values, as in "
-      "`rapl_power_watts_0` for\n"
-      "  `rapl_power_watts{package=\"0\"}`, lower case, runs of other characters as `_`; or by a label "
-      "selector in the custom metrics API.\n"
-      "- **Stale** is a value older than 10 s or three read periods, whichever is longer: it then counts as "
-      "absent everywhere.\n"
-      "- **Needs** is the privilege beyond reading world-readable files.\n"
-      "- A histogram `x` is the usual `x_bucket{le}`, `x_sum`, `x_count`.\n";
+      "> METRICS.md -->\n# Metrics\n\nEvery metric that Binnacle emits, under the one name that policies, "
+      "the custom metrics API, `/metrics` and the CLI use.\n\n- **Resolution**: values are whole multiples "
+      "of it; rules compare exactly these numbers.\n- **A node's number**: a `TASPolicy` rule names a metric "
+      "without a selector, so the series of a node become one number. A sum is\n  absent if any member is "
+      "absent. A maximum, minimum or mean uses the members that have values, and is then marked `partial`. "
+      "The\n  number is as old as its oldest member.\n- **One series** has a flat name: the metric plus its "
+      "label values, in lower case, with runs of other characters as `_`. For\n  "
+      "`rapl_power_watts{package=\"0\"}` it is `rapl_power_watts_0`. The custom metrics API also takes a "
+      "label selector.\n- **Stale** is a value older than 10 s or three read periods, whichever is longer: "
+      "it then counts as absent everywhere.\n- **Needs** is the privilege beyond reading world-readable "
+      "files.\n- A histogram `x` is the usual `x_bucket{le}`, `x_sum`, `x_count`.\n";
   for (const section& s : sections) print_section(out, s);
 
   out +=
