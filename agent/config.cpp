@@ -31,42 +31,40 @@ bool settings::reads(std::string_view source) const noexcept {
 
 config_spec bind(settings& s, const source_kinds& kinds) {
   s.sources = usual_names(kinds);
-  config_spec spec(
-      "binnacle-agent",
-      "Reads this node's power, system and users' own metrics and streams them to binnacle-aggregator.",
-      "binnacle-agent --aggregator aggregator.binnacle:9110 --cert pki/node-node7.crt --key "
-      "pki/node-node7.key "
-      "--ca pki/server-ca.crt");
+  config_spec spec("binnacle-agent",
+                   "Reads this node's power sensors, system metrics and users' own metrics, and streams them "
+                   "to binnacle-aggregator.",
+                   "binnacle-agent --aggregator aggregator.binnacle:9110 --cert pki/node-node7.crt --key "
+                   "pki/node-node7.key "
+                   "--ca pki/server-ca.crt");
   spec.group("Who and where to");
-  spec.add(
-      "node-name", s.node_name,
-      "this node's name, also in its certificate; the aggregator takes it in lower case, as Kubernetes does "
-      "(default: the lower-cased host name)");
-  spec.add("cluster", s.cluster, "name of the cluster; the aggregator must say the same");
-  spec.add("aggregator", s.aggregator, "aggregators, host:port each; none: only the scrape endpoint");
+  spec.add("node-name", s.node_name,
+           "name of this node, as in its certificate; the aggregator uses it in lower case, as Kubernetes "
+           "does (default: the host name in lower case)");
+  spec.add("cluster", s.cluster, "name of the cluster; must be the same at the aggregator");
+  spec.add("aggregator", s.aggregator, "aggregators to stream to, host:port each; none: only serve /metrics");
   spec.add("server-name", s.server_name,
-           "name the aggregator's certificate must have (default: the host dialled)");
-  spec.add("cert", s.cert, "PEM file: this node's certificate; looked at again before each dial");
+           "name that the aggregator's certificate must have (default: the host that is dialled)");
+  spec.add("cert", s.cert, "PEM file: this node's certificate; read again before each dial");
   spec.add("key", s.key, "PEM file: its private key");
   spec.add("ca", s.ca, "PEM file: the CA that signs aggregators' certificates");
-  spec.add(
-      "token-file", s.token_file,
-      "file with a projected service account token (audience binnacle) that speaks for the node in place of "
-      "a certificate; read again for every hello");
+  spec.add("token-file", s.token_file,
+           "file with a projected service account token (audience binnacle), used instead of a certificate; "
+           "read again for every hello");
   spec.add("uplink-budget", s.uplink_budget, 0, 1e9,
-           "bytes per second that all links together may take, headers included: beyond it series that no "
-           "policy watches are sent less often; 0: no bound");
+           "bytes per second that all links together may use, headers included; if that is too little, "
+           "series that no policy watches are sent less often; 0: no limit");
 
   spec.group("What is read");
   spec.add("sources", s.sources, fmt::format("what to read: {}", fmt::join(offered_names(kinds), ", ")));
   spec.add("period", s.period, milliseconds(20), hours(1), "time between two reads of a source");
   spec.add_choice<on_frozen>(
       "frozen", s.frozen, {{"flag", on_frozen::flag}, {"absent", on_frozen::absent}},
-      "what a sensor that hangs gets: a flag in its source's status and in binnacle_agent_frozen_sensors, or "
-      "no value either, with the reason frozen");
+      "what to do about a sensor that hangs. flag: name it in its source's status and count it in "
+      "binnacle_agent_frozen_sensors; absent: also withhold its value, with the reason frozen");
   spec.add("read-budget", s.read_budget, 0.01, 100,
-           "percent of one core that reading a source more often than its period, because policies watch it, "
-           "may take");
+           "percent of one core that a source may use to read more often than its period because policies "
+           "watch it");
   spec.add("self-period", s.self_period, milliseconds(20), hours(1),
            "time between two reads of what the agent says about itself");
   spec.add("sys-root", s.sys_root, "where the machine's /sys is mounted (/host/sys in a container)");
@@ -75,23 +73,22 @@ config_spec bind(settings& s, const source_kinds& kinds) {
 
   spec.group("What is served");
   spec.add("listen", s.listen,
-           "address of /metrics, /livez and /readyz; :9103 for scrapers of other machines, empty: none");
+           "address of /metrics, /livez and /readyz; :9103 lets other machines scrape it; empty: none");
   spec.add("health", s.health,
-           "address of /livez and /readyz alone, in plain HTTP, which no crowd of scrapers can take: :9104; "
-           "empty: none");
-  spec.add("listen-cert", s.listen_cert, "PEM file: serve that over TLS with this certificate");
+           "address of /livez and /readyz alone, in plain HTTP, for example :9104; scrapers cannot use up "
+           "its connections; empty: none");
+  spec.add("listen-cert", s.listen_cert, "PEM file: serve /metrics over TLS with this certificate");
   spec.add("listen-key", s.listen_key, "PEM file: its private key");
-  spec.add("listen-ca", s.listen_ca, "PEM file: ask scrapers for certificates of this CA");
+  spec.add("listen-ca", s.listen_ca, "PEM file: require scrapers to have a certificate of this CA");
 
   spec.group("Running");
   spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"},
-                  "what is logged to stderr");
-  spec.add("probe", s.probe, "say what can be read here and what would mend the rest, then end");
+                  "the least level that is logged to stderr");
+  spec.add("probe", s.probe, "print what can be read here and what would mend the rest, then end");
   spec.add_choice("output", s.output, {"text", "json"}, "form of --probe");
-  spec.add(
-      "report", s.report,
-      "write to this file (-: the standard output) what Binnacle's developers need to see of this machine's "
-      "sensors, then end: sudo binnacle-agent --report machine.yaml");
+  spec.add("report", s.report,
+           "write a report about this machine's sensors, for Binnacle's developers, to this file (-: "
+           "standard output), then end: sudo binnacle-agent --report machine.yaml");
   spec.alias("o", "output", "short");
   return spec;
 }
@@ -99,9 +96,9 @@ config_spec bind(settings& s, const source_kinds& kinds) {
 result<void> complete(settings& s, const source_kinds& kinds) {
   if (s.node_name.empty()) s.node_name = lowered(host_name());
   if (!wire::valid_node_name(s.node_name)) {
-    return invalid(
-        fmt::format("node-name \"{}\" is no node name: use letters, digits, '-', '.' and '_' (--node-name)",
-                    s.node_name));
+    return invalid(fmt::format(
+        "node-name \"{}\" is not a valid node name: use letters, digits, '-', '.' and '_' (--node-name)",
+        s.node_name));
   }
   for (const auto& source : s.sources) {
     // A node's status names the agent among the sources: taken here, too, as it is always read.
@@ -118,8 +115,8 @@ result<void> complete(settings& s, const source_kinds& kinds) {
     std::error_code bad;
     // Of one that may not be looked at the sources tell, with the capability that is missing.
     if (std::filesystem::is_directory(*root, bad) || bad == std::errc::permission_denied) continue;
-    return invalid(fmt::format("{} {} is no folder{}: name the one where the machine's {} is mounted", name,
-                               in_quotes(*root, 200), bad ? " (" + bad.message() + ")" : "", of));
+    return invalid(fmt::format("{} {} is not a folder{}: name the one where the machine's {} is mounted",
+                               name, in_quotes(*root, 200), bad ? " (" + bad.message() + ")" : "", of));
   }
   for (const auto& kind : kinds) {
     if (auto right = kind->complete(s); !right) return right;
@@ -156,7 +153,7 @@ result<void> complete(settings& s, const source_kinds& kinds) {
 
 result<listen_address> parse_listen(const std::string& text, std::string_view key) {
   const auto wrong =
-      invalid(fmt::format("{} \"{}\" is no address: use :9103, 127.0.0.1:9103 or [::1]:9103", key, text));
+      invalid(fmt::format("{} \"{}\" is not an address: use :9103, 127.0.0.1:9103 or [::1]:9103", key, text));
   const auto colon = text.rfind(':');
   if (colon == text.npos) return wrong;
   listen_address at{text.substr(0, colon), 0};

@@ -38,11 +38,10 @@ std::optional<finding> without_value(const board& scratch) {
     list += fmt::format(" ({})", to_string(e.reason));
   }
   if (count == 0) return std::nullopt;
-  return finding{
-      finding::grade::limited, count == 1 ? "1 series" : fmt::format("{} series", count),
-      fmt::format("without a value: {}{}", list, count > named ? "..." : ""),
-      "nothing where the hardware has none to give (no_data); where its driver fails (dmesg), that; for "
-      "permission see agent/PRIVILEGES.md"};
+  return finding{finding::grade::limited, count == 1 ? "1 series" : fmt::format("{} series", count),
+                 fmt::format("without a value: {}{}", list, count > named ? "..." : ""),
+                 "no_data: nothing, if the hardware has no such value, else its driver fails (see dmesg); "
+                 "permission: see agent/PRIVILEGES.md"};
 }
 
 std::vector<source_findings> probe_all(std::span<const std::unique_ptr<source>> sources,

@@ -15,7 +15,7 @@ namespace binnacle::aggregator {
 config_spec bind(settings& s) {
   config_spec spec("binnacle-aggregator",
                    "Takes telemetry from binnacle-agents, judges nodes by TASPolicy objects, and answers "
-                   "kube-scheduler, HPA and people.",
+                   "kube-scheduler, autoscalers and people.",
                    "binnacle-aggregator --policies ./policies --cert pki/server.crt --key pki/server.key "
                    "--agents-ca pki/agents-ca.crt --clients-ca pki/clients-ca.crt");
   spec.group("Where it listens");
@@ -28,52 +28,53 @@ config_spec bind(settings& s) {
   spec.add("health-port", s.health_port, 0, 65535, "port of /livez and /readyz, plain HTTP");
 
   spec.group("Who may speak to it");
-  spec.add("cert", s.cert, "PEM file: server certificate of every port; re-read when it changes");
+  spec.add("cert", s.cert, "PEM file: server certificate of every port; read again when it changes");
   spec.add("key", s.key, "PEM file: its private key");
   spec.add("agents-ca", s.agents_ca,
            "PEM file: the CA that signs agents' certificates (none: with agents-account, only tokens count)");
-  spec.add(
-      "agents-account", s.agents_account,
-      "namespace/name of the agents' service account, whose projected tokens speak for their pods' nodes "
-      "beside certificates; the API server is asked about them (--kube-config)");
-  spec.add("agents-audience", s.agents_audience, "audience that those tokens must have");
+  spec.add("agents-account", s.agents_account,
+           "namespace/name of the agents' service account: its projected tokens are accepted besides "
+           "certificates, each for its pod's node; the API server checks them (--kube-config)");
+  spec.add("agents-audience", s.agents_audience, "audience that the agents' tokens must have");
   spec.add("agents-uri-prefix", s.agents_uri_prefix,
-           "URI to which a node's name is appended in the certificates of its agent, as "
+           "URI in agents' certificates in front of the node's name, for example "
            "spiffe://cluster.example/binnacle/node/ (none: only DNS names count)");
-  spec.add("clients-ca", s.clients_ca,
-           "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and metrics readers (in "
-           "Kubernetes also tokens and certificates of the cluster read metrics, as RBAC allows)");
+  spec.add(
+      "clients-ca", s.clients_ca,
+      "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and readers of metrics (in "
+      "Kubernetes, tokens and certificates of the cluster may read metrics as well, if RBAC allows it)");
   spec.add("unsafe", s.unsafe, "the extender speaks plain HTTP without certificates: for trials only");
 
   spec.group("What it decides by");
   spec.add("policies", s.policies,
            "standalone: folder of TASPolicy files (*.yaml), read again when they change");
   spec.add("aliases", s.aliases,
-           "YAML file of names of your own for metrics: {name, family, selector, rule, scale, offset, "
-           "window} each; re-read when it changes");
+           "YAML file with names of your own for metrics, each {name, family, selector, rule, scale, offset, "
+           "window}; read again when it changes");
   spec.add("policy-poll", s.policy_poll, std::chrono::milliseconds(50), std::chrono::hours(1),
-           "how often that folder is looked at");
-  spec.add("kube-config", s.kube_config,
-           "kubeconfig file (several: a:b) of the cluster whose TASPolicy objects are used instead of that "
-           "folder, and which is asked about callers; in-cluster: the service account of this pod");
+           "how often the files of policies and aliases are checked for changes");
+  spec.add(
+      "kube-config", s.kube_config,
+      "kubeconfig file (several: a:b) of a cluster: its TASPolicy objects are used instead of the folder, "
+      "and its API server says who callers are; in-cluster: use the service account of this pod");
   spec.add("kube-context", s.kube_context, "context of the kubeconfig (default: its current one)");
   spec.add("label-namespaces", s.label_namespaces,
-           "namespaces whose policies may label nodes, with deschedule and labeling (none: all)");
+           "namespaces whose policies may label nodes by deschedule and labeling (none: all)");
   spec.add(
       "label-prefix", s.label_prefix,
       "how names of policies that label nodes must begin, since keys of labels are made of them (none: any)");
   spec.add("default-max-nodes", s.default_max_nodes,
            "maxNodes of strategies that label nodes and give none: 3 or 20% (none: no limit, as with TAS)");
-  spec.add("cluster", s.cluster, "name of the cluster; agents must say the same");
+  spec.add("cluster", s.cluster, "name of the cluster; must be the same at the agents");
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
   spec.add("replicas", s.replicas, 1, 64,
-           "aggregators behind the address that agents dial: they keep a link to each");
+           "number of aggregators behind the address that agents dial; agents keep a link to each");
   spec.add_choice<extender::score_mode>(
       "score", s.score, {{"value", extender::score_mode::value}, {"rank", extender::score_mode::rank}},
-      "how prioritize scores: by distance, or in TAS's order");
+      "how prioritize scores. value: by the distance of values; rank: in TAS's order");
 
   spec.group("Bounds and habits");
-  spec.add("max-nodes", s.max_nodes, 1, 100'000, "nodes accepted at most");
+  spec.add("max-nodes", s.max_nodes, 1, 100'000, "number of nodes that are accepted, at most");
   spec.add("forget-after", s.forget_after, std::chrono::seconds(0), std::chrono::hours(24 * 365),
            "a node that has not been connected for this long is forgotten; 0s: never");
   spec.add(
@@ -93,10 +94,10 @@ config_spec bind(settings& s) {
            "what the policies of one namespace may take of each of these, percent");
   spec.add("decision-memory-mib", s.decision_memory_mib, 1, 4096, "memory for decision records, MiB");
   spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5),
-           "at SIGTERM: how long everything is served on while /readyz fails, so that callers find another "
-           "replica; then running requests get as long again. A second signal ends it");
+           "at SIGTERM: how long requests are still served while /readyz fails, so that callers find another "
+           "replica; running requests then get as long again. A second signal ends the program at once");
   spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"},
-                  "the least level that is logged");
+                  "the least level that is logged to stderr");
 
   const std::string tas = "Intel TAS";
   spec.alias("port", "extender-port", tas);
@@ -162,7 +163,7 @@ result<void> validate(const settings& s) {
   for (const std::string& name : s.label_namespaces) {
     if (!is_dns_subdomain(name) || name.find('.') != std::string::npos)
       return error{errc::invalid_input,
-                   "--label-namespaces: " + name + " is no namespace: lower-case letters, digits and '-'"};
+                   "--label-namespaces: " + name + " is not a namespace: lower-case letters, digits and '-'"};
   }
   if (const auto most = policy::parse_node_limit(s.default_max_nodes);
       !s.default_max_nodes.empty() && most.has_error())
@@ -172,7 +173,7 @@ result<void> validate(const settings& s) {
   if (!s.agents_account.empty() && (slash == 0 || slash >= s.agents_account.size() - 1 ||
                                     s.agents_account.find('/', slash + 1) != s.agents_account.npos)) {
     return error{errc::invalid_input,
-                 "--agents-account " + s.agents_account + " is no service account: write namespace/name"};
+                 "--agents-account " + s.agents_account + " is not a service account: write namespace/name"};
   }
   if (!s.agents_account.empty() && s.mode() == deployment_mode::standalone) {
     return error{errc::invalid_input,
@@ -186,15 +187,15 @@ result<void> validate(const settings& s) {
   if (const std::string& prefix = s.agents_uri_prefix; !prefix.empty() && !is_uri_folder(prefix)) {
     return error{errc::invalid_input,
                  "--agents-uri-prefix " + in_quotes(prefix) +
-                     " is no URI to which a node's name can be appended: write the scheme, the "
+                     " is not a URI to which a node's name can be appended: write the scheme, the "
                      "trust domain and a path that ends in '/', as spiffe://cluster.example/node/"};
   }
   if (s.mode() == deployment_mode::in_cluster) return {};
   std::error_code ec;
   if (!std::filesystem::is_directory(s.policies, ec)) {
     if (std::filesystem::exists(s.policies, ec))
-      return error{errc::invalid_input,
-                   "--policies " + s.policies + " is no folder: name the folder that holds the policy files"};
+      return error{errc::invalid_input, "--policies " + s.policies +
+                                            " is not a folder: name the folder that holds the policy files"};
     return error{errc::not_found, "policies folder " + s.policies +
                                       " does not exist: create it or name another with --policies"};
   }

@@ -255,12 +255,11 @@ http::health faces_loop::impl::health() {
       "the nodes are not read from the API server yet");
   out.add_ready(
       "agents", wait_for([this] { return !kubernetes || knows_most_nodes(); }),
-      "agents of nine nodes in ten have not come yet; half a minute after the start this is passed over");
+      "agents of nine nodes in ten have not connected yet; this is waited for until 30 s after the start");
   // Nor one that would refuse the API server's own calls.
-  out.add_ready(
-      "authentication", wait_for([this] { return !gate || gate->informed(); }),
-      "the API server has not said yet which certificates it takes; half a minute after the start this "
-      "is passed over");
+  out.add_ready("authentication", wait_for([this] { return !gate || gate->informed(); }),
+                "the API server has not said yet which certificates it takes; this is waited for until 30 s "
+                "after the start");
   return out;
 }
 
@@ -388,11 +387,13 @@ task<void> faces_loop::impl::wait_for_signal(std::function<void()> on_signal) {
   using namespace boost::asio::experimental::awaitable_operators;
   const int number = co_await async::stop_signal();
   const auto grace = std::chrono::duration_cast<std::chrono::milliseconds>(options.drain);
-  log.info("{}: stopping; not ready, and served on for {} ms (a second signal ends that)",
-           number == SIGTERM  ? "SIGTERM"
-           : number == SIGHUP ? "SIGHUP"
-                              : "SIGINT",
-           grace.count());
+  log.info(
+      "{}: stopping; /readyz fails, and requests are served for another {} ms (a second signal ends the "
+      "program at once)",
+      number == SIGTERM  ? "SIGTERM"
+      : number == SIGHUP ? "SIGHUP"
+                         : "SIGINT",
+      grace.count());
   stopping = true;
   for (face_server& s : servers) s.server->retire();
   const auto over = co_await (async::stop_signal() || async::wait_until(async::within(grace)));

@@ -41,7 +41,7 @@ void cut_short(std::vector<std::string>& said, std::string_view what_of_the_othe
 std::vector<std::string> power_warnings(const std::map<std::string, power_outliers::outlier>& odd) {
   std::vector<std::string> out;
   for (const auto& [node, what] : odd) out.push_back(sentence_of(node, what));
-  cut_short(out, "draw far from what nodes like them do");
+  cut_short(out, "draw far more or less than similar nodes");
   return out;
 }
 
@@ -67,25 +67,25 @@ std::vector<std::string> session_warnings(const std::vector<ingest::repeated_end
 std::vector<std::string> registration_warnings(const std::vector<std::string>& without_object) {
   if (without_object.empty()) return {};
   return {fmt::format(
-      "{} connected agents are of nodes that the API server does not know ({}): their values are shown, "
-      "but they get no label; end these agents, or let the nodes join under the agents' names",
+      "{} connected agents belong to nodes that the API server does not know ({}): their values are shown, "
+      "but they get no label; stop these agents, or let the nodes join the cluster under the agents' names",
       without_object.size(), first_of(without_object))};
 }
 
 std::vector<std::string> score_warnings(const extender::far_value& last, instant now) {
   if (last.node.empty() || now - last.at > std::chrono::minutes(10)) return {};
   return {fmt::format(
-      "node {}: its {} was far out of the other candidates' range when pods were placed, and counted as the "
-      "range's end: see binnacle top {} whether the node's sensor or its agent is wrong",
+      "node {}: its {} was far outside the other candidates' range when pods were placed, so it counted as "
+      "the end of that range: check with binnacle top {} whether the node's sensor or agent is wrong",
       last.node, last.metric, last.metric)};
 }
 
 std::vector<std::string> id_warnings(std::size_t given, std::size_t most) {
   if (most == 0 || given < most - most / 2) return {};
-  return {fmt::format(
-      "{} of {} node ids are given out, one for each name that was ever seen: without one left no new node "
-      "is taken; restart this replica before, or raise max-nodes",
-      given, most)};
+  return {
+      fmt::format("{} of {} node ids are used up, one for each name that was ever seen: when none is left, "
+                  "no new node is accepted; restart this replica before that, or raise max-nodes",
+                  given, most)};
 }
 
 }  // namespace binnacle::aggregator

@@ -40,7 +40,7 @@ void power_comparison::name_outliers() {
     auto said = odd == outliers_.named().end() ? std::string() : sentence_of(name, odd->second);
     if (said != known->warning && !said.empty()) log_.warning("{}", said);
     if (said.empty())
-      log_.info("node {}: host_power_watts is no longer far from that of nodes like it", name);
+      log_.info("node {}: host_power_watts is no longer far from that of similar nodes", name);
     nodes_.node(known->id, name).warning = std::move(said);
   }
 }

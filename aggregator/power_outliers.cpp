@@ -76,11 +76,9 @@ void power_outliers::look(std::span<const power_reading> all, instant now) {
 
 std::string sentence_of(const std::string& node, const power_outliers::outlier& o) {
   return fmt::format(
-      "node {}: host_power_watts says {:.1f} W, and {:.1f} to {:.1f} W are usual of the {} nodes like it "
-      "({}): "
-      "its sensor lies, or it is no such machine; run `binnacle doctor` there, and look at the sensor with "
-      "the "
-      "BMC's own tools",
+      "node {}: host_power_watts says {:.1f} W, but {:.1f} to {:.1f} W are usual for the {} similar nodes "
+      "({}): its sensor is wrong, or the machine is not like the others; run `binnacle doctor` there, and "
+      "look at the sensor with the BMC's own tools",
       node, o.watts, o.least, o.most, o.others, o.hardware);
 }
 

@@ -25,25 +25,24 @@ void set_up_options(CLI::App& app, arguments& a) {
       ->type_name("FILE");
   app.add_option("--cert", a.flags.pem.certificate, "PEM file of your client certificate")->type_name("FILE");
   app.add_option("--key", a.flags.pem.key, "PEM file of its key")->type_name("FILE");
-  app.add_option("--settings", a.settings_file, "file with defaults for these (~/.config/binnacle/cli.yaml)")
+  app.add_option("--settings", a.settings_file,
+                 "file with defaults for the options above (~/.config/binnacle/cli.yaml)")
       ->type_name("FILE");
   app.add_option("-o,--output", a.output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORM");
   app.footer(
-      "BINNACLE_AGGREGATOR (comma-separated), BINNACLE_CA, BINNACLE_CERT and BINNACLE_KEY stand for the "
-      "options.\n"
-      "Exit status: 0 all right, 1 something is wrong (no answer, no such decision, errors in a policy), 2 "
-      "wrong usage.\n"
-      "Example: binnacle top --aggregator https://localhost:9102 --ca pki/server-ca.crt --cert "
-      "pki/client-cli.crt --key pki/client-cli.key");
+      "The variables BINNACLE_AGGREGATOR (comma-separated), BINNACLE_CA, BINNACLE_CERT and BINNACLE_KEY "
+      "replace the options.\nExit status: 0 all right, 1 something is wrong (no answer, no such decision, "
+      "errors in a policy), 2 wrong usage.\nExample: binnacle top --aggregator https://localhost:9102 --ca "
+      "pki/server-ca.crt --cert pki/client-cli.crt --key pki/client-cli.key");
   app.set_version_flag("--version", "binnacle " BINNACLE_VERSION, "the version of this command");
 }
 
 void set_up_status(CLI::App& app, arguments& a, action& chosen) {
   auto* status =
       app.add_subcommand("status", "the aggregator at a glance: nodes, policies, listeners, certificates");
-  status->add_option("--nodes", a.status.nodes, "exit status 1 unless at least so many are connected")
+  status->add_option("--nodes", a.status.nodes, "exit status 1 unless at least N nodes are connected")
       ->type_name("N");
   status->footer("Example: binnacle status -o json");
   status->callback([&] {
@@ -53,7 +52,7 @@ void set_up_status(CLI::App& app, arguments& a, action& chosen) {
 
 void set_up_top(CLI::App& app, arguments& a, action& chosen) {
   auto* top = app.add_subcommand(
-      "top", "nodes by power, live: watts, temperature, CPU, each with its age, and every policy's verdict");
+      "top", "nodes by power, live: watts, temperature and CPU with their ages, and every policy's verdict");
   top->add_option("--metric", a.top.metrics, "one more column; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -93,15 +92,15 @@ void set_up_power(CLI::App& app, arguments& a, action& chosen) {
 
 void set_up_why(CLI::App& app, arguments& a, action& chosen) {
   auto* why = app.add_subcommand(
-      "why", "why a pod was placed, or was not: the newest answers that kube-scheduler got about it");
+      "why", "why a pod was or was not placed: the newest answers that kube-scheduler got about it");
   why->add_option("pod", a.why.pod, "NAME, pod/NAME, NAMESPACE/NAME or a part of it, or the pod's UID")
       ->required();
   why->add_option("-n,--namespace", a.why.name_space, "the pod's namespace (all)")->type_name("NAME");
   why->add_flag("--all", a.why.all, "every answer that is kept, not only the newest");
-  why->add_option("--node", a.why.node, "answers about this node, and only its line")->type_name("NAME");
+  why->add_option("--node", a.why.node, "only this node, in the answers about it")->type_name("NAME");
   why->add_option("--policy", a.why.policy, "answers of this policy")->type_name("NAME");
   why->add_flag("--all-nodes", a.why.all_nodes, "every candidate instead of the first 50");
-  why->add_option("--limit", a.why.limit, "answers of each replica (20)")
+  why->add_option("--limit", a.why.limit, "most answers from each replica (20)")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
   why->footer("Example: binnacle why default/web-7f9c4 --node worker-3");
@@ -125,14 +124,15 @@ void set_up_policy(CLI::App& app, arguments& a, action& chosen) {
     chosen = [&](const connection&, const terminal& t) { return lint_command(a.policy_files, t); };
   });
   auto* in_force = policy->add_subcommand(
-      "list", "the policies in force, whom they concern, and problems with their files");
+      "list", "the policies in force, the nodes that they concern, and problems with their files");
   in_force->footer("Example: binnacle policy list");
   in_force->callback([&] { chosen = policy_list_command; });
 }
 
 void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
   auto* config = app.add_subcommand(
-      "scheduler-config", "a KubeSchedulerConfiguration that asks Binnacle; or whether the one in use does");
+      "scheduler-config",
+      "prints a KubeSchedulerConfiguration that asks Binnacle, or checks whether yours does");
   scheduler_wiring& w = a.scheduler.wiring;
   const auto add = [config](const char* name, auto& to, const char* help, const char* type) {
     config->add_option(name, to, help)->type_name(type)->capture_default_str();
@@ -141,9 +141,10 @@ void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
   add("--name", w.name, "schedulerName that pods ask for", "NAME");
   add("--url", w.url, "the aggregator's extender port; its certificate must have this host's name", "URL");
   add("--ca-file", w.ca, "CA of the aggregator's certificate, where the scheduler sees it", "FILE");
-  add("--cert-file", w.certificate, "the scheduler's client certificate, likewise", "FILE");
-  add("--key-file", w.key, "its key, likewise", "FILE");
-  add("--weight", w.weight, "of our scores against the scheduler's own plug-ins", "N");
+  add("--cert-file", w.certificate, "the scheduler's client certificate, where the scheduler sees it",
+      "FILE");
+  add("--key-file", w.key, "its key, where the scheduler sees it", "FILE");
+  add("--weight", w.weight, "weight of our scores against the scheduler's own plug-ins", "N");
   add("--timeout", w.timeout, "how long the scheduler waits for an answer", "DURATION");
   config->add_flag("--required", w.required, "place no pod while no aggregator answers");
   auto* patch =
@@ -152,10 +153,10 @@ void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
                          "input");
   patch->type_name("FILE");
   config
-      ->add_option(
-          "--verify", a.scheduler.verify,
-          "call the aggregator as the scheduler with this KubeSchedulerConfiguration does: name, TLS, a "
-          "filter call, the managed resource; with --ca, --cert and --key where its files are elsewhere")
+      ->add_option("--verify", a.scheduler.verify,
+                   "check this KubeSchedulerConfiguration by calling the aggregator as the scheduler does: "
+                   "name, TLS, a filter call, the managed resource; give --ca, --cert and --key if its files "
+                   "are elsewhere on this machine")
       ->type_name("FILE")
       ->excludes(patch);
   config->footer("Example: binnacle scheduler-config --kubernetes 1.34 > scheduler.yaml");
@@ -169,28 +170,32 @@ void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
 
 void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
   auto* doctor = app.add_subcommand(
-      "doctor", "looks for what is wrong, from here: this machine, its agent, certificates, the cluster");
+      "doctor", "finds what is wrong, as seen from here: this machine, its agent, certificates, the cluster");
   std::string names = "only these checks:";
   for (const auto& c : doctor::checks()) names += fmt::format("\n{:<13} {}", c.name, c.summary);
   doctor->add_option("checks", a.doctor.only, names)->type_name("CHECK");
   doctor
-      ->add_option("--agent-config", a.doctor.agent_config,
-                   "the agent's settings (default: of the one that runs here, else /etc/binnacle/agent.yaml)")
+      ->add_option(
+          "--agent-config", a.doctor.agent_config,
+          "the agent's settings (default: those of the agent that runs here, else /etc/binnacle/agent.yaml)")
       ->type_name("FILE");
   doctor
       ->add_option("--scheduler-config", a.doctor.scheduler_config,
-                   "KubeSchedulerConfiguration: the extender is called as it says")
+                   "KubeSchedulerConfiguration: call the extender as it says")
       ->type_name("FILE");
   doctor
       ->add_option("--extender", a.doctor.extenders,
-                   "where kube-scheduler would call, without that file (as each aggregator says)")
+                   "the address that kube-scheduler calls, if there is no such file (default: what each "
+                   "aggregator says)")
       ->type_name("URL")
       ->allow_extra_args(false);
   doctor
       ->add_option("--kube-config", a.doctor.kube_config,
                    "kubeconfig file of the cluster (default: KUBECONFIG); in-cluster: this pod's account")
       ->type_name("FILE");
-  doctor->add_option("--kube-context", a.doctor.kube_context, "context of it (default: its current one)")
+  doctor
+      ->add_option("--kube-context", a.doctor.kube_context,
+                   "context of the kubeconfig (default: its current one)")
       ->type_name("NAME");
   doctor
       ->add_option("--aggregator-account", a.doctor.account,
@@ -200,10 +205,9 @@ void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
       ->check(CLI::Range(1, 300))
       ->type_name("N");
   doctor->footer(
-      "Exit status: 0 no failure (there may be warnings), 1 a failure, 2 wrong usage. What cannot be seen "
-      "from "
-      "here is said, and is no failure.\n"
-      "Example: binnacle doctor --kube-config ~/.kube/config");
+      "Exit status: 0 no failure (there may be warnings), 1 a failure, 2 wrong usage. A check that cannot be "
+      "made from here says so and does not count as a failure.\nExample: binnacle doctor --kube-config "
+      "~/.kube/config");
   doctor->callback([&] {
     a.use = settings_file_is::wanted;
     chosen = [&](const connection& c, const terminal& t) { return doctor::doctor_command(c, a.doctor, t); };
@@ -212,16 +216,14 @@ void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
 
 void set_up_migrate(CLI::App& app, arguments& a, action& chosen) {
   auto* migrate = app.add_subcommand(
-      "migrate",
-      "from Intel TAS, collectd and Prometheus: their manifests in, values for the Helm chart out");
+      "migrate", "turns manifests of Intel TAS, collectd and Prometheus into values for the Helm chart");
   migrate->add_option("files", a.manifests, "manifests (YAML or JSON); - is standard input")
       ->required()
       ->type_name("FILE");
   migrate->footer(
-      "Values go to standard output, what became of every setting to standard error. Nothing is changed.\n"
-      "Example: kubectl get -n telemetry-aware-scheduling deploy,svc,secret,cm,taspolicies -o yaml | "
-      "binnacle "
-      "migrate - > values.yaml");
+      "The values go to standard output. What became of every setting goes to standard error. Nothing is "
+      "changed anywhere.\nExample: kubectl get -n telemetry-aware-scheduling "
+      "deploy,svc,secret,cm,taspolicies -o yaml | binnacle migrate - > values.yaml");
   migrate->callback([&] {
     a.use = settings_file_is::unused;
     chosen = [&](const connection&, const terminal& t) { return migrate_command(a.manifests, t); };

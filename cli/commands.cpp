@@ -184,8 +184,8 @@ int why_command(const connection& to, const why_arguments& what, const terminal&
   if (decisions.empty()) {
     on.err << fmt::format(
         "binnacle: no decision about a pod matching '{}' is kept: kube-scheduler has not asked about it yet, "
-        "or it was too long ago; it never asks about a pod none of whose containers has the limit "
-        "telemetry/scheduling (resources: {{limits: {{telemetry/scheduling: 1}}}})\n",
+        "or asked too long ago. It asks only about pods with the limit telemetry/scheduling in a container "
+        "(resources: {{limits: {{telemetry/scheduling: \"0\"}}}})\n",
         pod);
     return exit_problem;
   }

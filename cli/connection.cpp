@@ -86,7 +86,7 @@ result<connection> parse_settings(const std::string& yaml, const std::string& na
 result<endpoint> parse_endpoint(std::string_view url, std::uint16_t default_port) {
   const auto wrong = [&](std::string_view what) {
     return error{errc::invalid_input,
-                 fmt::format("'{}' is no address of an aggregator: {}; write https://HOST:{}", url, what,
+                 fmt::format("'{}' is not an address of an aggregator: {}; write https://HOST:{}", url, what,
                              default_port)};
   };
   endpoint e;

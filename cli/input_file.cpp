@@ -15,7 +15,7 @@ result<std::string> input_file(const std::string& name, std::size_t most) {
     if (S_ISDIR(st.st_mode)) return error{errc::invalid_input, "is a folder: name a file"};
     // A device may never end.
     if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
-      return error{errc::invalid_input, "is no regular file: name one"};
+      return error{errc::invalid_input, "is not a regular file: name one"};
   }
   auto text = name == "-" ? read_file(STDIN_FILENO, most) : read_file(name, most);
   if (text.has_value()) return text;

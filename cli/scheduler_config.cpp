@@ -39,13 +39,13 @@ result<int> minor_of(const std::string& version) {
                       version));
     }
   }
-  return wrong(fmt::format("{} is no version of Kubernetes: write it as 1.34", version));
+  return wrong(fmt::format("{} is not a version of Kubernetes: write it as 1.34", version));
 }
 
 result<void> check(const scheduler_wiring& w) {
   duration waits{};
   if (!parse_duration(w.timeout, waits) || waits <= duration::zero())
-    return wrong(fmt::format("--timeout {} is no duration such as 500ms", w.timeout));
+    return wrong(fmt::format("--timeout {} is not a duration such as 500ms", w.timeout));
   if (w.weight < 1)
     return wrong(fmt::format("--weight {}: kube-scheduler takes whole numbers from 1 on", w.weight));
   if (!w.url.starts_with("https://") && !w.url.starts_with("http://"))
@@ -177,7 +177,7 @@ result<made_config> patched_scheduler(const scheduler_wiring& w, const std::stri
     YAML::Node config = load_yaml(before);
     if (scalar(config, "kind") != "KubeSchedulerConfiguration") {
       return wrong(
-          fmt::format("{} is no KubeSchedulerConfiguration: name the file that kube-scheduler's --config "
+          fmt::format("{} is not a KubeSchedulerConfiguration: name the file that kube-scheduler's --config "
                       "names; if it has none, take the output without --patch and set schedulerName: "
                       "default-scheduler (--name)",
                       file));

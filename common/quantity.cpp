@@ -157,7 +157,7 @@ result<quantity> parse_quantity(std::string_view text) {
     case fault::none: return out;
     case fault::form:
       return error{errc::invalid_input,
-                   in_quotes(text) + " is no quantity: write a number such as 60, 1.5, 20500m or 1Ki"};
+                   in_quotes(text) + " is not a quantity: write a number such as 60, 1.5, 20500m or 1Ki"};
     case fault::suffix:
       return error{
           errc::invalid_input,

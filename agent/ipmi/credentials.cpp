@@ -108,7 +108,8 @@ result<credentials> load_credentials(const std::string& path) {
   const auto n = ::read(fd, text.data(), text.size());
   ::close(fd);
   if (!known || n < 0 || !S_ISREG(about.st_mode)) {
-    return error{errc::io, "credentials-file " + path + " is no file that can be read: name a regular file"};
+    return error{errc::io,
+                 "credentials-file " + path + " is not a file that can be read: name a regular file"};
   }
   if ((about.st_mode & S_IRWXO) != 0) {
     return error{errc::permission,

@@ -292,7 +292,7 @@ void monitor::read_next(const std::string& key) {
     }
   }
   if (tried.lost) {
-    return close({errc::timeout, fmt::format("{} stopped answering: {}; the link is opened anew",
+    return close({errc::timeout, fmt::format("{} stopped answering: {}; the link is opened again",
                                              found_.who.address, link_->last_message())},
                  boot_clock::now());
   }

@@ -38,7 +38,7 @@ result<void> remove_stale(const std::string& path) {
   if (::lstat(path.c_str(), &about) != 0) return {};
   if (!S_ISSOCK(about.st_mode)) {
     return error{errc::invalid_input,
-                 "socket " + path + " is there and is no socket: remove it or name another path"};
+                 "socket " + path + " is there and is not a socket: remove it or name another path"};
   }
   // Not blocking: one that serves but takes nobody (its queue is full) answers EAGAIN.
   const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -106,7 +106,9 @@ void peer::accept_one() {
   if (fd < 0) return;
   if (in_ >= 0) {
     const auto refusal = encode(from_helper(status{
-        false, "another agent is connected to this binnacle-ipmi: one at a time, end that one", false}));
+        false,
+        "another agent is connected to this binnacle-ipmi, which serves one at a time: end that agent first",
+        false}));
     (void)!::send(fd, refusal.data(), refusal.size(), MSG_NOSIGNAL);
     ::close(fd);
     return;

@@ -34,41 +34,46 @@ error invalid(std::string message) { return {errc::invalid_input, std::move(mess
 config_spec bind(settings& s) {
   config_spec spec(
       "binnacle-ipmi",
-      "Reads a BMC's sensors for binnacle-agent, which starts it as its child or meets it at a socket.\n"
-      "It only ever sends reading, session and SDR reservation commands. With --list, for people.\n"
-      "This program links FreeIPMI and is distributed under GPL-3.0-or-later.",
+      "Reads a BMC's sensors for binnacle-agent, which starts this program as its child or connects to its "
+      "socket.\nIt sends only commands that read, open sessions and reserve the SDR. --list prints the "
+      "sensors for people.\nThis program links FreeIPMI and is distributed under GPL-3.0-or-later.",
       "binnacle-ipmi --list --host 10.0.0.7 --credentials-file /etc/binnacle/bmc");
   spec.group("The BMC");
   spec.add("device", s.device, "the kernel's OpenIPMI device, for the BMC of this machine");
   spec.add("host", s.host, "ask a BMC over LAN instead: its name or address, :port if it is not 623");
-  spec.add_choice("protocol", s.protocol, {"2.0", "1.5"}, "IPMI over LAN");
+  spec.add_choice("protocol", s.protocol, {"2.0", "1.5"}, "version of IPMI over LAN");
   spec.add("credentials-file", s.credentials_file,
            "file with lines user: and password: (and k_g:), closed to others (mode 0600); LAN only");
   spec.add_choice("privilege", s.privilege, {"user", "operator", "admin"},
                   "privilege level asked for over LAN; user is enough on most boards");
-  spec.add("cipher-suite", s.cipher_suite, 1, 17, "of IPMI 2.0: 3 (SHA1, AES) or 17 (SHA256, AES)");
+  spec.add("cipher-suite", s.cipher_suite, 1, 17,
+           "cipher suite of IPMI 2.0: 3 (SHA1, AES) or 17 (SHA256, AES)");
   spec.add("workarounds", s.workarounds,
-           "of BMCs that break the specification: authcap, intel20, supermicro20… (FreeIPMI's names)");
+           "workarounds for BMCs that break the specification: authcap, intel20, supermicro20… (FreeIPMI's "
+           "names)");
   spec.add("call-timeout", s.call_timeout, std::chrono::milliseconds(500), std::chrono::minutes(1),
            "how long to wait for an answer over LAN");
   spec.add("retry", s.retry, std::chrono::milliseconds(100), std::chrono::minutes(1),
-           "how long to wait before a lost BMC is asked again; doubled with each failure, up to a minute");
+           "how long to wait before a BMC that was lost is tried again; doubles with each failure, up to a "
+           "minute");
   spec.add("repository-period", s.repository_period, std::chrono::seconds(1), std::chrono::seconds(55),
            "how often to ask whether the BMC's sensors have changed; a BMC closes a session that is idle for "
            "60 s");
   spec.add("cache-folder", s.cache_folder, "where the sensors' descriptions (SDR) are kept between starts");
-  spec.add("roles", s.roles, "what sensors with odd names are: PATTERN=inlet, cpu, system_power, psu_input…");
+  spec.add("roles", s.roles,
+           "what sensors with unusual names measure: PATTERN=inlet, cpu, system_power, psu_input…");
 
   spec.group("The agent");
   spec.add("socket", s.socket, "Unix socket to serve one agent at; empty: stdin and stdout");
-  spec.add_choice("socket-mode", s.socket_mode, {"0600", "0660"}, "who may connect to it");
+  spec.add_choice("socket-mode", s.socket_mode, {"0600", "0660"},
+                  "who may connect to the socket: its file mode");
 
   spec.group("Running");
   spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"},
-                  "what is logged to stderr");
+                  "the least level that is logged to stderr");
   spec.add("list", s.list, "print the BMC and its sensors with their values, then end");
   spec.add_choice("output", s.output, {"text", "json"},
-                  "form of --list; json: a message of the protocol a line");
+                  "form of --list; json: one message of the protocol on each line");
   spec.alias("o", "output", "short");
   return spec;
 }
@@ -81,7 +86,9 @@ result<std::vector<role_rule>> complete(const settings& s) {
     rules.push_back(*std::move(rule));
   }
   if (s.host.empty() && !s.credentials_file.empty()) {
-    return invalid("credentials-file is set but no host: in-band needs none, over LAN set host too");
+    return invalid(
+        "credentials-file is set but host is not: set host as well, or remove credentials-file to read "
+        "in-band");
   }
   if (!s.host.empty() && s.credentials_file.empty()) {
     return invalid("host is set but no credentials-file: write user and password into a file of mode 0600");

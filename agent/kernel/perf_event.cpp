@@ -70,7 +70,7 @@ perf_refusal why_refused(int error_number, const std::string& proc_root) {
     case EOPNOTSUPP:
       return {errc::unsupported,
               "this machine gives no such counter to its kernel (usual in a virtual machine)",
-              "run on the bare machine or give the guest a virtual PMU; software events go on without"};
+              "run on the bare machine or give the guest a virtual PMU; software events work without it"};
     case ENOSYS:
       return {errc::unsupported,
               "there is no perf_event_open here (a kernel without CONFIG_PERF_EVENTS, or a "

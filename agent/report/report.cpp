@@ -234,12 +234,10 @@ void write(YAML::Emitter& out, const YAML::Node& n) {
 
 std::string as_text(const YAML::Node& report) {
   constexpr std::string_view about =
-      "# What binnacle-agent saw of a machine. It says which machine it is in no way: no serial numbers, no "
-      "addresses, no names of hosts\n"
-      "# or users. Read it before you send it, and take out what you want: it stays a report as long as it "
-      "stays YAML.\n"
-      "# \"as\": like the folder of that name beside it, but for what follows. Two numbers: a counter, and "
-      "the same a second later.\n";
+      "# What binnacle-agent saw of a machine. It does not say which machine it is: it has no serial "
+      "numbers, addresses, or names of hosts\n# or users. Read it before you send it, and take out what you "
+      "want; it must stay YAML.\n# \"as\": like the folder of that name beside it, except for the lines that "
+      "follow. Two numbers: a counter, and its value a second later.\n";
   YAML::Emitter out;
   write(out, report);
   return std::string(about) + out.c_str() + "\n";

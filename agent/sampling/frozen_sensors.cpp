@@ -94,7 +94,7 @@ std::string frozen_sensors::sentence(std::string_view source, const board& from)
   const auto first = at->second.front();
   const auto& e = from.series()[first];
   return fmt::format(
-      "{} has read exactly {} for more than 10 minutes while those like it moved{}: the sensor hangs{}",
+      "{} has read exactly {} for more than 10 minutes while similar sensors moved{}: the sensor hangs{}",
       shown(e.info), plain(decimal{watch_.frozen().at(first).value, e.info.exponent}),
       at->second.size() == 1 ? "" : fmt::format(", and {} more", at->second.size() - 1),
       what_ == on_frozen::absent ? " and counts as absent" : "");

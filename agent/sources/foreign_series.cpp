@@ -34,8 +34,8 @@ std::string foreign_series::key() const {
   return series_key(name, sorted);
 }
 
-std::optional<foreign_names::refusal> foreign_names::against(const std::string& key,
-                                                             const foreign_series& s) const {
+std::optional<foreign_names::refusal> foreign_names::why_refused(const std::string& key,
+                                                                 const foreign_series& s) const {
   if (metrics::find(s.name) != nullptr) {
     return refusal{"built_in_name",
                    fmt::format("{} is a metric of Binnacle's own: give it another name", s.name)};
@@ -46,8 +46,9 @@ std::optional<foreign_names::refusal> foreign_names::against(const std::string& 
   if (!fits(taken_.size(), bytes_, cost_of(s))) {
     return refusal{
         "bound",
-        fmt::format("{} and what follows is beyond the {} series or {} bytes of names that are taken", s.name,
-                    most_.series, most_.bytes)};
+        fmt::format(
+            "{} and the series after it are left out: at most {} series and {} bytes of names are taken",
+            s.name, most_.series, most_.bytes)};
   }
   return std::nullopt;
 }
@@ -109,7 +110,7 @@ std::string foreign_origin::apply(board::group_ref group, const std::vector<fore
     if (problem.empty()) problem = std::move(sentence);
   };
   const auto refuse_double = [&](const foreign_series& s) {
-    refuse("duplicate", fmt::format("{} is there twice with the same labels: the first counts", s.name));
+    refuse("duplicate", fmt::format("{} appears twice with the same labels: the first counts", s.name));
   };
   // What is known first: only then is it certain which of it is gone and may make room for what is new.
   std::vector<std::pair<std::string, const foreign_series*>> added;
@@ -135,7 +136,7 @@ std::string foreign_origin::apply(board::group_ref group, const std::vector<fore
     }
     names_->ask_for(key, out);
     names_->make_room(*s, out);
-    if (auto no = names_->against(key, *s)) {
+    if (auto no = names_->why_refused(key, *s)) {
       refused_ = true;
       refuse(no->reason, std::move(no->sentence));
       continue;

@@ -49,7 +49,7 @@ class foreign_names {
     std::string sentence;
   };
   /// What stands against one series more; nothing if it may be taken.
-  std::optional<refusal> against(const std::string& key, const foreign_series& s) const;
+  std::optional<refusal> why_refused(const std::string& key, const foreign_series& s) const;
   /// `key` and `holder` must stay where they are until release().
   void take(std::string_view key, const foreign_series& s, foreign_origin& holder);
   void release(std::string_view key);

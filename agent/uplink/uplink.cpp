@@ -15,7 +15,7 @@ result<endpoint> parse_endpoint(std::string_view text) {
   return error{
       errc::invalid_input,
       "aggregator \"" + std::string(text) +
-          "\" is no address: use HOST:PORT, HOST, or [IPv6]:PORT, for example aggregator.binnacle:9110"};
+          "\" is not an address: use HOST:PORT, HOST, or [IPv6]:PORT, for example aggregator.binnacle:9110"};
 }
 
 struct uplink::impl {

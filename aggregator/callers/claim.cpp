@@ -65,7 +65,9 @@ std::string bearer(const http::request& r) {
 std::optional<claim> by_certificate(const http::request& r, const layer* known, std::string& why) {
   if (r.shown == nullptr) return std::nullopt;
   if (known == nullptr) {
-    why = "whom the API server trusts is not read yet, so that a certificate cannot be checked: try again";
+    why =
+        "the authorities that the API server trusts are not read yet, so a certificate cannot be checked: "
+        "try again";
     return std::nullopt;
   }
   if (known->front_proxy != nullptr) {
@@ -92,12 +94,14 @@ std::optional<claim> by_certificate(const http::request& r, const layer* known, 
       return user(std::move(who));
     }
     if (why.empty()) {
-      why = client.has_value()
-                ? "the client certificate names nobody"
-                : "the client certificate is trusted by nobody here (" + client.error().message + ")";
+      why = client.has_value() ? "the client certificate names no user"
+                               : "no authority that is trusted here signed the client certificate (" +
+                                     client.error().message + ")";
     }
   } else if (why.empty()) {
-    why = "the client certificate is trusted by nobody here (the cluster names no authority for clients)";
+    why =
+        "no authority that is trusted here signed the client certificate (the cluster names no authority for "
+        "clients)";
   }
   return std::nullopt;
 }

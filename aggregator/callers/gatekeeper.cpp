@@ -66,7 +66,7 @@ void gatekeeper::impl::look_at_layer() {
   const std::string& now = trusted.trouble().empty() ? follower.trouble() : trusted.trouble();
   if (!told.is_news(now)) return;
   if (now.empty()) {
-    log.info("whom the API server trusts is up to date");
+    log.info("the authorities that the API server trusts are up to date");
   } else {
     log.warning("{}", now);
   }
@@ -85,7 +85,7 @@ task<std::optional<no>> gatekeeper::impl::judge(case_file& file) {
     auto holder = co_await reviews.token(std::move(file.from.token), std::move(for_the_api_server), until);
     if (holder.has_error())
       co_return no{503, "ServiceUnavailable",
-                   "whose token this is could not be found out: " + holder.error().message};
+                   "the API server could not be asked whose token this is: " + holder.error().message};
     if (!holder->authenticated)
       co_return no{401, "Unauthorized",
                    "Unauthorized: the API server does not know this token" +
@@ -97,7 +97,7 @@ task<std::optional<no>> gatekeeper::impl::judge(case_file& file) {
   auto right = co_await reviews.access(file.wanted, until);
   if (right.has_error())
     co_return no{503, "ServiceUnavailable",
-                 "whether you may ask this could not be found out: " + right.error().message};
+                 "the API server could not be asked whether you may do this: " + right.error().message};
   if (right->allowed) co_return std::nullopt;
   co_return no{403, "Forbidden", forbidden(file.wanted)};
 }

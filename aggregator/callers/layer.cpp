@@ -36,9 +36,9 @@ result<std::vector<std::string>> list_in(const json::object& data, std::string_v
   if (text.empty()) return out;
   boost::system::error_code ec;
   const json::value list = json::parse({text.data(), text.size()}, ec);
-  if (ec || !list.is_array()) return broken(key, "this is no JSON list");
+  if (ec || !list.is_array()) return broken(key, "this is not a JSON list");
   for (const json::value& item : list.get_array()) {
-    if (!item.is_string()) return broken(key, "the list holds something else than strings");
+    if (!item.is_string()) return broken(key, "the list holds something other than strings");
     out.emplace_back(item.get_string());
   }
   return out;

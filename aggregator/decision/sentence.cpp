@@ -160,7 +160,7 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
       const cell& v = r.cells_of(i).front();
       text = fmt::format("{} scores {}: {} {}, {}", name, c.score, r.policy->rules.front().metric,
                          plain(v.value()), read_when(v));
-      if (c.beyond) text += ", far out of the other nodes' range, whose end it counts as";
+      if (c.beyond) text += ", far outside the other nodes' range, so it counts as the end of that range";
       if (c.crowd != 0)
         text += fmt::format(", less {} for pods just placed there, whose load it does not show yet", c.crowd);
       break;

@@ -226,7 +226,7 @@ void args_parser::value_ended() {
   expect_ = expect::comma_or_end;
   const object_handler& value = document_.handler();
   if (value.wrong_kind() != nullptr) {
-    fail(fmt::format("the {} of {} is no string", value.wrong_kind(), where()));
+    fail(fmt::format("the {} of {} is not a string", value.wrong_kind(), where()));
     return;
   }
   switch (slot_) {

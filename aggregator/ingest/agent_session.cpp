@@ -192,7 +192,8 @@ void agent_session::on_clock(instant now) {
       ++shared_->counters.clock_resets;
       shared_->clock_warning.say(
           shared_->log, now,
-          fmt::format("{}: its clock lost or gained time against ours; ages are reckoned anew", who()));
+          fmt::format("{}: its clock lost or gained time against ours; the difference is learnt again",
+                      who()));
       break;
   }
 }

@@ -47,7 +47,7 @@ void agent_session::certified(instant now) {
   const auto left = std::chrono::duration_cast<duration>(identity_.ends - std::chrono::system_clock::now());
   if (left <= duration::zero()) {
     return machine_.refuse(wire::reason::reauthentication,
-                           "the certificate of this session has ended: connect with the one that followed it",
+                           "the certificate of this session has expired: connect with the new one",
                            duration::zero());
   }
   const double spread = std::uniform_real_distribution<>(0, 1)(shared_->random);
@@ -59,7 +59,7 @@ void agent_session::ask_about_token() {
     ++shared_->counters.rationed;
     return machine_.refuse(
         wire::reason::overloaded,
-        "too many tokens from this address were not good, or are being asked about: come again",
+        "too many tokens from this address were refused or are still being checked: try again later",
         come_back_soon);
   }
   asking_ = true;

@@ -37,8 +37,8 @@ std::optional<std::int64_t> integer_in(const json::object& from, std::string_vie
 result<json::object> parse_object(std::string_view text) {
   json::error_code ec;
   json::value v = json::parse(text, ec, {}, deep());
-  if (ec) return error{errc::protocol, "the answer is no JSON: " + ec.message()};
-  if (!v.is_object()) return error{errc::protocol, "the answer is no JSON object"};
+  if (ec) return error{errc::protocol, "the answer is not JSON: " + ec.message()};
+  if (!v.is_object()) return error{errc::protocol, "the answer is not a JSON object"};
   return std::move(v.as_object());
 }
 
@@ -54,7 +54,7 @@ result<void> object_stream::feed(std::string_view bytes,
     }
     json::error_code ec;
     const std::size_t used = parser_.write_some(bytes.data(), bytes.size(), ec);
-    if (ec) return error{errc::protocol, "the stream is no JSON: " + ec.message()};
+    if (ec) return error{errc::protocol, "the stream is not JSON: " + ec.message()};
     size_ += used;
     bytes.remove_prefix(used);
     if (size_ > most_bytes) return error{errc::overloaded, "an object of the stream is larger than 8 MiB"};
@@ -63,7 +63,7 @@ result<void> object_stream::feed(std::string_view bytes,
     parser_.reset();
     size_ = 0;
     const json::object* object = v.if_object();
-    if (object == nullptr) return error{errc::protocol, "the stream has something that is no object"};
+    if (object == nullptr) return error{errc::protocol, "the stream has something that is not an object"};
     if (!each(*object)) return {};
   }
   return {};

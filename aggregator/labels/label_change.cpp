@@ -65,11 +65,11 @@ label_change change_for(const kube::node_objects::node& node, const policy::labe
   comparison c(node);
   if (wishes != nullptr) {
     for (const auto& [key, wish] : *wishes) {
-      if (claims.hold(key)) c.wish(key, wish);
+      if (claims.covers(key)) c.wish(key, wish);
     }
   }
   for (const std::string& key : c.listed()) {
-    if (!claims.hold(key)) c.remove(key);
+    if (!claims.covers(key)) c.remove(key);
   }
   label_change out = c.take();
   if (claims.no_policies && node.labels.find(kube::node_objects::wake_label))

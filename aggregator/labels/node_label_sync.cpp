@@ -102,8 +102,8 @@ void node_label_sync::impl::tell_taken() {
   }
   if (some > 0)
     log.warning(
-        "{}{}: not our label, left alone; a node where all labels of a strategy are taken has no "
-        "place of its maxNodes",
+        "{}{}: somebody else set this label, so it is left alone; a node on which all labels of a strategy "
+        "are taken gets no place of its maxNodes",
         first, some == 1 ? "" : fmt::format(" (and {} more nodes alike)", some - 1));
   if (!news.empty()) with.router.take_taken_keys(std::move(news));
 }

@@ -85,8 +85,9 @@ finding of_authority(const certificate_files& f, const std::string& text,
   auto last = all->front().ends;
   for (const auto& c : *all) {
     if (!c.authority && !c.signs_itself) {
-      return failure(fmt::format("{} holds the certificate of {}, which is no authority", name, names_in(c)),
-                     "give the file of the CA, not of the server");
+      return failure(
+          fmt::format("{} holds the certificate of {}, which is not an authority", name, names_in(c)),
+          "give the file of the CA, not of the server");
     }
     last = std::max(last, c.ends);
     if (auto wrong = of_dates(name, c, now); wrong && (!worst || wrong->how > worst->how)) worst = wrong;

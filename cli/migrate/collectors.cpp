@@ -136,7 +136,7 @@ bool migrate_collector(const manifest& m, migration& out) {
     return true;
   }
   if (images.find("collectd") != images.npos) {
-    out.yours(m.title(), "the agent reads what it read: delete it when nobody asks it any more");
+    out.yours(m.title(), "the agent reads the same values: delete it when nobody uses it any more");
     return true;
   }
   return false;

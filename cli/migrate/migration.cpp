@@ -38,7 +38,7 @@ migration migrate(std::span<const manifest> installed) {
                        migrate_collector(m, out) || migrate_metrics_path(m, out);
     if (!known && m.kind != "Namespace") {
       out.yours(m.title(),
-                "is none of what Binnacle replaces, as far as this command knows: look at it yourself");
+                "is nothing that Binnacle replaces, as far as this command knows: check it yourself");
     }
   }
   return out;

@@ -43,10 +43,9 @@ bool migrate_policy(const manifest& m, migration& out) {
     } else if (metrics::find(found.family) != nullptr) {
       out.works(subject, "built in");
     } else {
-      out.yours(subject,
-                fmt::format("is none that Binnacle measures: bring it as node_{0} or {0} in a *.prom file "
-                            "(agent.textfileDirectory) or by an exporter on the node",
-                            name.starts_with("node_") ? name.substr(5) : name));
+      out.yours(subject, fmt::format("is not a metric that Binnacle measures: bring it as node_{0} or {0} in "
+                                     "a *.prom file (agent.textfileDirectory) or by an exporter on the node",
+                                     name.starts_with("node_") ? name.substr(5) : name));
     }
   }
   return true;

@@ -44,7 +44,7 @@ bool migrate_scheduler(const manifest& m, migration& out) {
     for (const auto& e : extenders) {
       if (!is_ours(e)) {
         out.yours(m.title() + ", extender " + text_of(e, "urlPrefix"),
-                  "is somebody else's: a second scheduler needs it in its configuration, too");
+                  "belongs to another program: a second scheduler needs it in its configuration, too");
         continue;
       }
       ours = true;

@@ -46,7 +46,7 @@ void take_flag(const flag& f, const std::string& whose, migration& out) {
         "TLS without more work");
   } else if (f.name == "v") {
     if (verbosity_of(f) < 4) {
-      out.works(subject, "what TAS said at -v=2 is said without a setting");
+      out.works(subject, "what TAS logged at -v=2 is always logged");
     } else {
       out.values["aggregator"]["settings"]["log-level"] = "debug";
       out.carried(subject, "aggregator.settings.log-level: debug");
@@ -75,11 +75,10 @@ void take_placement(const manifest& m, migration& out) {
     for (const auto& s : secrets) {
       if (const auto name = text_of(s, "name"); !name.empty()) {
         out.values["image"]["pullSecrets"].push_back(name);
-        out.yours(
-            m.title() + ", imagePullSecrets",
-            fmt::format("stands in image.pullSecrets: copy the secret {} into both of the chart's namespaces "
-                        "(its README says how to make them first)",
-                        name));
+        out.yours(m.title() + ", imagePullSecrets",
+                  fmt::format("is in image.pullSecrets: copy the secret {} into both of the chart's "
+                              "namespaces (the chart's README says how to create them first)",
+                              name));
       }
     }
   }
@@ -93,8 +92,8 @@ void take_deployment(const manifest& m, migration& out) {
                 "TAS could run only once; the chart runs two aggregators, of which either can answer alone");
   }
   out.yours(m.title(),
-            "scale it to 0 before the chart's labels are to count: two programs would write them; "
-            "delete it when you are content");
+            "scale it to 0 before the chart writes labels, because two programs must not write them; delete "
+            "it when you are satisfied");
 }
 
 std::string pem_of(const manifest& m, const char* key) {

@@ -35,7 +35,7 @@ std::string words_for(const json::value& node, bool dry_run) {
     return verdict == "refused_missing" ? "would be refused: no data" : "would be refused";
   if (const auto crowd = integer(node, "crowd"); crowd > 0)
     return fmt::format("{}, less {} for pods just placed", verdict, crowd);
-  if (flag(node, "beyond")) return fmt::format("{}, far out of the others' range", verdict);
+  if (flag(node, "beyond")) return fmt::format("{}, far outside the others' range", verdict);
   if (verdict == "refused_missing") return "refused: no data";
   if (verdict == "unknown") return "passed: never seen";
   if (verdict == "unscored") {

@@ -32,7 +32,7 @@ result<listener> listener::open(loop& on, const std::string& address, std::uint1
   if (ec) {
     return error{
         errc::invalid_input,
-        fmt::format("{} is no numeric address to listen on: use 0.0.0.0, :: or one of this machine's "
+        fmt::format("{} is not a numeric address to listen on: use 0.0.0.0, :: or one of this machine's "
                     "addresses, or none for all",
                     in_quotes(address))};
   }
@@ -63,7 +63,7 @@ result<listener> listener::open(loop& on, const std::string& address, std::uint1
   if (ec == boost::system::errc::address_not_available) {
     return error{
         errc::io,
-        fmt::format("{} is no address of this machine: use 0.0.0.0, :: or one that `ip address` shows",
+        fmt::format("{} is not an address of this machine: use 0.0.0.0, :: or one that `ip address` shows",
                     address)};
   }
   return error{errc::io,

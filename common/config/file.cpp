@@ -64,7 +64,7 @@ result<void> config_spec::read_file(const std::string& path, std::vector<given>&
       } else if (node.IsSequence() && s->is_list) {
         for (const auto& element : node) {
           if (!element.IsScalar())
-            return refuse(element.Mark().line, fmt::format("an element of \"{}\" is no text", key));
+            return refuse(element.Mark().line, fmt::format("an element of \"{}\" is not text", key));
           values.push_back(element.Scalar());
         }
       } else {

@@ -148,7 +148,7 @@ class parser::impl {
   bool read_line(std::string_view line) {
     ++line_number_;
     if (find_invalid_utf8(line) != std::string_view::npos)
-      return refuse("a byte that is no UTF-8: write UTF-8");
+      return refuse("a byte that is not UTF-8: write UTF-8");
     while (!line.empty() && (is_blank(line.back()) || line.back() == '\r')) line.remove_suffix(1);
     skip_blanks(line);
     if (line.empty()) return true;
@@ -188,8 +188,8 @@ class parser::impl {
     const std::string_view type = take_word(line);
     const auto* row = std::ranges::find(types, type, &type_row::name);
     if (row == types.end()) {
-      return refuse(
-          fmt::format("{} is no type: write counter, gauge, histogram, summary or untyped", in_quotes(type)));
+      return refuse(fmt::format("{} is not a type: write counter, gauge, histogram, summary or untyped",
+                                in_quotes(type)));
     }
     at->second.type = row->type;
     return true;
@@ -212,13 +212,14 @@ class parser::impl {
   bool read_sample(std::string_view line) {
     const std::string_view name = take_name(line, true);
     if (name.empty())
-      return refuse(fmt::format("{} is no sample: write name{{label=\"value\"}} number", in_quotes(line)));
+      return refuse(fmt::format("{} is not a sample: write name{{label=\"value\"}} number", in_quotes(line)));
     if (name.size() > bounds_.text) return refuse("the metric name is too long", errc::overloaded);
     if (series_ == bounds_.series) {
-      return refuse(fmt::format("more than {} series ({} is the next): nothing of this text is taken: give "
-                                "fewer, or split it",
-                                bounds_.series, in_quotes(name)),
-                    errc::overloaded);
+      return refuse(
+          fmt::format(
+              "more than {} series ({} is the next), so none of this text is taken: give fewer, or split it",
+              bounds_.series, in_quotes(name)),
+          errc::overloaded);
     }
     if (!line.empty() && !is_blank(line.front()) && line.front() != '{') {
       return refuse(fmt::format("{} does not end the metric name {}: names are letters, digits, _ and :",
@@ -234,17 +235,17 @@ class parser::impl {
       return refuse(fmt::format("{} has no value: write a number after it", in_quotes(name)));
     if (!read_value(value, out_.value)) {
       return refuse(
-          fmt::format("{} is no value: write a decimal number, NaN, +Inf or -Inf", in_quotes(value)));
+          fmt::format("{} is not a value: write a decimal number, NaN, +Inf or -Inf", in_quotes(value)));
     }
     out_.timestamp_ms.reset();
     const std::string_view time = take_word(line);
     if (!time.empty() && time.front() != '#') {
       if (!read_time(time))
-        return refuse(fmt::format("{} is no timestamp: write {}", in_quotes(time),
+        return refuse(fmt::format("{} is not a timestamp: write {}", in_quotes(time),
                                   seconds_ ? "seconds" : "milliseconds as an integer"));
       const std::string_view more = take_word(line);
       if (!more.empty() && more.front() != '#')
-        return refuse(fmt::format("{} stands behind the timestamp: remove it", in_quotes(more)));
+        return refuse(fmt::format("{} comes after the timestamp: remove it", in_quotes(more)));
     }
     out_.name = name;
     describe(name);
@@ -279,7 +280,7 @@ class parser::impl {
       line.remove_prefix(1);
       skip_blanks(line);
       if (!line.starts_with('"'))
-        return refuse(fmt::format("the value of label {} must stand in double quotes", in_quotes(name)));
+        return refuse(fmt::format("the value of label {} must be in double quotes", in_quotes(name)));
       line.remove_prefix(1);
       if (count == bounds_.labels)
         return refuse(fmt::format("more than {} labels", bounds_.labels), errc::overloaded);

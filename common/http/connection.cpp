@@ -392,7 +392,7 @@ task<std::optional<response>> connection::refused(const request& head) {
     co_return failure(500, "the handler failed");
   }
   const bool came = co_await arrived(*verdict);
-  if (!came) co_return failure(503, "whether you may ask could not be found out in time");
+  if (!came) co_return failure(503, "it could not be checked in time whether you may do this");
   co_return std::move(*verdict->value);
 }
 

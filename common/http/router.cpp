@@ -64,7 +64,7 @@ const router::route* router::best(const request& r, std::string& allowed) const 
 
 response router::refuse(const std::string& allowed) const {
   if (!allowed.empty()) {
-    auto out = response::failure(405, "this path does not know that method; it knows " + allowed);
+    auto out = response::failure(405, "this path does not accept that method; it accepts " + allowed);
     out.headers.emplace_back("Allow", allowed);
     return out;
   }
@@ -74,7 +74,7 @@ response router::refuse(const std::string& allowed) const {
     if (one.prefix) known += one.path.ends_with('/') ? "..." : "/...";
   }
   return response::failure(
-      404, known.empty() ? "there is nothing here" : "there is nothing at this path; known are " + known);
+      404, known.empty() ? "there is nothing here" : "there is nothing at this path; there are " + known);
 }
 
 router::match router::find(const request& r) const {

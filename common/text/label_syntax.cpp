@@ -40,7 +40,8 @@ std::string label_key_flaw(std::string_view key) {
                          : is_dns_subdomain(key.substr(0, slash)) && is_label_name(key.substr(slash + 1));
   if (right) return {};
   return fmt::format(
-      "{} is no label key: an optional DNS prefix and '/', then at most 63 letters, digits, '-', '_', '.', "
+      "{} is not a label key: an optional DNS prefix and '/', then at most 63 letters, digits, '-', '_', "
+      "'.', "
       "alphanumeric at both ends",
       in_quotes(key));
 }
@@ -48,7 +49,7 @@ std::string label_key_flaw(std::string_view key) {
 std::string label_value_flaw(std::string_view value) {
   if (value.empty() || is_label_name(value)) return {};
   return fmt::format(
-      "{} is no label value: at most 63 letters, digits, '-', '_', '.', alphanumeric at both ends",
+      "{} is not a label value: at most 63 letters, digits, '-', '_', '.', alphanumeric at both ends",
       in_quotes(value));
 }
 

@@ -66,7 +66,7 @@ struct socket_bio {
   static int write(BIO* bio, const char* from, int size) {
     engine& e = of(bio);
     if (e.outbox_.size() + static_cast<std::size_t>(size) > engine::most_outbox) {
-      e.refuse("the peer does not take what it is sent");
+      e.refuse("the peer does not read what it is sent");
       return -1;
     }
     e.outbox_.append(from, static_cast<std::size_t>(size));

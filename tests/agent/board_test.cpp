@@ -95,7 +95,7 @@ TEST_CASE("a change number moves only when value or reason moves") {
   }
 }
 
-TEST_CASE("what is no number is absent, never zero") {
+TEST_CASE("what is not a number is absent, never zero") {
   board b;
   const auto g = b.add_group("rapl", "", 1s, 10s);
   const auto s = b.add_series(g, "rapl_power_watts", {{"package", "0"}});
@@ -256,7 +256,7 @@ TEST_CASE("what the wire would not take is refused series by series, and the cat
   CHECK(b.refused()[0].reason == "invalid");
   CHECK(b.refused()[0].count == refused);
   const auto s =
-      b.add_series(g, "good", {{"label", "ü"}}, 0, metrics::kind::gauge, "help that is no UTF-8: \xff");
+      b.add_series(g, "good", {{"label", "ü"}}, 0, metrics::kind::gauge, "help that is not UTF-8: \xff");
   REQUIRE(s != board::no_series);
   CHECK(b.series()[s].info.help.empty());
   const send_pace pace;

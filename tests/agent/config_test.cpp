@@ -73,7 +73,8 @@ TEST_CASE("the printed file is one that --config takes") {
 }
 
 TEST_CASE("an aggregator's address that is none is refused with a sentence") {
-  CHECK(refusal({"--aggregator", ":::"}).find("\":::\" is no address: use HOST:PORT") != std::string::npos);
+  CHECK(refusal({"--aggregator", ":::"}).find("\":::\" is not an address: use HOST:PORT") !=
+        std::string::npos);
 }
 
 TEST_CASE("what does not fit together is refused with a remedy") {
@@ -84,10 +85,10 @@ TEST_CASE("what does not fit together is refused with a remedy") {
   // What a node's status names is no mistake.
   CHECK(refusal({"--sources", "rapl,agent,host,pmu-pods"}) == "accepted");
   CHECK(refusal({"--sources", "rapl,ipmi"}).find("there is no source \"ipmi\"") != std::string::npos);
-  CHECK(refusal({"--node-name", "no name"}).find("is no node name") != std::string::npos);
+  CHECK(refusal({"--node-name", "no name"}).find("is not a valid node name") != std::string::npos);
   CHECK(refusal({"--listen", ""}).find("nobody could read anything") != std::string::npos);
-  CHECK(refusal({"--listen", "9103"}).find("is no address") != std::string::npos);
-  CHECK(refusal({"--health", "9104"}).starts_with("health \"9104\" is no address"));
+  CHECK(refusal({"--listen", "9103"}).find("is not an address") != std::string::npos);
+  CHECK(refusal({"--health", "9104"}).starts_with("health \"9104\" is not an address"));
   CHECK(refusal({"--listen-cert", "x"}).find("belong together") != std::string::npos);
   CHECK(refusal({"--listen-ca", "x"}).find("belong together") != std::string::npos);
   CHECK(refusal({"--period", "1ms"}) != "accepted");
@@ -98,12 +99,13 @@ TEST_CASE("the machine's /sys and /proc must be folders") {
   support::temp_folder root;
   root.write("file", "");
   const auto missing = root / "none", file = root / "file";
-  CHECK(refusal({"--sys-root", missing.c_str()}) ==
-        "sys-root \"" + missing +
-            "\" is no folder (No such file or directory): name the one where the machine's /sys is mounted");
+  CHECK(
+      refusal({"--sys-root", missing.c_str()}) ==
+      "sys-root \"" + missing +
+          "\" is not a folder (No such file or directory): name the one where the machine's /sys is mounted");
   CHECK(refusal({"--proc-root", missing.c_str()}).find("where the machine's /proc is mounted") !=
         std::string::npos);
-  CHECK(refusal({"--sys-root", file.c_str()}).find("file\" is no folder: name") != std::string::npos);
+  CHECK(refusal({"--sys-root", file.c_str()}).find("file\" is not a folder: name") != std::string::npos);
   CHECK(refusal({"--probe", "--sys-root", missing.c_str()}) != "accepted");
   CHECK(refusal({"--sys-root", root.path().c_str()}) == "accepted");
 }

@@ -145,7 +145,7 @@ TEST_CASE("exporters are named by address, and in a file with settings of their 
   CHECK(kind->targets()[1].name == "gpu");
   CHECK(kind->targets()[1].period == 500ms);
   CHECK(refusal<scrape_kind>({"--scrape", "localhost:9100"}, s)
-            .find("scrape: \"localhost:9100\" is no address") == 0);
+            .find("scrape: \"localhost:9100\" is not an address") == 0);
   CHECK(
       refusal<scrape_kind>({"--scrape", "https://localhost"}, s).find("name it and the CA in scrape-file") !=
       std::string::npos);

@@ -14,7 +14,7 @@ TEST_SUITE("aggregator/node_warnings") {
     CHECK(id_warnings(0, 16).empty());
     CHECK(id_warnings(7, 16).empty());
     REQUIRE(id_warnings(8, 16).size() == 1);
-    CHECK(id_warnings(8, 16)[0].starts_with("8 of 16 node ids are given out"));
+    CHECK(id_warnings(8, 16)[0].starts_with("8 of 16 node ids are used up"));
     CHECK(id_warnings(16, 16).size() == 1);
   }
 

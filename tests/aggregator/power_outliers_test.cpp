@@ -67,7 +67,7 @@ TEST_SUITE("aggregator/power_outliers") {
     const auto said = power_warnings(f.watch.named());
     REQUIRE(said.size() == 1);
     CHECK(said[0].find("node a7") == 0);
-    CHECK(said[0].find("19 nodes like it (2 x A)") != std::string::npos);
+    CHECK(said[0].find("19 similar nodes (2 x A)") != std::string::npos);
     CHECK(said[0].find("binnacle doctor") != std::string::npos);
   }
 

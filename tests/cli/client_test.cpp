@@ -147,7 +147,7 @@ TEST_SUITE("cli/commands") {
 
     output odd;
     CHECK(status_command({{"ftp://x"}, me}, {}, odd.on) == exit_problem);
-    CHECK(odd.err.str().starts_with("binnacle: 'ftp://x' is no address of an aggregator"));
+    CHECK(odd.err.str().starts_with("binnacle: 'ftp://x' is not an address of an aggregator"));
   }
 
   TEST_CASE_FIXTURE(replica, "status is 1 when fewer nodes are connected than are expected") {

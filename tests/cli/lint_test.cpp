@@ -87,13 +87,13 @@ TEST_SUITE("cli/lint") {
     CHECK(lint({empty.path().string()}).status == exit_problem);
   }
 
-  TEST_CASE("what is no file is named and refused, and the others are read on") {
+  TEST_CASE("what is not a file is named and refused, and the others are read on") {
     support::temp_dir dir;
     support::write_file(dir / "a.yaml", right);
     const auto o = lint({"/dev/zero", "/proc/self/mem", dir / "a.yaml"});
     CAPTURE(o.out);
     CHECK(o.status == exit_problem);
-    CHECK(o.out.find("/dev/zero: error: is no regular file: name one\n") != std::string::npos);
+    CHECK(o.out.find("/dev/zero: error: is not a regular file: name one\n") != std::string::npos);
     CHECK(o.out.find("/proc/self/mem: error: cannot be read: ") != std::string::npos);
     CHECK(o.out.find("3 files: 2 errors") != std::string::npos);
     support::write_file(dir / "long.yaml", std::string(2u << 20, '#'));

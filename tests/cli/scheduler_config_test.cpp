@@ -166,11 +166,11 @@ profiles:
       const auto made = patched_scheduler({}, text, "s.yaml", false);
       return made.has_error() ? made.error().message : "nothing";
     };
-    CHECK(has(says("kind: Pod"), "s.yaml is no KubeSchedulerConfiguration"));
+    CHECK(has(says("kind: Pod"), "s.yaml is not a KubeSchedulerConfiguration"));
     CHECK(has(says("kind: KubeSchedulerConfiguration\napiVersion: kubescheduler.config.k8s.io/v1beta3"),
               "does not read any more"));
     CHECK(has(says("kind: [\n"), "s.yaml:2: "));
-    CHECK(has(says(""), "no KubeSchedulerConfiguration"));
+    CHECK(has(says(""), "not a KubeSchedulerConfiguration"));
   }
 }
 

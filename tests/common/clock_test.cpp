@@ -49,7 +49,7 @@ TEST_SUITE("common/clock") {
     }
   }
 
-  TEST_CASE("what is no duration is refused and leaves the variable alone") {
+  TEST_CASE("what is not a duration is refused and leaves the variable alone") {
     for (std::string text : {"",       "5",
                              "s",      "1",
                              "-1s",    "+1s",

@@ -46,9 +46,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& [name, value] : s.labels) {
       demand(!name.empty() && name.size() <= bounds.text && value.size() <= bounds.text,
              "label out of bounds");
-      demand(binnacle::find_invalid_utf8(value) == std::string_view::npos, "label value is no UTF-8");
+      demand(binnacle::find_invalid_utf8(value) == std::string_view::npos, "label value is not UTF-8");
     }
-    demand(binnacle::find_invalid_utf8(s.help) == std::string_view::npos, "help is no UTF-8");
+    demand(binnacle::find_invalid_utf8(s.help) == std::string_view::npos, "help is not UTF-8");
     demand(s.type != binnacle::metrics::kind::histogram, "a series is no histogram");
     read.push_back({std::string(s.name), s.labels, s.value});
   });

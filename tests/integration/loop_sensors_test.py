@@ -29,7 +29,7 @@ class Sensors(loop.Loop):
         self.trial.wait_for("the reason", lambda: reason("rapl_power_watts") == "stands_still")
         self.trial.wait_for("the same of the node's best figure", lambda: reason("host_power_watts") == "stands_still")
         self.assertIn('"state":"frozen"', self.trial.ask("ops", "/api/v1/nodes/warm")[1])
-        self.assertIn("stands still for more than 2 s", self.trial.ask("ops", "/api/v1/status")[1])
+        self.assertIn("has stood still for more than 2 s", self.trial.ask("ops", "/api/v1/status")[1])
         self.trial.heat("warm", "psys go\npackage-0 go")
         self.until_passing(["cool", "warm"])
 

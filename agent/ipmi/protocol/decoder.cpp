@@ -55,7 +55,7 @@ class fields {
     if (v->is_int64()) d = static_cast<double>(v->get_int64());
     if (v->is_uint64()) d = static_cast<double>(v->get_uint64());
     if (!d || !std::isfinite(*d)) {
-      fail(name, "is no number");
+      fail(name, "is not a number");
       return std::nullopt;
     }
     return d;
@@ -70,12 +70,12 @@ class fields {
     const auto* v = need(name);
     const auto* o = v == nullptr ? nullptr : v->if_object();
     if (o == nullptr) {
-      fail(name, "is no object");
+      fail(name, "is not an object");
     } else if (o->size() > max_sensors) {
       fail(name, "has too many elements");
     } else {
       for (const auto& m : *o) {
-        if (!valid_key(m.key())) fail(name, "names something that is no key");
+        if (!valid_key(m.key())) fail(name, "names something that is not a key");
         by_key.emplace(m.key(), integer_of<std::uint32_t>(name, m.value()));
       }
     }
@@ -86,7 +86,7 @@ class fields {
     const auto* v = need(name);
     const auto* a = v == nullptr ? nullptr : v->if_array();
     if (a == nullptr) {
-      fail(name, "is no list");
+      fail(name, "is not a list");
       return empty;
     }
     if (a->size() > most) {
@@ -117,7 +117,7 @@ class fields {
   std::string text_of(std::string_view name, const json::value& v, std::size_t limit) {
     const auto* s = v.if_string();
     if (s == nullptr) {
-      fail(name, "is no text");
+      fail(name, "is not text");
       return {};
     }
     if (s->size() > limit) {
@@ -130,7 +130,7 @@ class fields {
   Integer integer_of(std::string_view name, const json::value& v) {
     boost::system::error_code bad;
     const auto n = v.is_number() ? v.to_number<Integer>(bad) : Integer{};
-    if (!v.is_number() || bad) fail(name, "is no number of its range");
+    if (!v.is_number() || bad) fail(name, "is not a number in its range");
     return n;
   }
 
@@ -225,7 +225,7 @@ selection read_select(fields& f) {
   for (const auto& v : f.list("roles", max_patterns)) {
     const auto* o = v.if_object();
     if (o == nullptr) {
-      f.fail("roles", "has an element that is no object");
+      f.fail("roles", "has an element that is not an object");
       break;
     }
     fields rule("role", *o);
@@ -247,7 +247,7 @@ result<Any> decode(std::string_view line, Read read) {
   strict.max_depth = 4;
   json::monotonic_resource space;
   const auto parsed = json::parse(line, bad, &space, strict);
-  if (bad) return broken(fmt::format("a line that is no JSON: {}", bad.message()));
+  if (bad) return broken(fmt::format("a line that is not JSON: {}", bad.message()));
   const auto* from = parsed.if_object();
   const auto* type = from == nullptr ? nullptr : from->if_contains("type");
   if (type == nullptr || !type->is_string()) return broken("a line without a type: expected {\"type\": …}");

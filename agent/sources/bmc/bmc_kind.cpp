@@ -29,8 +29,8 @@ result<void> check_patterns(const char* key, const std::vector<std::string>& pat
   if (auto right = check_count(key, patterns); !right) return right;
   for (const auto& p : patterns) {
     if (!p.empty() && p.size() <= ipmi::max_pattern) continue;
-    return invalid(fmt::format("{}: \"{}\" is no pattern: use 1 to {} bytes of a sensor's name, * and ?", key,
-                               p, ipmi::max_pattern));
+    return invalid(fmt::format("{}: \"{}\" is not a pattern: use 1 to {} bytes of a sensor's name, * and ?",
+                               key, p, ipmi::max_pattern));
   }
   return {};
 }
@@ -51,27 +51,30 @@ result<std::vector<ipmi::role_rule>> roles_of(const std::vector<std::string>& te
 void bmc_kind::bind(config_spec& spec) {
   using std::chrono::milliseconds;
   spec.group("bmc: the management controller (IPMI)");
-  spec.add("bmc-device", device_, "the kernel's IPMI device, for the BMC of this machine");
+  spec.add("bmc-device", device_, "the kernel's IPMI device, for this machine's BMC");
   spec.add("bmc-host", host_, "a BMC over the network instead: its name or address, :port if it is not 623");
   spec.add_choice("bmc-protocol", protocol_, {"2.0", "1.5"}, "IPMI over the network");
   spec.add("bmc-credentials-file", credentials_file_,
            "file with lines user: and password:, mode 0600, for bmc-host");
   spec.add("bmc-defaults", defaults_,
-           "read temperatures, fans, power and the chassis' state without being asked");
-  spec.add("bmc-sensors", sensors_, "sensors to read besides those that policies watch: names with * and ?");
+           "read temperatures, fans, power and the chassis' state even if no policy watches them");
+  spec.add("bmc-sensors", sensors_,
+           "more sensors to read, besides those that policies watch: names with * and ?");
   spec.add("bmc-exclude", exclude_, "sensors never to read: names with * and ?");
   spec.add("bmc-roles", roles_,
-           "what sensors with odd names are: PATTERN=inlet, cpu, system_power, psu_input, psu_output, none");
+           "what sensors with unusual names measure: PATTERN=inlet, cpu, system_power, psu_input, "
+           "psu_output, none");
   spec.add("bmc-period", period_, milliseconds(100), std::chrono::hours(1),
            "time between two reads of a sensor, longer where the BMC is slow");
   spec.add("bmc-budget", budget_percent_, 0.1, 50, "percent of the BMC's time that reading may take");
   spec.add("ipmi-helper", helper_,
            "the program that speaks with the BMC (default: binnacle-ipmi beside binnacle-agent)");
   spec.add("ipmi-config", helper_config_,
-           "file with its other settings, see binnacle-ipmi --print-config (workarounds, cache folder)");
+           "file with the other settings of binnacle-ipmi (workarounds, cache folder); see binnacle-ipmi "
+           "--print-config");
   spec.add("ipmi-socket", socket_,
-           "socket of a binnacle-ipmi that runs as a sidecar; its bmc-device, bmc-host and credentials are "
-           "its own");
+           "socket of a binnacle-ipmi that runs as a sidecar; the sidecar has its own settings for device, "
+           "host and credentials");
 }
 
 result<void> bmc_kind::complete(const settings& s) {

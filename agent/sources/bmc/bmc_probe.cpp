@@ -135,20 +135,19 @@ std::vector<finding> probe_bmc(const bmc_options& o, duration patience) {
   const auto done = listen(channel.get(), o.select, boot_clock::now() + patience, h);
   if (h.taken) {
     return {{finding::grade::absent, subject,
-             fmt::format("the helper at {} serves another agent, and one at a time", o.socket),
+             fmt::format("the helper at {} serves another agent, and it serves only one at a time", o.socket),
              "usual beside the agent of this node: binnacle_agent_source_up{source=\"bmc\"} of its /metrics "
              "says whether it reads the BMC"}};
   }
   if (h.status && !h.status->ok) {
     return {{finding::grade::broken, subject, h.status->message,
-             h.status->permanent
-                 ? "mend it, then start the agent or change the credentials file: nothing is tried "
-                   "again by itself, since BMCs lock accounts"
-                 : ""}};
+             h.status->permanent ? "correct it, then start the agent or change the credentials file: the "
+                                   "agent does not try again by itself, because BMCs lock accounts"
+                                 : ""}};
   }
   if (!done) {
     return {{finding::grade::broken, subject, done.error().message,
-             "its own words are above; try binnacle-ipmi --help"}};
+             "its message is above; try binnacle-ipmi --help"}};
   }
   if (!h.view.identity()) {
     return {{finding::grade::broken, subject,

@@ -228,7 +228,7 @@ void helper_link::say(const ipmi::from_agent& message) {
   if (!present_) return;
   present_->unsent += ipmi::encode(message);
   if (present_->unsent.size() > most_unsent) {
-    minder_.broke({errc::overloaded, "it does not read what is said to it"}, boot_clock::now());
+    minder_.broke({errc::overloaded, "it does not read its messages"}, boot_clock::now());
     wake();
   }
   if (present_->due) present_->due->notify();

@@ -158,19 +158,18 @@ std::optional<std::size_t> witness_of(std::span<const way> ways,
 }
 
 std::string sentence(std::string_view way, const whole_machine_check& check, std::string_view witness) {
-  constexpr std::string_view goes_without("host_power_watts goes without it until it fits");
+  constexpr std::string_view goes_without("host_power_watts does not use it until the numbers agree again");
   switch (check.set_aside_for()) {
     case disbelief::zero:
       return fmt::format(
-          "{} says 0 W of a machine that is on: {}; look at the sensor with the BMC's own tools, or reset "
-          "the "
-          "BMC",
+          "{} says 0 W although the machine is on: {}; look at the sensor with the BMC's own tools, or reset "
+          "the BMC",
           way, goes_without);
     case disbelief::below_parts:
       return fmt::format("{} said {:.1f} W, less than the {:.1f} W of the {} that are part of it: {}; {}",
                          way, check.watts(), check.parts_watts(),
                          witness == "rapl" ? "packages and memory" : "processors", goes_without,
-                         way == "psys" ? "a newer firmware may measure it right"
+                         way == "psys" ? "newer firmware may measure it correctly"
                                        : "a supply may be missing in the sum, or the BMC needs a reset");
     case disbelief::stands_still:
       return fmt::format(
@@ -302,10 +301,10 @@ void host_source::set_zeros_aside(const figure& f, std::vector<contender>& all, 
     all[w].set_aside = true;
     all[w].why = absence::implausible;
     all[w].value.reset();
-    doubt(fmt::format(
-        "{} says 0 W of processors that are on: host_power_watts goes without it; reload its driver, "
-        "or look for newer firmware",
-        ways[w].source));
+    doubt(
+        fmt::format("{} says 0 W although the processors are on: host_power_watts does not use it; reload "
+                    "its driver, or look for newer firmware",
+                    ways[w].source));
   }
 }
 
@@ -357,8 +356,9 @@ void host_source::update(figure& f, instant now, board& out) {
     const auto less = std::ranges::find_if(all, [](const contender& c) { return c.value.has_value(); });
     if (less != all.end())
       doubt(fmt::format(
-          "{} has no value while {}, its best source, has none: {} measures less of the machine, and "
-          "by lowest watts this node would win; mend {}, or start the agent anew to go on with {}",
+          "{} has no value because {}, its best source, has none. {} measures less of the machine, so this "
+          "node would wrongly look like the one with the lowest watts: mend {}, or restart the agent to use "
+          "{}",
           what.family, what.ways[last].source, what.ways[static_cast<std::size_t>(less - all.begin())].source,
           what.ways[last].source, what.ways[static_cast<std::size_t>(less - all.begin())].source));
   } else if (!best && f.announced) {

@@ -71,11 +71,10 @@ std::vector<finding> os_source::probe() {
   }
   if (auto none = without_value(scratch)) found.push_back(*std::move(none));
   if (!answered) {
-    found.push_back(
-        {finding::grade::limited, "sensors behind a bus or firmware",
-         fmt::format("not all answered within {}", human(probe_patience)),
-         "they are read beside everything else, so nothing waits for them; the parts above without a "
-         "time are the ones"});
+    found.push_back({finding::grade::limited, "sensors behind a bus or firmware",
+                     fmt::format("not all answered within {}", human(probe_patience)),
+                     "they are read in the background, so that no other read waits for them: the parts above "
+                     "that show no time"});
   }
   return found;
 }

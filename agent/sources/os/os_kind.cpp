@@ -8,15 +8,15 @@ void os_kind::bind(config_spec& spec) {
   using std::chrono::hours;
   spec.group("os: what the kernel says of the machine");
   add_period(spec, name(), chosen_.period);
-  spec.add(
-      "os-sensor-period", chosen_.sensor_period, std::chrono::milliseconds(100), hours(1),
-      "time between two reads of what hardware may keep waiting: sensor chips, thermal zones, CPU frequency");
+  spec.add("os-sensor-period", chosen_.sensor_period, std::chrono::milliseconds(100), hours(1),
+           "time between two reads of sensors that hardware may delay: sensor chips, thermal zones, CPU "
+           "frequency");
   spec.add("os-drive-period", chosen_.drive_period, std::chrono::seconds(1), hours(24),
            "time between two reads of drives' temperatures, each of which is a command to the drive");
   spec.add("os-per-cpu", chosen_.per_cpu,
-           "also a series for each CPU and core (time, frequency, temperature)");
+           "also give a series for each CPU and core (time, frequency, temperature)");
   spec.add("virtual-interfaces", chosen_.virtual_interfaces,
-           "announce virtual network interfaces (bridges, pods' ends) too");
+           "also read virtual network interfaces (bridges, pods' ends)");
 }
 
 os_options os_kind::options(const settings& s) const {

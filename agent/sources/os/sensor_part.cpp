@@ -86,8 +86,9 @@ class sensor_part final : public os_part {
 
   std::string limitation() const override {
     if (left_out_ == 0) return {};
-    return fmt::format("{}: {} chips or sensors are left out: {} chips are read, and as many sensors of one",
-                       folder_, left_out_, sensor_chips::most);
+    return fmt::format(
+        "{}: {} chips or sensors are left out: at most {} chips are read, and as many sensors of each chip",
+        folder_, left_out_, sensor_chips::most);
   }
 
  private:

@@ -14,11 +14,11 @@ void path_kind::bind(config_spec& spec) {
   spec.group("path: round trip and loss to other machines");
   spec.add_or_zero("path-period", chosen_.period, milliseconds(20), std::chrono::hours(1),
                    "time between two probes of one peer, at least 100ms; 0s: period");
-  spec.add(
-      "path", named_,
-      "peers to measure round trip and loss to: HOST:PORT (a TCP connection), icmp:HOST, or NAME=either");
+  spec.add("path", named_,
+           "peers to measure round trip and loss to: HOST:PORT (a TCP connection), icmp:HOST, or NAME= in "
+           "front of either");
   spec.add("path-timeout", chosen_.timeout, milliseconds(10), std::chrono::minutes(1),
-           "a probe without an answer in this time is lost; at most path-period");
+           "a probe that has no answer after this time counts as lost; at most path-period");
 }
 
 result<void> path_kind::complete(const settings& /*s*/) {

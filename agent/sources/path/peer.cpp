@@ -13,9 +13,9 @@ constexpr std::size_t longest = 253;  // a DNS name; RFC 1035
 }  // namespace
 
 result<path_peer> parse_peer(std::string_view text) {
-  const auto wrong = error{
-      errc::invalid_input,
-      fmt::format("\"{}\" is no peer: use HOST:PORT, icmp:HOST, or NAME=HOST:PORT", text.substr(0, longest))};
+  const auto wrong = error{errc::invalid_input,
+                           fmt::format("\"{}\" is not a peer: use HOST:PORT, icmp:HOST, or NAME=HOST:PORT",
+                                       text.substr(0, longest))};
   path_peer out;
   auto rest = text;
   if (const auto equals = rest.find('='); equals != rest.npos) {

@@ -135,7 +135,7 @@ result<event_places> event_finder::by_library(const std::string& name) const {
   }
   return error{
       errc::unsupported,
-      fmt::format("the PMU of \"{}\" is not below sys-root, so nobody knows its CPUs: check sys-root", name)};
+      fmt::format("the PMU of \"{}\" is not below sys-root, so its CPUs are unknown: check sys-root", name)};
 }
 
 result<event_places> event_finder::find(std::string_view name) const {
@@ -148,8 +148,9 @@ result<event_places> event_finder::find(std::string_view name) const {
   if (const auto slash = name.find('/'); slash != name.npos) {
     if (slash == 0 || !name.ends_with('/') || slash + 1 == name.size() ||
         name.find('/', slash + 1) != name.size() - 1) {
-      return error{errc::invalid_input,
-                   fmt::format("\"{}\" is no event: write pmu/terms/, as cpu/event=0xc2,umask=0x01/", name)};
+      return error{
+          errc::invalid_input,
+          fmt::format("\"{}\" is not an event: write pmu/terms/, as cpu/event=0xc2,umask=0x01/", name)};
     }
     return in_terms(name.substr(0, slash), name.substr(slash + 1, name.size() - slash - 2));
   }

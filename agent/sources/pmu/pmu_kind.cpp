@@ -8,12 +8,13 @@ namespace binnacle::agent {
 void pmu_kind::bind(config_spec& spec) {
   spec.group("pmu: what CPUs and memory controllers count");
   add_period(spec, name(), period_);
-  spec.add_choice("pmu-preset", wishes_.preset, {"default", "collectd", "none"},
-                  "events that are counted: a lean set, the 42 of collectd's intel_pmu, or only pmu-events");
+  spec.add_choice(
+      "pmu-preset", wishes_.preset, {"default", "collectd", "none"},
+      "which events are counted: a small set, the 42 of collectd's intel_pmu, or only pmu-events");
   spec.add("pmu-events", wishes_.events,
            "more events: instructions, r01c2, cpu/event=0xc2,umask=0x01/, uncore_imc/cas_count_read/ or "
            "libpfm4's INST_RETIRED:ANY_P");
-  spec.add("pmu-per-cpu", per_cpu_, "a series for each CPU instead of the machine's sum");
+  spec.add("pmu-per-cpu", per_cpu_, "give a series for each CPU instead of the machine's sum");
 }
 
 void pmu_kind::add_needs(const settings& /*s*/, source_needs& needs) const {
@@ -35,10 +36,10 @@ std::unique_ptr<source> pmu_kind::make(const settings& s, const source_parts& /*
 }
 
 void pod_kind::bind(config_spec& spec) {
-  spec.add("pmu-pods", on_, "count for each pod, too, by its cgroup");
+  spec.add("pmu-pods", on_, "also count for each pod, by its cgroup");
   spec.add("pmu-pods-period", period_, std::chrono::seconds(1), std::chrono::hours(1),
-           "time between two reads of that");
-  spec.add("pmu-most-pods", most_pods_, 1, 1000, "pods that are counted at most");
+           "time between two reads of the pods' counters");
+  spec.add("pmu-most-pods", most_pods_, 1, 1000, "number of pods that are counted, at most");
 }
 
 void pod_kind::add_needs(const settings& s, source_needs& needs) const {

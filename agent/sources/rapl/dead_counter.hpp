@@ -15,11 +15,10 @@ inline std::string full_name(const rapl_zone& z) {
 }
 
 inline constexpr const char* why_counters_are_dead =
-    "nothing fills this counter (a virtual machine's, or firmware that does not measure it)";
+    "this counter never counts (in a virtual machine, or because the firmware does not measure it)";
 inline constexpr const char* dead_counter_remedy =
-    "a newer firmware may fill it, and a virtual machine's is filled on the bare machine alone; the other "
-    "zones "
-    "count without it";
+    "newer firmware may make it count; in a virtual machine it never does, only on the bare machine; the "
+    "other zones count without it";
 inline constexpr const char* reload_remedy = "reload the driver: modprobe -r and modprobe intel_rapl_msr";
 
 }  // namespace binnacle::agent

@@ -242,14 +242,14 @@ std::string rapl_source::why_unbelieved(const metered_zone& z) const {
   const auto what = full_name(z.about) + (z.counter ? ", energy by the perf PMU power," : "");
   switch (why_no_watts(z)) {
     case absence::never_moved:
-      return fmt::format("{} has never moved since it was first seen, so it is no value: {}; {}", what,
+      return fmt::format("{} has never moved since it was first seen, so it is not used: {}; {}", what,
                          why_counters_are_dead, dead_counter_remedy);
     case absence::stands_still:
-      return fmt::format("{} stands still for more than {} s, so it is no value: {}", what,
+      return fmt::format("{} has stood still for more than {} s, so it is not used: {}", what,
                          std::chrono::duration_cast<std::chrono::seconds>(options_.still_after).count(),
                          reload_remedy);
     case absence::implausible:
-      return fmt::format("{} says 0 W of a thing that is on, so it is no value: {}", what, reload_remedy);
+      return fmt::format("{} says 0 W although it is on, so it is not used: {}", what, reload_remedy);
     default: return {};
   }
 }

@@ -19,9 +19,9 @@ void rapl_kind::bind(config_spec& spec) {
            "shortest period an aggregator may ask of rapl");
   spec.add(
       "rapl-still-after", still_after_, std::chrono::seconds(2), std::chrono::hours(1),
-      "time after which an energy counter of a package, of memory or of psys that has not moved is dead");
+      "an energy counter of a package, of memory or of psys that has not moved for this long counts as dead");
   spec.add("rapl-tdp", tdp_watts_, 0, 10'000,
-           "watts of one package's TDP where the kernel does not say; 0: unknown");
+           "TDP of one package in watts, if the kernel does not say it; 0: unknown");
 }
 
 void rapl_kind::add_needs(const settings& s, source_needs& needs) const {

@@ -53,7 +53,7 @@ void look_for_moves(std::vector<looked_at>& counters, const std::function<void(d
 
 finding dead(std::string what) {
   return {finding::grade::broken, std::move(what),
-          fmt::format("its energy has not moved while it was looked at for {} s: {}",
+          fmt::format("its energy did not move within {} s: {}",
                       std::chrono::duration_cast<std::chrono::seconds>(between_looks * most_looks).count(),
                       why_counters_are_dead),
           dead_counter_remedy};
@@ -114,7 +114,7 @@ std::vector<finding> rapl_source::probe() {
       found.push_back(dead(what));
     } else if (z.is_package() && !tdp) {
       found.push_back({finding::grade::limited, what, "the kernel does not say its TDP (usual on AMD)",
-                       "set rapl-tdp to the watts of one package, or do without utilization"});
+                       "set rapl-tdp to the watts of one package; without it there is no utilization"});
     } else {
       found.push_back({finding::grade::works,
                        tdp && z.is_package() ? fmt::format("{}, TDP {:g} W", what, *tdp) : what,

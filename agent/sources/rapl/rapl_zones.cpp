@@ -63,7 +63,7 @@ void collect(const std::string& folder, const std::string& package, unsigned dep
   if (out.zones.size() >= most_zones) return;
   const auto name = read_line(folder + "/name");
   if (!name || name->empty()) {
-    out.problems.push_back(folder + "/name cannot be read, so nobody knows what this zone is");
+    out.problems.push_back(folder + "/name cannot be read, so it is unknown what this zone measures");
     return;
   }
   rapl_zone z;

@@ -5,7 +5,7 @@ namespace binnacle::agent {
 void rdt_kind::bind(config_spec& spec) {
   spec.group("rdt: cache and memory bandwidth of resctrl's groups");
   add_period(spec, name(), period_);
-  spec.add("rdt-groups", most_groups_, 1, 1024, "groups of resctrl that are read at most");
+  spec.add("rdt-groups", most_groups_, 1, 1024, "number of resctrl groups that are read, at most");
 }
 
 rdt_options rdt_kind::options(const settings& s) const {

@@ -23,9 +23,9 @@ void scrape_kind::bind(config_spec& spec) {
   spec.add("scrape", addresses_,
            "addresses of exporters on this node, such as http://127.0.0.1:9400/metrics");
   spec.add("scrape-metrics", metrics_,
-           "names taken from those, * allowed; none: all but histograms' buckets");
+           "names of metrics to take from them, * allowed; none: all but histograms' buckets");
   spec.add("scrape-file", file_,
-           "YAML file of more exporters, each with settings of its own (agent/README.md)");
+           "YAML file with more exporters, each with its own settings (agent/README.md)");
 }
 
 result<void> scrape_kind::complete(const settings& s) {

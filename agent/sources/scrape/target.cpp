@@ -39,7 +39,7 @@ result<scrape_target> parse_target(std::string_view url) {
     rest.remove_prefix(8);
     out.secure = true;
   } else {
-    return wrong("is no address of an exporter");
+    return wrong("is not an address of an exporter");
   }
   if (!printable(rest)) return wrong("has a character that an address cannot have");
   const auto slash = std::min(rest.find_first_of("/?#"), rest.size());

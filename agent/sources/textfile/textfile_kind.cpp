@@ -14,7 +14,7 @@ constexpr std::size_t most_files_tried = 256;
 void textfile_kind::bind(config_spec& spec) {
   spec.group("textfile: users' *.prom files");
   add_period(spec, name(), period_);
-  spec.add("textfile-directory", folder_, "folder of *.prom files; none: no textfile source");
+  spec.add("textfile-directory", folder_, "folder of *.prom files; empty: the source textfile is off");
 }
 
 void textfile_kind::add_needs(const settings& /*s*/, source_needs& needs) const {

@@ -30,12 +30,12 @@ result<access> in_cluster(const environment& variables, const std::string& folde
   if (out.host.empty() || port.empty()) {
     return error{
         errc::not_found,
-        "this is no pod of a cluster (KUBERNETES_SERVICE_HOST is not set): name a kubeconfig file with "
+        "this is not a pod of a cluster (KUBERNETES_SERVICE_HOST is not set): name a kubeconfig file with "
         "--kube-config, or leave it out for the standalone mode"};
   }
   const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), out.port);
   if (failed != std::errc() || end != port.data() + port.size())
-    return error{errc::invalid_input, "KUBERNETES_SERVICE_PORT is no port: " + port};
+    return error{errc::invalid_input, "KUBERNETES_SERVICE_PORT is not a port: " + port};
   out.token_file = folder + "/token";
   out.tls.side = tls::role::client;
   out.tls.alpn = "http/1.1";

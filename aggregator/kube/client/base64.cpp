@@ -26,7 +26,7 @@ result<std::string> from_base64(const std::string& text) {
   if (EVP_DecodeUpdate(context.get(), to, &size, reinterpret_cast<const unsigned char*>(text.data()),
                        static_cast<int>(text.size())) < 0 ||
       EVP_DecodeFinal(context.get(), to + size, &rest) < 0 || size + rest == 0)
-    return error{errc::invalid_input, "is no base64 text"};
+    return error{errc::invalid_input, "is not base64 text"};
   out.resize(static_cast<std::size_t>(size) + static_cast<std::size_t>(rest));
   return out;
 }

@@ -12,8 +12,8 @@ result<exec_credential> parse_exec_credential(std::string_view output, const std
     return error{errc::protocol, std::string("the plug-in's answer ") + what};
   };
   const auto parsed = parse_object(output);
-  if (parsed.has_error()) return wrong("is no JSON object");
-  if (text_in(*parsed, "kind") != "ExecCredential") return wrong("is no ExecCredential");
+  if (parsed.has_error()) return wrong("is not a JSON object");
+  if (text_in(*parsed, "kind") != "ExecCredential") return wrong("is not an ExecCredential");
   if (text_in(*parsed, "apiVersion") != api_version)
     return wrong("has another apiVersion than the kubeconfig names");
   const auto* status = object_in(*parsed, "status");
@@ -27,7 +27,7 @@ result<exec_credential> parse_exec_credential(std::string_view output, const std
   if (out.token.empty() && out.certificate.empty()) return wrong("has neither token nor certificate");
   if (const auto until = text_in(*status, "expirationTimestamp"); !until.empty()) {
     out.expires = parse_rfc3339(until);
-    if (!out.expires) return wrong("has an expirationTimestamp that is no time");
+    if (!out.expires) return wrong("has an expirationTimestamp that is not a time");
   }
   return out;
 }

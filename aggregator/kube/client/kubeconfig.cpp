@@ -71,7 +71,7 @@ result<void> read_cluster(const section& cluster, access& out) {
   const auto url = boost::urls::parse_uri(server);
   if (!url || (url->scheme() != "https" && url->scheme() != "http") || url->host().empty()) {
     return cluster.wrong(errc::invalid_input,
-                         fmt::format("server '{}' is no address: write https://HOST:PORT", server));
+                         fmt::format("server '{}' is not an address: write https://HOST:PORT", server));
   }
   out.secure = url->scheme() == "https";
   out.host =
@@ -183,7 +183,7 @@ result<access> parse_kubeconfig(const std::vector<kubeconfig_file>& files, const
     }
     return find_access(parsed, context);
   } catch (const YAML::Exception& e) {
-    return error{errc::invalid_input, fmt::format("{}:{}: this is no kubeconfig: {}",
+    return error{errc::invalid_input, fmt::format("{}:{}: this is not a kubeconfig: {}",
                                                   at == nullptr ? "" : at->path, e.mark.line + 1, e.msg)};
   }
 }

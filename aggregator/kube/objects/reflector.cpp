@@ -88,7 +88,7 @@ void reflector::listed(const http::answer& a, instant now) {
   const json::value* items = list->if_contains("items");
   if (meta == nullptr || text_in(*meta, "resourceVersion").empty() || items == nullptr ||
       !(items->is_array() || items->is_null()))
-    return fail({errc::protocol, "what the API server answered is no list"}, std::nullopt, now);
+    return fail({errc::protocol, "what the API server answered is not a list"}, std::nullopt, now);
   unknown_since_.reset();
   absent_ = false;
   take_items(*list);

@@ -35,7 +35,7 @@ std::string remedy_for_unmeasured(const std::vector<std::string>& missing, const
         "with a digit",
         *odd);
   if (!foreign) return "`binnacle-agent --probe` on a node says what it cannot read, and why";
-  return "/apis/custom.metrics.k8s.io/v1beta2 lists the names that there are";
+  return "/apis/custom.metrics.k8s.io/v1beta2 lists all names";
 }
 
 }  // namespace binnacle::policy

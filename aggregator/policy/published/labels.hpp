@@ -37,7 +37,7 @@ struct label_claims {
   std::set<std::string, std::less<>> unread;  ///< names of policies that are wrong in part: all their labels
   bool no_policies = false;                   ///< there is no policy at all, so no pod is woken any more
 
-  bool hold(std::string_view label_key) const {
+  bool covers(std::string_view label_key) const {
     return keys.contains(label_key) || unread.contains(policy_of(label_key));
   }
   friend bool operator==(const label_claims&, const label_claims&) = default;

@@ -21,7 +21,7 @@ bool alias_file::refresh() {
     return true;
   }
   if (documents_in(text).empty() && table_->own() > 0) {
-    problems_.push_back({path_, 0, {}, "the file holds nothing now: write [] if its aliases are to go"});
+    problems_.push_back({path_, 0, {}, "the file is empty now: write [] to remove its aliases"});
     return true;
   }
   auto fresh = std::make_shared<metrics::alias_table>();

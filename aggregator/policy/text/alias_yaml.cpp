@@ -105,13 +105,13 @@ class alias_reader {
     r.name = given->text("a metric's name").value_or("");
     if (r.name.empty()) return;
     if (!is_name(without_places(r.name), ":-.")) {
-      given->refuse(fmt::format("{} is no metric name: 1 to 253 letters, digits, '_', '-', ':', '.'",
+      given->refuse(fmt::format("{} is not a metric name: 1 to 253 letters, digits, '_', '-', ':', '.'",
                                 in_quotes(r.name)));
     } else if (metrics::find(r.name) != nullptr) {
       given->refuse(
           fmt::format("{} is a metric of Binnacle's own and keeps its meaning: choose another name", r.name));
     } else if (!names_.insert(r.name).second) {
-      given->refuse(fmt::format("{} is there twice: leave one", in_quotes(r.name)));
+      given->refuse(fmt::format("{} appears twice: remove one", in_quotes(r.name)));
     }
   }
 
@@ -121,7 +121,8 @@ class alias_reader {
       return fields.self().refuse("family is missing: the metric that the name stands for (METRICS.md)");
     r.family = given->text("a metric's name").value_or("");
     if (!r.family.empty() && !is_name(r.family, ":"))
-      given->refuse(fmt::format("{} is no metric name: letters, digits, '_' and ':'", in_quotes(r.family)));
+      given->refuse(
+          fmt::format("{} is not a metric name: letters, digits, '_' and ':'", in_quotes(r.family)));
   }
 
   void selector(yaml_map& fields, row& r) {
@@ -150,7 +151,7 @@ class alias_reader {
     if (bad != std::errc{} || end != word->data() + word->size() || !std::isfinite(value) ||
         std::abs(value) > 1e9 || (value != 0 && std::abs(value) < 1e-9)) {
       v.refuse(
-          fmt::format("{} is no number between 1e-9 and 1e9: write one such as 0.001", in_quotes(*word)));
+          fmt::format("{} is not a number between 1e-9 and 1e9: write one such as 0.001", in_quotes(*word)));
       return 1;
     }
     return value;
@@ -176,7 +177,7 @@ std::vector<problem> parse_aliases(const std::string& file, std::string_view tex
     alias_reader(out, found, file).read(yaml_value(load_yaml(std::string(text)), {}, 0, found));
   } catch (const YAML::Exception& e) {
     found.add(severity::error, e.mark.is_null() ? 0 : e.mark.line + 1, {},
-              fmt::format("this is no YAML: {}; mend the file", e.msg));
+              fmt::format("this is not YAML: {}; mend the file", e.msg));
   }
   return found.take();
 }

@@ -33,7 +33,7 @@ followed_file::news followed_file::look(const std::string& path, std::string& te
   if (stat(path.c_str(), &st) != 0) return fail(unreadable(describe(errno)));
   // A pipe or device would block the reader or never end.
   if (!S_ISREG(st.st_mode))
-    return fail("this is no regular file: put a YAML file here or give it another name");
+    return fail("this is not a regular file: put a YAML file here or give it another name");
   if (st.st_size > std::int64_t{most_text_bytes}) {
     return fail(fmt::format("the file has {} bytes, at most {} are read: make it smaller", st.st_size,
                             most_text_bytes));

@@ -22,7 +22,7 @@ void policy_set::put(const std::string& file, std::string_view text) {
   source& s = files_[file];
   // An editor empties a file before it writes it, or writes a comment or "---" first.
   if (fresh.policies.empty() && fresh.problems.empty() && !s.policies.empty())
-    return unreadable(file, "the file holds no policy now: remove it if its policies are to go");
+    return unreadable(file, "the file holds no policy now: delete the file to remove its policies");
   if (fresh.policies.empty() && fresh.problems.empty())
     fresh.problems.push_back(
         {file, 0, {}, "the file holds no policy: write one into it or remove it", severity::warning});

@@ -28,7 +28,7 @@ class manifest_reader {
       object(yaml_value(root, {}, d.first_line, found_), true);
     } catch (const YAML::Exception& e) {
       const int line = e.mark.is_null() ? 0 : d.first_line + e.mark.line + 1;
-      found_.add(severity::error, line, {}, fmt::format("this is no YAML: {}; mend the document", e.msg));
+      found_.add(severity::error, line, {}, fmt::format("this is not YAML: {}; mend the document", e.msg));
       out_.unattributed = true;
     }
   }
@@ -112,10 +112,10 @@ class manifest_reader {
     const auto text = name->text("the policy's name");
     if (!text) return std::nullopt;
     if (!is_dns_subdomain(*text)) {
-      name->refuse(
-          fmt::format("{} is no object name: lower-case letters, digits, '-' and '.', alphanumeric at both "
-                      "ends, at most 253",
-                      in_quotes(*text)));
+      name->refuse(fmt::format(
+          "{} is not an object name: lower-case letters, digits, '-' and '.', alphanumeric at both "
+          "ends, at most 253",
+          in_quotes(*text)));
       return std::nullopt;
     }
     key.name = *text;
@@ -123,7 +123,7 @@ class manifest_reader {
       const auto given = space->text("a namespace");
       if (!given) return std::nullopt;
       if (!is_dns_subdomain(*given) || given->size() > 63 || given->find('.') != std::string::npos) {
-        space->refuse(fmt::format("{} is no namespace: lower-case letters, digits and '-', at most 63",
+        space->refuse(fmt::format("{} is not a namespace: lower-case letters, digits and '-', at most 63",
                                   in_quotes(*given)));
         return std::nullopt;
       }
@@ -169,7 +169,7 @@ class manifest_reader {
       const auto place = fields.get("apiVersion");
       (place ? *place : v)
           .refuse(fmt::format("{}: write apiVersion: {}",
-                              version ? in_quotes(*version) + " is no version of TASPolicy known here"
+                              version ? in_quotes(*version) + " is not a version of TASPolicy known here"
                                       : "apiVersion is missing",
                               our_group));
     }

@@ -65,13 +65,13 @@ std::optional<std::int64_t> yaml_value::integer() const {
       std::string_view(*word).substr(word->starts_with('-') || word->starts_with('+') ? 1 : 0);
   // YAML 1.1, which Kubernetes reads, takes 030 for octal and 0x1e for hexadecimal: surely not meant.
   if (unsigned_part.size() > 1 && unsigned_part[0] == '0' && unsigned_part.find_first_of(".eE") != 1) {
-    refuse(
-        fmt::format("{} is no plain integer: write it in decimal, without leading zeros", in_quotes(*word)));
+    refuse(fmt::format("{} is not a plain integer: write it in decimal, without leading zeros",
+                       in_quotes(*word)));
     return std::nullopt;
   }
   const auto exact = parse_quantity(*word);
   if (!exact.has_value()) {
-    refuse(fmt::format("{} is no integer: write a whole number such as 60", in_quotes(*word)));
+    refuse(fmt::format("{} is not an integer: write a whole number such as 60", in_quotes(*word)));
     return std::nullopt;
   }
   // 30.0 and 3e1 are whole numbers too, to YAML as to Kubernetes; 1k is a text.
@@ -96,7 +96,7 @@ std::optional<quantity> yaml_value::number() const {
   auto value = parse_quantity(*word);
   if (value.has_value()) return *value;
   refuse(value.error().message.size() < 300 ? value.error().message
-                                            : fmt::format("{} is no quantity", in_quotes(*word)));
+                                            : fmt::format("{} is not a quantity", in_quotes(*word)));
   return std::nullopt;
 }
 
@@ -110,7 +110,7 @@ std::optional<duration> yaml_value::span(duration least) const {
     const bool bare = !word->empty() && word->find_first_not_of("0123456789.") == std::string::npos;
     refuse(bare ? fmt::format("{} has no unit: write {}s if seconds are meant", in_quotes(*word),
                               word->substr(0, 60))
-                : fmt::format("{} is no duration: write one such as 500ms, 30s, 10m or 1h30m",
+                : fmt::format("{} is not a duration: write one such as 500ms, 30s, 10m or 1h30m",
                               in_quotes(*word)));
   } else if (value < least) {
     refuse(fmt::format("{} is too short: leave the field out or write a duration such as 30s",
@@ -138,7 +138,7 @@ yaml_map::yaml_map(const yaml_value& v) : self_(v) {
     }
     const std::string& name = pair.first.Scalar();
     if (!seen.insert(name).second) {
-      key.refuse(fmt::format("{} is given twice: leave one", in_quotes(name)));
+      key.refuse(fmt::format("{} is given twice: remove one", in_quotes(name)));
       continue;
     }
     std::string field = v.field_.empty() ? name : v.field_ + "." + name;

@@ -27,11 +27,11 @@ void metric(yaml_map& fields, rule& r) {
   }
   r.metric = name->text("the name of a metric").value_or("");
   if (name->is_scalar() && !is_metric_name(r.metric)) {
-    name->refuse(
-        fmt::format("{} is no metric name: 1 to 253 letters, digits, '_', '-', ':', '.'; a series of several "
-                    "is reached by its flat "
-                    "name (rapl_power_watts_0), not by a selector",
-                    in_quotes(r.metric)));
+    name->refuse(fmt::format(
+        "{} is not a metric name: 1 to 253 letters, digits, '_', '-', ':', '.'; a series of several "
+        "is reached by its flat "
+        "name (rapl_power_watts_0), not by a selector",
+        in_quotes(r.metric)));
   }
 }
 
@@ -55,7 +55,7 @@ bool target(const strategy_description& of, yaml_map& fields, rule& r) {
   const auto whole = fields.get("target");
   const auto exact = fields.get("targetQuantity");
   if (whole && exact) {
-    exact->refuse("target and targetQuantity are both given: leave one");
+    exact->refuse("target and targetQuantity are both given: remove one");
     return false;
   }
   if (whole) {
@@ -124,17 +124,17 @@ void label(const yaml_value& v, const policy_key& key, rule& r) {
   const std::string text = v.text("a label").value_or("");
   const auto at = text.find('=');
   if (at == std::string::npos || text.find('=', at + 1) != std::string::npos) {
-    v.refuse(fmt::format("{} is no label: write \"key=value\" with one '='", in_quotes(text)));
+    v.refuse(fmt::format("{} is not a label: write \"key=value\" with one '='", in_quotes(text)));
     return;
   }
   const std::string name = text.substr(0, at);
   const std::string value = text.substr(at + 1);
   if (!is_label_name(name)) {
-    v.refuse(
-        fmt::format("{} is no name for a label: at most 63 letters, digits, '-', '_', '.', alphanumeric at "
-                    "both ends; it comes after "
-                    "telemetry.aware.scheduling.{}/",
-                    in_quotes(name), key.name));
+    v.refuse(fmt::format(
+        "{} is not a name for a label: at most 63 letters, digits, '-', '_', '.', alphanumeric at "
+        "both ends; it comes after "
+        "telemetry.aware.scheduling.{}/",
+        in_quotes(name), key.name));
   }
   if (const std::string flaw = label_value_flaw(value); !flaw.empty()) {
     v.refuse(value.size() > 200
@@ -142,7 +142,7 @@ void label(const yaml_value& v, const policy_key& key, rule& r) {
                  : flaw);
   }
   if (std::ranges::any_of(r.labels, [&](const auto& l) { return l.first == name; })) {
-    v.refuse(fmt::format("the rule gives the label {} twice: leave one", in_quotes(name)));
+    v.refuse(fmt::format("the rule gives the label {} twice: remove one", in_quotes(name)));
   }
   r.labels.emplace_back(name, value);
 }

@@ -62,7 +62,7 @@ void parse_rules(strategy& s, const policy_key& key, yaml_map& fields, findings&
   if (description_of(s.kind).first_rule_only && rules->size() > 1) {
     (*rules)[1].say(
         severity::warning,
-        fmt::format("{} goes by its first rule only, as in TAS: remove the others", to_string(s.kind)));
+        fmt::format("{} uses only its first rule, as in TAS: remove the others", to_string(s.kind)));
   }
 }
 

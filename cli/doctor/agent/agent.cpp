@@ -72,7 +72,7 @@ findings check_agent(const place& p) {
                     ? ok(fmt::format("binnacle-agent runs (pid {}) and is ready", p.agent->pid))
                     : warning(fmt::format("binnacle-agent runs (pid {}), but has not read every source once",
                                           p.agent->pid),
-                              "wait a period; if it stays so, see its log"));
+                              "wait a period; if that does not help, see its log"));
   if (const auto metrics = get(*at, security, "/metrics", p); metrics.has_value() && metrics->status == 200) {
     const auto more = judge_agent_metrics(metrics->body);
     out.insert(out.end(), more.begin(), more.end());

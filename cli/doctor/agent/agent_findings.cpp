@@ -63,7 +63,7 @@ findings judge_agent_metrics(std::string_view exposition_text) {
         "binnacle-agent --probe names the counters; agent/README.md has the rules and what mends them"));
   if (!set_aside.empty())
     out.push_back(
-        warning(fmt::format("host_power_watts goes without {}, which contradicts the rest",
+        warning(fmt::format("host_power_watts does not use {}, which contradicts other sensors",
                             fmt::join(set_aside, ", ")),
                 "the status of the source host says the numbers (binnacle status); reset the BMC, or "
                 "update the firmware"));

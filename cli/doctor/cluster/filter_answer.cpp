@@ -50,7 +50,7 @@ finding judge_filter_answer(const std::string& url, const http::answer& got, std
   boost::system::error_code ec;
   const json::value said = json::parse(got.body, ec);
   if (ec || !said.is_object())
-    return failure(fmt::format("{} answers something that is no JSON object", url),
+    return failure(fmt::format("{} answers something that is not a JSON object", url),
                    "is that Binnacle's extender?");
   if (const auto error = text(said, "Error"); !error.empty())
     return failure(fmt::format("{} answers an error: {}", url, error), "see the aggregator's log");

@@ -76,7 +76,7 @@ result<scheduler_view> view_of(const YAML::Node& extender, const std::string& na
   if (verb.empty()) return wrong("the extender has no filterVerb: write scheduler/filter");
   out.path += '/' + verb;
   if (const auto t = scalar(extender, "httpTimeout"); !t.empty() && !parse_duration(t, out.timeout))
-    return wrong(fmt::format("httpTimeout {} is no duration such as 500ms", t));
+    return wrong(fmt::format("httpTimeout {} is not a duration such as 500ms", t));
   out.by_names = yes(extender, "nodeCacheCapable");
   if (const YAML::Node tls = extender["tlsConfig"]; tls && tls.IsMap()) {
     out.pem = {scalar(tls, "certFile"), scalar(tls, "keyFile"), scalar(tls, "caFile")};

@@ -18,7 +18,7 @@ outcome<void> check(const group_info& g) {
 
 outcome<void> check(const series_info& s) {
   if (!valid_metric_name(s.family))
-    return bad_catalogue("a family name that is no metric name (letters, digits, _ and :, at most 255)");
+    return bad_catalogue("a family name that is not a metric name (letters, digits, _ and :, at most 255)");
   if (s.labels.size() > max_labels)
     return fault{reason::catalogue_too_large, std::to_string(s.labels.size()) + " labels at one series of " +
                                                   s.family + "; at most " + std::to_string(max_labels) +

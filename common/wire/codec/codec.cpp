@@ -30,7 +30,7 @@ bool short_and_clean(std::string_view s, std::size_t limit) { return s.size() <=
 outcome<void> check(const hello& m) {
   if (!valid_node_name(m.node))
     return fault{reason::bad_hello,
-                 "a hello whose node is no node name (letters, digits, '-', '.', '_', at most 253)"};
+                 "a hello whose node is not a node name (letters, digits, '-', '.', '_', at most 253)"};
   if (m.boot_id.empty() || !short_and_clean(m.boot_id, max_name))
     return fault{reason::bad_hello, "a hello without a usable boot id"};
   if (!short_and_clean(m.cluster, max_name))
@@ -105,7 +105,7 @@ outcome<message> read(schema::Interest::Reader in, omissions& left_out) {
     if (valid_metric_name(family)) {
       m.wishes.push_back({std::string(family), std::max<std::uint32_t>(wishes[i].getPeriodMs(), 1)});
     } else {
-      left_out.add({reason::bad_message, "a wish for " + in_quotes(family) + ", which is no metric name"});
+      left_out.add({reason::bad_message, "a wish for " + in_quotes(family) + ", which is not a metric name"});
     }
   }
   if (wishes.size() > looked_at)

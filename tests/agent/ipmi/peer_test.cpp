@@ -129,7 +129,7 @@ TEST_CASE("at a socket: one agent at a time, one after the other, closed to othe
     CHECK(p->connected());
     agent_end second(path);
     p->wait(soon());
-    CHECK(second.hear().find("one at a time") != std::string::npos);
+    CHECK(second.hear().find("serves one at a time") != std::string::npos);
     CHECK(second.hear().empty());
     first.say("{\"type\":\"pi");
     p->wait(soon());
@@ -172,7 +172,7 @@ TEST_CASE("a socket that a dead helper left is replaced, anything else is not") 
     CHECK(agent_end(path).connected);
   }
   folder.write("ipmi.sock", "text");
-  CHECK(peer::listen(path, 0600).error().message.find("is no socket") != std::string::npos);
+  CHECK(peer::listen(path, 0600).error().message.find("is not a socket") != std::string::npos);
   CHECK(peer::listen(folder / "none/x.sock", 0600).error().message.find("its folder must be there") !=
         std::string::npos);
 }

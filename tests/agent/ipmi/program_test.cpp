@@ -126,7 +126,7 @@ TEST_CASE("as a sidecar it serves one agent after the other, with everything tol
     CHECK((about.st_mode & 0777u) == 0660);
     socket_agent second(path);
     REQUIRE(second.until([](const auto& m) { return std::holds_alternative<status>(m); }));
-    CHECK(second.last<status>()->message.find("one at a time") != std::string::npos);
+    CHECK(second.last<status>()->message.find("serves one at a time") != std::string::npos);
     second.listen(patience);  // to its end
     CHECK(second.ended);
     CHECK(first.next_reading("20.0.01"));
@@ -200,7 +200,7 @@ TEST_CASE("nonsense from the agent ends a child") {
   REQUIRE(helper.until([](const auto& m) { return std::holds_alternative<pong>(m); }));
   helper.say(interest{{{"No Key", 1}}});
   CHECK(helper.status() == 0);
-  CHECK(helper.log().find("names something that is no key") != std::string::npos);
+  CHECK(helper.log().find("names something that is not a key") != std::string::npos);
 }
 
 TEST_SUITE_END();

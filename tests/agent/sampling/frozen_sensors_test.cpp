@@ -50,10 +50,11 @@ TEST_CASE("a sensor that hangs is counted and named, and keeps its value") {
   CHECK(b.frozen.sentence("rapl", b.out).empty());
   b.pass(2min);
   CHECK(b.frozen.count("rapl") == 1);  // and not the TDP, which is a setting
-  CHECK(b.frozen.sentence("rapl", b.out) ==
-        "rapl_power_watts{package=\"0\"} has read exactly 80.5 for more than 10 minutes while those like it "
-        "moved: the "
-        "sensor hangs");
+  CHECK(
+      b.frozen.sentence("rapl", b.out) ==
+      "rapl_power_watts{package=\"0\"} has read exactly 80.5 for more than 10 minutes while similar sensors "
+      "moved: the "
+      "sensor hangs");
   CHECK(b.watts() == "80.5");
   b.pass(10s, 81.0);
   CHECK(b.frozen.count("rapl") == 0);

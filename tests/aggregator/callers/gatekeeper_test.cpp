@@ -146,7 +146,7 @@ TEST_SUITE("aggregator/callers/gatekeeper") {
     const auto other = get("stranger", power);
     CHECK(other.status == 503);
     CHECK(other.headers.at("retry-after") == "1");
-    CHECK(other.body.find("could not be found out") != std::string::npos);
+    CHECK(other.body.find("could not be asked") != std::string::npos);
     CHECK(counted().unavailable == 1);
   }
 

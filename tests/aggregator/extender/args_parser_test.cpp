@@ -154,17 +154,18 @@ TEST_SUITE("aggregator/extender/args_parser") {
     CHECK_FALSE(r.parser.pod().has_policy);
   }
 
-  TEST_CASE("a namespace or policy label that is no text is refused, as another policy or none would judge") {
+  TEST_CASE(
+      "a namespace or policy label that is not text is refused, as another policy or none would judge") {
     for (const char* wrong : {"7", "true", "{}", "[\"a\"]"}) {
       CAPTURE(wrong);
       reading labelled(std::string(R"({"Pod":{"metadata":{"labels":{"a":1,"telemetry-policy":)") + wrong +
                        R"(}}},"NodeNames":[]})");
       REQUIRE(labelled.whole.has_error());
-      CHECK(labelled.whole.error().message == "the metadata.labels.telemetry-policy of Pod is no string");
+      CHECK(labelled.whole.error().message == "the metadata.labels.telemetry-policy of Pod is not a string");
       reading r(std::string(R"({"Pod":{"metadata":{"name":"p","namespace":)") + wrong +
                 R"(}},"NodeNames":[]})");
       REQUIRE(r.whole.has_error());
-      CHECK(r.whole.error().message == "the metadata.namespace of Pod is no string");
+      CHECK(r.whole.error().message == "the metadata.namespace of Pod is not a string");
     }
   }
 

@@ -75,7 +75,7 @@ TEST_SUITE("aggregator/extender/prioritize") {
     CHECK(r->candidates[30].beyond);
     CHECK_FALSE(r->candidates[0].beyond);
     CHECK(r->candidates[0].score >= r->candidates[29].score + 3);
-    CHECK(decision::sentence(*r, 30, "liar").find("far out of the other nodes' range") != std::string::npos);
+    CHECK(decision::sentence(*r, 30, "liar").find("far outside the other nodes' range") != std::string::npos);
     CHECK(f.face().stats().beyond == 1);
     CHECK(f.face().stats().last_beyond.node == "liar");
   }

@@ -96,7 +96,7 @@ TEST_SUITE("cli/doctor/certificate_files") {
     const auto found = look(f);
     REQUIRE(found.size() == 2);
     CHECK(found[1].how == grade::failure);
-    CHECK(found[1].sentence.find("is no authority") != std::string::npos);
+    CHECK(found[1].sentence.find("is not an authority") != std::string::npos);
   }
 
   TEST_CASE_FIXTURE(files_fixture, "a chain out of order is told") {

@@ -104,7 +104,7 @@ TEST_SUITE("cli/doctor/findings") {
               .how == grade::ok);
     CHECK(says(judged(200, R"({"NodeNames":[]})"), "refuses a node"));
     CHECK(says(judged(200, R"({"Error":"no room"})"), "no room"));
-    CHECK(says(judged(200, "<html>"), "no JSON"));
+    CHECK(says(judged(200, "<html>"), "not a JSON object"));
     CHECK(says(judged(401, "{}"), "refuses the caller with your certificate"));
     CHECK(judged(404, "{}").remedy.find("scheduler/filter") != std::string::npos);
   }
@@ -211,7 +211,7 @@ TEST_SUITE("cli/doctor/findings") {
         "host_power_set_aside{source=\"dcmi\",reason=\"stands_still\"} 0\n");
     REQUIRE(lies.size() == 2);
     CHECK(any_says(lies, grade::warning, "count as absent: 2 series of rapl (never moved)"));
-    CHECK(any_says(lies, grade::warning, "goes without psys (below parts), which contradicts"));
+    CHECK(any_says(lies, grade::warning, "does not use psys (below parts), which contradicts"));
     CHECK(any_says(judge_agent_metrics("binnacle_agent_connected{aggregator=\"agg-1\"} 0\n"), grade::failure,
                    "no link to agg-1"));
     CHECK(any_says(judge_agent_metrics("{"), grade::warning, "cannot be read"));

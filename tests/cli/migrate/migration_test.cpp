@@ -236,7 +236,7 @@ metadata: {name: backup}
     CHECK(as_json(m).find(R"("fate":"carried")") != std::string::npos);
   }
 
-  TEST_CASE("a text that is no YAML, or holds nothing, is said with its place") {
+  TEST_CASE("a text that is not YAML, or holds nothing, is said with its place") {
     const auto bad = read_manifests("old.yaml", "kind: Deployment\nmetadata: [\n");
     REQUIRE(bad.has_error());
     CHECK(bad.error().message.starts_with("old.yaml:"));

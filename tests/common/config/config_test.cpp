@@ -292,7 +292,7 @@ TEST_SUITE("common/config/file") {
         {"address: {a: b}\n", " line 1: \"address\" has keys below it: give a text"},
         {"unsafe: yes\n", " line 1: \"unsafe\" is \"yes\": give true or false"},
         {"sources: {a: b}\n", " line 1: \"sources\" has keys below it: give a list of texts"},
-        {"sources:\n- a\n- [b]\n", " line 3: an element of \"sources\" is no text"},
+        {"sources:\n- a\n- [b]\n", " line 3: an element of \"sources\" is not text"},
         {"share: 1\nshare: 0\n", " line 2: \"share\" is given a second time, first in line 1: remove one"},
         {"- a\n", " line 1: write one \"key: value\" on each line"},
         {"just text\n", " line 1: write one \"key: value\" on each line"},
@@ -311,7 +311,7 @@ TEST_SUITE("common/config/file") {
     }
   }
 
-  TEST_CASE("what is no YAML is refused with its line") {
+  TEST_CASE("what is not YAML is refused with its line") {
     for (std::string text :
          {"address: x\n  bad: [\n", "a: \"x\n", "address: x\n\tb: c\n", "a: *b\n", "{{{{{{"}) {
       CAPTURE(text);

@@ -105,7 +105,7 @@ TEST_SUITE("common/http/router") {
     REQUIRE(unknown.has_value());
     CHECK(unknown->status == 404);
     CHECK(unknown->body.front() ==
-          "{\"error\":\"there is nothing at this path; known are GET /metrics, POST /scheduler/filter, "
+          "{\"error\":\"there is nothing at this path; there are GET /metrics, POST /scheduler/filter, "
           "/apis/...\"}\n");
   }
 

@@ -22,7 +22,8 @@ bool is_remark(const std::string& name) { return name == "as" || name == "left-o
 // Reports come from strangers: none writes outside its folder.
 fs::path below(const fs::path& folder, const std::string& name) {
   const fs::path relative(name);
-  if (name.empty() || relative.is_absolute()) throw std::runtime_error("\"" + name + "\" is no file's name");
+  if (name.empty() || relative.is_absolute())
+    throw std::runtime_error("\"" + name + "\" is not a file's name");
   for (const auto& part : relative) {
     if (part == "..") throw std::runtime_error("\"" + name + "\" leads out of its folder");
   }

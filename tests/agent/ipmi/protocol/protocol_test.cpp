@@ -191,7 +191,7 @@ TEST_CASE("what a later version says is no error") {
             .reason == absence::other);
 }
 
-TEST_CASE("text of a BMC that is no UTF-8 or far too long arrives clean") {
+TEST_CASE("text of a BMC that is not UTF-8 or far too long arrives clean") {
   sensor s = a_sensor();
   s.name = "Fan\xff\n1";
   CHECK(std::get<sensor>(decode_from_helper(without_feed(encode(from_helper(s)))).value()).name ==
@@ -226,15 +226,15 @@ TEST_CASE("a pattern fits a sensor's name or its key, without regard to case") {
 }
 
 TEST_CASE("a wrong line is refused in one sentence that names message and field") {
-  CHECK(refused("") == "a line that is no JSON: incomplete JSON");
-  CHECK(refused("nonsense").find("a line that is no JSON") == 0);
+  CHECK(refused("") == "a line that is not JSON: incomplete JSON");
+  CHECK(refused("nonsense").find("a line that is not JSON") == 0);
   CHECK(refused("[1]").find("a line without a type") == 0);
   CHECK(refused(R"({"type":7})").find("a line without a type") == 0);
   CHECK(refused(R"({"type":"pong"})") == "message \"pong\": field \"number\" is missing");
   CHECK(refused(R"({"type":"pong","number":-1})") ==
-        "message \"pong\": field \"number\" is no number of its range");
+        "message \"pong\": field \"number\" is not a number in its range");
   CHECK(refused(R"({"type":"pong","number":1.5})") ==
-        "message \"pong\": field \"number\" is no number of its range");
+        "message \"pong\": field \"number\" is not a number in its range");
   CHECK(refused(R"({"type":"status","ok":1,"message":"","permanent":false})") ==
         "message \"status\": field \"ok\" is neither true nor false");
   CHECK(refused(R"({"type":"reading","key":"A B","value":1,"read_at_ns":1,"took_us":1})") ==
@@ -246,13 +246,14 @@ TEST_CASE("a wrong line is refused in one sentence that names message and field"
   CHECK(refused(R"({"type":"reading","key":"a","value":1,"read_at_ns":-1,"took_us":1})") ==
         "message \"reading\": field \"read_at_ns\" is before this machine's start");
   CHECK(refused(R"({"type":"plan","period_ms":{"a":-1}})") ==
-        "message \"plan\": field \"period_ms\" is no number of its range");
-  CHECK(refused(R"({"type":"plan","period_ms":[]})") == "message \"plan\": field \"period_ms\" is no object");
-  CHECK(refused(R"({"type":[[[[[1]]]]]})").find("a line that is no JSON") == 0);
+        "message \"plan\": field \"period_ms\" is not a number in its range");
+  CHECK(refused(R"({"type":"plan","period_ms":[]})") ==
+        "message \"plan\": field \"period_ms\" is not an object");
+  CHECK(refused(R"({"type":[[[[[1]]]]]})").find("a line that is not JSON") == 0);
   CHECK(decode_from_agent(
             R"({"type":"select","defaults":true,"include":[1],"exclude":[],"roles":[],"period_ms":1})")
             .error()
-            .message == "message \"select\": field \"include\" is no text");
+            .message == "message \"select\": field \"include\" is not text");
   CHECK(
       decode_from_agent(
           R"({"type":"select","defaults":true,"include":[],"exclude":[],"roles":[],"period_ms":1,"budget_ratio":2})")

@@ -178,7 +178,7 @@ TEST_CASE("a helper that runs as a sidecar is met at its socket, and met again a
   // It serves one agent at a time: another one says whose turn it is, and a probe takes it for no fault.
   program second(BINNACLE_AGENT,
                  agent::flags({"--ipmi-socket", r.folder / "ipmi.sock", "--node-name", "second"}));
-  CHECK(second.until("another agent is connected to this binnacle-ipmi: one at a time", 20s));
+  CHECK(second.until("another agent is connected to this binnacle-ipmi, which serves one at a time", 20s));
   program probe(BINNACLE_AGENT,
                 {"--sources", "bmc", "--ipmi-socket", r.folder / "ipmi.sock", "--probe", "-o", "json"});
   probe.status(30s);

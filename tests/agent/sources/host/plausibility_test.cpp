@@ -178,7 +178,7 @@ TEST_CASE(
   CHECK(shown(m.out, "rapl_headroom_ratio", {{"package", "0"}}) == "stands_still");
   m.pass(1s);
   CHECK(m.node("rapl") == "stands_still");
-  CHECK(holds(m.rapl.limitation(), "package-0 stands still for more than 10 s"));
+  CHECK(holds(m.rapl.limitation(), "package-0 has stood still for more than 10 s"));
   REQUIRE(m.sim.set_watts("package-0 go"));
   m.pass(3s);
   CHECK(m.package("0") == "100.0");
@@ -259,7 +259,7 @@ TEST_CASE(
   CHECK(m.package("0") == "implausible");
   CHECK(shown(m.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == "implausible");
   CHECK(m.node("rapl") == "implausible");
-  CHECK(holds(m.rapl.limitation(), "says 0 W of a thing that is on"));
+  CHECK(holds(m.rapl.limitation(), "says 0 W although it is on"));
 }
 
 TEST_CASE("zero: supplies that all say 0 W are set aside, one of two may") {
@@ -276,7 +276,7 @@ TEST_CASE("zero: supplies that all say 0 W are set aside, one of two may") {
   CHECK(d.node("rapl") == "no such series");  // packages alone are less than the machine
   CHECK(d.set_aside("bmc", "zero") == "1");
   CHECK(d.out.series()[d.supply[0]].reason == absence::implausible);
-  CHECK(holds(d.host.limitation(), "bmc says 0 W of a machine that is on"));
+  CHECK(holds(d.host.limitation(), "bmc says 0 W although the machine is on"));
 }
 
 TEST_CASE("psys below its packages and memory: never believed from the first comparison on") {
@@ -495,7 +495,7 @@ TEST_CASE("hwmon: the processors of an Arm server feed host_power_watts, a card 
                 {{"chip", "apm_xgene-APMC0D29:00"}, {"sensor", "CPU power"}}) == "implausible");
     CHECK(a.out.series()[card].reason == absence::none);  // it sleeps
     CHECK(a.set_aside("hwmon", "zero") == "1");
-    CHECK(holds(a.host.limitation(), "hwmon says 0 W of processors that are on"));
+    CHECK(holds(a.host.limitation(), "hwmon says 0 W although the processors are on"));
     a.sensor("apm_xgene-APMC0D29:00", "CPU power", 60);
     a.pass(1);
     CHECK(a.node("hwmon") == "91.2");

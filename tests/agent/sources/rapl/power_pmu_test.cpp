@@ -232,7 +232,7 @@ TEST_CASE("the probe says by which door energy comes") {
     CHECK(found[0].how == finding::grade::limited);
     CHECK(found[4].how == finding::grade::broken);
     CHECK(holds(found[4].what, "psys"));
-    CHECK(holds(found[4].why, "has not moved while it was looked at for 1 s"));
+    CHECK(holds(found[4].why, "did not move within 1 s"));
     CHECK_FALSE(found[4].remedy.empty());
   }
   SUBCASE("powercap, but not its energy") {

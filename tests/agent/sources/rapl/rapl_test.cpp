@@ -362,7 +362,7 @@ TEST_CASE("the probe names what works and what would mend the rest") {
       ++broken;
       CHECK(f.how == finding::grade::broken);
       CHECK(f.what == "psys");
-      CHECK(f.why.find("has not moved while it was looked at for 1 s") != std::string::npos);
+      CHECK(f.why.find("did not move within 1 s") != std::string::npos);
       CHECK(!f.remedy.empty());
     }
     CHECK(broken == 1);

@@ -117,7 +117,7 @@ TEST_SUITE("agent/sources/scrape/source") {
         {"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>", "malformed",
          "a web page", "the path of its metrics"},
         {answer("<a b=c>\n"), "malformed", "line 1:", "the path of its metrics"},
-        {answer("a 1\nb \xff\xfe 1\n"), "malformed", "line 2: a byte that is no UTF-8",
+        {answer("a 1\nb \xff\xfe 1\n"), "malformed", "line 2: a byte that is not UTF-8",
          "the path of its metrics"},
         {answer("x", "Content-Encoding: gzip\r\n"), "malformed", "packed (\"gzip\")", "is that the port"},
         {"SSH-2.0-OpenSSH_9.2\r\n", "malformed", "does not speak HTTP", "is that the port"},
@@ -169,7 +169,7 @@ TEST_SUITE("agent/sources/scrape/source") {
       CHECK(to_double(agent::test::entry_of(b.out, "b")->value) == 2);
       CHECK(b.refused("duplicate") == 1);
       CHECK(b.refused("built_in_name") == 1);
-      CHECK(b.source->limitation().find("a is there twice") != std::string::npos);
+      CHECK(b.source->limitation().find("a appears twice") != std::string::npos);
     });
   }
 

@@ -88,7 +88,7 @@ TEST_SUITE("agent/sources/scrape/target") {
         {"", "line 1: write \"targets:\""},
         {"targets: 5\n", "write \"targets:\""},
         {"targets:\n- name: x\n", "line 2: an exporter needs its url"},
-        {"targets:\n- url: nonsense\n", "line 2: \"nonsense\" is no address"},
+        {"targets:\n- url: nonsense\n", "line 2: \"nonsense\" is not an address"},
         {one + "perod: 1s\n", "line 3: unknown key \"perod\""},
         {one + "period: 1\n", "line 3: period: give a duration such as 1s"},
         {one + "fold: average\n", "line 3: fold: give none, sum, max, min or mean"},

@@ -23,7 +23,7 @@ TEST_CASE("bounds on series, bytes and files are kept and named") {
     f.look();
     CHECK(f.out.live_series() == 4);  // with the two about the file
     CHECK(f.refused("bound") == 1);
-    CHECK(f.source.limitation().find("c and what follows") != std::string::npos);
+    CHECK(f.source.limitation().find("c and the series after it") != std::string::npos);
   }
   SUBCASE("bytes of a file") {
     folder f({.each = {.bytes = 100}});
@@ -39,7 +39,7 @@ TEST_CASE("bounds on series, bytes and files are kept and named") {
     CHECK(shown(f.out, "textfile_read_success", {{"file", "a.prom"}}) == "0");
     CHECK(shown(f.out, "a") == "no such series");
     CHECK(
-        f.source.limitation().find("line 2: more than 1 series (\"b\" is the next): nothing of this text is "
+        f.source.limitation().find("line 2: more than 1 series (\"b\" is the next), so none of this text is "
                                    "taken: give fewer, or split it") != std::string::npos);
   }
   SUBCASE("bytes of names") {

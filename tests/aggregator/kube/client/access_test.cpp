@@ -109,10 +109,10 @@ TEST_SUITE("aggregator/kube/client/access") {
         {"current-context: lab", "current-context: gone", errc::not_found, "no context 'gone'"},
         {"cluster: lab, user", "cluster: nowhere, user", errc::not_found, "no cluster 'nowhere'"},
         {"user: admin,", "user: nobody,", errc::not_found, "no user 'nobody'"},
-        {"https://[fd00::7]:6443/", "fd00::7", errc::invalid_input, "is no address"},
-        {"https://[fd00::7]:6443/", "ftp://host", errc::invalid_input, "is no address"},
+        {"https://[fd00::7]:6443/", "fd00::7", errc::invalid_input, "is not an address"},
+        {"https://[fd00::7]:6443/", "ftp://host", errc::invalid_input, "is not an address"},
         {"certificate-authority: pki/ca.crt", "certificate-authority-data: '*'", errc::invalid_input,
-         "no base64"},
+         "not base64"},
         {"tls-server-name: kubernetes", "proxy-url: http://proxy", errc::unsupported, "proxy-url"},
         {", client-key: /abs/admin.key", "", errc::invalid_input, "belong together"},
         {"client-certificate: pki/admin.crt, client-key: /abs/admin.key", "username: u, password: s3cret",
@@ -121,9 +121,9 @@ TEST_SUITE("aggregator/kube/client/access") {
          "as is not"},
         {"client-certificate: pki/admin.crt, client-key: /abs/admin.key",
          "exec: {apiVersion: v1, command: x}", errc::unsupported, "apiVersion 'v1'"},
-        {"clusters:", "clusters: [", errc::invalid_input, "no kubeconfig"},
+        {"clusters:", "clusters: [", errc::invalid_input, "not a kubeconfig"},
         {"{name: lab, context: {cluster: lab,", "{name: lab, context: {cluster: [lab],", errc::invalid_input,
-         "no kubeconfig"},
+         "not a kubeconfig"},
     };
     for (const row& r : table) {
       CAPTURE(r.to);

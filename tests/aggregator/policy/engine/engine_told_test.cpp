@@ -73,8 +73,7 @@ TEST_SUITE("aggregator/policy/engine/told") {
     CHECK(why(foreign + "," + wrong, {"os_load1"}) ==
           "no node has a value of queue_length, os_load_1m: did you mean os_load1 instead of os_load_1m?");
     CHECK(why(foreign, {"os_load1"}) ==
-          "no node has a value of queue_length: /apis/custom.metrics.k8s.io/v1beta2 lists the names that "
-          "there are");
+          "no node has a value of queue_length: /apis/custom.metrics.k8s.io/v1beta2 lists all names");
     CHECK(why(ours, {"bmc_power_watts"}) ==
           "no node has a value of rapl_power_watts: `binnacle-agent --probe` on a node says what it cannot "
           "read, and why");

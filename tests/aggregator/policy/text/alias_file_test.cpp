@@ -77,15 +77,15 @@ TEST_SUITE("aggregator/policy/text/alias_file") {
       b.write("- {name: heat\n");
       CHECK(b.file.refresh());
       CHECK(b.file.table() == good);
-      CHECK(b.only_problem().find("this is no YAML") != std::string::npos);
+      CHECK(b.only_problem().find("this is not YAML") != std::string::npos);
     }
     SUBCASE("an editor empties it before it writes it") {
       b.write(" \n");
-      refused(": error: the file holds nothing now: write [] if its aliases are to go");
+      refused(": error: the file is empty now: write [] to remove its aliases");
     }
     SUBCASE("an editor writes a comment and a marker first") {
       b.write("# names of ours\n---\n");
-      refused(": error: the file holds nothing now: write [] if its aliases are to go");
+      refused(": error: the file is empty now: write [] to remove its aliases");
     }
     SUBCASE("it is gone") {
       b.dir.remove("aliases.yaml");

@@ -75,7 +75,7 @@ TEST_SUITE("aggregator/policy/text/alias_yaml") {
         {"- {name: x}",
          "aliases.yaml:1: error: [0]: family is missing: the metric that the name stands for (METRICS.md)"},
         {"\n- {name: \"a b\", family: os_load1}",
-         "aliases.yaml:2: error: [0].name: \"a b\" is no metric name: 1 to 253 letters, digits, '_', '-', "
+         "aliases.yaml:2: error: [0].name: \"a b\" is not a metric name: 1 to 253 letters, digits, '_', '-', "
          "':', "
          "'.'"},
         {"- {name: os_load1, family: os_load5}",
@@ -88,7 +88,7 @@ TEST_SUITE("aggregator/policy/text/alias_yaml") {
          "aliases.yaml:1: error: [0].selector: os_load1 has no label \"core\": it has none; remove the "
          "selector"},
         {"- {name: x, family: os_load1, scale: much}",
-         "aliases.yaml:1: error: [0].scale: \"much\" is no number between 1e-9 and 1e9: write one such as "
+         "aliases.yaml:1: error: [0].scale: \"much\" is not a number between 1e-9 and 1e9: write one such as "
          "0.001"},
         {"- {name: x, family: os_load1, scale: 0}",
          "aliases.yaml:1: error: [0].scale: a scale of 0 makes every value the same: leave it out or write "
@@ -109,7 +109,7 @@ TEST_SUITE("aggregator/policy/text/alias_yaml") {
       CAPTURE(r.text);
       CHECK(only_problem(r.text) == r.problem);
     }
-    CHECK(only_problem("- {name: x").find("this is no YAML") != std::string::npos);
+    CHECK(only_problem("- {name: x").find("this is not YAML") != std::string::npos);
   }
 
   TEST_CASE("a wrong entry leaves the others alone, a second of one name is refused") {

@@ -93,7 +93,8 @@ TEST_SUITE("aggregator/policy/text/folder") {
       f.refresh(set);
       CHECK(targets(set) == "10 ");
       REQUIRE(set.problems().size() == 2);
-      CHECK(set.problems()[0].message == "the file holds no policy now: remove it if its policies are to go");
+      CHECK(set.problems()[0].message ==
+            "the file holds no policy now: delete the file to remove its policies");
       CHECK(set.problems()[0].level == severity::error);
     }
     dir.write("a.yaml", policy_at(20));
@@ -167,7 +168,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
     fs::create_directory(dir.path / "sub.yaml");
     CHECK(f.refresh(set));
     CHECK(set.policies().empty());
-    CHECK(set.problems().at(0).message.find("no regular file") != std::string::npos);
+    CHECK(set.problems().at(0).message.find("not a regular file") != std::string::npos);
     CHECK_FALSE(f.refresh(set));
   }
 
@@ -244,7 +245,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
     CHECK(f.refresh(set));
     CHECK(targets(set) == "10 ");
     CHECK(set.problems().size() == 2);
-    CHECK(set.problems().back().text().find("a.yaml:1: error: this is no YAML") != std::string::npos);
+    CHECK(set.problems().back().text().find("a.yaml:1: error: this is not YAML") != std::string::npos);
   }
 }
 

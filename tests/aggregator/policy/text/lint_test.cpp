@@ -42,7 +42,7 @@ TEST_SUITE("aggregator/policy/text/lint") {
   TEST_CASE("errors of reading come with it, line and all") {
     const std::string out = said(test::data("mixed-quality.yaml"));
     CHECK(has(out, "p.yaml:10: error: spec.strategies.dontschedule.rules[0].target: target is an integer"));
-    CHECK(has(out, "this is no YAML"));
+    CHECK(has(out, "this is not YAML"));
   }
 
   TEST_CASE("an unknown metric is a hint, with the nearest name") {
@@ -82,7 +82,7 @@ TEST_SUITE("aggregator/policy/text/lint") {
     CHECK_FALSE(has(of_rule(rule + "2s"), "staleAfter"));
   }
 
-  TEST_CASE("a parser's message holds no byte that is no UTF-8") {
+  TEST_CASE("a parser's message holds no byte that is not UTF-8") {
     for (const problem& p : lint("p.yaml", "a: \"\xff\xfe\n: ]\xe9 {"))
       CHECK(find_invalid_utf8(p.message) == std::string_view::npos);
   }

@@ -86,7 +86,7 @@ TEST_SUITE("aggregator/policy/text/policy_set") {
     set.put("a.yaml", manifest({{"dontschedule", temp(85)}}) + "---\nspec: [\n");
     CHECK(in_force(set) ==
           "default/p: dontschedule temp GreaterThan 85; default/q: dontschedule temp GreaterThan 50;");
-    CHECK(says(set, "a.yaml:10: error: this is no YAML"));
+    CHECK(says(set, "a.yaml:10: error: this is not YAML"));
     set.put("a.yaml", manifest({{"dontschedule", temp(85)}}));
     CHECK_MESSAGE(in_force(set) == "default/p: dontschedule temp GreaterThan 85;",
                   "mended without it: now q is gone");
@@ -104,11 +104,11 @@ TEST_SUITE("aggregator/policy/text/policy_set") {
       CAPTURE(nothing);
       set.put("a.yaml", nothing);
       CHECK(in_force(set) == "default/p: dontschedule temp GreaterThan 80;");
-      CHECK(says(set, "the file holds no policy now: remove it if its policies are to go"));
+      CHECK(says(set, "the file holds no policy now: delete the file to remove its policies"));
     }
     set.put("a.yaml", "");
     CHECK(in_force(set) == "default/p: dontschedule temp GreaterThan 80;");
-    CHECK(says(set, "the file holds no policy now: remove it if its policies are to go"));
+    CHECK(says(set, "the file holds no policy now: delete the file to remove its policies"));
     set.put("a.yaml", manifest({{"dontschedule", temp(80)}}));
     set.remove("a.yaml");
     CHECK(in_force(set).empty());

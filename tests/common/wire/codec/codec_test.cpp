@@ -129,7 +129,7 @@ TEST_SUITE("common/wire/codec") {
     SUBCASE("an exponent out of range") { c.series[1].exponent = 19; }
     SUBCASE("an exponent out of range below") { c.series[1].exponent = -19; }
     SUBCASE("an empty family") { c.series[1].family.clear(); }
-    SUBCASE("a family that is no name") { c.series[1].family = "watts per rack"; }
+    SUBCASE("a family that is not a name") { c.series[1].family = "watts per rack"; }
     SUBCASE("a family too long") { c.series[1].family.assign(max_name + 1, 'a'); }
     SUBCASE("a label name that is none") { c.series[1].labels[0].first = "a:b"; }
     SUBCASE("a label value too long") { c.series[1].labels[0].second.assign(max_text + 1, 'a'); }
@@ -262,7 +262,7 @@ TEST_SUITE("common/wire/codec") {
         reason::oversized);
   }
 
-  TEST_CASE("a wish for what is no metric name costs that wish") {
+  TEST_CASE("a wish for what is not a metric name costs that wish") {
     const interest mixed{{{"os_load1", 200}, {"cpu-x", 1000}, {"9lives", 1000}, {"up", 1000}}};
     // A writer leaves them out.
     const interest sent = over_the_wire(mixed);
@@ -282,7 +282,7 @@ TEST_SUITE("common/wire/codec") {
     CHECK(std::get<interest>(*got).wishes[0].family == "os_load1");
     CHECK(std::get<interest>(*got).wishes[1].family == "up");
     CHECK(left_out.items == 2);
-    CHECK(left_out.last.message == "a wish for \"9lives\", which is no metric name");
+    CHECK(left_out.last.message == "a wish for \"9lives\", which is not a metric name");
   }
 
   TEST_CASE("of an interest with too many wishes the first 1,024 count") {
