@@ -116,7 +116,7 @@ void add_policies(collector& c, const own_numbers& n) {
   for (const policy::resource r : policy::all_resources) {
     const metrics::label_set what{{"resource", std::string(policy::to_string(r))}};
     c.add("binnacle_policy_cost", policy::amount_of(costs.all, r, costs.nodes), what);
-    c.add("binnacle_policy_cost_limit", costs.limits.of(r, policy::scope::all), what);
+    c.add("binnacle_policy_budget", costs.limits.of(r, policy::scope::all), what);
   }
 }
 

@@ -169,11 +169,10 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_policy_cost",
      .unit = "",
      .help = "What the policies in force take at the fleet's size, by resource: memory (bytes), columns, "
-             "labelKeys, "
-             "evaluations (a second).",
+             "labelKeys, evaluations (a second).",
      .labels = aggregator_resource,
      .source = "aggregator"},
-    {.name = "binnacle_policy_cost_limit",
+    {.name = "binnacle_policy_budget",
      .unit = "",
      .help = "What the policies may take; a policy that would take more is not in force.",
      .labels = aggregator_resource,
