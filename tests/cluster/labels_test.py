@@ -145,7 +145,7 @@ class Labels(HeatedNodes):
         apply(policy({"deschedule": hot(30)}, namespace="allowed"))
         self.until("the conflict", lambda: self.condition("Conflict", namespace="allowed")[0] == "True")
         self.assertIn("belong to namespace default", self.condition("Conflict", namespace="allowed")[1])
-        self.assertEqual(self.condition("Conflict")[0], "False")
+        self.until("the owner's status, without a conflict", lambda: self.condition("Conflict")[0] == "False")
         apply(policy({"deschedule": hot(45)}, "witness"))
         self.until("labels written after all that", lambda: len(self.violating("witness")) == 2)
         self.assertEqual(self.violating(), first)
