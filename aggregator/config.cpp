@@ -1,5 +1,6 @@
 #include "aggregator/config.hpp"
 
+#include "aggregator/exporter/destination.hpp"
 #include "aggregator/policy/policy.hpp"
 #include "common/text/label_syntax.hpp"
 #include "common/text/text.hpp"
@@ -73,6 +74,30 @@ config_spec bind(settings& s) {
       "score", s.score, {{"value", extender::score_mode::value}, {"rank", extender::score_mode::rank}},
       "how prioritize scores. value: by the distance of values; rank: in TAS's order");
 
+  spec.group("Where readings go");
+  spec.add("remote-write", s.remote_write,
+           "URL that takes Prometheus remote write 1.0, for example "
+           "https://prometheus.example:9090/api/v1/write: every node's readings are written there, each once "
+           "and with the time at which it was read (none: nothing is written)");
+  spec.add("remote-write-ca", s.remote_write_ca,
+           "PEM file: the CA that signs the receiver's certificate (none: this machine's CAs)");
+  spec.add("remote-write-cert", s.remote_write_cert, "PEM file: client certificate for the receiver");
+  spec.add("remote-write-key", s.remote_write_key, "PEM file: its private key");
+  spec.add("remote-write-token", s.remote_write_token,
+           "file with a bearer token for the receiver, or with remote-write-user the user's password; read "
+           "for every request");
+  spec.add("remote-write-user", s.remote_write_user, "user for the receiver (HTTP Basic)");
+  spec.add("remote-write-interval", s.remote_write_interval, std::chrono::seconds(1), std::chrono::hours(1),
+           "how often new readings are written; of several between two rounds only the newest is");
+  spec.add("remote-write-families", s.remote_write_families,
+           "families that are written, for example host_*,rapl_power_watts (none: all)");
+  spec.add("remote-write-memory-mib", s.remote_write_memory_mib, 1, 16'384,
+           "memory for readings that wait while the receiver is away, MiB; the oldest give way");
+  spec.add_choice<sender>("remote-write-by", s.remote_write_by,
+                          {{"leader", sender::leader}, {"each", sender::each}},
+                          "which replicas write. leader: the one that writes labels; each: all, with a label "
+                          "replica");
+
   spec.group("Bounds and habits");
   spec.add("max-nodes", s.max_nodes, 1, 100'000, "number of nodes that are accepted, at most");
   spec.add("forget-after", s.forget_after, std::chrono::seconds(0), std::chrono::hours(24 * 365),
@@ -135,6 +160,37 @@ result<void> check_ports(const settings& s) {
   return {};
 }
 
+result<void> check_remote_write(const settings& s) {
+  if (s.remote_write.empty()) {
+    for (const auto& [key, value] :
+         {std::pair{"ca", s.remote_write_ca}, std::pair{"cert", s.remote_write_cert},
+          std::pair{"key", s.remote_write_key}, std::pair{"token", s.remote_write_token},
+          std::pair{"user", s.remote_write_user}}) {
+      if (!value.empty())
+        return error{
+            errc::invalid_input,
+            fmt::format("--remote-write-{} is given without --remote-write: name the receiver's URL, "
+                        "too",
+                        key)};
+    }
+    return {};
+  }
+  const auto to = exporter::parse_destination(s.remote_write);
+  if (to.has_error()) return to.error();
+  if (s.remote_write_cert.empty() != s.remote_write_key.empty())
+    return error{errc::invalid_input,
+                 "--remote-write-cert and --remote-write-key belong together: give both"};
+  if (!s.remote_write_user.empty() && s.remote_write_token.empty())
+    return error{errc::invalid_input,
+                 "--remote-write-user has no password: name a file with it by --remote-write-token"};
+  const bool secret = !s.remote_write_token.empty() || !s.remote_write_cert.empty();
+  if (secret && !to->secure)
+    return error{errc::invalid_input,
+                 "--remote-write is http, which everybody on the way may read: use https with "
+                 "--remote-write-token or --remote-write-cert"};
+  return {};
+}
+
 /// "scheme://authority/" and perhaps more, up to a '/': what follows it is one segment of a path, a name.
 bool is_uri_folder(std::string_view text) {
   const auto colon = text.find("://");
@@ -169,6 +225,7 @@ result<void> validate(const settings& s) {
       !s.default_max_nodes.empty() && most.has_error())
     return error{errc::invalid_input, "--default-max-nodes: " + most.error().message};
   if (auto distinct = check_ports(s); distinct.has_error()) return distinct;
+  if (auto writable = check_remote_write(s); writable.has_error()) return writable;
   const auto slash = s.agents_account.find('/');
   if (!s.agents_account.empty() && (slash == 0 || slash >= s.agents_account.size() - 1 ||
                                     s.agents_account.find('/', slash + 1) != s.agents_account.npos)) {

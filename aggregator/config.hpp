@@ -15,6 +15,12 @@ enum class deployment_mode : std::uint8_t {
   in_cluster,  ///< policies and labels are an API server's objects, and it says who a caller is
 };
 
+/// Which replicas write to the time-series database.
+enum class sender : std::uint8_t {
+  leader,  ///< the one that writes labels; standalone: every one
+  each,    ///< all of them, told apart by the label `replica`
+};
+
 /// The aggregator's settings, with their defaults. Every member is a key of the YAML file and a flag of the
 /// same name (underscores as dashes); see bind().
 struct settings {
@@ -60,6 +66,17 @@ struct settings {
   std::int64_t policy_percent = 50;
   std::int64_t namespace_percent = 75;
   duration policy_poll = std::chrono::seconds(1);
+  // Remote write; nothing is written without the first.
+  std::string remote_write;  ///< URL of the receiver
+  std::string remote_write_ca;
+  std::string remote_write_cert;
+  std::string remote_write_key;
+  std::string remote_write_token;  ///< file: a bearer token, or with a user its password
+  std::string remote_write_user;
+  duration remote_write_interval = std::chrono::seconds(10);
+  std::vector<std::string> remote_write_families;  ///< globs; none: all
+  std::int64_t remote_write_memory_mib = 64;
+  sender remote_write_by = sender::leader;
   duration drain = std::chrono::seconds(5);
   std::string log_level = "info";
 

@@ -7,6 +7,7 @@
 #include "aggregator/custom_metrics/api.hpp"
 #include "aggregator/custom_metrics/status.hpp"
 #include "aggregator/decision/ring.hpp"
+#include "aggregator/exporter/exporter.hpp"
 #include "aggregator/extender/face.hpp"
 #include "aggregator/kube/reviews/policy_writers.hpp"
 #include "aggregator/node_warnings.hpp"
@@ -23,6 +24,8 @@
 #include "common/http/server.hpp"
 #include "common/text/text.hpp"
 #include "common/tls/context.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
@@ -107,6 +110,19 @@ ingest::token_holder holder_of(const callers::agent_tokens::answer& said) {
           std::string(who.only_extra("authentication.kubernetes.io/pod-uid"))};
 }
 
+exporter::settings export_settings(const settings& s) {
+  exporter::settings out;
+  out.to = exporter::parse_destination(s.remote_write).value();  // validate()
+  out.who = {{s.remote_write_cert, s.remote_write_key, s.remote_write_ca},
+             s.remote_write_user,
+             s.remote_write_token};
+  if (!s.cluster.empty()) out.outside.emplace_back("cluster", s.cluster);
+  if (s.remote_write_by == sender::each) out.outside.emplace_back("replica", s.replica_id);
+  out.families = s.remote_write_families;
+  out.most_bytes = static_cast<std::size_t>(s.remote_write_memory_mib) << 20;
+  return out;
+}
+
 decision::ring_limits ring_limits(const settings& s) {
   decision::ring_limits out;
   out.bytes = static_cast<std::size_t>(s.decision_memory_mib) << 20;
@@ -159,6 +175,7 @@ struct faces_loop::impl final : faces_inbox {
 
   task<void> wait_for_signal(std::function<void()> on_signal);
   task<void> keep_ending_windows();
+  task<void> keep_exporting();
   void stop_servers(std::chrono::milliseconds grace);
 
   // Constant after construction.
@@ -176,9 +193,10 @@ struct faces_loop::impl final : faces_inbox {
   extender::face extend;
   ingest_report ingest;
   power_comparison power{nodes, log};
-  std::unique_ptr<cluster> kubernetes;            // none: standalone
-  std::unique_ptr<callers::gatekeeper> gate;      // likewise
-  std::unique_ptr<callers::agent_tokens> agents;  // if tokens speak for agents
+  std::unique_ptr<cluster> kubernetes;               // none: standalone
+  std::unique_ptr<callers::gatekeeper> gate;         // likewise
+  std::unique_ptr<callers::agent_tokens> agents;     // if tokens speak for agents
+  std::unique_ptr<exporter::exporter> remote_write;  // none: readings go nowhere else
   std::unique_ptr<questions::watched_columns> windows;
   std::unique_ptr<custom_metrics::api> metrics_api;
   std::unique_ptr<ops::api> ops_api;
@@ -292,10 +310,11 @@ void faces_loop::impl::make_apis(ingest_inbox& writer) {
     const auto api = kubernetes ? std::optional(kubernetes->state()) : std::nullopt;
     const auto callers = gate ? std::optional(gate->counted()) : std::nullopt;
     const auto tokens = agents ? std::optional(agents->counted()) : std::nullopt;
+    const auto exported = remote_write ? std::optional(remote_write->counted()) : std::nullopt;
     const auto strange = kubernetes ? kubernetes->nodes_without_object() : std::vector<std::string>();
     return aggregator::own_metrics({ingest, extend.stats(), open, files, nodes, api, callers, tokens,
-                                    decisions.dropped(), decisions.trimmed(), extend.placed().dropped(),
-                                    strange.size(),
+                                    exported, decisions.dropped(), decisions.trimmed(),
+                                    extend.placed().dropped(), strange.size(),
                                     !renewal_troubles->empty() || !ingest.certificate_troubles.empty(),
                                     power.outliers().named().size()});
   };
@@ -352,6 +371,10 @@ ops::self_report faces_loop::impl::self() const {
   for (const auto& [use, why] : *renewal_troubles) out.warnings.push_back(why);
   for (const std::string& why : ingest.certificate_troubles) out.warnings.push_back(why);
   if (!ingest.state.trouble.empty()) out.warnings.push_back(ingest.state.trouble);
+  if (remote_write) {
+    if (const auto w = remote_write->counted(); !w.trouble.empty())
+      out.warnings.push_back(fmt::format("remote write: {}", w.trouble));
+  }
   if (kubernetes) {
     cluster_report known = kubernetes->state();
     for (std::string& trouble : known.troubles) out.warnings.push_back(std::move(trouble));
@@ -380,6 +403,25 @@ task<void> faces_loop::impl::keep_ending_windows() {
   for (;;) {
     co_await async::sleep_for(std::chrono::seconds(10));
     windows->end_idle(boot_clock::now());
+  }
+}
+
+/// Gives the writer all rows, which it reads for itself; the replica that does not lead leaves it to the
+/// other.
+task<void> faces_loop::impl::keep_exporting() {
+  async::periodic_timer timer(loop, options.remote_write_interval);
+  for (;;) {
+    co_await timer.next();
+    if (kubernetes && options.remote_write_by == sender::leader && !kubernetes->state().leads) {
+      remote_write->rest();
+      continue;
+    }
+    exporter::fleet all;
+    all.reserve(nodes.nodes().size());
+    for (const auto& [name, node] : nodes.nodes()) {
+      if (node->cells != nullptr) all.push_back({name, node->cells});
+    }
+    remote_write->take(std::move(all));
   }
 }
 
@@ -466,6 +508,13 @@ result<void> faces_loop::start(ingest_inbox& writer) {
   if (self.gate) self.gate->start();
   self.tasks.keep("comparing power", [&self] { return self.power.keep_looking(); });
   self.tasks.keep("ending windows", [&self] { return self.keep_ending_windows(); });
+  if (!s.remote_write.empty()) {
+    auto opened = exporter::exporter::open(export_settings(s), self.log.part("remote write"));
+    if (opened.has_error()) return opened.error();
+    self.remote_write = std::move(*opened);
+    self.tasks.keep("remote write", [&self] { return self.keep_exporting(); });
+    self.log.info("readings are written to {} every {}", s.remote_write, human(s.remote_write_interval));
+  }
   for (const auto& context : self.certificates)
     self.tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", self.log,
                                                          std::chrono::seconds(2), self.renewal_troubles));

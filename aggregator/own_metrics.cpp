@@ -75,6 +75,17 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_dropped_total", n.placements_dropped, {{"buffer", "placements"}});
 }
 
+void add_remote_write(collector& c, const exporter::counters& w) {
+  c.add("binnacle_remote_write_samples_total", w.sent, {{"outcome", "sent"}});
+  c.add("binnacle_remote_write_samples_total", w.refused, {{"outcome", "refused"}});
+  c.add("binnacle_remote_write_samples_total", w.dropped, {{"outcome", "dropped"}});
+  c.add("binnacle_remote_write_requests_total", w.requests);
+  c.add("binnacle_remote_write_retries_total", w.retries);
+  c.add("binnacle_remote_write_late_rounds_total", w.late_rounds);
+  c.add("binnacle_remote_write_waiting_bytes", w.waiting_bytes);
+  c.add("binnacle_remote_write_lag_seconds", std::chrono::duration<double>(w.lag).count());
+}
+
 void add_extender(collector& c, const extender::counters& x) {
   const auto verb = [&c](const char* name, const extender::verb_counters& v) {
     for (std::size_t i = 0; i < v.answered.size(); ++i) {
@@ -203,6 +214,7 @@ std::vector<ops::own_sample> own_metrics(const own_numbers& n) {
   if (n.kubernetes) c.add("binnacle_unregistered_nodes", static_cast<std::uint64_t>(n.without_object));
   if (n.callers) add_callers(c, *n.callers);
   if (n.tokens) add_tokens(c, *n.tokens);
+  if (n.exported) add_remote_write(c, *n.exported);
   add_servers(c, n);
   return std::move(c.out);
 }

@@ -3,6 +3,7 @@
 #include "aggregator/callers/agent_tokens.hpp"
 #include "aggregator/callers/gatekeeper.hpp"
 #include "aggregator/cluster_report.hpp"
+#include "aggregator/exporter/exporter.hpp"
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/ops/report.hpp"
@@ -23,6 +24,7 @@ struct own_numbers {
   const std::optional<cluster_report>& kubernetes;
   const std::optional<callers::gatekeeper::counters>& callers;
   const std::optional<callers::agent_tokens::counters>& tokens;
+  const std::optional<exporter::counters>& exported;  ///< none: nothing is written anywhere
   std::uint64_t decisions_dropped = 0;
   std::uint64_t decisions_trimmed = 0;
   std::uint64_t placements_dropped = 0;

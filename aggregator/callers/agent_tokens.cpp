@@ -1,9 +1,9 @@
 #include "aggregator/callers/agent_tokens.hpp"
 
-#include "aggregator/kube/client/base64.hpp"
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/reviews/reviewer.hpp"
 #include "common/async/task_group.hpp"
+#include "common/http/base64.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ duration time_left(std::string_view token, std::chrono::system_clock::time_point
   const auto head = token.find('.');
   const auto tail = token.find('.', head + 1);
   if (head == token.npos || tail == token.npos) return 10min;
-  const auto claims = kube::from_base64url(token.substr(head + 1, tail - head - 1));
+  const auto claims = http::from_base64url(token.substr(head + 1, tail - head - 1));
   if (claims.has_error()) return 10min;
   const auto object = kube::parse_object(*claims);
   if (object.has_error()) return 10min;

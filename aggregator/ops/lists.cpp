@@ -2,6 +2,7 @@
 
 #include "aggregator/ops/units.hpp"
 #include "common/exposition/exposition.hpp"
+#include "common/exposition/target_labels.hpp"
 #include "common/shortest.hpp"
 
 #include <algorithm>
@@ -16,24 +17,6 @@ constexpr std::size_t json_nodes_per_slice = 200;
 constexpr std::size_t visits_per_slice = 2'000;
 constexpr std::size_t lines_per_slice = 500;
 constexpr std::size_t most_decision_bytes = 32u << 20;
-
-/// A series' labels with its node's in front. A label of its own that is called so, or that begins as
-/// Prometheus' internal ones do, is renamed as Prometheus renames what clashes with a target's label: two of
-/// one name, and it takes nothing of the whole scrape. Source: prometheus.io/docs, scrape_config
-/// honor_labels.
-metrics::label_set with_node(const std::string& node, const metrics::label_set& labels) {
-  metrics::label_set out{{"node", node}};
-  const auto has = [](const metrics::label_set& in, std::string_view name) {
-    return std::ranges::any_of(in, [name](const auto& label) { return label.first == name; });
-  };
-  for (const auto& [name, value] : labels) {
-    std::string given = name;
-    while (given.starts_with("__") || has(out, given) || (given != name && has(labels, given)))
-      given.insert(0, "exported_");
-    out.emplace_back(std::move(given), value);
-  }
-  return out;
-}
 
 /// A place in the fleet that survives nodes coming between two slices: by name, not by iterator.
 class walk {
@@ -161,7 +144,8 @@ class exposition_list final : public http::slices {
         out_.begin(*family_, series.type, known != nullptr ? known->help : std::string_view(series.help));
         begun_ = true;
       }
-      out_.add(with_node(node.name, series.labels), known != nullptr ? s.value : shortest(s.value));
+      out_.add(exposition::with_target({{"node", node.name}}, series.labels),
+               known != nullptr ? s.value : shortest(s.value));
       ++lines;
     }
     return lines;

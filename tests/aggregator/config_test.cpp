@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -80,6 +81,30 @@ TEST_SUITE("aggregator/config") {
       REQUIRE(validate(s).has_error());
       CHECK(validate(s).error().message.starts_with("--agents-uri-prefix"));
     }
+  }
+
+  TEST_CASE("what remote write is told must fit together, and no secret goes over plain HTTP") {
+    const auto why = [](const std::function<void(settings&)>& change) {
+      settings s;
+      s.cert = s.key = s.agents_ca = s.clients_ca = "x.pem";
+      s.kube_config = "in-cluster";
+      s.remote_write = "https://prom.example/api/v1/write";
+      change(s);
+      const auto valid = validate(s);
+      return valid.has_error() ? valid.error().message : std::string();
+    };
+    CHECK(why([](settings&) {}).empty());
+    CHECK(why([](settings& s) { s.remote_write_token = "t"; }).empty());
+    CHECK(why([](settings& s) { s.remote_write = "http://prom.example/w"; }).empty());
+    CHECK(
+        why([](settings& s) { s.remote_write = "prom.example"; }).starts_with("--remote-write is not a URL"));
+    CHECK(why([](settings& s) { s.remote_write.clear(), s.remote_write_ca = "ca"; }) ==
+          "--remote-write-ca is given without --remote-write: name the receiver's URL, too");
+    CHECK(why([](settings& s) { s.remote_write_cert = "c"; }).find("give both") != std::string::npos);
+    CHECK(why([](settings& s) { s.remote_write_user = "u"; }).find("has no password") != std::string::npos);
+    CHECK(why([](settings& s) {
+            s.remote_write = "http://prom.example/w", s.remote_write_token = "t";
+          }).find("everybody on the way may read") != std::string::npos);
   }
 
   TEST_CASE("one port for two things is refused by both names") {

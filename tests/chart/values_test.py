@@ -94,6 +94,10 @@ WRONG = [
     ({"agent": {"settings": {"period": "0.0199s"}}}, "agent.settings.period: 0.0199s is out of bounds"),
     ({"agent": {"settings": {"rapl-period": "19ms"}}}, "agent.settings.rapl-period: 19ms is out of bounds: give a duration, 0s, or from 20ms to 1m"),
     ({"agent": {"settings": {"rapl-least-period": "0s"}}}, "agent.settings.rapl-least-period: 0s is out of bounds"),
+    ({"aggregator": {"remoteWrite": {"url": "prometheus:9090"}}}, "at '/aggregator/remoteWrite/url'"),
+    ({"aggregator": {"remoteWrite": {"url": "https://me:secret@prometheus/w"}}}, "at '/aggregator/remoteWrite/url'"),
+    ({"aggregator": {"remoteWrite": {"url": "https://prometheus/w", "files": ["token"]}}}, "aggregator.remoteWrite.files: name the secret"),
+    ({"aggregator": {"remoteWrite": {"secret": "writer"}}}, "aggregator.remoteWrite: give the url of the receiver"),
     ({"aggregator": {"settings": {"drain": "5m1ns"}}}, "aggregator.settings.drain: 5m1ns is out of bounds: give a duration, from 0s to 5m"),
 ]
 # Durations that are just within their bounds.

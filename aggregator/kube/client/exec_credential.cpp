@@ -1,8 +1,8 @@
 #include "aggregator/kube/client/exec_credential.hpp"
 
-#include "aggregator/kube/client/base64.hpp"
 #include "aggregator/kube/json.hpp"
 #include "aggregator/kube/times.hpp"
+#include "common/http/base64.hpp"
 #include "common/text/json_writer.hpp"
 
 namespace binnacle::kube {
@@ -41,7 +41,7 @@ std::string exec_info(const access& to, std::string_view authority) {
     out.key("cluster").begin_object().field("server", to.url());
     if (!to.server_name.empty()) out.field("tls-server-name", to.server_name);
     if (to.tls.servers == tls::trust::anybody) out.field("insecure-skip-tls-verify", true);
-    if (!authority.empty()) out.field("certificate-authority-data", to_base64(authority));
+    if (!authority.empty()) out.field("certificate-authority-data", http::to_base64(authority));
     out.end_object();
   }
   out.end_object().end_object();

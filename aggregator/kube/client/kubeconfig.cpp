@@ -1,5 +1,5 @@
 #include "aggregator/kube/client/access.hpp"
-#include "aggregator/kube/client/base64.hpp"
+#include "common/http/base64.hpp"
 #include "common/text/load_yaml.hpp"
 
 #include <boost/url/parse.hpp>
@@ -59,7 +59,7 @@ result<void> pem(const section& from, const std::string& field, std::string& tex
     file = from.path(field.c_str());
     return {};
   }
-  auto decoded = from_base64(data);
+  auto decoded = http::from_base64(data);
   if (decoded.has_error())
     return from.wrong(errc::invalid_input, fmt::format("{} {}", data_field, decoded.error().message));
   text = std::move(*decoded);

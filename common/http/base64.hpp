@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace binnacle::kube {
+namespace binnacle::http {
 
 /// RFC 4648 4.
 std::string to_base64(std::string_view text);
@@ -14,4 +14,4 @@ result<std::string> from_base64(const std::string& text);
 /// RFC 4648 5, without padding: a part of a JSON web token. Errors: invalid_input.
 result<std::string> from_base64url(std::string_view text);
 
-}  // namespace binnacle::kube
+}  // namespace binnacle::http

@@ -1,10 +1,10 @@
-#include "aggregator/kube/client/base64.hpp"
+#include "common/http/base64.hpp"
 
 #include <openssl/evp.h>
 
 #include <memory>
 
-namespace binnacle::kube {
+namespace binnacle::http {
 
 std::string to_base64(std::string_view text) {
   std::string out((text.size() + 2) / 3 * 4 + 1, '\0');
@@ -38,4 +38,4 @@ result<std::string> from_base64url(std::string_view text) {
   return from_base64(plain);
 }
 
-}  // namespace binnacle::kube
+}  // namespace binnacle::http

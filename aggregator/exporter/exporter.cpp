@@ -1,0 +1,235 @@
+#include "aggregator/exporter/exporter.hpp"
+
+#include "aggregator/exporter/cursor.hpp"
+#include "aggregator/exporter/outbox.hpp"
+#include "aggregator/exporter/server_answer.hpp"
+#include "aggregator/exporter/write_request.hpp"
+#include "common/async/follow_files.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "common/backoff.hpp"
+#include "common/http/client.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <pthread.h>
+#include <random>
+#include <thread>
+#include <utility>
+
+namespace binnacle::exporter {
+namespace {
+
+using async::task;
+
+// Receivers take bodies of some MiB; Prometheus' own senders stay at some thousand samples.
+constexpr std::size_t samples_at_once = 5'000;
+constexpr std::size_t bytes_at_once = 2u << 20;
+// A server's head block does not go back further. Source: prometheus.io/docs, storage, out-of-order samples.
+constexpr std::chrono::hours longest_wait(1);
+constexpr std::chrono::seconds patience(30);
+constexpr backoff::settings between_attempts{std::chrono::milliseconds(100), std::chrono::seconds(1),
+                                             std::chrono::seconds(30)};
+
+}  // namespace
+
+struct exporter::impl {
+  impl(settings s, std::shared_ptr<tls::context> certificates, logger l)
+      : options(std::move(s)),
+        log(std::move(l)),
+        tasks(loop, log),
+        something_waits(loop),
+        tls(std::move(certificates)),
+        wire({options.to.at.host, options.to.at.port, {}},
+             tls ? std::function<std::shared_ptr<SSL_CTX>()>([c = tls] { return c->current(); }) : nullptr,
+             "binnacle-aggregator/" BINNACLE_VERSION),
+        unsaid(options.families),
+        waiting(options.most_bytes, longest_wait) {}
+
+  void write_round();
+  task<void> deliver();
+  task<outcome> attempt(const parcel& p);
+  void count(const outcome& o, const parcel& p);
+  void publish();
+
+  const settings options;
+  const logger log;
+
+  // Owned by the loop.
+  async::loop loop;
+  async::task_group tasks;
+  async::event something_waits;
+  const std::shared_ptr<tls::context> tls;  // null: plain HTTP
+  http::client wire;
+  cursor unsaid;
+  bool begun = false;
+  outbox waiting;
+  counters numbers;
+  std::optional<instant> sending_since;  // when the request under way was made
+
+  // Shared.
+  mutable std::mutex guard;
+  std::optional<fleet> next;
+  bool rests = false;
+  std::uint64_t late_rounds = 0;
+  counters published;
+
+  std::thread runner;
+};
+
+/// Turns the newest round into requests.
+void exporter::impl::write_round() {
+  std::optional<fleet> nodes;
+  {
+    const std::lock_guard held(guard);
+    nodes = std::exchange(next, std::nullopt);
+    if (std::exchange(rests, false)) begun = false;
+  }
+  if (!nodes) return;
+  const instant now = boot_clock::now();
+  if (!begun) unsaid.begin(now);
+  begun = true;
+  const auto wall = wall_time(now);
+  const auto ms_of = [&](instant at) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>((wall - (now - at)).time_since_epoch())
+        .count();
+  };
+  write_request request(options.outside);
+  const auto close = [&] {
+    const std::size_t samples = request.samples();
+    if (samples != 0) waiting.put({request.take(), samples, now}, now);
+  };
+  unsaid.take(*nodes, now, [&](const point& p) {
+    request.add(p, ms_of(p.at));
+    if (request.samples() >= samples_at_once || request.bytes() >= bytes_at_once) close();
+  });
+  close();
+  publish();
+  something_waits.notify();
+}
+
+task<outcome> exporter::impl::attempt(const parcel& p) {
+  http::call what{.method = "POST", .target = options.to.target, .body = p.body, .most_bytes = 1u << 16};
+  what.headers = {{"Content-Type", "application/x-protobuf"},
+                  {"Content-Encoding", "snappy"},
+                  {"X-Prometheus-Remote-Write-Version", "0.1.0"}};
+  if (!options.who.token_file.empty()) {
+    auto header = authorization(options.who);
+    if (header.has_error()) {
+      co_return outcome{
+          outcome::kind::later,
+          {},
+          fmt::format("--remote-write-token {}: {}", options.who.token_file, header.error().message)};
+    }
+    what.headers.emplace_back("Authorization", std::move(*header));
+  }
+  const auto answer = co_await wire.ask(std::move(what), async::within(patience));
+  co_return judge_answer(answer);
+}
+
+void exporter::impl::count(const outcome& o, const parcel& p) {
+  const auto& where = options.to.at;
+  if (o.why.empty() && !numbers.trouble.empty()) log.info("{} takes samples again", to_string(where));
+  if (!o.why.empty() && o.why != numbers.trouble) log.warning("{}: {}", to_string(where), o.why);
+  numbers.trouble = o.why;
+  ++numbers.requests;
+  switch (o.is) {
+    case outcome::kind::taken: numbers.sent += p.samples; break;
+    case outcome::kind::refused: numbers.refused += p.samples; break;
+    case outcome::kind::later: ++numbers.retries; break;
+  }
+}
+
+task<void> exporter::impl::deliver() {
+  std::minstd_rand random(std::random_device{}());
+  backoff pause(between_attempts);
+  for (;;) {
+    auto first = waiting.take(boot_clock::now());
+    if (!first) {
+      publish();
+      co_await something_waits.wait();
+      continue;
+    }
+    sending_since = first->made;
+    const outcome o = co_await attempt(*first);
+    sending_since.reset();
+    count(o, *first);
+    if (o.is != outcome::kind::later) {
+      pause.reset();
+      publish();
+      continue;
+    }
+    waiting.put_back(std::move(*first), boot_clock::now());
+    publish();
+    co_await async::sleep_for(pause.next(random, o.wait_at_least));
+  }
+}
+
+void exporter::impl::publish() {
+  const auto oldest = sending_since ? sending_since : waiting.oldest();
+  numbers.dropped = waiting.dropped_samples();
+  numbers.waiting_bytes = waiting.bytes();
+  numbers.lag = oldest ? boot_clock::now() - *oldest : duration::zero();
+  const std::lock_guard held(guard);
+  published = numbers;
+}
+
+exporter::exporter(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+
+result<std::unique_ptr<exporter>> exporter::open(settings s, logger log) {
+  std::shared_ptr<tls::context> certificates;
+  if (s.to.secure) {
+    tls::options o;
+    o.side = tls::role::client;
+    o.pem = s.who.pem;
+    o.alpn = "http/1.1";
+    o.servers = s.who.pem.authority.empty() ? tls::trust::system : tls::trust::authority;
+    auto loaded = tls::context::load(std::move(o));
+    if (loaded.has_error()) return loaded.error();
+    certificates = std::move(*loaded);
+  }
+  auto made = std::make_unique<impl>(std::move(s), std::move(certificates), std::move(log));
+  impl& self = *made;
+  self.tasks.keep("delivering samples", [&self] { return self.deliver(); });
+  if (self.tls)
+    self.tasks.spawn("certificates", async::follow_files(self.tls, "remote write certificate", self.log));
+  self.runner = std::thread([&self] {
+    pthread_setname_np(pthread_self(), "remote-write");
+    const auto stay = boost::asio::make_work_guard(self.loop);
+    async::run(self.loop, self.log);
+  });
+  return std::unique_ptr<exporter>(new exporter(std::move(made)));
+}
+
+exporter::~exporter() {
+  impl_->loop.stop();
+  impl_->runner.join();
+}
+
+void exporter::take(fleet nodes) {
+  {
+    const std::lock_guard held(impl_->guard);
+    if (impl_->next) ++impl_->late_rounds;
+    impl_->next = std::move(nodes);
+  }
+  async::post(impl_->loop, [self = impl_.get()] { self->write_round(); });
+}
+
+void exporter::rest() {
+  const std::lock_guard held(impl_->guard);
+  impl_->next.reset();
+  impl_->rests = true;
+}
+
+counters exporter::counted() const {
+  const std::lock_guard held(impl_->guard);
+  counters out = impl_->published;
+  out.late_rounds = impl_->late_rounds;
+  return out;
+}
+
+}  // namespace binnacle::exporter

@@ -1,0 +1,57 @@
+#include "aggregator/exporter/server_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace binnacle::exporter {
+namespace {
+
+constexpr std::size_t most_words = 200;  // bytes of a server's own words that we repeat
+
+duration retry_after(const http::answer& a) {
+  const std::string* text = a.header("retry-after");
+  unsigned seconds = 0;
+  if (text == nullptr) return {};
+  const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (bad != std::errc{} || end != text->data() + text->size()) return {};
+  return std::min<duration>(std::chrono::seconds(seconds), std::chrono::minutes(5));
+}
+
+std::string_view remedy_of(unsigned status) {
+  switch (status) {
+    case 400: return "its log says which samples it refuses";
+    case 401:
+    case 403: return "give --remote-write-token, --remote-write-user or --remote-write-cert what it wants";
+    case 404:
+      return "look at the path; Prometheus takes samples only with --web.enable-remote-write-receiver";
+    case 413: return "raise the server's limit of a request's size to 8 MiB";
+    case 415: return "it does not speak remote write 1.0";
+    default: return "look at its log";
+  }
+}
+
+std::string words_of(const http::answer& a) {
+  const std::string first = a.body.substr(0, std::min(a.body.find('\n'), most_words));
+  return first.empty() ? std::string() : fmt::format(" ({})", first);
+}
+
+}  // namespace
+
+outcome judge_answer(const result<http::answer>& answer) {
+  if (answer.has_error()) return {outcome::kind::later, {}, answer.error().message};
+  const unsigned status = answer->status;
+  if (status / 100 == 2) return {};
+  if (status == 429 || status / 100 == 5) {
+    return {outcome::kind::later, retry_after(*answer),
+            fmt::format("the server answers {}{}", status, words_of(*answer))};
+  }
+  return {
+      outcome::kind::refused,
+      {},
+      fmt::format("the server refuses samples with {}{}: {}", status, words_of(*answer), remedy_of(status))};
+}
+
+}  // namespace binnacle::exporter

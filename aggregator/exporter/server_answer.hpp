@@ -1,0 +1,29 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "common/error.hpp"
+#include "common/http/response_parser.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace binnacle::exporter {
+
+/// What a server's answer to a request means for it.
+struct outcome {
+  enum class kind : std::uint8_t {
+    taken,    ///< the samples are there
+    later,    ///< the same request again, after a wait
+    refused,  ///< never again: the server will not take it however often it comes
+  };
+  kind is = kind::taken;
+  duration wait_at_least{};  ///< what the server asked for; 0: nothing
+  std::string why;           ///< one sentence with the remedy; empty when it was taken
+};
+
+/// By the rules of remote write: 5xx, 429 and broken connections are tried again, everything else that is not
+/// 2xx is not. `answer`: what the client got. Retry-After counts in seconds, at most five minutes.
+/// Source: prometheus.io/docs/concepts/remote_write_spec, "Retries & Backoff".
+outcome judge_answer(const result<http::answer>& answer);
+
+}  // namespace binnacle::exporter
