@@ -32,7 +32,7 @@ MATRIX = {
     "everything optional": NODES | {"monitoring": {"monitors": True, "rules": True, "dashboards": True, "labels": {"release": "p"}},
                                     "openshift": {"enabled": True}, "image": {"pullSecrets": ["pull"], "digests": {"agent": DIGEST}}, "cluster": "edge", "descheduler": {"enabled": True},
                                     "aggregator": {"settings": {"label-namespaces": ["ops", "power"]}, "aliases": ALIASES,
-                                                   "remoteWrite": {"url": "https://prometheus.example:9090/api/v1/write", "secret": "writer", "files": ["ca.crt", "token"]}}},
+                                                   "remoteWrite": {"url": "https://prometheus.example:9090/api/v1/write", "secret": "my-writer", "files": ["ca.crt", "token"]}}},
     "nothing optional": NODES | {"aggregator": {"replicas": 1}, "customMetrics": {"enabled": False}, "scheduler": {"enabled": False},
                                  "priorityClass": {"create": False}, "networkPolicy": {"enabled": False}, "agent": {"namespace": {"create": False}}},
     "far agents": NODES | {"agent": {"aggregators": ["binnacle.example.com:9110"], "serverName": "x"}, "aggregator": {"ingest": {"type": "NodePort", "nodePort": 30110}}},
