@@ -306,19 +306,28 @@ void agent_session::evict() {
   peer_.close();
 }
 
+/// The pod whose deletion ends the session; empty: none.
+void agent_session::belong_to(std::string pod) {
+  auto& all = shared_->by_pod;
+  if (const auto at = all.find(pod_); at != all.end()) {
+    const auto whose = at->second.lock();
+    if (!whose || whose.get() == this) all.erase(at);  // else a newer session of the pod has come
+  }
+  pod_ = std::move(pod);
+  if (!pod_.empty()) all[pod_] = weak_from_this();
+  shared_->counters.pods = all.size();
+}
+
 void agent_session::leave(instant now) {
   shared_state& c = *shared_;
   leave_seat();
   if (std::exchange(left_, true)) return;
+  belong_to({});
   if (!node_) {
     --c.counters.greeting;
     return;
   }
   --c.counters.open;
-  if (const auto at = c.by_pod.find(pod_); at != c.by_pod.end()) {
-    const auto whose = at->second.lock();
-    if (!whose || whose.get() == this) c.by_pod.erase(at);
-  }
   node_link& link = c.link_of(*node_);
   if (link.current.lock().get() != this) return;  // a newer session has the node
   link.current.reset();

@@ -58,6 +58,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void count_left_out(instant now);
   void watch_ends(const wire::fault& why, instant now);
   void send();
+  void belong_to(std::string pod);
   void leave(instant now);
   std::string who() const;
 

@@ -88,8 +88,7 @@ void agent_session::reviewed(const result<token_holder>& holder, instant now) {
     machine_.refuse(wire::reason::not_authorised, std::string(pod_is_gone), come_back_later);
   } else {
     token_ends_ = holder->ends;
-    pod_ = holder->pod;
-    if (!pod_.empty()) shared_->by_pod[pod_] = weak_from_this();
+    belong_to(holder->pod);
     const double spread = std::uniform_real_distribution<>(0, 1)(shared_->random);
     welcome(reauthenticate_after_s(holder->ends - now, spread), now);
   }

@@ -39,6 +39,7 @@ struct ingest_counters {
   std::uint64_t queued = 0;    ///< connections that wait for their handshake
   std::uint64_t greeting = 0;  ///< connections in the handshake or before the welcome
   std::uint64_t open = 0;      ///< sessions that were welcomed
+  std::uint64_t pods = 0;      ///< pods whose tokens opened the sessions that are there
 
   std::uint64_t of(wire::reason r) const noexcept { return ended[static_cast<std::size_t>(r)]; }
 };

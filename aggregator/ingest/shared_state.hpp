@@ -9,9 +9,11 @@
 #include "common/wire/link_offset.hpp"
 
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -41,19 +43,31 @@ class known_addresses {
   std::map<network, instant> seen_;
 };
 
-/// Pods that were deleted a moment ago: a verdict on their tokens may be older than that. Pure.
+/// Pods that were deleted a moment ago: a verdict on their tokens may be older than that. All pods of the
+/// cluster come here, so each costs the same however many there are, and when there are too many the oldest
+/// gives way. Pure.
 class deleted_pods {
  public:
   void add(const std::string& uid, instant now) {
-    std::erase_if(seen_, [now](const auto& one) { return now - one.second > remembered; });
-    if (seen_.size() < most) seen_[uid] = now;
+    while (!by_age_.empty() && (by_age_.size() >= most || now - by_age_.front().at > remembered)) {
+      seen_.erase(by_age_.front().uid);
+      by_age_.pop_front();
+    }
+    if (const auto [at, fresh] = seen_.insert(uid); fresh) by_age_.push_back({now, at});
   }
   bool contains(const std::string& uid) const { return seen_.contains(uid); }
+  std::size_t size() const noexcept { return seen_.size(); }
+
+  static constexpr duration remembered = std::chrono::minutes(1);  ///< verdicts are kept for ten seconds
+  static constexpr std::size_t most = 10'000;
 
  private:
-  static constexpr duration remembered = std::chrono::minutes(1);  // verdicts are kept for ten seconds
-  static constexpr std::size_t most = 10'000;
-  std::map<std::string, instant> seen_;
+  struct one {
+    instant at;
+    std::set<std::string>::const_iterator uid;
+  };
+  std::set<std::string> seen_;
+  std::deque<one> by_age_;  // the oldest in front
 };
 
 /// What is kept of a node across its sessions.

@@ -1,4 +1,5 @@
 #include "aggregator/ingest/admission.hpp"
+#include "aggregator/ingest/shared_state.hpp"
 #include "common/async/task_group.hpp"
 #include "tests/aggregator/ingest/house.hpp"
 
@@ -123,6 +124,55 @@ TEST_SUITE("aggregator/ingest/token") {
       co_await greet(again, "n1", "agent@n1");
       CHECK_MESSAGE(again.why() == wire::reason::not_authorised, "the API server's verdict may be older");
       CHECK(h.door->counters().open == 1);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("an agent's deleted pod is remembered, however many other pods were deleted before it") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      house h(loop, tokens.options(loop));
+      std::vector<std::string> deleted;
+      for (int i = 0; i <= 10'000; ++i) deleted.push_back(fmt::format("another pod {}", i));
+      deleted.emplace_back("uid of agent@n1");
+      h.door->pods_deleted(deleted, boot_clock::now());
+      visitor agent(h);
+      co_await greet(agent, "n1", "agent@n1");
+      CHECK(agent.last == event::ended);
+      CHECK(agent.why() == wire::reason::not_authorised);
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("what is remembered of deleted pods is bounded, and each is forgotten after a minute") {
+    deleted_pods gone;
+    instant now = from_ns(1'000'000'000'000);
+    for (std::size_t i = 0; i < 3 * deleted_pods::most; ++i) gone.add(std::to_string(i), now);
+    CHECK(gone.size() == deleted_pods::most);
+    CHECK_FALSE(gone.contains("0"));
+    CHECK(gone.contains(std::to_string(3 * deleted_pods::most - 1)));
+    gone.add("late", now += 61s);
+    CHECK(gone.size() == 1);
+    CHECK(gone.contains("late"));
+  }
+
+  TEST_CASE("an agent that is refused because there are too many nodes leaves no pod behind") {
+    support::run([](async::loop& loop) -> task<void> {
+      issuer tokens;
+      house h(loop, tokens.options(loop), 1);
+      visitor first(h), second(h);
+      first.credential = "agent@n1";
+      co_await first.settle("n1");
+      CHECK(h.door->counters().pods == 1);
+      co_await greet(second, "n2", "agent@n2");
+      CHECK(second.why() == wire::reason::overloaded);
+      auto left = [&] { return h.door->counters().greeting == 0; };
+      co_await h.until(left);
+      CHECK(h.door->counters().pods == 1);
+      first.peer->close();
+      auto gone = [&] { return h.door->counters().open == 0; };
+      co_await h.until(gone);
+      CHECK(h.door->counters().pods == 0);
       co_await h.stop();
     });
   }
