@@ -1,6 +1,6 @@
 #include "aggregator/core/power_learning.hpp"
 
-#include "aggregator/policy/power_terms.hpp"
+#include "aggregator/policy/power_columns.hpp"
 #include "aggregator/predict/estimate.hpp"
 #include "aggregator/store/hardware.hpp"
 
@@ -34,8 +34,9 @@ void power_learning::learn(bool yes, instant now) {
     next_turn_ = instant::max();
     return;
   }
-  power_ = store_.watch({std::string(policy::power_metric), window, store::statistic::avg}, now);
-  load_ = store_.watch({std::string(policy::load_metric), window, store::statistic::avg}, now);
+  const policy::power_columns read;
+  power_ = store_.watch(read.watts, now);
+  load_ = store_.watch(read.load, now);
   next_turn_ = now + between_turns;
 }
 
@@ -84,7 +85,7 @@ bool power_learning::meet(node_state& n, const store::row& cells, instant now) {
   if (machine.empty() && !n.machine.empty()) return false;
   if (machine != n.machine || meter != n.meter) {
     n.own = {};
-    n.quiet_until = now + window;  // what the windows hold is of both
+    n.quiet_until = now + policy::power_window;  // what the windows hold is of both
     n.machine = std::move(machine);
     n.meter = meter;
   }

@@ -45,8 +45,6 @@ class power_learning {
 
   static constexpr std::size_t slices = 10;
   static constexpr duration between_turns = std::chrono::milliseconds(100);
-  /// The mean of so many seconds is one sample.
-  static constexpr duration window = std::chrono::seconds(10);
   /// A model is looked at again after so many samples at most.
   static constexpr unsigned rounds_between_estimates = 10;
   /// A meter that lags is not learned from for so long after the load has moved.

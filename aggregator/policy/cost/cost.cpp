@@ -1,5 +1,6 @@
 #include "aggregator/policy/cost/cost.hpp"
 
+#include "aggregator/policy/power_columns.hpp"
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/store/window.hpp"
 #include "common/metrics/watch.hpp"
@@ -17,6 +18,8 @@ constexpr std::uint64_t column_bytes = 192;    // a sample, its spread, its dead
 constexpr std::uint64_t rule_bytes = 32;       // rule_state
 constexpr std::uint64_t strategy_bytes = 128;  // a node's state, its verdict, its place, a deadline
 constexpr std::uint64_t label_bytes = 400;     // a wish and its texts, on both loops
+// What is learned of a node's power, its model and the one before, its chords up to the policy's maxLoad.
+constexpr std::uint64_t power_bytes = 2'500;
 
 struct reading {
   duration length{};  // of the window; zero: none
@@ -86,15 +89,25 @@ cost priced::total() const noexcept {
 
 priced price(const policy& p, const metrics::alias_table& names) {
   priced out;
+  const auto pay = [&](const store::column_spec& spec) {
+    const auto [at, fresh] = out.columns.try_emplace(spec);
+    if (fresh) at->second = column_cost(spec, names);
+  };
   for (const strategy& s : p.strategies) {
-    if (s.rules.empty()) continue;
     const strategy_description& kind = description_of(s.kind);
+    if (kind.predicts) {
+      // core's power_learning reads these, once for all policies.
+      const power_columns read;
+      pay(read.watts);
+      pay(read.load);
+      out.own.node_bytes += power_bytes;
+    }
+    if (s.rules.empty()) continue;
     const std::span<const rule> rules(s.rules.data(), kind.first_rule_only ? 1 : s.rules.size());
     std::set<store::column_spec> read;
     for (const rule& r : rules) read.insert(r.column());
     for (const store::column_spec& spec : read) {
-      const auto [at, fresh] = out.columns.try_emplace(spec);
-      if (fresh) at->second = column_cost(spec, names);
+      pay(spec);
       // A value that comes has all rules of the strategy compared.
       if (kind.judged_by_engine())
         out.own.node_evaluations += reading_of(spec, names).a_second * rules.size();

@@ -56,8 +56,8 @@ std::string many_labels() {
 }
 
 struct house {
-  explicit house(bool in_cluster = false)
-      : whole({.limits = {.nodes = 10'000}, .in_cluster = in_cluster},
+  explicit house(bool in_cluster = false, policy::cost_limits costs = {})
+      : whole({.limits = {.nodes = 10'000}, .costs = costs, .in_cluster = in_cluster},
               std::make_shared<metrics::alias_table>(), [this](change c) {
                 if (const auto* said = std::get_if<policy::condition>(&c)) conditions.push_back(*said);
                 const auto* news = std::get_if<faces_news>(&c);
@@ -205,6 +205,36 @@ TEST_SUITE("aggregator/core/cost") {
                   .window = std::chrono::seconds(600)});
     h.whole.aliases(names, h.now);
     CHECK_MESSAGE(h.too_costly("old-names"), "40 windows of 2 KB at 5,000 nodes");
+  }
+
+  TEST_CASE("the columns that minimizepower brings are those that it is said to cost") {
+    house h;
+    h.nodes(3);
+    h.policy("watts", "minimizepower: {}");
+    REQUIRE(h.in_force("watts"));
+    CHECK(h.whole.store().columns_in_use() == h.whole.costs().all.columns);
+    CHECK(h.whole.store().columns_in_use() == 2);
+    h.remove("watts");
+    CHECK(h.whole.costs().all == policy::cost{});
+  }
+
+  TEST_CASE("a minimizepower that the fleet has outgrown is too costly, and nothing is learned any more") {
+    house h;
+    h.policy("watts", "minimizepower: {}");
+    h.nodes(10);
+    REQUIRE(h.in_force("watts"));
+    const std::uint64_t each = h.whole.costs().all.node_bytes;
+    policy::cost_limits small;
+    small.memory_bytes = 2 * 20 * each;  // one policy may take half
+    house tight(false, small);
+    tight.policy("watts", "minimizepower: {}");
+    tight.nodes(20);
+    CHECK(tight.in_force("watts"));
+    CHECK(tight.whole.store().columns_in_use() == 2);
+    tight.nodes(21);
+    CHECK_FALSE(tight.in_force("watts"));
+    CHECK(tight.too_costly("watts"));
+    CHECK(tight.whole.store().columns_in_use() == 0);
   }
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

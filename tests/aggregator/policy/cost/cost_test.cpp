@@ -42,6 +42,20 @@ TEST_SUITE("aggregator/policy/cost") {
     CHECK(both.label_keys == 1);
   }
 
+  TEST_CASE("minimizepower pays for the two windows that it learns from, and for what it learns") {
+    const cost power = of("minimizepower: {}");
+    CHECK(power.columns == 2);
+    CHECK(power.node_bytes > 4'000);
+    CHECK(power.node_evaluations > 0);
+    const cost beside = of("minimizepower: {}, dontschedule: {rules: [" + temp + "}]}");
+    CHECK(beside.columns == 3);
+    const auto two = one("minimizepower: {}");
+    bill all;
+    all.add(price(two, metrics::alias_table::built_in()));
+    all.add(price(two, metrics::alias_table::built_in()));
+    CHECK_MESSAGE(all.total().columns == 2, "all policies learn from the same windows");
+  }
+
   TEST_CASE(
       "windows of other lengths and statistics are other columns, and long ones cost no more than full "
       "ones") {
