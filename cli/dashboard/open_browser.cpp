@@ -37,7 +37,7 @@ result<browser_page> browser_page::open(const std::string& link) {
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawnattr_init(&attributes);
-  // What a browser says to its terminal is nobody's business, and our Ctrl-C is not for it.
+  // Nobody should have to read what a browser prints to its terminal, and our Ctrl-C must not end it.
   for (const int standard : {0, 1, 2})
     ::posix_spawn_file_actions_addopen(&actions, standard, "/dev/null", O_RDWR, 0);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
