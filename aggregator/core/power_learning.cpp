@@ -118,7 +118,7 @@ void power_learning::pool() {
     if (!n || n->machine.empty() || n->own.learned().empty()) continue;
     const std::string name = class_of(*n);
     kind& k = kinds_[name];
-    k.all += n->own.learned();
+    k.sums += n->own.learned();
     ++k.nodes;
     auto& best = most[n->machine];
     if (k.nodes > best) {
@@ -126,6 +126,7 @@ void power_learning::pool() {
       usual_kind_[n->machine] = name;
     }
   }
+  for (auto& [name, k] : kinds_) k.all = k.sums.means();
 }
 
 std::shared_ptr<const predict::model> power_learning::model_of(const node_state& n, instant now) const {

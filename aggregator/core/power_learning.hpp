@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/predict/class_sums.hpp"
 #include "aggregator/predict/learner.hpp"
 #include "aggregator/predict/model.hpp"
 #include "aggregator/store/warehouse.hpp"
@@ -67,7 +68,8 @@ class power_learning {
     std::shared_ptr<const predict::model> told;
   };
   struct kind {
-    predict::statistics all;
+    predict::class_sums sums;
+    predict::statistics all;  // their means
     std::uint32_t nodes = 0;  // that have measured
   };
 

@@ -13,16 +13,11 @@ void statistics::add(double load, double watts, std::uint16_t weight) noexcept {
   if (weight == 0) return;
   const std::size_t b = bin_of(load);
   if (b == 0) load = 0;
-  samples_[b] =
-      static_cast<std::uint16_t>(std::min<std::uint32_t>(samples_[b] + std::uint32_t{weight}, remembered));
-  const double share = std::min(1.0, static_cast<double>(weight) / samples_[b]);
+  const std::uint32_t all = samples_[b] + std::uint32_t{weight};
+  const double share = static_cast<double>(weight) / all;
+  samples_[b] = static_cast<std::uint16_t>(std::min<std::uint32_t>(all, remembered));
   loads_[b] += static_cast<float>(share * (load - static_cast<double>(loads_[b])));
   watts_[b] += static_cast<float>(share * (watts - static_cast<double>(watts_[b])));
-}
-
-statistics& statistics::operator+=(const statistics& more) noexcept {
-  for (std::size_t b = 0; b < bins; ++b) add(more.load(b), more.watts(b), more.samples(b));
-  return *this;
 }
 
 bool statistics::empty() const noexcept {

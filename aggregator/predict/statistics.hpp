@@ -6,24 +6,22 @@
 
 namespace binnacle::predict {
 
-/// What a node, or all nodes of a kind, drew at each load: for every twentieth of the load the mean load and
-/// the mean watts of the samples near it. Sums of several nodes' statistics are those of their kind. Means by
-/// load, and not the sums XᵀX of a fit: a day at one load then weighs no more than an hour of it, and what a
-/// fit of four terms cannot follow stays known.
-/// Units: load 0..1, watts.
+/// What a node, or all nodes of a kind (class_sums), drew at each load: for every twentieth of the load the
+/// mean load and the mean watts of the samples near it. Means by load, and not the sums XᵀX of a fit: a day
+/// at one load then weighs no more than an hour of it, and what a fit of four terms cannot follow stays
+/// known. Units: load 0..1, watts.
 class statistics {
  public:
   static constexpr std::size_t bins = 21;  ///< idle, and around 5, 10 … 100 %
   /// Idle is a bin of its own, whose load counts as 0: servers pay a step when they leave it.
   static constexpr double idle_below = 0.01;
-  /// Samples that a bin remembers: beyond them each new one takes the place of an old one's share.
+  /// A bin's mean weighs as much as so many samples at most, however many there were: newer ones count more.
   static constexpr std::uint16_t remembered = 600;
 
   static std::size_t bin_of(double load) noexcept;
 
   /// A sample of a load 0..1, or as many alike as `weight` says.
   void add(double load, double watts, std::uint16_t weight = 1) noexcept;
-  statistics& operator+=(const statistics& more) noexcept;
 
   std::uint16_t samples(std::size_t bin) const noexcept { return samples_[bin]; }
   double load(std::size_t bin) const noexcept { return static_cast<double>(loads_[bin]); }

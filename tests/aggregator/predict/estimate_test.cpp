@@ -1,5 +1,6 @@
 #include "aggregator/predict/estimate.hpp"
 
+#include "aggregator/predict/class_sums.hpp"
 #include "aggregator/predict/least_squares.hpp"
 
 #include <doctest/doctest.h>
@@ -108,11 +109,38 @@ TEST_SUITE("aggregator/predict/estimate") {
     }
   }
 
-  TEST_CASE("statistics of nodes add up to those of their class") {
-    auto a = measured(0, 0.5), b = measured(0.5, 1);
-    a += b;
-    CHECK(worst(estimate(a, nullptr, 8).value(), 0.1, 1) < 0.03);
-    CHECK(a.samples(statistics::bin_of(0.25)) == measured(0, 0.5).samples(statistics::bin_of(0.25)));
+  TEST_CASE("what nodes measured at other loads is the whole of what their class has measured") {
+    class_sums all;
+    for (const auto& node : {measured(0, 0.5), measured(0.5, 1)}) all += node;
+    const auto of_class = all.means();
+    CHECK(worst(estimate(of_class, nullptr, 8).value(), 0.1, 1) < 0.03);
+    CHECK(of_class.samples(statistics::bin_of(0.25)) == measured(0, 0.5).samples(statistics::bin_of(0.25)));
+  }
+
+  TEST_CASE("nodes of a class count alike: the one added last does not replace the others") {
+    const auto measured_for_long = [](double watts) {
+      statistics s;
+      for (int i = 0; i < 1000; ++i) s.add(0.5, watts);
+      return s;
+    };
+    class_sums pair;
+    for (const double watts : {200, 300}) pair += measured_for_long(watts);
+    CHECK(pair.means().watts(10) == doctest::Approx(250));
+    CHECK(pair.means().load(10) == doctest::Approx(0.5));
+    CHECK(pair.means().samples(10) == statistics::remembered);
+
+    class_sums eleven;
+    for (int node = 0; node < 10; ++node) eleven += measured_for_long(200);
+    eleven += measured_for_long(310);
+    CHECK(eleven.means().watts(10) == doctest::Approx(210));
+    CHECK(class_sums{}.means().empty());
+  }
+
+  TEST_CASE("many samples alike count as so many, also where a bin is full") {
+    statistics s;
+    s.add(0.5, 200, 600);
+    s.add(0.5, 300, 600);
+    CHECK(s.watts(10) == doctest::Approx(250));
   }
 
   TEST_CASE("a bin remembers a bounded number of samples, and the newest count") {
