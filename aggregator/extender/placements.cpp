@@ -1,6 +1,7 @@
 #include "aggregator/extender/placements.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace binnacle::extender {
 
@@ -19,14 +20,19 @@ void placements::bound(const std::string& uid, std::string_view node, instant no
 }
 
 void placements::ready(const std::string& uid, bool is, instant now) {
+  expire(now);
+  bound_entries(by_age_);
   const auto at = pods_.find(uid);
   if (at == pods_.end()) return;
-  resident& pod = *std::ranges::find(nodes_.find(at->second.node)->second, uid, &resident::uid);
+  resident& seen = resident_of(uid, at->second);
   if (!is) {
-    pod.ready.reset();
-  } else if (!pod.ready) {
-    pod.ready = now;
+    seen.ready.reset();
+    return;
   }
+  if (!seen.ready) seen.ready = now;
+  if (std::exchange(at->second.was_ready, true) || !followed_ || !at->second.confirmed) return;
+  at->second.since = now;
+  by_age_.emplace_back(now, uid);
 }
 
 void placements::gone(const std::string& uid) {
@@ -39,13 +45,9 @@ void placements::gone(const std::string& uid) {
 void placements::put(const std::string& uid, std::string_view node, instant now, double cores,
                      bool confirmed) {
   gone(uid);
-  // A pod that is asked about again and again leaves an entry each time.
-  const auto full = [this] { return pods_.size() >= settings_.most || by_age_.size() >= 4 * settings_.most; };
-  for (; full() && !by_age_.empty(); by_age_.pop_front()) {
-    if (still(by_age_.front()) != nullptr) give_way(by_age_.front().second);
-  }
-  for (; expected_.size() >= 4 * settings_.most; expected_.pop_front()) {
-    if (still_expected(expected_.front())) give_way(expected_.front().second);
+  for (queue* in : {&starting_, &by_age_, &expected_}) bound_entries(*in);
+  for (queue* in : {&starting_, &by_age_}) {
+    while (pods_.size() >= settings_.most && !in->empty()) drop_front(*in);
   }
   pods_.emplace(uid, pod{std::string(node), now, confirmed});
   auto on = nodes_.find(node);
@@ -55,20 +57,34 @@ void placements::put(const std::string& uid, std::string_view node, instant now,
   if (!confirmed) expected_.emplace_back(now, uid);
 }
 
+placements::resident& placements::resident_of(const std::string& uid, const pod& p) {
+  return *std::ranges::find(nodes_.find(p.node)->second, uid, &resident::uid);
+}
+
+/// A pod that is asked about again and again leaves an entry each time.
+void placements::bound_entries(queue& in) {
+  while (in.size() >= 4 * settings_.most && !in.empty()) drop_front(in);
+}
+
+void placements::drop_front(queue& from) {
+  const entry& first = from.front();
+  const bool counts = &from == &expected_ ? still_expected(first) : still(first) != nullptr;
+  if (counts) {
+    gone(first.second);
+    ++dropped_;
+  }
+  from.pop_front();
+}
+
 /// The pod that was put then, unless it has gone or was put again.
-const placements::pod* placements::still(const std::pair<instant, std::string>& put) const {
+placements::pod* placements::still(const entry& put) {
   const auto at = pods_.find(put.second);
   return at == pods_.end() || at->second.since != put.first ? nullptr : &at->second;
 }
 
-bool placements::still_expected(const std::pair<instant, std::string>& put) const {
+bool placements::still_expected(const entry& put) {
   const pod* p = still(put);
   return p != nullptr && !p->confirmed;
-}
-
-void placements::give_way(const std::string& uid) {
-  gone(uid);
-  ++dropped_;
 }
 
 void placements::take_from_node(const std::string& uid, const std::string& node) {
@@ -79,7 +95,15 @@ void placements::take_from_node(const std::string& uid, const std::string& node)
 
 void placements::expire(instant now) {
   for (; !by_age_.empty() && now - by_age_.front().first >= settings_.lifetime; by_age_.pop_front()) {
-    if (still(by_age_.front()) != nullptr) gone(by_age_.front().second);
+    const std::string& uid = by_age_.front().second;
+    const pod* p = still(by_age_.front());
+    if (p == nullptr) continue;
+    if (followed_ && p->confirmed && !p->was_ready) {
+      resident_of(uid, *p).long_there = true;
+      starting_.push_back(by_age_.front());
+    } else {
+      gone(uid);
+    }
   }
   const duration wait = followed_ ? settings_.unconfirmed : settings_.lifetime;
   for (; !expected_.empty() && now - expected_.front().first >= wait; expected_.pop_front()) {
@@ -99,7 +123,7 @@ placements::unseen placements::counting(const crowd& on, instant read_at, durati
   unseen out;
   for (const resident& r : on.pods) {
     if (r.ready && read_at >= *r.ready + settings_.settle + window) continue;
-    ++out.pods;
+    if (!r.long_there) ++out.pods;
     out.cores += r.cores;
   }
   return out;

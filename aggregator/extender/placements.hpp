@@ -23,7 +23,10 @@ namespace binnacle::extender {
 /// server says where it is, which is the truth. Standalone there is no second word, and the expectation lasts
 /// for `lifetime`.
 /// Ends:    a pod counts until the value that ranks the nodes shows it (see counting()), until it is gone,
-///          and for `lifetime` at most; an expectation for `unconfirmed` where bindings are followed.
+///          and for `lifetime` at most; an expectation for `unconfirmed` where bindings are followed. There
+///          the cores of a bound pod also count for as long as it is not Ready, since a large image takes
+///          minutes to load, and from Ready on for `lifetime` at most. One by one it counts for `lifetime`
+///          only: a pod that never starts would cost its node points for ever.
 /// Bounds:  `most` pods; the oldest give way and are counted.
 /// Pure: time is an argument, and never goes back. Instants are our own, never those of another machine.
 class placements {
@@ -55,6 +58,7 @@ class placements {
     std::string uid;
     std::optional<instant> ready;
     double cores = 0;
+    bool long_there = false;  ///< for more than `lifetime`: only its cores count
   };
   struct crowd {
     std::string_view node;
@@ -78,22 +82,28 @@ class placements {
     std::string node;
     instant since{};  // expected or bound
     bool confirmed = false;
+    bool was_ready = false;
   };
   using pods = std::unordered_map<std::string, pod>;
 
+  using entry = std::pair<instant, std::string>;  // when a pod was put, and its uid
+  using queue = std::deque<entry>;                // some have gone since
+
   void put(const std::string& uid, std::string_view node, instant now, double cores, bool confirmed);
+  resident& resident_of(const std::string& uid, const pod& p);
+  void bound_entries(queue& in);
+  void drop_front(queue& from);
   void take_from_node(const std::string& uid, const std::string& node);
   void expire(instant now);
-  const pod* still(const std::pair<instant, std::string>& put) const;
-  bool still_expected(const std::pair<instant, std::string>& put) const;
-  void give_way(const std::string& uid);
+  pod* still(const entry& put);
+  bool still_expected(const entry& put);
 
   settings settings_{};
   bool followed_ = false;
   pods pods_;  // by uid
   std::map<std::string, std::vector<resident>, std::less<>> nodes_;
-  using queue = std::deque<std::pair<instant, std::string>>;  // when each was put; some have gone since
   queue by_age_, expected_;
+  queue starting_;  // older than `lifetime` and not Ready yet
   std::uint64_t dropped_ = 0;
 };
 
