@@ -158,7 +158,7 @@ void monitor::part() {
   log_.info("the agent has gone{}{}", why.empty() ? "" : ": ", why);
   selected_.reset();
   waited_for_ = {};
-  schedule_.set({}, selection{}.budget_ratio, boot_clock::now());
+  schedule_.set({}, wanted_sensors{}.budget_ratio, boot_clock::now());
   planned_.clear();
 }
 
@@ -177,7 +177,7 @@ void monitor::take(const from_agent& message) {
   } else if (const auto* wanted = std::get_if<interest>(&message)) {
     waited_for_ = *wanted;
     replan(boot_clock::now());
-  } else if (const auto* chosen = std::get_if<selection>(&message)) {
+  } else if (const auto* chosen = std::get_if<wanted_sensors>(&message)) {
     selected_ = *chosen;
     auto rules = selected_->roles;
     rules.insert(rules.end(), roles_.begin(), roles_.end());

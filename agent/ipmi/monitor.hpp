@@ -89,7 +89,7 @@ class monitor {
   peer* agent_ = nullptr;
   bool talking_ = false;
   status said_;
-  std::optional<selection> selected_;
+  std::optional<wanted_sensors> selected_;
   interest waited_for_;
   read_schedule schedule_;
   std::map<std::string, std::uint32_t> planned_;

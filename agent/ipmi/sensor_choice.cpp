@@ -66,7 +66,7 @@ bool on_default_list(const sensor& s, std::span<const sensor> inventory) {
   return s.kind == sensor_kind::temperature || s.kind == sensor_kind::fan || s.kind == sensor_kind::power;
 }
 
-std::vector<read_schedule::wish> choose(std::span<const sensor> inventory, const selection& selected,
+std::vector<read_schedule::wish> choose(std::span<const sensor> inventory, const wanted_sensors& selected,
                                         const interest& waited_for) {
   std::vector<read_schedule::wish> all;
   for (const auto& s : inventory) {

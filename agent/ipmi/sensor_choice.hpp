@@ -20,7 +20,7 @@ sensor_role role_of(const sensor& s, std::span<const role_rule> rules);
 bool on_default_list(const sensor& s, std::span<const sensor> inventory);
 
 /// What is to be read of `inventory`, and how often.
-std::vector<read_schedule::wish> choose(std::span<const sensor> inventory, const selection& selected,
+std::vector<read_schedule::wish> choose(std::span<const sensor> inventory, const wanted_sensors& selected,
                                         const interest& waited_for);
 
 }  // namespace binnacle::ipmi

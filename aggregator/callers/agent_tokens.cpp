@@ -55,25 +55,25 @@ struct agent_tokens::impl : std::enable_shared_from_this<agent_tokens::impl> {
     async::deadline until;
   };
   struct voucher {
-    kube::token_verdict verdict;
+    kube::token_answer verdict;
     instant ends;
   };
 
   static task<void> work(std::shared_ptr<impl> self, std::shared_ptr<int> worker);
   task<result<answer>> find_out(std::string token, async::deadline until);
   task<result<answer>> find_out_or_say(std::string token, async::deadline until);
-  void vouch(const kube::verdict_key& key, const answer& said, instant now);
+  void vouch(const kube::question_key& key, const answer& said, instant now);
 
   const std::string audience;
   kube::reviewer reviews;
   std::deque<question> waiting;
   std::shared_ptr<int> workers = std::make_shared<int>();  // one reference more for each, however it ends
-  std::map<kube::verdict_key, voucher> vouchers;           // of tokens that are not over
+  std::map<kube::question_key, voucher> vouchers;          // of tokens that are not over
   std::uint64_t vouched = 0, turned_away = 0;
   async::task_group running;
 };
 
-void agent_tokens::impl::vouch(const kube::verdict_key& key, const answer& said, instant now) {
+void agent_tokens::impl::vouch(const kube::question_key& key, const answer& said, instant now) {
   if (!said.verdict.authenticated) {
     vouchers.erase(key);
     return;
@@ -84,7 +84,7 @@ void agent_tokens::impl::vouch(const kube::verdict_key& key, const answer& said,
 }
 
 task<result<agent_tokens::answer>> agent_tokens::impl::find_out(std::string token, async::deadline until) {
-  const kube::verdict_key key = kube::key_of(token);
+  const kube::question_key key = kube::key_of(token);
   const duration left = time_left(token, std::chrono::system_clock::now());
   std::vector<std::string> audiences{audience};
   auto verdict = co_await reviews.token(std::move(token), std::move(audiences), until);

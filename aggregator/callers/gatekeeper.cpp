@@ -46,10 +46,10 @@ struct gatekeeper::impl : std::enable_shared_from_this<gatekeeper::impl> {
     bool discovery = false;
   };
   static task<void> follow_layer(std::shared_ptr<impl> self);
-  static task<void> decide(std::shared_ptr<impl> self, case_file file, refuse how, http::verdict then);
+  static task<void> decide(std::shared_ptr<impl> self, case_file file, refuse how, http::guard_answer then);
   task<std::optional<no>> judge(case_file& file);
   void look_at_layer();
-  void answer(const std::optional<no>& refused, const refuse& how, const http::verdict& then);
+  void answer(const std::optional<no>& refused, const refuse& how, const http::guard_answer& then);
 
   const logger log;
   const std::shared_ptr<kube::client> api;
@@ -103,7 +103,7 @@ task<std::optional<no>> gatekeeper::impl::judge(case_file& file) {
 }
 
 void gatekeeper::impl::answer(const std::optional<no>& refused, const refuse& how,
-                              const http::verdict& then) {
+                              const http::guard_answer& then) {
   if (!refused) {
     ++numbers.let_in;
     return then(std::nullopt);
@@ -117,7 +117,7 @@ void gatekeeper::impl::answer(const std::optional<no>& refused, const refuse& ho
 }
 
 task<void> gatekeeper::impl::decide(std::shared_ptr<impl> self, case_file file, refuse how,
-                                    http::verdict then) {
+                                    http::guard_answer then) {
   const std::optional<no> refused = co_await self->judge(file);
   self->answer(refused, how, then);
 }
@@ -134,7 +134,7 @@ void gatekeeper::cancel() { impl_->running.cancel(); }
 
 http::guard gatekeeper::guard(attributes wanted, refuse how) {
   return [self = impl_.get(), wanted = std::move(wanted), how = std::move(how)](const http::request& r,
-                                                                                http::verdict then) {
+                                                                                http::guard_answer then) {
     if (open_to_all(r)) return then(std::nullopt);
     impl::case_file file{who_asks(r, self->trusted.current()), wanted(r), open_to_known(r)};
     if (file.from.how == claim::kind::nobody) {

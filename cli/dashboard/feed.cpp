@@ -89,7 +89,7 @@ std::string status_text(const std::vector<upstream::told>& all, const feed::tota
       out.field("error", t.said.error().message);
     } else {
       out.key("status").raw(to_text(t.said->json)).key("findings").begin_array();
-      for (const doctor::finding& f : doctor::judge_status(t.said->json, t.url)) {
+      for (const doctor::finding& f : doctor::findings_of_status(t.said->json, t.url)) {
         out.begin_object().field("grade", word_for(f.how)).field("sentence", f.sentence);
         if (!f.remedy.empty()) out.field("remedy", f.remedy);
         out.end_object();

@@ -1,6 +1,6 @@
 #include "cli/doctor/certificate_files.hpp"
 #include "cli/doctor/checks.hpp"
-#include "cli/doctor/cluster/scheduler_view.hpp"
+#include "cli/doctor/cluster/configured_extender.hpp"
 
 #include <fmt/format.h>
 

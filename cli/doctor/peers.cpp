@@ -24,7 +24,7 @@ std::string unreachable_remedy(errc code, std::string_view what) {
   }
 }
 
-finding judge_clock(const clock_reading& r) {
+finding finding_of_clock(const clock_reading& r) {
   // Times of answers come in whole seconds.
   const auto middle = r.asked + (r.answered - r.asked) / 2;
   const auto unsure = (r.answered - r.asked) / 2 + seconds(1);

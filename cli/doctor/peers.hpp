@@ -21,7 +21,7 @@ struct clock_reading {
 };
 /// What a difference of clocks means: nothing for verdicts (ages are measured on one clock), much for
 /// certificates. Pure.
-finding judge_clock(const clock_reading& r);
+finding finding_of_clock(const clock_reading& r);
 
 /// An HTTP Date header ("Sun, 06 Nov 1994 08:49:37 GMT", RFC 9110, 5.6.7); the epoch if it is none.
 std::chrono::system_clock::time_point parse_http_date(const std::string& text);

@@ -42,7 +42,7 @@ struct slot {
   }
 };
 using answer_slot = slot<response>;
-using verdict_slot = slot<std::optional<response>>;
+using refusal_slot = slot<std::optional<response>>;
 
 /// Held by the copies of one reply: when the last goes unused, the peer gets an answer all the same.
 struct last_word {
@@ -384,7 +384,7 @@ task<bool> connection::arrived(slot<T>& at) {
 task<std::optional<response>> connection::refused(const request& head) {
   const guard& asked = core_.routes.asked_first();
   if (!asked) co_return std::nullopt;
-  auto verdict = std::make_shared<verdict_slot>();
+  auto verdict = std::make_shared<refusal_slot>();
   try {
     asked(head, [verdict](std::optional<response> r) { verdict->put(std::move(r)); });
   } catch (const std::exception& e) {

@@ -1,6 +1,6 @@
 #include "cli/scheduler_config.hpp"
 
-#include "cli/doctor/cluster/scheduler_view.hpp"
+#include "cli/doctor/cluster/configured_extender.hpp"
 #include "cli/doctor/report.hpp"
 
 #include <boost/json/parse.hpp>

@@ -217,8 +217,8 @@ stats read_stats(fields& f) {
   return m;
 }
 
-selection read_select(fields& f) {
-  selection m;
+wanted_sensors read_select(fields& f) {
+  wanted_sensors m;
   m.defaults = f.flag("defaults");
   m.include = f.texts("include", max_patterns);
   m.exclude = f.texts("exclude", max_patterns);
@@ -233,7 +233,7 @@ selection read_select(fields& f) {
     if (!rule.ok()) f.fail("roles", "has an element without pattern and role");
   }
   m.period_ms = f.integer<std::uint32_t>("period_ms");
-  m.budget_ratio = f.number("budget_ratio").value_or(selection{}.budget_ratio);
+  m.budget_ratio = f.number("budget_ratio").value_or(wanted_sensors{}.budget_ratio);
   if (m.budget_ratio <= 0 || m.budget_ratio > 1) f.fail("budget_ratio", "is not within 0 and 1");
   return m;
 }

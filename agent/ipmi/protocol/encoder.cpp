@@ -133,7 +133,7 @@ std::string encode_one(const stats& m) {
 
 std::string encode_one(const pong& m) { return line("pong").field("number", m.number).end(); }
 
-std::string encode_one(const selection& m) {
+std::string encode_one(const wanted_sensors& m) {
   line l("select");
   l.field("defaults", m.defaults).texts("include", m.include, max_patterns);
   l.texts("exclude", m.exclude, max_patterns);

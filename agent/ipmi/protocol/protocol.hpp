@@ -36,7 +36,7 @@ inline constexpr std::size_t max_sensors = 1'000;               ///< of one inve
 inline constexpr std::size_t max_key = 32;                      ///< bytes
 inline constexpr std::size_t max_text = 512;                    ///< bytes of a name or message
 inline constexpr std::size_t max_pattern = 64;                  ///< bytes
-inline constexpr std::size_t max_patterns = 50;                 ///< of one list in `selection`
+inline constexpr std::size_t max_patterns = 50;                 ///< of one list in `wanted_sensors`
 inline constexpr std::size_t max_words = 32;                    ///< of one state, max_pattern bytes each
 
 enum class sensor_kind : std::uint8_t { temperature, fan, voltage, current, power, state, other };
@@ -168,7 +168,7 @@ bool fits(std::string_view pattern, const sensor& s) noexcept;
 
 /// What to read. Patterns are as fits() has them. What is
 /// beyond max_patterns or max_pattern is cut off by encode(): refuse it where it is configured.
-struct selection {
+struct wanted_sensors {
   bool defaults = true;  ///< the default list: temperatures, fans, power; no voltages, currents, states
   std::vector<std::string> include;
   std::vector<std::string> exclude;  ///< wins over both, but not over interest
@@ -194,7 +194,7 @@ struct unknown {
 
 using from_helper =
     std::variant<hello, bmc, sensor, inventory_end, plan, reading, status, stats, pong, unknown>;
-using from_agent = std::variant<selection, interest, ping, unknown>;
+using from_agent = std::variant<wanted_sensors, interest, ping, unknown>;
 
 /// The message as one line, with its line feed; texts are cut to their bounds and made valid UTF-8. A value
 /// that is no finite number becomes absent (out_of_range).

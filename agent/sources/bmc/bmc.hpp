@@ -26,7 +26,7 @@ struct bmc_options {
   std::string device;                  ///< "/dev/ipmi0"; empty: a BMC over the network
   std::string sys_root = "/sys";
   std::string credentials_file;
-  ipmi::selection select;
+  ipmi::wanted_sensors select;
 };
 
 /// The baseboard management controller, by IPMI and DCMI. A BMC may answer late or never, so another process

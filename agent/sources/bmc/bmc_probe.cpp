@@ -1,7 +1,7 @@
 // What --probe says of the BMC. It may block: nothing else runs meanwhile.
 #include "agent/ipmi/protocol/line_buffer.hpp"
 #include "agent/sources/bmc/bmc.hpp"
-#include "agent/sources/bmc/bmc_view.hpp"
+#include "agent/sources/bmc/bmc_snapshot.hpp"
 #include "agent/sources/bmc/helper_process.hpp"
 #include "agent/sources/bmc/reading_rules.hpp"
 #include "common/system/descriptor.hpp"
@@ -25,7 +25,7 @@ constexpr const char* subject = "sensors of the BMC (IPMI)";
 constexpr auto first_readings = std::chrono::seconds(5);
 
 struct heard {
-  bmc_view view;
+  bmc_snapshot view;
   std::optional<ipmi::status> status;
   std::map<std::string, absence> read;  // by key, how its last reading ended
   bool whole = false;                   // each planned sensor has been read
@@ -34,7 +34,7 @@ struct heard {
 };
 
 /// Listens until everything was said that --probe tells of, or `until`. Errors: as a session's.
-result<void> listen(int channel, const ipmi::selection& select, instant until, heard& out) {
+result<void> listen(int channel, const ipmi::wanted_sensors& select, instant until, heard& out) {
   ipmi::line_buffer lines;
   std::array<char, 16384> piece;
   for (;;) {
@@ -82,7 +82,7 @@ result<void> listen(int channel, const ipmi::selection& select, instant until, h
   }
 }
 
-finding of_inventory(const heard& h, const ipmi::selection& select) {
+finding of_inventory(const heard& h, const ipmi::wanted_sensors& select) {
   const auto& bmc = *h.view.identity();
   auto what = fmt::format("{} {}: {} sensors, {} of them read{}", bmc.address, bmc.manufacturer,
                           h.view.sensors().size(), h.view.plan().size(), bmc.dcmi ? ", DCMI" : "");

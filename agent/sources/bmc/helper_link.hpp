@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/ipmi/protocol/protocol.hpp"
-#include "agent/sources/bmc/bmc_view.hpp"
+#include "agent/sources/bmc/bmc_snapshot.hpp"
 #include "agent/sources/bmc/helper_process.hpp"
 #include "agent/sources/bmc/supervisor.hpp"
 #include "common/clock.hpp"
@@ -28,7 +28,7 @@ namespace binnacle::agent {
 struct link_options {
   std::string socket;      ///< of a sidecar; empty: `command` is our child
   helper_command command;  ///< the child
-  ipmi::selection select;
+  ipmi::wanted_sensors select;
   supervisor::settings supervision;
 };
 
@@ -54,7 +54,7 @@ class helper_link : public std::enable_shared_from_this<helper_link> {
   void credentials_changed();
   void set_interest(std::map<std::string, std::uint32_t> period_ms);
 
-  bmc_view& view() noexcept { return view_; }
+  bmc_snapshot& view() noexcept { return view_; }
   const supervisor& minder() const noexcept { return minder_; }
 
  private:
@@ -74,7 +74,7 @@ class helper_link : public std::enable_shared_from_this<helper_link> {
   const link_options options_;
   const logger log_;
   supervisor minder_;
-  bmc_view view_;
+  bmc_snapshot view_;
   ipmi::interest interest_;
   std::function<void()> arrived_, inventory_;
   async::task_group* tasks_ = nullptr;

@@ -97,7 +97,7 @@ std::map<std::string, std::uint32_t> keys_wanted(std::span<const ipmi::sensor> a
   return wanted;
 }
 
-std::string unmatched(const ipmi::selection& patterns, std::span<const ipmi::sensor> all) {
+std::string unmatched(const ipmi::wanted_sensors& patterns, std::span<const ipmi::sensor> all) {
   const auto fits_none = [&](const std::string& glob) {
     return std::none_of(all.begin(), all.end(), [&](const auto& s) { return ipmi::fits(glob, s); });
   };

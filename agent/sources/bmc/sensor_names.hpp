@@ -32,13 +32,13 @@ std::map<std::string, sensor_name> names_of(std::span<const ipmi::sensor> all);
 std::set<std::string> node_power(std::span<const ipmi::sensor> all);
 
 /// The sensors behind the families that policies watch, and how often each is wanted, in milliseconds; but no
-/// sensor that `excluded` (globs as in ipmi::selection) names.
+/// sensor that `excluded` (globs as in ipmi::wanted_sensors) names.
 std::map<std::string, std::uint32_t> keys_wanted(std::span<const ipmi::sensor> all,
                                                  const wire::interest& families,
                                                  std::span<const std::string> excluded);
 
 /// The first pattern of bmc-sensors, bmc-exclude or bmc-roles that none of the sensors fits, in a sentence;
 /// empty when each has one.
-std::string unmatched(const ipmi::selection& patterns, std::span<const ipmi::sensor> all);
+std::string unmatched(const ipmi::wanted_sensors& patterns, std::span<const ipmi::sensor> all);
 
 }  // namespace binnacle::agent

@@ -35,7 +35,7 @@ int severity_of(const ipmi::thresholds& t, double value) noexcept {
   return at_or_above(value, t.upper_non_critical) || at_or_below(value, t.lower_non_critical) ? 1 : 0;
 }
 
-void sensor_series::announce(const bmc_view& from, board& out) {
+void sensor_series::announce(const bmc_snapshot& from, board& out) {
   const bool anew = inventory_ != from.inventories();
   inventory_ = from.inventories();
   std::map<std::string, const ipmi::sensor*> there;

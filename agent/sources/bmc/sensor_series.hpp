@@ -2,7 +2,7 @@
 
 #include "agent/board.hpp"
 #include "agent/ipmi/protocol/protocol.hpp"
-#include "agent/sources/bmc/bmc_view.hpp"
+#include "agent/sources/bmc/bmc_snapshot.hpp"
 #include "agent/sources/bmc/sensor_names.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class sensor_series {
  public:
   /// Makes the board have what `from` has planned: new sensors announced, those no longer there or no longer
   /// read forgotten, changed periods taken over. Names, scopes and thresholds follow the inventory.
-  void announce(const bmc_view& from, board& out);
+  void announce(const bmc_snapshot& from, board& out);
   /// One reading to its series. Instants beyond `now` count as `now`: the aggregator takes no sample from the
   /// future.
   void show(const ipmi::reading& r, instant now, board& out);

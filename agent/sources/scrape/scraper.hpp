@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/clocks.hpp"
-#include "agent/sources/scrape/selection.hpp"
+#include "agent/sources/scrape/sample_picker.hpp"
 #include "agent/sources/scrape/target.hpp"
 #include "common/async/task.hpp"
 #include "common/http/client.hpp"
@@ -15,7 +15,7 @@ namespace binnacle::agent {
 
 /// What one scrape gave: a reading, or why there is none.
 struct scrape_outcome {
-  std::optional<selection::reading> reading;
+  std::optional<sample_picker::reading> reading;
   error why;           ///< when there is no reading
   std::string remedy;  ///< likewise
   std::string remark;  ///< what is wrong though it costs no value
@@ -26,7 +26,7 @@ struct scrape_outcome {
 
 /// Scrapes one exporter: one connection, one GET, nothing followed, the answer parsed as it arrives. Whatever
 /// the other side does, a scrape ends within the target's timeout, takes no more than its bytes, and holds no
-/// more than its selection does and a line. Include from .cpp files only. Threads: one loop.
+/// more than its sample_picker holds and a line. Include from .cpp files only. Threads: one loop.
 class scraper {
  public:
   explicit scraper(scrape_target wanted, clocks time = {});
@@ -42,7 +42,7 @@ class scraper {
 
   scrape_target wanted_;
   clocks time_;
-  selection picked_;
+  sample_picker picked_;
   std::shared_ptr<tls::context> tls_;  // https: from the first scrape on that finds the files
   http::client client_;
 };

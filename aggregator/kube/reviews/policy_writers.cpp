@@ -56,7 +56,7 @@ std::vector<writer_question> policy_writer_questions() {
 
 result<bool> may_write_policies(const writer_question& q, const http::answer& a) {
   if (!q.is_role) {
-    const auto verdict = access_verdict_of(a);
+    const auto verdict = access_answer_of(a);
     if (verdict.has_error()) return verdict.error();
     return verdict->allowed;
   }

@@ -19,7 +19,7 @@ struct writer_question {
 };
 std::vector<writer_question> policy_writer_questions();
 /// Whether those may write TASPolicy objects in some namespace. Errors: permission (we may not look), and
-/// those of access_verdict_of().
+/// those of access_answer_of().
 result<bool> may_write_policies(const writer_question& q, const http::answer& a);
 
 /// One sentence with the remedy; empty: nobody of these may.

@@ -33,19 +33,19 @@ struct under_way {
 
 struct reviewer::impl {
   template <class Verdict, class Read>
-  task<result<Verdict>> ask(verdict_cache<Verdict>& known, http::call what, Read read, deadline until);
+  task<result<Verdict>> ask(answer_cache<Verdict>& known, http::call what, Read read, deadline until);
 
   std::shared_ptr<client> api;
-  verdict_cache<token_verdict> tokens;
-  verdict_cache<access_verdict> rights;
+  answer_cache<token_answer> tokens;
+  answer_cache<access_answer> rights;
   std::size_t busy = 0;
   counters numbers;
 };
 
 template <class Verdict, class Read>
-task<result<Verdict>> reviewer::impl::ask(verdict_cache<Verdict>& known, http::call what, Read read,
+task<result<Verdict>> reviewer::impl::ask(answer_cache<Verdict>& known, http::call what, Read read,
                                           deadline until) {
-  const verdict_key key = key_of(what.body);
+  const question_key key = key_of(what.body);
   if (const Verdict* v = known.find(key, boot_clock::now())) {
     ++numbers.remembered;
     co_return *v;
@@ -82,18 +82,18 @@ reviewer::reviewer(std::shared_ptr<client> api) : impl_(std::make_shared<impl>()
 }
 reviewer::~reviewer() = default;
 
-task<result<token_verdict>> reviewer::token(std::string bearer, std::vector<std::string> audiences,
-                                            deadline until) {
+task<result<token_answer>> reviewer::token(std::string bearer, std::vector<std::string> audiences,
+                                           deadline until) {
   const std::shared_ptr<impl> self = impl_;
   http::call what = token_review(bearer, audiences);
-  const auto read = [audiences](const http::answer& a) { return token_verdict_of(a, audiences); };
+  const auto read = [audiences](const http::answer& a) { return token_answer_of(a, audiences); };
   co_return co_await self->ask(self->tokens, std::move(what), read, until);
 }
 
-task<result<access_verdict>> reviewer::access(access_question question, deadline until) {
+task<result<access_answer>> reviewer::access(access_question question, deadline until) {
   const std::shared_ptr<impl> self = impl_;
   http::call what = access_review(question);
-  const auto read = [](const http::answer& a) { return access_verdict_of(a); };
+  const auto read = [](const http::answer& a) { return access_answer_of(a); };
   co_return co_await self->ask(self->rights, std::move(what), read, until);
 }
 

@@ -26,9 +26,9 @@ class reviewer {
   ~reviewer();
 
   /// Errors: nothing is known, and the caller must refuse; the sentence says why.
-  async::task<result<token_verdict>> token(std::string bearer, std::vector<std::string> audiences,
-                                           async::deadline until);
-  async::task<result<access_verdict>> access(access_question question, async::deadline until);
+  async::task<result<token_answer>> token(std::string bearer, std::vector<std::string> audiences,
+                                          async::deadline until);
+  async::task<result<access_answer>> access(access_question question, async::deadline until);
 
   const counters& stats() const noexcept;
 

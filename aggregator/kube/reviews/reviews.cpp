@@ -89,10 +89,10 @@ http::call token_review(std::string_view token, const std::vector<std::string>& 
   return post("/apis/authentication.k8s.io/v1/tokenreviews", std::move(body));
 }
 
-result<token_verdict> token_verdict_of(const http::answer& a, const std::vector<std::string>& audiences) {
+result<token_answer> token_answer_of(const http::answer& a, const std::vector<std::string>& audiences) {
   const auto status = status_of(a, "reviewing a token");
   if (status.has_error()) return status.error();
-  token_verdict out;
+  token_answer out;
   out.authenticated = is_true(*status, "authenticated");
   out.why = text_in(*status, "error");
   out.audiences = texts_in(*status, "audiences");
@@ -135,24 +135,24 @@ http::call access_review(const access_question& q) {
   return post("/apis/authorization.k8s.io/v1/subjectaccessreviews", std::move(body));
 }
 
-result<access_verdict> access_verdict_of(const http::answer& a) {
+result<access_answer> access_answer_of(const http::answer& a) {
   const auto status = status_of(a, "reviewing a right");
   if (status.has_error()) return status.error();
-  access_verdict out;
+  access_answer out;
   out.allowed = is_true(*status, "allowed") && !is_true(*status, "denied");
   out.why = text_in(*status, "reason");
   if (out.why.empty()) out.why = text_in(*status, "evaluationError");
   return out;
 }
 
-verdict_key key_of(std::string_view question) {
-  static const verdict_key secret = [] {
-    verdict_key k{};
+question_key key_of(std::string_view question) {
+  static const question_key secret = [] {
+    question_key k{};
     if (RAND_bytes(k.data(), static_cast<int>(k.size())) != 1)
       throw std::runtime_error("OpenSSL has no random numbers");
     return k;
   }();
-  verdict_key out{};
+  question_key out{};
   unsigned size = 0;
   HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
        reinterpret_cast<const unsigned char*>(question.data()), question.size(), out.data(), &size);

@@ -28,7 +28,7 @@ struct user {
   friend bool operator==(const user&, const user&) = default;
 };
 
-struct token_verdict {
+struct token_answer {
   bool authenticated = false;
   user who;
   std::vector<std::string> audiences;  ///< of those asked for, the ones that the token is for
@@ -40,7 +40,7 @@ http::call token_review(std::string_view token, const std::vector<std::string>& 
 /// Errors: overloaded, io, permission (we may not ask), protocol: nothing is known about the token then. A
 /// server that does not understand audiences answers without any: that counts as not authenticated when some
 /// were asked for.
-result<token_verdict> token_verdict_of(const http::answer& a, const std::vector<std::string>& audiences);
+result<token_answer> token_answer_of(const http::answer& a, const std::vector<std::string>& audiences);
 
 /// What somebody wants to do: with a resource, or with a path of a server when `path` is given.
 struct access_question {
@@ -49,31 +49,31 @@ struct access_question {
   std::string name_space = {}, group = {}, version = {}, resource = {}, subresource = {}, name = {};
   std::string path = {};
 };
-struct access_verdict {
+struct access_answer {
   bool allowed = false;
   std::string why;  ///< the authorizer's reason; may be empty
 };
 
 http::call access_review(const access_question& q);
-/// Errors: as token_verdict_of(); the caller must then refuse.
-result<access_verdict> access_verdict_of(const http::answer& a);
+/// Errors: as token_answer_of(); the caller must then refuse.
+result<access_answer> access_answer_of(const http::answer& a);
 
 /// What a verdict is remembered by: a keyed digest, so that no token stays in memory. Each process has a key
 /// of its own.
-using verdict_key = std::array<unsigned char, 32>;
-verdict_key key_of(std::string_view question);
+using question_key = std::array<unsigned char, 32>;
+question_key key_of(std::string_view question);
 
 /// Verdicts for ten seconds each, as Kubernetes' own delegated authentication remembers them; the ones that
 /// were not asked for longest go when it is full. Errors are not kept. Pure: time is given.
 template <class Verdict>
-class verdict_cache {
+class answer_cache {
  public:
   static constexpr duration life = std::chrono::seconds(10);
 
-  explicit verdict_cache(std::size_t most = 8192) : most_(most) {}
+  explicit answer_cache(std::size_t most = 8192) : most_(most) {}
 
   /// Null when it is not known (any more).
-  const Verdict* find(const verdict_key& key, instant now) {
+  const Verdict* find(const question_key& key, instant now) {
     const auto at = all_.find(key);
     if (at == all_.end()) return nullptr;
     if (now >= at->second.until) {
@@ -83,7 +83,7 @@ class verdict_cache {
     at->second.asked = ++clock_;
     return &at->second.verdict;
   }
-  void put(const verdict_key& key, Verdict verdict, instant now) {
+  void put(const question_key& key, Verdict verdict, instant now) {
     if (all_.size() >= most_ && !all_.contains(key)) make_room(now);
     all_.insert_or_assign(key, entry{std::move(verdict), now + life, ++clock_});
   }
@@ -106,7 +106,7 @@ class verdict_cache {
 
   std::size_t most_;
   std::uint64_t clock_ = 0;
-  std::map<verdict_key, entry> all_;
+  std::map<question_key, entry> all_;
 };
 
 }  // namespace binnacle::kube

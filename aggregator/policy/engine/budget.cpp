@@ -30,7 +30,7 @@ bool label_budget::ask(store::node_id node, instant now, std::uint32_t known_nod
   place& p = at(node);
   if (p.taken) return true;
   if (p.ticket != 0) return false;  // in the queue; next() is its turn
-  if (open_ && queue_.empty() && used_ < places(known_nodes) && cooled_down(now)) {
+  if (writes_labels_ && queue_.empty() && used_ < places(known_nodes) && cooled_down(now)) {
     take(p, now);
     return true;
   }
@@ -71,7 +71,8 @@ void label_budget::adopt(store::node_id node) {
 }
 
 std::optional<store::node_id> label_budget::next(instant now, std::uint32_t known_nodes) {
-  if (!open_ || queue_.empty() || used_ >= places(known_nodes) || !cooled_down(now)) return std::nullopt;
+  if (!writes_labels_ || queue_.empty() || used_ >= places(known_nodes) || !cooled_down(now))
+    return std::nullopt;
   const store::node_id node = queue_.begin()->second;
   stop_waiting(node);
   take(at(node), now);
@@ -79,7 +80,7 @@ std::optional<store::node_id> label_budget::next(instant now, std::uint32_t know
 }
 
 std::optional<instant> label_budget::next_at(std::uint32_t known_nodes) const noexcept {
-  if (!open_ || queue_.empty() || !last_given_ || used_ >= places(known_nodes)) return std::nullopt;
+  if (!writes_labels_ || queue_.empty() || !last_given_ || used_ >= places(known_nodes)) return std::nullopt;
   return *last_given_ + cool_down_;
 }
 

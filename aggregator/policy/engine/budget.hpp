@@ -16,8 +16,8 @@ namespace binnacle::policy {
 /// A labelled node keeps its place until its violation ends. When the known nodes become fewer, a share
 /// shrinks only for nodes that ask after that.
 ///
-/// The budget is closed while another process writes the labels. A closed budget gives no places by itself.
-/// Only adopt() then takes one, for a label that is seen on a node.
+/// While another process writes the labels, the budget gives no places by itself. Only adopt() then takes
+/// one, for a label that is seen on a node.
 class label_budget {
  public:
   label_budget(std::optional<node_limit> most, duration cool_down) : most_(most), cool_down_(cool_down) {}
@@ -35,8 +35,8 @@ class label_budget {
   /// Some process labelled a node: the cool-down begins.
   void given(instant now) noexcept { last_given_ = now; }
 
-  void set_open(bool open) noexcept { open_ = open; }
-  bool open() const noexcept { return open_; }
+  void set_writes_labels(bool yes) noexcept { writes_labels_ = yes; }
+  bool writes_labels() const noexcept { return writes_labels_; }
 
   bool has(store::node_id node) const noexcept;
   std::uint32_t used() const noexcept { return used_; }
@@ -69,7 +69,7 @@ class label_budget {
   bool cooled_down(instant now) const noexcept { return !last_given_ || now - *last_given_ >= cool_down_; }
   void take(place& p, instant now);
 
-  bool open_ = true;
+  bool writes_labels_ = true;
   std::optional<node_limit> most_;
   duration cool_down_;
   std::vector<place> places_;                      // by node

@@ -146,7 +146,7 @@ void engine::set_writes_labels(bool writes, instant now) {
   do_what_is_due(now);
   writes_labels_ = writes;
   for (auto& [id, e] : entries_) {
-    e.run->set_open(written_by_us(e), now, context_);
+    e.run->set_writes_labels(written_by_us(e), now, context_);
     check_conditions(id, e);
   }
   flush();
@@ -230,7 +230,7 @@ void engine::check_conditions_of(const input& i) {
 
 void engine::check_conditions(const strategy_id& id, entry& e, bool all) {
   // While another process writes the labels, a node is not held only because its label has not been seen yet.
-  const bool held = e.run->count(state::held) > 0 && e.run->open();
+  const bool held = e.run->count(state::held) > 0 && e.run->writes_labels();
   if (all || held != e.said_held) {
     e.said_held = held;
     const strategy& s = e.run->definition();

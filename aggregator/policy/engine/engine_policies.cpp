@@ -50,8 +50,8 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       e.run->set_dry_run(!e.enforced);
       // What it gave as a dry run, or while it was not allowed to, was never written. So only labels that are
       // on nodes keep their places.
-      if (was_there && !was_written && e.enforced && e.allowed) e.run->set_open(false, now, context_);
-      e.run->set_open(written_by_us(e), now, context_);
+      if (was_there && !was_written && e.enforced && e.allowed) e.run->set_writes_labels(false, now, context_);
+      e.run->set_writes_labels(written_by_us(e), now, context_);
     }
   }
   for (auto& [id, e] : entries_) {
@@ -120,7 +120,7 @@ void engine::start(entries& next, const policy& p, const strategy& s, const entr
   fresh.run->set_dry_run(p.how == mode::dry_run);
   fresh.enforced = p.how == mode::enforce;
   fresh.allowed = refusal_of(p.key, fresh.run->form()).empty();
-  fresh.run->set_open(written_by_us(fresh), now, context_);
+  fresh.run->set_writes_labels(written_by_us(fresh), now, context_);
   for (std::size_t r = 0; r < fresh.inputs.size(); ++r) fresh.inputs[r]->attach(*fresh.run, r);
   if (before != nullptr) fresh.run->carry_over(*before->run, context_.known_nodes);
   const auto at = next.emplace(strategy_id{p.key, s.kind}, std::move(fresh)).first;

@@ -77,7 +77,7 @@ void strategy_run::recall(store::node_id node, store::word_reader from, std::uin
   // Where another process writes the labels, a place is a label that is there.
   // A snapshot is taken node by node, so two may have had one place in it.
   const bool room = budget_.used() < budget_.places(known_nodes);
-  if (has_place && (budget_.open() ? room : cell.carries)) {
+  if (has_place && (budget_.writes_labels() ? room : cell.carries)) {
     budget_.adopt(node);
   } else if (ticket != 0) {
     budget_.wait_again(node, ticket);

@@ -160,7 +160,7 @@ bool strategy_run::place_for(store::node_id node, const judgement& j, instant no
     // The label cannot be written on this node. The node violates, but takes no place from the others.
     // After a restart its Node object may only not have been read yet: until this process writes labels, it
     // keeps its turn.
-    if (blocked || budget_.open()) budget_.stop_waiting(node);
+    if (blocked || budget_.writes_labels()) budget_.stop_waiting(node);
     if (!nodes_[index(node)].carries && budget_.has(node)) budget_.give_back(node);
     return true;
   }
@@ -263,21 +263,21 @@ void strategy_run::inherit(store::node_id node, const std::map<std::string, std:
     if (unexplained) decides = binnacle::policy::inherit(state) || decides;
   }
   cell.violating = cell.violating || decides;
-  if (cell.carries && (decides || !budget_.open()) && !budget_.has(node)) {
+  if (cell.carries && (decides || !budget_.writes_labels()) && !budget_.has(node)) {
     budget_.adopt(node);
     budget_.given(now);
     out.relabel.push_back(node);
   }
   // A node that waits keeps its turn.
-  if (!cell.carries && !budget_.open() && budget_.has(node)) budget_.give_back(node);
+  if (!cell.carries && !budget_.writes_labels() && budget_.has(node)) budget_.give_back(node);
   if (decides || cell.carries != carried) judge(node, now, out);
 }
 
-void strategy_run::set_open(bool open, instant now, run_context& out) {
-  open = open || !budget_.limits();
-  if (open == budget_.open()) return;
-  budget_.set_open(open);
-  if (open) return serve_waiting(now, out);
+void strategy_run::set_writes_labels(bool yes, instant now, run_context& out) {
+  yes = yes || !budget_.limits();
+  if (yes == budget_.writes_labels()) return;
+  budget_.set_writes_labels(yes);
+  if (yes) return serve_waiting(now, out);
   // From here on a place is a label that is there. A label that was wished for may never be written now.
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
     const store::node_id node{n};
@@ -350,7 +350,7 @@ void strategy_run::carry_over(const strategy_run& before, std::uint32_t known_no
       const auto now = std::ranges::find(old_rule, std::size_t{winner});
       if (now != old_rule.end()) winners(node)[k] = static_cast<std::uint16_t>(now - old_rule.begin());
     }
-    const bool room = !budget_.open() || budget_.used() < budget_.places(known_nodes);
+    const bool room = !budget_.writes_labels() || budget_.used() < budget_.places(known_nodes);
     if (before.budget_.has(node) && room) budget_.adopt(node);
   }
   budget_.remember(before.budget_);

@@ -78,8 +78,8 @@ class strategy_run {
   void judge(store::node_id node, instant now, run_context& out);
 
   /// Whether this process writes the labels: see engine::set_writes_labels().
-  void set_open(bool open, instant now, run_context& out);
-  bool open() const noexcept { return budget_.open(); }
+  void set_writes_labels(bool yes, instant now, run_context& out);
+  bool writes_labels() const noexcept { return budget_.writes_labels(); }
 
   /// The labels that the node carries. They decide what values cannot decide yet (after a restart). Where
   /// another process writes the labels, they also say which nodes have a place.

@@ -74,7 +74,7 @@ findings check_agent(const place& p) {
                                           p.agent->pid),
                               "wait a period; if that does not help, see its log"));
   if (const auto metrics = get(*at, security, "/metrics", p); metrics.has_value() && metrics->status == 200) {
-    const auto more = judge_agent_metrics(metrics->body);
+    const auto more = findings_of_agent_metrics(metrics->body);
     out.insert(out.end(), more.begin(), more.end());
   }
   return out;

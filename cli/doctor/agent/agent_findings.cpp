@@ -21,7 +21,7 @@ std::string label(const exposition::sample& s, std::string_view name) {
 
 }  // namespace
 
-findings judge_agent_metrics(std::string_view exposition_text) {
+findings findings_of_agent_metrics(std::string_view exposition_text) {
   std::vector<std::string> linked, lost, down;
   std::int64_t hanging = 0;
   std::vector<std::string> unbelieved, set_aside;

@@ -7,6 +7,6 @@
 namespace binnacle::cli::doctor {
 
 /// What an agent's /metrics says of its links and sources. Pure.
-findings judge_agent_metrics(std::string_view exposition_text);
+findings findings_of_agent_metrics(std::string_view exposition_text);
 
 }  // namespace binnacle::cli::doctor

@@ -8,7 +8,7 @@
 
 namespace binnacle::cli::doctor {
 
-findings judge_probe(const json::value& said, unsigned user) {
+findings findings_of_probe(const json::value& said, unsigned user) {
   findings out;
   std::vector<std::string> absent;
   for (const auto& s : list(said, "sources")) {

@@ -30,7 +30,7 @@ findings check_sensors(const place& p) {
                                 ran->errors.substr(0, ran->errors.find('\n'))),
                     "mend what it says, then run it by hand")};
   }
-  return judge_probe(said, ::geteuid());
+  return findings_of_probe(said, ::geteuid());
 }
 
 }  // namespace binnacle::cli::doctor

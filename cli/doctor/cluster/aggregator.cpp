@@ -20,7 +20,7 @@ findings of_replica(const std::string& url, const place& p) {
                     "is every replica up, and does the Service reach it? The ops port is 9102 if none was "
                     "set, and wants a client certificate")};
   }
-  findings out = judge_status(status->json, at->url);
+  findings out = findings_of_status(status->json, at->url);
   if (p.agent.has_error()) return out;
   const std::string& named = p.agent->settings.node_name;
   const std::string node = named.empty() ? p.host : named;
@@ -29,7 +29,7 @@ findings of_replica(const std::string& url, const place& p) {
     out.push_back(failure(fmt::format("{} knows no node {}", at->url, node),
                           "see the check ingest, and the agent's log: it says who refused it and why"));
   } else {
-    out.push_back(judge_node(known->json, node, at->url));
+    out.push_back(finding_of_node(known->json, node, at->url));
   }
   return out;
 }

@@ -23,7 +23,7 @@ std::optional<finding> of_aggregator(const std::string& url, const place& p) {
   if (status.has_error()) return std::nullopt;
   const auto theirs = kube::parse_rfc3339(text(status->json, "time"));
   if (!theirs) return std::nullopt;
-  return judge_clock({at->url, *theirs, asked, wall::now()});
+  return finding_of_clock({at->url, *theirs, asked, wall::now()});
 }
 
 std::optional<finding> of_api_server(const place& p) {
@@ -36,7 +36,7 @@ std::optional<finding> of_api_server(const place& p) {
   if (date == nullptr) return std::nullopt;
   const auto theirs = parse_http_date(*date);
   if (theirs == wall::time_point()) return std::nullopt;
-  return judge_clock({"the API server " + (*access)->url(), theirs, asked, answered});
+  return finding_of_clock({"the API server " + (*access)->url(), theirs, asked, answered});
 }
 
 }  // namespace

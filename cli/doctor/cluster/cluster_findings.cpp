@@ -21,7 +21,7 @@ json::value condition(const json::value& of, std::string_view type) {
 
 }  // namespace
 
-finding judge_version(const json::value& version, unsigned status, const std::string& url) {
+finding finding_of_version(const json::value& version, unsigned status, const std::string& url) {
   const std::string called = text(version, "gitVersion");
   if (status == 401 || status == 403) {
     return failure(fmt::format("the API server {} does not know us (HTTP status {})", url, status),
@@ -40,7 +40,7 @@ finding judge_version(const json::value& version, unsigned status, const std::st
   return ok(fmt::format("the API server {} answers, Kubernetes {}", url, called));
 }
 
-finding judge_crd(const json::value& crd) {
+finding finding_of_crd(const json::value& crd) {
   if (crd.is_null()) {
     return failure("the cluster has no TASPolicy objects: the CRD is not installed",
                    "kubectl apply -f charts/binnacle/crds/taspolicy.yaml");
@@ -51,7 +51,7 @@ finding judge_crd(const json::value& crd) {
   return ok("the CRD of TASPolicy is established");
 }
 
-finding judge_api_service(const json::value& service, const std::string& name) {
+finding finding_of_api_service(const json::value& service, const std::string& name) {
   if (service.is_null()) {
     return warning(fmt::format("{} is not registered: HPA and kubectl get --raw see no custom metrics", name),
                    "install the chart with customMetrics.enabled: true");
@@ -129,7 +129,7 @@ std::vector<right> rights_of_aggregator(std::string_view name_space, std::string
   return out;
 }
 
-findings judge_rights(std::span<const right> asked, std::span<const right> missing) {
+findings findings_of_rights(std::span<const right> asked, std::span<const right> missing) {
   if (asked.empty()) return {};
   const std::string& who = asked.front().question.who.name;
   if (missing.empty()) return {ok(fmt::format("{} may do all that it must", who))};
@@ -154,7 +154,7 @@ findings judge_rights(std::span<const right> asked, std::span<const right> missi
   return out;
 }
 
-finding judge_writers(const std::vector<std::string>& who) {
+finding finding_of_writers(const std::vector<std::string>& who) {
   if (who.empty())
     return ok("neither every user nor the ClusterRoles edit and admin may write TASPolicy objects");
   return warning(

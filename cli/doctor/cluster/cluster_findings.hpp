@@ -13,11 +13,11 @@
 namespace binnacle::cli::doctor {
 
 /// Of /version.
-finding judge_version(const json::value& version, unsigned status, const std::string& url);
+finding finding_of_version(const json::value& version, unsigned status, const std::string& url);
 /// Of the CustomResourceDefinition of TASPolicy.
-finding judge_crd(const json::value& crd);
+finding finding_of_crd(const json::value& crd);
 /// Of an APIService of custom.metrics.k8s.io.
-finding judge_api_service(const json::value& service, const std::string& name);
+finding finding_of_api_service(const json::value& service, const std::string& name);
 
 /// One right that the aggregator needs, as the API server's authorizer is asked for it.
 struct right {
@@ -28,9 +28,9 @@ struct right {
 /// All that the service account `name` in `name_space` needs: what the chart's roles give it.
 std::vector<right> rights_of_aggregator(std::string_view name_space, std::string_view name);
 /// Of those asked for, the ones that it does not have: a finding each, or one when it has none or all.
-findings judge_rights(std::span<const right> asked, std::span<const right> missing);
+findings findings_of_rights(std::span<const right> asked, std::span<const right> missing);
 
 /// `who`: those besides administrators that may write TASPolicy objects.
-finding judge_writers(const std::vector<std::string>& who);
+finding finding_of_writers(const std::vector<std::string>& who);
 
 }  // namespace binnacle::cli::doctor

@@ -1,8 +1,8 @@
 #include "cli/ask.hpp"
 #include "cli/client.hpp"
 #include "cli/doctor/checks.hpp"
+#include "cli/doctor/cluster/configured_extender.hpp"
 #include "cli/doctor/cluster/filter_answer.hpp"
-#include "cli/doctor/cluster/scheduler_view.hpp"
 #include "cli/doctor/cluster/status_findings.hpp"
 #include "cli/doctor/peers.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 /// One filter call as kube-scheduler makes it, about a pod without a policy: no node is refused, nothing is
 /// counted against any.
-findings call(const scheduler_view& v, std::string_view as_whom) {
+findings call(const configured_extender& v, std::string_view as_whom) {
   findings out = v.remarks;
   std::shared_ptr<SSL_CTX> security;
   if (v.at.secure) {
@@ -56,7 +56,7 @@ findings call(const scheduler_view& v, std::string_view as_whom) {
     return out;
   }
   out.push_back(
-      judge_filter_answer(v.at.url + v.path, *got, as_whom, std::chrono::steady_clock::now() - asked));
+      finding_of_filter_answer(v.at.url + v.path, *got, as_whom, std::chrono::steady_clock::now() - asked));
   return out;
 }
 
@@ -115,7 +115,7 @@ findings check_extender(const place& p) {
       out.push_back(failure(at.error().message, "give it as https://HOST:9001"));
       continue;
     }
-    scheduler_view view;
+    configured_extender view;
     view.at = *std::move(at);
     view.path = "/scheduler/filter";
     view.pem = p.to.pem;

@@ -37,8 +37,8 @@ std::string filter_question(bool by_names) {
       node);
 }
 
-finding judge_filter_answer(const std::string& url, const http::answer& got, std::string_view as_whom,
-                            duration took) {
+finding finding_of_filter_answer(const std::string& url, const http::answer& got, std::string_view as_whom,
+                                 duration took) {
   if (got.status == 401 || got.status == 403) {
     return failure(fmt::format("{} refuses the caller {} (HTTP status {})", url, as_whom, got.status),
                    "the certificate must be signed by the aggregator's clients-ca");

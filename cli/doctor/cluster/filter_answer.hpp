@@ -13,7 +13,7 @@ namespace binnacle::cli::doctor {
 std::string filter_question(bool by_names);
 
 /// What an extender's answer to that means: the node must be in it. `took` is for the sentence. Pure.
-finding judge_filter_answer(const std::string& url, const http::answer& got, std::string_view as_whom,
-                            duration took);
+finding finding_of_filter_answer(const std::string& url, const http::answer& got, std::string_view as_whom,
+                                 duration took);
 
 }  // namespace binnacle::cli::doctor

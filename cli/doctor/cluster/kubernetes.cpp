@@ -48,16 +48,16 @@ findings check_kubernetes(const place& p) {
                     unreachable_remedy(version.error().code, "kube-apiserver"))};
   }
   boost::system::error_code ec;
-  findings out{judge_version(json::parse(version->body, ec), version->status, to.url())};
+  findings out{finding_of_version(json::parse(version->body, ec), version->status, to.url())};
 
   auto crd =
       read(to, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/taspolicies.telemetry.intel.com",
            "the CRD of TASPolicy", p);
-  out.push_back(crd.instead ? *crd.instead : judge_crd(crd.object));
+  out.push_back(crd.instead ? *crd.instead : finding_of_crd(crd.object));
   for (const char* v : {"v1beta1", "v1beta2"}) {
     const std::string name = fmt::format("{}.custom.metrics.k8s.io", v);
     auto api = read(to, "/apis/apiregistration.k8s.io/v1/apiservices/" + name, "the APIService " + name, p);
-    out.push_back(api.instead ? *api.instead : judge_api_service(api.object, name));
+    out.push_back(api.instead ? *api.instead : finding_of_api_service(api.object, name));
   }
   return out;
 }

@@ -21,7 +21,7 @@ finding writers(const kube::access& to, std::chrono::milliseconds patience) {
                        "use a kubeconfig of a user who may read ClusterRoles");
     if (*may && std::ranges::find(who, q.who) == who.end()) who.push_back(q.who);
   }
-  return judge_writers(who);
+  return finding_of_writers(who);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ findings check_rights(const place& p) {
   for (const right& r : asked) {
     const auto answer = kube_ask(**access, kube::access_review(r.question), p.patience);
     const auto verdict =
-        answer.has_error() ? result<kube::access_verdict>(answer.error()) : kube::access_verdict_of(*answer);
+        answer.has_error() ? result<kube::access_answer>(answer.error()) : kube::access_answer_of(*answer);
     if (verdict.has_error()) {
       return {unchecked(
           fmt::format("what the aggregator may do is not known: {}", verdict.error().message),
@@ -50,7 +50,7 @@ findings check_rights(const place& p) {
     }
     if (!verdict->allowed) missing.push_back(r);
   }
-  findings out = judge_rights(asked, missing);
+  findings out = findings_of_rights(asked, missing);
   out.push_back(writers(**access, p.patience));
   return out;
 }

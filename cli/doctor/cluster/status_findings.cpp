@@ -19,7 +19,7 @@ std::string_view minor_of(std::string_view version) {
 
 }  // namespace
 
-findings judge_status(const json::value& status, const std::string& url) {
+findings findings_of_status(const json::value& status, const std::string& url) {
   const json::value nodes = object(status, "nodes"), policies = object(status, "policies");
   const auto known = integer(nodes, "known"), connected = integer(nodes, "connected");
   const std::string version = text(status, "version");
@@ -68,7 +68,7 @@ std::optional<std::string> extender_url(const json::value& status, const endpoin
   return std::nullopt;
 }
 
-finding judge_node(const json::value& node, const std::string& name, const std::string& url) {
+finding finding_of_node(const json::value& node, const std::string& name, const std::string& url) {
   if (flag(node, "connected")) {
     return ok(fmt::format("{} hears node {}, the last time {} ago", url, name, age(integer(node, "seenMs"))));
   }

@@ -41,8 +41,8 @@ struct lan_fixture {
 };
 
 /// What is on the default list, this often.
-inline ipmi::selection every(std::uint32_t period_ms) {
-  ipmi::selection s;
+inline ipmi::wanted_sensors every(std::uint32_t period_ms) {
+  ipmi::wanted_sensors s;
   s.period_ms = period_ms;
   return s;
 }

@@ -137,7 +137,7 @@ TEST_CASE("as a sidecar it serves one agent after the other, with everything tol
   CHECK(third.sensor("20.0.01")->name == "Inlet Temp");
   third.listen(400ms);
   CHECK(third.count<reading>() == 0);  // the wishes of the one before are gone
-  third.say(selection{});
+  third.say(wanted_sensors{});
   CHECK(third.next_reading("20.0.01"));
   CHECK(helper.log().find("the agent has gone") != std::string::npos);
 }

@@ -168,7 +168,7 @@ TEST_CASE("a sensor without a value is asked less often until it has one again")
   CHECK(s.periods_ms().at("s0") == 1'000);
 }
 
-TEST_CASE("a new selection keeps what was learnt, and a shorter period takes effect at once") {
+TEST_CASE("a new choice of sensors keeps what was learnt, and a shorter period takes effect at once") {
   read_schedule s;
   s.set(sensors(1, 1h), 0.05, at(0s));
   REQUIRE(s.next()->at == at(0s));

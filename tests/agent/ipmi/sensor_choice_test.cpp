@@ -74,7 +74,7 @@ TEST_CASE("what is read: the default list, what is included and not excluded, an
   std::vector<sensor> inventory{of(temperature, "Inlet", 0x37), of(sensor_kind::fan, "Fan1"),
                                 of(sensor_kind::voltage, "12V Rail"), of(sensor_kind::state, "PSU1 Status")};
   for (auto& s : inventory) s.role = role_of(s, {});
-  const auto keys = [&](const selection& selected, const interest& waited_for = {}) {
+  const auto keys = [&](const wanted_sensors& selected, const interest& waited_for = {}) {
     std::vector<std::string> names;
     for (const auto& w : choose(inventory, selected, waited_for)) {
       for (const auto& s : inventory) {
@@ -84,7 +84,7 @@ TEST_CASE("what is read: the default list, what is included and not excluded, an
     return names;
   };
   using names = std::vector<std::string>;
-  selection s;
+  wanted_sensors s;
   CHECK(keys(s) == names{"Inlet", "Fan1"});
   s.include = {"12v*"};
   s.exclude = {"fan*"};

@@ -70,8 +70,8 @@ struct house {
 
   http::router routes() {
     http::router r;
-    r.set_fallback([](const http::request&, std::string_view) { return http::response::json("\"in\""); });
-    r.set_guard([this](const http::request& q, http::verdict then) { asked(q, std::move(then)); });
+    r.add_prefix("/", [](const http::request&, std::string_view) { return http::response::json("\"in\""); });
+    r.set_guard([this](const http::request& q, http::guard_answer then) { asked(q, std::move(then)); });
     return r;
   }
   house() {

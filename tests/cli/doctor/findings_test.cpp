@@ -2,8 +2,8 @@
 #include "cli/doctor/agent/find_agent.hpp"
 #include "cli/doctor/agent/probe_findings.hpp"
 #include "cli/doctor/cluster/cluster_findings.hpp"
+#include "cli/doctor/cluster/configured_extender.hpp"
 #include "cli/doctor/cluster/filter_answer.hpp"
-#include "cli/doctor/cluster/scheduler_view.hpp"
 #include "cli/doctor/cluster/status_findings.hpp"
 #include "cli/doctor/peers.hpp"
 #include "tests/cli/samples.hpp"
@@ -97,7 +97,7 @@ TEST_SUITE("cli/doctor/findings") {
       http::answer a;
       a.status = status;
       a.body = std::move(body);
-      return judge_filter_answer("https://a:9001/scheduler/filter", a, "with your certificate", 3ms);
+      return finding_of_filter_answer("https://a:9001/scheduler/filter", a, "with your certificate", 3ms);
     };
     CHECK(judged(200, R"({"NodeNames":["binnacle-doctor"],"Error":""})").how == grade::ok);
     CHECK(judged(200, R"({"Nodes":{"items":[{"metadata":{"name":"binnacle-doctor"}}]},"NodeNames":null})")
@@ -116,21 +116,21 @@ TEST_SUITE("cli/doctor/findings") {
   }
 
   TEST_CASE("an aggregator's status becomes what a person should look at") {
-    const auto found = judge_status(parsed(status_sample), "https://a:9102");
+    const auto found = findings_of_status(parsed(status_sample), "https://a:9102");
     CHECK(any_says(found, grade::ok, "replica agg-1"));
     CHECK(any_says(found, grade::warning, "1 of 3 nodes known to https://a:9102 are not connected"));
     CHECK(any_says(found, grade::warning, "1 error in policies"));
     CHECK(any_says(found, grade::warning, "2 sources of nodes cannot be read"));
     CHECK(any_says(found, grade::warning, "ends today"));
-    CHECK(any_says(judge_status(parsed(R"({"policies":{"conditions":[{"policy":"default/p",
+    CHECK(any_says(findings_of_status(parsed(R"({"policies":{"conditions":[{"policy":"default/p",
         "strategy":"dontschedule","type":"MetricMissing","message":"no node has a value of cpu-x"}]}})"),
-                                "u"),
+                                      "u"),
                    grade::warning,
                    "policy default/p, dontschedule: MetricMissing: no node has a value of cpu-x"));
-    CHECK(any_says(judge_status(parsed(R"({"version":"9.9.1","nodes":{"known":0}})"), "u"), grade::warning,
-                   "of version 9.9.1"));
-    CHECK(any_says(judge_status(parsed(R"({"version":"9.9.1","nodes":{"known":0}})"), "u"), grade::warning,
-                   "no agent yet"));
+    CHECK(any_says(findings_of_status(parsed(R"({"version":"9.9.1","nodes":{"known":0}})"), "u"),
+                   grade::warning, "of version 9.9.1"));
+    CHECK(any_says(findings_of_status(parsed(R"({"version":"9.9.1","nodes":{"known":0}})"), "u"),
+                   grade::warning, "no agent yet"));
   }
 
   TEST_CASE("the extender is where the aggregator's status says that it listens") {
@@ -142,6 +142,7 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(at(moved, "https://agg:9102") == "https://agg:19001");
     CHECK(at(moved, "[fd00::7]:443") == "https://[fd00::7]:19001");
     CHECK(at(R"({"listeners":[{"name":"extender","address":"[::]:9001"}]})", "agg") == "https://agg:9001");
+    CHECK(at(R"({"listeners":[{"name":"extender","address":":9001"}]})", "agg") == "https://agg:9001");
     CHECK(at(R"({"listeners":[{"name":"extender","address":"[::]:9001","tls":true}]})", "agg") ==
           "https://agg:9001");
     CHECK(at(R"({"listeners":[{"name":"extender","address":"[::]:9001","tls":false}]})", "agg") ==
@@ -152,15 +153,17 @@ TEST_SUITE("cli/doctor/findings") {
   }
 
   TEST_CASE("a node that an aggregator has lost is a failure") {
-    CHECK(judge_node(parsed(R"({"connected":true,"seenMs":120})"), "n1", "u").how == grade::ok);
-    const auto lost = judge_node(parsed(R"({"connected":false,"seenMs":15000})"), "n1", "u");
+    CHECK(finding_of_node(parsed(R"({"connected":true,"seenMs":120})"), "n1", "u").how == grade::ok);
+    const auto lost = finding_of_node(parsed(R"({"connected":false,"seenMs":15000})"), "n1", "u");
     CHECK(lost.how == grade::failure);
     CHECK(says(lost, "lost node n1, 15.0s ago"));
   }
 
   TEST_CASE("clocks that differ matter to certificates, not to verdicts") {
     const std::chrono::system_clock::time_point now{1'700'000'000s};
-    const auto ahead = [&](auto by) { return judge_clock({"the peer", now + by, now - 10ms, now + 10ms}); };
+    const auto ahead = [&](auto by) {
+      return finding_of_clock({"the peer", now + by, now - 10ms, now + 10ms});
+    };
     CHECK(ahead(0s).how == grade::ok);
     CHECK(ahead(1s).how == grade::ok);  // times of answers are whole seconds
     CHECK(ahead(-6900ms).how == grade::warning);
@@ -168,7 +171,7 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(says(ahead(-20s), "behind ours"));
     CHECK(ahead(600s).how == grade::failure);
     // An answer that took long says less.
-    CHECK(judge_clock({"the peer", now + 20s, now, now + 40s}).how == grade::ok);
+    CHECK(finding_of_clock({"the peer", now + 20s, now, now + 40s}).how == grade::ok);
   }
 
   TEST_CASE("a Date header is read, anything else is not") {
@@ -184,18 +187,19 @@ TEST_SUITE("cli/doctor/findings") {
       {"source":"os","works":true,"findings":[{"grade":"works","what":"cpu","why":"","remedy":""},
                                               {"grade":"absent","what":"pressure","why":"no PSI","remedy":"psi=1"}]},
       {"source":"bmc","works":false,"findings":[{"grade":"broken","what":"/dev/ipmi0","why":"refused","remedy":"give it"}]}]})");
-    const auto found = judge_probe(said, 0);
+    const auto found = findings_of_probe(said, 0);
     CHECK(any_says(found, grade::ok, "rapl: RAPL: absent: no powercap"));
     CHECK(any_says(found, grade::ok, "os: 1 part works"));
     CHECK(any_says(found, grade::failure, "bmc: /dev/ipmi0: broken: refused"));
-    CHECK(any_says(judge_probe(said, 1000), grade::warning, "seen as user 1000"));
+    CHECK(any_says(findings_of_probe(said, 1000), grade::warning, "seen as user 1000"));
     CHECK_FALSE(any_says(found, grade::ok, "pressure"));
-    CHECK(any_says(judge_probe(parsed(R"({"sources":[{"source":"rapl","works":false,"findings":[]}]})"), 0),
-                   grade::failure, "no source of this node"));
+    CHECK(any_says(
+        findings_of_probe(parsed(R"({"sources":[{"source":"rapl","works":false,"findings":[]}]})"), 0),
+        grade::failure, "no source of this node"));
   }
 
   TEST_CASE("an agent's /metrics tell links that are lost and sources that are down") {
-    const auto found = judge_agent_metrics(
+    const auto found = findings_of_agent_metrics(
         "binnacle_agent_connected{aggregator=\"agg-0\"} 1\nbinnacle_agent_connected{aggregator=\"agg-1\"} 0\n"
         "binnacle_agent_source_up{source=\"rapl\"} 0\nbinnacle_agent_source_up{source=\"os\"} 1\n"
         "binnacle_agent_frozen_sensors{source=\"bmc\"} 2\n");
@@ -203,7 +207,7 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(any_says(found, grade::warning, "no link to agg-1"));
     CHECK(any_says(found, grade::warning, "1 source cannot be read: rapl"));
     CHECK(any_says(found, grade::warning, "2 sensors hang"));
-    const auto lies = judge_agent_metrics(
+    const auto lies = findings_of_agent_metrics(
         "binnacle_agent_absent_series{source=\"rapl\",reason=\"never_moved\"} 2\n"
         "binnacle_agent_absent_series{source=\"rapl\",reason=\"stands_still\"} 0\n"
         "binnacle_agent_absent_series{source=\"bmc\",reason=\"no_data\"} 3\n"
@@ -212,9 +216,9 @@ TEST_SUITE("cli/doctor/findings") {
     REQUIRE(lies.size() == 2);
     CHECK(any_says(lies, grade::warning, "count as absent: 2 series of rapl (never moved)"));
     CHECK(any_says(lies, grade::warning, "does not use psys (below parts), which contradicts"));
-    CHECK(any_says(judge_agent_metrics("binnacle_agent_connected{aggregator=\"agg-1\"} 0\n"), grade::failure,
-                   "no link to agg-1"));
-    CHECK(any_says(judge_agent_metrics("{"), grade::warning, "cannot be read"));
+    CHECK(any_says(findings_of_agent_metrics("binnacle_agent_connected{aggregator=\"agg-1\"} 0\n"),
+                   grade::failure, "no link to agg-1"));
+    CHECK(any_says(findings_of_agent_metrics("{"), grade::warning, "cannot be read"));
   }
 
   TEST_CASE("APIServices, the CRD and the version of a cluster") {
@@ -225,26 +229,27 @@ TEST_SUITE("cli/doctor/findings") {
                      R"(","reason":"FailedDiscoveryCheck","message":"no route"}]}})")
                         .c_str());
     };
-    CHECK(judge_api_service(service("True", "", "binnacle"), name).how == grade::ok);
-    const auto down = judge_api_service(service("False", "", "binnacle"), name);
+    CHECK(finding_of_api_service(service("True", "", "binnacle"), name).how == grade::ok);
+    const auto down = finding_of_api_service(service("False", "", "binnacle"), name);
     CHECK(down.how == grade::failure);
     CHECK(says(down, "FailedDiscoveryCheck: no route"));
-    CHECK(says(judge_api_service(service("True", R"(,"insecureSkipTLSVerify":true)", "binnacle"), name),
+    CHECK(says(finding_of_api_service(service("True", R"(,"insecureSkipTLSVerify":true)", "binnacle"), name),
                "insecureSkipTLSVerify"));
-    CHECK(says(judge_api_service(service("True", "", "prometheus-adapter"), name), "another adapter's"));
-    CHECK(says(judge_api_service(nullptr, name), "is not registered"));
+    CHECK(says(finding_of_api_service(service("True", "", "prometheus-adapter"), name), "another adapter's"));
+    CHECK(says(finding_of_api_service(nullptr, name), "is not registered"));
 
-    CHECK(judge_crd(nullptr).how == grade::failure);
-    CHECK(judge_crd(parsed(R"({"status":{"conditions":[{"type":"Established","status":"True"}]}})")).how ==
-          grade::ok);
-    CHECK(judge_crd(parsed(R"({"status":{}})")).how == grade::failure);
+    CHECK(finding_of_crd(nullptr).how == grade::failure);
+    CHECK(
+        finding_of_crd(parsed(R"({"status":{"conditions":[{"type":"Established","status":"True"}]}})")).how ==
+        grade::ok);
+    CHECK(finding_of_crd(parsed(R"({"status":{}})")).how == grade::failure);
 
-    CHECK(judge_version(parsed(R"({"major":"1","minor":"33+","gitVersion":"v1.33.1"})"), 200, "u").how ==
+    CHECK(finding_of_version(parsed(R"({"major":"1","minor":"33+","gitVersion":"v1.33.1"})"), 200, "u").how ==
           grade::ok);
-    CHECK(judge_version(parsed(R"({"major":"1","minor":"27","gitVersion":"v1.27.3"})"), 200, "u").how ==
+    CHECK(finding_of_version(parsed(R"({"major":"1","minor":"27","gitVersion":"v1.27.3"})"), 200, "u").how ==
           grade::warning);
-    CHECK(says(judge_version(parsed("{}"), 401, "u"), "does not know us"));
-    CHECK(judge_version(nullptr, 200, "u").how == grade::failure);
+    CHECK(says(finding_of_version(parsed("{}"), 401, "u"), "does not know us"));
+    CHECK(finding_of_version(nullptr, 200, "u").how == grade::failure);
   }
 
   TEST_CASE("a right that the aggregator lacks is named with what does not work without it") {
@@ -253,12 +258,12 @@ TEST_SUITE("cli/doctor/findings") {
       CHECK(r.question.who.name == "system:serviceaccount:ops:eyes-binnacle-aggregator");
       CHECK_FALSE(r.without.empty());
     }
-    CHECK(judge_rights(asked, {}).at(0).how == grade::ok);
+    CHECK(findings_of_rights(asked, {}).at(0).how == grade::ok);
     std::vector<right> missing;
     for (const right& r : asked) {
       if (r.question.verb == "patch" || r.question.resource == "leases") missing.push_back(r);
     }
-    const auto found = judge_rights(asked, missing);
+    const auto found = findings_of_rights(asked, missing);
     CHECK(found.size() == 5);
     CHECK(any_says(found, grade::failure, "may not patch nodes: deschedule and labeling"));
     CHECK(any_says(found, grade::failure, "may not patch taspolicies/status"));
@@ -266,7 +271,7 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(
         found[0].remedy.find("kubectl auth can-i patch taspolicies.telemetry.intel.com --subresource=status "
                              "--as=system:serviceaccount:ops:eyes-binnacle-aggregator") != std::string::npos);
-    const auto nobody = judge_rights(asked, asked);
+    const auto nobody = findings_of_rights(asked, asked);
     REQUIRE(nobody.size() == 1);
     CHECK(nobody[0].remedy.find("--aggregator-account") != std::string::npos);
   }

@@ -118,7 +118,7 @@ TEST_CASE("every message of the helper reads back as it was written") {
 }
 
 TEST_CASE("every message of the agent reads back as it was written") {
-  selection s;
+  wanted_sensors s;
   s.defaults = false;
   s.include = {"PSU?*"};
   s.exclude = {"*Spare*", "20.0.1"};
@@ -162,7 +162,7 @@ TEST_CASE("the largest messages fit into a line") {
   }
   CHECK(there_and_back(most).period_ms.size() == max_sensors);
 
-  selection s;
+  wanted_sensors s;
   const std::string pattern(max_pattern, '\x01');  // six bytes each when escaped
   s.include.assign(max_patterns + 1, pattern);
   s.exclude = s.include;

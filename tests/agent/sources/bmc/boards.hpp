@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/ipmi/protocol/protocol.hpp"
-#include "agent/sources/bmc/bmc_view.hpp"
+#include "agent/sources/bmc/bmc_snapshot.hpp"
 
 #include <string>
 #include <utility>
@@ -40,7 +40,7 @@ inline ipmi::reading absence_of(std::string key, absence reason) {
 }
 
 /// A view that has heard this inventory, all of it planned at `period_ms`.
-inline void tell(bmc_view& v, const std::vector<ipmi::sensor>& sensors, std::uint32_t period_ms = 1000) {
+inline void tell(bmc_snapshot& v, const std::vector<ipmi::sensor>& sensors, std::uint32_t period_ms = 1000) {
   (void)v.take(ipmi::bmc{.address = "/dev/ipmi0"});
   ipmi::plan p;
   for (const auto& s : sensors) {

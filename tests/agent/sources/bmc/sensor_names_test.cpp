@@ -99,7 +99,7 @@ TEST_CASE("a pattern that fits no sensor is told with its setting") {
   inlet.key = "20.0.01";
   inlet.name = "Inlet Temp";
   const std::vector all{inlet};
-  ipmi::selection patterns;
+  ipmi::wanted_sensors patterns;
   CHECK(unmatched(patterns, all).empty());
   patterns.include = {"inlet*"};
   patterns.exclude = {"20.0.01"};

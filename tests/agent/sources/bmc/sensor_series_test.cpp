@@ -29,7 +29,7 @@ struct board_under_test {
   void show(const ipmi::reading& r) { series.show(r, now, out); }
 
   instant now = instant(1h);
-  bmc_view view;
+  bmc_snapshot view;
   board out;
   sensor_series series;
 };

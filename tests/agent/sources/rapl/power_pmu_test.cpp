@@ -1,6 +1,6 @@
 #include "agent/sources/rapl/power_pmu.hpp"
 
-#include "agent/process/privileges.hpp"
+#include "agent/privileges.hpp"
 #include "agent/source_list.hpp"
 #include "agent/sources/rapl/rapl.hpp"
 #include "tests/agent/support.hpp"

@@ -24,7 +24,7 @@ TEST_SUITE("aggregator/kube/reviews") {
   }
 
   TEST_CASE("an authenticated token's holder, groups and extras") {
-    const auto v = kube::token_verdict_of(answered(agent), {"binnacle"});
+    const auto v = kube::token_answer_of(answered(agent), {"binnacle"});
     REQUIRE(v.has_value());
     CHECK(v->authenticated);
     CHECK(v->who.name == "system:serviceaccount:ops:agent");
@@ -48,23 +48,23 @@ TEST_SUITE("aggregator/kube/reviews") {
                          row{R"({"authenticated":true,"user":{"username":"u"}})", "not for this server"},
                          row{R"({"authenticated":true,"audiences":["binnacle"]})", "nobody's"}}) {
       CAPTURE(r.status);
-      const auto v = kube::token_verdict_of(answered(r.status), {"binnacle"});
+      const auto v = kube::token_answer_of(answered(r.status), {"binnacle"});
       REQUIRE(v.has_value());
       CHECK_FALSE(v->authenticated);
       CHECK(v->who.name.empty());
       CHECK(v->why.find(r.why) != std::string::npos);
     }
-    CHECK(kube::token_verdict_of(answered(R"({"authenticated":true,"user":{"username":"u"}})"), {})
+    CHECK(kube::token_answer_of(answered(R"({"authenticated":true,"user":{"username":"u"}})"), {})
               ->authenticated);
   }
 
   TEST_CASE("a question that was not answered gives no verdict") {
-    CHECK(kube::token_verdict_of({500, {}, ""}, {}).error().code == errc::io);
-    CHECK(kube::token_verdict_of({429, {}, ""}, {}).error().code == errc::overloaded);
-    CHECK(kube::token_verdict_of({403, {}, R"({"kind":"Status","message":"no"})"}, {}).error().code ==
+    CHECK(kube::token_answer_of({500, {}, ""}, {}).error().code == errc::io);
+    CHECK(kube::token_answer_of({429, {}, ""}, {}).error().code == errc::overloaded);
+    CHECK(kube::token_answer_of({403, {}, R"({"kind":"Status","message":"no"})"}, {}).error().code ==
           errc::permission);
-    CHECK(kube::token_verdict_of({201, {}, "{}"}, {}).error().code == errc::protocol);
-    CHECK(kube::access_verdict_of({201, {}, "[]"}).error().code == errc::protocol);
+    CHECK(kube::token_answer_of({201, {}, "{}"}, {}).error().code == errc::protocol);
+    CHECK(kube::access_answer_of({201, {}, "[]"}).error().code == errc::protocol);
   }
 
   TEST_CASE("a right is asked for with everything that is known of who wants it") {
@@ -87,16 +87,16 @@ TEST_SUITE("aggregator/kube/reviews") {
   }
 
   TEST_CASE("only a plain yes is a yes") {
-    CHECK(kube::access_verdict_of(answered(R"({"allowed":true,"reason":"RBAC"})"))->allowed);
-    CHECK_FALSE(kube::access_verdict_of(answered(R"({"allowed":true,"denied":true})"))->allowed);
-    CHECK_FALSE(kube::access_verdict_of(answered(R"({"allowed":1})"))->allowed);
-    CHECK_FALSE(kube::access_verdict_of(answered("{}"))->allowed);
-    CHECK(kube::access_verdict_of(answered(R"({"allowed":false,"evaluationError":"x"})"))->why == "x");
+    CHECK(kube::access_answer_of(answered(R"({"allowed":true,"reason":"RBAC"})"))->allowed);
+    CHECK_FALSE(kube::access_answer_of(answered(R"({"allowed":true,"denied":true})"))->allowed);
+    CHECK_FALSE(kube::access_answer_of(answered(R"({"allowed":1})"))->allowed);
+    CHECK_FALSE(kube::access_answer_of(answered("{}"))->allowed);
+    CHECK(kube::access_answer_of(answered(R"({"allowed":false,"evaluationError":"x"})"))->why == "x");
   }
 
   TEST_CASE("verdicts are remembered for ten seconds, by a digest that is no token") {
     const instant start(1h);
-    kube::verdict_cache<int> c(4);
+    kube::answer_cache<int> c(4);
     const auto key = [](int i) { return kube::key_of("token " + std::to_string(i)); };
     c.put(key(1), 11, start);
     REQUIRE(c.find(key(1), start + 9s) != nullptr);
@@ -110,7 +110,7 @@ TEST_SUITE("aggregator/kube/reviews") {
 
   TEST_CASE("a full cache keeps what was asked for last") {
     const instant start(1h);
-    kube::verdict_cache<int> c(100);
+    kube::answer_cache<int> c(100);
     const auto key = [](int i) { return kube::key_of(std::to_string(i)); };
     for (int i = 0; i < 100; ++i) c.put(key(i), i, start);
     CHECK(c.find(key(3), start) != nullptr);

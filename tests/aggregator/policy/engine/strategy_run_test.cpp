@@ -251,21 +251,21 @@ TEST_SUITE("aggregator/policy/engine/strategy_run") {
     bench x(evict(node_limit{1}));
     x.value(a, 90);
     CHECK(x.run.budget().used() == 1);
-    x.run.set_open(false, x.now, x.out);
-    CHECK_FALSE(x.run.open());
+    x.run.set_writes_labels(false, x.now, x.out);
+    CHECK_FALSE(x.run.writes_labels());
     CHECK(x.run.budget().used() == 0);
     CHECK(x.what(a) == state::held);
     x.carries(b, labelled);
     CHECK(x.run.budget().used() == 1);
     x.carries(b, {});
-    x.run.set_open(true, x.now, x.out);
+    x.run.set_writes_labels(true, x.now, x.out);
     CHECK(x.what(a) == state::violating);
   }
 
   TEST_CASE("where nothing bounds the labels, it does not matter who writes them") {
     bench x(evict());
-    x.run.set_open(false, x.now, x.out);
-    CHECK(x.run.open());
+    x.run.set_writes_labels(false, x.now, x.out);
+    CHECK(x.run.writes_labels());
   }
 
   TEST_CASE("an edited strategy goes on from what the old one knew") {

@@ -1,4 +1,4 @@
-#include "agent/sources/scrape/selection.hpp"
+#include "agent/sources/scrape/sample_picker.hpp"
 
 #include "common/clock.hpp"
 
@@ -32,7 +32,7 @@ double combined(fold how, double so_far, double value) {
 
 }  // namespace
 
-void selection::begin() {
+void sample_picker::begin() {
   out_ = {};
   folded_.clear();
   parts_.clear();
@@ -42,7 +42,7 @@ void selection::begin() {
 }
 
 // A part of a histogram that nobody asked for by its ending would be most of the answer.
-bool selection::allowed(const exposition::sample& s) {
+bool sample_picker::allowed(const exposition::sample& s) {
   if (s.name == last_name_ && s.part == last_part_) return last_allowed_;
   last_name_ = s.name;
   last_part_ = s.part;
@@ -58,11 +58,11 @@ bool selection::allowed(const exposition::sample& s) {
   return last_allowed_;
 }
 
-bool selection::keeps(const std::string& label) const {
+bool sample_picker::keeps(const std::string& label) const {
   return wanted_.keep_labels.empty() ? !has(wanted_.drop_labels, label) : has(wanted_.keep_labels, label);
 }
 
-void selection::take(const exposition::sample& s) {
+void sample_picker::take(const exposition::sample& s) {
   ++out_.samples;
   if (!allowed(s)) return;
   auto one = foreign_series::from(s);
@@ -77,7 +77,7 @@ void selection::take(const exposition::sample& s) {
 
 // Where the series, its labels dropped, or what it becomes part of, stands in out_; nothing if it is not
 // taken.
-std::optional<std::size_t> selection::place(foreign_series s) {
+std::optional<std::size_t> sample_picker::place(foreign_series s) {
   if (!drops_labels()) return add(std::move(s));
   auto key = s.key();
   const auto same = folded_.find(key);
@@ -103,7 +103,7 @@ std::optional<std::size_t> selection::place(foreign_series s) {
   return same->second.index;
 }
 
-std::optional<std::size_t> selection::add(foreign_series s) {
+std::optional<std::size_t> sample_picker::add(foreign_series s) {
   if (out_.series.size() >= wanted_.series) {
     ++out_.beyond;
     return std::nullopt;
@@ -112,7 +112,7 @@ std::optional<std::size_t> selection::add(foreign_series s) {
   return out_.series.size() - 1;
 }
 
-selection::reading selection::finish(instant when) {
+sample_picker::reading sample_picker::finish(instant when) {
   if (wanted_.folded == fold::mean) {
     for (const auto& [key, f] : folded_) {
       auto& s = out_.series[f.index];
@@ -128,7 +128,7 @@ selection::reading selection::finish(instant when) {
   return std::move(out_);
 }
 
-std::string selection::note() const {
+std::string sample_picker::note() const {
   if (out_.beyond > 0) {
     return fmt::format("{} series more than the {} that are taken: narrow metrics, or raise series",
                        out_.beyond, wanted_.series);
@@ -152,7 +152,7 @@ std::string selection::note() const {
   return {};
 }
 
-std::string selection::remark() const {
+std::string sample_picker::remark() const {
   if (out_.series.empty()) return {};  // nothing fits: the note says so
   const auto idle = std::find(fitted_.begin(), fitted_.end(), false);
   if (idle == fitted_.end()) return {};
@@ -162,7 +162,7 @@ std::string selection::remark() const {
                      more == 0 ? std::string() : fmt::format(" (and {} more)", more));
 }
 
-void selection::add_rates(instant when) {
+void sample_picker::add_rates(instant when) {
   // By index in out_.series; of one that is there twice, or is no counter, there is none.
   std::vector<std::optional<foreign_series>> rates(out_.series.size());
   std::map<std::uint64_t, sample_history> kept;

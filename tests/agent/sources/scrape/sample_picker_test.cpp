@@ -1,4 +1,4 @@
-#include "agent/sources/scrape/selection.hpp"
+#include "agent/sources/scrape/sample_picker.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace scrape_selection_test {
+namespace sample_picker_test {
 
 namespace {
 
@@ -26,17 +26,17 @@ constexpr std::string_view cpu =
 
 struct picked {
   explicit picked(scrape_target t) : from(t) {}
-  selection::reading read(std::string_view text, instant when = instant(1h)) {
+  sample_picker::reading read(std::string_view text, instant when = instant(1h)) {
     from.begin();
     const auto take = [this](const exposition::sample& s) { from.take(s); };
     REQUIRE(exposition::parse(text, {}, take));
     return from.finish(when);
   }
-  selection from;
+  sample_picker from;
 };
 
 /// "name{label=value,…}" to its value, or to its reason.
-std::map<std::string, std::string> shown(const selection::reading& r) {
+std::map<std::string, std::string> shown(const sample_picker::reading& r) {
   std::map<std::string, std::string> out;
   for (const auto& s : r.series) {
     std::string name = s.name + "{";
@@ -48,7 +48,7 @@ std::map<std::string, std::string> shown(const selection::reading& r) {
   return out;
 }
 
-TEST_SUITE("agent/sources/scrape/selection") {
+TEST_SUITE("agent/sources/scrape/sample_picker") {
   TEST_CASE("without a list all is taken but the parts of histograms that would be most of it") {
     picked p({});
     const auto r = p.read(cpu);
@@ -268,10 +268,10 @@ TEST_SUITE("agent/sources/scrape/selection") {
       REQUIRE(exposition::parse(text, wide, take));
       return p.from.finish(instant(1h));
     };
-    const auto whole = some(selection::most_folded);
-    CHECK(whole.series.at(1).value == static_cast<double>(selection::most_folded));
+    const auto whole = some(sample_picker::most_folded);
+    CHECK(whole.series.at(1).value == static_cast<double>(sample_picker::most_folded));
     CHECK(whole.note.empty());
-    const auto more = some(selection::most_folded + 7);
+    const auto more = some(sample_picker::most_folded + 7);
     CHECK(shown(more)["a{}"] == "no_data");
     CHECK(shown(more)["b{}"] == "2.0000");
     CHECK(more.beyond == 7);
@@ -311,4 +311,4 @@ TEST_SUITE("agent/sources/scrape/selection") {
 
 }  // namespace
 
-}  // namespace scrape_selection_test
+}  // namespace sample_picker_test

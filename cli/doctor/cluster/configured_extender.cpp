@@ -1,4 +1,4 @@
-#include "cli/doctor/cluster/scheduler_view.hpp"
+#include "cli/doctor/cluster/configured_extender.hpp"
 
 #include "cli/extender_entry.hpp"
 #include "common/text/load_yaml.hpp"
@@ -20,7 +20,7 @@ bool yes(const YAML::Node& map, const char* key) { return scalar(map, key) == "t
 bool manages_telemetry(const YAML::Node& extender) { return telemetry_resource(extender).IsDefined(); }
 
 /// Which pods ask, and whether they can be placed then.
-findings judge_resource(const YAML::Node& extender, const std::string& name) {
+findings findings_of_resource(const YAML::Node& extender, const std::string& name) {
   const YAML::Node resource = telemetry_resource(extender);
   if (!resource.IsDefined()) {
     return {warning(
@@ -38,7 +38,7 @@ findings judge_resource(const YAML::Node& extender, const std::string& name) {
 }
 
 /// Whether the node that we prefer wins.
-findings judge_weight(const YAML::Node& extender, const std::string& name) {
+findings findings_of_weight(const YAML::Node& extender, const std::string& name) {
   if (scalar(extender, "prioritizeVerb").empty()) return {};
   const std::string weight = scalar(extender, "weight");
   if (weight.empty()) {
@@ -54,7 +54,7 @@ findings judge_weight(const YAML::Node& extender, const std::string& name) {
       "weight: 100, unless that is meant (aggregator/extender/README.md has the arithmetic)")};
 }
 
-result<scheduler_view> view_of(const YAML::Node& extender, const std::string& name) {
+result<configured_extender> view_of(const YAML::Node& extender, const std::string& name) {
   const auto wrong = [&](std::string what) {
     return error{errc::invalid_input, fmt::format("{}: {}", name, std::move(what))};
   };
@@ -62,7 +62,7 @@ result<scheduler_view> view_of(const YAML::Node& extender, const std::string& na
   if (url.empty()) return wrong("the extender has no urlPrefix");
   const auto scheme = url.find("://");
   const auto slash = url.find('/', scheme == url.npos ? 0 : scheme + 3);
-  scheduler_view out;
+  configured_extender out;
   if (slash != url.npos) {
     out.path = url.substr(slash);
     url.resize(slash);
@@ -97,14 +97,14 @@ result<scheduler_view> view_of(const YAML::Node& extender, const std::string& na
         warning(fmt::format("{} has no ignorable: true: without the aggregator no pod is placed", name),
                 "set it, unless that is meant"));
   }
-  for (const findings& more : {judge_weight(extender, name), judge_resource(extender, name)})
+  for (const findings& more : {findings_of_weight(extender, name), findings_of_resource(extender, name)})
     out.remarks.insert(out.remarks.end(), more.begin(), more.end());
   return out;
 }
 
 }  // namespace
 
-result<scheduler_view> parse_scheduler_config(const std::string& yaml, const std::string& name) {
+result<configured_extender> parse_scheduler_config(const std::string& yaml, const std::string& name) {
   try {
     const YAML::Node top = load_yaml(yaml);
     const YAML::Node extenders = top.IsMap() ? top["extenders"] : YAML::Node();

@@ -1,4 +1,4 @@
-#include "agent/sources/bmc/bmc_view.hpp"
+#include "agent/sources/bmc/bmc_snapshot.hpp"
 
 #include "tests/agent/sources/bmc/boards.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 TEST_SUITE_BEGIN("agent/sources/bmc/view");
 
 TEST_CASE("an inventory counts when its end has come, and replaces the one before") {
-  bmc_view v;
+  bmc_snapshot v;
   REQUIRE(v.take(ipmi::bmc{.address = "/dev/ipmi0"}));
   REQUIRE(v.take(sensor_of("20.0.1", "Inlet Temp")));
   CHECK(v.sensors().empty());
@@ -31,7 +31,7 @@ TEST_CASE("an inventory counts when its end has come, and replaces the one befor
 }
 
 TEST_CASE("what does not add up breaks the protocol") {
-  bmc_view v;
+  bmc_snapshot v;
   SUBCASE("a sensor outside an inventory") { CHECK_FALSE(v.take(sensor_of("20.0.1", "Inlet Temp"))); }
   SUBCASE("an end without a beginning") { CHECK_FALSE(v.take(ipmi::inventory_end{0})); }
   SUBCASE("a sensor is missing") {
@@ -47,7 +47,7 @@ TEST_CASE("what does not add up breaks the protocol") {
 }
 
 TEST_CASE("the newest reading of each planned sensor is taken once") {
-  bmc_view v;
+  bmc_snapshot v;
   REQUIRE(v.take(ipmi::plan{{{"20.0.1", 1000}}}));
   REQUIRE(v.take(reading_of("20.0.1", 21)));
   REQUIRE(v.take(reading_of("20.0.1", 22)));

@@ -1,4 +1,4 @@
-#include "agent/process/privileges.hpp"
+#include "agent/privileges.hpp"
 
 #include "agent/source_list.hpp"
 #include "agent/sources/bmc/bmc_kind.hpp"
@@ -42,7 +42,7 @@ void lock(const std::string& file) { std::filesystem::permissions(file, std::fil
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/process/privileges");
+TEST_SUITE_BEGIN("agent/privileges");
 
 TEST_CASE("capabilities have names") {
   CHECK(names_of(0) == "none");

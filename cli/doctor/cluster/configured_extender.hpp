@@ -10,7 +10,7 @@
 namespace binnacle::cli::doctor {
 
 /// How kube-scheduler reaches an extender, as its KubeSchedulerConfiguration says.
-struct scheduler_view {
+struct configured_extender {
   endpoint at;
   std::string path;  ///< of the URL and the filter verb: "/scheduler/filter"
   tls::files pem;
@@ -23,6 +23,6 @@ struct scheduler_view {
 /// The extender among those of a KubeSchedulerConfiguration that is Binnacle's: the one that manages
 /// telemetry/scheduling, or the only one. Errors: invalid_input with what is missing. Source:
 /// kubernetes.io/docs/reference/config-api/kube-scheduler-config.v1, Extender.
-result<scheduler_view> parse_scheduler_config(const std::string& yaml, const std::string& name);
+result<configured_extender> parse_scheduler_config(const std::string& yaml, const std::string& name);
 
 }  // namespace binnacle::cli::doctor

@@ -11,7 +11,7 @@
 namespace binnacle::agent {
 
 /// What the helper has said of the BMC, the newest of everything. Pure.
-class bmc_view {
+class bmc_snapshot {
  public:
   /// Errors: protocol (more sensors than allowed, an inventory that does not add up).
   result<void> take(const ipmi::from_helper& message);

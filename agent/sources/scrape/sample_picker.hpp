@@ -19,11 +19,11 @@ namespace binnacle::agent {
 /// that it is made of have one, and its rate is the sum of their rates: a part that comes, goes or restarts
 /// is not taken for what the others counted. Pure; one for each exporter, reading after reading. Holds no
 /// more than its series and most_folded samples.
-class selection {
+class sample_picker {
  public:
   static constexpr std::size_t most_folded = 10'000;  ///< samples of one reading, into others
 
-  explicit selection(const scrape_target& wanted) : wanted_(wanted) {}
+  explicit sample_picker(const scrape_target& wanted) : wanted_(wanted) {}
 
   void begin();
   void take(const exposition::sample& s);

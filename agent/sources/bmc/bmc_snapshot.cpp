@@ -1,4 +1,4 @@
-#include "agent/sources/bmc/bmc_view.hpp"
+#include "agent/sources/bmc/bmc_snapshot.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ overloaded(Handlers...) -> overloaded<Handlers...>;
 
 }  // namespace
 
-result<void> bmc_view::take(const ipmi::from_helper& message) {
+result<void> bmc_snapshot::take(const ipmi::from_helper& message) {
   const overloaded visitor{
       [&](const ipmi::bmc& m) -> result<void> {
         coming_ = m;
@@ -51,7 +51,7 @@ result<void> bmc_view::take(const ipmi::from_helper& message) {
   return std::visit(visitor, message);
 }
 
-result<void> bmc_view::close_inventory(std::uint32_t count) {
+result<void> bmc_snapshot::close_inventory(std::uint32_t count) {
   if (!coming_ || coming_sensors_.size() != count) {
     return error{errc::protocol,
                  fmt::format("an inventory of {} sensors ends after {}", count, coming_sensors_.size())};
@@ -66,7 +66,7 @@ result<void> bmc_view::close_inventory(std::uint32_t count) {
   return {};
 }
 
-void bmc_view::lost() {
+void bmc_snapshot::lost() {
   coming_.reset();
   coming_sensors_.clear();
   readings_.clear();
@@ -74,7 +74,7 @@ void bmc_view::lost() {
   // helper says what it reads.
 }
 
-std::vector<ipmi::reading> bmc_view::take_readings() {
+std::vector<ipmi::reading> bmc_snapshot::take_readings() {
   std::vector<ipmi::reading> all;
   all.reserve(readings_.size());
   for (auto& [key, r] : readings_) all.push_back(std::move(r));

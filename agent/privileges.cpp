@@ -1,4 +1,4 @@
-#include "agent/process/privileges.hpp"
+#include "agent/privileges.hpp"
 
 #include "common/system/descriptor.hpp"
 
