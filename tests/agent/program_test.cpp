@@ -112,7 +112,7 @@ TEST_CASE("it serves what it reads, also with its standard input closed, and SIG
 }
 
 TEST_CASE("a renewed certificate of the scrape endpoint is taken over") {
-  const temp_dir folder;
+  const temp_folder folder;
   authority first(folder, "first"), second(folder, "second");
   const auto pem = first.issue_server();
   agent_program p({"--sources", "os", "--listen", "127.0.0.1:0", "--listen-cert", pem.certificate,

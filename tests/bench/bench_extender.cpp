@@ -108,7 +108,7 @@ void run(benchmark::State& state, const std::string& body, call what, std::strin
 
 void run_tls(benchmark::State& state, const std::string& body, call what, std::string_view part) {
   using clock = std::chrono::steady_clock;
-  const support::temp_dir dir;
+  const support::temp_folder dir;
   support::authority ca(dir, "bench");
   http::server_options options;
   tls::options secured;

@@ -76,7 +76,7 @@ struct setup {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
   }
 
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority ca{dir, "ca"};
   tls::files client_files;
   std::unique_ptr<served> server;

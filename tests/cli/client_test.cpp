@@ -40,7 +40,7 @@ http::router routes() {
 
 /// An ops port with TLS, and who may ask it.
 struct replica {
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority ca{dir, "clients"};
   support::authority other{dir, "other"};
   tls::files server_files = ca.issue_server();
@@ -118,7 +118,7 @@ TEST_SUITE("cli/client") {
   }
 
   TEST_CASE("nobody there is told from nobody answering") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "clients");
     tls::files pem;
     pem.authority = ca.certificate();

@@ -38,7 +38,7 @@ outcome lint(const std::vector<std::string>& files, bool as_json = false) {
 
 TEST_SUITE("cli/lint") {
   TEST_CASE("a right file is 0 and says so") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::write_file(dir / "load.yaml", right);
     const auto o = lint({dir / "load.yaml"});
     CAPTURE(o.out);
@@ -47,7 +47,7 @@ TEST_SUITE("cli/lint") {
   }
 
   TEST_CASE("an error is 1 and named by file, line, field and remedy") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     std::string wrong = right;
     wrong.replace(wrong.find("target: 60, clearBelow: 50"), 26, "target: 60.5");
     support::write_file(dir / "load.yaml", wrong);
@@ -60,7 +60,7 @@ TEST_SUITE("cli/lint") {
   }
 
   TEST_CASE("a folder without policy files is most likely the wrong one") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::write_file(dir / "notes.txt", right);
     const auto o = lint({dir / "."});
     CAPTURE(o.out);
@@ -70,12 +70,12 @@ TEST_SUITE("cli/lint") {
   }
 
   TEST_CASE("a folder stands for its policy files; a missing file is an error") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::write_file(dir / "b.yml", right);
     support::write_file(dir / "a.yaml", "{");
     support::write_file(dir / ".hidden.yaml", "{");
     support::write_file(dir / "notes.txt", "{");
-    const auto o = lint({dir.path().string(), dir / "missing.yaml"});
+    const auto o = lint({dir.path(), dir / "missing.yaml"});
     CAPTURE(o.out);
     CHECK(o.status == exit_problem);
     CHECK(o.out.find("a.yaml:1: error: ") != std::string::npos);
@@ -83,12 +83,12 @@ TEST_SUITE("cli/lint") {
     CHECK(o.out.find((dir / "missing.yaml") +
                      ": error: cannot be read: does it exist, and may you read it?\n") != std::string::npos);
     CHECK(o.out.find("3 files: 2 errors") != std::string::npos);
-    support::temp_dir empty;
-    CHECK(lint({empty.path().string()}).status == exit_problem);
+    support::temp_folder empty;
+    CHECK(lint({empty.path()}).status == exit_problem);
   }
 
   TEST_CASE("what is not a file is named and refused, and the others are read on") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::write_file(dir / "a.yaml", right);
     const auto o = lint({"/dev/zero", "/proc/self/mem", dir / "a.yaml"});
     CAPTURE(o.out);
@@ -102,7 +102,7 @@ TEST_SUITE("cli/lint") {
   }
 
   TEST_CASE("JSON has the same") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::write_file(dir / "a.yaml", right);
     const auto o = lint({dir / "missing.yaml"}, true);
     CHECK(o.status == exit_problem);

@@ -8,6 +8,13 @@
 
 namespace binnacle::support {
 
+/// Writes a file in place (the same inode, as the kernel's files).
+inline void write_file(const std::string& path, std::string_view text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  if (!out.flush()) throw std::runtime_error("cannot write " + path);
+}
+
 /// A folder below the system's temporary one, removed with everything in it at the end.
 class temp_folder {
  public:
@@ -26,11 +33,11 @@ class temp_folder {
   const std::string& path() const noexcept { return path_; }
   std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
 
-  /// Writes a file in place (the same inode, as the kernel's files), making folders as needed.
+  /// As write_file, making folders as needed.
   void write(std::string_view name, std::string_view text) const {
     const std::filesystem::path file = *this / name;
     std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary | std::ios::trunc) << text;
+    write_file(file, text);
   }
   void remove(std::string_view name) const { std::filesystem::remove_all(*this / name); }
 

@@ -107,7 +107,7 @@ TEST_SUITE("agent/uplink") {
   };
 
   struct fixture {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority agents{dir, "agents"}, servers{dir, "servers"};
     std::shared_ptr<tls::context> server, client;
     board b;

@@ -16,7 +16,7 @@ using namespace binnacle;
 namespace json = boost::json;
 
 struct fixture {
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority ca{dir, "ca"};
   callers::layer_object kept;
   const kube::object_key key{"kube-system", "extension-apiserver-authentication"};

@@ -19,7 +19,7 @@ namespace {
 
 /// The API on a TLS port that asks for certificates, as the aggregator serves it, with two nodes.
 struct house {
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority ca{dir, "clients"};
   tls::files server_files = ca.issue_server();
   tls::files hpa =

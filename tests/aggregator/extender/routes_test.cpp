@@ -32,7 +32,7 @@ struct extender_server {
     to.pem = ca.issue("client", scheduler);
     return support::https_client(to);
   }
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority ca;
   std::unique_ptr<support::served> server;
 };

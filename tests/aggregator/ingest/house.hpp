@@ -81,7 +81,7 @@ struct house {
   std::uint64_t ended(wire::reason r) const { return door->counters().of(r); }
 
   async::loop& loop;
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority ca{dir, "agents"};
   std::shared_ptr<const metrics::alias_table> names = std::make_shared<metrics::alias_table>();
   aggregator::core core;

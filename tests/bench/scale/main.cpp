@@ -104,7 +104,7 @@ class bench_bed {
                                  health = 38081;
 
  private:
-  support::temp_dir folder_;
+  support::temp_folder folder_;
   support::authority agents_, clients_, servers_;
   tls::files caller_;
   std::unique_ptr<process> aggregator_;

@@ -19,7 +19,7 @@ std::string text_of(const std::string& path) {
 }
 
 struct files_fixture {
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority agents{dir, "agents"}, servers{dir, "servers"};
   std::chrono::system_clock::time_point now = std::chrono::system_clock::now();
 

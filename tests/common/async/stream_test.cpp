@@ -40,7 +40,7 @@ struct both_ends {
   std::shared_ptr<SSL_CTX> server() const { return server_tls ? server_tls->current() : nullptr; }
   std::shared_ptr<SSL_CTX> client() const { return client_tls ? client_tls->current() : nullptr; }
 
-  support::temp_dir dir;
+  support::temp_folder dir;
   std::unique_ptr<tls::context> server_tls, client_tls;
 };
 
@@ -141,7 +141,7 @@ TEST_SUITE("common/async/stream") {
 
   TEST_CASE(
       "a write to a peer that has refused our certificate and gone says so, and not only that it broke") {
-    const support::temp_dir dir;
+    const support::temp_folder dir;
     support::authority ca(dir, "ca"), strangers(dir, "strangers");
     support::wanted node;
     node.common_name = "agent";

@@ -141,7 +141,7 @@ TEST_SUITE("common/async") {
   }
 
   TEST_CASE("changed certificate files are taken over while a loop runs, broken ones are not") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     tls::options o;
     o.side = tls::role::server;
@@ -170,7 +170,7 @@ TEST_SUITE("common/async") {
   }
 
   TEST_CASE("a file that stays broken is told once, however often it is written") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     tls::options o;
     o.side = tls::role::server;
@@ -199,7 +199,7 @@ TEST_SUITE("common/async") {
   }
 
   TEST_CASE("an ended certificate is told once, by its date") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     support::wanted ended;
     ended.common_name = "s";

@@ -92,7 +92,7 @@ TEST_SUITE("common/http/client") {
   }
 
   TEST_CASE("TLS, with the client's certificate") {
-    const support::temp_dir dir;
+    const support::temp_folder dir;
     support::authority ca(dir, "ca");
     http::server_options o;
     tls::options server_tls;
@@ -124,7 +124,7 @@ TEST_SUITE("common/http/client") {
   }
 
   TEST_CASE("who gets another certificate shows it from the next call on") {
-    const support::temp_dir dir;
+    const support::temp_folder dir;
     support::authority ca(dir, "ca");
     http::server_options o;
     tls::options server_tls;

@@ -14,7 +14,7 @@ using support::served;
 using support::test_routes;
 
 struct tls_house {
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority servers{dir, "servers"};
   support::authority clients{dir, "clients"};
   support::authority strangers{dir, "strangers"};

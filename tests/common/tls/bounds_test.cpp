@@ -84,7 +84,7 @@ struct bench {
     return made;
   }
 
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority ca{dir, "ca"};
   std::unique_ptr<tls::context> server_context, client_context;
   std::array<int, 2> fds{};

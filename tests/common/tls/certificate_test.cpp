@@ -21,7 +21,7 @@ std::string text_of(const std::string& path) {
 
 TEST_SUITE("common/tls/certificate") {
   TEST_CASE("a certificate's names, dates and uses are read without verifying it") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "agents");
     const auto now = std::chrono::system_clock::now();
     const auto files = ca.issue("n1", {.common_name = "node n1",
@@ -52,7 +52,7 @@ TEST_SUITE("common/tls/certificate") {
   }
 
   TEST_CASE("a certificate without expiry has not ended") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "agents");
     const std::time_t year_9999 = 253'402'300'799;  // RFC 5280, 4.1.2.5
     const auto files =
@@ -66,7 +66,7 @@ TEST_SUITE("common/tls/certificate") {
   TEST_CASE("a text without certificates, or with a broken one, is refused by name") {
     CHECK(tls::read_certificates("nothing", "x.crt").error().message.find("x.crt holds no PEM certificate") ==
           0);
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "agents");
     std::string text = text_of(ca.certificate());
     const std::string broken = text + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
@@ -75,7 +75,7 @@ TEST_SUITE("common/tls/certificate") {
   }
 
   TEST_CASE("a chain is in order when each certificate was issued by the one after it") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "agents"), other(dir, "other");
     const std::string own = text_of(ca.issue("n1", {.common_name = "n1"}).certificate);
     CHECK(tls::chain_in_order(own, "c").has_value());

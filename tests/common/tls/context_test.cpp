@@ -34,7 +34,7 @@ std::string text_of(const std::string& path) {
 
 TEST_SUITE("common/tls/context") {
   TEST_CASE("what is wrong with a file is said with its name") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     const auto good = ca.issue_server("good");
     const auto other = ca.issue_server("other");
@@ -89,7 +89,7 @@ TEST_SUITE("common/tls/context") {
   }
 
   TEST_CASE("seconds_left counts to the end of the certificate") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     support::wanted what;
     what.dns_names = {"localhost"};
@@ -105,7 +105,7 @@ TEST_SUITE("common/tls/context") {
   }
 
   TEST_CASE("a certificate that is not valid now is named with its date") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     const auto said_of = [&](long from, long to) {
       support::wanted what;
@@ -123,7 +123,7 @@ TEST_SUITE("common/tls/context") {
   }
 
   TEST_CASE("a key that everybody may read is named with the remedy") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::write_file(dir / "a.key", "x");
     fs::permissions(dir / "a.key", fs::perms(0640));
     CHECK(tls::exposed_key(dir / "a.key").empty());
@@ -134,7 +134,7 @@ TEST_SUITE("common/tls/context") {
   }
 
   TEST_CASE("a changed certificate is taken over, an unchanged one is not read again") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     const auto context = tls::context::load(server_of(ca.issue_server())).value();
     const auto before = context->current();
@@ -147,7 +147,7 @@ TEST_SUITE("common/tls/context") {
   }
 
   TEST_CASE("the swap of a Kubernetes secret's ..data link is seen") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     for (const char* version : {"v1", "v2"}) {
       const auto made = ca.issue_server(version);
@@ -167,7 +167,7 @@ TEST_SUITE("common/tls/context") {
   }
 
   TEST_CASE("a broken new file is reported once and the last good certificate stays in force") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     const auto pem = ca.issue_server();
     const auto context = tls::context::load(server_of(pem)).value();
@@ -191,7 +191,7 @@ TEST_SUITE("common/tls/context") {
   }
 
   TEST_CASE("a chain whose second certificate is damaged is refused") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     const auto pem = ca.issue_server();
     const std::string own = text_of(pem.certificate);
@@ -208,7 +208,7 @@ TEST_SUITE("common/tls/context") {
   }
 
   TEST_CASE("new files that cannot be read for want of descriptors are tried again") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     const auto pem = ca.issue_server();
     const auto context = tls::context::load(server_of(pem)).value();
@@ -230,7 +230,7 @@ TEST_SUITE("common/tls/context") {
   }
 
   TEST_CASE("an expired new certificate does not replace one that is still good") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     support::authority ca(dir, "ca");
     const auto context = tls::context::load(server_of(ca.issue_server())).value();
     support::wanted old;

@@ -59,7 +59,7 @@ struct pair_of_ends {
 };
 
 struct house {
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority ca{dir, "ca"};
   support::authority strangers{dir, "strangers"};
 

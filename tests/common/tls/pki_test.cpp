@@ -29,7 +29,7 @@ bool loads(tls::role side, const tls::files& pem) {
 
 TEST_SUITE("scripts/pki") {
   TEST_CASE("what it writes loads, keys are private, and a second run keeps everything") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     const std::string there = dir / "pki";
     REQUIRE(pki(there + " --node n1 --node n2 --server server,binnacle.lab,10.0.0.5 --fleet sim:60") == 0);
     const auto file = [&](const std::string& name) { return there + "/" + name; };
@@ -48,7 +48,7 @@ TEST_SUITE("scripts/pki") {
   }
 
   TEST_CASE("nonsense is refused") {
-    support::temp_dir dir;
+    support::temp_folder dir;
     const std::string there = dir / "pki";
     for (const char* arguments : {"", " --days 0", " --days x", " --node 'a b'", " --node ../x", " --fleet x",
                                   " --fleet x:0", " --frobnicate", " --node", " two folders"}) {

@@ -71,28 +71,12 @@ certificate_ptr make(const wanted& what, EVP_PKEY* key, X509* issuer, EVP_PKEY* 
 
 }  // namespace
 
-temp_dir::temp_dir() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "binnacle-test-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder: " + pattern);
-  path_ = pattern;
-}
-temp_dir::~temp_dir() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  if (!out.flush()) throw std::runtime_error("cannot write " + path);
-}
-
 struct authority::impl {
   key_ptr key = new_key();
   certificate_ptr certificate{nullptr, &X509_free};
 };
 
-authority::authority(const temp_dir& dir, std::string name)
+authority::authority(const temp_folder& dir, std::string name)
     : impl_(std::make_unique<impl>()), dir_(dir), path_(dir / (name + "-ca.crt")) {
   wanted self;
   self.common_name = name;

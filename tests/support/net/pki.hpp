@@ -1,29 +1,13 @@
 #pragma once
 
 #include "common/tls/context.hpp"
+#include "tests/support/temp_folder.hpp"
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace binnacle::support {
-
-/// A folder of its own below the system's temporary one, removed at the end.
-class temp_dir {
- public:
-  temp_dir();
-  ~temp_dir();
-  temp_dir(const temp_dir&) = delete;
-  temp_dir& operator=(const temp_dir&) = delete;
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-void write_file(const std::string& path, const std::string& text);
 
 /// What a test wants in a certificate. Times are seconds from now.
 struct wanted {
@@ -40,7 +24,7 @@ struct wanted {
 class authority {
  public:
   /// Writes NAME-ca.crt into `dir`, which must outlive it.
-  authority(const temp_dir& dir, std::string name);
+  authority(const temp_folder& dir, std::string name);
   ~authority();
   /// Writes FILE.crt and FILE.key and names both, and this CA as their authority.
   tls::files issue(const std::string& file, const wanted& what);
@@ -51,7 +35,7 @@ class authority {
  private:
   struct impl;
   std::unique_ptr<impl> impl_;
-  const temp_dir& dir_;
+  const temp_folder& dir_;
   std::string path_;
 };
 

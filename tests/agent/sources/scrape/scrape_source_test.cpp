@@ -190,7 +190,7 @@ TEST_SUITE("agent/sources/scrape/source") {
   }
 
   TEST_CASE("over TLS the exporter must have a certificate of the given CA") {
-    const support::temp_dir folder;
+    const support::temp_folder folder;
     support::authority ours(folder, "ours");
     const support::authority others(folder, "others");
     tls::options o;
@@ -216,7 +216,7 @@ TEST_SUITE("agent/sources/scrape/source") {
   }
 
   TEST_CASE("a token as long as a service account's is sent whole over TLS, and none is a reason") {
-    const support::temp_dir folder;
+    const support::temp_folder folder;
     support::authority ours(folder, "ours");
     tls::options o;
     o.pem = ours.issue_server();

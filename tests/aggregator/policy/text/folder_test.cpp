@@ -3,6 +3,7 @@
 #include "common/text/plain.hpp"
 #include "tests/aggregator/policy/text/failing_readdir.hpp"
 #include "tests/aggregator/policy/world.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -24,21 +25,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class scratch {
- public:
-  scratch() {
-    std::string name = (fs::temp_directory_path() / "binnacle-policies-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~scratch() { fs::remove_all(path); }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(path / name) << text; }
+struct scratch : binnacle::support::temp_folder {
   /// As if it had been written long ago: two writes of now could share a time stamp. (The change time stays
   /// now.)
   void age(const std::string& name) const {
-    fs::last_write_time(path / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
+    fs::last_write_time(*this / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
   }
-  fs::path path;
 };
 
 std::string policy_at(int target) {
@@ -59,7 +51,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("files come, change and go") {
     scratch dir;
     policy_set set;
-    folder f(dir.path.string());
+    folder f(dir.path());
     CHECK_FALSE(f.refresh(set));
 
     dir.write("a.yaml", policy_at(10));
@@ -76,7 +68,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
     CHECK(f.refresh(set));
     CHECK(targets(set) == "20 5 ");
 
-    fs::remove(dir.path / "a.yaml");
+    fs::remove(dir / "a.yaml");
     CHECK(f.refresh(set));
     CHECK(targets(set) == "5 ");
     CHECK_FALSE(f.refresh(set));
@@ -85,7 +77,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("a file that an editor empties before it writes it takes nothing out of force") {
     scratch dir;
     policy_set set;
-    folder f(dir.path.string());
+    folder f(dir.path());
     dir.write("a.yaml", policy_at(10));
     f.refresh(set);
     for (const char* nothing : {"", "\n \n"}) {
@@ -101,7 +93,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
     CHECK(f.refresh(set));
     CHECK(targets(set) == "20 ");
     CHECK(set.problems().empty());
-    fs::remove(dir.path / "a.yaml");
+    fs::remove(dir / "a.yaml");
     f.refresh(set);
     CHECK(set.policies().empty());
   }
@@ -109,7 +101,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("too many files: new ones are left out and named, what is in force stays") {
     scratch dir;
     policy_set set;
-    folder f(dir.path.string());
+    folder f(dir.path());
     dir.write("z.yaml", policy_at(10));
     f.refresh(set);
     for (std::size_t i = 0; i < folder::most_files + 1; ++i)
@@ -122,7 +114,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
               "left out") != std::string::npos);
     CHECK_FALSE(f.refresh(set));
     // A file that goes makes room.
-    fs::remove(dir.path / "b0000.yaml");
+    fs::remove(dir / "b0000.yaml");
     CHECK(f.refresh(set));
     CHECK(set.problems()[0].message.find(": \"b1000.yaml\" are left out") != std::string::npos);
   }
@@ -130,12 +122,12 @@ TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("an editor's rename over the file is seen") {
     scratch dir;
     policy_set set;
-    folder f(dir.path.string());
+    folder f(dir.path());
     dir.write("a.yaml", policy_at(10));
     f.refresh(set);
     dir.write(".a.yaml.swp", policy_at(30));
     CHECK_FALSE(f.refresh(set));
-    fs::rename(dir.path / ".a.yaml.swp", dir.path / "a.yaml");
+    fs::rename(dir / ".a.yaml.swp", dir / "a.yaml");
     CHECK(f.refresh(set));
     CHECK(targets(set) == "30 ");
   }
@@ -143,16 +135,16 @@ TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("a mounted ConfigMap's swapped links are seen") {
     scratch dir;
     policy_set set;
-    folder f(dir.path.string());
-    for (const char* version : {"..2026_01", "..2026_02"}) fs::create_directory(dir.path / version);
+    folder f(dir.path());
+    for (const char* version : {"..2026_01", "..2026_02"}) fs::create_directory(dir / version);
     dir.write("..2026_01/power.yaml", policy_at(10));
     dir.write("..2026_02/power.yaml", policy_at(40));
-    fs::create_directory_symlink("..2026_01", dir.path / "..data");
-    fs::create_symlink("..data/power.yaml", dir.path / "power.yaml");
+    fs::create_directory_symlink("..2026_01", dir / "..data");
+    fs::create_symlink("..data/power.yaml", dir / "power.yaml");
     CHECK(f.refresh(set));
     CHECK(targets(set) == "10 ");
-    fs::create_directory_symlink("..2026_02", dir.path / "..data_tmp");
-    fs::rename(dir.path / "..data_tmp", dir.path / "..data");
+    fs::create_directory_symlink("..2026_02", dir / "..data_tmp");
+    fs::rename(dir / "..data_tmp", dir / "..data");
     CHECK(f.refresh(set));
     CHECK(targets(set) == "40 ");
   }
@@ -160,12 +152,12 @@ TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("other files, hidden files and folders are not read") {
     scratch dir;
     policy_set set;
-    folder f(dir.path.string());
+    folder f(dir.path());
     dir.write("notes.txt", policy_at(1));
     dir.write(".hidden.yaml", policy_at(2));
     dir.write("a.yaml~", policy_at(3));
     CHECK_FALSE(f.refresh(set));
-    fs::create_directory(dir.path / "sub.yaml");
+    fs::create_directory(dir / "sub.yaml");
     CHECK(f.refresh(set));
     CHECK(set.policies().empty());
     CHECK(set.problems().at(0).message.find("not a regular file") != std::string::npos);
@@ -175,24 +167,24 @@ TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("what cannot be read keeps what it gave, says so once, and comes back") {
     scratch dir;
     policy_set set;
-    folder f(dir.path.string());
+    folder f(dir.path());
     dir.write("a.yaml", policy_at(10));
     f.refresh(set);
     SUBCASE("a pipe in its place does not block us") {
-      fs::remove(dir.path / "a.yaml");
-      REQUIRE(mkfifo((dir.path / "a.yaml").c_str(), 0600) == 0);
+      fs::remove(dir / "a.yaml");
+      REQUIRE(mkfifo((dir / "a.yaml").c_str(), 0600) == 0);
     }
     SUBCASE("a link to nowhere") {
-      fs::remove(dir.path / "a.yaml");
-      fs::create_symlink("nowhere", dir.path / "a.yaml");
+      fs::remove(dir / "a.yaml");
+      fs::create_symlink("nowhere", dir / "a.yaml");
     }
     SUBCASE("a file that is far too long") { dir.write("a.yaml", std::string(2 * most_text_bytes, '#')); }
     CHECK(f.refresh(set));
     CHECK(targets(set) == "10 ");
     CHECK(set.problems().at(0).level == severity::error);
-    CHECK(set.problems().at(0).file == (dir.path / "a.yaml").string());
+    CHECK(set.problems().at(0).file == dir / "a.yaml");
     CHECK_FALSE(f.refresh(set));
-    fs::remove(dir.path / "a.yaml");
+    fs::remove(dir / "a.yaml");
     dir.write("a.yaml", policy_at(50));
     CHECK(f.refresh(set));
     CHECK(targets(set) == "50 ");
@@ -202,7 +194,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("a folder that is not there keeps the policies and is said once") {
     scratch dir;
     policy_set set;
-    const fs::path inner = dir.path / "policies";
+    const fs::path inner = dir / "policies";
     folder f(inner.string());
     CHECK(f.refresh(set));
     CHECK(set.problems().at(0).message.find("cannot be read: No such file or directory") !=
@@ -212,7 +204,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
     std::ofstream(inner / "a.yaml") << policy_at(10);
     CHECK(f.refresh(set));
     CHECK(set.problems().empty());
-    fs::rename(inner, dir.path / "away");
+    fs::rename(inner, dir / "away");
     CHECK(f.refresh(set));
     CHECK(targets(set) == "10 ");
   }
@@ -220,7 +212,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("a folder that opens and cannot be read to its end takes nothing out of force") {
     scratch dir;
     policy_set set;
-    folder f(dir.path.string());
+    folder f(dir.path());
     dir.write("a.yaml", policy_at(10));
     f.refresh(set);
     {
@@ -238,7 +230,7 @@ TEST_SUITE("aggregator/policy/text/folder") {
   TEST_CASE("a bad edit keeps the last good text in force") {
     scratch dir;
     policy_set set;
-    folder f(dir.path.string());
+    folder f(dir.path());
     dir.write("a.yaml", policy_at(10));
     f.refresh(set);
     dir.write("a.yaml", "spec: [");
