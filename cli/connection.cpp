@@ -89,22 +89,16 @@ result<endpoint> parse_endpoint(std::string_view url, std::uint16_t default_port
                  fmt::format("'{}' is not an address of an aggregator: {}; write https://HOST:{}", url, what,
                              default_port)};
   };
-  endpoint e;
-  std::string_view rest = url;
-  if (rest.starts_with("https://")) {
-    rest.remove_prefix(8);
-  } else if (rest.starts_with("http://")) {
-    rest.remove_prefix(7);
-    e.secure = false;
-  } else if (rest.find("://") != std::string_view::npos) {
+  const auto [scheme, authority, path] = split_url(url);
+  if (!scheme.empty() && scheme != "https" && scheme != "http")
     return wrong("only https and http are spoken");
-  }
-  if (rest.ends_with('/')) rest.remove_suffix(1);
-  if (rest.find('/') != std::string_view::npos) return wrong("it has a path");
-
-  if (!rest.starts_with('[') && std::ranges::count(rest, ':') > 1)
+  if (!path.empty() && path != "/") return wrong("it has a path");
+  if (!authority.starts_with('[') && std::ranges::count(authority, ':') > 1)
     return wrong("an IPv6 address needs brackets");
-  auto at = read_endpoint(rest, default_port);
+
+  endpoint e;
+  e.secure = scheme != "http";
+  auto at = read_endpoint(authority, default_port);
   if (!at) return wrong("HOST or HOST:PORT is expected, with a port from 1 to 65535");
   e.host = std::move(at->host);
   e.port = at->port;

@@ -17,6 +17,24 @@ struct endpoint {
 /// included.
 std::optional<endpoint> read_endpoint(std::string_view text, std::uint16_t default_port);
 
+/// Where to listen: ":9103" (host is empty: every address of both families), "127.0.0.1:9103", "[::1]:9103".
+/// The port is given and may be 0, which is any. Nothing for anything else.
+std::optional<endpoint> read_listen_address(std::string_view text);
+
+/// A port from 1 to 65535; nothing for anything else.
+std::optional<std::uint16_t> read_port(std::string_view text);
+
+/// The parts of "https://HOST:PORT/path?query", each as it stands there: nothing is judged or decoded.
+struct url_parts {
+  std::string_view scheme;     ///< "https"; empty when there is none
+  std::string_view authority;  ///< "HOST:PORT", a user or password with it
+  std::string_view rest;       ///< from the first '/', '?' or '#' on; may be empty
+};
+url_parts split_url(std::string_view url) noexcept;
+
+/// True if every character may stand in a URL: no space, no control character, nothing beyond ASCII.
+bool may_stand_in_url(std::string_view text) noexcept;
+
 /// "node7:9110", "[fd00::5]:9110".
 std::string to_string(const endpoint& e);
 

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t most_targets = 32;
 
-bool printable(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
-}
-
 }  // namespace
 
 std::string scrape_target::url() const {
@@ -32,18 +28,10 @@ result<scrape_target> parse_target(std::string_view url) {
                              url.substr(0, 200), why)};
   };
   scrape_target out;
-  auto rest = url;
-  if (rest.starts_with("http://")) {
-    rest.remove_prefix(7);
-  } else if (rest.starts_with("https://")) {
-    rest.remove_prefix(8);
-    out.secure = true;
-  } else {
-    return wrong("is not an address of an exporter");
-  }
-  if (!printable(rest)) return wrong("has a character that an address cannot have");
-  const auto slash = std::min(rest.find_first_of("/?#"), rest.size());
-  const auto authority = rest.substr(0, slash);
+  const auto [scheme, authority, rest] = split_url(url);
+  if (scheme != "http" && scheme != "https") return wrong("is not an address of an exporter");
+  if (!may_stand_in_url(url)) return wrong("has a character that an address cannot have");
+  out.secure = scheme == "https";
   // A password in an address would be in every message about it.
   if (authority.find('@') != authority.npos)
     return error{errc::invalid_input,
@@ -51,7 +39,7 @@ result<scrape_target> parse_target(std::string_view url) {
   const auto at = read_endpoint(authority, out.secure ? 443 : 80);
   if (!at) return wrong("has no host and port");
   out.at = *at;
-  out.path = rest.substr(slash);
+  out.path = rest;
   if (const auto fragment = out.path.find('#'); fragment != out.path.npos) out.path.resize(fragment);
   if (out.path.empty()) out.path = "/metrics";
   if (out.path.front() != '/') out.path.insert(0, "/");

@@ -1,11 +1,11 @@
 #include "aggregator/kube/client/access.hpp"
 
 #include "common/system/read_file.hpp"
+#include "common/text/endpoint.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 
 namespace binnacle::kube {
@@ -33,9 +33,9 @@ result<access> in_cluster(const environment& variables, const std::string& folde
         "this is not a pod of a cluster (KUBERNETES_SERVICE_HOST is not set): name a kubeconfig file with "
         "--kube-config, or leave it out for the standalone mode"};
   }
-  const auto [end, failed] = std::from_chars(port.data(), port.data() + port.size(), out.port);
-  if (failed != std::errc() || end != port.data() + port.size())
-    return error{errc::invalid_input, "KUBERNETES_SERVICE_PORT is not a port: " + port};
+  const auto number = read_port(port);
+  if (!number) return error{errc::invalid_input, "KUBERNETES_SERVICE_PORT is not a port: " + port};
+  out.port = *number;
   out.token_file = folder + "/token";
   out.tls.side = tls::role::client;
   out.tls.alpn = "http/1.1";

@@ -1,6 +1,7 @@
 #include "cli/doctor/cluster/configured_extender.hpp"
 
 #include "cli/extender_entry.hpp"
+#include "common/text/endpoint.hpp"
 #include "common/text/load_yaml.hpp"
 
 #include <fmt/format.h>
@@ -58,17 +59,12 @@ result<configured_extender> view_of(const YAML::Node& extender, const std::strin
   const auto wrong = [&](std::string what) {
     return error{errc::invalid_input, fmt::format("{}: {}", name, std::move(what))};
   };
-  std::string url = scalar(extender, "urlPrefix");
+  const std::string url = scalar(extender, "urlPrefix");
   if (url.empty()) return wrong("the extender has no urlPrefix");
-  const auto scheme = url.find("://");
-  const auto slash = url.find('/', scheme == url.npos ? 0 : scheme + 3);
   configured_extender out;
-  if (slash != url.npos) {
-    out.path = url.substr(slash);
-    url.resize(slash);
-    while (out.path.ends_with('/')) out.path.pop_back();
-  }
-  auto at = parse_endpoint(url, 9001);
+  if (const auto rest = split_url(url).rest; rest.starts_with('/')) out.path = rest;
+  auto at = parse_endpoint(std::string_view(url).substr(0, url.size() - out.path.size()), 9001);
+  while (out.path.ends_with('/')) out.path.pop_back();
   if (at.has_error()) return wrong(at.error().message);
   out.at = *std::move(at);
   if (yes(extender, "enableHTTPS")) out.at.secure = true;  // as kube-scheduler has it

@@ -2,6 +2,7 @@
 
 #include "cli/views/policies.hpp"
 #include "cli/views/units.hpp"
+#include "common/text/endpoint.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
@@ -56,14 +57,11 @@ findings findings_of_status(const json::value& status, const std::string& url) {
 std::optional<std::string> extender_url(const json::value& status, const endpoint& ops) {
   for (const auto& l : list(status, "listeners")) {
     if (text(l, "name") != "extender") continue;
-    const std::string address = text(l, "address");  // of the machine or container that it runs on
-    const auto colon = address.rfind(':');
-    if (colon == address.npos) return std::nullopt;
-    const auto port = parse_unsigned(std::string_view(address).substr(colon + 1));
-    if (!port || *port == 0 || *port > 65535) return std::nullopt;
+    // The host is of the machine or container that it runs on; without one it listens on all addresses.
+    const auto at = read_listen_address(text(l, "address"));
+    if (!at || at->port == 0) return std::nullopt;
     const bool plain = member(l, "tls") != nullptr && !flag(l, "tls");  // older ones do not say
-    return fmt::format("{}://{}", plain ? "http" : "https",
-                       host_and_port(ops.host, static_cast<std::uint16_t>(*port)));
+    return fmt::format("{}://{}", plain ? "http" : "https", host_and_port(ops.host, at->port));
   }
   return std::nullopt;
 }
