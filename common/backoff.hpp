@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/clock.hpp"
+#include "common/doubling.hpp"
 
 #include <algorithm>
 #include <random>
@@ -18,24 +18,23 @@ class backoff {
     duration cap = std::chrono::seconds(30);
   };
 
-  explicit backoff(const settings& s) : settings_(s), ceiling_(s.first_ceiling) {}
+  explicit backoff(const settings& s) : settings_(s), ceiling_(s.first_ceiling, s.cap) {}
 
   /// The next span; never less than `at_least` (a peer's retryAfter), to which the jitter is then added.
   template <class Random>
   duration next(Random& random, duration at_least = {}) {
     std::uniform_int_distribution<duration::rep> draw(settings_.least.count(),
-                                                      std::max(settings_.least, ceiling_).count());
+                                                      std::max(settings_.least, ceiling_.next()).count());
     const duration jitter(draw(random));
-    ceiling_ = std::min(ceiling_ * 2, settings_.cap);
     return at_least > duration::zero() ? at_least + jitter : jitter;
   }
 
   /// The attempt succeeded: the next failure begins with the shortest wait again.
-  void reset() noexcept { ceiling_ = settings_.first_ceiling; }
+  void reset() noexcept { ceiling_.reset(); }
 
  private:
   settings settings_;
-  duration ceiling_;
+  doubling ceiling_;
 };
 
 }  // namespace binnacle

@@ -13,7 +13,6 @@ using std::chrono::milliseconds;
 // A catalogue may announce any period; a dead link is found within three hours at the latest.
 constexpr duration longest_period = hours(1);
 // Some of the answers in link_offset::window find the way there empty.
-constexpr duration longest_ask_pause = std::chrono::seconds(64);
 
 duration longest(const catalog& c) {
   duration most{};
@@ -105,8 +104,7 @@ auto aggregator_session::take_clock(const clock_reading& c, instant now) -> even
     return end({reason::unexpected_message, "a clock that nobody asked for"});
   asking_ = false;
   clock_ = c;
-  ask_at_ = now + ask_pause_;
-  ask_pause_ = std::min(2 * ask_pause_, longest_ask_pause);
+  ask_at_ = now + ask_pauses_.next();
   return event::clock;
 }
 

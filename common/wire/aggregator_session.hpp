@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/doubling.hpp"
 #include "common/wire/codec/batch_codec.hpp"
 #include "common/wire/session.hpp"
 
@@ -51,7 +52,7 @@ class aggregator_session : public session {
   /// as often as at first.
   void doubt_clock(instant now) noexcept {
     ask_at_ = now;
-    ask_pause_ = first_ask_pause;
+    ask_pauses_.reset();
   }
 
   /// Answers a hello. `w`'s protocol version is filled in; reauthenticate_after_s counts from `now`.
@@ -87,8 +88,8 @@ class aggregator_session : public session {
   bool has_catalog_ = false;
   bool asking_ = false;  // for the agent's clock
   instant ask_at_{};     // again, when it was answered
-  static constexpr duration first_ask_pause = std::chrono::seconds(1);
-  duration ask_pause_ = first_ask_pause;  // doubles: the first answers come from agents that are busy
+  // The first answers come from agents that are busy.
+  doubling ask_pauses_{std::chrono::seconds(1), std::chrono::seconds(64)};
 
   hello greeting_;
   catalog catalog_;

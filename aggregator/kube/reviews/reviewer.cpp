@@ -2,8 +2,10 @@
 
 #include "aggregator/kube/refusal.hpp"
 #include "common/async/timers.hpp"
+#include "common/backoff.hpp"
 
 #include <algorithm>
+#include <random>
 
 namespace binnacle::kube {
 
@@ -13,7 +15,9 @@ using async::task;
 namespace {
 
 constexpr int most_tries = 5;
-constexpr duration first_pause = std::chrono::milliseconds(500);
+// Short: somebody's request waits for the answer.
+constexpr backoff::settings retry_pauses{std::chrono::milliseconds(250), std::chrono::milliseconds(750),
+                                         std::chrono::seconds(2)};
 constexpr auto one_try = std::chrono::seconds(10);
 constexpr std::size_t longest_remembered = 10'000;  // bytes of a question
 
@@ -38,6 +42,7 @@ struct reviewer::impl {
   std::shared_ptr<client> api;
   answer_cache<token_answer> tokens;
   answer_cache<access_answer> rights;
+  std::mt19937_64 random{std::random_device{}()};
   std::size_t busy = 0;
   counters numbers;
 };
@@ -55,7 +60,7 @@ task<result<Verdict>> reviewer::impl::ask(answer_cache<Verdict>& known, http::ca
     co_return error{errc::overloaded, "too many questions to the API server are under way: try again"};
   }
   const under_way counted(busy);
-  duration pause = first_pause;
+  backoff pauses(retry_pauses);
   for (int tries = 1;; ++tries) {
     ++numbers.asked;
     http::call again = what;
@@ -65,15 +70,15 @@ task<result<Verdict>> reviewer::impl::ask(answer_cache<Verdict>& known, http::ca
       if (what.body.size() <= longest_remembered) known.put(key, *verdict, boot_clock::now());
       co_return verdict;
     }
-    if (const auto r = got.has_error() ? std::nullopt : refusal_of(*got))
-      pause = std::max(pause, r->retry_after.value_or(duration::zero()));
+    const auto refused = got.has_error() ? std::nullopt : refusal_of(*got);
+    const duration pause =
+        pauses.next(random, refused ? refused->retry_after.value_or(duration::zero()) : duration::zero());
     const bool late = async::within(pause) >= until;
     if (!may_pass(verdict.error().code) || tries == most_tries || late) {
       ++numbers.failed;
       co_return verdict.error();
     }
     co_await async::sleep_for(pause);
-    pause += pause / 2;
   }
 }
 
