@@ -46,11 +46,6 @@ class crowd {
     if (before == 1) groups_.erase(group);
   }
   std::size_t size() const noexcept { return size_; }
-  /// How many come from there.
-  std::size_t share_of(const network& from) const {
-    const auto group = groups_.find(from);
-    return group == groups_.end() ? 0 : group->second.size();
-  }
   /// Those of the network that has most, in the order they came. Not to be called while nobody is here.
   const members& largest() const { return groups_.find(by_size_.rbegin()->second)->second; }
 

@@ -38,11 +38,7 @@ std::ostream& operator<<(std::ostream& out, const error& e);
 /// Thrown for bad start-up configuration and broken invariants only; caught in `main` and in task groups.
 class failure : public std::runtime_error {
  public:
-  explicit failure(error e) : std::runtime_error(e.message), error_(std::move(e)) {}
-  const error& what_failed() const noexcept { return error_; }
-
- private:
-  error error_;
+  explicit failure(const error& e) : std::runtime_error(e.message) {}
 };
 
 /// Makes result<T>::value() throw `failure` (found by argument-dependent look-up).

@@ -93,7 +93,7 @@ api::api(const store::view& nodes, api_sources sources)
 
 void api::mount(http::router& routes) {
   const auto make = [this](const http::request& r) { return http::run_sliced(answer(r), sources_.later); };
-  routes.set_streaming_fallback(make, body_most);
+  routes.set_fallback(make, body_most);
   routes.set_failure(failure);
 }
 

@@ -52,7 +52,6 @@ struct plan {
     using metrics::node_rule;
     return groups.size() > 1 && (rule == node_rule::max || rule == node_rule::min || rule == node_rule::mean);
   }
-  std::int8_t final_exponent() const noexcept { return map ? map->exponent : result_exponent; }
 };
 
 /// Whether a series with those labels is wanted.

@@ -148,7 +148,7 @@ http::router routes(door& who, feed& what) {
   });
   r.add_streaming(
       "GET", "/live", [&who, &what](const http::request& q) { return live(who, what, q); }, most_body);
-  r.set_fallback([&who](const http::request& q, std::string_view) {
+  r.add_prefix("/", [&who](const http::request& q, std::string_view) {
     if (auto no = who.refusal(q, true)) return std::move(*no);
     return refused(404, "there is nothing at this path: the page is /");
   });

@@ -41,9 +41,7 @@ void router::add_prefix(std::string prefix, simple_handler handler, std::size_t 
   routes_.push_back({{}, std::move(prefix), std::move(segments), true, std::move(handler), {}, body_limit});
 }
 
-void router::set_fallback(simple_handler handler) { fallback_ = route{.simple = std::move(handler)}; }
-
-void router::set_streaming_fallback(exchange_factory make, std::size_t body_limit) {
+void router::set_fallback(exchange_factory make, std::size_t body_limit) {
   fallback_ = route{.streaming = std::move(make), .body_limit = body_limit};
 }
 

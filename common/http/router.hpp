@@ -29,8 +29,7 @@ class router {
   /// Everything below `prefix` ("/apis"), any method.
   void add_prefix(std::string prefix, simple_handler handler, std::size_t body_limit = 1u << 20);
   /// What an unknown path or a wrong method is answered (default: one JSON sentence).
-  void set_fallback(simple_handler handler);
-  void set_streaming_fallback(exchange_factory make, std::size_t body_limit);
+  void set_fallback(exchange_factory make, std::size_t body_limit);
   /// How the server itself says no to a request: unreadable, too large, too late, and when a handler fails
   /// (default: response::failure).
   void set_failure(failure_form form) { failure_ = form; }

@@ -31,18 +31,6 @@ class histogram {
   std::uint64_t count() const noexcept { return cumulative(N); }
   std::int64_t sum() const noexcept { return sum_; }
 
-  /// The least bound that at least `share` (0..1) of the observations do not exceed; -1 with no observations
-  /// or beyond the bounds.
-  std::int64_t quantile_bound(double share) const noexcept {
-    const auto wanted = share * static_cast<double>(count());
-    std::uint64_t n = 0;
-    for (std::size_t k = 0; k < N; ++k) {
-      n += counts_[k];
-      if (n != 0 && static_cast<double>(n) >= wanted) return bounds_[k];
-    }
-    return -1;
-  }
-
  private:
   std::array<std::int64_t, N> bounds_;
   std::array<std::uint64_t, N + 1> counts_{};

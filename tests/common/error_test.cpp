@@ -25,7 +25,6 @@ TEST_SUITE("common/error") {
       (void)failed.value();
       FAIL("value() returned");
     } catch (const binnacle::failure& f) {
-      CHECK(f.what_failed().code == errc::timeout);
       CHECK(std::string_view(f.what()) == "no answer in 5s from a1: is it up?");
     }
     CHECK(binnacle::result<int>(3).value() == 3);

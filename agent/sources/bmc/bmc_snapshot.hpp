@@ -33,7 +33,6 @@ class bmc_snapshot {
 
   /// The newest reading of each sensor that was read since the last call.
   std::vector<ipmi::reading> take_readings();
-  bool has_readings() const noexcept { return !readings_.empty(); }
 
  private:
   result<void> close_inventory(std::uint32_t count);

@@ -30,7 +30,6 @@ class counter_set {
 
   /// errno by event; EMFILE for those that there was no descriptor for.
   const std::map<std::size_t, int>& refused() const noexcept { return refused_; }
-  std::size_t descriptors() const noexcept { return descriptors_; }
   std::size_t reads() const noexcept { return groups_.size(); }
 
   /// What one reading gives for one event on one CPU.

@@ -11,7 +11,7 @@ namespace binnacle::callers::test {
 
 /// A server that asks for certificates and takes any; what it last saw of a peer is `seen`.
 struct mirror {
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority ours{dir, "ours"}, cluster{dir, "cluster"}, proxy{dir, "proxy"};
   tls::files nobody{.certificate = {}, .key = {}, .authority = ours.certificate()};
   http::request seen;
@@ -19,7 +19,7 @@ struct mirror {
 
   http::router routes() {
     http::router out;
-    out.set_fallback([this](const http::request& r, std::string_view) {
+    out.add_prefix("/", [this](const http::request& r, std::string_view) {
       seen = r;
       return http::response::json("{}");
     });

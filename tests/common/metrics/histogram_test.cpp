@@ -14,16 +14,4 @@ TEST_SUITE("common/metrics/histogram") {
     CHECK(h.count() == 9);
     CHECK(h.sum() == -1 + 0 + 10 + 11 + 100 + 101 + 1000 + 1001 + 5000);
   }
-
-  TEST_CASE("a quantile is the least bound that enough observations do not exceed") {
-    histogram<3> h({10, 100, 1000});
-    CHECK(h.quantile_bound(0.99) == -1);
-    for (int i = 0; i < 99; ++i) h.observe(5);
-    h.observe(50);
-    CHECK(h.quantile_bound(0.5) == 10);
-    CHECK(h.quantile_bound(0.99) == 10);
-    CHECK(h.quantile_bound(1) == 100);
-    h.observe(10'000);
-    CHECK(h.quantile_bound(1) == -1);
-  }
 }
