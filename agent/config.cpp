@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <tuple>
@@ -24,10 +23,6 @@ using std::chrono::milliseconds;
 error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
 
 }  // namespace
-
-bool settings::reads(std::string_view source) const noexcept {
-  return std::find(sources.begin(), sources.end(), source) != sources.end();
-}
 
 config_spec bind(settings& s, const source_kinds& kinds) {
   s.sources = usual_names(kinds);
@@ -82,10 +77,9 @@ config_spec bind(settings& s, const source_kinds& kinds) {
   spec.add("listen-ca", s.listen_ca, "PEM file: require scrapers to have a certificate of this CA");
 
   spec.group("Running");
-  spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"},
-                  "the least level that is logged to stderr");
+  spec.add("log-level", s.log_level, "the least level that is logged to stderr");
   spec.add("probe", s.probe, "print what can be read here and what would mend the rest, then end");
-  spec.add_choice("output", s.output, {"text", "json"}, "form of --probe");
+  spec.add("output", s.output, "form of --probe");
   spec.add("report", s.report,
            "write a report about this machine's sensors, for Binnacle's developers, to this file (-: "
            "standard output), then end: sudo binnacle-agent --report machine.yaml");
@@ -151,21 +145,10 @@ result<void> complete(settings& s, const source_kinds& kinds) {
   return {};
 }
 
-result<listen_address> parse_listen(const std::string& text, std::string_view key) {
-  const auto wrong =
-      invalid(fmt::format("{} \"{}\" is not an address: use :9103, 127.0.0.1:9103 or [::1]:9103", key, text));
-  const auto colon = text.rfind(':');
-  if (colon == text.npos) return wrong;
-  listen_address at{text.substr(0, colon), 0};
-  const auto port = std::string_view(text).substr(colon + 1);
-  const auto [end, bad] = std::from_chars(port.data(), port.data() + port.size(), at.port);
-  if (port.empty() || bad != std::errc{} || end != port.data() + port.size()) return wrong;
-  if (at.address.starts_with('[') && at.address.ends_with(']')) {
-    at.address = at.address.substr(1, at.address.size() - 2);
-  } else if (at.address.find(':') != at.address.npos) {
-    return wrong;
-  }
-  return at;
+result<endpoint> parse_listen(const std::string& text, std::string_view key) {
+  if (auto at = read_listen_address(text)) return *std::move(at);
+  return invalid(
+      fmt::format("{} \"{}\" is not an address: use :9103, 127.0.0.1:9103 or [::1]:9103", key, text));
 }
 
 }  // namespace binnacle::agent

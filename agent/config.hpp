@@ -1,7 +1,8 @@
 #pragma once
 
-#include "agent/sampling/frozen_sensors.hpp"
+#include "agent/settings.hpp"
 #include "common/config/config.hpp"
+#include "common/text/endpoint.hpp"
 
 #include <memory>
 #include <string>
@@ -12,39 +13,6 @@ namespace binnacle::agent {
 
 class source_kind;
 
-/// The agent's settings, with their defaults, but for those of single sources (source_kind). Every member is
-/// a key of the YAML file and a flag of the same name (underscores as dashes); see bind().
-struct settings {
-  std::vector<std::string> aggregator;  ///< host:port of each replica, or of the address they share
-  std::string server_name;
-  std::string node_name;  ///< default: the host name, lower-cased
-  std::string cluster;
-  std::string cert, key, ca;
-  std::string token_file;
-  double uplink_budget = 0;  ///< bytes per second; 0: no bound
-
-  std::vector<std::string> sources;  ///< bind() puts the usual ones in
-  duration period = std::chrono::seconds(1);
-  double read_budget = 0.5;  ///< percent of one core
-  on_frozen frozen = on_frozen::flag;
-  duration self_period = std::chrono::seconds(5);
-  std::string sys_root = "/sys";
-  std::string proc_root = "/proc";
-
-  std::string listen = "127.0.0.1:9103";  ///< empty: no scrape endpoint
-  std::string health;                     ///< empty: health is at `listen` alone
-  std::string listen_cert, listen_key, listen_ca;
-
-  std::string log_level = "info";
-  bool probe = false;
-  std::string report;  ///< where --report writes; "-": the standard output, empty: no report
-  std::string output = "text";
-
-  /// The period of a source, from its own key or the common one.
-  duration period_of(duration own) const noexcept { return own > duration::zero() ? own : period; }
-  bool reads(std::string_view source) const noexcept;
-};
-
 /// The description of `s`, and of the settings of the sources, for the command line and the file. Both must
 /// outlive the result.
 config_spec bind(settings& s, const std::vector<std::unique_ptr<source_kind>>& kinds);
@@ -53,13 +21,8 @@ config_spec bind(settings& s, const std::vector<std::unique_ptr<source_kind>>& k
 /// the sources' own settings included. Errors: invalid_input, one sentence with the remedy.
 result<void> complete(settings& s, const std::vector<std::unique_ptr<source_kind>>& kinds);
 
-/// Where to listen.
-struct listen_address {
-  std::string address;  ///< empty: every address, of both families
-  std::uint16_t port = 0;
-};
 /// ":9103", "127.0.0.1:9103", "[::1]:9103". Errors: invalid_input with the form expected; `key` is the
 /// setting.
-result<listen_address> parse_listen(const std::string& text, std::string_view key = "listen");
+result<endpoint> parse_listen(const std::string& text, std::string_view key = "listen");
 
 }  // namespace binnacle::agent

@@ -126,7 +126,7 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
   if (!at) return at.error();
   http::server_options o;
   o.name = "scrape";
-  o.address = at->address;
+  o.address = at->host;
   o.port = at->port;
   o.max_connections = most_connections;
   if (!s.listen_cert.empty()) {
@@ -141,7 +141,7 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
   auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part("scrape"));
   if (auto started = server->start(); !started) return started.error();
   log.info("metrics are on {}://{}/metrics", s.listen_cert.empty() ? "http" : "https",
-           host_and_port(at->address.empty() ? "*" : at->address, server->port()));
+           host_and_port(at->host.empty() ? "*" : at->host, server->port()));
   return server;
 }
 
@@ -164,14 +164,14 @@ result<std::unique_ptr<http::server>> make_health_server(const settings& s, asyn
   if (!at) return at.error();
   http::server_options o;
   o.name = "health";
-  o.address = at->address;
+  o.address = at->host;
   o.port = at->port;
   o.max_connections = most_connections;
   http::router routes;
   mount_health(routes, std::move(complete));
   auto server = std::make_unique<http::server>(loop, std::move(o), std::move(routes), log.part("health"));
   if (auto started = server->start(); !started) return started.error();
-  log.info("health is on http://{}", host_and_port(at->address.empty() ? "*" : at->address, server->port()));
+  log.info("health is on http://{}", host_and_port(at->host.empty() ? "*" : at->host, server->port()));
   return server;
 }
 
@@ -274,7 +274,8 @@ result<void> serve(const settings& s, const source_kinds& kinds, const logger& l
 int probe(const settings& s, const source_kinds& kinds) {
   auto all = probe_all(make_sources(kinds, s, logger("probe", log_level::off)));
   for (auto& one : findings_of_unmade(kinds, s)) all.push_back(std::move(one));
-  std::cout << (s.output == "json" ? as_json(s.node_name, all) : as_text(s.node_name, all)) << std::flush;
+  std::cout << (s.output == output_form::json ? as_json(s.node_name, all) : as_text(s.node_name, all))
+            << std::flush;
   return std::any_of(all.begin(), all.end(), [](const auto& f) { return f.works(); }) ? 0 : 1;
 }
 
@@ -338,9 +339,7 @@ int run(int argc, const char* const* argv) {
   if (report_file) return report(s, kinds, report_file);
   if (s.probe) return probe(s, kinds);
 
-  auto level = log_level::info;
-  parse_log_level(s.log_level, level);
-  const logger log("agent", level);
+  const logger log("agent", s.log_level);
   for (const auto& note : parsed->notes) log.warning("{}", note);
   for (const auto& reason : kept->reasons) log.info("privileges: needs {}", reason);
   log.info("privileges: runs with user id {}, capabilities: {}", ::geteuid(), names_of(kept->needed));

@@ -1,5 +1,6 @@
 #include "agent/privileges.hpp"
 
+#include "agent/config.hpp"
 #include "common/system/descriptor.hpp"
 
 #include <fmt/format.h>

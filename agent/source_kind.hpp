@@ -1,8 +1,8 @@
 #pragma once
 
-#include "agent/config.hpp"
 #include "agent/probe.hpp"
 #include "agent/process/capabilities.hpp"
+#include "agent/settings.hpp"
 #include "agent/source.hpp"
 #include "common/log/log.hpp"
 
@@ -70,14 +70,6 @@ using source_kinds = std::vector<std::unique_ptr<source_kind>>;
 /// Adds the setting "NAME-period": the time between two reads of this source, 0s for the common `period`.
 void add_period(config_spec& spec, std::string_view name, duration& own,
                 duration most = std::chrono::hours(1));
-
-/// Those that are wanted and have something to read, in the order of the list.
-std::vector<std::unique_ptr<source>> make_sources(const source_kinds& kinds, const settings& s,
-                                                  const logger& log);
-
-/// What --probe says of those that are not made: of all that are wanted, and of those that `sources` would
-/// have to name while it is not set.
-std::vector<source_findings> findings_of_unmade(const source_kinds& kinds, const settings& s);
 
 /// The names that `sources` offers, and those that it has by default.
 std::vector<std::string> offered_names(const source_kinds& kinds);

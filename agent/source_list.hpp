@@ -2,9 +2,20 @@
 
 #include "agent/source_kind.hpp"
 
+#include <memory>
+#include <vector>
+
 namespace binnacle::agent {
 
 /// Every source that the agent knows, in the order in which they are read and named.
 source_kinds all_source_kinds();
+
+/// Those that are wanted and have something to read, in the order of the list.
+std::vector<std::unique_ptr<source>> make_sources(const source_kinds& kinds, const settings& s,
+                                                  const logger& log);
+
+/// What --probe says of those that are not made: of all that are wanted, and of those that `sources` would
+/// have to name while it is not set.
+std::vector<source_findings> findings_of_unmade(const source_kinds& kinds, const settings& s);
 
 }  // namespace binnacle::agent

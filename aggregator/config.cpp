@@ -2,6 +2,7 @@
 
 #include "aggregator/exporter/destination.hpp"
 #include "aggregator/policy/policy.hpp"
+#include "common/text/endpoint.hpp"
 #include "common/text/label_syntax.hpp"
 #include "common/text/text.hpp"
 
@@ -121,8 +122,7 @@ config_spec bind(settings& s) {
   spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5),
            "at SIGTERM: how long requests are still served while /readyz fails, so that callers find another "
            "replica; running requests then get as long again. A second signal ends the program at once");
-  spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"},
-                  "the least level that is logged to stderr");
+  spec.add("log-level", s.log_level, "the least level that is logged to stderr");
 
   const std::string tas = "Intel TAS";
   spec.alias("port", "extender-port", tas);
@@ -193,11 +193,9 @@ result<void> check_remote_write(const settings& s) {
 
 /// "scheme://authority/" and perhaps more, up to a '/': what follows it is one segment of a path, a name.
 bool is_uri_folder(std::string_view text) {
-  const auto colon = text.find("://");
-  if (colon == 0 || colon == text.npos || !text.ends_with('/')) return false;
-  const auto authority = colon + 3;
-  const auto path = text.find('/', authority);
-  return path != text.npos && path > authority && text.find_first_of("?#% \t") == text.npos;
+  const auto url = split_url(text);
+  return !url.scheme.empty() && !url.authority.empty() && url.rest.ends_with('/') &&
+         text.find_first_of("?#% \t") == text.npos;
 }
 
 }  // namespace

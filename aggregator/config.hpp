@@ -78,7 +78,7 @@ struct settings {
   std::int64_t remote_write_memory_mib = 64;
   sender remote_write_by = sender::leader;
   duration drain = std::chrono::seconds(5);
-  std::string log_level = "info";
+  binnacle::log_level log_level = binnacle::log_level::info;
 
   deployment_mode mode() const noexcept {
     return kube_config.empty() ? deployment_mode::standalone : deployment_mode::in_cluster;

@@ -83,9 +83,7 @@ int main(int argc, char** argv) {
     for (const policy::problem& p : names.problems())
       std::fprintf(stderr, "binnacle-aggregator: %s\n", p.text().c_str());
     if (!names.problems().empty()) return 2;
-    log_level level{};
-    parse_log_level(s.log_level, level);
-    const logger log("aggregator", level);
+    const logger log("aggregator", s.log_level);
     for (const std::string& note : parsed->notes) log.warning("{}", note);
     if (const auto exposed = tls::exposed_key(s.key); !exposed.empty()) log.warning("{}", exposed);
     return aggregator::run(s, std::move(names), log);

@@ -28,7 +28,10 @@ void set_up_options(CLI::App& app, arguments& a) {
   app.add_option("--settings", a.settings_file,
                  "file with defaults for the options above (~/.config/binnacle/cli.yaml)")
       ->type_name("FILE");
-  app.add_option("-o,--output", a.output, "text or json")
+  app.add_option_function<std::string>(
+         "-o,--output",
+         [&a](const std::string& form) { a.output = form == "json" ? output_form::json : output_form::text; },
+         "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORM");
   app.footer(

@@ -5,6 +5,7 @@
 #include "cli/dashboard/dashboard.hpp"
 #include "cli/doctor/doctor.hpp"
 #include "cli/scheduler_config.hpp"
+#include "common/config/config.hpp"
 
 #include <functional>
 #include <string>
@@ -30,7 +31,7 @@ struct arguments {
   settings_file_is use = settings_file_is::needed;
   connection flags;
   std::string settings_file;
-  std::string output = "text";
+  output_form output = output_form::text;
   status_arguments status;
   top_arguments top;
   dashboard::dashboard_arguments dashboard;

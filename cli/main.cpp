@@ -70,7 +70,7 @@ int run(int argc, char** argv) {
       a.flags, [](const char* variable) { return std::getenv(variable); }, *file);
   const bool tty = isatty(STDOUT_FILENO) == 1;
   const paint with{colours_wanted(tty, std::getenv("NO_COLOR"), std::getenv("TERM"))};
-  const terminal on{std::cout, std::cerr, with, a.output == "json", tty};
+  const terminal on{std::cout, std::cerr, with, a.output == output_form::json, tty};
   const int status = chosen(to, on);
   std::cout.flush();
   return std::cout ? status : exit_problem;

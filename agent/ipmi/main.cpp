@@ -21,14 +21,21 @@
 namespace binnacle::ipmi {
 namespace {
 
+int freeipmis(privilege_level level) noexcept {
+  switch (level) {
+    case privilege_level::user: return IPMI_PRIVILEGE_LEVEL_USER;
+    case privilege_level::operator_: return IPMI_PRIVILEGE_LEVEL_OPERATOR;
+    case privilege_level::admin: break;
+  }
+  return IPMI_PRIVILEGE_LEVEL_ADMIN;
+}
+
 link_options make_link_options(const settings& s) {
   link_options o;
   o.device = s.device;
   o.host = s.host;
-  o.lan_1_5 = s.protocol == "1.5";
-  o.privilege = s.privilege == "user"       ? IPMI_PRIVILEGE_LEVEL_USER
-                : s.privilege == "operator" ? IPMI_PRIVILEGE_LEVEL_OPERATOR
-                                            : IPMI_PRIVILEGE_LEVEL_ADMIN;
+  o.lan_1_5 = s.protocol == lan_version::ipmi_1_5;
+  o.privilege = freeipmis(s.privilege);
   o.cipher_suite = static_cast<unsigned>(s.cipher_suite);
   o.workarounds = workaround_flags(s).value();
   o.call_timeout = s.call_timeout;
@@ -62,13 +69,11 @@ int run(int argc, const char* const* argv) {
   if (!roles) return refuse(roles.error(), 2);
   if (const auto dropped = drop_privileges(); !dropped) return refuse(dropped.error(), 1);
 
-  auto level = log_level::info;
-  parse_log_level(s.log_level, level);
-  const logger log("ipmi", s.list ? std::max(level, log_level::warning) : level);
+  const logger log("ipmi", s.list ? std::max(s.log_level, log_level::warning) : s.log_level);
   for (const auto& note : parsed->notes) log.warning("{}", note);
   monitor work(s, make_link_options(s), *std::move(roles), log);
   if (s.list) {
-    const auto listed = list(work, s.output == "json", std::cout);
+    const auto listed = list(work, s.output == output_form::json, std::cout);
     std::cout.flush();
     return listed ? 0 : refuse(listed.error(), 1);
   }
@@ -81,7 +86,7 @@ int run(int argc, const char* const* argv) {
     work.serve(*agent);
     return 0;
   }
-  const auto agent = peer::listen(s.socket, s.socket_mode == "0660" ? 0660u : 0600u);
+  const auto agent = peer::listen(s.socket, s.socket_mode == socket_users::group ? 0660u : 0600u);
   if (!agent) return refuse(agent.error(), 2);
   log.info("waiting for an agent at {}", s.socket);
   work.serve(**agent);

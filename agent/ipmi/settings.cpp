@@ -41,11 +41,14 @@ config_spec bind(settings& s) {
   spec.group("The BMC");
   spec.add("device", s.device, "the kernel's OpenIPMI device, for the BMC of this machine");
   spec.add("host", s.host, "ask a BMC over LAN instead: its name or address, :port if it is not 623");
-  spec.add_choice("protocol", s.protocol, {"2.0", "1.5"}, "version of IPMI over LAN");
+  spec.add_choice("protocol", s.protocol, lan_versions(), "version of IPMI over LAN");
   spec.add("credentials-file", s.credentials_file,
            "file with lines user: and password: (and k_g:), closed to others (mode 0600); LAN only");
-  spec.add_choice("privilege", s.privilege, {"user", "operator", "admin"},
-                  "privilege level asked for over LAN; user is enough on most boards");
+  spec.add_choice<privilege_level>("privilege", s.privilege,
+                                   {{"user", privilege_level::user},
+                                    {"operator", privilege_level::operator_},
+                                    {"admin", privilege_level::admin}},
+                                   "privilege level asked for over LAN; user is enough on most boards");
   spec.add("cipher-suite", s.cipher_suite, 1, 17,
            "cipher suite of IPMI 2.0: 3 (SHA1, AES) or 17 (SHA256, AES)");
   spec.add("workarounds", s.workarounds,
@@ -65,15 +68,14 @@ config_spec bind(settings& s) {
 
   spec.group("The agent");
   spec.add("socket", s.socket, "Unix socket to serve one agent at; empty: stdin and stdout");
-  spec.add_choice("socket-mode", s.socket_mode, {"0600", "0660"},
-                  "who may connect to the socket: its file mode");
+  spec.add_choice<socket_users>("socket-mode", s.socket_mode,
+                                {{"0600", socket_users::owner}, {"0660", socket_users::group}},
+                                "who may connect to the socket: its file mode");
 
   spec.group("Running");
-  spec.add_choice("log-level", s.log_level, {"debug", "info", "warning", "error", "off"},
-                  "the least level that is logged to stderr");
+  spec.add("log-level", s.log_level, "the least level that is logged to stderr");
   spec.add("list", s.list, "print the BMC and its sensors with their values, then end");
-  spec.add_choice("output", s.output, {"text", "json"},
-                  "form of --list; json: one message of the protocol on each line");
+  spec.add("output", s.output, "form of --list; json: one message of the protocol on each line");
   spec.alias("o", "output", "short");
   return spec;
 }
@@ -106,12 +108,13 @@ result<unsigned> workaround_flags(const settings& s) {
     unsigned found = 0;
     std::string names;
     for (const auto& w : known_workarounds) {
-      const auto flag = s.protocol == "2.0" ? w.flag_2_0 : w.flag_1_5;
+      const auto flag = s.protocol == lan_version::ipmi_2_0 ? w.flag_2_0 : w.flag_1_5;
       if (w.name == name) found = flag;
       if (flag != 0) names += names.empty() ? std::string(w.name) : fmt::format(", {}", w.name);
     }
     if (found == 0) {
-      return invalid(fmt::format("workarounds: IPMI {} has no \"{}\": use {}", s.protocol, name, names));
+      return invalid(
+          fmt::format("workarounds: IPMI {} has no \"{}\": use {}", to_string(s.protocol), name, names));
     }
     flags |= found;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/ipmi/protocol/lan_version.hpp"
 #include "agent/ipmi/protocol/protocol.hpp"
 #include "common/config/config.hpp"
 
@@ -8,14 +9,20 @@
 
 namespace binnacle::ipmi {
 
+/// As whom a BMC is asked over LAN. Source: IPMI 2.0, 6.8.
+enum class privilege_level : unsigned char { user, operator_, admin };
+
+/// Who may connect to the helper's socket.
+enum class socket_users : unsigned char { owner, group };
+
 /// The helper's settings, with their defaults; each a key of the YAML file and a flag. What to read comes
 /// from the agent, so nothing of it is here.
 struct settings {
   std::string device = "/dev/ipmi0";
   std::string host;  ///< empty: in-band
-  std::string protocol = "2.0";
+  lan_version protocol = lan_version::ipmi_2_0;
   std::string credentials_file;
-  std::string privilege = "user";
+  privilege_level privilege = privilege_level::user;
   std::int64_t cipher_suite = 3;
   std::vector<std::string> workarounds;
   duration call_timeout = std::chrono::seconds(5);
@@ -27,11 +34,11 @@ struct settings {
   std::vector<std::string> roles;  ///< "PATTERN=inlet"
 
   std::string socket;  ///< empty: stdin and stdout
-  std::string socket_mode = "0600";
+  socket_users socket_mode = socket_users::owner;
 
-  std::string log_level = "info";
+  binnacle::log_level log_level = binnacle::log_level::info;
   bool list = false;
-  std::string output = "text";
+  output_form output = output_form::text;
 
   /// The longest that one turn may take: what `hello` says. An open over LAN is several exchanges.
   duration quiet() const noexcept { return 4 * call_timeout; }

@@ -68,13 +68,17 @@ void config_spec::add(std::string key, std::string& value, std::string help) {
   add_setting(std::move(key), std::move(help), std::move(s));
 }
 
-void config_spec::add_choice(std::string key, std::string& value, std::vector<std::string> choices,
-                             std::string help) {
-  auto present = [&value, choices] {
-    return static_cast<std::size_t>(std::ranges::find(choices, value) - choices.begin());
-  };
-  auto choose = [&value, choices](std::size_t at) { value = choices[at]; };
-  add_choice_of(std::move(key), std::move(choices), std::move(present), std::move(choose), std::move(help));
+void config_spec::add(std::string key, log_level& value, std::string help) {
+  std::vector<std::pair<std::string, log_level>> words;
+  for (const auto level :
+       {log_level::debug, log_level::info, log_level::warning, log_level::error, log_level::off})
+    words.emplace_back(to_string(level), level);
+  add_choice(std::move(key), value, std::move(words), std::move(help));
+}
+
+void config_spec::add(std::string key, output_form& value, std::string help) {
+  add_choice<output_form>(std::move(key), value, {{"text", output_form::text}, {"json", output_form::json}},
+                          std::move(help));
 }
 
 void config_spec::add_choice_of(std::string key, texts words, std::function<std::size_t()> present,

@@ -2,6 +2,7 @@
 
 #include "common/clock.hpp"
 #include "common/error.hpp"
+#include "common/log/log.hpp"
 
 #include <array>
 #include <cstdint>
@@ -14,6 +15,9 @@
 #include <vector>
 
 namespace binnacle {
+
+/// In what form a program prints what it found.
+enum class output_form : std::uint8_t { text, json };
 
 /// The one description of a daemon's settings. Every key is a key of the YAML file and a flag of the same
 /// name
@@ -40,8 +44,8 @@ class config_spec {
   void add_or_zero(std::string key, duration& value, duration least, duration most, std::string help);
   /// A YAML list; as a flag comma-separated or repeated.
   void add(std::string key, std::vector<std::string>& value, std::string help);
-  /// One of these words.
-  void add_choice(std::string key, std::string& value, std::vector<std::string> choices, std::string help);
+  void add(std::string key, log_level& value, std::string help);    ///< debug, info, warning, error, off
+  void add(std::string key, output_form& value, std::string help);  ///< text, json
   /// One of these words, each of which stands for a value of an enumeration.
   template <class Enum>
   requires std::is_enum_v<Enum>

@@ -7,7 +7,6 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <array>
 #include <mutex>
 #include <string>
 
@@ -73,23 +72,15 @@ void logger::write(log_level level, std::string_view text) const {
   sink_->log(to_spdlog(level), spdlog::string_view_t(clean.data(), clean.size()));
 }
 
-bool parse_log_level(std::string_view text, log_level& out) noexcept {
-  struct row {
-    std::string_view name;
-    log_level level;
-  };
-  static constexpr std::array<row, 5> rows{{{"debug", log_level::debug},
-                                            {"info", log_level::info},
-                                            {"warning", log_level::warning},
-                                            {"error", log_level::error},
-                                            {"off", log_level::off}}};
-  for (const row& r : rows) {
-    if (r.name == text) {
-      out = r.level;
-      return true;
-    }
+std::string_view to_string(log_level level) noexcept {
+  switch (level) {
+    case log_level::debug: return "debug";
+    case log_level::info: return "info";
+    case log_level::warning: return "warning";
+    case log_level::error: return "error";
+    case log_level::off: break;
   }
-  return false;
+  return "off";
 }
 
 }  // namespace binnacle

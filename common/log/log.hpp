@@ -56,7 +56,7 @@ class logger {
   std::shared_ptr<spdlog::logger> sink_;
 };
 
-/// "debug", "info", "warning", "error", "off" to a level; false for anything else.
-bool parse_log_level(std::string_view text, log_level& out) noexcept;
+/// "debug", "info", "warning", "error", "off".
+std::string_view to_string(log_level level) noexcept;
 
 }  // namespace binnacle

@@ -115,11 +115,11 @@ TEST_CASE("a probe needs no certificates") {
 }
 
 TEST_CASE("addresses to listen on") {
-  CHECK(parse_listen("127.0.0.1:9103").value().address == "127.0.0.1");
-  CHECK(parse_listen("[::1]:80").value().address == "::1");
+  CHECK(parse_listen("127.0.0.1:9103").value().host == "127.0.0.1");
+  CHECK(parse_listen("[::1]:80").value().host == "::1");
   CHECK(parse_listen("[::1]:80").value().port == 80);
   CHECK(parse_listen(":0").value().port == 0);
-  CHECK(parse_listen(":9103").value().address.empty());
+  CHECK(parse_listen(":9103").value().host.empty());
   for (const auto* text : {"", ":", "9103", ":x", ":65536", "::1:9103", "a:"}) {
     CAPTURE(text);
     CHECK(!parse_listen(text));

@@ -104,11 +104,11 @@ TEST_CASE("the machine's folders reach the sources") {
 
 TEST_CASE("what the PMU counts") {
   settings s;
-  CHECK(pmu_kind().options(s).wishes.preset == "default");
+  CHECK(pmu_kind().options(s).wishes.preset == event_preset::lean);
   const auto kind = parsed_kind<pmu_kind>({"--pmu-preset", "collectd", "--pmu-events", "instructions,r01c2",
                                            "--pmu-period", "5s", "--pmu-per-cpu"});
   const auto o = kind->options(s);
-  CHECK(o.wishes.preset == "collectd");
+  CHECK(o.wishes.preset == event_preset::collectd);
   CHECK(o.wishes.events == std::vector<std::string>{"instructions", "r01c2"});
   CHECK(o.period == 5s);
   CHECK(o.per_cpu);

@@ -12,7 +12,7 @@ namespace {
 using namespace binnacle;
 using namespace binnacle::agent;
 
-void read_all(benchmark::State& state, const std::string& preset, bool per_cpu) {
+void read_all(benchmark::State& state, event_preset preset, bool per_cpu) {
   // Time moves by a second a read, so that rates are made as in service.
   instant now{};
   clocks time{[&now] { return now += std::chrono::seconds(1); }, [] { return duration::zero(); }};
@@ -33,9 +33,9 @@ void read_all(benchmark::State& state, const std::string& preset, bool per_cpu) 
   state.counters["series"] = counted;
 }
 
-void BM_pmu_read_default(benchmark::State& state) { read_all(state, "default", false); }
-void BM_pmu_read_default_per_cpu(benchmark::State& state) { read_all(state, "default", true); }
-void BM_pmu_read_collectd(benchmark::State& state) { read_all(state, "collectd", false); }
+void BM_pmu_read_default(benchmark::State& state) { read_all(state, event_preset::lean, false); }
+void BM_pmu_read_default_per_cpu(benchmark::State& state) { read_all(state, event_preset::lean, true); }
+void BM_pmu_read_collectd(benchmark::State& state) { read_all(state, event_preset::collectd, false); }
 BENCHMARK(BM_pmu_read_default);
 BENCHMARK(BM_pmu_read_default_per_cpu);
 BENCHMARK(BM_pmu_read_collectd);

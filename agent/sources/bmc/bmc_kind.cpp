@@ -53,7 +53,7 @@ void bmc_kind::bind(config_spec& spec) {
   spec.group("bmc: the management controller (IPMI)");
   spec.add("bmc-device", device_, "the kernel's IPMI device, for this machine's BMC");
   spec.add("bmc-host", host_, "a BMC over the network instead: its name or address, :port if it is not 623");
-  spec.add_choice("bmc-protocol", protocol_, {"2.0", "1.5"}, "IPMI over the network");
+  spec.add_choice("bmc-protocol", protocol_, ipmi::lan_versions(), "IPMI over the network");
   spec.add("bmc-credentials-file", credentials_file_,
            "file with lines user: and password:, mode 0600, for bmc-host");
   spec.add("bmc-defaults", defaults_,
@@ -106,14 +106,16 @@ result<bmc_options> bmc_kind::options(const settings& s) const {
     o.arguments = {"--device", device_};
   } else {
     o.credentials_file = credentials_file_;
-    o.arguments = {"--host", host_, "--protocol", protocol_, "--credentials-file", credentials_file_};
+    o.arguments = {
+        "--host",         host_, "--protocol", std::string(to_string(protocol_)), "--credentials-file",
+        credentials_file_};
   }
   if (!helper_config_.empty()) {
     o.arguments.emplace_back("--config");
     o.arguments.push_back(helper_config_);
   }
   o.arguments.emplace_back("--log-level");
-  o.arguments.push_back(s.log_level);
+  o.arguments.emplace_back(to_string(s.log_level));
 
   for (const auto& [key, patterns] : {std::pair("bmc-sensors", &sensors_), {"bmc-exclude", &exclude_}}) {
     if (auto right = check_patterns(key, *patterns); !right) return right.error();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "agent/ipmi/protocol/lan_version.hpp"
 #include "agent/source_kind.hpp"
 #include "agent/sources/bmc/bmc.hpp"
 
@@ -23,7 +24,7 @@ class bmc_kind final : public source_kind {
  private:
   std::string device_ = "/dev/ipmi0";
   std::string host_;  // empty: the BMC of this machine, in-band
-  std::string protocol_ = "2.0";
+  ipmi::lan_version protocol_ = ipmi::lan_version::ipmi_2_0;
   std::string credentials_file_;
   bool defaults_ = true;
   std::vector<std::string> sensors_, exclude_, roles_;

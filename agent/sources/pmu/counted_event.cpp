@@ -85,7 +85,7 @@ event_list list_events(const event_wishes& wanted, const event_finder& finder) {
   };
   for (const auto name : preset_events(wanted.preset)) add(name, false);
   for (const auto& name : whole_names(wanted.events)) add(name, true);
-  if (wanted.preset != "none") {
+  if (wanted.preset != event_preset::none) {
     for (auto& flow : find_memory_flows(finder.devices())) list.events.push_back(counted(std::move(flow)));
   }
   return list;

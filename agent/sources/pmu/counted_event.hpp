@@ -2,6 +2,7 @@
 
 #include "agent/sources/pmu/event_finder.hpp"
 #include "agent/sources/pmu/event_places.hpp"
+#include "agent/sources/pmu/named_events.hpp"
 #include "common/metrics/catalog.hpp"
 
 #include <string>
@@ -26,7 +27,7 @@ struct counted_event {
 };
 
 struct event_wishes {
-  std::string preset = "default";
+  event_preset preset = event_preset::lean;
   std::vector<std::string> events;  ///< more of them, in the forms of event_finder; may be split at commas
 };
 
@@ -35,8 +36,8 @@ struct event_list {
   std::vector<std::string> problems;  ///< a sentence for each event that could not be found
 };
 
-/// The events of the preset, memory bandwidth where it can be counted (not with preset none), and those the
-/// configuration adds; each once.
+/// The events of the preset, memory bandwidth where it can be counted (not with the preset none), and those
+/// the configuration adds; each once.
 event_list list_events(const event_wishes& wanted, const event_finder& finder);
 
 }  // namespace binnacle::agent

@@ -106,10 +106,10 @@ const named_event* find_named_event(std::string_view name) noexcept {
   return it == std::ranges::end(events) ? nullptr : it;
 }
 
-std::vector<std::string_view> preset_events(std::string_view preset) {
-  if (preset == "default") return {default_preset.begin(), default_preset.end()};
+std::vector<std::string_view> preset_events(event_preset preset) {
+  if (preset == event_preset::lean) return {default_preset.begin(), default_preset.end()};
   std::vector<std::string_view> names;
-  if (preset != "collectd") return names;
+  if (preset != event_preset::collectd) return names;
   for (const auto& e : events) {
     if (std::ranges::find(not_in_collectd, e.name) == not_in_collectd.end()) names.push_back(e.name);
   }

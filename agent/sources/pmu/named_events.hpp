@@ -2,6 +2,7 @@
 
 #include "agent/kernel/perf_event.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,8 +25,9 @@ std::span<const named_event> named_events() noexcept;
 /// By either name, in any case; null for another one.
 const named_event* find_named_event(std::string_view name) noexcept;
 
-/// Events of a preset by name: "default" is what placement can use at little cost, "collectd" the 42 events
-/// of collectd's intel_pmu plugin with its three switches on, "none" nothing. Empty for another name.
-std::vector<std::string_view> preset_events(std::string_view preset);
+/// A set of events that a setting names: what placement can use at little cost ("default"), the 42 events of
+/// collectd's intel_pmu plugin with its three switches on ("collectd"), or none ("none").
+enum class event_preset : std::uint8_t { lean, collectd, none };
+std::vector<std::string_view> preset_events(event_preset preset);
 
 }  // namespace binnacle::agent

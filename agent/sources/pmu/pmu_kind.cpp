@@ -8,8 +8,9 @@ namespace binnacle::agent {
 void pmu_kind::bind(config_spec& spec) {
   spec.group("pmu: what CPUs and memory controllers count");
   add_period(spec, name(), period_);
-  spec.add_choice(
-      "pmu-preset", wishes_.preset, {"default", "collectd", "none"},
+  spec.add_choice<event_preset>(
+      "pmu-preset", wishes_.preset,
+      {{"default", event_preset::lean}, {"collectd", event_preset::collectd}, {"none", event_preset::none}},
       "which events are counted: a small set, the 42 of collectd's intel_pmu, or only pmu-events");
   spec.add("pmu-events", wishes_.events,
            "more events: instructions, r01c2, cpu/event=0xc2,umask=0x01/, uncore_imc/cas_count_read/ or "

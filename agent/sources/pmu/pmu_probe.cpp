@@ -74,7 +74,7 @@ std::vector<finding> pmu_source::probe() {
   }
   for (const auto* kind : {&software, &hardware, &more, &memory})
     add_findings(*kind, options_.proc_root, found);
-  if (options_.wishes.preset != "none" && memory.names.empty() && memory.refused.empty()) {
+  if (options_.wishes.preset != event_preset::none && memory.names.empty() && memory.refused.empty()) {
     found.push_back({finding::grade::absent, memory.what,
                      "no memory controller is a PMU here (uncore_imc, amd_umc)",
                      "on a bare machine load intel_uncore or amd_uncore; AMD has it from Zen 4 on"});

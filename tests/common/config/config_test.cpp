@@ -1,13 +1,13 @@
 #include "common/config/config.hpp"
 
+#include "tests/support/temp_folder.hpp"
+
 #include <doctest/doctest.h>
 
+#include <array>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
-#include <stdlib.h>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -25,7 +25,7 @@ struct fixture {
   duration period = 1s;
   bool unsafe = false;
   std::vector<std::string> sources{"os"};
-  std::string score = "value";
+  enum class scale { value, rank } score = scale::value;
   enum class shade { light, dark } colours = shade::dark;
   std::string out;
   std::vector<std::string> notes;
@@ -40,7 +40,7 @@ struct fixture {
     s.group("Reading");
     s.add("period", period, 50ms, 1h, "time between reads");
     s.add("sources", sources, "what to read");
-    s.add_choice("score", score, {"value", "rank"}, "how to score");
+    s.add_choice<scale>("score", score, {{"value", scale::value}, {"rank", scale::rank}}, "how to score");
     s.add_choice<shade>("colours", colours, {{"light", shade::light}, {"dark", shade::dark}},
                         "on what ground");
     s.alias("port", "extender-port", "Intel TAS");
@@ -71,21 +71,12 @@ struct fixture {
 
 class temporary_file {
  public:
-  explicit temporary_file(std::string_view text) {
-    char name[] = "/tmp/binnacle-config-XXXXXX";
-    const int fd = mkstemp(name);
-    REQUIRE(fd >= 0);
-    close(fd);
-    path_ = name;
-    std::ofstream(path_, std::ios::binary) << text;
-  }
-  ~temporary_file() { std::filesystem::remove(path_); }
-  temporary_file(const temporary_file&) = delete;
-  temporary_file& operator=(const temporary_file&) = delete;
+  explicit temporary_file(std::string_view text) { folder_.write("settings.yaml", text); }
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
+  const binnacle::support::temp_folder folder_;
+  const std::string path_ = folder_ / "settings.yaml";
 };
 
 }  // namespace
@@ -125,6 +116,34 @@ TEST_SUITE("common/config/flags") {
     CHECK(f.colours == fixture::shade::light);
   }
 
+  TEST_CASE("levels of the log and forms of output are typed once, for every program") {
+    auto level = binnacle::log_level::info;
+    auto form = binnacle::output_form::text;
+    const auto parse = [&](const char* key, const std::string& word) {
+      config_spec spec("binnacle-test", "Does nothing.", "binnacle-test");
+      spec.add("log-level", level, "what is logged");
+      spec.add("output", form, "form of the answer");
+      const std::array<const char*, 3> argv{"binnacle-test", key, word.c_str()};
+      std::ostringstream printed;
+      return spec.parse(3, argv.data(), printed).has_value();
+    };
+    using binnacle::log_level;
+    for (const auto wanted :
+         {log_level::debug, log_level::info, log_level::warning, log_level::error, log_level::off}) {
+      CAPTURE(to_string(wanted));
+      CHECK(parse("--log-level", std::string(to_string(wanted))));
+      CHECK(level == wanted);
+    }
+    for (const char* wrong : {"", "Info", "warn", "trace", "info "}) {
+      CAPTURE(wrong);
+      CHECK_FALSE(parse("--log-level", wrong));
+      CHECK(level == log_level::off);
+    }
+    CHECK(parse("--output", "json"));
+    CHECK(form == binnacle::output_form::json);
+    CHECK_FALSE(parse("--output", "yaml"));
+  }
+
   TEST_CASE("values are taken as they are") {
     fixture f;
     f.accept({"--address", "[::]", "--period=1m30s", "--share", "0.25", "--sources", "rapl,os",
@@ -133,7 +152,7 @@ TEST_SUITE("common/config/flags") {
     CHECK(f.period == 90s);
     CHECK(f.share == 0.25);
     CHECK(f.sources == std::vector<std::string>{"rapl", "os", "textfile"});
-    CHECK(f.score == "rank");
+    CHECK(f.score == fixture::scale::rank);
     f.accept({"--address=", "--sources="});
     CHECK(f.address.empty());
     CHECK(f.sources.empty());
@@ -376,6 +395,6 @@ TEST_SUITE("common/config/file") {
     fixture same;
     same.accept({"--config", all.path()});
     CHECK(same.sources == std::vector<std::string>{"os"});
-    CHECK(same.score == "value");
+    CHECK(same.score == fixture::scale::value);
   }
 }

@@ -9,30 +9,6 @@
 using binnacle::log_level;
 
 TEST_SUITE("common/log") {
-  TEST_CASE("levels are known by name and nothing else is") {
-    struct row {
-      std::string_view text;
-      log_level level;
-    };
-    const row rows[] = {{"debug", log_level::debug},
-                        {"info", log_level::info},
-                        {"warning", log_level::warning},
-                        {"error", log_level::error},
-                        {"off", log_level::off}};
-    for (const row& r : rows) {
-      CAPTURE(r.text);
-      log_level got{};
-      CHECK(binnacle::parse_log_level(r.text, got));
-      CHECK(got == r.level);
-    }
-    for (std::string_view text : {"", "Info", "warn", "trace", "info "}) {
-      CAPTURE(text);
-      log_level got = log_level::error;
-      CHECK_FALSE(binnacle::parse_log_level(text, got));
-      CHECK(got == log_level::error);
-    }
-  }
-
   TEST_CASE("a logger says what its level lets through, and its parts say the same") {
     const binnacle::logger all("test", log_level::debug);
     CHECK(all.enabled(log_level::debug));

@@ -160,13 +160,15 @@ std::vector<zone_spec> sixteen_packages() {
 
 }  // namespace machines
 
-std::vector<zone_spec> machine_named(const std::string& name) {
-  if (name == "xeon_two_sockets") return machines::xeon_two_sockets();
-  if (name == "xeon_dies") return machines::xeon_dies();
-  if (name == "client") return machines::client();
-  if (name == "epyc") return machines::epyc();
-  if (name == "sixteen_packages") return machines::sixteen_packages();
-  return {};
+std::vector<zone_spec> zones_of(machine_kind kind) {
+  switch (kind) {
+    case machine_kind::xeon_two_sockets: return machines::xeon_two_sockets();
+    case machine_kind::xeon_dies: return machines::xeon_dies();
+    case machine_kind::client: return machines::client();
+    case machine_kind::epyc: return machines::epyc();
+    case machine_kind::sixteen_packages: break;
+  }
+  return machines::sixteen_packages();
 }
 
 }  // namespace binnacle::support

@@ -57,7 +57,7 @@ std::vector<zone_spec> epyc();              ///< EPYC 7763 (Milan): package and 
 std::vector<zone_spec> sixteen_packages();  ///< numbers reach "f"; a hole at 3
 }  // namespace machines
 
-/// By name as the functions above ("xeon_two_sockets"); empty for any other name.
-std::vector<zone_spec> machine_named(const std::string& name);
+enum class machine_kind { xeon_two_sockets, xeon_dies, client, epyc, sixteen_packages };
+std::vector<zone_spec> zones_of(machine_kind kind);
 
 }  // namespace binnacle::support

@@ -31,9 +31,9 @@ bool asked_to_stop(const sigset_t& signals, std::chrono::milliseconds wait) {
 }
 
 // Sensors of the same maker's machine, and resctrl with a group; they stand still.
-void write_sensors(const std::string& root, const std::string& machine) {
+void write_sensors(const std::string& root, binnacle::support::machine_kind machine) {
   if (std::filesystem::exists(root + "/class/hwmon")) return;  // started again in the same folder
-  const bool amd = machine == "epyc";
+  const bool amd = machine == binnacle::support::machine_kind::epyc;
   (amd ? binnacle::support::sensor_trees::epyc : binnacle::support::sensor_trees::xeon)(root);
   binnacle::support::resctrl_tree_writer(root, {0, 1}).make_group("web");
 }
@@ -81,7 +81,8 @@ int main_loop(const std::string& root, binnacle::support::powercap_sim& sim, con
 
 int main(int argc, char** argv) {
   std::string root;
-  std::string machine = "xeon_two_sockets";
+  using binnacle::support::machine_kind;
+  auto machine = machine_kind::xeon_two_sockets;
   double watts = 100;
   double noise = 0.01;
   std::int64_t seed = 1;
@@ -101,8 +102,13 @@ int main(int argc, char** argv) {
       "  echo 'psys stop' > ROOT/watts          counters of that name stand still; 'psys go' ends it\n"
       "dram, core, uncore and psys follow their packages.");
   spec.add("root", root, "folder to make the tree in; made if it is not there");
-  spec.add_choice("machine", machine, {"xeon_two_sockets", "xeon_dies", "client", "epyc", "sixteen_packages"},
-                  "whose tree");
+  spec.add_choice<machine_kind>("machine", machine,
+                                {{"xeon_two_sockets", machine_kind::xeon_two_sockets},
+                                 {"xeon_dies", machine_kind::xeon_dies},
+                                 {"client", machine_kind::client},
+                                 {"epyc", machine_kind::epyc},
+                                 {"sixteen_packages", machine_kind::sixteen_packages}},
+                                "whose tree");
   spec.add("watts", watts, 0, 10000, "watts of each package at start");
   spec.add("noise", noise, 0, 0.5, "relative standard deviation of a tick's power");
   spec.add("seed", seed, 0, 0xffff'ffff, "of the noise");
@@ -115,7 +121,7 @@ int main(int argc, char** argv) {
   if (const auto status = binnacle::support::read_options(spec, program, argc, argv, {{"root", &root}}))
     return *status;
 
-  const auto zones = binnacle::support::machine_named(machine);
+  const auto zones = binnacle::support::zones_of(machine);
   if (with_parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigset_t signals;
   ::sigemptyset(&signals);

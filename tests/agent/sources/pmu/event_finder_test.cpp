@@ -85,7 +85,7 @@ TEST_CASE("named events have the numbers of the kernel's ABI") {
 }
 
 TEST_CASE("the collectd preset is the 42 events that collectd read for TAS, the default one is lean") {
-  const auto collectd = preset_events("collectd");
+  const auto collectd = preset_events(event_preset::collectd);
   CHECK(collectd.size() == 42);
   const auto of_type = [&](std::uint32_t type) {
     return std::ranges::count_if(collectd,
@@ -97,10 +97,10 @@ TEST_CASE("the collectd preset is the 42 events that collectd read for TAS, the 
   for (const auto* name :
        {"cycles", "instructions", "cache-references", "cache-misses", "context-switches"}) {
     CAPTURE(name);
-    CHECK(std::ranges::count(preset_events("default"), std::string_view(name)) == 1);
+    CHECK(std::ranges::count(preset_events(event_preset::lean), std::string_view(name)) == 1);
   }
-  CHECK(preset_events("default").size() < 12);
-  CHECK(preset_events("none").empty());
+  CHECK(preset_events(event_preset::lean).size() < 12);
+  CHECK(preset_events(event_preset::none).empty());
 }
 
 TEST_CASE("numbers, terms and the kernel's names") {
@@ -164,7 +164,7 @@ TEST_CASE("nearest names are those a finger slipped from") {
 TEST_CASE("what the list wants, each event once, and the rest of it when one is wrong") {
   const machine m(pmus::xeon());
   const auto list =
-      list_events({"default", {"cpu-cycles", "r01c2", "r01c2", "nonsense", "ref-cycles"}}, m.finder);
+      list_events({event_preset::lean, {"cpu-cycles", "r01c2", "r01c2", "nonsense", "ref-cycles"}}, m.finder);
   CHECK(list.events.size() == 9 + 2 + 2);  // memory reads and writes
   CHECK(list.problems.size() == 1);
   const auto count = [&](std::string_view name) {
@@ -178,17 +178,18 @@ TEST_CASE("what the list wants, each event once, and the rest of it when one is 
     CHECK(metrics::find(e.total) != nullptr);
     CHECK(metrics::find(e.rate) != nullptr);
   }
-  CHECK(list_events({"none", {}}, m.finder).events.empty());
+  CHECK(list_events({event_preset::none, {}}, m.finder).events.empty());
 }
 
 TEST_CASE("commas within the terms of an event do not end it") {
   const machine m(pmus::xeon());
   // As a flag's value is split.
-  const auto list = list_events({"none", {"cpu/event=0xc2", "umask=0x01/", "instructions"}}, m.finder);
+  const auto list =
+      list_events({event_preset::none, {"cpu/event=0xc2", "umask=0x01/", "instructions"}}, m.finder);
   REQUIRE(list.events.size() == 2);
   CHECK(list.events[0].name == "cpu/event=0xc2,umask=0x01/");
   CHECK(list.events[1].name == "instructions");
-  CHECK(list_events({"none", {"cpu/event=0xc2", "umask=0x01"}}, m.finder).problems.size() == 1);
+  CHECK(list_events({event_preset::none, {"cpu/event=0xc2", "umask=0x01"}}, m.finder).problems.size() == 1);
 }
 
 TEST_SUITE_END();

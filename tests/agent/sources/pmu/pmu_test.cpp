@@ -96,7 +96,7 @@ TEST_CASE("sums, rates, instructions per cycle, miss ratio and memory bandwidth 
 
 TEST_CASE("every series of every preset is one of the catalogue, with its labels in order") {
   for (const bool per_cpu : {false, true}) {
-    bench b(pmus::xeon(), {.wishes = {"collectd", {"r01c2"}}, .per_cpu = per_cpu});
+    bench b(pmus::xeon(), {.wishes = {event_preset::collectd, {"r01c2"}}, .per_cpu = per_cpu});
     b.warm_up();
     CHECK(b.out.live_series() > 80);
     for (const auto& e : b.out.series()) {
@@ -169,7 +169,7 @@ TEST_CASE("an event whose counter another program held is counted once it is fre
 }
 
 TEST_CASE("an unknown event is a sentence, everything else is counted") {
-  bench b(pmus::xeon(), {.wishes = {"default", {"instructons", "r01c2"}}});
+  bench b(pmus::xeon(), {.wishes = {event_preset::lean, {"instructons", "r01c2"}}});
   b.warm_up();
   CHECK(holds(b.source.limitation(), "did you mean instructions"));
   CHECK(shown(b.out, "pmu_cycles_per_second") == "8000000000");
@@ -177,14 +177,14 @@ TEST_CASE("an unknown event is a sentence, everything else is counted") {
 }
 
 TEST_CASE("an event that the configuration names and the CPU does not have is worth a word") {
-  bench b(pmus::virtual_machine(), {.wishes = {"default", {"ref-cycles"}}});
+  bench b(pmus::virtual_machine(), {.wishes = {event_preset::lean, {"ref-cycles"}}});
   b.without_hardware();
   b.warm_up();
   CHECK(holds(b.source.limitation(), "ref-cycles"));
 }
 
 TEST_CASE("more events than counters take turns: values are estimates, and the ratio says so") {
-  bench b(pmus::xeon(), {.wishes = {"collectd", {}}});
+  bench b(pmus::xeon(), {.wishes = {event_preset::collectd, {}}});
   b.sim.running = [](std::size_t) { return 0.1; };
   b.warm_up();
   CHECK(shown(b.out, "pmu_cycles_per_second") == "8000000000");
@@ -367,7 +367,7 @@ TEST_CASE("a driver that is unloaded for good takes its own series, and no look 
 }
 
 TEST_CASE("nothing to count is said, and reading before anything was found is an error, not a crash") {
-  bench b(pmus::xeon(), {.wishes = {"none", {}}});
+  bench b(pmus::xeon(), {.wishes = {event_preset::none, {}}});
   CHECK(holds(b.source.discover(b.out).error().message, "pmu-preset"));
   CHECK_FALSE(b.source.read(b.out));
   temp_folder empty;
@@ -406,7 +406,7 @@ TEST_CASE("the probe names what works and what would mend the rest") {
     CHECK(holds(found[0].remedy, "perf_event_paranoid=0"));
   }
   SUBCASE("a wrong name") {
-    bench b(pmus::xeon(), {.wishes = {"none", {"instructons"}}});
+    bench b(pmus::xeon(), {.wishes = {event_preset::none, {"instructons"}}});
     const auto found = b.source.probe();
     REQUIRE(found.size() == 1);
     CHECK(holds(found[0].why, "did you mean instructions"));
@@ -425,7 +425,7 @@ TEST_CASE("software events of this very machine") {
     MESSAGE("skipped: the events of the CPUs that /sys lists cannot be counted here");
     return;
   }
-  pmu_source source({.wishes = {"none", {"context-switches", "page-faults", "task-clock"}}});
+  pmu_source source({.wishes = {event_preset::none, {"context-switches", "page-faults", "task-clock"}}});
   board out;
   REQUIRE(source.discover(out));
   REQUIRE(source.read(out));

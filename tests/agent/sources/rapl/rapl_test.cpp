@@ -94,16 +94,17 @@ TEST_CASE("every series the source announces is one of the catalogue, with its l
 
 TEST_CASE("every package of every kind of machine has its power") {
   struct row {
-    const char* machine;
+    machine_kind machine;
     std::vector<std::string> packages;
   };
   std::vector<std::string> sixteen;
   for (int i = 0; i < 16; ++i) sixteen.push_back(std::to_string(i));
-  for (const auto& r :
-       {row{"xeon_two_sockets", {"0", "1"}}, row{"xeon_dies", {"0-die-0", "0-die-1", "1-die-0", "1-die-1"}},
-        row{"client", {"0"}}, row{"epyc", {"0", "1"}}, row{"sixteen_packages", sixteen}}) {
-    CAPTURE(r.machine);
-    bench b(machine_named(r.machine), 40);
+  for (const auto& r : {row{machine_kind::xeon_two_sockets, {"0", "1"}},
+                        row{machine_kind::xeon_dies, {"0-die-0", "0-die-1", "1-die-0", "1-die-1"}},
+                        row{machine_kind::client, {"0"}}, row{machine_kind::epyc, {"0", "1"}},
+                        row{machine_kind::sixteen_packages, sixteen}}) {
+    CAPTURE(static_cast<int>(r.machine));
+    bench b(zones_of(r.machine), 40);
     b.warm_up();
     CHECK(b.source.limitation().empty());
     for (const auto& p : r.packages) CHECK(b.watts(p) == "40.0");
