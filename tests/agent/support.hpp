@@ -2,6 +2,7 @@
 
 #include "agent/board.hpp"
 #include "agent/clocks.hpp"
+#include "common/metrics/catalog.hpp"
 
 #include <doctest/doctest.h>
 
@@ -45,6 +46,19 @@ inline std::string shown(const board& b, const std::string& family, const metric
   const auto* e = entry_of(b, family, labels);
   if (e == nullptr) return "no such series";
   return e->reason == absence::none ? to_string(e->value) : std::string(to_string(e->reason));
+}
+
+/// Every series of the board is one of the catalogue, with its labels in order; a series of less than a
+/// machine may leave out the last ones where `all` is false.
+inline void check_catalogue(const board& b, bool all = true) {
+  for (const auto& e : b.series()) {
+    CAPTURE(e.info.family);
+    const auto* family = metrics::find(e.info.family);
+    REQUIRE(family != nullptr);
+    if (all) REQUIRE(e.info.labels.size() == family->labels.size());
+    REQUIRE(e.info.labels.size() <= family->labels.size());
+    for (std::size_t i = 0; i < e.info.labels.size(); ++i) CHECK(e.info.labels[i].first == family->labels[i]);
+  }
 }
 
 }  // namespace binnacle::agent::test

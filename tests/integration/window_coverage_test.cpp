@@ -64,6 +64,16 @@ class aggregator : sink, column_source {
       REQUIRE(stock_.apply(*stock_.find(name), b, duration::zero(), now_).has_value());
     }
   }
+  /// Judges a node at 400 W and one at 100 W for the first minute of the tests' policy.
+  void watch_hot_and_cool() {
+    apply(manifest(), 1);
+    node("hot", 998);
+    node("cool", 999);
+    for (int t = 1000; t <= 1060; ++t) {
+      reads("hot", t, t, 400);
+      reads("cool", t, t, 100);
+    }
+  }
   void at(double t) {
     const instant to = store::at_s(t);
     REQUIRE(to >= now_);
@@ -163,13 +173,7 @@ TEST_SUITE("integration/window_coverage") {
 
   TEST_CASE("an edit to a longer window: what was labelled stays, what was not is not labelled by a spike") {
     aggregator a;
-    a.apply(manifest(), 1);
-    a.node("hot", 998);
-    a.node("cool", 999);
-    for (int t = 1000; t <= 1060; ++t) {
-      a.reads("hot", t, t, 400);
-      a.reads("cool", t, t, 100);
-    }
+    a.watch_hot_and_cool();
     CHECK(a.labels("hot") == "p=violating hot=yes");
     CHECK(a.labels("cool") == "-p -hot");
     a.apply(manifest("2m"), 1060.5);
@@ -189,13 +193,7 @@ TEST_SUITE("integration/window_coverage") {
 
   TEST_CASE("an outage longer than the window: one value afterwards changes no label, either way") {
     aggregator a;
-    a.apply(manifest(), 1);
-    a.node("hot", 998);
-    a.node("cool", 999);
-    for (int t = 1000; t <= 1060; ++t) {
-      a.reads("hot", t, t, 400);
-      a.reads("cool", t, t, 100);
-    }
+    a.watch_hot_and_cool();
     a.at(1100);
     CHECK(a.what("hot", strategy_kind::deschedule) == state::frozen);
     a.reads("hot", 1200, 1200, 100);

@@ -15,6 +15,9 @@ namespace binnacle::policy::test {
 
 using namespace std::chrono_literals;
 
+inline constexpr auto dont = strategy_kind::dontschedule;
+inline constexpr auto evict = strategy_kind::deschedule;
+
 /// The store as the engine sees it, and no more of it.
 class fake_columns : public column_source {
  public:

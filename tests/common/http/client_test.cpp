@@ -49,6 +49,23 @@ struct scripted {
   int accepted = 0;
 };
 
+http::server_options secured_by(support::authority& ca) {
+  tls::options own;
+  own.pem = ca.issue_server();
+  http::server_options out;
+  out.tls = tls::context::load(own).value();
+  return out;
+}
+
+/// What a client of that name shows.
+std::shared_ptr<tls::context> identity(support::authority& ca, const char* name) {
+  tls::options own;
+  own.side = tls::role::client;
+  own.pem = ca.issue(name, {.common_name = name});
+  own.alpn = "http/1.1";
+  return tls::context::load(own).value();
+}
+
 TEST_SUITE("common/http/client") {
   TEST_CASE("a connection is used call after call, and calls at one time have one each") {
     served s(test_routes());
@@ -94,18 +111,8 @@ TEST_SUITE("common/http/client") {
   TEST_CASE("TLS, with the client's certificate") {
     const support::temp_folder dir;
     support::authority ca(dir, "ca");
-    http::server_options o;
-    tls::options server_tls;
-    server_tls.pem = ca.issue_server();
-    o.tls = tls::context::load(server_tls).value();
-    served s(test_routes(), std::move(o));
-    tls::options mine;
-    mine.side = tls::role::client;
-    support::wanted me;
-    me.common_name = "me";
-    mine.pem = ca.issue("me", me);
-    mine.alpn = "http/1.1";
-    const std::shared_ptr<tls::context> context = tls::context::load(mine).value();
+    served s(test_routes(), secured_by(ca));
+    const auto context = identity(ca, "me");
     run([&](async::loop&) -> task<void> {
       http::client c(
           at(s.port()), [context] { return context->current(); }, "test/1");
@@ -126,25 +133,14 @@ TEST_SUITE("common/http/client") {
   TEST_CASE("who gets another certificate shows it from the next call on") {
     const support::temp_folder dir;
     support::authority ca(dir, "ca");
-    http::server_options o;
-    tls::options server_tls;
-    server_tls.pem = ca.issue_server();
-    o.tls = tls::context::load(server_tls).value();
-    served s(test_routes(), std::move(o));
-    const auto named = [&ca](const char* name) {
-      tls::options mine;
-      mine.side = tls::role::client;
-      mine.pem = ca.issue(name, {.common_name = name});
-      mine.alpn = "http/1.1";
-      return std::shared_ptr<tls::context>(tls::context::load(mine).value());
-    };
+    served s(test_routes(), secured_by(ca));
     std::shared_ptr<tls::context> context;
     run([&](async::loop&) -> task<void> {
       http::client c(
           at(s.port()), [&context] { return context->current(); }, "test/1");
       const http::call who{"GET", "/who"};
       for (const char* name : {"before", "after"}) {
-        context = named(name);
+        context = identity(ca, name);
         for (int i = 0; i < 2; ++i) {
           auto got = co_await c.ask(who, within(15s));
           REQUIRE(got.has_value());

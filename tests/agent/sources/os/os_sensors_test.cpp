@@ -417,13 +417,7 @@ TEST_CASE("single CPUs and cores are there when they are asked for") {
 TEST_CASE("every series of sensors is one of the catalogue, with its labels in order") {
   machine m(sensor_trees::xeon, true);
   CHECK(m.out.live_series() > 50);
-  for (const auto& e : m.out.series()) {
-    CAPTURE(e.info.family);
-    const auto* family = metrics::find(e.info.family);
-    REQUIRE(family != nullptr);
-    REQUIRE(e.info.labels.size() == family->labels.size());
-    for (std::size_t i = 0; i < e.info.labels.size(); ++i) CHECK(e.info.labels[i].first == family->labels[i]);
-  }
+  agent::test::check_catalogue(m.out);
 }
 
 TEST_CASE("the probe says once what is not there") {

@@ -125,13 +125,7 @@ TEST_CASE("every series is one of the catalogue, with its labels in order") {
   REQUIRE(os.discover(m.out));
   REQUIRE(os.read(m.out));
   CHECK(m.out.live_series() > 60);
-  for (const auto& e : m.out.series()) {
-    CAPTURE(e.info.family);
-    const auto* family = metrics::find(e.info.family);
-    REQUIRE(family != nullptr);
-    REQUIRE(e.info.labels.size() == family->labels.size());
-    for (std::size_t i = 0; i < e.info.labels.size(); ++i) CHECK(e.info.labels[i].first == family->labels[i]);
-  }
+  agent::test::check_catalogue(m.out);
 }
 
 TEST_CASE("the wire counts, pods' interfaces only when asked for, loopback never") {

@@ -2,10 +2,7 @@
 
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/pmu/named_events.hpp"
-#include "tests/agent/support.hpp"
-#include "tests/support/machine/perf_sim.hpp"
-#include "tests/support/machine/pmu_tree.hpp"
-#include "tests/support/temp_folder.hpp"
+#include "tests/agent/perf_machine.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,7 +18,6 @@ using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
 using agent::test::entry_of;
-using agent::test::fake_clock;
 using agent::test::holds;
 using agent::test::shown;
 using namespace std::chrono_literals;
@@ -29,9 +25,9 @@ using namespace std::chrono_literals;
 namespace {
 
 /// A simulated machine, its clock, and a pmu source that counts on it.
-struct bench {
+struct bench : agent::test::perf_machine {
   explicit bench(const pmu_machine& machine, pmu_options options = {})
-      : tree(sys, machine), source(with_roots(std::move(options), sys.path()), clock.source(), sim.opener()) {
+      : perf_machine(machine), source(with_roots(std::move(options), sys), clock.source(), sim.opener()) {
     sim.rate = [](const perf_encoding& e, unsigned) {
       if (e.type == 0 && (e.config & 0xff) == 0) return 2e9;   // cycles
       if (e.type == 0 && (e.config & 0xff) == 1) return 3e9;   // instructions
@@ -40,38 +36,19 @@ struct bench {
       return 100.0;
     };
   }
-  struct made {
-    made(const temp_folder& sys, const pmu_machine& machine) {
-      write_pmu_tree(sys.path(), machine);
-      sys.write("proc/sys/kernel/perf_event_paranoid", "4\n");
-    }
-  };
-  static pmu_options with_roots(pmu_options o, const std::string& root) {
-    o.sys_root = root;
-    o.proc_root = root + "/proc";
+  static pmu_options with_roots(pmu_options o, const temp_folder& root) {
+    root.write("proc/sys/kernel/perf_event_paranoid", "4\n");
+    o.sys_root = root.path();
+    o.proc_root = root / "proc";
     return o;
   }
-  bool read(duration pause = 1s) {
-    sim.advance(pause);
-    clock.now += pause;
-    return source.read(out).has_value();
-  }
-  // Finds everything and has two readings behind it.
-  void warm_up() {
-    REQUIRE(source.discover(out));
-    REQUIRE(read());
-    REQUIRE(read());
-  }
+  bool read(duration pause = 1s) { return perf_machine::read(source, pause); }
+  void warm_up() { perf_machine::warm_up(source); }
   // The events of `what` are those of a machine without a PMU.
   void without_hardware() {
     sim.refusal = [](const perf_request& r) { return r.event.type == 1 ? 0 : ENOENT; };
   }
 
-  temp_folder sys;
-  made tree;
-  perf_sim sim;
-  fake_clock clock;
-  board out;
   pmu_source source;
 };
 
@@ -99,14 +76,10 @@ TEST_CASE("every series of every preset is one of the catalogue, with its labels
     bench b(pmus::xeon(), {.wishes = {event_preset::collectd, {"r01c2"}}, .per_cpu = per_cpu});
     b.warm_up();
     CHECK(b.out.live_series() > 80);
+    agent::test::check_catalogue(b.out, false);
     for (const auto& e : b.out.series()) {
       CAPTURE(e.info.family);
       CHECK(e.reason == absence::none);
-      const auto* family = metrics::find(e.info.family);
-      REQUIRE(family != nullptr);
-      REQUIRE(e.info.labels.size() <= family->labels.size());
-      for (std::size_t i = 0; i < e.info.labels.size(); ++i)
-        CHECK(e.info.labels[i].first == family->labels[i]);
     }
   }
 }

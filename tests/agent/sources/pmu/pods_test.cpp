@@ -2,10 +2,7 @@
 
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/pmu/pod_cgroups.hpp"
-#include "tests/agent/support.hpp"
-#include "tests/support/machine/perf_sim.hpp"
-#include "tests/support/machine/pmu_tree.hpp"
-#include "tests/support/temp_folder.hpp"
+#include "tests/agent/perf_machine.hpp"
 
 #include <doctest/doctest.h>
 
@@ -25,7 +22,6 @@ using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
 using agent::test::entry_of;
-using agent::test::fake_clock;
 using agent::test::shown;
 using namespace std::chrono_literals;
 
@@ -45,29 +41,20 @@ std::string by_systemd(const std::string& uid) {
 }
 
 /// A node whose pods are folders, and the source that counts them.
-struct bench {
+struct bench : agent::test::perf_machine {
   explicit bench(const pmu_machine& machine, pod_options options = {})
-      : tree(sys, machine), source(with_root(std::move(options), sys.path()), clock.source(), sim.opener()) {
+      : perf_machine(machine), source(with_root(std::move(options), sys), clock.source(), sim.opener()) {
     sim.rate = [](const perf_encoding& e, unsigned) {
       return e.type == 0 && e.config == 0 ? 2000.0 : e.type == 0 && e.config == 1 ? 1000.0 : 10.0;
     };
   }
-  struct made {
-    made(const temp_folder& sys, const pmu_machine& machine) {
-      write_pmu_tree(sys.path(), machine);
-      sys.write("fs/cgroup/cgroup.controllers", "cpu memory\n");
-    }
-  };
-  static pod_options with_root(pod_options o, const std::string& root) {
-    o.sys_root = root;
+  static pod_options with_root(pod_options o, const temp_folder& root) {
+    root.write("fs/cgroup/cgroup.controllers", "cpu memory\n");
+    o.sys_root = root.path();
     return o;
   }
   void start_pod(const std::string& uid) { sys.write(by_systemd(uid) + "/cgroup.procs", ""); }
-  void read() {
-    sim.advance(10s);
-    clock.now += 10s;
-    REQUIRE(source.read(out));
-  }
+  void read() { REQUIRE(perf_machine::read(source, 10s)); }
   void warm_up() {
     REQUIRE(source.discover(out));
     REQUIRE(source.read(out));
@@ -78,11 +65,6 @@ struct bench {
     return shown(out, family, {{"pod_uid", uid}});
   }
 
-  temp_folder sys;
-  made tree;
-  perf_sim sim;
-  fake_clock clock;
-  board out;
   pod_source source;
 };
 

@@ -3,11 +3,8 @@
 #include "agent/privileges.hpp"
 #include "agent/source_list.hpp"
 #include "agent/sources/rapl/rapl.hpp"
-#include "tests/agent/support.hpp"
-#include "tests/support/machine/perf_sim.hpp"
-#include "tests/support/machine/pmu_tree.hpp"
+#include "tests/agent/perf_machine.hpp"
 #include "tests/support/machine/powercap_sim.hpp"
-#include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,7 +18,6 @@ namespace power_pmu_test {
 using namespace binnacle;
 using namespace binnacle::agent;
 using namespace binnacle::support;
-using agent::test::fake_clock;
 using agent::test::holds;
 using agent::test::shown;
 using namespace std::chrono_literals;
@@ -31,45 +27,27 @@ namespace {
 constexpr double joule = 4294967296.0;  // counts; rapl.c gives 2^-32 J
 
 /// A machine whose powercap cannot give energy, and a RAPL source that has the perf PMU besides.
-struct bench {
+struct bench : agent::test::perf_machine {
   explicit bench(const pmu_machine& machine, rapl_options options = {})
-      : tree(sys, machine), source(adapted(std::move(options)), clock.source(), sim.opener()) {
+      : perf_machine(machine), source(adapted(std::move(options)), clock.source(), sim.opener()) {
     sim.rate = [](const perf_encoding& e, unsigned) {
       const double watts = e.config == 2 ? 150.04 : e.config == 3 ? 20 : e.config == 5 ? 500 : 30;
       return watts * joule;
     };
   }
-  struct made {
-    made(const temp_folder& sys, const pmu_machine& machine) {
-      write_pmu_tree(sys.path(), machine);
-      sys.write("proc/sys/kernel/perf_event_paranoid", "2\n");
-    }
-  };
   rapl_options adapted(rapl_options o) {
+    sys.write("proc/sys/kernel/perf_event_paranoid", "2\n");
     o.sys_root = sys.path();
-    o.proc_root = sys.path() + "/proc";
+    o.proc_root = sys / "proc";
     o.pause = [this](duration d) { sim.advance(d); };
     return o;
   }
-  bool read(duration pause = 1s) {
-    sim.advance(pause);
-    clock.now += pause;
-    return source.read(out).has_value();
-  }
-  void warm_up() {
-    REQUIRE(source.discover(out));
-    REQUIRE(read());
-    REQUIRE(read());
-  }
+  bool read(duration pause = 1s) { return perf_machine::read(source, pause); }
+  void warm_up() { perf_machine::warm_up(source); }
   std::string watts(const std::string& package) {
     return shown(out, "rapl_power_watts", {{"package", package}});
   }
 
-  temp_folder sys;
-  made tree;
-  perf_sim sim;
-  fake_clock clock;
-  board out;
   rapl_source source;
 };
 

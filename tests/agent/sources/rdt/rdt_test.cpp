@@ -85,12 +85,7 @@ TEST_CASE("every series is one of the catalogue, with its labels in order") {
   machine m;
   m.start();
   CHECK(m.out.live_series() == 4 * 2 * 5);
-  for (const auto& e : m.out.series()) {
-    const auto* family = metrics::find(e.info.family);
-    REQUIRE(family != nullptr);
-    REQUIRE(e.info.labels.size() == family->labels.size());
-    for (std::size_t i = 0; i < e.info.labels.size(); ++i) CHECK(e.info.labels[i].first == family->labels[i]);
-  }
+  agent::test::check_catalogue(m.out);
 }
 
 TEST_CASE("a word in place of a number is absent with its reason, and breaks the rate") {

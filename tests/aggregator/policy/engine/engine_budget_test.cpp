@@ -9,7 +9,6 @@ using namespace binnacle::policy::test;
 
 namespace {
 
-constexpr auto evict = strategy_kind::deschedule;
 constexpr auto label = strategy_kind::labeling;
 
 }  // namespace

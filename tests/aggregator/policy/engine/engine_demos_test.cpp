@@ -10,13 +10,6 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-namespace {
-
-constexpr auto dont = strategy_kind::dontschedule;
-constexpr auto evict = strategy_kind::deschedule;
-
-}  // namespace
-
 TEST_SUITE("aggregator/policy/engine/demos") {
   TEST_CASE("the power demo: the hottest node is refused at 60 %, the others pass") {
     world w;

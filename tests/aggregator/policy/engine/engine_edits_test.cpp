@@ -10,9 +10,6 @@ using namespace binnacle::policy::test;
 
 namespace {
 
-constexpr auto dont = strategy_kind::dontschedule;
-constexpr auto evict = strategy_kind::deschedule;
-
 std::string hot(int target, const std::string& more = "") {
   return "rules: [{metricname: temp, operator: GreaterThan, target: " + std::to_string(target) + more + "}]";
 }

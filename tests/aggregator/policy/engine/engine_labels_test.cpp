@@ -11,12 +11,6 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-namespace {
-
-constexpr auto evict = strategy_kind::deschedule;
-
-}  // namespace
-
 TEST_SUITE("aggregator/policy/engine/labels") {
   TEST_CASE("nothing is wished before the first fresh sample of a node") {
     world w;

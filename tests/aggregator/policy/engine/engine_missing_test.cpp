@@ -7,12 +7,6 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-namespace {
-
-constexpr auto dont = strategy_kind::dontschedule;
-
-}  // namespace
-
 TEST_SUITE("aggregator/policy/engine/missing") {
   TEST_CASE("dontschedule goes on without a missing rule: the known one decides, allOf cannot be met") {
     world w;

@@ -11,12 +11,6 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-namespace {
-
-constexpr auto evict = strategy_kind::deschedule;
-
-}  // namespace
-
 TEST_SUITE("aggregator/policy/engine/restart") {
   TEST_CASE("a metric that the node never had is waited for, then given up") {
     world w;

@@ -8,8 +8,6 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-constexpr auto evict = strategy_kind::deschedule;
-
 /// A policy that labels what is above 80, maybe with more settings of the strategy; `created` as the API
 /// server writes it.
 std::string hot_in(const std::string& name_space, const std::string& created = {},

@@ -14,8 +14,6 @@ using namespace binnacle::policy::test;
 
 namespace {
 
-constexpr auto dont = strategy_kind::dontschedule;
-constexpr auto evict = strategy_kind::deschedule;
 constexpr auto label = strategy_kind::labeling;
 
 }  // namespace

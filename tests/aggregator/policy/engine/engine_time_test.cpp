@@ -7,12 +7,6 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-namespace {
-
-constexpr auto dont = strategy_kind::dontschedule;
-
-}  // namespace
-
 TEST_SUITE("aggregator/policy/engine/time") {
   TEST_CASE("defect_16_a_value_ages_out_by_itself") {
     world w;

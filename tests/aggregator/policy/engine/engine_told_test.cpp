@@ -9,13 +9,6 @@ using namespace binnacle;
 using namespace binnacle::policy;
 using namespace binnacle::policy::test;
 
-namespace {
-
-constexpr auto dont = strategy_kind::dontschedule;
-constexpr auto evict = strategy_kind::deschedule;
-
-}  // namespace
-
 TEST_SUITE("aggregator/policy/engine/told") {
   TEST_CASE("an event for each violation, with the rule and without the value") {
     world w;

@@ -11,8 +11,6 @@ using namespace binnacle::policy::test;
 
 namespace {
 
-constexpr auto evict = strategy_kind::deschedule;
-
 std::string hot(const std::string& strategy, int target = 80) {
   return manifest(
       {{"deschedule",
