@@ -89,9 +89,11 @@ struct ingest_loop::impl {
   void take(interest_changed news);
   void take(const policy_event& e);
   void take(const policy::condition& c) const;
+  void take(const learning_restarted& r);
   void take(deadline_moved) { tick_due.notify(); }
 
   void count_left_out_lines(instant now);
+  void count_left_out_restarts(instant now);
 
   task<void> keep_deadlines();
   task<void> keep_reporting();
@@ -122,6 +124,8 @@ struct ingest_loop::impl {
   std::uint64_t policies_taken = 0;
   // A heat wave must not become a flood of lines about nodes.
   line_throttle node_lines{50, std::chrono::seconds(10)};
+  // A rack whose meters hang is one matter, not forty.
+  line_throttle learning_lines{10, std::chrono::minutes(1)};
   core inner;
   std::optional<state_file> state;
   policy_files files;  // after what its news go to
@@ -261,6 +265,18 @@ void ingest_loop::impl::take(const policy::condition& c) const {
               c.strategy ? policy::to_string(*c.strategy) : "", policy::to_string(c.what), c.message);
 }
 
+void ingest_loop::impl::count_left_out_restarts(instant now) {
+  if (const auto more = learning_lines.left_out(now))
+    log.warning("the power curves of {} more nodes began to be learned again in the last minute", more);
+}
+
+void ingest_loop::impl::take(const learning_restarted& r) {
+  const instant now = boot_clock::now();
+  count_left_out_restarts(now);
+  if (!learning_lines.take(now)) return;
+  log.warning("node {}: its power curve is learned from nothing again, because {}", r.node, r.why);
+}
+
 // The one timer for what happens because nothing arrived.
 task<void> ingest_loop::impl::keep_deadlines() {
   for (;;) {
@@ -276,6 +292,7 @@ task<void> ingest_loop::impl::keep_reporting() {
   for (;;) {
     faces.take(report());
     count_left_out_lines(boot_clock::now());  // though nothing happens after them
+    count_left_out_restarts(boot_clock::now());
     co_await async::sleep_for(between_reports);
     const async::deadline until = within(report_period - between_reports);
     co_await report_due.wait(until);
@@ -364,6 +381,7 @@ ingest_report ingest_loop::impl::report() const {
   out.strategies = inner.engine().status();
   out.conditions = inner.conditions();
   out.costs = inner.costs();
+  out.learning = inner.learning().counted();
   out.problems = known.problems;
   out.problems.insert(out.problems.end(), alias_problems.begin(), alias_problems.end());
   out.policies_taken = policies_taken;

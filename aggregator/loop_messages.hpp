@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/core/changes.hpp"
+#include "aggregator/core/power_learning.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "aggregator/labels/messages.hpp"
@@ -35,6 +36,7 @@ struct ingest_report {
   std::vector<policy::strategy_status> strategies;
   std::vector<policy::condition> conditions;
   policy::cost_report costs;
+  power_learning::counters learning{};
   std::vector<policy::problem> problems;  ///< of the policy files and the file of aliases, as last read
   /// How many calls of take_policies() this is after: what they gave has been judged.
   std::uint64_t policies_taken = 0;

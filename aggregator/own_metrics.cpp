@@ -49,6 +49,10 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_state_write_failures_total", n.ingest.state.failed);
   c.add("binnacle_state_bytes", n.ingest.state.bytes);
   c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.power_outliers));
+  for (std::size_t i = 0; i < n.ingest.learning.size(); ++i) {
+    c.add("binnacle_power_learning_samples_total", n.ingest.learning[i],
+          {{"outcome", std::string(to_string(static_cast<predict::learner::outcome>(i)))}});
+  }
   c.add("binnacle_contested_nodes", static_cast<std::uint64_t>(n.ingest.contests.size()));
 
   const ingest::ingest_counters& s = n.ingest.sessions;

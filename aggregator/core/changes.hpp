@@ -66,11 +66,17 @@ struct policy_event {
   policy::event what;
   std::string node;
 };
+/// A node's power curve is learned from nothing again.
+struct learning_restarted {
+  std::string node;
+  std::string why;  ///< a clause
+};
 /// tick() is due at `at`, earlier than the last tick() or deadline_moved said.
 struct deadline_moved {
   instant at{};
 };
 
-using change = std::variant<faces_news, interest_changed, policy_event, policy::condition, deadline_moved>;
+using change = std::variant<faces_news, interest_changed, policy_event, policy::condition, learning_restarted,
+                            deadline_moved>;
 
 }  // namespace binnacle::aggregator

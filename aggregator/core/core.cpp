@@ -237,8 +237,9 @@ instant core::tick(instant now) {
   // The store first: it may still have a value where a part of one has expired.
   store_.expire(at(now));
   engine_.tick(now_);
-  if (auto learned = learning_.tick(now_); !learned.empty())
-    yield_(faces_news(models_learned{std::move(learned)}));
+  auto learned = learning_.tick(now_);
+  for (auto& [node, why] : learned.restarts) yield_(learning_restarted{store_.name(node), std::move(why)});
+  if (!learned.models.empty()) yield_(faces_news(models_learned{std::move(learned.models)}));
   settle();
   return promised_ = next_deadline();
 }

@@ -4,13 +4,15 @@
 #include "aggregator/predict/estimate.hpp"
 #include "aggregator/store/hardware.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 namespace binnacle::aggregator {
 namespace {
 
-/// BMCs give means over some seconds, late by as many.
+/// BMCs say the mean of up to a minute, late.
 bool lags(std::string_view meter) noexcept { return meter == "bmc" || meter == "dcmi"; }
 
 bool alike(const predict::model& a, const predict::model& b) {
@@ -54,9 +56,9 @@ power_learning::news power_learning::tick(instant now) {
     if (cells == nullptr) continue;
     if (!nodes_[i]) nodes_[i] = std::make_unique<node_state>();
     node_state& n = *nodes_[i];
-    if (n.cells != cells) n.by = nullptr;
+    if (n.cells != cells) n.by = n.about = nullptr;
     n.cells = cells;
-    if (meet(n, *cells, now)) take(n, id, now);
+    if (meet(n, id, *cells, now)) take(n, id, now);
     // Each node in its own round, so that the work of one turn stays small.
     if ((round + i / slices) % rounds_between_estimates != 0) continue;
     auto made = model_of(n, now);
@@ -66,31 +68,55 @@ power_learning::news power_learning::tick(instant now) {
                                 (made->samples == n.told->samples || now - n.told->made < told_again_after);
     if (same) continue;
     n.told = made;
-    out.emplace_back(id, std::move(made));
+    out.models.emplace_back(id, std::move(made));
   }
   ++turn_;
+  out.restarts = std::exchange(restarts_, {});
   return out;
+}
+
+void power_learning::begun_again(node_state& n, store::node_id id, std::string why) {
+  ++n.restarts;
+  n.restarted_for = why;
+  restarts_.push_back({id, std::move(why)});
 }
 
 /// Begins anew where the hardware or the meter is another one. Whether it is known which they are: after a
 /// new catalogue a node says so only with its next values.
-bool power_learning::meet(node_state& n, const store::row& cells, instant now) {
-  const auto power = store::first_present(cells, policy::power_metric, now);
-  // Without a value nothing is learned, and a meter that is away for a while is the same one.
-  if (power.series == nullptr && !n.machine.empty()) return false;
-  if (power.series == n.by && !n.machine.empty()) return true;
+bool power_learning::meet(node_state& n, store::node_id id, const store::row& cells, instant now) {
+  const auto* const power = store::first_present(cells, policy::power_metric, now).series;
+  const auto* const about = store::first_present(cells, "host_hardware_info", now).series;
+  const bool known = !n.machine.empty();
+  if (known && about == nullptr) return power != nullptr && power == n.by;
+  if (known && about == n.about && power == n.by) return power != nullptr;
   std::string machine = store::machine_of(cells, now);
-  const auto meter =
-      power.series == nullptr ? std::string_view(n.meter) : store::label_of(*power.series, "source");
-  if (machine.empty() && !n.machine.empty()) return false;
-  if (machine != n.machine || meter != n.meter) {
+  const bool same_machine = machine == n.machine;
+  // A meter that is away for a while is the same one, on the same machine.
+  std::string meter = power != nullptr ? std::string(store::label_of(*power, "source"))
+                      : same_machine   ? n.meter
+                                       : std::string();
+  if (!same_machine || meter != n.meter) {
+    if (known && n.own.samples() != 0) {
+      begun_again(n, id,
+                  same_machine ? fmt::format("its meter is another one ({}, before {})", meter, n.meter)
+                               : fmt::format("its hardware is another one ({})", machine));
+    }
     n.own = {};
+    n.still_at = -1;
     n.quiet_until = now + policy::power_window;  // what the windows hold is of both
     n.machine = std::move(machine);
-    n.meter = meter;
+    n.meter = std::move(meter);
   }
-  n.by = power.series;
-  return power.series != nullptr;
+  n.by = power;
+  n.about = about;
+  return power != nullptr;
+}
+
+/// Of a meter that lags: from when on its watts are those of the load of now.
+void power_learning::watch_load(node_state& n, double load, instant now) {
+  if (n.still_at >= 0 && std::abs(load - n.still_at) <= still) return;
+  n.still_at = load;
+  n.quiet_until = std::max(n.quiet_until, now + settle);
 }
 
 void power_learning::take(node_state& n, store::node_id id, instant now) {
@@ -98,15 +124,23 @@ void power_learning::take(node_state& n, store::node_id id, instant now) {
   const auto good = [now](const store::sample& s) {
     return s.present(now) && !s.partial && s.covers_window();
   };
-  if (!good(watts) || !good(load) || watts.read_at <= n.learned_at) return;
+  if (!good(watts) || !good(load)) return;
   const double share = to_double(load.value);
-  const double before = std::exchange(n.load, share);
-  n.learned_at = watts.read_at;
-  if (lags(n.meter)) {
-    if (before < 0 || std::abs(share - before) > moved) n.quiet_until = now + settle;
-  }
+  const bool late = lags(n.meter);
+  if (late) watch_load(n, share, now);
+  if (watts.read_at <= std::exchange(n.learned_at, std::max(n.learned_at, watts.read_at))) return;
   if (now < n.quiet_until) return;
-  n.own.add(share, to_double(watts.value));
+  using outcome = predict::learner::outcome;
+  const outcome what =
+      n.own.add(share, to_double(watts.value), late ? repeats_of_lagging : predict::learner::usual_repeats);
+  ++counted_[static_cast<std::size_t>(what)];
+  if (what == outcome::anew_stuck) {
+    begun_again(n, id, fmt::format("its meter ({}) stood still while its load moved", n.meter));
+  } else if (what == outcome::anew_outliers) {
+    begun_again(n, id,
+                fmt::format("{} samples in a row of its meter ({}) were far from what it drew before",
+                            predict::learner::most_outliers, n.meter));
+  }
 }
 
 /// What nodes of a kind have measured together.
@@ -159,6 +193,8 @@ std::shared_ptr<const predict::model> power_learning::model_of(const node_state&
       n.machine,
       n.meter,
       now,
+      n.restarts,
+      n.restarted_for,
   });
 }
 

@@ -6,6 +6,8 @@
 #include "aggregator/store/warehouse.hpp"
 #include "common/clock.hpp"
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,8 +25,9 @@ namespace binnacle::aggregator {
 /// state on a node that could be wrong.
 ///
 /// What is left out, besides what predict::learner leaves out: means of windows that are not known well
-/// enough, a value that was learned from already, and watts of a meter that lags (BMC, DCMI) while the load
-/// moves. A node whose hardware or meter is another one begins anew.
+/// enough, a value that was learned from already, and watts of a meter that lags (BMC, DCMI) unless the load
+/// has stood still for so long that they are of this load. A node whose hardware or meter is another one
+/// begins anew.
 ///
 /// Time:  an argument. Call tick() at next_deadline() or later.
 /// Cost:  ten turns a second, each over a tenth of the nodes: a microsecond or two for one node. Some 500
@@ -37,10 +40,22 @@ class power_learning {
   /// From now on it learns, or rests. What it has learned stays.
   void learn(bool yes, instant now);
 
-  using news = std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>>;
-  /// The models that are new, or differ enough from what was said before to matter.
+  /// A node's curve is learned from nothing again.
+  struct restart {
+    store::node_id node{};
+    std::string why;  ///< a clause: "its meter (dcmi) stood still while its load moved"
+  };
+  struct news {
+    /// Those that are new, or differ enough from what was said before to matter.
+    std::vector<std::pair<store::node_id, std::shared_ptr<const predict::model>>> models;
+    std::vector<restart> restarts;
+  };
   news tick(instant now);
   instant next_deadline() const noexcept { return next_turn_; }
+
+  /// Samples of all nodes since the start, by predict::learner::outcome.
+  using counters = std::array<std::uint64_t, predict::learner::outcomes>;
+  const counters& counted() const noexcept { return counted_; }
 
   void forget(const std::vector<store::node_id>& gone);
 
@@ -48,9 +63,12 @@ class power_learning {
   static constexpr duration between_turns = std::chrono::milliseconds(100);
   /// A model is looked at again after so many samples at most.
   static constexpr unsigned rounds_between_estimates = 10;
-  /// A meter that lags is not learned from for so long after the load has moved.
-  static constexpr duration settle = std::chrono::seconds(10);
-  static constexpr double moved = 0.01;  ///< of the mean load, within a second
+  /// A meter that lags says the mean of up to a minute (agent/sources/host). Until the load has stayed within
+  /// `still` for so long, its watts may be those of another load.
+  static constexpr duration settle = std::chrono::seconds(60);
+  static constexpr double still = 0.05;  ///< to either side, of the mean load
+  /// So many equal samples, one a second, are no sign yet that it is stuck.
+  static constexpr std::uint8_t repeats_of_lagging = 90;
   /// Curves that differ by less are the same.
   static constexpr double same_watts = 0.005;
   static constexpr duration told_again_after = std::chrono::minutes(1);
@@ -58,14 +76,17 @@ class power_learning {
  private:
   struct node_state {
     predict::learner own;
-    std::string machine;                       // store::machine_of()
-    std::string meter;                         // label source of host_power_watts
-    std::shared_ptr<const store::row> cells;   // of which
-    const store::shape::series* by = nullptr;  // this is the meter's series
-    double load = -1;                          // of the last turn
-    instant quiet_until{};                     // the load has moved, or the machine is another one
-    instant learned_at{};                      // when the last sample's watts were read
+    std::string machine;                      // store::machine_of()
+    std::string meter;                        // label source of host_power_watts
+    std::shared_ptr<const store::row> cells;  // of which
+    // Of `cells`, and which they were when hardware and meter were looked at last.
+    const store::shape::series *by = nullptr, *about = nullptr;
+    double still_at = -1;   // a meter that lags: the load since then has been near this one
+    instant quiet_until{};  // the load has moved, or the machine is another one
+    instant learned_at{};   // when the last sample's watts were read
     std::shared_ptr<const predict::model> told;
+    std::uint32_t restarts = 0;
+    std::string restarted_for;
   };
   struct kind {
     predict::class_sums sums;
@@ -73,8 +94,10 @@ class power_learning {
     std::uint32_t nodes = 0;  // that have measured
   };
 
-  bool meet(node_state& n, const store::row& cells, instant now);
+  bool meet(node_state& n, store::node_id id, const store::row& cells, instant now);
+  void begun_again(node_state& n, store::node_id id, std::string why);
   void take(node_state& n, store::node_id id, instant now);
+  static void watch_load(node_state& n, double load, instant now);
   void pool();
   std::shared_ptr<const predict::model> model_of(const node_state& n, instant now) const;
   static std::string class_of(const node_state& n) { return n.machine + ", by " + n.meter; }
@@ -83,6 +106,8 @@ class power_learning {
   std::optional<store::warehouse::watched> power_, load_;
   instant next_turn_ = instant::max();
   std::uint32_t turn_ = 0;
+  counters counted_{};
+  std::vector<restart> restarts_;                   // of this turn
   std::vector<std::unique_ptr<node_state>> nodes_;  // by id
   std::map<std::string, kind, std::less<>> kinds_;  // by hardware and meter
   // A node without a meter takes the kind of its hardware whose meter most nodes have.

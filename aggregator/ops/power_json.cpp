@@ -34,6 +34,8 @@ void write_model(json_writer& out, const predict::model& m, std::optional<double
   write_range(out, m.measured);
   out.key("noisePercent").raw(digits(100 * m.noise, 1));
   out.field("samples", m.samples).field("outliers", m.outliers).field("meterStuck", m.meter_stuck);
+  out.field("restarts", m.restarts);
+  if (!m.restarted_for.empty()) out.field("restartedFor", m.restarted_for);
   out.field("ageSeconds", std::chrono::duration_cast<std::chrono::seconds>(now - m.made).count());
   out.key("cores").raw(digits(m.power.cores(), 0));
   if (load) out.key("predictedWatts").raw(digits(m.power.watts(*load * m.power.cores()), 1));

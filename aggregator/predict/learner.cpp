@@ -29,7 +29,7 @@ void learner::begin() noexcept {
 }
 
 /// Whether the meter repeats itself while the load moves.
-bool learner::repeats(float load, double watts) noexcept {
+bool learner::repeats(float load, double watts, std::uint8_t most_repeats) noexcept {
   if (watts != last_watts_) {
     last_watts_ = watts;
     lowest_ = highest_ = load;
@@ -57,11 +57,11 @@ bool learner::far_off(double load, double watts) noexcept {
   return false;
 }
 
-learner::outcome learner::add(double load, double watts) noexcept {
+learner::outcome learner::add(double load, double watts, std::uint8_t most_repeats) noexcept {
   if (!std::isfinite(load) || !std::isfinite(watts) || watts <= 0 || load < 0 || load > 1.1)
     return outcome::refused;
   load = std::min(load, 1.0);
-  if (repeats(static_cast<float>(load), watts)) {
+  if (repeats(static_cast<float>(load), watts, most_repeats)) {
     if (stuck_ || repeats_ < most_repeats || highest_ - lowest_ < moved_far) return outcome::repeated;
     begin();
     stuck_ = true;

@@ -2,6 +2,7 @@
 
 #include "aggregator/predict/statistics.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -22,8 +23,12 @@ class learner {
     anew_stuck,     ///< the meter has stood still for long, though the load has not: it began again
   };
 
-  /// One sample: the load 0..1, and watts. Takes some 30 ns.
-  outcome add(double load, double watts) noexcept;
+  static constexpr std::size_t outcomes = 6;
+
+  /// One sample: the load 0..1, and watts. `most_repeats`: after so many equal samples in a row, while the
+  /// load has moved by a tenth, the meter is stuck; more than it takes the meter to measure again, at most
+  /// 255. Takes some 30 ns.
+  outcome add(double load, double watts, std::uint8_t most_repeats = usual_repeats) noexcept;
 
   const statistics& learned() const noexcept { return learned_; }
   /// The share of loads from idle to `max_load` at which the node was measured often enough, 0..1: the
@@ -36,10 +41,10 @@ class learner {
   bool stuck() const noexcept { return stuck_; }
 
   static constexpr std::uint8_t most_outliers = 20;  ///< in a row
-  static constexpr std::uint8_t most_repeats = 30;
+  static constexpr std::uint8_t usual_repeats = 30;
 
  private:
-  bool repeats(float load, double watts) noexcept;
+  bool repeats(float load, double watts, std::uint8_t most_repeats) noexcept;
   bool far_off(double load, double watts) noexcept;
   void begin() noexcept;
 
@@ -54,6 +59,6 @@ class learner {
 };
 static_assert(sizeof(learner) <= 256);
 
-std::string_view to_string(learner::outcome o) noexcept;
+std::string_view to_string(learner::outcome o) noexcept;  ///< "learned", "anew_stuck"…
 
 }  // namespace binnacle::predict

@@ -33,6 +33,8 @@ struct model {
   std::string hardware;      ///< which nodes are alike
   std::string meter;         ///< what measures the watts ("dcmi", "rapl"…); empty: nothing
   instant made{};
+  std::uint32_t restarts = 0;   ///< how often the node began to learn again
+  std::string restarted_for{};  ///< why it did last, a clause; empty: never
 };
 
 /// The models of all nodes, by the number of the node. Belongs to the thread that reads them.

@@ -53,6 +53,13 @@ std::string render_power(const json::value& answer, const paint& with) {
   out += fmt::format("\nsource    {}\nmeasured  {}\nsamples   {}, {} left out; the curve is {} old\n",
                      source_text(m), range_text(m), integer(m, "samples"), integer(m, "outliers"),
                      age(1000 * integer(m, "ageSeconds")));
+  if (const auto restarts = integer(m, "restarts"); restarts > 0) {
+    out += with(colour::yellow,
+                fmt::format("learned from nothing again {}, the last time because {}",
+                            restarts == 1 ? std::string("once") : fmt::format("{} times", restarts),
+                            text(m, "restartedFor"))) +
+           '\n';
+  }
   if (flag(m, "meterStuck"))
     out += with(colour::yellow, "its meter stands still though the load moves") + '\n';
   out += '\n';

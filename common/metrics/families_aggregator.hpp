@@ -102,6 +102,16 @@ inline constexpr family aggregator[] = {
      .help = "Connected nodes whose host_power_watts has been far from that of nodes with the same hardware "
              "for at least a minute.",
      .source = "aggregator"},
+    {.name = "binnacle_power_learning_samples_total",
+     .unit = "",
+     .type = kind::counter,
+     .help =
+         "Samples of watts and load that minimizepower learns from, by outcome: learned, refused (no number "
+         "of watts), repeated (the meter had not measured again), outlier, anew_outliers and anew_stuck "
+         "(with "
+         "this sample what was learned of the node was thrown away).",
+     .labels = aggregator_outcome,
+     .source = "aggregator"},
     {.name = "binnacle_unregistered_nodes",
      .unit = "",
      .help = "Connected agents whose node the Kubernetes API server does not know.",

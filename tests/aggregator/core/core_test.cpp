@@ -62,6 +62,7 @@ struct printer {
   std::string operator()(const policy::condition& c) const {
     return fmt::format("condition {} {}", to_string(c.what), c.active);
   }
+  std::string operator()(const learning_restarted& l) const { return "learns again " + l.node; }
   std::string operator()(const deadline_moved& d) const { return fmt::format("tick at {}", to_ns(d.at)); }
 };
 

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace power_learning_test {
 
@@ -35,7 +37,7 @@ struct world {
   }
   void announce(machine& m, const std::string& cpu, const std::string& meter) {
     const auto version = m.announced.version + 1;
-    auto c = store::catalog_builder().group("os");
+    auto c = store::catalog_builder().group("os", stale_after_ms);
     c.series("os_cpu_utilization_ratio", {}, -4).series("os_cpus");
     c.series("host_hardware_info",
              {{"cpu", cpu}, {"sockets", "1"}, {"memory_gib", "64"}, {"accelerators", "0"}});
@@ -58,21 +60,28 @@ struct world {
     for (int i = 0; i < 10; ++i) tick(now + i * 100ms);
   }
   void tick(instant at) {
-    for (auto& [id, model] : learning.tick(at)) {
+    auto news = learning.tick(at);
+    for (auto& [id, model] : news.models) {
       ++told;
       models[id] = model;
     }
+    for (auto& r : news.restarts) restarts.push_back(r.why);
   }
   void seconds(int n, const std::map<std::string, double>& loads, std::optional<double> watts = {}) {
     for (int i = 0; i < n; ++i) second(loads, watts);
   }
+  std::uint64_t learned() const {
+    return learning.counted()[static_cast<std::size_t>(predict::learner::outcome::learned)];
+  }
   const predict::model* model(const std::string& name) { return models[all.at(name).id].get(); }
 
+  std::uint32_t stale_after_ms = 10'000;
   instant now = store::at_s(1000);
   store::warehouse store{{.nodes = 10}, {}};
   power_learning learning{store};
   std::map<std::string, machine> all;
   std::map<store::node_id, std::shared_ptr<const predict::model>> models;
+  std::vector<std::string> restarts;
   int told = 0;
 };
 
@@ -111,6 +120,20 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("other") == nullptr);
   }
 
+  TEST_CASE("a node without a meter whose hardware is another one leaves its class") {
+    world w;
+    w.add("a");
+    auto& b = w.add("b", "EPYC", "");
+    w.seconds(120, {{"a", 0.2}, {"b", 0.2}});
+    REQUIRE(w.model("b") != nullptr);
+    w.announce(b, "Xeon", "");
+    w.seconds(30, {{"a", 0.2}, {"b", 0.2}});
+    CHECK(w.model("b") == nullptr);
+    w.announce(b, "EPYC", "");
+    w.seconds(30, {{"a", 0.2}, {"b", 0.2}});
+    CHECK(w.model("b") != nullptr);
+  }
+
   TEST_CASE("nothing is said where nothing has changed, and again within two minutes where it learns on") {
     world w;
     w.add("a");
@@ -146,21 +169,97 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("a")->power.watts(0.3 * cores) == doctest::Approx(250).epsilon(0.05));
   }
 
-  TEST_CASE("a meter that lags is not learned from while the load moves") {
-    for (const char* meter : {"dcmi", "rapl"}) {
+  TEST_CASE("a meter that lags is not learned from until the load has stood still for a minute") {
+    for (const char* meter : {"dcmi", "bmc", "rapl"}) {
       world w;
       w.add("a", "EPYC", meter);
-      w.seconds(40, {{"a", 0.1}});
-      const auto before = w.model("a")->samples;
+      w.seconds(120, {{"a", 0.1}});
+      const auto before = w.learned();
       for (int i = 0; i < 20; ++i) w.seconds(1, {{"a", 0.1 + 0.04 * i}});
-      w.seconds(22, {{"a", 0.9}});
+      const bool late = std::string_view(meter) != "rapl";
+      // What a mean of a minute may still say.
+      w.seconds(50, {{"a", 0.9}}, late ? std::optional(watts_at(0.1)) : std::nullopt);
+      w.seconds(50, {{"a", 0.9}});
       CAPTURE(meter);
-      const auto learned = w.model("a")->samples - before;
-      if (std::string_view(meter) == "dcmi")
-        CHECK(learned < 25);
-      else
-        CHECK(learned > 30);
+      const auto learned = w.learned() - before;
+      if (late) {
+        CHECK(learned < 45);
+        CHECK(learned > 10);
+      } else {
+        CHECK(learned > 100);
+      }
+      CHECK(w.model("a")->power.watts(0.9 * cores) == doctest::Approx(watts_at(0.9)).epsilon(0.02));
     }
+  }
+
+  TEST_CASE("a meter that changes once a minute is not taken for one that is stuck while the load rises") {
+    world w;
+    w.add("a", "EPYC", "dcmi");
+    double said = watts_at(0.3), sum = 0;
+    int seconds = 0;
+    const auto second = [&](double load) {
+      w.second({{"a", load}}, said);
+      sum += watts_at(load);
+      if (++seconds % 60 == 0) said = std::exchange(sum, 0) / 60;
+    };
+    for (int i = 0; i < 240; ++i) second(0.3);
+    const auto before = w.model("a")->samples;
+    CHECK(before > 30);
+    for (int up = 0; up < 4; ++up) {
+      for (int i = 0; i < 40; ++i) second(0.3 + 0.15 * i / 40);
+      for (int i = 0; i < 200; ++i) second(0.45);
+      for (int i = 0; i < 240; ++i) second(0.3);
+      CHECK_FALSE(w.model("a")->meter_stuck);
+      CHECK(w.model("a")->samples >= before);
+    }
+    CHECK(w.model("a")->power.watts(0.3 * cores) == doctest::Approx(watts_at(0.3)).epsilon(0.02));
+    CHECK(w.model("a")->power.watts(0.45 * cores) == doctest::Approx(watts_at(0.45)).epsilon(0.02));
+  }
+
+  TEST_CASE("a BMC that is read each ten seconds is learned from on a busy node") {
+    world w;
+    w.stale_after_ms = 30'000;
+    w.add("a", "EPYC", "bmc");
+    for (int i = 0; i < 60; ++i) {
+      const double load = 0.5 + (i % 2 == 0 ? 0.02 : -0.02);
+      w.second({{"a", load}});
+      for (int quiet = 0; quiet < 9; ++quiet) w.second({});
+    }
+    REQUIRE(w.model("a") != nullptr);
+    CHECK(w.model("a")->samples > 40);
+  }
+
+  TEST_CASE("whoever begins to learn again says why, and every sample's outcome is counted") {
+    using outcome = predict::learner::outcome;
+    const auto count = [](const world& w, outcome o) {
+      return w.learning.counted()[static_cast<std::size_t>(o)];
+    };
+    world w;
+    auto& a = w.add("a");
+    w.seconds(60, {{"a", 0.3}});
+    CHECK(w.restarts.empty());
+    CHECK(count(w, outcome::learned) > 40);
+
+    w.seconds(60, {{"a", 0.3}}, 20);  // other watts at the same load
+    REQUIRE(w.restarts.size() == 1);
+    CHECK(w.restarts[0] == "20 samples in a row of its meter (rapl) were far from what it drew before");
+    CHECK(count(w, outcome::outlier) >= 19);
+    CHECK(count(w, outcome::anew_outliers) == 1);
+
+    for (int i = 0; i < 90; ++i) w.second({{"a", 0.3 + 0.005 * i}}, 20);
+    REQUIRE(w.restarts.size() == 2);
+    CHECK(w.restarts[1] == "its meter (rapl) stood still while its load moved");
+    CHECK(count(w, outcome::anew_stuck) == 1);
+
+    w.seconds(60, {{"a", 0.3}});
+    REQUIRE(w.model("a") != nullptr);
+    CHECK(w.model("a")->restarts == 2);
+    CHECK(w.model("a")->restarted_for == w.restarts[1]);
+
+    w.announce(a, "Xeon", "rapl");
+    w.seconds(40, {{"a", 0.3}});
+    REQUIRE(w.restarts.size() == 3);
+    CHECK(w.restarts[2].starts_with("its hardware is another one (1 x Xeon"));
   }
 
   TEST_CASE("it rests while nobody asks, and goes on from what it knows") {

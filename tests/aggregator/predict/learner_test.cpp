@@ -117,7 +117,7 @@ TEST_SUITE("aggregator/predict/learner") {
       CHECK(l.samples() <= before + 2);
     }
     CHECK(what == outcome::anew_stuck);
-    CHECK(repeats >= learner::most_repeats - 1);
+    CHECK(repeats >= learner::usual_repeats - 1);
     CHECK(l.stuck());
     CHECK(l.samples() == 0);
     CHECK(l.add(0.9, 222) == outcome::repeated);  // said once

@@ -42,6 +42,17 @@ TEST_SUITE("cli/views/power") {
     CHECK_MESSAGE(has(text, "its meter stands still"), text);
   }
 
+  TEST_CASE("a node whose curve was learned again says how often, and why") {
+    const auto text = render(
+        R"({"node":"a","model":{"source":"node","restarts":2,"restartedFor":"its meter (dcmi) stood still while its load moved",
+            "curve":[{"load":0,"watts":100},{"load":1,"watts":400}]}})");
+    CHECK_MESSAGE(
+        has(text,
+            "learned from nothing again 2 times, the last time because its meter (dcmi) stood still "
+            "while its load moved"),
+        text);
+  }
+
   TEST_CASE("nothing known, and answers of another version, end in a sentence") {
     for (const char* answer : {R"({"node":"a","model":null})", R"({"node":"a"})", "{}", "[]",
                                R"({"node":"a","model":{"curve":"new"}})", R"({"model":{"curve":[]}})"}) {
