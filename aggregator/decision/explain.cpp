@@ -68,7 +68,7 @@ void write_policy(json_writer& out, const record& r) {
   out.field("mode", policy::to_string(p.how)).field("logicalOperator", policy::to_string(p.op));
   if (p.power) {
     out.field("objective", predict::to_string(p.power->objective));
-    out.key("maxLoad").raw(fmt::format("{}", p.power->max_load));
+    if (predict::has_cap(p.power->objective)) out.key("maxLoad").raw(fmt::format("{}", p.power->max_load));
     out.key("podCores").raw(fmt::format("{:.3f}", r.pod_cores));
   }
   out.end_object();
@@ -99,6 +99,7 @@ void write_cell(json_writer& out, const cell& c, const quantity& target) {
 std::string_view to_string(predict::cost::known k) noexcept {
   switch (k) {
     case predict::cost::known::no: return "unknown";
+    case predict::cost::known::error: return "error";
     case predict::cost::known::over: return "over";
     case predict::cost::known::yes: return "known";
   }

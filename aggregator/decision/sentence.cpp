@@ -88,6 +88,26 @@ std::string load_text(const watts_cell& w, const cell& c) {
   return out;
 }
 
+/// "202.5 W now, 205.0 W with the pod of 1 cores, 2.50 W a core to the next step", or why the pod has no
+/// figure here.
+std::string figures_text(const record& r, const watts_cell& w) {
+  const policy::power_terms& terms = *r.policy->power;
+  if (w.is == predict::cost::known::error) {
+    return fmt::format(
+        "no figure: {} names no CPU, and WAO's rule needs it",
+        terms.objective == predict::objective::wao_v1 ? "the pod's first container" : "the pod");
+  }
+  if (w.is != predict::cost::known::over) {
+    return fmt::format(
+        "{:.1f} W now, {:.1f} W with the pod of {:.2g} cores, {:.2f} W a core to the next step", w.now,
+        w.with, r.pod_cores, w.slope);
+  }
+  if (!predict::has_cap(terms.objective))
+    return fmt::format("the pod of {:.2g} cores does not fit beside its load", r.pod_cores);
+  return fmt::format("the pod of {:.2g} cores would fill it beyond {:.0f} % load", r.pod_cores,
+                     100 * terms.max_load);
+}
+
 /// What the pod would cost on a node, or why nobody knows.
 std::string watts_text(const record& r, std::size_t i) {
   const watts_cell& w = r.power[i];
@@ -97,14 +117,7 @@ std::string watts_text(const record& r, std::size_t i) {
     return "no opinion: nothing is known of its watts yet, by its own meter or by nodes with the same "
            "hardware";
   if (w.is == predict::cost::known::no) return fmt::format("no opinion, {}", load_text(w, c));
-  const std::string figures =
-      w.is == predict::cost::known::over
-          ? fmt::format("the pod of {:.2g} cores would fill it beyond {:.0f} % load", r.pod_cores,
-                        100 * r.policy->power->max_load)
-          : fmt::format(
-                "{:.1f} W now, {:.1f} W with the pod of {:.2g} cores, {:.2f} W a core to the next step",
-                w.now, w.with, r.pod_cores, w.slope);
-  return fmt::format("{}; {}; {}", figures, load_text(w, c), model_text(w));
+  return fmt::format("{}; {}; {}", figures_text(r, w), load_text(w, c), model_text(w));
 }
 
 template <class Text>
@@ -168,7 +181,8 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
     case verdict::unscored:
       if (!r.power.empty() && !stranger)
         return fmt::format("{} scores {}: {}", name, c.score, watts_text(r, i));
-      return fmt::format("{} scores 0: {}", name, stranger ? never_seen : each_rule(r, i, why_unscored));
+      return fmt::format("{} scores {}: {}", name, c.score,
+                         stranger ? never_seen : each_rule(r, i, why_unscored));
   }
   return text + partial(r, i);
 }

@@ -89,6 +89,7 @@ std::string rule::order_text() const {
 }
 
 std::string to_string(const power_terms& t) {
+  if (!predict::has_cap(t.objective)) return std::string(to_string(t.objective));
   return fmt::format("{} up to {:.0f} % load", to_string(t.objective), 100 * t.max_load);
 }
 

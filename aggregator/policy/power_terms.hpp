@@ -18,14 +18,15 @@ enum class power_model : std::uint8_t {
 struct power_terms {
   predict::objective objective = predict::objective::best_chord;
   power_model model = power_model::automatic;
-  /// The share of a node's cores that pods may keep busy, above 0 and at most 1.
+  /// The share of a node's cores that pods may keep busy, above 0 and at most 1. Objectives without
+  /// has_cap() do not know it.
   double max_load = 0.9;
   /// The share of what a pod asks for that it is taken to use, 0..1.
   double pod_usage = 1;
   friend bool operator==(const power_terms&, const power_terms&) = default;
 };
 
-/// "BestChord up to 90 % load": for people.
+/// "BestChord up to 90 % load", "WaoV2": for people.
 std::string to_string(const power_terms& t);
 
 /// What is read of each node, as column metrics. The load is a mean over a few seconds: one second's is

@@ -31,7 +31,8 @@ void score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores) {
   const double spread = std::max(dearest - like_cheapest, 0.05 * dearest);
   for (std::size_t i = 0; i < costs.size(); ++i) {
     switch (costs[i].is) {
-      case cost::known::no: scores[i] = 0; break;
+      case cost::known::no:
+      case cost::known::error: scores[i] = 0; break;
       case cost::known::over: scores[i] = 1; break;
       case cost::known::yes: {
         const double above = std::max(0.0, costs[i].watts - like_cheapest);

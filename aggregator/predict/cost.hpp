@@ -10,8 +10,9 @@ namespace binnacle::predict {
 /// What a pod costs on one candidate, in watts.
 struct cost {
   enum class known : std::uint8_t {
-    no,    ///< no model or no load: no opinion
-    over,  ///< the pod would fill the node beyond its cap
+    no,     ///< no model or no load: no opinion
+    error,  ///< WAO's objectives only: the original has no figure for this pod here
+    over,   ///< the pod would fill the node beyond its cap
     yes,
   };
   known is = known::no;
@@ -34,7 +35,8 @@ constexpr std::uint8_t least_known_score = 2;
 /// Scores by value: the cheapest gets 10, the dearest 2, the others in proportion, rounded down: only nodes
 /// within half a percent of the cheapest share its 10, so that ten steps lose nothing where it counts. Equal
 /// costs all get 10; a spread below 5 % of the dearest counts as 5 %, since no model knows better. 1 for a
-/// node that the pod would fill beyond its cap, 0 for one without a model. The spans have one size.
+/// node that the pod would fill beyond its cap, 0 for one without a model or with an error. The spans have
+/// one size.
 void score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores);
 
 }  // namespace binnacle::predict

@@ -8,21 +8,31 @@
 namespace binnacle::predict {
 namespace {
 
-/// WAO's figure for one candidate, below zero where it has none.
-std::int64_t wao_watts(objective by, const demand& pod, const candidate& c) {
-  const chords& power = *c.node;
-  const double all = power.cores();
-  if (by == objective::wao_v1) {
-    const auto shares = wao_v1::shares_of(c.load, all, pod.wao_container);
-    if (!shares) return wao_v1::failed;
-    const auto at = [&](double share) {
-      return power.watts(static_cast<double>(wao_v1::rounded(share)) * all);
-    };
-    return wao_v1::increase(at(shares->before), at(shares->after));
+/// WAO's figure for one candidate, and what it means if it is below zero.
+struct wao_figure {
+  std::int64_t watts = -1;
+  cost::known is = cost::known::no;
+};
+
+wao_figure wao_v1_figure(const demand& pod, const candidate& c) {
+  const double all = c.node->cores();
+  const auto shares = wao_v1::shares_of(c.load, all, pod.wao_container);
+  if (!shares) {
+    const bool over = c.load + pod.wao_container.limit > all;
+    return {wao_v1::failed, over ? cost::known::over : cost::known::error};
   }
-  if (pod.wao_need <= 0) return wao_v2::error;
-  if (c.load + pod.wao_need > all) return wao_v2::overload;
-  return wao_v2::increase(power.watts(c.load), power.watts(c.load + pod.wao_need));
+  const auto at = [&](double share) {
+    return c.node->watts(static_cast<double>(wao_v1::rounded(share)) * all);
+  };
+  const auto watts = wao_v1::increase(at(shares->before), at(shares->after));
+  return {watts, watts < 0 ? cost::known::error : cost::known::yes};
+}
+
+wao_figure wao_v2_figure(const demand& pod, const candidate& c) {
+  if (pod.wao_need <= 0) return {wao_v2::error, cost::known::error};
+  if (c.load + pod.wao_need > c.node->cores()) return {wao_v2::overload, cost::known::over};
+  const auto watts = wao_v2::increase(c.node->watts(c.load), c.node->watts(c.load + pod.wao_need));
+  return {watts, watts < 0 ? cost::known::error : cost::known::yes};
 }
 
 void score_as_wao(objective by, const demand& pod, std::span<const candidate> candidates,
@@ -30,7 +40,11 @@ void score_as_wao(objective by, const demand& pod, std::span<const candidate> ca
   std::vector<std::int64_t> watts(candidates.size(), -1);
   std::vector<int> hundreds(candidates.size());
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].node != nullptr) watts[i] = wao_watts(by, pod, candidates[i]);
+    if (candidates[i].node == nullptr) continue;
+    const wao_figure f =
+        by == objective::wao_v1 ? wao_v1_figure(pod, candidates[i]) : wao_v2_figure(pod, candidates[i]);
+    watts[i] = f.watts;
+    out[i].costs = {f.is, static_cast<double>(std::max<std::int64_t>(0, f.watts))};
   }
   if (by == objective::wao_v1) {
     wao_v1::normalise(watts, hundreds);
@@ -38,10 +52,8 @@ void score_as_wao(objective by, const demand& pod, std::span<const candidate> ca
     wao_v2::normalise(watts, hundreds);
   }
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].node == nullptr) continue;
-    out[i].costs = {watts[i] < 0 ? cost::known::over : cost::known::yes,
-                    static_cast<double>(std::max<std::int64_t>(0, watts[i]))};
-    scores[i] = static_cast<std::uint8_t>(std::max(1, (hundreds[i] + 5) / 10));
+    const bool failed = watts[i] < 0 && watts[i] != wao_v2::overload;
+    if (!failed) scores[i] = static_cast<std::uint8_t>(std::max(1, (hundreds[i] + 5) / 10));
   }
 }
 

@@ -93,6 +93,7 @@ std::vector<std::string> watts_lines(const json::value& record, const paint& wit
     const auto model_s = integer(power, "modelAgeSeconds", -1);
     t.row({{text(n, "node"), colour::bold},
            {cost == "over"    ? "full"
+            : cost == "error" ? "no figure"
             : cost == "known" ? verdict
                               : "no opinion",
             ink_of_verdict(verdict)},
@@ -192,8 +193,10 @@ std::string render_decision(const told_decision& d, std::int64_t now_ms, const p
     out += rules.size() > 1 ? fmt::format(", {}:", text(policy, "logicalOperator")) : ":";
     const std::string objective = text(policy, "objective");
     if (!objective.empty()) {
-      out += fmt::format(" {} up to {:.0f} % load, a pod of {} cores", objective,
-                         100 * number(policy, "maxLoad").value_or(0), digits(policy, "podCores"));
+      const auto cap = number(policy, "maxLoad");
+      out +=
+          fmt::format(" {}{}, a pod of {} cores", objective,
+                      cap ? fmt::format(" up to {:.0f} % load", 100 * *cap) : "", digits(policy, "podCores"));
     }
     for (std::size_t i = 0; objective.empty() && i < rules.size(); ++i)
       out += (i == 0 ? " " : ", ") + text(rules[i], "rule");

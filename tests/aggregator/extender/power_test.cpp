@@ -143,6 +143,47 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK(f.record().power[1].in_flight == 0);
   }
 
+  TEST_CASE("pods whose image takes two minutes to load do not fill a node beyond its cap") {
+    power_fleet f;
+    auto& placed = f.face().placed();
+    placed.bindings_followed(true);
+    placed.bound("u1", "flat", f.now, 6);
+    f.now += 90s;
+    f.load("flat", 0.1);
+    f.load("cold", 0.1);
+    const auto scores = f.ask(power_fleet::pod("a", "4"));
+    CHECK(f.record().power[1].in_flight == doctest::Approx(6));
+    CHECK(scores.at("flat") == 1);
+  }
+
+  TEST_CASE("by WAO's rules a pod that names no CPU has no figure, and no cap is named") {
+    for (const auto by : {predict::objective::wao_v1, predict::objective::wao_v2}) {
+      CAPTURE(predict::to_string(by));
+      power_fleet f({.objective = by});
+      (void)f.ask(power_fleet::pod("web", "0"));
+      CHECK_MESSAGE(f.told().find("flat scores 0: no figure: the pod") != std::string::npos, f.told());
+      CHECK_MESSAGE(f.told().find("names no CPU, and WAO's rule needs it") != std::string::npos, f.told());
+      CHECK_MESSAGE(f.told().find("90 %") == std::string::npos, f.told());
+      (void)f.ask(power_fleet::pod("big", "9500m"));
+      const bool first = by == predict::objective::wao_v1;  // which checks limits only
+      CHECK_MESSAGE((f.told().find("flat scores 1: the pod of 9.5 cores does not fit beside its load") !=
+                     std::string::npos) == !first,
+                    f.told());
+      CHECK_MESSAGE(f.told().find("90 %") == std::string::npos, f.told());
+      const auto json = decision::to_json(f.record(), f.decisions.names());
+      CHECK_MESSAGE(json.find("maxLoad") == std::string::npos, json);
+    }
+    CHECK(policy::to_string(policy::power_terms{}) == "BestChord up to 90 % load");
+    CHECK(policy::to_string(policy::power_terms{.objective = predict::objective::wao_v2}) == "WaoV2");
+  }
+
+  TEST_CASE("a stranger that got the mean of the others is told with that score") {
+    power_fleet f({}, policy::missing::allow);
+    CHECK(f.ask(power_fleet::pod("web", "1"), {"cold", "flat", "nobody"}).at("nobody") == 6);
+    CHECK_MESSAGE(f.told().find("nobody scores 6: no agent of that name has been seen") != std::string::npos,
+                  f.told());
+  }
+
   TEST_CASE("herdDamping: Disabled counts nothing in flight") {
     power_fleet f({}, policy::missing::reject, policy::herd_damping::disabled);
     for (int i = 0; i < 5; ++i) CHECK(f.ask(power_fleet::pod(std::to_string(i), "4")).at("flat") == 10);

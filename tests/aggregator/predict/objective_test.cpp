@@ -76,6 +76,21 @@ TEST_SUITE("aggregator/predict/objective") {
               .scores == std::vector<std::uint8_t>{0, 10, 5, 1});
   }
 
+  TEST_CASE("by WAO's rules a node that failed is below every one that did not, equals included") {
+    const auto ten = node({100, 110}, 1), other = node({100, 110}, 1);
+    // v1: the limit does not fit on the node that is half full.
+    const demand limited{.cores = 0.8, .wao_need = 0.8, .wao_container = {0, 0.8}};
+    CHECK(run(objective::wao_v1, limited, {{&ten, 0.5}, {&ten, 0}, {&other, 0}}).scores ==
+          std::vector<std::uint8_t>{0, 1, 1});
+    // A pod that names no CPU is an error of its own, not one that fills a node.
+    for (const auto by : {objective::wao_v1, objective::wao_v2}) {
+      CAPTURE(to_string(by));
+      const auto r = run(by, {}, {{&ten, 0.5}, {&other, 0}});
+      CHECK(r.scores == std::vector<std::uint8_t>{0, 0});
+      CHECK(r.placings[0].costs.is != cost::known::over);
+    }
+  }
+
   TEST_CASE("of a pod WAO sees its app containers, of which the first version takes the first alone") {
     pod_cpu pod;
     pod.containers = {{container_cpu::kind::app, 0.1, 0.2},
