@@ -47,13 +47,15 @@ void write_head(json_writer& out, const store::node_view& node, instant now) {
   out.end_object();
 }
 
-/// Opens the object of one verdict; the caller closes it.
+/// Opens the object of one strategy and its verdict on the node; the caller closes it. A strategy that ranks
+/// nodes has no verdict, and so no state.
 void open_verdict(json_writer& out, const policy::published_policy& p, const policy::published_strategy& s,
-                  policy::verdict v) {
+                  store::node_id id) {
   out.begin_object().field("policy", p.key.text()).field("strategy", policy::to_string(s.kind));
-  out.field("mode", policy::to_string(p.how))
-      .field("state", policy::to_string(v.what))
-      .field("violating", v.violating);
+  out.field("mode", policy::to_string(p.how));
+  if (s.verdicts == nullptr) return;
+  const policy::verdict v = s.verdicts->load(id);
+  out.field("state", policy::to_string(v.what)).field("violating", v.violating);
   const bool decided = v.what != policy::state::pass && v.rule < s.rules.size();
   if (decided) out.field("rule", s.rules[v.rule].text);
   if (v.unknown != 0) out.field("unknownRules", v.unknown);
@@ -83,7 +85,7 @@ void write_verdicts(json_writer& out, const policy::policy_table& policies, stor
   for (const auto& [key, p] : policies) {
     for (const auto& s : p->strategies) {
       if (s.verdicts == nullptr) continue;
-      open_verdict(out, *p, s, s.verdicts->load(id));
+      open_verdict(out, *p, s, id);
       write_uncovered(out, s, id, now);
       out.end_object();
     }
@@ -112,7 +114,7 @@ void write_node_in_full(json_writer& out, const store::node_view& node, const po
   out.key("verdicts").begin_array();
   for (const auto& [key, p] : policies) {
     for (const auto& s : p->strategies) {
-      open_verdict(out, *p, s, s.verdicts == nullptr ? policy::verdict{} : s.verdicts->load(node.id));
+      open_verdict(out, *p, s, node.id);
       out.key("rules").begin_array();
       for (const auto& rule : s.rules) {
         out.begin_object().field("rule", rule.text);

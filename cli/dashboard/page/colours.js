@@ -27,7 +27,7 @@ const SEVERITY = {pass: 0, frozen: 1, held: 2, missing: 3, violating: 4};
 export function worst(verdicts) {
   let found = null;
   for (const v of verdicts ?? [])
-    if (v.strategy !== "scheduleonmetric" && (found === null || (SEVERITY[v.state] ?? 0) > (SEVERITY[found] ?? 0))) found = v.state;
+    if (v.state !== undefined && (found === null || (SEVERITY[v.state] ?? 0) > (SEVERITY[found] ?? 0))) found = v.state;
   return found;
 }
 

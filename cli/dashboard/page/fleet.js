@@ -270,7 +270,7 @@ export class FleetPage {
       h("p", {class: "muted"}, node.head?.connected ? `connected from ${node.head.address}` : "not connected"),
       node.head?.warning ? h("p", {class: "note"}, node.head.warning) : null,
       h("table", {}, h("caption", {class: "sr"}, "Values"), h("tbody", {}, rows)),
-      h("ul", {class: "plain"}, (node.verdicts ?? []).filter(v => v.strategy !== "scheduleonmetric").map(v => h("li", {}, h("span", {}, v.policy.replace(/^default\//, ""), h("small", {class: "muted"}, " " + v.strategy)), badge(v.state, v.mode === "DryRun")))));
+      h("ul", {class: "plain"}, (node.verdicts ?? []).filter(v => v.state !== undefined).map(v => h("li", {}, h("span", {}, v.policy.replace(/^default\//, ""), h("small", {class: "muted"}, " " + v.strategy)), badge(v.state, v.mode === "DryRun")))));
     if (aloud) setText(this.said, `${node.name}: ${c.state ?? (c.value === undefined ? reason(c.absent) : amount(c.value, c.unit))}`);
   }
 }

@@ -73,7 +73,7 @@ export class NodePage {
     fill(this.state, h("span", {class: "badge " + (node.connected ? "pass" : "violating")}, node.connected ? "connected" : "not connected"));
     setText(this.head, [node.address && `from ${node.address}`, node.agentVersion && `agent ${node.agentVersion}`, node.seenMs !== undefined && `heard of ${span(node.seenMs)} ago`].filter(Boolean).join(" · "));
     this.watching = [];
-    const real = node.verdicts.filter(v => v.strategy !== "scheduleonmetric");
+    const real = node.verdicts.filter(v => v.state !== undefined);
     for (const v of real) for (const r of v.rules ?? []) {
       const parts = ruleParts(r.rule);
       if (parts.target !== null) this.watching.push({...parts, policy: v.policy.replace(/^default\//, "")});

@@ -112,6 +112,19 @@ TEST_SUITE("aggregator/ops/json") {
     CHECK(text.ends_with("]}"));
   }
 
+  TEST_CASE_FIXTURE(house, "a strategy that no verdict is made for has no state, not even pass") {
+    auto p = std::make_shared<policy::published_policy>(*nodes.policies().begin()->second);
+    p->strategies.front().kind = policy::strategy_kind::minimizepower;
+    p->strategies.front().verdicts = nullptr;
+    policy::policy_table table = nodes.policies();
+    table.begin()->second = p;
+    std::string text;
+    json_writer out(text);
+    write_node_in_full(out, *nodes.find("node-a"), table, now);
+    CHECK_MESSAGE(text.find(R"("strategy":"minimizepower","mode":"Enforce","rules":[)") != std::string::npos,
+                  text.substr(0, 600));
+  }
+
   TEST_CASE_FIXTURE(house,
                     "policies come with their rules, whom they concern, and what is wrong with their texts") {
     policy_report about;
