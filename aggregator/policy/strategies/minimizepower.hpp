@@ -4,7 +4,7 @@
 
 namespace binnacle::policy {
 
-/// Nodes are ranked by the watts that the pod would cost there (extender/power_scores.hpp). Its manifest has
+/// Nodes are ranked by the watts that the pod would cost there (predict/objective.hpp). Its manifest has
 /// no rules: what it reads of a node, its load, stands as one in power_rules(), so that the column is
 /// followed and shown like every other one.
 inline constexpr strategy_description minimizepower{

@@ -15,6 +15,9 @@ bool labels_nodes(const policy& p) {
          });
 }
 
+/// A policy has one order of nodes at most.
+bool orders_nodes(const strategy& s) { return description_of(s.kind).yields == yield::scores; }
+
 }  // namespace
 
 void policy_set::put(const std::string& file, std::string_view text) {
@@ -50,6 +53,7 @@ void policy_set::put(const std::string& file, std::string_view text) {
     for (const strategy_kind kind : p.refused) {
       const strategy* last = known ? old->value.find(kind) : nullptr;
       if (last == nullptr || p.value.find(kind) != nullptr) continue;
+      if (orders_nodes(*last) && std::ranges::any_of(p.value.strategies, orders_nodes)) continue;
       p.value.strategies.push_back(*last);
       stay(p.value.key, p.line, fmt::format("{} of policy", to_string(kind)));
     }

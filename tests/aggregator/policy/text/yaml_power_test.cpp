@@ -94,6 +94,30 @@ TEST_SUITE("aggregator/policy/text/yaml_power") {
     CHECK(p.strategies[0].power.max_load == doctest::Approx(0.5));
   }
 
+  TEST_CASE("the last good order does not stay beside another one") {
+    const auto with = [](const std::string& strategies) {
+      return "apiVersion: telemetry.intel.com/v1alpha1\nkind: TASPolicy\nmetadata: {name: power}\nspec:\n  "
+             "strategies:\n" +
+             strategies;
+    };
+    const std::string order = "    scheduleonmetric: {rules: [{metricname: m, operator: LessThan}]}\n";
+    const std::string broken = "    scheduleonmetric: {rules: [{metricname: m, operator: Lest}]}\n";
+    const std::string refuses =
+        "    dontschedule: {rules: [{metricname: m, operator: GreaterThan, target: 1}]}\n";
+    policy_set set;
+    set.put("p.yaml", with(order));
+    set.put("p.yaml", with(broken + "    minimizepower: {}\n"));
+    REQUIRE(set.policies().size() == 1);
+    REQUIRE(set.policies()[0].strategies.size() == 1);
+    CHECK(set.policies()[0].strategies[0].kind == strategy_kind::minimizepower);
+    // Beside a strategy of another purpose it stays.
+    set.put("q.yaml", with(order));
+    set.put("q.yaml", with(broken + refuses));
+    set.remove("p.yaml");
+    REQUIRE(set.policies().size() == 1);
+    CHECK(set.policies()[0].strategies.size() == 2);
+  }
+
   TEST_CASE("lint has nothing to say of a good one") {
     CHECK(all(lint("p.yaml", manifest("maxLoad: 0.8"))).empty());
   }
