@@ -340,7 +340,7 @@ snapshot ingest_loop::impl::finish(core::draft d) const {
 
 /// While agents are still connected: what comes after is lost anyway.
 void ingest_loop::impl::keep_last_state() {
-  if (!state) return;
+  if (!state || inner.remembers_more()) return;
   core::draft d = inner.begin_snapshot();
   (void)inner.add_nodes(d, inner.store().ids_given());
   if (!d.all.nodes.empty()) state->keep(finish(std::move(d)));
@@ -351,6 +351,8 @@ task<void> ingest_loop::impl::keep_state() {
   for (duration pause = state_period;;) {
     co_await async::sleep_for(pause);
     if (boot_clock::now() - begun > state_counts_for) inner.forget_snapshot();
+    pause = state_period;
+    if (inner.remembers_more()) continue;
     duration took{};
     core::draft d = inner.begin_snapshot();
     for (bool all = false; !all;) {

@@ -156,6 +156,8 @@ void core::heard_of(store::node_update u) {
 void core::policies(const policies_in_force& all, instant now) {
   at(now);
   wanted_ = all;
+  // Without an API server they are read as a whole.
+  if (all.complete || !options_.in_cluster) policies_read_ = true;
   put_in_force();
   settle();
 }

@@ -119,6 +119,9 @@ class core {
   /// connected; their values count until they expire. `shift`: shift_of(). What it says of policies counts
   /// once policies of the same content are set, until forget_snapshot(). How many nodes it had.
   std::size_t recall(snapshot from, duration shift, instant now);
+  /// Whether the snapshot that it goes on from says more than one that is taken now: policies are not all
+  /// read, and what it says of them is in no new one. It must not be replaced then.
+  bool remembers_more() const noexcept { return recalled_ != nullptr && !policies_read_; }
   /// What has not been asked for by now never will be.
   void forget_snapshot();
 
@@ -156,6 +159,7 @@ class core {
   power_learning learning_;
   std::unique_ptr<recollection> recalled_;  // null: there is none, or no longer
   policies_in_force wanted_;
+  bool policies_read_ = false;  // all of them, once
   policy::affordable affordable_;
   std::map<policy::policy_key, std::string> too_costly_;  // as said: the messages of the conditions that hold
 };

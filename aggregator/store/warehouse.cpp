@@ -265,17 +265,20 @@ warehouse::window_state& warehouse::window_of(node_state& n, std::uint32_t c, st
   auto& w = n.windows[c];
   // Points of another resolution (a series announced again with another exponent) cannot be mixed.
   if (w && w->exponent == exponent) return *w;
-  const column& col = columns_.at(column_id{c});
-  const coverage nothing(std::max<std::int64_t>(col.length / std::chrono::microseconds(1), 1));
-  if (col.stat == statistic::avg) {
-    w = std::make_unique<window_state>(
-        window_state{mean_window(col.length, exponent, p.integral_exponent), exponent, nothing});
-  } else {
-    w = std::make_unique<window_state>(
-        window_state{point_window(col.length, col.stat, exponent), exponent, nothing});
-  }
-  if (memory_) recall_window(*w, n, c);
+  auto old = remembered_window(id_of(n), c, p.integral_exponent);
+  w = std::make_unique<window_state>(
+      old && old->exponent == exponent
+          ? std::move(*old)
+          : new_window(columns_.at(column_id{c}), exponent, p.integral_exponent));
   return *w;
+}
+
+warehouse::window_state warehouse::new_window(const column& col, std::int8_t exponent,
+                                              std::int8_t counter_exponent) {
+  const coverage nothing(std::max<std::int64_t>(col.length / std::chrono::microseconds(1), 1));
+  if (col.stat == statistic::avg)
+    return {mean_window(col.length, exponent, counter_exponent), exponent, nothing};
+  return {point_window(col.length, col.stat, exponent), exponent, nothing};
 }
 
 sample warehouse::derive_window(node_state& n, std::uint32_t c, const plan& p, sample raw, instant now) {

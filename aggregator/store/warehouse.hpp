@@ -135,8 +135,9 @@ class warehouse {
   /// families not seen yet.
   std::uint64_t interest_version() const noexcept { return columns_.interest_version(); }
 
-  /// Appends what is known of a column at a node to a snapshot: its sample, and its window if it has one.
-  /// False, and nothing is written, where nothing is known yet.
+  /// Appends what is known of a column at a node to a snapshot: its sample, and its window if it has one. A
+  /// window of the memory that no value has come to yet (set_memory()) is taken along. False, and nothing is
+  /// written, where nothing is known yet.
   bool save(column_id column, node_id node, words& into) const;
   /// What a snapshot says of a column at a node, as save() wrote it; none: nothing, or the column's name
   /// meant something else then (meaning()).
@@ -195,7 +196,9 @@ class warehouse {
   sample derive(node_state& n, std::uint32_t id, sample raw, instant now);  // of what evaluate() gave
   sample derive_window(node_state& n, std::uint32_t id, const plan& p, sample raw, instant now);
   std::optional<sample> remembered(node_id node, std::uint32_t id, instant now) const;
-  void recall_window(window_state& w, const node_state& n, std::uint32_t id) const;
+  std::optional<window_state> remembered_window(node_id node, std::uint32_t id,
+                                                std::int8_t counter_exponent) const;
+  static window_state new_window(const column& col, std::int8_t exponent, std::int8_t counter_exponent);
   window_state& window_of(node_state& n, std::uint32_t id, std::int8_t exponent, const plan& p);
   void publish(std::uint32_t column, node_id id, const sample& s);
   void arm(std::uint32_t column, node_id id, const sample& s);

@@ -34,6 +34,11 @@ bool warehouse::save(column_id column, node_id node, words& into) const {
   const auto c = static_cast<std::uint32_t>(index(column));
   const sample s = columns_.at(column).values->stored(node);
   const window_state* w = n.windows.size() > c ? n.windows[c].get() : nullptr;
+  std::optional<window_state> old;
+  if (w == nullptr) {
+    old = remembered_window(node, c, 0);  // counters are not saved
+    if (old) w = &*old;
+  }
   if (s.reason == absence::not_read_yet && w == nullptr) return false;
   save_sample(s, into);
   into.push_back(w != nullptr);
@@ -56,20 +61,24 @@ std::optional<sample> warehouse::remembered(node_id node, std::uint32_t c, insta
   return s;
 }
 
-/// `w` is new and empty.
-void warehouse::recall_window(window_state& w, const node_state& n, std::uint32_t c) const {
-  auto from = memory_(columns_.at(column_id{c}).spec, meaning(column_id{c}), id_of(n));
-  if (!from) return;
+/// What the snapshot says of the column's window at a node.
+std::optional<warehouse::window_state> warehouse::remembered_window(node_id node, std::uint32_t c,
+                                                                    std::int8_t counter_exponent) const {
+  const column& what = columns_.at(column_id{c});
+  if (!memory_ || what.length <= duration::zero()) return std::nullopt;
+  auto from = memory_(what.spec, meaning(column_id{c}), node);
+  if (!from) return std::nullopt;
   (void)load_sample(*from);  // the column's
-  if (!from->flag() || from->next() != w.exponent) return;
-  window_state old = w;
+  if (!from->flag()) return std::nullopt;
+  window_state old = new_window(what, static_cast<std::int8_t>(from->next(-18, 18)), counter_exponent);
   old.hole = from->flag();
   old.doubt = static_cast<certainty>(from->next(0, static_cast<std::int64_t>(certainty::unsure)));
   old.doubtful_until = from->time();
   old.last = load_sample(*from);
   old.covered.load(*from);
   std::visit([&from](auto& points) { points.load(*from); }, old.points);
-  if (from->ok()) w = std::move(old);
+  if (!from->ok()) return std::nullopt;
+  return old;
 }
 
 std::string warehouse::meaning(column_id id) const {

@@ -63,16 +63,30 @@ struct replica {
   /// As the aggregator's loops do it at a start.
   void begin(instant now) {
     if (cluster) whole->set_writes_labels(false, now + boot);
-    policies_in_force all;
-    for (const auto& p : policy::parse_policies("p.yaml", policies_text).policies)
-      all.policies.push_back(p.value);
-    all.complete = true;
-    whole->policies(all, now + boot);
+    read_policies(now);
     if (!cluster) return;
     std::vector<labels::node_labels> told;
     for (std::size_t n = 0; n < fleet; ++n) told.push_back({name_of(n), objects[name_of(n)]});
     whole->node_labels(told, now + boot);
     whole->set_writes_labels(true, now + boot);
+  }
+  void read_policies(instant now) {
+    policies_in_force all;
+    for (const auto& p : policy::parse_policies("p.yaml", policies_text).policies)
+      all.policies.push_back(p.value);
+    all.complete = true;
+    whole->policies(all, now + boot);
+  }
+  /// Goes on from the bytes of a state file.
+  void go_on_from(const std::vector<std::byte>& file, instant now) {
+    auto read = decode(file);
+    REQUIRE(read.has_value());
+    const duration shift = shift_of(*read, now_is(now));
+    CHECK(whole->recall(std::move(*read), shift, now + boot) == fleet);
+  }
+  /// As the ingest loop does it.
+  void keep_state(std::vector<std::byte>& file, instant now) const {
+    if (!whole->remembers_more()) file = encode(taken(now));
   }
   void connect(std::size_t n, instant now) {
     const auto id = whole->node(name_of(n)).value();
@@ -210,10 +224,7 @@ TEST_SUITE("aggregator/core/restart") {
             // Another boot, or the same: instants of the snapshot move, ages do not.
             again = std::make_unique<replica>(in_cluster, seed % 2 == 0 ? duration(0s) : duration(5000s));
             again->objects = whole.objects;
-            auto read = decode(encode(whole.taken(now)));
-            REQUIRE(read.has_value());
-            const duration shift = shift_of(*read, again->now_is(now));
-            CHECK(again->whole->recall(std::move(*read), shift, now + again->boot) == fleet);
+            again->go_on_from(encode(whole.taken(now)), now);
             again->begin(now);
             again->tick(now);
             whole.tick(now);
@@ -230,6 +241,77 @@ TEST_SUITE("aggregator/core/restart") {
         }
       }
     }
+  }
+
+  // The second replica's life is so short that it does not come to know what the first one knew.
+  void second_restart(bool with_policies) {
+    for (const bool in_cluster : {false, true}) {
+      for (unsigned seed = 1; seed <= 10; ++seed) {
+        CAPTURE(in_cluster);
+        CAPTURE(seed);
+        const auto day = a_random_day(seed, 60);
+        const std::size_t killed_at = 20 + seed;
+        replica whole(in_cluster, 0s);
+        instant now = store::at_s(1000);
+        whole.begin(now);
+        for (std::size_t n = 0; n < fleet; ++n) whole.connect(n, now);
+        std::unique_ptr<replica> again;
+        for (std::size_t t = 0; t < day.size(); ++t) {
+          now += 1s;
+          CAPTURE(t);
+          if (t == killed_at) {
+            std::vector<std::byte> file = encode(whole.taken(now));
+            replica between(in_cluster, 7000s);
+            between.objects = whole.objects;
+            between.go_on_from(file, now);
+            if (with_policies) between.begin(now);
+            between.tick(now);
+            between.keep_state(file, now);
+            again = std::make_unique<replica>(in_cluster, 3000s);
+            again->objects = whole.objects;
+            again->go_on_from(file, now);
+            again->begin(now);
+            again->tick(now);
+            whole.tick(now);
+            for (std::size_t n = 0; n < fleet; ++n) again->connect(n, now);
+            REQUIRE(again->says(now) == whole.says(now));
+          }
+          for (replica* r : {&whole, again.get()}) {
+            if (r == nullptr) continue;
+            for (const auto& [n, temp] : day[t].values) r->value(n, temp, now);
+            r->tick(now);
+          }
+          if (again) REQUIRE(again->says(now) == whole.says(now));
+        }
+      }
+    }
+  }
+
+  TEST_CASE("a replica that ends before it has read the policies leaves the state file as it was") {
+    second_restart(false);
+  }
+
+  TEST_CASE("a replica that ends before the agents are back keeps their windows in the state file") {
+    second_restart(true);
+  }
+
+  TEST_CASE("in a cluster the state file waits for all policies, and no longer than the old state counts") {
+    replica whole(true, 0s);
+    const instant now = store::at_s(1000);
+    whole.begin(now);
+    for (std::size_t n = 0; n < fleet; ++n) whole.connect(n, now);
+    replica again(true, 0s);
+    CHECK_FALSE_MESSAGE(again.whole->remembers_more(), "there was no state");
+    again.go_on_from(encode(whole.taken(now)), now);
+    CHECK(again.whole->remembers_more());
+    again.whole->policies({{}, {}, false}, now);
+    CHECK_MESSAGE(again.whole->remembers_more(), "the API server has not told of all");
+    again.read_policies(now);
+    CHECK_FALSE(again.whole->remembers_more());
+    replica late(true, 0s);
+    late.go_on_from(encode(whole.taken(now)), now);
+    late.whole->forget_snapshot();
+    CHECK_FALSE(late.whole->remembers_more());
   }
 }
 
