@@ -107,8 +107,10 @@ config_spec bind(settings& s) {
       "state", s.state,
       "file that is written every few seconds and read at the start, so that windows, `for`, clearBelow, "
       "maxNodes and coolDown go on through a restart (none: they begin again)");
-  spec.add("policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
-           "memory that policies may take at the fleet's size, MiB; what would take more is not in force");
+  spec.add(
+      "policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
+      "memory that policies may take at the fleet's size, MiB; what would take more is not in force. With "
+      "state, a quarter of it (256 MiB at most) is for the state");
   spec.add("policy-columns", s.policy_columns, 1, 1'000'000,
            "different metrics, windows and statistics that policies may read");
   spec.add("policy-label-keys", s.policy_label_keys, 1, 1'000'000,

@@ -375,6 +375,11 @@ ops::self_report faces_loop::impl::self() const {
     if (const auto w = remote_write->counted(); !w.trouble.empty())
       out.warnings.push_back(fmt::format("remote write: {}", w.trouble));
   }
+  if (ingest.state.left_out > 0)
+    out.warnings.push_back(
+        fmt::format("the state file has no room for {} windows and states of nodes, which begin again after "
+                    "a restart: use shorter or fewer windows, or raise policy-memory-mib",
+                    ingest.state.left_out));
   if (kubernetes) {
     cluster_report known = kubernetes->state();
     for (std::string& trouble : known.troubles) out.warnings.push_back(std::move(trouble));

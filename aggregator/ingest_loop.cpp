@@ -33,6 +33,7 @@ constexpr std::size_t nodes_at_once = 32;
 constexpr std::chrono::hours oldest_state(1);
 // By then agents have come back, and policies been read.
 constexpr std::chrono::minutes state_counts_for(5);
+static_assert(policy::largest_snapshot <= most_snapshot_bytes / 2, "what is written can be read again");
 
 /// "namespace/name" as tokens name a service account.
 std::string account_name(const std::string& text) {
@@ -51,6 +52,7 @@ core_options core_options_of(const settings& s) {
   out.costs.columns = static_cast<std::uint64_t>(s.policy_columns);
   out.costs.label_keys = static_cast<std::uint64_t>(s.policy_label_keys);
   out.costs.evaluations = static_cast<std::uint64_t>(s.policy_evaluations) * 1'000'000;
+  if (!s.state.empty()) out.snapshot_bytes = policy::keep_for_snapshots(out.costs);
   out.costs.policy_percent = static_cast<unsigned>(s.policy_percent);
   out.costs.namespace_percent = static_cast<unsigned>(s.namespace_percent);
   out.in_cluster = s.mode() == deployment_mode::in_cluster;
@@ -352,7 +354,7 @@ task<void> ingest_loop::impl::keep_state() {
     co_await async::sleep_for(pause);
     if (boot_clock::now() - begun > state_counts_for) inner.forget_snapshot();
     pause = state_period;
-    if (inner.remembers_more()) continue;
+    if (inner.remembers_more() || state->is_busy()) continue;
     duration took{};
     core::draft d = inner.begin_snapshot();
     for (bool all = false; !all;) {

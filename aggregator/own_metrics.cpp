@@ -48,6 +48,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_state_writes_total", n.ingest.state.written);
   c.add("binnacle_state_write_failures_total", n.ingest.state.failed);
   c.add("binnacle_state_bytes", n.ingest.state.bytes);
+  c.add("binnacle_state_left_out", n.ingest.state.left_out);
   c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.power_outliers));
   for (std::size_t i = 0; i < n.ingest.learning.size(); ++i) {
     c.add("binnacle_power_learning_samples_total", n.ingest.learning[i],

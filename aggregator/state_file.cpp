@@ -30,20 +30,32 @@ error trouble(std::string_view what, const std::string& path) {
 
 /// The whole file, or none of it: it is written beside, brought to the disk, and then takes the old one's
 /// name.
-result<void> replace(const std::string& path, std::span<const std::byte> bytes) {
+result<std::uint64_t> replace(const std::string& path, snapshot s) {
   const std::string beside = path + ".new";
   // Nobody else's business: it names nodes.
   const descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return trouble("create", beside);
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return trouble("write", beside);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  std::uint64_t size = 0;
+  int failed = 0;
+  encode(std::move(s), [&](std::span<const std::byte> bytes) {
+    while (failed == 0 && !bytes.empty()) {
+      const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) {
+        failed = errno;
+        return;
+      }
+      size += static_cast<std::uint64_t>(n);
+      bytes = bytes.subspan(static_cast<std::size_t>(n));
+    }
+  });
+  if (failed == 0 && ::fdatasync(file.get()) != 0) failed = errno;
+  if (failed != 0) {
+    errno = failed;
+    return trouble("write", beside);
   }
-  if (::fdatasync(file.get()) != 0) return trouble("write", beside);
   if (std::rename(beside.c_str(), path.c_str()) != 0) return trouble("replace", path);
-  return {};
+  return size;
 }
 
 }  // namespace
@@ -72,16 +84,19 @@ struct state_file::shared {
     for (;;) {
       changed.wait(lock, [this] { return waiting || stopped; });
       if (!waiting) return;
-      const snapshot s = *std::exchange(waiting, std::nullopt);
+      snapshot s = *std::exchange(waiting, std::nullopt);
+      const std::uint64_t left_out = s.left_out;
       busy = true;
       lock.unlock();
-      const std::vector<std::byte> bytes = encode(s);
-      const auto done = replace(path, bytes);
+      const auto done = replace(path, std::move(s));
       lock.lock();
       busy = false;
       (done.has_error() ? counted.failed : counted.written)++;
       counted.trouble = done.has_error() ? done.error().message : "";
-      if (!done.has_error()) counted.bytes = bytes.size();
+      if (!done.has_error()) {
+        counted.bytes = *done;
+        counted.left_out = left_out;
+      }
       idle.notify_all();
     }
   }
@@ -114,6 +129,11 @@ void state_file::keep(snapshot s) {
   const std::lock_guard lock(shared_->guard);
   shared_->waiting = std::move(s);
   shared_->changed.notify_all();
+}
+
+bool state_file::is_busy() const {
+  const std::lock_guard lock(shared_->guard);
+  return shared_->waiting || shared_->busy;
 }
 
 state_file::counters state_file::counted() const {

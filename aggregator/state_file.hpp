@@ -23,8 +23,9 @@ result<snapshot> read_state(const std::string& path);
 class state_file {
  public:
   struct counters {
-    std::uint64_t written = 0, failed = 0, bytes = 0;  ///< bytes: of the newest
-    std::string trouble;                               ///< why the last write failed; empty: it did not
+    std::uint64_t written = 0, failed = 0;
+    std::uint64_t bytes = 0, left_out = 0;  ///< of the newest: its size, and snapshot::left_out
+    std::string trouble;                    ///< why the last write failed; empty: it did not
   };
 
   /// `path` lies in a folder that this process may write to.
@@ -36,6 +37,8 @@ class state_file {
 
   /// To be written as soon as the one before is; replaces one that still waits. Any thread; does not block.
   void keep(snapshot s);
+  /// One is being written, or waits: another one would take memory for nothing.
+  bool is_busy() const;
   counters counted() const;
 
  private:

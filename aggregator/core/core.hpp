@@ -28,6 +28,8 @@ struct core_options {
   policy::engine_options policies;
   /// What policies may take; those that would take more are not in force.
   policy::cost_limits costs;
+  /// What a snapshot may take, by size_of(): windows for which there is no room begin anew after a restart.
+  std::size_t snapshot_bytes = std::size_t{64} << 20;
   /// True: nodes' labels are those of Node objects, and come by node_labels(). False: the core keeps them.
   bool in_cluster = false;
 };
@@ -108,12 +110,17 @@ class core {
   struct draft {
     snapshot all;  ///< the clocks are the caller's to fill in
     std::vector<store::column_id> columns;
-    std::size_t next = 0;  ///< the first node that is not in yet
+    std::size_t next = 0;        ///< the first node that is not in yet
+    std::size_t room = 0;        ///< for the nodes that come, in bytes
+    std::size_t share = 0;       ///< of each node: all have the same
+    store::words states, words;  ///< of the node that is being added
   };
   /// Begins a snapshot: its columns and strategies.
   draft begin_snapshot() const;
   /// Adds up to `most` nodes, so that a large fleet is copied in small pieces; events may come in between.
-  /// True once all are in. Cost: some 2 µs a node, 10 with windows.
+  /// True once all are in. A node's room goes to its labels first, then to the states of its strategies, to
+  /// its values, and last to its windows; `all.left_out` counts what is not in. Cost: some 2 µs a node, 10
+  /// with windows.
   bool add_nodes(draft& d, std::size_t most) const;
   /// Goes on from a snapshot; to be called before any other event. Its nodes are known from now on, not
   /// connected; their values count until they expire. `shift`: shift_of(). What it says of policies counts
@@ -139,6 +146,7 @@ class core {
 
   instant at(instant now) noexcept { return now_ = std::max(now_, now); }
   void heard_of(store::node_update u);
+  void add_node(draft& d, store::node_id id) const;
   void put_in_force();
   void say_too_costly();
   std::size_t fleet() const noexcept { return std::max(store_.node_count(), router_.objects()); }

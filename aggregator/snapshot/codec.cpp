@@ -14,7 +14,9 @@
 namespace binnacle::aggregator {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t version = 2, in_one_message = 1;
+// More than max-nodes can be.
+constexpr std::uint32_t most_nodes = 200'000;
 // A word that is followed twice counts twice; nothing is.
 constexpr capnp::ReaderOptions bounds{.traversalLimitInWords = most_snapshot_bytes / sizeof(capnp::word),
                                       .nestingLimit = 8};
@@ -31,7 +33,8 @@ error malformed(std::string_view what) {
 }
 
 result<snapshot> read(schema::Snapshot::Reader in) {
-  if (in.getVersion() != version) return malformed(fmt::format("its version is {}", in.getVersion()));
+  if (in.getVersion() != version && in.getVersion() != in_one_message)
+    return malformed(fmt::format("its version is {}", in.getVersion()));
   snapshot out;
   out.boot_id = text(in.getBootId());
   if (in.getWallNs() < 0 || !believable(in.getBootNs()))
@@ -61,19 +64,75 @@ result<snapshot> read(schema::Snapshot::Reader in) {
       return malformed(fmt::format("a strategy of an unknown kind, {}", text(s.getKind())));
     mark.kind = (*kind)->kind;
   }
+  return out;
+}
+
+/// False: there are more than `most`.
+bool read_nodes(schema::Snapshot::Reader in, std::size_t most, std::vector<snapshot::node>& out) {
   for (const auto n : in.getNodes()) {
-    snapshot::node& node = out.nodes.emplace_back();
+    if (out.size() == most) return false;
+    snapshot::node& node = out.emplace_back();
     node.name = text(n.getName());
     const auto words = n.getWords();
     node.words.reserve(words.size());
     for (const std::int64_t w : words) node.words.push_back(w);
     for (const auto l : n.getLabels()) node.labels.emplace(text(l.getKey()), text(l.getValue()));
   }
-  return out;
+  return true;
 }
 
-/// What packing can make of a word at worst: tag, eight bytes, run length; and room for its copy.
-constexpr std::size_t worst_packed_word = 10, packing_slack = 32;
+void write_head(schema::Snapshot::Builder root, const snapshot& s) {
+  root.setVersion(version);
+  root.setBootId(s.boot_id.c_str());
+  root.setBootNs(to_ns(s.taken));
+  root.setWallNs(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(s.taken_wall.time_since_epoch()).count());
+  root.setNodeCount(static_cast<std::uint32_t>(s.nodes.size()));
+  auto columns = root.initColumns(static_cast<unsigned>(s.columns.size()));
+  for (unsigned i = 0; i < columns.size(); ++i) {
+    columns[i].setMetric(s.columns[i].spec.metric.c_str());
+    columns[i].setWindowNs(s.columns[i].spec.window.count());
+    columns[i].setStatistic(static_cast<std::uint8_t>(s.columns[i].spec.stat));
+    columns[i].setMeaning(s.columns[i].meaning.c_str());
+  }
+  auto strategies = root.initStrategies(static_cast<unsigned>(s.strategies.size()));
+  for (unsigned i = 0; i < strategies.size(); ++i) {
+    const policy::strategy_mark& mark = s.strategies[i];
+    strategies[i].setNamespace(mark.key.name_space.c_str());
+    strategies[i].setName(mark.key.name.c_str());
+    strategies[i].setKind(std::string(policy::description_of(mark.kind).name).c_str());
+    strategies[i].setContent(mark.content);
+    strategies[i].setGiven(mark.last_given.has_value());
+    strategies[i].setLastGivenNs(mark.last_given ? to_ns(*mark.last_given) : 0);
+  }
+}
+
+void write_nodes(schema::Snapshot::Builder root, std::span<const snapshot::node> all) {
+  auto nodes = root.initNodes(static_cast<unsigned>(all.size()));
+  for (unsigned i = 0; i < nodes.size(); ++i) {
+    const snapshot::node& n = all[i];
+    nodes[i].setName(n.name.c_str());
+    auto words = nodes[i].initWords(static_cast<unsigned>(n.words.size()));
+    for (unsigned w = 0; w < words.size(); ++w) words.set(w, n.words[w]);
+    auto labels = nodes[i].initLabels(static_cast<unsigned>(n.labels.size()));
+    unsigned l = 0;
+    for (const auto& [key, value] : n.labels) {
+      labels[l].setKey(key.c_str());
+      labels[l++].setValue(value.c_str());
+    }
+  }
+}
+
+constexpr std::size_t usual_piece = std::size_t{256} << 10;
+
+class byte_stream final : public kj::OutputStream {
+ public:
+  explicit byte_stream(const std::function<void(std::span<const std::byte>)>& take) : take_(take) {}
+  void write(const void* at, std::size_t size) override { take_({static_cast<const std::byte*>(at), size}); }
+
+ private:
+  const std::function<void(std::span<const std::byte>)>& take_;
+};
 
 }  // namespace
 
@@ -95,50 +154,42 @@ duration shift_of(const snapshot& s, const clocks& now) noexcept {
   return same_boot(s, now) ? duration::zero() : now.boot - age_of(s, now) - s.taken;
 }
 
-std::vector<std::byte> encode(const snapshot& s) {
-  capnp::MallocMessageBuilder message;
-  auto root = message.initRoot<schema::Snapshot>();
-  root.setVersion(version);
-  root.setBootId(s.boot_id.c_str());
-  root.setBootNs(to_ns(s.taken));
-  root.setWallNs(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(s.taken_wall.time_since_epoch()).count());
-  auto columns = root.initColumns(static_cast<unsigned>(s.columns.size()));
-  for (unsigned i = 0; i < columns.size(); ++i) {
-    columns[i].setMetric(s.columns[i].spec.metric.c_str());
-    columns[i].setWindowNs(s.columns[i].spec.window.count());
-    columns[i].setStatistic(static_cast<std::uint8_t>(s.columns[i].spec.stat));
-    columns[i].setMeaning(s.columns[i].meaning.c_str());
-  }
-  auto strategies = root.initStrategies(static_cast<unsigned>(s.strategies.size()));
-  for (unsigned i = 0; i < strategies.size(); ++i) {
-    const policy::strategy_mark& mark = s.strategies[i];
-    strategies[i].setNamespace(mark.key.name_space.c_str());
-    strategies[i].setName(mark.key.name.c_str());
-    strategies[i].setKind(std::string(policy::description_of(mark.kind).name).c_str());
-    strategies[i].setContent(mark.content);
-    strategies[i].setGiven(mark.last_given.has_value());
-    strategies[i].setLastGivenNs(mark.last_given ? to_ns(*mark.last_given) : 0);
-  }
-  auto nodes = root.initNodes(static_cast<unsigned>(s.nodes.size()));
-  for (unsigned i = 0; i < nodes.size(); ++i) {
-    const snapshot::node& n = s.nodes[i];
-    nodes[i].setName(n.name.c_str());
-    auto words = nodes[i].initWords(static_cast<unsigned>(n.words.size()));
-    for (unsigned w = 0; w < words.size(); ++w) words.set(w, n.words[w]);
-    auto labels = nodes[i].initLabels(static_cast<unsigned>(n.labels.size()));
-    unsigned l = 0;
-    for (const auto& [key, value] : n.labels) {
-      labels[l].setKey(key.c_str());
-      labels[l++].setValue(value.c_str());
-    }
-  }
-  const auto segments = message.getSegmentsForOutput();
-  std::vector<std::byte> out(capnp::computeSerializedSizeInWords(segments) * worst_packed_word +
-                             packing_slack);
-  kj::ArrayOutputStream stream(kj::arrayPtr(reinterpret_cast<kj::byte*>(out.data()), out.size()));
-  capnp::writePackedMessage(stream, segments);
-  out.resize(stream.getArray().size());
+// Lists and texts begin with a pointer and end with a zero; a label is an entry of a tree in memory.
+std::size_t size_of(const snapshot::node& n) noexcept {
+  std::size_t out = sizeof n + n.name.size() + 16 + n.words.size() * sizeof(std::int64_t);
+  for (const auto& [key, value] : n.labels) out += 128 + key.size() + value.size();
+  return out;
+}
+
+std::size_t size_of(const snapshot::column& c) noexcept {
+  return sizeof c + 64 + c.spec.metric.size() + c.meaning.size();
+}
+
+std::size_t size_of(const policy::strategy_mark& m) noexcept {
+  return sizeof m + 96 + m.key.name_space.size() + m.key.name.size();
+}
+
+void encode(snapshot s, const std::function<void(std::span<const std::byte>)>& take) {
+  byte_stream out(take);
+  std::size_t next = 0;
+  do {
+    capnp::MallocMessageBuilder message;
+    auto root = message.initRoot<schema::Snapshot>();
+    if (next == 0) write_head(root, s);
+    const std::size_t begin = next;
+    for (std::size_t size = 0; next < s.nodes.size() && size < usual_piece; ++next)
+      size += size_of(s.nodes[next]);
+    const std::span piece = std::span(s.nodes).subspan(begin, next - begin);
+    write_nodes(root, piece);
+    capnp::writePackedMessage(out, message);
+    for (snapshot::node& n : piece) n = {};
+  } while (next < s.nodes.size());
+}
+
+std::vector<std::byte> encode(snapshot s) {
+  std::vector<std::byte> out;
+  encode(std::move(s),
+         [&out](std::span<const std::byte> piece) { out.insert(out.end(), piece.begin(), piece.end()); });
   return out;
 }
 
@@ -149,8 +200,26 @@ result<snapshot> decode(std::span<const std::byte> bytes) {
     if (capnp::computeUnpackedSizeInWords(packed) > bounds.traversalLimitInWords)
       return malformed(fmt::format("it unpacks to more than {} MiB", most_snapshot_bytes >> 20));
     kj::ArrayInputStream stream(packed);
-    capnp::PackedMessageReader message(stream, bounds);
-    return read(message.getRoot<schema::Snapshot>());
+    std::size_t count = most_nodes;
+    bool too_many = false;
+    auto out = [&]() -> result<snapshot> {
+      capnp::PackedMessageReader first(stream, bounds);
+      const auto root = first.getRoot<schema::Snapshot>();
+      auto head = read(root);
+      if (head.has_error()) return head;
+      if (root.getVersion() == version) count = std::min(root.getNodeCount(), most_nodes);
+      too_many = !read_nodes(root, count, head->nodes);
+      if (root.getVersion() == in_one_message) count = head->nodes.size();
+      return head;
+    }();
+    while (out.has_value() && !too_many && out->nodes.size() < count &&
+           stream.tryGetReadBuffer().size() > 0) {
+      capnp::PackedMessageReader message(stream, bounds);
+      too_many = !read_nodes(message.getRoot<schema::Snapshot>(), count, out->nodes);
+    }
+    if (out.has_value() && (too_many || out->nodes.size() != count))
+      return malformed(fmt::format("it should have {} nodes and has not", count));
+    return out;
   } catch (const kj::Exception& e) {
     return malformed(e.getDescription().cStr());
   }

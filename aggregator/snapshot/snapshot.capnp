@@ -1,4 +1,6 @@
-# The state of a replica that must outlive its process (aggregator/snapshot/README.md). Written packed.
+# The state of a replica that must outlive its process (aggregator/snapshot/README.md). Written packed, as one
+# message after the other: the first has everything, and as many nodes as fit into a piece of some 256 KiB; each
+# of the following has nodes alone. In version 1 there was one message, with all nodes.
 # Words are runs of whole numbers whose meaning belongs to the classes that write and read them; a change of
 # their layout is another version.
 @0xd2f4c8a1b37e5096;
@@ -14,6 +16,7 @@ struct Snapshot {
   columns @4 :List(Column);
   strategies @5 :List(Strategy);
   nodes @6 :List(Node);
+  nodeCount @7 :UInt32; # of all messages; in the first one
 }
 
 struct Column {

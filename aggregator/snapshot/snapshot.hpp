@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -36,7 +37,14 @@ struct snapshot {
   std::vector<column> columns;
   std::vector<policy::strategy_mark> strategies;
   std::vector<node> nodes;
+  /// Windows, samples and states of strategies at nodes for which there was no room. Not in the bytes.
+  std::uint64_t left_out = 0;
 };
+
+/// What it takes of memory, and of bytes before they are packed: no less than either.
+std::size_t size_of(const snapshot::node& n) noexcept;
+std::size_t size_of(const snapshot::column& c) noexcept;
+std::size_t size_of(const policy::strategy_mark& m) noexcept;
 
 /// The clocks of the process that reads a snapshot.
 struct clocks {
@@ -51,13 +59,16 @@ duration age_of(const snapshot& s, const clocks& now) noexcept;
 /// For a snapshot of a believable age (age_of()); the shift of an older one may be more than words can bear.
 duration shift_of(const snapshot& s, const clocks& now) noexcept;
 
-/// The bytes of a snapshot: Cap'n Proto, packed. Cost: some 20 ns a word.
-std::vector<std::byte> encode(const snapshot& s);
+/// Gives the bytes of a snapshot to `take`, piece by piece: Cap'n Proto, packed. What has been given is
+/// freed, so that it takes no more memory than the snapshot did, and a MiB. Cost: some 20 ns a word.
+void encode(snapshot s, const std::function<void(std::span<const std::byte>)>& take);
+/// All of them, for a small one.
+std::vector<std::byte> encode(snapshot s);
 /// The other way. Errors: invalid_input (no snapshot, another version, out of bounds); what the words of a
 /// node say is checked by who reads them.
 result<snapshot> decode(std::span<const std::byte> bytes);
 
-/// Bounds of decode(): what the largest fleet needs, several times over.
+/// decode() takes no larger one, by size_of() and before packing.
 inline constexpr std::size_t most_snapshot_bytes = std::size_t{256} << 20;
 
 }  // namespace binnacle::aggregator

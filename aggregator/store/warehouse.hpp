@@ -138,7 +138,10 @@ class warehouse {
   /// Appends what is known of a column at a node to a snapshot: its sample, and its window if it has one. A
   /// window of the memory that no value has come to yet (set_memory()) is taken along. False, and nothing is
   /// written, where nothing is known yet.
-  bool save(column_id column, node_id node, words& into) const;
+  /// `with_window`: else the sample alone.
+  bool save(column_id column, node_id node, words& into, bool with_window = true) const;
+  /// What save() writes at most without a window.
+  static constexpr std::size_t words_of_sample = 11;
   /// What a snapshot says of a column at a node, as save() wrote it; none: nothing, or the column's name
   /// meant something else then (meaning()).
   using memory =

@@ -29,7 +29,7 @@ sample load_sample(word_reader& from) {
 
 }  // namespace
 
-bool warehouse::save(column_id column, node_id node, words& into) const {
+bool warehouse::save(column_id column, node_id node, words& into, bool with_window) const {
   const node_state& n = nodes_[index(node)];
   const auto c = static_cast<std::uint32_t>(index(column));
   const sample s = columns_.at(column).values->stored(node);
@@ -41,8 +41,8 @@ bool warehouse::save(column_id column, node_id node, words& into) const {
   }
   if (s.reason == absence::not_read_yet && w == nullptr) return false;
   save_sample(s, into);
-  into.push_back(w != nullptr);
-  if (w == nullptr) return true;
+  into.push_back(with_window && w != nullptr);
+  if (!with_window || w == nullptr) return true;
   into.insert(into.end(),
               {w->exponent, w->hole, static_cast<std::int64_t>(w->doubt), to_ns(w->doubtful_until)});
   save_sample(w->last, into);

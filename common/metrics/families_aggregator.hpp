@@ -92,6 +92,11 @@ inline constexpr family aggregator[] = {
      .unit = "bytes",
      .help = "Size of the state file as it was last written.",
      .source = "aggregator"},
+    {.name = "binnacle_state_left_out",
+     .unit = "",
+     .help = "Windows and states of nodes for which the state file had no room. They begin again after a "
+             "restart.",
+     .source = "aggregator"},
     {.name = "binnacle_contested_nodes",
      .unit = "",
      .help =

@@ -263,6 +263,37 @@ TEST_SUITE("aggregator/core/cost") {
     CHECK(grown < said + 8 * 1024 * 64);
     CHECK(said < 3 * grown);
   }
+
+  TEST_CASE("taking a snapshot and writing it takes as much memory as is said, and no copy besides") {
+    house h;
+    h.nodes(200);
+    std::string rules;
+    for (int i = 0; i < 8; ++i)
+      rules += fmt::format(
+          "{}{{metricname: temp, operator: GreaterThan, target: 80, window: {}s, statistic: p95}}",
+          i == 0 ? "" : ", ", 300 + i);
+    h.policy("windows", "dontschedule: {rules: [" + rules + "]}");
+    for (int i = 0; i < 320; ++i) h.values(50 + i % 7);
+    const auto taken = [] {
+      const struct mallinfo2 now = ::mallinfo2();
+      return now.uordblks + now.hblkhd;
+    };
+    const std::size_t before = taken();
+    core::draft d = h.whole.begin_snapshot();
+    while (!h.whole.add_nodes(d, 32)) {
+    }
+    std::size_t size = 0, peak = taken(), written = 0;
+    for (const auto& n : d.all.nodes) size += size_of(n);
+    encode(std::move(d.all), [&](std::span<const std::byte> piece) {
+      peak = std::max(peak, taken());
+      written += piece.size();
+    });
+    CAPTURE(size);
+    CAPTURE(peak - before);
+    CHECK(size > 4 << 20);
+    CHECK(written > size / 8);
+    CHECK(peak - before < size + size / 8 + (1 << 20));
+  }
 #endif
 }
 

@@ -49,16 +49,19 @@ std::string name_of(std::size_t n) { return "node-" + std::to_string(n); }
 
 /// A core with an API server's Node objects beside it (in a cluster), in a boot time of its own.
 struct replica {
-  replica(bool in_cluster, duration ahead) : cluster(in_cluster), boot(ahead) {
+  replica(bool in_cluster, duration ahead, std::size_t snapshot_bytes = 1 << 20)
+      : cluster(in_cluster), boot(ahead) {
     announced = store::catalog_builder().group("os", 4'000).series("temp");
-    whole = std::make_unique<core>(core_options{.in_cluster = in_cluster}, names, [this](const change& c) {
-      const auto* news = std::get_if<faces_news>(&c);
-      if (news == nullptr) return;
-      if (const auto* w = std::get_if<wishes_changed>(news))
-        wishes.insert(wishes.end(), w->wishes.begin(), w->wishes.end());
-      if (const auto* l = std::get_if<labels_carried>(news); l != nullptr && !cluster)
-        objects[l->node] = l->labels;
-    });
+    whole = std::make_unique<core>(core_options{.snapshot_bytes = snapshot_bytes, .in_cluster = in_cluster},
+                                   names, [this](const change& c) {
+                                     const auto* news = std::get_if<faces_news>(&c);
+                                     if (news == nullptr) return;
+                                     if (const auto* w = std::get_if<wishes_changed>(news))
+                                       wishes.insert(wishes.end(), w->wishes.begin(), w->wishes.end());
+                                     if (const auto* l = std::get_if<labels_carried>(news);
+                                         l != nullptr && !cluster)
+                                       objects[l->node] = l->labels;
+                                   });
   }
   /// As the aggregator's loops do it at a start.
   void begin(instant now) {
@@ -312,6 +315,84 @@ TEST_SUITE("aggregator/core/restart") {
     late.go_on_from(encode(whole.taken(now)), now);
     late.whole->forget_snapshot();
     CHECK_FALSE(late.whole->remembers_more());
+  }
+
+  std::size_t size_of_all(const snapshot& s) {
+    std::size_t out = 0;
+    for (const auto& n : s.nodes) out += size_of(n);
+    for (const auto& c : s.columns) out += size_of(c);
+    for (const auto& m : s.strategies) out += size_of(m);
+    return out;
+  }
+
+  TEST_CASE("a snapshot keeps within its bound: windows go first, and the rest goes on as it was") {
+    const auto live = [](replica& r, instant& now) {
+      r.begin(now);
+      for (std::size_t n = 0; n < fleet; ++n) r.connect(n, now);
+      for (int t = 0; t < 20; ++t) {
+        now += 1s;
+        for (std::size_t n = 0; n < fleet; ++n) r.value(n, n % 2 == 0 ? 90 : 50 + t % 3, now);
+        r.tick(now);
+      }
+    };
+    instant end = store::at_s(1000);
+    replica all(false, 0s);
+    live(all, end);
+    const snapshot whole = all.taken(end);
+    CHECK(whole.left_out == 0);
+    const std::size_t full = size_of_all(whole);
+    snapshot without_nodes = whole;
+    without_nodes.nodes.clear();
+    const std::size_t outline = size_of_all(without_nodes);
+    std::uint64_t most_left_out = 0;
+    bool only_windows = false;
+    for (std::size_t bound = full; bound > full / 50; bound -= full / 50) {
+      CAPTURE(bound);
+      replica small(false, 0s, bound);
+      instant now = store::at_s(1000);
+      live(small, now);
+      const snapshot kept = small.taken(now);
+      REQUIRE(size_of_all(kept) <= std::max(bound, outline));
+      most_left_out = std::max(most_left_out, kept.left_out);
+      replica again(false, 0s);
+      again.objects = small.objects;
+      auto read = decode(encode(kept));
+      REQUIRE(read.has_value());
+      const std::size_t known = again.whole->recall(std::move(*read), 0s, now);
+      CHECK(known <= fleet);
+      again.begin(now);
+      again.tick(now);
+      // Two windows at each node, and nothing else.
+      if (kept.left_out > 2 * fleet) continue;
+      only_windows = only_windows || kept.left_out == 2 * fleet;
+      REQUIRE(again.says(now) == small.says(now));
+    }
+    CHECK(only_windows);
+    CHECK(most_left_out > 2 * fleet);
+  }
+
+  TEST_CASE("a snapshot of several messages is read as it was written, and one that is cut is refused") {
+    snapshot s;
+    s.boot_id = "boot";
+    s.taken = store::at_s(5);
+    s.columns.push_back({{"temp", 10s, store::statistic::p95}, "meaning"});
+    for (int i = 0; i < 4; ++i)
+      s.nodes.push_back({name_of(static_cast<std::size_t>(i)), store::words(40'000, 0), {{"key", "value"}}});
+    s.nodes[3].words.back() = 7;
+    const std::vector<std::byte> bytes = encode(s);
+    const auto read = decode(bytes);
+    REQUIRE(read.has_value());
+    REQUIRE(read->nodes.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) {
+      CHECK(read->nodes[i].name == s.nodes[i].name);
+      CHECK(read->nodes[i].words == s.nodes[i].words);
+      CHECK(read->nodes[i].labels == s.nodes[i].labels);
+    }
+    CHECK(read->columns.size() == 1);
+    for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+      CAPTURE(cut);
+      REQUIRE(decode(std::span(bytes).first(cut)).has_error());
+    }
   }
 }
 

@@ -1,5 +1,4 @@
-#include "aggregator/policy/cost/cost.hpp"
-
+#include "aggregator/policy/cost/limits.hpp"
 #include "aggregator/policy/text/yaml.hpp"
 
 #include <doctest/doctest.h>
@@ -40,6 +39,15 @@ TEST_SUITE("aggregator/policy/cost") {
     const cost both = of("dontschedule: {rules: [" + temp + "}]}, deschedule: {rules: [" + temp + "}]}");
     CHECK(both.columns == 1);
     CHECK(both.label_keys == 1);
+  }
+
+  TEST_CASE("a quarter of the policies' memory is for snapshots, and no more than two of the largest") {
+    cost_limits usual;
+    CHECK(keep_for_snapshots(usual) == 64u << 20);
+    CHECK(usual.memory_bytes == 384u << 20);
+    cost_limits large{.memory_bytes = 64ull << 30};
+    CHECK(keep_for_snapshots(large) == largest_snapshot);
+    CHECK(large.memory_bytes == (64ull << 30) - 2 * largest_snapshot);
   }
 
   TEST_CASE("minimizepower pays for the two windows that it learns from, and for what it learns") {
