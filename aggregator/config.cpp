@@ -108,6 +108,11 @@ config_spec bind(settings& s) {
       "file that is written every few seconds and read at the start, so that windows, `for`, clearBelow, "
       "maxNodes and coolDown go on through a restart (none: they begin again)");
   spec.add(
+      "state-from", s.state_from,
+      "ops ports of the other replicas, host:port each: they are asked for their state at the start, which "
+      "counts if it is younger than the file; a name may have the addresses of all. All replicas need the "
+      "same --cert and --key");
+  spec.add(
       "policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
       "memory that policies may take at the fleet's size, MiB; what would take more is not in force. With "
       "state, a quarter of it (256 MiB at most) is for the state");
@@ -193,6 +198,15 @@ result<void> check_remote_write(const settings& s) {
   return {};
 }
 
+result<void> check_replicas(const settings& s) {
+  for (const std::string& at : s.state_from) {
+    if (!read_endpoint(at, settings::usual_ops_port))
+      return error{errc::invalid_input,
+                   "--state-from " + in_quotes(at) + " is no address: write HOST:PORT, as binnacle-2:9102"};
+  }
+  return {};
+}
+
 /// "scheme://authority/" and perhaps more, up to a '/': what follows it is one segment of a path, a name.
 bool is_uri_folder(std::string_view text) {
   const auto url = split_url(text);
@@ -226,6 +240,7 @@ result<void> validate(const settings& s) {
     return error{errc::invalid_input, "--default-max-nodes: " + most.error().message};
   if (auto distinct = check_ports(s); distinct.has_error()) return distinct;
   if (auto writable = check_remote_write(s); writable.has_error()) return writable;
+  if (auto known = check_replicas(s); known.has_error()) return known;
   const auto slash = s.agents_account.find('/');
   if (!s.agents_account.empty() && (slash == 0 || slash >= s.agents_account.size() - 1 ||
                                     s.agents_account.find('/', slash + 1) != s.agents_account.npos)) {

@@ -24,11 +24,13 @@ enum class sender : std::uint8_t {
 /// The aggregator's settings, with their defaults. Every member is a key of the YAML file and a flag of the
 /// same name (underscores as dashes); see bind().
 struct settings {
+  static constexpr std::uint16_t usual_ops_port = 9102;
+
   std::string address;
   std::int64_t ingest_port = 9110;
   std::int64_t extender_port = 9001;
   std::int64_t metrics_port = 6443;
-  std::int64_t ops_port = 9102;
+  std::int64_t ops_port = usual_ops_port;
   std::int64_t health_port = 8081;
 
   std::string cert;  ///< PEM server certificate of every face
@@ -58,6 +60,7 @@ struct settings {
   std::int64_t decision_memory_mib = 32;
   std::string
       state;  ///< file that takes windows, `for`, places and cool-downs through a restart; empty: none
+  std::vector<std::string> state_from;  ///< host:port of other replicas' ops ports, asked at the start
   // What policies may take, in all; and of each of these one policy, and those of one namespace.
   std::int64_t policy_memory_mib = 512;
   std::int64_t policy_columns = 1'000;

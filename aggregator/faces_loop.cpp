@@ -16,6 +16,7 @@
 #include "aggregator/policy/published/view.hpp"
 #include "aggregator/power_comparison.hpp"
 #include "aggregator/questions/store_question.hpp"
+#include "aggregator/replicas/state_route.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timeout.hpp"
@@ -39,6 +40,8 @@ using async::task;
 
 // For what may never be there: agents that are not installed yet, an API server that tells no authorities.
 constexpr duration patience = std::chrono::seconds(30);
+// What a replica knows that began with nothing is worth having after this time.
+constexpr duration worth_giving = std::chrono::minutes(1);
 
 struct face_server {
   std::string name;
@@ -164,6 +167,7 @@ struct faces_loop::impl final : faces_inbox {
 
   result<std::shared_ptr<tls::context>> load(tls::client_certificate clients);
   void make_apis(ingest_inbox& writer);
+  void make_state_route(ingest_inbox& writer);
   result<void> serve(std::string name, std::int64_t port, std::size_t most, std::shared_ptr<tls::context> tls,
                      http::router routes);
   bool knows_most_nodes();
@@ -200,6 +204,7 @@ struct faces_loop::impl final : faces_inbox {
   std::unique_ptr<questions::watched_columns> windows;
   std::unique_ptr<custom_metrics::api> metrics_api;
   std::unique_ptr<ops::api> ops_api;
+  std::unique_ptr<replicas::state_route> state_route;
   std::vector<std::shared_ptr<tls::context>> certificates;
   std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
   std::vector<face_server> servers;
@@ -259,6 +264,9 @@ http::health faces_loop::impl::health() {
   const auto wait_for = [this](auto arrived) {
     return [this, arrived] { return arrived() || boot_clock::now() - started > patience; };
   };
+  out.add_ready(
+      "state", [this] { return options.state_from.empty() || ingest.began.is_decided; },
+      "the other replicas are being asked for their state, for 10 s at most");
   // A fresh replica that knows no policy yet would pass every node, however long the API server is away; so
   // would one that knows no number, while another replica still does.
   out.add_ready(
@@ -279,6 +287,21 @@ http::health faces_loop::impl::health() {
                 "the API server has not said yet which certificates it takes; this is waited for until 30 s "
                 "after the start");
   return out;
+}
+
+void faces_loop::impl::make_state_route(ingest_inbox& writer) {
+  replicas::state_sources sources;
+  sources.is_replica = [this](const http::request& r) {
+    return r.shown != nullptr && r.shown->has_key_of(certificates.front()->current().get());
+  };
+  sources.has_state = [this] {
+    const beginning& began = ingest.began;
+    return began.is_decided &&
+           (began.from != beginning::origin::nothing || boot_clock::now() - started > worth_giving);
+  };
+  sources.take = [&writer](std::function<void(snapshot)> then) { writer.take_snapshot(std::move(then)); };
+  sources.post = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
+  state_route = std::make_unique<replicas::state_route>(std::move(sources));
 }
 
 void faces_loop::impl::make_apis(ingest_inbox& writer) {
@@ -316,7 +339,7 @@ void faces_loop::impl::make_apis(ingest_inbox& writer) {
                                     exported, decisions.dropped(), decisions.trimmed(),
                                     extend.placed().dropped(), strange.size(),
                                     !renewal_troubles->empty() || !ingest.certificate_troubles.empty(),
-                                    power.outliers().named().size()});
+                                    power.outliers().named().size(), state_route->counted()});
   };
   ops_sources.about_policies = [this] { return about_policies(); };
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
@@ -483,6 +506,7 @@ result<void> faces_loop::start(ingest_inbox& writer) {
   }
   self.nodes.set_heartbeat(writer.heart());
   self.make_apis(writer);
+  self.make_state_route(writer);
 
   auto strict = self.load(tls::client_certificate::required);
   if (strict.has_error()) return strict.error();
@@ -493,9 +517,15 @@ result<void> faces_loop::start(ingest_inbox& writer) {
   self.extend.routes(extender_routes);
   self.metrics_api->mount(metrics_routes);
   self.ops_api->mount(ops_routes);
+  self.state_route->mount(ops_routes);
   if (self.gate) {
     metrics_routes.set_guard(self.gate->guard(callers::resource_attributes, as_status));
-    ops_routes.set_guard(self.gate->guard(callers::path_attributes, as_sentence));
+    const http::guard others = self.gate->guard(callers::path_attributes, as_sentence);
+    // No right of the API server's opens what is for replicas, which check each other.
+    ops_routes.set_guard([others](const http::request& r, http::verdict then) {
+      if (replicas::state_route::is_for(r)) return then(std::nullopt);
+      others(r, std::move(then));
+    });
   }
   http::mount_health(health_routes, self.health());
   if (s.unsafe) self.log.warning("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
@@ -531,6 +561,7 @@ void faces_loop::run(std::function<void()> on_signal) {
   async::run(impl_->loop, impl_->log);
   // The columns they started are on the ingest loop, which is still there.
   impl_->ops_api.reset();
+  impl_->state_route.reset();
   impl_->metrics_api.reset();
   impl_->windows.reset();
 }

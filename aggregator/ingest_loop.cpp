@@ -3,12 +3,16 @@
 #include "aggregator/core/core.hpp"
 #include "aggregator/ingest/listener.hpp"
 #include "aggregator/policy_files.hpp"
+#include "aggregator/replicas/ask_replicas.hpp"
 #include "aggregator/state_file.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/log/line_throttle.hpp"
 #include "common/tls/context.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 
 #include <algorithm>
 #include <pthread.h>
@@ -101,7 +105,13 @@ struct ingest_loop::impl {
   task<void> keep_reporting();
   task<void> keep_forgetting();
   task<void> keep_state();
-  void go_on_from_state();
+  task<void> keep_memory_short();
+  task<void> give_snapshot(std::function<void(snapshot)> then);
+  task<snapshot> copy_core(duration& took);
+  void begin(replicas::outcome told);
+  replicas::outcome ask_replicas();
+  std::optional<snapshot> state_of_file() const;
+  void go_on_from(snapshot s, std::string_view whose);
   void keep_last_state();
   snapshot finish(core::draft d) const;
 
@@ -113,10 +123,11 @@ struct ingest_loop::impl {
 
   // Owned by the loop.
   async::loop loop;
+  async::loop asking;  // runs before the other one does
   async::task_group tasks;
   async::event tick_due, report_due;
   const std::shared_ptr<policy::heartbeat> beats = std::make_shared<policy::heartbeat>();
-  std::shared_ptr<tls::context> certificates;
+  std::shared_ptr<tls::context> certificates, between_replicas;
   std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
   policy::policy_set texts;  // of the API server's objects
   bool all_read = false;     // all that the API server has
@@ -129,6 +140,7 @@ struct ingest_loop::impl {
   // A rack whose meters hang is one matter, not forty.
   line_throttle learning_lines{10, std::chrono::minutes(1)};
   core inner;
+  beginning began;
   std::optional<state_file> state;
   policy_files files;  // after what its news go to
   std::unique_ptr<ingest::listener> door;
@@ -147,6 +159,15 @@ result<void> ingest_loop::impl::load_certificates() {
   auto loaded = tls::context::load(std::move(o));
   if (loaded.has_error()) return loaded.error();
   certificates = std::move(loaded.value());
+  if (options.state_from.empty()) return {};
+  tls::options own;
+  own.side = tls::role::client;
+  own.pem = {options.cert, options.key, ""};
+  own.servers = tls::trust::ourselves;
+  own.tls13_only = true;
+  auto other = tls::context::load(std::move(own));
+  if (other.has_error()) return other.error();
+  between_replicas = std::move(other.value());
   return {};
 }
 
@@ -316,20 +337,62 @@ task<void> ingest_loop::impl::keep_forgetting() {
   }
 }
 
-void ingest_loop::impl::go_on_from_state() {
+replicas::outcome ingest_loop::impl::ask_replicas() {
+  replicas::question q;
+  for (const std::string& at : options.state_from)
+    q.at.push_back(read_endpoint(at, settings::usual_ops_port).value());  // validate()
+  q.context = between_replicas->current();
+  replicas::outcome out;
+  const auto keep = [&out](const std::exception_ptr&, replicas::outcome told) { out = std::move(told); };
+  boost::asio::co_spawn(asking, replicas::ask_replicas(std::move(q)), keep);
+  async::run(asking, log);
+  return out;
+}
+
+std::optional<snapshot> ingest_loop::impl::state_of_file() const {
+  if (options.state.empty()) return std::nullopt;
   auto read = read_state(options.state);
-  if (read.has_error()) {
-    if (read.error().code == errc::not_found)
-      return log.info("{}: this is its first start", read.error().message);
-    return log.warning("{}; windows, `for`, maxNodes and coolDown begin again", read.error().message);
+  if (read.has_value()) return std::move(*read);
+  if (read.error().code == errc::not_found) {
+    log.info("{}: this is its first start", read.error().message);
+  } else {
+    log.warning("{}; windows, `for`, maxNodes and coolDown begin again", read.error().message);
   }
+  return std::nullopt;
+}
+
+void ingest_loop::impl::go_on_from(snapshot s, std::string_view whose) {
   const clocks now = clocks_now();
-  const duration age = age_of(*read, now);
-  if (age > oldest_state)
-    return log.info("state file {}: it is {} old, too old to go on from", options.state, human(age));
-  const duration shift = shift_of(*read, now);
-  const std::size_t nodes = inner.recall(std::move(*read), shift, now.boot);
-  log.info("state file {}: goes on from the state of {} ago, of {} nodes", options.state, human(age), nodes);
+  const duration age = age_of(s, now), shift = shift_of(s, now);
+  const std::size_t nodes = inner.recall(std::move(s), shift, now.boot);
+  log.info("{}: goes on from the state of {} ago, of {} nodes", whose, human(age), nodes);
+}
+
+/// Before any other event of the core. `told`: what other replicas said.
+void ingest_loop::impl::begin(replicas::outcome told) {
+  began.asked = told.asked;
+  began.refused = told.refused;
+  began.failed = told.failed;
+  for (const std::string& why : told.troubles) log.info("no state from another replica: {}", why);
+
+  std::optional<snapshot> own = state_of_file();
+  const clocks now = clocks_now();
+  if (own && age_of(*own, now) > oldest_state) {
+    log.info("state file {}: it is {} old, too old to go on from", options.state, human(age_of(*own, now)));
+    own.reset();
+  }
+  if (told.state && (!own || age_of(*told.state, now) < age_of(*own, now))) {
+    began.from = beginning::origin::replica;
+    go_on_from(std::move(*told.state), "replica " + told.from);
+  } else if (own) {
+    began.from = beginning::origin::file;
+    go_on_from(std::move(*own), "state file " + options.state);
+  }
+  began.is_decided = true;
+
+  const bool standalone = options.mode() == deployment_mode::standalone;
+  if (standalone) return take_files(files.read_now());
+  inner.set_writes_labels(false, boot_clock::now());
 }
 
 snapshot ingest_loop::impl::finish(core::draft d) const {
@@ -349,23 +412,38 @@ void ingest_loop::impl::keep_last_state() {
 }
 
 task<void> ingest_loop::impl::keep_state() {
-  const instant begun = boot_clock::now();
   for (duration pause = state_period;;) {
     co_await async::sleep_for(pause);
-    if (boot_clock::now() - begun > state_counts_for) inner.forget_snapshot();
     pause = state_period;
     if (inner.remembers_more() || state->is_busy()) continue;
     duration took{};
-    core::draft d = inner.begin_snapshot();
-    for (bool all = false; !all;) {
-      const instant before = boot_clock::now();
-      all = inner.add_nodes(d, nodes_at_once);
-      took += boot_clock::now() - before;
-      co_await async::sleep_for(duration::zero());  // agents' values come first
-    }
-    if (!d.all.nodes.empty()) state->keep(finish(std::move(d)));
+    snapshot s = co_await copy_core(took);
+    if (!s.nodes.empty()) state->keep(std::move(s));
     pause = std::max<duration>(state_period, 50 * took);
   }
+}
+
+/// `took`: what that cost.
+task<snapshot> ingest_loop::impl::copy_core(duration& took) {
+  core::draft d = inner.begin_snapshot();
+  for (bool all = false; !all;) {
+    const instant before = boot_clock::now();
+    all = inner.add_nodes(d, nodes_at_once);
+    took += boot_clock::now() - before;
+    co_await async::sleep_for(duration::zero());  // agents' values come first
+  }
+  co_return finish(std::move(d));
+}
+
+task<void> ingest_loop::impl::give_snapshot(std::function<void(snapshot)> then) {
+  duration took{};
+  snapshot s = co_await copy_core(took);
+  then(std::move(s));
+}
+
+task<void> ingest_loop::impl::keep_memory_short() {
+  co_await async::sleep_for(state_counts_for);
+  inner.forget_snapshot();
 }
 
 ingest_report ingest_loop::impl::report() const {
@@ -389,6 +467,7 @@ ingest_report ingest_loop::impl::report() const {
   out.problems = known.problems;
   out.problems.insert(out.problems.end(), alias_problems.begin(), alias_problems.end());
   out.policies_taken = policies_taken;
+  out.began = began;
   if (state) out.state = state->counted();
   out.certificate_seconds_left = certificates->seconds_left();
   for (const auto& [use, why] : *renewal_troubles) out.certificate_troubles.push_back(why);
@@ -402,14 +481,13 @@ ingest_loop::~ingest_loop() = default;
 
 result<void> ingest_loop::start() {
   if (auto loaded = impl_->load_certificates(); loaded.has_error()) return loaded;
-  if (!impl_->options.state.empty()) impl_->go_on_from_state();
-  const bool standalone = impl_->options.mode() == deployment_mode::standalone;
-  if (!standalone) impl_->inner.set_writes_labels(false, boot_clock::now());
-  if (standalone) impl_->take_files(impl_->files.read_now());
+  if (impl_->options.state_from.empty()) impl_->begin({});
   if (auto opened = impl_->open_port(); opened.has_error()) return opened;
   impl* self = impl_.get();
   impl_->tasks.keep("deadlines", [self] { return self->keep_deadlines(); });
+  const bool standalone = impl_->options.mode() == deployment_mode::standalone;
   if (standalone || !impl_->options.aliases.empty()) impl_->files.start();
+  impl_->tasks.spawn("what was remembered", impl_->keep_memory_short());
   impl_->tasks.spawn("certificates",
                      async::follow_files(impl_->certificates, "certificate for agents", impl_->log,
                                          std::chrono::seconds(2), impl_->renewal_troubles));
@@ -426,10 +504,13 @@ std::uint16_t ingest_loop::port() const noexcept { return impl_->door->port(); }
 
 void ingest_loop::run() {
   pthread_setname_np(pthread_self(), "ingest");
+  // Agents, policies and everything else that was posted waits in the other loop meanwhile.
+  if (!impl_->began.is_decided) impl_->begin(impl_->ask_replicas());
   async::run(impl_->loop, impl_->log);
 }
 
 void ingest_loop::stop(std::chrono::milliseconds grace) {
+  impl_->asking.stop();
   async::post(impl_->loop, [this, grace] {
     impl_->tasks.cancel();
     impl_->keep_last_state();
@@ -440,6 +521,12 @@ void ingest_loop::stop(std::chrono::milliseconds grace) {
 void ingest_loop::pods_deleted(std::vector<std::string> uids) {
   async::post(impl_->loop,
               [this, uids = std::move(uids)] { impl_->door->pods_deleted(uids, boot_clock::now()); });
+}
+
+void ingest_loop::take_snapshot(std::function<void(snapshot)> then) {
+  async::post(impl_->loop, [this, then = std::move(then)]() mutable {
+    impl_->tasks.spawn("snapshot for a replica", impl_->give_snapshot(std::move(then)));
+  });
 }
 
 std::shared_ptr<const policy::heartbeat> ingest_loop::heart() const { return impl_->beats; }

@@ -34,7 +34,8 @@ class ingest_loop final : public ingest_inbox {
   result<void> start();
   std::uint16_t port() const noexcept;
 
-  /// Runs until stop() is done.
+  /// Asks other replicas for their state, if there are any (settings::state_from), and runs until stop() is
+  /// done.
   void run();
   /// Says goodbye to the agents; run() returns after at most `grace`.
   void stop(std::chrono::milliseconds grace);
@@ -43,6 +44,7 @@ class ingest_loop final : public ingest_inbox {
   void unwatch(store::column_id id) override;
   void pods_deleted(std::vector<std::string> uids) override;
   std::shared_ptr<const policy::heartbeat> heart() const override;
+  void take_snapshot(std::function<void(snapshot)> then) override;
   void take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read) override;
   void take_node_labels(std::vector<labels::node_labels> nodes) override;
   void take_taken_keys(std::vector<labels::node_taken> nodes) override;

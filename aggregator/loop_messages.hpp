@@ -23,6 +23,14 @@
 /// and knows the other loop by nothing else.
 namespace binnacle::aggregator {
 
+/// What this replica went on from when it started.
+struct beginning {
+  enum class origin : std::uint8_t { nothing, file, replica };
+  bool is_decided = false;  ///< before that no agent is taken
+  origin from = origin::nothing;
+  std::uint64_t asked = 0, refused = 0, failed = 0;  ///< other replicas
+};
+
 /// What the ingest loop says of itself, once a second and when policies came; a plain copy for the other
 /// thread.
 struct ingest_report {
@@ -41,6 +49,7 @@ struct ingest_report {
   /// How many calls of take_policies() this is after: what they gave has been judged.
   std::uint64_t policies_taken = 0;
   long certificate_seconds_left = 0;
+  beginning began;
   state_file::counters state;
   std::vector<std::string> certificate_troubles;  ///< sentences: why renewed files are not in force
 };
@@ -69,6 +78,8 @@ class ingest_inbox : public labels::router_inbox {
   virtual void unwatch(store::column_id id) = 0;
   /// Pods that are no more, by UID.
   virtual void pods_deleted(std::vector<std::string> uids) = 0;
+  /// The state as it is now; `then` is called on the ingest loop.
+  virtual void take_snapshot(std::function<void(snapshot)> then) = 0;
   /// Beats while the ingest loop judges. Never null.
   virtual std::shared_ptr<const policy::heartbeat> heart() const = 0;
   /// Policies that changed, when they do not come from the folder. `trouble`: why more may have changed

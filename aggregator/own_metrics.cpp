@@ -38,6 +38,22 @@ void add_process(collector& c) {
   c.add("binnacle_aggregator_resident_bytes", cost.resident_bytes.value_or(0));
 }
 
+void add_state_of_replicas(collector& c, const beginning& began,
+                           const replicas::state_route::counters& route) {
+  c.add("binnacle_state_origin_info", std::uint64_t{1},
+        {{"origin", began.from == beginning::origin::replica ? "replica"
+                    : began.from == beginning::origin::file  ? "file"
+                                                             : "nothing"}});
+  c.add("binnacle_state_asked_total", std::uint64_t{began.from == beginning::origin::replica},
+        {{"outcome", "taken"}});
+  c.add("binnacle_state_asked_total", began.refused, {{"outcome", "refused"}});
+  c.add("binnacle_state_asked_total", began.failed, {{"outcome", "failed"}});
+  c.add("binnacle_state_requests_total", route.given, {{"outcome", "given"}});
+  c.add("binnacle_state_requests_total", route.strangers, {{"outcome", "no_replica"}});
+  c.add("binnacle_state_requests_total", route.too_early, {{"outcome", "too_early"}});
+  c.add("binnacle_state_requests_total", route.busy, {{"outcome", "busy"}});
+}
+
 void add_ingest(collector& c, const own_numbers& n) {
   std::uint64_t connected = 0;
   for (const auto& [name, node] : n.nodes.nodes()) connected += node->connected ? 1 : 0;
@@ -49,6 +65,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_state_write_failures_total", n.ingest.state.failed);
   c.add("binnacle_state_bytes", n.ingest.state.bytes);
   c.add("binnacle_state_left_out", n.ingest.state.left_out);
+  add_state_of_replicas(c, n.ingest.began, n.state_route);
   c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.power_outliers));
   for (std::size_t i = 0; i < n.ingest.learning.size(); ++i) {
     c.add("binnacle_power_learning_samples_total", n.ingest.learning[i],

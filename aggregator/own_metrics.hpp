@@ -8,6 +8,7 @@
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/ops/report.hpp"
 #include "aggregator/policy/published/view.hpp"
+#include "aggregator/replicas/state_route.hpp"
 
 #include <optional>
 #include <vector>
@@ -31,6 +32,7 @@ struct own_numbers {
   std::size_t without_object = 0;  ///< connected nodes, that the API server does not know
   bool reload_failed = false;      ///< of certificate files that changed
   std::size_t power_outliers = 0;  ///< nodes named
+  replicas::state_route::counters state_route = {};
 };
 
 /// The binnacle_ metrics of the catalogue, for the ops face. Reads /proc/self for CPU and memory.

@@ -1,7 +1,8 @@
 #include "aggregator/policy_files.hpp"
 
+#include "common/system/quiet_thread.hpp"
+
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <optional>
 #include <pthread.h>
@@ -64,12 +65,7 @@ policies_read policy_files::read_now() {
 }
 
 void policy_files::start() {
-  // Signals are the loops'.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([state = shared_] { state->follow(); }).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  quiet_thread([state = shared_] { state->follow(); }).detach();
 }
 
 }  // namespace binnacle::aggregator

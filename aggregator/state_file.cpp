@@ -2,13 +2,13 @@
 
 #include "common/system/descriptor.hpp"
 #include "common/system/os_error.hpp"
+#include "common/system/quiet_thread.hpp"
 #include "common/system/read_file.hpp"
 
 #include <fmt/format.h>
 
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <mutex>
@@ -110,12 +110,7 @@ struct state_file::shared {
 };
 
 state_file::state_file(std::string path) : shared_(std::make_shared<shared>(std::move(path))) {
-  // Signals are the loops'.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([state = shared_] { state->write(); }).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  quiet_thread([state = shared_] { state->write(); }).detach();
 }
 
 state_file::~state_file() {

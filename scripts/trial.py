@@ -199,16 +199,17 @@ class Trial(Processes):
     def write_policy(self, text, name="policy.yaml"):
         (self.policies / name).write_text(text)
 
-    def start_aggregator(self, *more, address="127.0.0.1", under=(), drain="100ms"):
-        """`under`: a command that runs it, ["env", "NAME=value"]."""
-        self.start("aggregator", *under, self.build / "aggregator/binnacle-aggregator", "--address", address,
+    def start_aggregator(self, *more, address="127.0.0.1", under=(), drain="100ms", name="aggregator", ports=None):
+        """`under`: a command that runs it, ["env", "NAME=value"]. `name`, `ports`: of another replica than the first."""
+        ports = ports or self.ports
+        self.start(name, *under, self.build / "aggregator/binnacle-aggregator", "--address", address,
                    "--policies", self.policies, "--policy-poll", "200ms", "--drain", drain, "--cert", self.pki / "aggregator.crt",
                    "--key", self.pki / "aggregator.key", "--agents-ca", self.pki / "agents-ca.crt", "--clients-ca", self.pki / "clients-ca.crt",
-                   *[word for face, port in self.ports.items() for word in (f"--{face}-port", port)], *more)
-        self.wait_for("the aggregator", self.aggregator_lives)
+                   *[word for face, port in ports.items() for word in (f"--{face}-port", port)], *more)
+        self.wait_for("the aggregator", lambda: self.aggregator_lives(ports))
 
-    def aggregator_lives(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.ports["health"], timeout=15)
+    def aggregator_lives(self, ports):
+        connection = http.client.HTTPConnection("127.0.0.1", ports["health"], timeout=15)
         try:
             connection.request("GET", "/livez")
             return connection.getresponse().status == 200
@@ -260,18 +261,18 @@ class Trial(Processes):
 
     # What users ask
 
-    def scheduler(self):
-        return Scheduler(self.ports["extender"], self.pki, "scheduler")
+    def scheduler(self, ports=None):
+        return Scheduler((ports or self.ports)["extender"], self.pki, "scheduler")
 
-    def ask(self, face, path):
+    def ask(self, face, path, ports=None):
         """(status, text) of a GET with the CLI's certificate."""
-        with Caller(self.ports[face], self.pki, "cli") as caller:
+        with Caller((ports or self.ports)[face], self.pki, "cli") as caller:
             status, text, _ = caller.request("GET", path)
         return status, text
 
-    def metric(self, name, node="%2A"):
+    def metric(self, name, node="%2A", ports=None):
         """The items of the custom metrics API, [] when there are none."""
-        status, text = self.ask("metrics", f"/apis/custom.metrics.k8s.io/v1beta2/nodes/{node}/{name}")
+        status, text = self.ask("metrics", f"/apis/custom.metrics.k8s.io/v1beta2/nodes/{node}/{name}", ports)
         return json.loads(text)["items"] if status == 200 else []
 
     def cli_environment(self):

@@ -1,12 +1,12 @@
 #include "agent/kernel/slow_reader.hpp"
 
+#include "common/system/quiet_thread.hpp"
+
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <pthread.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -98,12 +98,7 @@ void slow_reader::start_thread() {
   const auto self = shared_->workers.size();
   shared_->workers.emplace_back();
   ++shared_->alive;
-  // Signals are the loop's.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([state = shared_, self] { state->work(self); }).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  quiet_thread([state = shared_, self] { state->work(self); }).detach();
 }
 
 }  // namespace binnacle::agent

@@ -2,6 +2,7 @@
 
 #include "common/async/timeout.hpp"
 #include "common/system/os_error.hpp"
+#include "common/system/quiet_thread.hpp"
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -9,7 +10,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -17,7 +17,6 @@
 #include <memory>
 #include <mutex>
 #include <netdb.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <system_error>
 #include <thread>
@@ -95,18 +94,12 @@ struct desk {
   }
 
   bool start_thread() {
-    // Signals are for the program's own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = true;
     try {
-      std::thread([this] { work(); }).detach();
+      quiet_thread([this] { work(); }).detach();
+      return true;
     } catch (const std::system_error&) {
-      started = false;  // it waits for a thread that is there, or until its deadline
+      return false;  // it waits for a thread that is there, or until its deadline
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return started;
   }
 
   std::shared_ptr<look_up> next() {

@@ -11,6 +11,7 @@ inline constexpr std::string_view aggregator_reason[] = {"reason"};
 inline constexpr std::string_view aggregator_verb[] = {"verb"};
 inline constexpr std::string_view aggregator_verb_outcome[] = {"verb", "outcome"};
 inline constexpr std::string_view aggregator_outcome[] = {"outcome"};
+inline constexpr std::string_view aggregator_origin[] = {"origin"};
 inline constexpr std::string_view aggregator_condition[] = {"condition"};
 inline constexpr std::string_view aggregator_resource[] = {"resource"};
 inline constexpr std::string_view aggregator_verdict[] = {"verdict"};
@@ -96,6 +97,25 @@ inline constexpr family aggregator[] = {
      .unit = "",
      .help = "Windows and states of nodes for which the state file had no room. They begin again after a "
              "restart.",
+     .source = "aggregator"},
+    {.name = "binnacle_state_origin_info",
+     .unit = "",
+     .help =
+         "Always 1; the label says what this replica went on from when it started (replica, file, nothing).",
+     .labels = aggregator_origin,
+     .source = "aggregator"},
+    {.name = "binnacle_state_asked_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "Addresses of other replicas that were asked for their state at the start (--state-from), by "
+             "outcome.",
+     .labels = aggregator_outcome,
+     .source = "aggregator"},
+    {.name = "binnacle_state_requests_total",
+     .unit = "",
+     .type = kind::counter,
+     .help = "Requests for the state of this replica, by outcome.",
+     .labels = aggregator_outcome,
      .source = "aggregator"},
     {.name = "binnacle_contested_nodes",
      .unit = "",

@@ -128,6 +128,12 @@ result<std::vector<certificate_ptr>> parsed(const std::string& pem, const std::s
 
 }  // namespace
 
+bool has_key_of(const X509* certificate, const SSL_CTX* context) {
+  const X509* const own = context == nullptr ? nullptr : SSL_CTX_get0_certificate(context);
+  EVP_PKEY* const theirs = certificate == nullptr ? nullptr : X509_get0_pubkey(certificate);
+  return own != nullptr && theirs != nullptr && EVP_PKEY_eq(theirs, X509_get0_pubkey(own)) == 1;
+}
+
 identity identity_of(X509* certificate) {
   identity out;
   X509_NAME* subject = X509_get_subject_name(certificate);

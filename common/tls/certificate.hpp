@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+typedef struct ssl_ctx_st SSL_CTX;
 typedef struct x509_st X509;
 
 namespace binnacle::tls {
@@ -22,6 +23,9 @@ struct certificate_facts {
   bool for_clients = true, for_servers = true;  ///< by its extended key usage; without one it is for all
   bool signs_itself = false;
 };
+
+/// Whether its public key is that of the context's own certificate. False without either.
+bool has_key_of(const X509* certificate, const SSL_CTX* context);
 
 /// The names that a certificate carries.
 identity identity_of(X509* certificate);

@@ -38,6 +38,10 @@ struct shown_chain::impl {
 shown_chain::shown_chain(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 shown_chain::~shown_chain() = default;
 
+bool shown_chain::has_key_of(const SSL_CTX* context) const {
+  return tls::has_key_of(impl_->own.get(), context);
+}
+
 std::shared_ptr<const shown_chain> shown_chain::of(SSL* connection) {
   auto made = std::make_unique<impl>();
   made->own.reset(SSL_get1_peer_certificate(connection));

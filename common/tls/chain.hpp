@@ -8,6 +8,7 @@
 #include <string_view>
 
 typedef struct ssl_st SSL;
+typedef struct ssl_ctx_st SSL_CTX;
 typedef struct x509_store_st X509_STORE;
 
 namespace binnacle::tls {
@@ -23,6 +24,8 @@ class shown_chain {
   /// Null when the peer showed none.
   static std::shared_ptr<const shown_chain> of(SSL* connection);
   ~shown_chain();
+  /// Whether the peer has the private key of the context's own certificate: it is one of us.
+  bool has_key_of(const SSL_CTX* context) const;
   shown_chain(const shown_chain&) = delete;
   shown_chain& operator=(const shown_chain&) = delete;
 

@@ -1,6 +1,7 @@
 #include "common/tls/context.hpp"
 
 #include "common/system/read_file.hpp"
+#include "common/tls/certificate.hpp"
 #include "common/tls/chain.hpp"
 #include "common/tls/pem.hpp"
 
@@ -109,6 +110,15 @@ int verify_but_go_on(X509_STORE_CTX* chain, void*) {
   return 1;
 }
 
+/// Who has proved to have the key of our own certificate is one of us, whatever the certificate says.
+int verify_own_key(X509_STORE_CTX* chain, void*) {
+  const auto* connection =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  if (has_key_of(X509_STORE_CTX_get0_cert(chain), SSL_get_SSL_CTX(connection))) return 1;
+  X509_STORE_CTX_set_error(chain, X509_V_ERR_APPLICATION_VERIFICATION);
+  return 0;
+}
+
 // RFC 7301. For HTTP no overlap is no error: Go offers "h2" and "http/1.1", others offer nothing or only "h2"
 // and cope.
 int choose_alpn(SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* offered,
@@ -160,6 +170,11 @@ void set_alpn(SSL_CTX* context, const options& o) {
 result<void> set_verification(SSL_CTX* context, const options& o) {
   if (o.side == role::server && o.clients == client_certificate::none) {
     SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
+    return {};
+  }
+  if (o.side == role::client && o.servers == trust::ourselves) {
+    SSL_CTX_set_cert_verify_callback(context, &verify_own_key, nullptr);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
     return {};
   }
   if (o.side == role::client && o.servers != trust::authority) {

@@ -26,6 +26,7 @@ enum class trust : unsigned char {
   authority,  ///< servers whose certificate the given authority signed
   system,     ///< those that this machine's authorities vouch for
   anybody,    ///< no check at all: a kubeconfig's insecure-skip-tls-verify
+  ourselves,  ///< those that have our own private key: replicas that share one certificate
 };
 
 /// PEM file names. For a server `authority` verifies clients, for a client it verifies the server.

@@ -234,6 +234,9 @@ std::string verification_sentence(SSL* ssl, long verdict, const std::string& ser
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
       remedy = "; the CA that signed it is not in the authority file";
       break;
+    case X509_V_ERR_APPLICATION_VERIFICATION:
+      return fmt::format(
+          "the certificate {} was refused: its key is not our own; give all replicas the same pair", subject);
     default: break;
   }
   return fmt::format("the certificate {} was refused: {}{}", subject, X509_verify_cert_error_string(verdict),

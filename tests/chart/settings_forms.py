@@ -16,7 +16,7 @@ OWN = {
               "listen-cert", "listen-key", "listen-ca", "token-file", "probe", "report", "output", "ipmi-socket", "ipmi-helper", "ipmi-config",
               "bmc-device", "bmc-host", "bmc-protocol", "bmc-credentials-file", "scrape-file"},
     "aggregator": {"address", "ingest-port", "extender-port", "metrics-port", "ops-port", "health-port", "cert", "key", "agents-ca", "agents-account", "agents-audience", "clients-ca",
-                   "unsafe", "policies", "aliases", "policy-poll", "kube-config", "kube-context", "cluster", "replica-id", "replicas", "state",
+                   "unsafe", "policies", "aliases", "policy-poll", "kube-config", "kube-context", "cluster", "replica-id", "replicas", "state", "state-from",
                    "remote-write", "remote-write-ca", "remote-write-cert", "remote-write-key", "remote-write-token", "remote-write-user"},
 }
 # What is narrower here than for the program, which takes any text.

@@ -37,13 +37,13 @@ class Loop(unittest.TestCase):
             self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node), *agents)
         self.trial.wait_for("watts of both nodes", lambda: len(self.trial.metric(METRIC)) == 2)
 
-    def ask(self, verb, nodes):
-        with self.trial.scheduler() as scheduler:
+    def ask(self, verb, nodes, ports=None):
+        with self.trial.scheduler(ports) as scheduler:
             answer, _ = scheduler.call(verb, pod("web"), nodes)
         return answer
 
-    def passing(self):
-        return sorted(self.ask("filter", ["cool", "warm"])["NodeNames"])
+    def passing(self, ports=None):
+        return sorted(self.ask("filter", ["cool", "warm"], ports)["NodeNames"])
 
     def until_passing(self, nodes):
         self.trial.wait_for(f"the filter to pass {nodes}", lambda: self.passing() == nodes)

@@ -1,0 +1,116 @@
+#include "aggregator/replicas/state_route.hpp"
+
+#include "common/http/exchange.hpp"
+#include "common/system/quiet_thread.hpp"
+
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace binnacle::replicas {
+namespace {
+
+/// As the body of an answer.
+std::string text_of(const aggregator::snapshot& s) {
+  const std::vector<std::byte> bytes = aggregator::encode(std::move(s));
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+http::response refuse(unsigned status, std::string_view sentence) {
+  http::response out = http::response::failure(status, sentence);
+  if (status == 503) out.headers.emplace_back("Retry-After", "1");
+  return out;
+}
+
+/// A request whose answer `begin` gives, later.
+class deferred final : public http::exchange {
+ public:
+  explicit deferred(std::function<void(http::reply)> begin) : begin_(std::move(begin)) {}
+  bool consume(std::string_view) override { return true; }
+  void finish(http::reply answer) override { begin_(std::move(answer)); }
+
+ private:
+  std::function<void(http::reply)> begin_;
+};
+
+}  // namespace
+
+struct state_route::impl : std::enable_shared_from_this<state_route::impl> {
+  explicit impl(state_sources s) : sources(std::move(s)) {}
+
+  void answer(bool is_replica, http::reply to);
+  void encode(aggregator::snapshot s, http::reply to);
+  void send(std::string text, const http::reply& to);
+
+  const state_sources sources;
+  counters numbers;
+  bool making = false;
+  std::thread encoder;
+};
+
+void state_route::impl::answer(bool is_replica, http::reply to) {
+  if (!is_replica) {
+    ++numbers.strangers;
+    return to(refuse(403, "only a replica may read this: it shows the certificate that all replicas share"));
+  }
+  if (!sources.has_state()) {
+    ++numbers.too_early;
+    return to(refuse(503, "this replica has just begun itself, and has no state to give"));
+  }
+  if (std::exchange(making, true)) {
+    ++numbers.busy;
+    return to(refuse(503, "another replica is being given the state: try again in a second"));
+  }
+  sources.take([self = shared_from_this(), to = std::move(to)](aggregator::snapshot s) {
+    auto kept = std::make_shared<aggregator::snapshot>(std::move(s));
+    self->sources.post([self, kept, to] { self->encode(std::move(*kept), to); });
+  });
+}
+
+// A large fleet's takes longer than the loop may be kept from its callers.
+void state_route::impl::encode(aggregator::snapshot s, http::reply to) {
+  if (encoder.joinable()) encoder.join();  // it has posted its last word
+  const auto work = [this, s = std::move(s), to = std::move(to)] {
+    auto text = std::make_shared<std::string>(text_of(s));
+    sources.post([self = weak_from_this(), text, to] {
+      if (const auto here = self.lock()) here->send(std::move(*text), to);
+    });
+  };
+  try {
+    encoder = quiet_thread(work);
+  } catch (const std::system_error&) {
+    making = false;  // the caller is told that there was no answer
+  }
+}
+
+void state_route::impl::send(std::string text, const http::reply& to) {
+  making = false;
+  ++numbers.given;
+  http::response out;
+  out.content_type = "application/octet-stream";
+  out.body.push_back(std::move(text));
+  to(std::move(out));
+}
+
+state_route::state_route(state_sources sources) : impl_(std::make_shared<impl>(std::move(sources))) {}
+
+state_route::~state_route() {
+  if (impl_->encoder.joinable()) impl_->encoder.join();
+}
+
+void state_route::mount(http::router& routes) {
+  const auto make = [self = impl_.get()](const http::request& r) {
+    return std::make_unique<deferred>([self, is_replica = self->sources.is_replica(r)](http::reply to) {
+      self->answer(is_replica, std::move(to));
+    });
+  };
+  routes.add_streaming("GET", std::string(state_path), make, 1024);
+}
+
+bool state_route::is_for(const http::request& r) { return r.decoded_path() == state_path; }
+
+const state_route::counters& state_route::counted() const noexcept { return impl_->numbers; }
+
+}  // namespace binnacle::replicas

@@ -1,0 +1,313 @@
+// A replica that asks another one for its state, over TLS on loopback: what it gets, and what it does when
+// the other side is wrong, hostile, or says nothing.
+#include "aggregator/replicas/ask_replicas.hpp"
+#include "aggregator/replicas/state_route.hpp"
+#include "common/async/task_group.hpp"
+#include "common/http/live.hpp"
+#include "tests/support/net/https_client.hpp"
+#include "tests/support/net/pki.hpp"
+#include "tests/support/net/run.hpp"
+#include "tests/support/net/served.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <future>
+#include <string>
+
+namespace state_test {
+
+namespace {
+
+using namespace binnacle;
+using namespace std::chrono_literals;
+
+aggregator::snapshot sample(const std::string& node = "n1") {
+  aggregator::snapshot out;
+  out.boot_id = "another machine";
+  out.taken = from_ns(1'000);
+  out.taken_wall = std::chrono::system_clock::time_point(std::chrono::hours(1));  // its clock is wrong
+  out.nodes.push_back({node, {1, 2, 3}, {{"power", "violating"}}});
+  return out;
+}
+
+std::string bytes_of(const aggregator::snapshot& s) {
+  const auto bytes = aggregator::encode(s);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// A snapshot of a version that does not exist yet.
+std::string newer_version() {
+  const std::string now = bytes_of(sample());
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    std::string other = now;
+    ++other[i];
+    const auto read = aggregator::decode(std::as_bytes(std::span(other)));
+    if (read.has_error() && read.error().message.find("its version is 2") != std::string::npos) return other;
+  }
+  FAIL("no byte is the version");
+  return {};
+}
+
+struct keys {
+  support::temp_dir dir;
+  support::authority ca{dir, "servers"}, clients{dir, "clients"};
+  tls::files shared = ca.issue_server("replicas");
+  tls::files foreign = ca.issue_server("foreign");  // of the same authority, with another key
+  tls::files caller = clients.issue("caller", {.common_name = "caller"});
+};
+
+const keys& pki() {
+  static const keys all;
+  return all;
+}
+
+std::shared_ptr<tls::context> faces(const tls::files& own) {
+  tls::options o;
+  o.pem = {own.certificate, own.key, pki().clients.certificate()};
+  o.clients = tls::client_certificate::optional;
+  return tls::context::load(std::move(o)).value();
+}
+
+/// An ops port with the given certificate.
+struct replica {
+  explicit replica(const tls::files& own = pki().shared) : context(faces(own)) {}
+
+  /// With the real route, whose snapshots are `give`'s.
+  void serve_state() {
+    replicas::state_sources s;
+    s.is_replica = [this](const http::request& r) {
+      return r.shown != nullptr && r.shown->has_key_of(context->current().get());
+    };
+    s.has_state = [this] { return has_state.load(); };
+    s.take = [this](std::function<void(aggregator::snapshot)> then) {
+      if (hold) {
+        held = std::move(then);
+        holds.set_value();
+      } else {
+        then(sample());
+      }
+    };
+    s.post = [this](std::function<void()> work) { async::post(server->loop(), std::move(work)); };
+    route = std::make_unique<replicas::state_route>(std::move(s));
+    http::router routes;
+    route->mount(routes);
+    serve(std::move(routes));
+  }
+  /// With a body that is always the same.
+  void serve_text(std::string body) {
+    http::router routes;
+    routes.add("GET", std::string(replicas::state_path),
+               [body](const http::request&, std::string_view) { return http::response::text(body); });
+    serve(std::move(routes));
+  }
+  void serve(http::router routes) {
+    http::server_options o;
+    o.tls = context;
+    server = std::make_unique<support::served>(std::move(routes), std::move(o));
+  }
+  replicas::state_route::counters counted() {
+    replicas::state_route::counters out;
+    server->on_loop([&] { out = route->counted(); });
+    return out;
+  }
+  endpoint at() const { return {"127.0.0.1", server->port()}; }
+
+  std::shared_ptr<tls::context> context;
+  std::atomic<bool> has_state = true, hold = false;
+  std::function<void(aggregator::snapshot)> held;
+  std::promise<void> holds;
+  std::unique_ptr<replicas::state_route> route;
+  std::unique_ptr<support::served> server;
+};
+
+replicas::question to(std::vector<endpoint> at, const tls::files& own = pki().shared) {
+  tls::options o;
+  o.side = tls::role::client;
+  o.pem = {own.certificate, own.key, ""};
+  o.servers = tls::trust::ourselves;
+  replicas::question q;
+  q.at = std::move(at);
+  q.context = tls::context::load(std::move(o)).value()->current();
+  q.for_one = std::chrono::minutes(1);  // a case that is about time says so
+  q.for_all = std::chrono::minutes(1);
+  return q;
+}
+
+replicas::outcome ask(const replicas::question& q) {
+  replicas::outcome out;
+  support::run([&](async::loop&) -> async::task<void> { out = co_await replicas::ask_replicas(q); },
+               std::chrono::minutes(2));
+  return out;
+}
+
+/// A body that never ends: all at once, or after its head nothing.
+class endless final : public http::live_exchange {
+ public:
+  explicit endless(bool silent) : silent_(silent) {}
+  void finish(http::reply answer) override { answer(http::response::text("")); }
+  void wake_with(std::function<void()> wake) override { wake_ = std::move(wake); }
+  std::string next() override {
+    if (silent_) return {};
+    wake_();
+    return std::string(1024, 'x');
+  }
+
+ private:
+  bool silent_;
+  std::function<void()> wake_;
+};
+
+http::router never_ending(bool silent) {
+  http::router routes;
+  const auto make = [silent](const http::request&) { return std::make_unique<endless>(silent); };
+  routes.add_streaming("GET", std::string(replicas::state_path), make, 1024);
+  return routes;
+}
+
+TEST_SUITE("aggregator/replicas/state") {
+  TEST_CASE("a replica gets the state of another one, and counts its age by its own clock") {
+    replica other;
+    other.serve_state();
+    const auto told = ask(to({other.at()}));
+    CAPTURE(told.troubles.size());
+    REQUIRE(told.state);
+    CHECK(told.from == to_string(other.at()));
+    CHECK(told.asked == 1);
+    CHECK(told.state->nodes.front().name == "n1");
+    CHECK(told.state->nodes.front().labels.at("power") == "violating");
+    // The other machine's clock says 1970.
+    const aggregator::clocks now{"this machine", boot_clock::now(), std::chrono::system_clock::now()};
+    CHECK(aggregator::age_of(*told.state, now) < std::chrono::minutes(2));
+    CHECK(other.counted().given == 1);
+  }
+
+  TEST_CASE(
+      "only who has the replicas' own key is told: no caller's certificate, none of the same authority") {
+    replica other;
+    other.serve_state();
+    for (const tls::files& own : {pki().caller, pki().foreign, tls::files{}}) {
+      CAPTURE(own.certificate);
+      support::https_client::options o;
+      o.port = other.server->port();
+      o.pem = {own.certificate, own.key, pki().ca.certificate()};
+      support::https_client client(std::move(o));
+      const auto said = client.get(std::string(replicas::state_path));
+      CHECK(said.status == 403);
+      CHECK(said.body.find("n1") == std::string::npos);
+    }
+    CHECK(other.counted().strangers == 3);
+    CHECK(other.counted().given == 0);
+  }
+
+  TEST_CASE("a server with another key is not asked, though the same authority signed its certificate") {
+    replica impostor(pki().foreign);
+    std::atomic<int> requests = 0;
+    http::router routes;
+    routes.add("GET", std::string(replicas::state_path), [&](const http::request&, std::string_view) {
+      ++requests;
+      return http::response::text(bytes_of(sample("lie")));
+    });
+    impostor.serve(std::move(routes));
+    const auto told = ask(to({impostor.at()}));
+    CHECK_FALSE(told.state);
+    CHECK(told.failed == 1);
+    REQUIRE(told.troubles.size() == 1);
+    CAPTURE(told.troubles.front());
+    CHECK(told.troubles.front().find("its key is not our own") != std::string::npos);
+    CHECK(requests == 0);
+  }
+
+  TEST_CASE("what is no snapshot of this version costs only itself: the next replica is asked") {
+    const std::string good = bytes_of(sample());
+    struct row {
+      const char* name;
+      std::string body;
+      const char* says;
+    };
+    for (const row& r :
+         {row{"cut", good.substr(0, good.size() / 2), "not a snapshot"}, row{"empty", "", "not a snapshot"},
+          row{"noise", std::string(5'000, '\xff'), "not a snapshot"},
+          row{"newer", newer_version(), "its version is 2"}}) {
+      CAPTURE(r.name);
+      replica wrong, right;
+      wrong.serve_text(r.body);
+      right.serve_state();
+      const auto told = ask(to({wrong.at(), right.at()}));
+      CHECK(told.failed == 1);
+      REQUIRE(told.troubles.size() == 1);
+      CAPTURE(told.troubles.front());
+      CHECK(told.troubles.front().find(r.says) != std::string::npos);
+      REQUIRE(told.state);
+      CHECK(told.from == to_string(right.at()));
+    }
+  }
+
+  TEST_CASE("an answer beyond the bound is given up, whether its length is announced or not") {
+    replica announced, streamed;
+    announced.serve_text(std::string(100'000, 'x'));
+    streamed.serve(never_ending(false));
+    for (const endpoint& at : {announced.at(), streamed.at()}) {
+      auto q = to({at});
+      q.most_bytes = 50'000;
+      const auto told = ask(q);
+      CHECK_FALSE(told.state);
+      CHECK(told.failed == 1);
+    }
+  }
+
+  TEST_CASE("one that begins to answer and goes silent has its share of the time, and no more") {
+    replica silent, right;
+    silent.serve(never_ending(true));
+    right.serve_state();
+    auto q = to({silent.at(), right.at()});
+    q.for_one = 300ms;
+    const auto told = ask(q);
+    // On a machine that is busy the second one may be too late as well, but it was asked.
+    CHECK(told.failed >= 1);
+    CHECK(told.asked == 2);
+  }
+
+  TEST_CASE("all of them together have no more than the time for all") {
+    replica silent;
+    silent.serve(never_ending(true));
+    auto q = to({silent.at(), {"localhost", silent.server->port()}});
+    q.for_all = 300ms;
+    const auto told = ask(q);  // ends, where each alone would have a minute
+    CHECK_FALSE(told.state);
+    CHECK(told.failed + told.refused <= told.asked);
+  }
+
+  TEST_CASE("a replica without a state says so, and one that is answering another") {
+    replica other;
+    other.serve_state();
+    other.has_state = false;
+    auto told = ask(to({other.at()}));
+    CHECK(told.refused == 1);
+    CHECK(told.troubles.front().find("has just begun itself") != std::string::npos);
+    CHECK(other.counted().too_early == 1);
+
+    other.has_state = true;
+    other.hold = true;
+    auto first = std::async(std::launch::async, [&] { return ask(to({other.at()})); });
+    other.holds.get_future().wait();
+    told = ask(to({other.at()}));
+    CHECK(told.refused == 1);
+    CHECK(other.counted().busy == 1);
+    other.server->on_loop([&] { other.held(sample()); });
+    CHECK(first.get().state);
+    CHECK(other.counted().given == 1);
+  }
+
+  TEST_CASE("names and ports where nobody listens cost nothing but a sentence") {
+    replica right;
+    right.serve_state();
+    const auto told = ask(to({{"127.0.0.1", 1}, right.at()}));
+    CHECK(told.failed == 1);
+    CHECK(told.state);
+  }
+}
+
+}  // namespace
+
+}  // namespace state_test
