@@ -45,6 +45,11 @@ config_spec bind(settings& s) {
       "clients-ca", s.clients_ca,
       "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and readers of metrics (in "
       "Kubernetes, tokens and certificates of the cluster may read metrics as well, if RBAC allows it)");
+  spec.add(
+      "extender-callers", s.extender_callers,
+      "names (common name or DNS name) in certificates of clients-ca that may call the extender (none: all)");
+  spec.add("metrics-callers", s.metrics_callers, "the same for the custom metrics API");
+  spec.add("ops-callers", s.ops_callers, "the same for the ops port");
   spec.add("unsafe", s.unsafe, "the extender speaks plain HTTP without certificates: for trials only");
 
   spec.group("What it decides by");
@@ -241,6 +246,9 @@ result<void> validate(const settings& s) {
   if (auto distinct = check_ports(s); distinct.has_error()) return distinct;
   if (auto writable = check_remote_write(s); writable.has_error()) return writable;
   if (auto known = check_replicas(s); known.has_error()) return known;
+  if (s.unsafe && !s.extender_callers.empty())
+    return error{errc::invalid_input,
+                 "--extender-callers and --unsafe exclude each other: plain HTTP has no certificates"};
   const auto slash = s.agents_account.find('/');
   if (!s.agents_account.empty() && (slash == 0 || slash >= s.agents_account.size() - 1 ||
                                     s.agents_account.find('/', slash + 1) != s.agents_account.npos)) {

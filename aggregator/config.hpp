@@ -41,7 +41,9 @@ struct settings {
   std::string agents_audience = "binnacle";
   std::string agents_uri_prefix;  ///< of URIs in agents' certificates that name nodes; empty: none do
   std::string clients_ca;         ///< verifies kube-scheduler, the CLI, readers of metrics
-  bool unsafe = false;            ///< the extender speaks plain HTTP
+  // Names in certificates of clients_ca that may call each face; empty: all.
+  std::vector<std::string> extender_callers, metrics_callers, ops_callers;
+  bool unsafe = false;  ///< the extender speaks plain HTTP
 
   std::string policies = "/etc/binnacle/policies";
   std::string aliases;                        ///< YAML file of names of the user's own; empty: none

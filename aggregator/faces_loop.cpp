@@ -3,6 +3,7 @@
 #include "aggregator/callers/agent_tokens.hpp"
 #include "aggregator/callers/attributes.hpp"
 #include "aggregator/callers/gatekeeper.hpp"
+#include "aggregator/callers/named.hpp"
 #include "aggregator/cluster.hpp"
 #include "aggregator/custom_metrics/api.hpp"
 #include "aggregator/custom_metrics/status.hpp"
@@ -518,15 +519,21 @@ result<void> faces_loop::start(ingest_inbox& writer) {
   self.metrics_api->mount(metrics_routes);
   self.ops_api->mount(ops_routes);
   self.state_route->mount(ops_routes);
+  http::guard by_resource, by_path;
   if (self.gate) {
-    metrics_routes.set_guard(self.gate->guard(callers::resource_attributes, as_status));
-    const http::guard others = self.gate->guard(callers::path_attributes, as_sentence);
-    // No right of the API server's opens what is for replicas, which check each other.
-    ops_routes.set_guard([others](const http::request& r, http::verdict then) {
-      if (replicas::state_route::is_for(r)) return then(std::nullopt);
-      others(r, std::move(then));
-    });
+    by_resource = self.gate->guard(callers::resource_attributes, as_status);
+    by_path = self.gate->guard(callers::path_attributes, as_sentence);
   }
+  const auto in_words = [](std::string_view sentence) { return as_sentence(403, "Forbidden", sentence); };
+  const auto in_status = [](std::string_view sentence) { return as_status(403, "Forbidden", sentence); };
+  extender_routes.set_guard(callers::named_only(s.extender_callers, nullptr, in_words));
+  metrics_routes.set_guard(callers::named_only(s.metrics_callers, std::move(by_resource), in_status));
+  const http::guard of_ops = callers::named_only(s.ops_callers, std::move(by_path), in_words);
+  // No right of the API server's opens what is for replicas, which check each other.
+  ops_routes.set_guard([of_ops](const http::request& r, http::verdict then) {
+    if (!of_ops || replicas::state_route::is_for(r)) return then(std::nullopt);
+    of_ops(r, std::move(then));
+  });
   http::mount_health(health_routes, self.health());
   if (s.unsafe) self.log.warning("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
   for (auto&& served :

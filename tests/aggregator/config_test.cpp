@@ -107,6 +107,26 @@ TEST_SUITE("aggregator/config") {
           }).find("everybody on the way may read") != std::string::npos);
   }
 
+  TEST_CASE("an address of another replica, and callers of an extender without certificates, are looked at") {
+    support::temp_folder folder;
+    settings s;
+    s.cert = s.key = s.agents_ca = s.clients_ca = "x.pem";
+    s.policies = folder.path();
+    s.state_from = {"binnacle-replicas.binnacle.svc:9102", "10.0.0.7", "[fd00::7]:9102"};
+    s.extender_callers = {"scheduler"};
+    CHECK(validate(s).has_value());
+    s.unsafe = true;
+    REQUIRE(validate(s).has_error());
+    CHECK(validate(s).error().message.starts_with("--extender-callers and --unsafe"));
+    s.unsafe = false;
+    for (const char* bad : {"", ":9102", "host:0", "host:x", "host:70000"}) {
+      CAPTURE(bad);
+      s.state_from = {bad};
+      REQUIRE(validate(s).has_error());
+      CHECK(validate(s).error().message.starts_with("--state-from"));
+    }
+  }
+
   TEST_CASE("one port for two things is refused by both names") {
     support::temp_folder folder;
     settings s;

@@ -9,7 +9,8 @@ import tempfile
 
 import matrix
 import yaml
-from matrix import BY_CERTIFICATE, CERT_MANAGER, EXISTING, HELM, NODES, RENDERED, Renderings
+from matrix import BY_CERTIFICATE, BY_SHARED, CERT_MANAGER, EXISTING, HELM, NODES, RENDERED, Renderings
+from rendered import Refused
 
 # What agents may dial besides the services.
 DIALLED = {"aggregator": {"extraNames": ["192.0.2.7", "far.example.com", "2001:db8::7"]}}
@@ -30,6 +31,14 @@ class Certificates(Renderings):
             else:
                 self.assertIn("agents-ca", aggregator)
         self.for_each(check)
+
+    def test_one_certificate_for_all_nodes_is_for_trials_unless_somebody_says_otherwise(self):
+        for values in (EXISTING, CERT_MANAGER):
+            with self.assertRaises(Refused) as refused:
+                HELM.template(values | BY_CERTIFICATE)
+            self.assertIn("agent.identity: one certificate for all nodes", str(refused.exception))
+            HELM.template(values | BY_SHARED)
+        HELM.template(NODES | BY_CERTIFICATE)
 
     def test_api_services_check_the_certificate(self):
         def check(objects):

@@ -17,6 +17,7 @@ EXISTING = {"certificates": {"mode": "existing", "existing": {
 CERT_MANAGER = {"certificates": {"mode": "certManager", "nodes": ["node1"], "certManager": {
     "serverIssuer": {"name": "a"}, "agentIssuer": {"name": "b"}, "clientIssuer": {"name": "c"}, "trustSecret": "my-trust", "agentTrustSecret": "my-ca"}}}
 BY_CERTIFICATE = {"agent": {"identity": "certificate"}}
+BY_SHARED = {"agent": {"identity": "certificate", "sharedCertificate": True}}
 ALIASES = [{"name": "machine_kw", "family": "host_power_watts", "scale": 0.001, "window": "1m"},
            {"name": "first_socket", "family": "rapl_power_watts", "selector": {"package": "0"}, "rule": "sole"}]
 MATRIX = {
@@ -27,8 +28,8 @@ MATRIX = {
     "existing secrets": EXISTING,
     "cert-manager": CERT_MANAGER | {"monitoring": {"monitors": True}},
     "agents by certificate": NODES | BY_CERTIFICATE,
-    "agents by a certificate of yours": EXISTING | BY_CERTIFICATE,
-    "agents by cert-manager's certificate": CERT_MANAGER | BY_CERTIFICATE,
+    "agents by a certificate of yours": EXISTING | BY_SHARED,
+    "agents by cert-manager's certificate": CERT_MANAGER | BY_SHARED,
     "everything optional": NODES | {"monitoring": {"monitors": True, "rules": True, "dashboards": True, "labels": {"release": "p"}},
                                     "openshift": {"enabled": True}, "image": {"pullSecrets": ["pull"], "digests": {"agent": DIGEST}}, "cluster": "edge", "descheduler": {"enabled": True},
                                     "aggregator": {"settings": {"label-namespaces": ["ops", "power"]}, "aliases": ALIASES,

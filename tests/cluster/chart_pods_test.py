@@ -203,7 +203,7 @@ class PodsWithCertManager(HelmTest):
         PLANE.kubectl("create", "secret", "generic", "servers", authority("server"), "-n", "binnacle-agents")
         PLANE.kubectl("create", "secret", "generic", "trust", *[authority(name).replace("ca.crt", f"{name}s-ca.crt", 1) for name in ("agent", "client")], "-n", "binnacle")
         self.make_kind()
-        helm("upgrade", "binnacle", CHART, *VALUES, "--set", "agent.identity=certificate", "--set", f"certificates.nodes={{{','.join(NODES)}}}",
+        helm("upgrade", "binnacle", CHART, *VALUES, "--set", "agent.identity=certificate", "--set", "agent.sharedCertificate=true", "--set", f"certificates.nodes={{{','.join(NODES)}}}",
              "--set", "certificates.mode=certManager", "--set", "certificates.certManager.trustSecret=trust",
              "--set", "certificates.certManager.agentTrustSecret=servers",
              *(word for name in issuers for word in ("--set", f"certificates.certManager.{name}Issuer.name={name}")))

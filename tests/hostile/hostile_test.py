@@ -18,7 +18,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
-from trial import ROOT, Trial, free_port, pod, run_tests  # noqa: E402  (the path comes first)
+from trial import ROOT, Caller, Trial, free_port, pod, run_tests  # noqa: E402  (the path comes first)
 
 BUILD = ROOT / "build"
 HERE = pathlib.Path(__file__).resolve().parent
@@ -334,6 +334,29 @@ class SilentConnections(Hostile):
             connection.close()
         found = re.search(rf'^binnacle_agent_http_dropped_total{{reason="{reason}"}} (\d+)', text, re.MULTILINE)
         return int(found[1]) if found else 0
+
+
+class OneFaceOnly(Hostile):
+    """One authority signs all callers: the certificate of the scheduler once opened every face, and everybody's the extender."""
+
+    def answer(self, face, who, path):
+        with Caller(self.trial.ports[face], self.trial.pki, who, PATIENCE) as caller:
+            return caller.request("POST" if face == "extender" else "GET", path, "{}" if face == "extender" else None)[0]
+
+    def test_a_certificate_opens_the_faces_that_name_it_and_no_other(self):
+        self.begin("--extender-callers", "scheduler", "--ops-callers", "cli", "--metrics-callers", "cli")
+        paths = {"extender": "/scheduler/filter", "ops": "/api/v1/status", "metrics": "/apis/custom.metrics.k8s.io/v1beta2"}
+        for face, path in paths.items():
+            for who in ("scheduler", "cli"):
+                may = (who == "scheduler") == (face == "extender")
+                with self.subTest(face=face, who=who):
+                    self.assertEqual(self.answer(face, who, path) == 403, not may)
+        answer = self.watch_filter()
+        self.wait_for("an answer", lambda: len(answer.took) > 3)
+        self.assertEqual(answer.failed, [])
+        # Nobody but a replica gets a replica's state.
+        for who in ("scheduler", "cli"):
+            self.assertEqual(self.answer("ops", who, "/replicas/v1/state"), 403)
 
 
 class GreetingPlaces(Hostile):
