@@ -30,9 +30,8 @@ bool match(std::string_view pattern, std::string_view text, bindings& found) {
 }
 
 /// The name under which `a` reaches `series` of its family, or "" if it does not.
-std::string alias_name(const metrics::alias& a, const store::shape::series& series) {
+std::string alias_name(const metrics::alias& a, const store::shape::name_parts::part& series) {
   std::string name(a.name);
-  if (a.label.empty()) return name;
   const auto label = std::find_if(series.labels.begin(), series.labels.end(),
                                   [&](const auto& l) { return l.first == a.label; });
   bindings found;
@@ -81,12 +80,19 @@ void name_list::count_family(std::string_view name, int step) {
   if (table_->resolve(rest).otherwise == name) count(rest, step);
 }
 
-void name_list::count(const store::shape& s, int step) {
-  for (const auto& series : s.all) {
-    count_family(series.family, step);
+void name_list::count(const store::shape::name_parts& n, int step) {
+  for (const std::string& family : n.families) {
+    count_family(family, step);
+    const auto [first, last] = aliases_.equal_range(family);
+    for (auto a = first; a != last; ++a) {
+      if (a->second->label.empty()) count(a->second->name, step);
+    }
+  }
+  for (const auto& series : n.series) {
     if (!series.flat.empty()) count(series.flat, step);
     const auto [first, last] = aliases_.equal_range(series.family);
     for (auto a = first; a != last; ++a) {
+      if (a->second->label.empty()) continue;
       if (const std::string name = alias_name(*a->second, series); !name.empty()) count(name, step);
     }
   }
@@ -101,29 +107,28 @@ bool name_list::knows(std::string_view name) const {
 const std::vector<std::string>& name_list::of(const store::view& nodes) {
   if (table_ != in_force_.table()) begin();
   if (std::exchange(as_of_, nodes.catalogs()) == nodes.catalogs()) return names_;
-  shapes now;
-  const store::shape* last = nullptr;
+  parts now;
   for (const auto& [name, node] : nodes.nodes()) {
-    if (node->cells == nullptr || &node->cells->series() == last)
-      continue;  // neighbours are mostly of one kind
-    last = &node->cells->series();
-    now.push_back(node->cells->shared_shape());
+    if (node->cells == nullptr) continue;
+    const auto& has = node->cells->series().names;
+    if (now.empty() || now.back() != has) now.push_back(has);  // neighbours are mostly of one kind
   }
   std::sort(now.begin(), now.end());
   now.erase(std::unique(now.begin(), now.end()), now.end());
 
-  shapes came, went;
+  parts came, went;
   std::set_difference(now.begin(), now.end(), seen_.begin(), seen_.end(), std::back_inserter(came));
   std::set_difference(seen_.begin(), seen_.end(), now.begin(), now.end(), std::back_inserter(went));
-  for (const auto& s : came) count(*s, 1);
-  for (const auto& s : went) count(*s, -1);
+  for (const auto& n : came) count(*n, 1);
+  for (const auto& n : went) count(*n, -1);
   seen_ = std::move(now);
 
   if (changed_) {
     names_.clear();
-    for (const auto& [name, uses] : uses_) names_.push_back(name);
-    std::sort(names_.begin(), names_.end());
-    if (names_.size() > most) names_.resize(most);
+    for (const auto& [name, uses] : uses_) {
+      if (names_.size() == most) break;
+      names_.push_back(name);
+    }
     changed_ = false;
     ++revision_;
   }

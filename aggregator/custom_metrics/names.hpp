@@ -1,13 +1,11 @@
 #pragma once
 
 #include "aggregator/store/view.hpp"
-#include "common/keyed_hash.hpp"
 #include "common/metrics/alias_table.hpp"
-
-#include <boost/unordered/unordered_flat_map.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,8 +17,8 @@ namespace binnacle::custom_metrics {
 /// The metric names that nodes can be asked for: the families a node agent can emit, every family and flat
 /// name that some node has announced, the same without a leading "node_", and the aliases that resolve to one
 /// of those. Never empty. While no node has another catalogue and the aliases are the same a call costs
-/// nothing; else a look at each node, and something for the shapes that came or went (nodes of one kind share
-/// one). For one view.
+/// nothing; else a look at each node, and something for the kinds of nodes that came or went. Pods that come
+/// and go change no names. For one view.
 class name_list {
  public:
   /// At most this many are listed; what is left out (the last in byte order) can still be asked for by name.
@@ -37,11 +35,11 @@ class name_list {
   std::uint64_t revision() const noexcept { return revision_; }
 
  private:
-  using shapes = std::vector<std::shared_ptr<const store::shape>>;  // by address, each once; kept so that no
-                                                                    // address is reused
+  using parts = std::vector<std::shared_ptr<const store::shape::name_parts>>;  // by address, each once; kept
+                                                                               // so that no address is reused
 
   void begin();
-  void count(const store::shape& s, int step);
+  void count(const store::shape::name_parts& n, int step);
   void count(std::string_view name, int step);
   void count_family(std::string_view name, int step);
 
@@ -49,9 +47,8 @@ class name_list {
   std::shared_ptr<const metrics::alias_table> table_;  // what everything below was made with
   std::unordered_multimap<std::string_view, const metrics::alias*> aliases_;  // by family
   std::uint64_t as_of_ = 0;  // store::view::catalogs() at the last look
-  shapes seen_;
-  boost::unordered_flat_map<std::string, int, keyed_hash, std::equal_to<>>
-      uses_;  // by how many series of seen_, if any
+  parts seen_;
+  std::map<std::string, int, std::less<>> uses_;  // by how many of seen_, if any
   std::vector<std::string> names_;
   bool changed_ = true;
   std::uint64_t revision_ = 0;

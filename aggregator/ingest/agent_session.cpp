@@ -3,8 +3,11 @@
 #include "common/clock.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace binnacle::ingest {
@@ -35,7 +38,8 @@ agent_session::agent_session(std::shared_ptr<shared_state> shared, async::stream
       address_(address),
       seat_(shared_->greeting.enter(from, this)),
       peer_(std::move(peer)),
-      machine_(settings_of(shared_->options), boot_clock::now()) {
+      machine_(settings_of(shared_->options), boot_clock::now()),
+      prepared_(shared_->loop) {
   ++shared_->counters.greeting;
 }
 
@@ -43,6 +47,13 @@ agent_session::~agent_session() { leave(boot_clock::now()); }
 
 std::string agent_session::who() const {
   return name_.empty() ? peer_.peer_address() : fmt::format("{} ({})", name_, peer_.peer_address());
+}
+
+void agent_session::tell(std::string_view sentence, instant now) {
+  line_throttle& lines = node_ ? shared_->link_of(*node_).lines : shared_->lines_of_strangers;
+  if (const auto more = lines.left_out(now))
+    shared_->log.info("{}: {} more lines in ten seconds were left out", node_ ? name_ : "connections", more);
+  if (lines.take(now)) shared_->log.info("{}", sentence);
 }
 
 task<void> agent_session::run(std::shared_ptr<agent_session> self) {
@@ -105,30 +116,35 @@ task<void> agent_session::serve() {
         ++(flood ? shared_->counters.floods
                  : shared_->counters.ended[static_cast<std::size_t>(wire::reason::closed_by_peer)]);
         counted_end_ = true;
-        shared_->log.info("{}: {}", who(), ready.error().message);
+        tell(fmt::format("{}: {}", who(), ready.error().message), boot_clock::now());
       }
       co_return;
     }
     machine_.received(got);
     shared_->counters.bytes += got;
     drain_events(boot_clock::now());
-    while (!machine_.ended() && waits_until_ > boot_clock::now()) {
-      co_await async::sleep_for(waits_until_ - boot_clock::now());
+    while (!machine_.ended() && (preparing_ || waits_until_ > boot_clock::now())) {
+      if (preparing_) {
+        (void)co_await prepared_.wait();
+      } else {
+        co_await async::sleep_for(waits_until_ - boot_clock::now());
+      }
       if (shared_->closed) co_return;
-      drain_events(boot_clock::now());
+      if (!preparing_ && waits_until_ <= boot_clock::now()) drain_events(boot_clock::now());
     }
   }
 }
 
+/// Nothing while a catalogue is worked out: what comes after it stands on it.
 void agent_session::drain_events(instant now) {
   const std::uint64_t frames = machine_.counters().frames_in, unknown = machine_.counters().unknown_kinds;
-  for (bool more = true; more;) {
+  for (bool more = !preparing_; more;) {
     switch (machine_.next(now)) {
       case machine_event::nothing: more = false; break;
       case machine_event::hello: on_hello(now); break;
       case machine_event::catalog:
-        on_catalog(now);
-        more = waits_until_ <= now;
+        on_catalog();
+        more = false;
         break;
       case machine_event::batch: on_batch(now); break;
       case machine_event::clock: on_clock(now); break;
@@ -154,14 +170,32 @@ void agent_session::count_left_out(instant now) {
       fmt::format("{}: left out of what the agent sent: {}", who(), machine_.left_out().last.message));
 }
 
-void agent_session::on_catalog(instant now) {
-  auto outcome = shared_->core.catalogue(*node_, machine_.take_catalog(), now);
+// A long one would keep every other agent's values waiting.
+void agent_session::on_catalog() {
+  preparing_ = true;
+  auto made = std::make_shared<std::optional<store::prepared_catalog>>();
+  auto work = [made, announced = std::make_shared<wire::catalog>(machine_.take_catalog()),
+               prepare = shared_->core.store().preparation(*node_)] {
+    *made = prepare(std::move(*announced));
+  };
+  shared_->beside.run(std::move(work), [made, weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->on_prepared(std::move(**made), boot_clock::now());
+  });
+}
+
+void agent_session::on_prepared(store::prepared_catalog announced, instant now) {
+  preparing_ = false;
+  prepared_.notify();
+  if (shared_->closed || machine_.ended() || left_) return;
+  auto outcome = shared_->core.catalogue(*node_, std::move(announced), now);
   if (outcome.has_error()) {
     const bool ours = outcome.error().code == errc::overloaded;
-    return machine_.close(ours ? wire::reason::overloaded : wire::reason::catalogue_too_large,
-                          outcome.error().message);
+    return close(ours ? wire::reason::overloaded : wire::reason::catalogue_too_large,
+                 outcome.error().message);
   }
-  for (const std::string& sentence : outcome->refusals) shared_->log.warning("{}: {}", name_, sentence);
+  if (!outcome->refusals.empty())
+    shared_->refusal_warning.say(shared_->log, now,
+                                 fmt::format("{}: {}", name_, fmt::join(outcome->refusals, "; ")));
   waits_until_ = shared_->link_of(*node_).pace.took(now);
   if (waits_until_ <= now) return;
   ++shared_->counters.slowed_catalogs;
@@ -214,7 +248,7 @@ void agent_session::on_end(instant now) {
     case wire::reason::closed_by_peer:
     case wire::reason::superseded:
     case wire::reason::shutting_down:
-      shared_->log.info("{}: the session ended: {}", who(), why.text());
+      tell(fmt::format("{}: the session ended: {}", who(), why.text()), now);
       break;
     default:
       shared_->end_warnings[static_cast<std::size_t>(why.why)].say(

@@ -51,7 +51,8 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   bool is_another_machine(const agent_session& older) const;
   bool is_kept_from(const agent_session& older, node_link& link, instant now) const;
   void replaced(const agent_session& older, store::node_id id, const std::string& name, instant now);
-  void on_catalog(instant now);
+  void on_catalog();
+  void on_prepared(store::prepared_catalog announced, instant now);
   void on_batch(instant now);
   void on_clock(instant now);
   void on_end(instant now);
@@ -61,6 +62,8 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void belong_to(std::string pod);
   void leave(instant now);
   std::string who() const;
+  /// A line about this connection.
+  void tell(std::string_view sentence, instant now);
 
   void leave_seat();
 
@@ -75,6 +78,8 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   std::string pod_;                     // UID of the pod whose token opened the session, if one did
   instant waits_until_{};               // no message of the agent is read before
   instant token_ends_{};                // when the last good token expires
+  async::event prepared_;               // the catalogue is
+  bool preparing_ = false;              // the catalogue is worked out beside the loop
   bool asking_ = false;                 // the hello's token is being checked
   bool shaken_ = false;                 // the TLS handshake is done
   bool flushing_ = false;               // flush() runs

@@ -133,7 +133,7 @@ void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {
   leave_seat();
   c.known.add(address_, now);
   c.core.connected(*node_, said.agent_version, peer_.peer_address(), now);
-  c.log.info("{} connected, agent {}", who(), said.agent_version);
+  tell(fmt::format("{} connected, agent {}", who(), said.agent_version), now);
   machine_.accept(std::move(w), now);
   if (!c.interest.wishes.empty()) (void)machine_.want(c.interest);
 }

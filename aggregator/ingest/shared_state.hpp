@@ -3,8 +3,10 @@
 #include "aggregator/core/core.hpp"
 #include "aggregator/ingest/admission.hpp"
 #include "aggregator/ingest/listener.hpp"
+#include "common/async/beside.hpp"
 #include "common/async/task_group.hpp"
 #include "common/crowd.hpp"
+#include "common/log/line_throttle.hpp"
 #include "common/log/rare_warning.hpp"
 #include "common/wire/link_offset.hpp"
 
@@ -15,6 +17,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -77,6 +80,7 @@ struct node_link {
   catalog_pace pace;  ///< of the node, so that an agent cannot evade it by connecting again
   swap_watch swaps;
   end_watch ends;
+  line_throttle lines{10, std::chrono::seconds(10)};  ///< a link that keeps breaking must not fill the log
   std::string other;  ///< the address of the agent that was last replaced or turned away
 };
 
@@ -88,7 +92,8 @@ struct shared_state {
         core(t),
         log(std::move(l)),
         known(options.max_sessions),
-        tasks(on, log) {}
+        tasks(on, log),
+        beside(on) {}
 
   // Constant after construction.
   async::loop& loop;
@@ -101,6 +106,7 @@ struct shared_state {
   known_addresses known;
   token_ration tokens;
   async::task_group tasks;
+  async::beside beside;  ///< prepares catalogues
   ingest_counters counters;
   wire::interest interest;
   std::unordered_set<std::shared_ptr<agent_session>> sessions;
@@ -110,7 +116,9 @@ struct shared_state {
   std::map<std::string, store::node_id> contested;  ///< nodes that are, or were, contested, by name
   std::map<std::string, store::node_id> restless;   ///< nodes whose sessions end, or ended, again and again
   bool closed = false;                              ///< the listener has gone, and `core` may have gone, too
-  rare_warning handshake_warning, overload_warning, catalog_warning, left_out_warning, clock_warning;
+  rare_warning refusal_warning, handshake_warning, overload_warning, catalog_warning, left_out_warning,
+      clock_warning;
+  line_throttle lines_of_strangers{50, std::chrono::seconds(10)};
   std::minstd_rand random{std::random_device{}()};
   std::array<rare_warning, wire::reason_count> end_warnings;  ///< by reason
 

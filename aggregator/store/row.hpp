@@ -56,10 +56,10 @@ class row {
   void set_last_batch(instant at) noexcept { last_batch_ns_.store(to_ns(at), std::memory_order_relaxed); }
   void set_linked(bool linked) noexcept { linked_.store(linked, std::memory_order_relaxed); }
 
-  /// Takes over the values and read times of what both rows have (same family, labels and group), so that a
-  /// catalogue announced again leaves no hole. A value that does not fit the new exponent is left out. Cost:
-  /// linear in the series of both.
-  void carry_over(const row& old);
+  /// Takes over the values and read times of what both rows have, so that a catalogue announced again leaves
+  /// no hole. `from`: origins() of our shape in that of `old`. A value that does not fit the new exponent is
+  /// left out.
+  void carry_over(const row& old, std::span<const std::uint32_t> from);
 
  private:
   struct cell {

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <unordered_set>
+#include <utility>
 
 namespace binnacle::store {
 
@@ -57,17 +59,58 @@ void put_in_order(metrics::label_set& labels, const metrics::family& f) {
                    [&](const auto& a, const auto& b) { return position(a.first) < position(b.first); });
 }
 
-std::string identity_of(const shape::series& s) {
-  metrics::label_set sorted = s.labels;
-  std::sort(sorted.begin(), sorted.end());
-  std::string key = s.family;
-  for (const auto& [name, value] : sorted) key.append(1, '\xff').append(name).append(1, '\xfe').append(value);
-  return key;
+bool has_label(const shape::series& s, std::string_view name) {
+  return std::any_of(s.labels.begin(), s.labels.end(), [&](const auto& l) { return l.first == name; });
+}
+
+bool is_of_a_pod(const shape::series& s) { return has_label(s, "pod_uid"); }
+
+void mix(std::size_t& h, std::size_t v) noexcept { h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2); }
+void mix(std::size_t& h, std::string_view text) noexcept { mix(h, keyed_hash{}(text)); }
+
+std::size_t hash_of(const shape& s) noexcept {
+  std::size_t h = s.announced;
+  for (const shape::series& one : s.all) {
+    mix(h, series_hash(one.family, one.labels));
+    mix(h, std::size_t{one.group} << 8 | static_cast<std::uint8_t>(one.exponent));
+  }
+  for (const wire::group_info& g : s.groups) {
+    mix(h, g.source);
+    mix(h, g.name);
+    mix(h, std::size_t{g.period_ms} << 32 | g.stale_after_ms);
+  }
+  return h;
+}
+
+std::size_t hash_of(const shape::name_parts& names) noexcept {
+  std::size_t h = names.families.size();
+  for (const std::string& family : names.families) mix(h, family);
+  for (const auto& s : names.series) mix(h, series_hash(s.family, s.labels));
+  return h;
+}
+
+/// The entry with that key that `is_same` finds the same; null when there is none. Entries that nobody has
+/// any more are left to sweep().
+template <class T, class Same>
+std::shared_ptr<const T> find_same(const std::unordered_multimap<std::size_t, std::weak_ptr<const T>>& known,
+                                   std::size_t key, Same is_same) {
+  for (auto [at, end] = known.equal_range(key); at != end; ++at) {
+    if (auto one = at->second.lock(); one && is_same(*one)) return one;
+  }
+  return nullptr;
+}
+
+/// Equal families and labels, in whatever order the labels stand.
+bool same_series(const shape::series& a, const shape::series& b) {
+  return a.family == b.family &&
+         (a.labels == b.labels || (a.labels.size() == b.labels.size() &&
+                                   std::is_permutation(a.labels.begin(), a.labels.end(), b.labels.begin())));
 }
 
 class maker {
  public:
-  explicit maker(const wire::catalog& announced) : announced_(announced), claims_(announced.series.size()) {}
+  explicit maker(wire::catalog announced)
+      : announced_(std::move(announced)), claims_(announced_.series.size()) {}
 
   made_shape run() {
     made_.what.groups = announced_.groups;
@@ -75,13 +118,14 @@ class maker {
     made_.what.places.assign(announced_.series.size(), shape::refused);
     made_.what.all.reserve(announced_.series.size());
     made_.what.group_of.reserve(announced_.series.size());
+    find_families();
     find_owned_families();
     // Our own series first, so that they win every collision; then both in the order of the catalogue.
     for (std::uint32_t i = 0; i < announced_.series.size(); ++i) {
-      if (is_own(announced_.series[i])) claim_names(i);
+      if (is_own(i)) claim_names(i, true);
     }
     for (std::uint32_t i = 0; i < announced_.series.size(); ++i) {
-      if (!is_own(announced_.series[i])) claim_names(i);
+      if (!claims_[i].looked_at) claim_names(i, false);
     }
     for (std::uint32_t i = 0; i < announced_.series.size(); ++i) keep(i);
     if (made_.refused_series == 0) std::vector<std::uint32_t>().swap(made_.what.places);
@@ -91,22 +135,38 @@ class maker {
 
  private:
   struct claim {
-    bool taken = false;
+    bool looked_at = false, taken = false;
     shape::series what;
   };
+
+  void find_families() {
+    known_.reserve(announced_.series.size());
+    for (std::size_t i = 0; i < announced_.series.size(); ++i) {
+      const std::string& family = announced_.series[i].family;
+      const bool again = i > 0 && announced_.series[i - 1].family == family;
+      known_.push_back(again ? known_.back() : metrics::find(family));
+    }
+  }
 
   /// The families of ours that come from their own source on this node: a user's file of the same name is
   /// then a collision. Where the source is absent, a user may bring the family by other ways (a machine
   /// without RAPL but with a power meter).
   void find_owned_families() {
-    for (const wire::series_info& s : announced_.series) {
-      const metrics::family* f = metrics::find(s.family);
-      if (f != nullptr && f->source == announced_.groups[s.group].source) owned_.insert(f->name);
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (known_[i] != nullptr && comes_from_its_source(i)) owned_.insert(known_[i]);
     }
   }
-  bool is_own(const wire::series_info& s) const {
-    const metrics::family* f = metrics::find(s.family);
-    return f != nullptr && (f->source == announced_.groups[s.group].source || !owned_.contains(f->name));
+  bool comes_from_its_source(std::size_t i) const {
+    return known_[i]->source == announced_.groups[announced_.series[i].group].source;
+  }
+  bool is_own(std::size_t i) const {
+    return known_[i] != nullptr && (comes_from_its_source(i) || !owned_.contains(known_[i]));
+  }
+
+  /// An old name of a family that its own source gives on this node.
+  bool is_alias_of_ours(std::string_view name) const {
+    const metrics::resolved meant = metrics::resolve(name);
+    return meant.is_alias && owned_.contains(metrics::find(meant.family));
   }
 
   void refuse_series(std::string_view family, std::string_view why) {
@@ -117,31 +177,41 @@ class maker {
     if (made_.refusals.size() < refusals_told) made_.refusals.push_back(std::move(sentence));
   }
 
-  void claim_names(std::uint32_t i) {
-    const wire::series_info& from = announced_.series[i];
+  void claim_names(std::uint32_t i, bool own) {
+    wire::series_info& from = announced_.series[i];
+    claims_[i].looked_at = true;
     if (from.family.empty()) return refuse_series("", "it could not be read");
-    const metrics::family* f = metrics::find(from.family);
-    const bool own = is_own(from);
+    const metrics::family* f = known_[i];
     if (f != nullptr && !own)
       return refuse_series(from.family,
                            "our own source gives this family already; rename it in the file or exporter");
     if (!own && flats_.contains(from.family))
       return refuse_series(from.family, "its name is the flat name of another series; rename it");
 
-    shape::series s{from.family, from.labels, {}, from.exponent, from.type, from.group, from.help};
+    // Whoever writes files on a node means it; an exporter may be anybody's.
+    if (f == nullptr && announced_.groups[from.group].source == "scrape" && is_alias_of_ours(from.family))
+      return refuse_series(from.family,
+                           "it is an old name of a metric that our own source gives here; rename it");
+
+    shape::series& s = claims_[i].what;
+    s = {std::move(from.family), std::move(from.labels), {}, from.exponent, from.type, from.group,
+         std::move(from.help)};
     if (f != nullptr) put_in_order(s.labels, *f);
-    if (!identities_.insert(identity_of(s)).second)
-      return refuse_series(from.family, "the same family and labels are announced twice");
-    families_.insert(s.family);
+    const std::size_t hash = series_hash(s.family, s.labels);
+    for (auto [at, end] = by_hash_.equal_range(hash); at != end; ++at) {
+      if (same_series(claims_[at->second].what, s))
+        return refuse_series(s.family, "the same family and labels are announced twice");
+    }
+    by_hash_.emplace(hash, i);
+    if (families_.empty() || last_family_ != s.family) families_.insert(last_family_ = s.family);
     s.flat = claim_flat(s, f);
-    claims_[i] = {true, std::move(s)};
+    claims_[i].taken = true;
   }
 
   std::string claim_flat(const shape::series& s, const metrics::family* f) {
-    const bool per_cpu = f != nullptr ? f->per_cpu
-                                      : std::any_of(s.labels.begin(), s.labels.end(),
-                                                    [](const auto& l) { return l.first == "cpu"; });
-    if (s.labels.empty() || per_cpu) return {};
+    // Too many on one node, and pods come and go.
+    const bool is_of_a_cpu = f != nullptr ? f->per_cpu : has_label(s, "cpu");
+    if (s.labels.empty() || is_of_a_cpu || is_of_a_pod(s)) return {};
     std::string flat =
         metrics::flat_name(s.family, f != nullptr ? metrics::flat_labels(*f, s.labels) : s.labels);
     if (metrics::find(flat) != nullptr || families_.contains(flat) || !flats_.insert(flat).second) {
@@ -172,34 +242,31 @@ class maker {
     s.by_flat.shrink_to_fit();
     std::sort(s.by_flat.begin(), s.by_flat.end(),
               [&](auto a, auto b) { return s.all[a].flat < s.all[b].flat; });
+    auto names = std::make_shared<shape::name_parts>();
+    for (const std::uint32_t i : s.by_family) {
+      if (names->families.empty() || names->families.back() != s.all[i].family)
+        names->families.push_back(s.all[i].family);
+    }
+    for (const shape::series& one : s.all) {
+      if (!one.labels.empty() && !is_of_a_pod(one))
+        names->series.push_back({one.family, one.labels, one.flat});
+    }
+    s.names = std::move(names);
+    s.hash = hash_of(s);
     for (const wire::group_info& g : s.groups)
       s.stale_after_ns.push_back(std::int64_t{g.stale_after_ms} * 1'000'000);
   }
 
-  const wire::catalog& announced_;
+  wire::catalog announced_;
   made_shape made_;
+  std::vector<const metrics::family*> known_;  // by series: null: none of ours
   std::vector<claim> claims_;
-  // An agent chooses these texts.
-  std::unordered_set<std::string_view> owned_;  // but these: they are names of ours
-  std::unordered_set<std::string, keyed_hash> identities_, families_, flats_;
+  std::unordered_set<const metrics::family*> owned_;
+  // An agent chooses these texts: series_hash() has a key, too.
+  std::unordered_multimap<std::size_t, std::uint32_t> by_hash_;
+  std::unordered_set<std::string, keyed_hash> families_, flats_;
+  std::string last_family_;
 };
-
-void mix(std::size_t& h, std::size_t v) noexcept { h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2); }
-void mix(std::size_t& h, std::string_view text) noexcept { mix(h, keyed_hash{}(text)); }
-
-std::size_t hash_of(const shape& s) noexcept {
-  std::size_t h = s.announced;
-  for (const shape::series& one : s.all) {
-    mix(h, series_hash(one.family, one.labels));
-    mix(h, std::size_t{one.group} << 8 | static_cast<std::uint8_t>(one.exponent));
-  }
-  for (const wire::group_info& g : s.groups) {
-    mix(h, g.source);
-    mix(h, g.name);
-    mix(h, std::size_t{g.period_ms} << 32 | g.stale_after_ms);
-  }
-  return h;
-}
 
 bool same_groups(const shape& a, const shape& b) {
   return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
@@ -237,26 +304,91 @@ const std::uint32_t* shape::of_flat(std::string_view flat) const noexcept {
   return at != by_flat.end() && all[*at].flat == flat ? &*at : nullptr;
 }
 
-result<made_shape> make_shape(const wire::catalog& announced, const catalog_limits& limits) {
+result<made_shape> make_shape(wire::catalog announced, const catalog_limits& limits) {
   if (auto ok = check_bounds(announced, limits); ok.has_error()) return ok.error();
-  return maker(announced).run();
+  return maker(std::move(announced)).run();
+}
+
+namespace {
+
+/// Of each group of `now` the one of the same source and name in `was`; nowhere: it has none.
+std::vector<std::uint32_t> group_origins(const shape& now, const shape& was) {
+  std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> old;
+  for (std::uint32_t g = 0; g < was.groups.size(); ++g)
+    old.try_emplace({was.groups[g].source, was.groups[g].name}, g);
+  std::vector<std::uint32_t> out;
+  out.reserve(now.groups.size());
+  for (const wire::group_info& g : now.groups) {
+    const auto at = old.find({g.source, g.name});
+    out.push_back(at == old.end() ? nowhere : at->second);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> origins(const shape& now, const shape& was) {
+  const std::vector<std::uint32_t> old_group = group_origins(now, was);
+  const auto is = [&](const shape::series& s, std::uint32_t there) {
+    const shape::series& from = was.all[there];
+    return from.family == s.family && from.labels == s.labels && old_group[s.group] == from.group;
+  };
+  // Most stand where they stood, but for some that came or went before them: those that do not are looked up.
+  std::unordered_multimap<std::size_t, std::uint32_t> by_hash;  // thousands may be of one family
+  std::vector<std::uint32_t> out;
+  out.reserve(now.all.size());
+  std::uint32_t next = 0;
+  for (const shape::series& s : now.all) {
+    std::uint32_t found = nowhere;
+    if (next < was.all.size() && is(s, next)) {
+      found = next;
+    } else {
+      if (by_hash.empty()) {
+        by_hash.reserve(was.all.size());
+        for (std::uint32_t i = 0; i < was.all.size(); ++i)
+          by_hash.emplace(series_hash(was.all[i].family, was.all[i].labels), i);
+      }
+      for (auto [at, end] = by_hash.equal_range(series_hash(s.family, s.labels)); at != end; ++at) {
+        if (is(s, at->second)) found = at->second;
+      }
+    }
+    if (found != nowhere) next = found + 1;
+    out.push_back(found);
+  }
+  return out;
+}
+
+prepared_catalog prepare(wire::catalog announced, const catalog_limits& limits,
+                         std::shared_ptr<const shape> before) {
+  const std::uint32_t version = announced.version;
+  prepared_catalog out{version, make_shape(std::move(announced), limits), std::move(before), {}};
+  if (out.made.has_value() && out.before != nullptr) out.from = origins(out.made->what, *out.before);
+  return out;
 }
 
 std::shared_ptr<const shape> shape_pool::intern(shape s) {
-  const std::size_t key = hash_of(s);
-  for (auto [at, end] = known_.equal_range(key); at != end; ++at) {
-    auto known = at->second.lock();
-    if (known && known->announced == s.announced && known->places == s.places && known->all == s.all &&
-        same_groups(*known, s))
-      return known;
-  }
-  if (known_.size() >= sweep_at_) {
+  const std::size_t key = s.hash;
+  const auto same = [&s](const shape& known) {
+    return known.announced == s.announced && known.places == s.places && known.all == s.all &&
+           same_groups(known, s);
+  };
+  if (auto known = find_same(known_, key, same)) return known;
+  if (known_.size() + names_.size() >= sweep_at_) {
     std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
-    sweep_at_ = std::max<std::size_t>(64, known_.size() * 2);
+    std::erase_if(names_, [](const auto& entry) { return entry.second.expired(); });
+    sweep_at_ = std::max<std::size_t>(64, (known_.size() + names_.size()) * 2);
   }
+  s.names = intern(std::move(s.names));
   auto fresh = std::make_shared<const shape>(std::move(s));
   known_.emplace(key, fresh);
   return fresh;
+}
+
+std::shared_ptr<const shape::name_parts> shape_pool::intern(std::shared_ptr<const shape::name_parts> names) {
+  const std::size_t key = hash_of(*names);
+  if (auto known = find_same(names_, key, [&](const auto& one) { return one == *names; })) return known;
+  names_.emplace(key, names);
+  return names;
 }
 
 }  // namespace binnacle::store

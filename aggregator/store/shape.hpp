@@ -19,14 +19,28 @@ struct shape {
   struct series {
     std::string family;
     metrics::label_set labels;  ///< own families: in catalogue order
-    std::string
-        flat;  ///< metrics::flat_name(); empty when it has none (no labels, per-CPU, or lost a collision)
+    std::string flat;  ///< metrics::flat_name(); empty when it has none (no labels, of a CPU or a pod, lost a
+                       ///< collision)
     std::int8_t exponent = 0;
     metrics::kind type = metrics::kind::gauge;
     std::uint16_t group = 0;
     std::string help;
     friend bool operator==(const series&, const series&) = default;
   };
+  /// What the names are made of under which callers find the series. Shapes that differ by pods alone share
+  /// one.
+  struct name_parts {
+    struct part {
+      std::string family;
+      metrics::label_set labels;
+      std::string flat;  ///< or empty
+      friend bool operator==(const part&, const part&) = default;
+    };
+    std::vector<std::string> families;  ///< in byte order, each once
+    std::vector<part> series;           ///< those with labels, but without those of pods
+    friend bool operator==(const name_parts&, const name_parts&) = default;
+  };
+
   std::vector<series> all;  ///< without the refused ones: everything here has a name and may be shown
   std::vector<wire::group_info> groups;
 
@@ -41,12 +55,15 @@ struct shape {
   /// The series of that flat name, or null.
   const std::uint32_t* of_flat(std::string_view flat) const noexcept;
 
+  std::shared_ptr<const name_parts> names;  ///< never null once made
+
   // Made by make_shape(): indexes of `all` sorted by family and by flat name, and the fields of `all` and
   // `groups` that the hot path needs, side by side.
   std::vector<std::uint32_t> by_family;
   std::vector<std::uint32_t> by_flat;
   std::vector<std::uint16_t> group_of;
   std::vector<std::int64_t> stale_after_ns;
+  std::size_t hash = 0;  ///< of what shape_pool compares
 };
 
 /// Of a family and its labels, in whatever order they stand: for indexes of series.
@@ -70,7 +87,24 @@ struct made_shape {
 /// collision our own family wins over a foreign one, otherwise the first announced.
 /// Errors: invalid_input when the catalogue as a whole is out of bounds or inconsistent (too many series or
 /// groups, a group index or an exponent out of range); nothing is kept of it then.
-result<made_shape> make_shape(const wire::catalog& announced, const catalog_limits& limits);
+result<made_shape> make_shape(wire::catalog announced, const catalog_limits& limits);
+
+/// Of each series of `now` the place that it has in `was`: same family, labels, and source and name of its
+/// group. `nowhere` for those that `was` has not.
+inline constexpr std::uint32_t nowhere = 0xffff'ffff;
+std::vector<std::uint32_t> origins(const shape& now, const shape& was);
+
+/// A catalogue with everything that costs time by its length worked out: 10,000 series take some ten
+/// milliseconds, which are too many for the loop that all agents share.
+struct prepared_catalog {
+  std::uint32_t version = 0;
+  result<made_shape> made;
+  std::shared_ptr<const shape> before;  ///< the node's until now, or null
+  std::vector<std::uint32_t> from;      ///< origins() in `before`
+};
+/// Any thread.
+prepared_catalog prepare(wire::catalog announced, const catalog_limits& limits,
+                         std::shared_ptr<const shape> before);
 
 /// One shape for all nodes with equal catalogues. Shapes that no node has any more are forgotten. Threads:
 /// the ingest loop.
@@ -80,7 +114,10 @@ class shape_pool {
   std::size_t size() const noexcept { return known_.size(); }
 
  private:
+  std::shared_ptr<const shape::name_parts> intern(std::shared_ptr<const shape::name_parts> names);
+
   std::unordered_multimap<std::size_t, std::weak_ptr<const shape>> known_;
+  std::unordered_multimap<std::size_t, std::weak_ptr<const shape::name_parts>> names_;
   std::size_t sweep_at_ = 64;
 };
 

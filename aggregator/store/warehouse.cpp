@@ -52,10 +52,16 @@ void warehouse::set_names(const metrics::alias_table& names, instant now) {
   }
 }
 
-result<warehouse::catalog_outcome> warehouse::set_catalog(node_id id, const wire::catalog& announced,
+std::function<prepared_catalog(wire::catalog)> warehouse::preparation(node_id id) const {
+  const auto& cells = nodes_[index(id)].cells;
+  return [limits = limits_.per_node, before = cells ? cells->shared_shape() : nullptr](
+             wire::catalog announced) { return prepare(std::move(announced), limits, before); };
+}
+
+result<warehouse::catalog_outcome> warehouse::set_catalog(node_id id, prepared_catalog announced,
                                                           instant now) {
   node_state& n = nodes_[index(id)];
-  auto made = make_shape(announced, limits_.per_node);
+  auto& made = announced.made;
   const std::size_t before = n.cells ? n.cells->series().all.size() : 0;
   if (made.has_error() || series_ - before + made->what.all.size() > limits_.series) {
     ++counters_.refused_catalogs;
@@ -74,7 +80,10 @@ result<warehouse::catalog_outcome> warehouse::set_catalog(node_id id, const wire
   auto what = shapes_.intern(std::move(made->what));
   if (!n.cells || n.cells->shared_shape() != what) {
     auto fresh = std::make_shared<row>(what);
-    if (n.cells) fresh->carry_over(*n.cells);
+    // Another session of the node may have announced something meanwhile.
+    if (n.cells && n.cells->shared_shape() != announced.before)
+      announced.from = origins(*what, n.cells->series());
+    if (n.cells) fresh->carry_over(*n.cells, announced.from);
     series_ += what->all.size() - before;
     n.cells = std::move(fresh);
     n.what = columns_.kind_of(std::move(what));

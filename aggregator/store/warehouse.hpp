@@ -88,7 +88,12 @@ class warehouse {
   /// Takes a node's catalogue. Series that the old catalogue had, too, keep their values and ages.
   /// Errors: invalid_input (the catalogue as a whole is out of bounds), overloaded (too many series in all).
   /// The old one stays.
-  result<catalog_outcome> set_catalog(node_id id, const wire::catalog& announced, instant now);
+  result<catalog_outcome> set_catalog(node_id id, prepared_catalog announced, instant now);
+  result<catalog_outcome> set_catalog(node_id id, wire::catalog announced, instant now) {
+    return set_catalog(id, preparation(id)(std::move(announced)), now);
+  }
+  /// Prepares a catalogue of that node, on any thread, as long after this call as it likes.
+  std::function<prepared_catalog(wire::catalog)> preparation(node_id id) const;
 
   /// Takes a batch: cells first, then read times, then every column they touch. `offset` brings the agent's
   /// boot time to ours. Errors: protocol, and nothing of the batch is applied: no catalogue yet, another

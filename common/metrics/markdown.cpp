@@ -144,8 +144,9 @@ std::string markdown() {
       "absent. A maximum, minimum or mean uses the members that have values, and is then marked `partial`. "
       "The\n  number is as old as its oldest member.\n- **One series** has a flat name: the metric plus its "
       "label values, in lower case, with runs of other characters as `_`. For\n  "
-      "`rapl_power_watts{package=\"0\"}` it is `rapl_power_watts_0`. The custom metrics API also takes a "
-      "label selector.\n- **Stale** is a value older than 10 s or three read periods, whichever is longer: "
+      "`rapl_power_watts{package=\"0\"}` it is `rapl_power_watts_0`. A series of a CPU or a pod has none. "
+      "The custom metrics API also takes a label selector.\n- **Stale** is a value older than 10 s or three "
+      "read periods, whichever is longer: "
       "it then counts as absent everywhere.\n- **Needs** is the privilege beyond reading world-readable "
       "files.\n- A histogram `x` is the usual `x_bucket{le}`, `x_sum`, `x_count`.\n";
   for (const section& s : sections) print_section(out, s);
@@ -157,7 +158,9 @@ std::string markdown() {
       "`node_x` is also found as `x`, as prometheus-adapter serves it. A metric of yours that really has one "
       "of these "
       "names wins, at the\n"
-      "nodes that have it. Names of your own: the aggregator's `--aliases` (aggregator/policy/README.md).\n\n"
+      "nodes that have it; not if an exporter gives it where the agent measures the same itself. Names of "
+      "your own: the "
+      "aggregator's `--aliases` (aggregator/policy/README.md).\n\n"
       "| old name | is | a node's number | comes from |\n|---|---|---|---|\n";
   for (const alias& a : aliases()) {
     fmt::format_to(std::back_inserter(out), "| `{}` | {} | {} | {} |\n", a.name, value_of(a), rule_of(a),

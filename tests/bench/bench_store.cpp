@@ -115,6 +115,76 @@ void BM_store_set_catalog(benchmark::State& state) {
 }
 BENCHMARK(BM_store_set_catalog);
 
+/// A node whose pods change: series of its own and 2,000 of pods, of which one pod's eleven are others each
+/// time. range(0): 0: prepared beside the loop, 1: taken on it.
+wire::catalog with_pods(int first_pod) {
+  wire::catalog c = wire::test::noisy_node(1).announces();
+  const auto group = static_cast<std::uint16_t>(c.groups.size());
+  c.groups.push_back({"pmu", "pods", 1000, 10'000});
+  for (int pod = first_pod; pod < first_pod + 182; ++pod) {
+    for (int metric = 0; metric < 11; ++metric) {
+      wire::series_info s;
+      s.family = "pmu_pod_metric_" + std::to_string(metric) + "_per_second";
+      s.labels = {{"pod_uid", "6a7b8c9d-0000-4000-8000-" + std::to_string(100'000'000'000 + pod)}};
+      s.group = group;
+      c.series.push_back(std::move(s));
+    }
+  }
+  return c;
+}
+
+void BM_store_pod_change(benchmark::State& state) {
+  store::warehouse w;
+  const store::node_id id = w.node("node").value();
+  (void)w.set_catalog(id, with_pods(0), instant(1h));
+  int first = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    wire::catalog next = with_pods(++first);
+    const auto prepare = w.preparation(id);
+    if (state.range(0) == 0) state.ResumeTiming();
+    store::prepared_catalog ready = prepare(std::move(next));
+    if (state.range(0) == 0) state.PauseTiming();
+    if (state.range(0) == 1) state.ResumeTiming();
+    benchmark::DoNotOptimize(w.set_catalog(id, std::move(ready), instant(1h)));
+    if (state.range(0) == 0) state.ResumeTiming();
+  }
+}
+BENCHMARK(BM_store_pod_change)->DenseRange(0, 1)->ArgName("on_the_loop");
+
+/// The same for a catalogue of 10,000 foreign series that an agent announces again and again, each time with
+/// other labels: the worst that it may do.
+void BM_store_largest_catalogue(benchmark::State& state) {
+  store::warehouse w;
+  const store::node_id id = w.node("node").value();
+  int round = 0;
+  const auto announce = [&round] {
+    wire::catalog c{.version = 1};
+    c.groups.push_back({"scrape", "", 1000, 10'000});
+    ++round;
+    for (int i = 0; i < 10'000; ++i) {
+      wire::series_info s;
+      s.family = "exporter_metric_" + std::to_string(i % 500);
+      s.labels = {{"instance", std::to_string(i)}, {"round", std::to_string(round)}};
+      c.series.push_back(std::move(s));
+    }
+    return c;
+  };
+  (void)w.set_catalog(id, announce(), instant(1h));
+  for (auto _ : state) {
+    state.PauseTiming();
+    wire::catalog next = announce();
+    const auto prepare = w.preparation(id);
+    if (state.range(0) == 0) state.ResumeTiming();
+    store::prepared_catalog ready = prepare(std::move(next));
+    if (state.range(0) == 0) state.PauseTiming();
+    if (state.range(0) == 1) state.ResumeTiming();
+    benchmark::DoNotOptimize(w.set_catalog(id, std::move(ready), instant(1h)));
+    if (state.range(0) == 0) state.ResumeTiming();
+  }
+}
+BENCHMARK(BM_store_largest_catalogue)->DenseRange(0, 1)->ArgName("on_the_loop");
+
 /// What a reader pays, as the extender does for 5,000 candidates.
 void BM_store_read_column(benchmark::State& state) {
   nodes n;

@@ -89,6 +89,32 @@ TEST_SUITE("aggregator/custom_metrics/names") {
     CHECK(has(list.of(nodes), "rapl_power_watts"));
   }
 
+  TEST_CASE("a pod that starts adds no name, and the list stays as it is") {
+    store::view nodes;
+    store::shape_pool pool;
+    const auto with_pods = [&](std::uint32_t id, const std::string& node, int pods) {
+      store::catalog_builder c = store::two_packages();
+      c.group("pmu");
+      for (int i = 0; i < pods; ++i)
+        c.series("pmu_pod_cycles_per_second", {{"pod_uid", node + "-" + std::to_string(i)}});
+      auto shape = pool.intern(store::make_shape(c, {})->what);
+      nodes.apply({.id = store::node_id{id}, .name = node, .cells = std::make_shared<store::row>(shape)});
+    };
+    // As many as would have filled the list and pushed out what comes behind "pmu" in it.
+    constexpr auto many = static_cast<int>(name_list::most) + 100;
+    with_pods(0, "n1", many);
+    with_pods(1, "n2", 3);
+    name_list list;
+    CHECK(has(list.of(nodes), "rapl_power_watts_1"));
+    CHECK(has(list.of(nodes), "pmu_pod_cycles_per_second"));
+    const auto before = list.revision();
+    const auto* first = list.of(nodes).data();
+    with_pods(0, "n1", many + 1);
+    with_pods(1, "n2", 2);
+    CHECK(list.of(nodes).data() == first);
+    CHECK(list.revision() == before);
+  }
+
   TEST_CASE("nodes are looked at only when one may have another catalogue") {
     store::view nodes;
     name_list list;

@@ -30,7 +30,7 @@ TEST_SUITE("aggregator/store/row") {
     for (std::size_t i = 0; i < many; ++i) old.set_value(i, static_cast<std::int64_t>(i));
     old.set_read(0, at_s(5));
     row fresh = row_of(after);
-    fresh.carry_over(old);
+    fresh.carry_over(old, origins(fresh.series(), old.series()));
     CHECK(fresh.read_at(0) == at_s(5));
     for (std::size_t i = 0; i + 1 < many; ++i) {
       const auto cell = fresh.peek(i);
@@ -46,7 +46,7 @@ TEST_SUITE("aggregator/store/row") {
     row old = of("textfile", {{"a", "1"}, {"b", "2"}});
     old.set_value(0, 7);
     const auto kept = [&](row fresh) {
-      fresh.carry_over(old);
+      fresh.carry_over(old, origins(fresh.series(), old.series()));
       return fresh.peek(0).reason == absence::none;
     };
     CHECK(kept(of("textfile", {{"a", "1"}, {"b", "2"}})));

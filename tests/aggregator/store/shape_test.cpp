@@ -5,7 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <unordered_set>
+#include <vector>
 
 namespace binnacle::store {
 
@@ -48,6 +51,71 @@ TEST_SUITE("aggregator/store/shape") {
                                      "rapl_zone_power_watts", {{"package", "0"}, {"zone", "dram"}}, -1),
                                  {});
     CHECK(made->what.all[0].flat == "rapl_zone_power_watts_dram_0");
+  }
+
+  TEST_CASE("series of pods have no flat name, and pods that come and go leave the names as they are") {
+    const auto with_pods = [](std::initializer_list<const char*> uids) {
+      catalog_builder c = two_packages();
+      c.group("pmu");
+      for (const char* uid : uids) {
+        c.series("pmu_pod_cycles_per_second", {{"pod_uid", uid}});
+        c.series("pmu_pod_instructions_per_cycle", {{"pod_uid", uid}}, -4);
+      }
+      c.group("scrape").series("mine", {{"pod_uid", *uids.begin()}}).series("mine_too", {{"rack", "7"}});
+      return c;
+    };
+    shape_pool pool;
+    const auto one = pool.intern(make_shape(with_pods({"a", "b"}), {})->what);
+    const auto other = pool.intern(make_shape(with_pods({"c"}), {})->what);
+    for (const shape::series& s : one->all) {
+      CAPTURE(s.family);
+      const bool of_a_pod = !s.labels.empty() && s.labels.front().first == "pod_uid";
+      CHECK(s.flat.empty() == (of_a_pod || s.labels.empty()));
+    }
+    CHECK(one != other);
+    CHECK(one->names == other->names);
+    CHECK(std::ranges::count(one->names->families, "pmu_pod_cycles_per_second") == 1);
+    const auto fewer = pool.intern(make_shape(two_packages(), {})->what);
+    CHECK(fewer->names != one->names);
+  }
+
+  TEST_CASE("an exporter may not take an old name of a metric that the node's own source gives") {
+    const auto with_exporter = [](catalog_builder c) {
+      return make_shape(c.group("scrape").series("collectd_package_0_power_power").series("collectd_mine"),
+                        {});
+    };
+    const auto both = with_exporter(two_packages());
+    CHECK(both->refused_series == 1);
+    REQUIRE(both->refusals.size() == 1);
+    CHECK(both->refusals.front().find("is an old name of a metric that our own source gives") !=
+          std::string::npos);
+    CHECK(both->what.of_family("collectd_package_0_power_power").empty());
+    CHECK(both->what.of_family("collectd_mine").size() == 1);
+    // A file of the node may, and where collectd still measures and we do not, its own name goes on.
+    const auto by_file =
+        make_shape(two_packages().group("textfile").series("collectd_package_0_power_power"), {});
+    CHECK(by_file->refused_series == 0);
+    const auto alone = with_exporter(catalog_builder().group("os").series("os_load1", {}, -2));
+    CHECK(alone->refused_series == 0);
+    CHECK(alone->what.of_family("collectd_package_0_power_power").size() == 1);
+  }
+
+  TEST_CASE("each series is found where it stood before, whatever came or went around it") {
+    const auto of = [](std::initializer_list<const char*> units) {
+      catalog_builder c;
+      c.group("textfile");
+      for (const char* unit : units) c.series("mine", {{"unit", unit}});
+      return make_shape(c, {})->what;
+    };
+    const auto no = nowhere;
+    using places = std::vector<std::uint32_t>;
+    const shape old = of({"a", "b", "c", "d"});
+    CHECK(origins(of({"a", "b", "c", "d"}), old) == places{0, 1, 2, 3});
+    CHECK(origins(of({"a", "c", "d"}), old) == places{0, 2, 3});
+    CHECK(origins(of({"x", "a", "b", "y", "c", "d", "z"}), old) == places{no, 0, 1, no, 2, 3, no});
+    CHECK(origins(of({"d", "c", "b", "a"}), old) == places{3, 2, 1, 0});
+    CHECK(origins(old, of({})) == places{no, no, no, no});
+    CHECK(origins(of({}), old).empty());
   }
 
   TEST_CASE("series without labels and per-CPU series have no flat name") {

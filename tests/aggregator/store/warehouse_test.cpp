@@ -13,6 +13,26 @@ namespace binnacle::store {
 using namespace std::chrono_literals;
 
 TEST_SUITE("aggregator/store/warehouse") {
+  TEST_CASE("a catalogue that was prepared while the node got another one keeps the values all the same") {
+    warehouse w;
+    const node_id id = w.node("n1").value();
+    const auto with = [](std::uint32_t version, std::initializer_list<const char*> units) {
+      catalog_builder c;
+      c.made.version = version;
+      c.group("textfile");
+      for (const char* unit : units) c.series("mine", {{"unit", unit}});
+      return c.made;
+    };
+    const wire::catalog first = with(1, {"a", "b", "c"});
+    REQUIRE(w.set_catalog(id, first, at_s(1)).has_value());
+    REQUIRE(w.apply(id, batch_at(first, at_s(2), {{0, 10}, {1, 20}, {2, 30}}), 0s, at_s(2)).has_value());
+    prepared_catalog late = w.preparation(id)(with(3, {"c", "a"}));
+    REQUIRE(w.set_catalog(id, with(2, {"b", "c", "x", "a"}), at_s(3)).has_value());
+    REQUIRE(w.set_catalog(id, std::move(late), at_s(4)).has_value());
+    CHECK(w.cells(id)->peek(0).mantissa == 30);
+    CHECK(w.cells(id)->peek(1).mantissa == 10);
+  }
+
   TEST_CASE("a name keeps its id") {
     warehouse w({.nodes = 2});
     const node_id a = w.node("a").value();
