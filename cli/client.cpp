@@ -2,6 +2,7 @@
 
 #include "cli/ask.hpp"
 #include "cli/json.hpp"
+#include "common/http/target.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
@@ -66,6 +67,13 @@ result<json_answer> understood(const endpoint& from, result<http::answer> got) {
                                              from.url, ec.message())};
   a.text = std::move(got->body);
   return a;
+}
+
+std::string nodes_target(const std::vector<std::string>& metrics) {
+  std::string target = "/api/v1/nodes";
+  for (const std::string& m : metrics)
+    target += (target.find('?') == target.npos ? "?metric=" : "&metric=") + http::query_escaped(m);
+  return target;
 }
 
 result<client> client::open(const endpoint& to, const tls::files& pem) {

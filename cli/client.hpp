@@ -27,6 +27,9 @@ struct json_answer {
 /// with a remedy, or the sentence of the server's refusal. Pure.
 result<json_answer> understood(const endpoint& from, result<http::answer> got);
 
+/// "/api/v1/nodes?metric=NAME": every node with these metrics besides the aggregator's own choice.
+std::string nodes_target(const std::vector<std::string>& metrics);
+
 /// The most bytes of one answer: a fleet of 20,000 nodes with all columns.
 inline constexpr std::size_t most_answer_bytes = 256u << 20;
 

@@ -55,11 +55,13 @@ void set_up_status(CLI::App& app, arguments& a, action& chosen) {
 
 void set_up_top(CLI::App& app, arguments& a, action& chosen) {
   auto* top = app.add_subcommand(
-      "top", "nodes by power, live: watts, temperature and CPU with their ages, and every policy's verdict");
+      "top",
+      "nodes by power, live, on the whole screen: watts, temperature and CPU with their ages, every policy's "
+      "verdict; ? shows the keys");
   top->add_option("--metric", a.top.metrics, "one more column; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  top->add_flag("--once", a.top.once, "print once and end");
+  top->add_flag("--once", a.top.once, "print one table and end; so does a pipe");
   top->footer("Example: binnacle top --metric os_memory_available_bytes");
   top->callback(
       [&] { chosen = [&](const connection& c, const terminal& t) { return top_command(c, a.top, t); }; });

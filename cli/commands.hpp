@@ -22,8 +22,9 @@ struct terminal {
   std::ostream& out;
   std::ostream& err;
   paint with;
-  bool json = false;    ///< -o json
-  bool is_tty = false;  ///< `out` is a terminal
+  bool json = false;            ///< -o json
+  bool is_tty = false;          ///< `out` is a terminal
+  bool shows_progress = false;  ///< `err` is one that can take a line away again
 };
 
 struct status_arguments {
@@ -35,7 +36,7 @@ struct top_arguments {
   std::vector<std::string> metrics;
   bool once = false;
 };
-/// Redraws every second until it is interrupted; once when `out` is no terminal.
+/// The whole screen, live, until the person ends it; one table when `out` is no terminal.
 int top_command(const connection& to, const top_arguments& what, const terminal& on);
 
 struct why_arguments {

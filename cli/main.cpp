@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 #include <unistd.h>
 
 namespace binnacle::cli {
@@ -70,7 +71,9 @@ int run(int argc, char** argv) {
       a.flags, [](const char* variable) { return std::getenv(variable); }, *file);
   const bool tty = isatty(STDOUT_FILENO) == 1;
   const paint with{colours_wanted(tty, std::getenv("NO_COLOR"), std::getenv("TERM"))};
-  const terminal on{std::cout, std::cerr, with, a.output == output_form::json, tty};
+  const char* kind = std::getenv("TERM");
+  const bool progress = isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
+  const terminal on{std::cout, std::cerr, with, a.output == output_form::json, tty, progress};
   const int status = chosen(to, on);
   std::cout.flush();
   return std::cout ? status : exit_problem;

@@ -13,7 +13,7 @@ namespace binnacle::replicas {
 namespace {
 
 /// As the body of an answer.
-std::string text_of(const aggregator::snapshot& s) {
+std::string text_of(aggregator::snapshot s) {
   const std::vector<std::byte> bytes = aggregator::encode(std::move(s));
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -73,7 +73,7 @@ void state_route::impl::answer(bool is_replica, http::reply to) {
 void state_route::impl::encode(aggregator::snapshot s, http::reply to) {
   if (encoder.joinable()) encoder.join();  // it has posted its last word
   const auto work = [this, s = std::move(s), to = std::move(to)] {
-    auto text = std::make_shared<std::string>(text_of(s));
+    auto text = std::make_shared<std::string>(text_of(std::move(s)));
     sources.post([self = weak_from_this(), text, to] {
       if (const auto here = self.lock()) here->send(std::move(*text), to);
     });

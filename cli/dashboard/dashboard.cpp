@@ -3,8 +3,8 @@
 
 #include "cli/dashboard/open_browser.hpp"
 #include "cli/dashboard/site.hpp"
-#include "cli/dashboard/upstream.hpp"
 #include "cli/json.hpp"
+#include "cli/upstream.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
 #include "common/http/server.hpp"

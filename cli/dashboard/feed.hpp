@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/dashboard/topic.hpp"
-#include "cli/dashboard/upstream.hpp"
+#include "cli/upstream.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"
 #include "common/log/log.hpp"

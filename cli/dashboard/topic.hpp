@@ -37,9 +37,7 @@ std::string target_of(const topic& t, const std::vector<std::string>& metrics = 
 /// Whether each replica has an answer of its own; of the others one answer is enough.
 bool is_each_replicas(subject what);
 
-/// How long to wait between two answers. A list of all nodes costs the aggregator 8 ms a thousand nodes
-/// (docs/measured.md), so that once a second a thousand nodes costs it 0.8 % of a core, whatever their
-/// number.
+/// How long to wait between two answers.
 std::chrono::milliseconds pause_of(subject what, std::size_t nodes);
 
 }  // namespace binnacle::cli::dashboard

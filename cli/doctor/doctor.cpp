@@ -3,6 +3,7 @@
 #include "cli/doctor/agent/find_agent.hpp"
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/report.hpp"
+#include "cli/progress.hpp"
 #include "cli/screen.hpp"
 #include "common/system/host_name.hpp"
 #include "common/text/text.hpp"
@@ -37,11 +38,16 @@ int doctor_command(const connection& to, const doctor_arguments& what, const ter
   p.agent = find_agent({}, what.agent_config, p.patience);
 
   std::vector<chapter> all;
-  for (const check& c : checks()) {
-    const bool wanted = what.only.empty() || std::ranges::find(what.only, c.name) != what.only.end();
-    if (wanted) all.push_back({std::string(c.name), c.look(p)});
+  {
+    progress shown(on, "doctor", what.only.empty() ? checks().size() : what.only.size());
+    for (const check& c : checks()) {
+      const bool wanted = what.only.empty() || std::ranges::find(what.only, c.name) != what.only.end();
+      if (!wanted) continue;
+      shown.step(fmt::format("{}, {}", c.name, c.summary));
+      all.push_back({std::string(c.name), c.look(p)});
+    }
   }
-  const std::size_t width = on.is_tty ? std::clamp<std::size_t>(screen::dimensions().width, 60, 120) : 100;
+  const std::size_t width = on.is_tty ? std::clamp<std::size_t>(screen_dimensions().width, 60, 120) : 100;
   on.out << (on.json ? as_json(p.host, all) : as_text(p.host, all, on.with, width));
   return count(all, grade::failure) > 0 ? exit_problem : exit_ok;
 }

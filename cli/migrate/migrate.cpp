@@ -1,6 +1,7 @@
 #include "cli/migrate/migrate.hpp"
 
 #include "cli/input_file.hpp"
+#include "cli/progress.hpp"
 #include "cli/yaml_text.hpp"
 #include "common/text/json_writer.hpp"
 #include "common/text/wrapped.hpp"
@@ -75,26 +76,36 @@ std::string as_json(const migration& m) {
 // `kubectl get -o yaml` of some namespaces has less.
 constexpr std::size_t most_manifest_bytes = 64u << 20;
 
-int migrate_command(const std::vector<std::string>& files, const terminal& on) {
+namespace {
+
+/// The objects of all files. Errors: which file, and what is wrong with it.
+result<std::vector<migrate::manifest>> read_all(const std::vector<std::string>& files, const terminal& on) {
   std::vector<migrate::manifest> all;
+  progress shown(on, "migrate", files.size());
   for (const std::string& file : files) {
+    shown.step(file == "-" ? "standard input, to its end" : file);
     const auto text = input_file(file, most_manifest_bytes);
-    if (text.has_error()) {
-      on.err << fmt::format("binnacle: {} {}\n", file, text.error().message);
-      return exit_problem;
-    }
+    if (text.has_error()) return error{text.error().code, fmt::format("{} {}", file, text.error().message)};
     auto found = migrate::read_manifests(file, *text);
-    if (!found) {
-      on.err << "binnacle: " << found.error().message << '\n';
-      return exit_problem;
-    }
+    if (!found) return found.error();
     if (found->empty()) {
-      on.err << fmt::format("binnacle: {} holds no Kubernetes object: nothing in it has a kind\n", file);
-      return exit_problem;
+      return error{errc::invalid_input,
+                   fmt::format("{} holds no Kubernetes object: nothing in it has a kind", file)};
     }
     std::move(found->begin(), found->end(), std::back_inserter(all));
   }
-  const auto done = migrate::migrate(all);
+  return all;
+}
+
+}  // namespace
+
+int migrate_command(const std::vector<std::string>& files, const terminal& on) {
+  const auto all = read_all(files, on);
+  if (all.has_error()) {
+    on.err << "binnacle: " << all.error().message << '\n';
+    return exit_problem;
+  }
+  const auto done = migrate::migrate(*all);
   if (on.json) {
     on.out << migrate::as_json(done);
   } else {

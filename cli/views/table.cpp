@@ -33,7 +33,7 @@ void table::column(std::string header, align how, std::size_t gap) {
 
 void table::row(std::vector<cell> cells) { rows_.push_back(std::move(cells)); }
 
-std::vector<std::string> table::lines(const paint& with, std::size_t width) const {
+std::vector<std::string> table::lines(const paint& with) const {
   std::vector<std::size_t> widths;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t w = characters(columns_[c].text);
@@ -45,7 +45,6 @@ std::vector<std::string> table::lines(const paint& with, std::size_t width) cons
 
   const auto line = [&](const std::vector<cell>& cells) {
     std::string out;
-    std::size_t used = 0;     // characters in `out`, paint not counted
     std::size_t pending = 0;  // blanks that are owed if anything follows
     for (std::size_t c = 0; c < cells.size() && c < columns_.size(); ++c) {
       const std::size_t have = characters(cells[c].text);
@@ -53,14 +52,9 @@ std::vector<std::string> table::lines(const paint& with, std::size_t width) cons
       if (c > 0) pending += columns_[c].gap;
       if (columns_[c].how == align::right) pending += pad;
       if (have > 0) {
-        const std::size_t room = width == 0 ? have : width - std::min(width, used + pending);
-        if (room == 0) break;
         out.append(pending, ' ');
-        used += pending;
         pending = 0;
-        const std::string text = shortened(cells[c].text, room);
-        out += with(cells[c].ink, text);
-        used += characters(text);
+        out += with(cells[c].ink, cells[c].text);
       }
       if (columns_[c].how == align::left) pending += pad;
     }

@@ -22,8 +22,8 @@ class table {
   void column(std::string header, align how = align::left, std::size_t gap = 2);
   void row(std::vector<cell> cells);
 
-  /// Lines without line ends; the last column is not padded. `width` > 0 cuts each line there.
-  std::vector<std::string> lines(const paint& with, std::size_t width = 0) const;
+  /// Lines without line ends; the last column is not padded.
+  std::vector<std::string> lines(const paint& with) const;
 
  private:
   struct head {

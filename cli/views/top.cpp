@@ -1,10 +1,10 @@
 #include "cli/views/top.hpp"
 
 #include "aggregator/policy/text/problem.hpp"
+#include "cli/views/nodes.hpp"
 #include "cli/views/table.hpp"
 #include "cli/views/units.hpp"
 #include "common/metrics/catalog.hpp"
-#include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 
@@ -15,46 +15,6 @@ namespace binnacle::cli {
 namespace {
 
 constexpr std::size_t most_policies = 4;  // columns; more are told in WHY alone
-constexpr std::size_t most_reasons = 3;   // in WHY
-
-struct shown_metric {
-  std::string name, unit, title;
-};
-
-bool is_asked_for(std::string_view name, const std::vector<std::string>& wanted) {
-  return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
-}
-
-/// Power, temperature and CPU under short names, in that order, then what was asked for. What the server adds
-/// because a policy watches it is left to the policy's column.
-std::vector<shown_metric> choose(const json::value& nodes, const std::vector<std::string>& wanted) {
-  std::vector<shown_metric> chosen;
-  const auto first = [&](std::string_view unit, std::string_view part, const char* title) {
-    for (const auto& m : list(nodes, "metrics")) {
-      const std::string name = text(m, "name");
-      if (text(m, "unit") != unit || name.find(part) == std::string::npos || is_asked_for(name, wanted))
-        continue;
-      chosen.push_back({name, std::string(unit), title});
-      return;
-    }
-  };
-  first("watts", "power_watts", "POWER");
-  first("celsius", "temperature", "TEMP");
-  first("ratio", "cpu_utilization", "CPU");
-  for (const std::string& name : wanted) {
-    std::string unit;
-    for (const auto& m : list(nodes, "metrics")) {
-      if (text(m, "name") == name) unit = text(m, "unit");
-    }
-    chosen.push_back({name, unit, name});
-  }
-  return chosen;
-}
-
-const json::value* value_of(const json::value& node, const std::string& metric) {
-  const json::value* values = member(node, "values");
-  return values == nullptr ? nullptr : member(*values, metric);
-}
 
 /// The value and its age, or "-" and why. True when some members of the value are missing.
 bool add_value(std::vector<table::cell>& row, const json::value* v, const std::string& unit) {
@@ -72,84 +32,16 @@ bool add_value(std::vector<table::cell>& row, const json::value* v, const std::s
   return false;
 }
 
-/// Worse states first.
-int severity(std::string_view state) {
-  static constexpr std::string_view order[] = {"violating", "missing", "held", "frozen"};
-  const auto at = std::find(std::begin(order), std::end(order), state);
-  return at == std::end(order) ? 0 : static_cast<int>(std::end(order) - at);
-}
-
 colour ink_of(std::string_view state) {
-  return state == "violating" ? colour::red : severity(state) > 0 ? colour::yellow : colour::green;
+  return state == "violating" ? colour::red : badness(state) > 0 ? colour::yellow : colour::green;
 }
 
-std::string short_name(const std::string& policy) {
-  return policy.starts_with("default/") ? policy.substr(8) : policy;
-}
-
-std::vector<std::string> policies_of(const json::value& nodes) {
-  std::vector<std::string> names;
-  for (const auto& n : list(nodes, "nodes")) {
-    for (const auto& v : list(n, "verdicts")) {
-      const std::string name = text(v, "policy");
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
+void add_verdicts(std::vector<table::cell>& row, node_verdicts verdicts, bool columns) {
+  if (columns) {
+    for (const standing& s : verdicts.of)
+      row.push_back({s.dry ? "(" + s.state + ")" : s.state, s.dry ? colour::dim : ink_of(s.state)});
   }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-/// ", now 71.4": the value of the metric that a rule compares, unless a column shows it.
-std::string value_of_rule(const json::value& node, const std::string& rule,
-                          const std::vector<shown_metric>& metrics) {
-  const std::string metric = rule.substr(0, rule.find(' '));
-  if (std::ranges::find(metrics, metric, &shown_metric::name) != metrics.end()) return {};
-  const json::value* v = value_of(node, metric);
-  const auto now = v == nullptr ? std::nullopt : number(*v, "value");
-  return now ? ", now " + plain(*now) : std::string();
-}
-
-void add_verdicts(std::vector<table::cell>& row, const json::value& node,
-                  const std::vector<std::string>& policies, const std::vector<shown_metric>& metrics,
-                  bool columns) {
-  std::string why;
-  std::size_t reasons = 0;
-  for (const std::string& policy : policies) {
-    std::string worst = "pass";
-    bool dry = false;
-    for (const auto& v : list(node, "verdicts")) {
-      if (text(v, "policy") != policy) continue;
-      dry = text(v, "mode") == "DryRun";
-      const std::string state = text(v, "state");
-      if (severity(state) > severity(worst)) worst = state;
-      const json::value thin = object(v, "uncovered");
-      const std::string rule = text(thin, "rule").empty() ? text(v, "rule") : text(thin, "rule");
-      const bool covered = text(thin, "rule").empty();
-      if ((severity(state) > 0 || !covered) && ++reasons <= most_reasons) {
-        why += fmt::format(
-            "{}{}{}: {}{}{}", why.empty() ? "" : "; ", policies.size() == 1 ? "" : short_name(policy) + " ",
-            text(v, "strategy"), rule, value_of_rule(node, rule, metrics),
-            covered ? "" : fmt::format(", values for {} % of the window", integer(thin, "windowCovered")));
-      }
-    }
-    if (columns) row.push_back({dry ? "(" + worst + ")" : worst, dry ? colour::dim : ink_of(worst)});
-  }
-  if (reasons > most_reasons) why += fmt::format("; and {} more", reasons - most_reasons);
-  row.push_back({why, colour::dim});
-}
-
-/// "node-b rapl: why" for each source of a connected node that cannot be read, or works in part; before them
-/// what is odd about the node.
-std::vector<std::string> lacks_of(const json::value& node) {
-  std::vector<std::string> lacks;
-  if (!flag(node, "connected")) return lacks;
-  if (auto odd = text(node, "warning"); !odd.empty()) lacks.push_back(std::move(odd));
-  for (const auto& s : list(node, "sources")) {
-    const std::string why = text(s, "message");
-    if (!flag(s, "ok") || !why.empty())
-      lacks.push_back(fmt::format("{} {}: {}", text(node, "name"), text(s, "source"), why));
-  }
-  return lacks;
+  row.push_back({std::move(verdicts.why), colour::dim});
 }
 
 bool has_value(const json::value& node, const std::string& metric) {
@@ -175,9 +67,15 @@ std::vector<std::string> metrics_without_value(const json::value& nodes, std::ve
   return wanted;
 }
 
-std::string render_top(const json::value& nodes, const std::string& url, const top_layout& layout,
-                       const paint& with) {
-  const auto metrics = choose(nodes, layout.metrics);
+std::string without_value_words(const std::string& metric) {
+  const std::string_view near = nearest_metric(metric);
+  return fmt::format("no node has a value of {}{}", metric,
+                     near.empty() || near == metric ? "" : fmt::format(": did you mean {}?", near));
+}
+
+std::string render_top(const json::value& nodes, const std::string& url,
+                       const std::vector<std::string>& wanted, const paint& with) {
+  const auto metrics = choose_metrics(nodes, wanted);
   const auto policies = policies_of(nodes);
   const bool columns = policies.size() <= most_policies;
 
@@ -205,17 +103,10 @@ std::string render_top(const json::value& nodes, const std::string& url, const t
   }
   if (!policies.empty()) t.column("WHY");
 
-  // Two lines above the table, its header, and below it those that explain marks or say what is left out.
-  const bool any_lack = std::ranges::any_of(order, [](const auto* n) { return !lacks_of(*n).empty(); });
-  const std::size_t others = any_lack ? 6 : 5;
-  const std::size_t room = layout.height > others ? layout.height - others
-                           : layout.height == 0   ? order.size()
-                                                  : 1;
-  const std::size_t shown = std::min(order.size(), room);
   bool partial = false;
   std::vector<std::string> lacking;
-  for (std::size_t i = 0; i < shown; ++i) {
-    const json::value& n = *order[i];
+  for (const json::value* of : order) {
+    const json::value& n = *of;
     const bool up = flag(n, "connected");
     const auto lacks = lacks_of(n);
     lacking.insert(lacking.end(), lacks.begin(), lacks.end());
@@ -224,7 +115,7 @@ std::string render_top(const json::value& nodes, const std::string& url, const t
                                                                      : " (in part)"),
                                   up ? colour::bold : colour::yellow}};
     for (const auto& m : metrics) partial |= add_value(row, value_of(n, m.name), m.unit);
-    if (!policies.empty()) add_verdicts(row, n, policies, metrics, columns);
+    if (!policies.empty()) add_verdicts(row, verdicts_of(n, policies, metrics), columns);
     t.row(std::move(row));
   }
 
@@ -234,7 +125,7 @@ std::string render_top(const json::value& nodes, const std::string& url, const t
                   text(nodes, "time"), connected, counted(total, "node"), with(colour::dim, url));
   if (order.empty())
     return out + "no node has connected yet: start binnacle-agent with --aggregator pointing here\n";
-  for (const auto& line : t.lines(with, layout.width)) out += line + '\n';
+  for (const auto& line : t.lines(with)) out += line + '\n';
   if (partial)
     out += with(colour::dim,
                 "* in part: some members have no value, or the values cover less than 80 % of a window") +
@@ -245,16 +136,11 @@ std::string render_top(const json::value& nodes, const std::string& url, const t
                             : fmt::format(" (and {}: binnacle status)",
                                           counted(static_cast<std::int64_t>(lacking.size()) - 1, "source"));
     const std::string line = "in part: " + lacking.front() + more;
-    out += with(colour::yellow, layout.width == 0 ? line : shortened(line, layout.width)) + '\n';
+    out += with(colour::yellow, line) + '\n';
   }
-  for (const std::string& name : metrics_without_value(nodes, layout.metrics)) {
-    const std::string_view near = nearest_metric(name);
-    out += with(colour::yellow,
-                fmt::format("no node has a value of {}{}", name,
-                            near.empty() || near == name ? "" : fmt::format(": did you mean {}?", near))) +
-           '\n';
-  }
-  const std::int64_t hidden = total - static_cast<std::int64_t>(shown);
+  for (const std::string& name : metrics_without_value(nodes, wanted))
+    out += with(colour::yellow, without_value_words(name)) + '\n';
+  const std::int64_t hidden = total - static_cast<std::int64_t>(order.size());
   if (hidden > 0) out += with(colour::dim, fmt::format("and {} more", counted(hidden, "node"))) + '\n';
   return out;
 }

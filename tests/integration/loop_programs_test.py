@@ -3,15 +3,9 @@
 Run by meson (suite integration), or by hand: python3 tests/integration/loop_programs_test.py --build build [TestName]
 """
 
-import contextlib
-import fcntl
 import http.client
 import json
-import os
-import pty
 import signal
-import struct
-import termios
 
 import loop
 from loop import METRIC, policy, rule
@@ -73,40 +67,6 @@ class Programs(loop.Loop):
         self.assertEqual(self.ask("filter", ["cool", "warm"])["NodeNames"], ["cool", "warm"])
         self.assertEqual(self.trial.ask("ops", "/api/v1/status")[0], 200)
         self.assertEqual(self.trial.end("aggregator"), 0)  # the second signal
-
-    def test_top_is_drawn_anew_in_a_terminal_and_gives_the_screen_back(self):
-        self.begin(policy(rule("dontschedule", 250)))
-        process, terminal = pty.fork()
-        if process == 0:
-            program = loop.BUILD / "cli/binnacle"
-            os.execve(program, [program, "top"], dict(os.environ, TERM="xterm", **self.trial.cli_environment()))
-        self.addCleanup(os.close, terminal)
-        os.set_blocking(terminal, False)
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 110, 0, 0))
-        seen = b""
-
-        def shown(text):
-            """Whether the text has been drawn since the last one that was waited for."""
-            nonlocal seen
-            with contextlib.suppress(BlockingIOError, OSError):  # OSError: the program has ended
-                seen += os.read(terminal, 1 << 16)
-            before, found, rest = seen.partition(text)
-            seen = rest if found else before
-            return bool(found)
-
-        def until(text):
-            self.trial.wait_for(f"{text} in the terminal", lambda: shown(text))
-
-        until(b"\x1b[?1049h")  # the second screen
-        for text in (b"\x1b[H", b"warm", b"pass", b"cool", b"\x1b[J"):
-            until(text)
-        self.trial.heat("warm", 150)
-        until(b"violating")
-        self.assertEqual(self.trial.end("aggregator"), 0)
-        until(b"Trying again every second")
-        os.write(terminal, b"\x03")
-        until(b"\x1b[?25h\x1b[?1049l")
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0)
 
     def test_programs_end_with_status_0_on_sigterm(self):
         self.begin(policy(rule("dontschedule", 250)))

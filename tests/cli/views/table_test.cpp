@@ -25,16 +25,10 @@ TEST_SUITE("cli/views/table") {
                                                   "long-name     7 °C", "                    y"});
   }
 
-  TEST_CASE("a width cuts lines without cutting characters or colours") {
-    table t;
-    t.column("A");
-    t.column("B");
-    t.row({{"°°°°", colour::red}, {"second"}});
-    CHECK(t.lines({}, 4)[1] == "°°°°");
-    CHECK(t.lines({}, 3)[1] == "°°…");
-    CHECK(t.lines(paint{true}, 3)[1] == "\x1b[31m°°…\x1b[0m");
-    CHECK(t.lines({}, 8)[1] == "°°°°  s…");
-    CHECK(t.lines({}, 12)[1] == "°°°°  second");
+  TEST_CASE("a text is cut between characters") {
+    CHECK(shortened("°°°°", 4) == "°°°°");
+    CHECK(shortened("°°°°", 3) == "°°…");
+    CHECK(shortened("°°°°", 0).empty());
   }
 
   TEST_CASE("colours are for terminals that want them") {

@@ -1,11 +1,12 @@
-#include "cli/dashboard/upstream.hpp"
+#include "cli/upstream.hpp"
 
 #include "common/http/client.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
-namespace binnacle::cli::dashboard {
+namespace binnacle::cli {
 
 using async::task;
 
@@ -19,7 +20,7 @@ struct upstream::replica {
         security(std::move(with)),
         peer(
             {to.host, to.port, {}}, [this] { return security ? security->current() : nullptr; },
-            "binnacle-dashboard/" BINNACLE_VERSION) {}
+            "binnacle/" BINNACLE_VERSION) {}
 
   const endpoint to;
   const std::unique_ptr<tls::context> security;  // null: plain HTTP
@@ -44,7 +45,7 @@ result<upstream> upstream::open(const connection& to) {
 }
 
 task<upstream::told> upstream::ask(replica& which, std::string target) {
-  // A page stays open for weeks, certificates do not: a new one in its file is taken.
+  // A page or a terminal stays open for weeks, certificates do not: a new one in its file is taken.
   if (which.security) which.security->reload_if_changed();
   http::call what;
   what.target = std::move(target);
@@ -80,4 +81,9 @@ task<std::vector<upstream::told>> upstream::ask_each(std::string target) {
 
 std::size_t upstream::size() const noexcept { return all_.size(); }
 
-}  // namespace binnacle::cli::dashboard
+std::chrono::milliseconds upstream::pause_between_lists(std::size_t nodes) {
+  return std::clamp<std::chrono::milliseconds>(std::chrono::milliseconds(nodes), std::chrono::seconds(1),
+                                               std::chrono::seconds(20));
+}
+
+}  // namespace binnacle::cli

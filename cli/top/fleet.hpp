@@ -1,0 +1,94 @@
+#pragma once
+
+#include "cli/json.hpp"
+#include "cli/views/nodes.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// `binnacle top` without a terminal: what it knows, what it shows, and what keys do. All of it is pure but
+/// for `curses` (the terminal) and `watch` (the loop).
+namespace binnacle::cli::top {
+
+/// The newest numbers of one series, one per answer. NaN: there was no value.
+class trail {
+ public:
+  static constexpr std::size_t most = 32;  ///< the oldest goes first
+
+  void add(float value) noexcept;
+  std::size_t size() const noexcept { return count_; }
+  /// `i` 0 is the oldest.
+  float at(std::size_t i) const noexcept { return kept_[(next_ + most - count_ + i) % most]; }
+
+ private:
+  std::array<float, most> kept_{};
+  std::uint8_t next_ = 0, count_ = 0;
+};
+
+struct reading {
+  std::optional<double> value;
+  std::string absent;        ///< why there is none, in words
+  std::int64_t age_ms = -1;  ///< when the answer came; -1: never read
+  bool partial = false;      ///< some members or a part of the window are missing
+};
+
+/// A node, or a group of nodes.
+struct node {
+  std::string name;
+  std::size_t members = 0;    ///< of a group; 0: this is a node
+  std::size_t connected = 0;  ///< how many of it are: of a node 0 or 1
+  bool lacking = false;       ///< works in part
+  std::string version;        ///< of the agent
+  std::vector<std::pair<std::string, std::string>> labels;
+
+  // One for each of fleet::metrics().
+  std::vector<reading> values;
+  std::vector<trail> trails;
+
+  // One for each of fleet::policies().
+  std::vector<standing> standings;
+  std::vector<std::size_t> concerned;  ///< members that are not "pass"
+
+  std::string why;    ///< of its verdicts, then what it lacks
+  std::string words;  ///< what a filter looks at, in lower case
+};
+
+/// The nodes as the aggregator told them last, and what this session has seen of their values.
+class fleet {
+ public:
+  explicit fleet(std::vector<std::string> wanted = {}) : wanted_(std::move(wanted)) {}
+
+  /// An answer of /api/v1/nodes that came at `now_ms` of any clock. An answer of another form gives no nodes.
+  void take(const json::value& answer, std::int64_t now_ms);
+
+  bool empty() const noexcept { return taken_ms_ < 0; }  ///< nothing was taken yet
+  const std::map<std::string, node>& nodes() const noexcept { return nodes_; }
+  /// POWER, TEMP, CPU and the wanted ones, then those that policies compare.
+  const std::vector<shown_metric>& metrics() const noexcept { return metrics_; }
+  std::size_t usual() const noexcept { return usual_; }  ///< how many are not only for policies
+  const std::vector<std::string>& policies() const noexcept { return policies_; }
+  std::size_t connected() const noexcept { return connected_; }
+  std::size_t omitted() const noexcept { return omitted_; }  ///< nodes that the answer had no room for
+  std::int64_t taken_ms() const noexcept { return taken_ms_; }
+  const std::string& time() const noexcept { return time_; }  ///< the aggregator's, as text
+
+ private:
+  void choose(const json::value& answer);
+  void take_node(node& n, const json::value& told);
+
+  std::vector<std::string> wanted_;
+  std::map<std::string, node> nodes_;
+  std::vector<shown_metric> metrics_;
+  std::size_t usual_ = 0;
+  std::vector<std::string> policies_;
+  std::size_t connected_ = 0, omitted_ = 0;
+  std::int64_t taken_ms_ = -1;
+  std::string time_;
+};
+
+}  // namespace binnacle::cli::top

@@ -1,0 +1,131 @@
+#pragma once
+
+#include "cli/top/fleet.hpp"
+#include "cli/top/listing.hpp"
+#include "cli/top/page.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace binnacle::cli::top {
+
+enum class key : unsigned char {
+  character,  ///< event::text
+  up,
+  down,
+  left,
+  right,
+  page_up,
+  page_down,
+  home,
+  end,
+  enter,
+  escape,
+  backspace,
+  help,
+  quit,
+  click,  ///< at event::x, event::y
+  wheel_up,
+  wheel_down,
+};
+
+struct event {
+  key what = key::character;
+  std::string text = {};  ///< one printable character in UTF-8
+  std::size_t x = 0, y = 0;
+};
+
+/// One of the aggregators.
+struct replica {
+  std::string url;
+  std::string trouble;  ///< why it is away; empty: it answers
+};
+
+/// `binnacle top` at a terminal: answers and keys go in, pages come out. Times are milliseconds of any one
+/// clock.
+class session {
+ public:
+  session(std::vector<std::string> wanted, bool utf8)
+      : fleet_(wanted), wanted_(std::move(wanted)), utf8_(utf8) {}
+
+  void resize(std::size_t width, std::size_t height) noexcept;
+  /// An answer of /api/v1/nodes, from `url`.
+  void take_nodes(const json::value& answer, const std::string& url, std::int64_t now_ms);
+  /// An answer of /api/v1/policies. Wanted while wants_policies().
+  void take_policies(const json::value& answer);
+  bool wants_policies() const noexcept { return !choices_.policy.empty(); }
+  /// No aggregator told the nodes; `why` is a sentence.
+  void miss(std::string why) { trouble_ = std::move(why); }
+  void take_replicas(std::vector<replica> all) { replicas_ = std::move(all); }
+
+  void handle(const event& e);
+  /// The person asked to leave.
+  bool done() const noexcept { return done_; }
+
+  page draw(std::int64_t now_ms) const;
+
+ private:
+  enum class mode : unsigned char { rows, filter, menu, help };
+  enum class question : unsigned char { sort, grouping, policy, columns };
+  struct item {
+    std::string id, text;
+    bool chosen = false;
+  };
+
+  // session_keys.cpp
+  void handle_rows(const event& e);
+  void handle_filter(const event& e);
+  void handle_menu(const event& e);
+  void press(char c);
+  void click(const event& e);
+  void step_back();
+  void ask(question what);
+  void answer(const item& chosen);
+  void sort_by(const std::string& id);
+  void sort_beside(int step);
+  void move(std::ptrdiff_t by);
+  void select(std::size_t row);
+  void make();
+
+  // session_draw.cpp
+  struct place {
+    std::size_t column, x, width;
+  };
+  std::vector<place> places() const;  // which columns are on the screen, and where
+  std::size_t top_lines() const;      // above the rows
+  std::size_t body_lines() const;
+  std::size_t menu_first() const;
+  cell notice(std::int64_t now_ms) const;  // the line for what is the matter; without text there is none
+  void draw_title(page_writer& out) const;
+  void draw_choices(page_writer& out) const;
+  void draw_rows(page_writer& out, std::int64_t now_ms) const;
+  void draw_list(page_writer& out) const;
+  void draw_help(page_writer& out) const;
+  void draw_foot(page_writer& out) const;
+
+  fleet fleet_;
+  std::vector<std::string> wanted_;
+  bool utf8_;
+  choices choices_;
+  listing listing_;
+  std::string url_, trouble_, note_;
+  std::vector<replica> replicas_;
+  std::vector<std::pair<std::string, std::string>> rules_;  // of the watched policy: the rule, its metric
+
+  std::size_t width_ = 80, height_ = 24;
+  mode mode_ = mode::rows;
+  question question_ = question::sort;
+  std::vector<item> menu_;
+  std::size_t menu_at_ = 0;
+  std::size_t at_ = 0, first_ = 0;  // the selected row, and the first on the screen
+  std::string selected_;            // its name; empty: the first row, whatever it is
+  std::size_t first_column_ = 1;    // the first beside the names
+  std::size_t help_first_ = 0;
+  std::string filter_before_;
+  bool paused_ = false, done_ = false;
+};
+
+}  // namespace binnacle::cli::top

@@ -1,0 +1,180 @@
+// The loop of binnacle top: asks the aggregators, reads keys, draws.
+#include "cli/top/watch.hpp"
+
+#include "cli/top/curses.hpp"
+#include "cli/top/session.hpp"
+#include "cli/upstream.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "common/clock.hpp"
+#include "common/http/target.hpp"
+
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <ostream>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <utility>
+
+namespace binnacle::cli::top {
+namespace {
+
+using async::task;
+using namespace std::chrono_literals;
+
+using descriptor = boost::asio::posix::basic_stream_descriptor<async::executor>;
+using signals = boost::asio::basic_signal_set<async::executor>;
+
+std::int64_t now_ms() {
+  const auto now = boot_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+class watcher {
+ public:
+  watcher(async::loop& loop, upstream from, curses& screen, const top_arguments& what)
+      : from_(std::move(from)),
+        screen_(screen),
+        state_(what.metrics, screen.utf8()),
+        target_(nodes_target(what.metrics)),
+        asked_(loop),
+        keys_(loop, ::dup(screen.keyboard())),
+        resizes_(loop, SIGWINCH),
+        ends_(loop, SIGQUIT),
+        group_(loop, logger("top", log_level::error)) {
+    state_.resize(screen.width(), screen.height());
+  }
+
+  void start() {
+    draw();
+    group_.spawn("nodes", ask_nodes());
+    group_.spawn("policies", ask_policies());
+    if (from_.size() > 1) group_.spawn("replicas", ask_replicas());
+    group_.spawn("keys", read_keys());
+    group_.spawn("resizes", follow_size());
+    group_.spawn("signals", await_signal());
+    group_.spawn("quit", await_quit());
+    group_.spawn("clock", tick());
+  }
+
+ private:
+  void draw() { screen_.show(state_.draw(now_ms())); }
+  void end() { group_.cancel(); }
+
+  task<void> ask_nodes() {
+    std::size_t nodes = 0;
+    for (;;) {
+      const auto due = std::chrono::steady_clock::now();
+      const auto told = co_await from_.ask_one(target_);
+      if (told.said.has_value()) {
+        state_.take_nodes(told.said->json, told.url, now_ms());
+        nodes = list(told.said->json, "nodes").size();
+      } else {
+        state_.miss(told.said.error().message);
+      }
+      draw();
+      const auto next = due + upstream::pause_between_lists(told.said.has_value() ? nodes : 0);
+      co_await async::sleep_for(next - std::chrono::steady_clock::now());
+    }
+  }
+
+  task<void> ask_policies() {
+    for (;;) {
+      co_await asked_.wait(state_.wants_policies() ? async::within(2s) : async::never);
+      if (!state_.wants_policies()) continue;
+      const auto told = co_await from_.ask_one("/api/v1/policies");
+      if (told.said.has_value() && state_.wants_policies()) state_.take_policies(told.said->json);
+      draw();
+    }
+  }
+
+  /// ask_nodes() goes on with another replica by itself; this is what says that one is away, and when it is
+  /// back.
+  task<void> ask_replicas() {
+    for (;;) {
+      const auto all = co_await from_.ask_each("/api/v1/status");
+      std::vector<replica> known;
+      for (const auto& t : all)
+        known.push_back({t.url, t.said.has_error() ? t.said.error().message : std::string()});
+      state_.take_replicas(std::move(known));
+      draw();
+      co_await async::sleep_for(2s);
+    }
+  }
+
+  task<void> read_keys() {
+    for (;;) {
+      const auto [failed] = co_await keys_.async_wait(descriptor::wait_read, async::use_task);
+      int waiting = 0;
+      // A terminal that has gone is readable for ever, and has nothing.
+      const bool gone = failed || ::ioctl(screen_.keyboard(), FIONREAD, &waiting) != 0 || waiting == 0;
+      while (const auto pressed = gone ? std::nullopt : screen_.next()) state_.handle(*pressed);
+      if (gone || state_.done()) {
+        end();
+        co_return;
+      }
+      if (state_.wants_policies()) asked_.notify();
+      draw();
+    }
+  }
+
+  task<void> follow_size() {
+    for (;;) {
+      const auto [failed, number] = co_await resizes_.async_wait(async::use_task);
+      if (failed) co_return;
+      screen_.resized();
+      state_.resize(screen_.width(), screen_.height());
+      draw();
+    }
+  }
+
+  task<void> await_signal() {
+    co_await async::stop_signal();
+    end();
+  }
+
+  task<void> await_quit() {
+    const auto [failed, number] = co_await ends_.async_wait(async::use_task);
+    if (!failed) end();
+  }
+
+  /// Ages grow between two answers.
+  task<void> tick() {
+    for (;;) {
+      co_await async::sleep_for(1s);
+      draw();
+    }
+  }
+
+  upstream from_;
+  curses& screen_;
+  session state_;
+  const std::string target_;
+  async::event asked_;
+  descriptor keys_;
+  signals resizes_, ends_;
+  async::task_group group_;  // last: its coroutines use all of the above
+};
+
+}  // namespace
+
+int watch(const connection& to, const top_arguments& what, const terminal& on) {
+  const auto complain = [&](const error& e) {
+    on.err << "binnacle: " << e.message << '\n';
+    return static_cast<int>(exit_problem);
+  };
+  auto from = upstream::open(to);
+  if (from.has_error()) return complain(from.error());
+  auto screen = curses::open(on.with.on);
+  if (screen.has_error()) return complain(screen.error());
+  async::loop loop(1);
+  watcher all(loop, std::move(*from), **screen, what);
+  all.start();
+  async::run(loop, logger("top", log_level::error));
+  return exit_ok;
+}
+
+}  // namespace binnacle::cli::top

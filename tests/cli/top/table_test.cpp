@@ -1,0 +1,213 @@
+#include "cli/top/cells.hpp"
+#include "cli/top/filter.hpp"
+#include "cli/top/group.hpp"
+#include "cli/top/listing.hpp"
+#include "cli/top/page.hpp"
+#include "tests/cli/samples.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace top_table_test {
+
+using namespace binnacle::cli;
+using namespace binnacle::cli::top;
+
+namespace {
+
+const char* const racks = R"({"time":"2026-01-01T12:00:00Z",
+  "metrics":[{"name":"host_power_watts","unit":"watts"},{"name":"bmc_temperature_celsius","unit":"celsius"},
+             {"name":"inlet_celsius","unit":"celsius"}],
+  "nodes":[
+    {"name":"a-1","connected":true,"agentVersion":"1","labels":{"rack":"r1"},
+     "values":{"host_power_watts":{"value":100,"ageMs":10},"bmc_temperature_celsius":{"value":20,"ageMs":900}}},
+    {"name":"a-2","connected":true,"agentVersion":"1","labels":{"rack":"r1"},
+     "values":{"host_power_watts":{"value":300,"ageMs":10},"bmc_temperature_celsius":{"value":40,"ageMs":10}}},
+    {"name":"b-1","connected":false,"agentVersion":"2","labels":{"rack":"r2"},
+     "values":{"host_power_watts":{"absent":"disconnected","ageMs":20000}}}],"total":3,"omitted":0})";
+
+std::vector<std::string> names(const listing& l) {
+  std::vector<std::string> all;
+  for (const node* n : l.rows()) all.push_back(n->name);
+  return all;
+}
+
+std::vector<std::string> titles(const listing& l) {
+  std::vector<std::string> all;
+  for (const column& c : l.columns()) all.push_back(c.title);
+  return all;
+}
+
+listing listed(const fleet& of, const choices& how, const std::vector<std::string>& compared = {}) {
+  listing l;
+  l.make(of, how, compared);
+  return l;
+}
+
+using words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_SUITE("cli/top/listing") {
+  TEST_CASE("most watts come first, and nodes without a value last, whichever way round") {
+    fleet f;
+    f.take(parsed(racks), 0);
+    CHECK(names(listed(f, {})) == words{"a-2", "a-1", "b-1"});
+    CHECK(names(listed(f, {.reversed = true})) == words{"a-1", "a-2", "b-1"});
+    CHECK(names(listed(f, {.sort = "node"})) == words{"a-1", "a-2", "b-1"});
+    CHECK(names(listed(f, {.sort = "node", .reversed = true})) == words{"b-1", "a-2", "a-1"});
+    CHECK(names(listed(f, {.sort = "age"})) == words{"b-1", "a-1", "a-2"});
+  }
+
+  TEST_CASE("a column that has gone is not sorted by") {
+    fleet f;
+    f.take(parsed(racks), 0);
+    CHECK(names(listed(f, {.sort = "metric:of_before"})) == words{"a-2", "a-1", "b-1"});
+  }
+
+  TEST_CASE("a policy's column has the worst first") {
+    fleet f;
+    f.take(parsed(nodes_sample), 0);
+    CHECK(names(listed(f, {.sort = "policy:default/power"})) == words{"node-b", "node-c", "node-a"});
+    const listing l = listed(f, {});
+    CHECK(l.violating() == 1);  // the other one is in DryRun
+  }
+
+  TEST_CASE("a filter finds names, labels and what is the matter, in any case") {
+    fleet f;
+    f.take(parsed(racks), 0);
+    CHECK(names(listed(f, {.filter = "A-"})) == words{"a-2", "a-1"});
+    CHECK(names(listed(f, {.filter = "rack=r2"})) == words{"b-1"});
+    CHECK(names(listed(f, {.filter = "down"})) == words{"b-1"});
+    CHECK(names(listed(f, {.filter = "rack=r1 !a-1"})) == words{"a-2"});
+    CHECK(names(listed(f, {.filter = "rack=r1 r2"})).empty());
+    CHECK(names(listed(f, {.filter = " ! "})).size() == 3);
+    fleet g;
+    g.take(parsed(nodes_sample), 0);
+    CHECK(names(listed(g, {.filter = "power:violating"})) == words{"node-b"});
+  }
+
+  TEST_CASE("watts of a group add up, temperatures have a mean, and what is missing shows") {
+    fleet f;
+    f.take(parsed(racks), 0);
+    const listing l = listed(f, {.grouping = "label:rack"});
+    CHECK(names(l) == words{"r1", "r2"});
+    CHECK(titles(l) == words{"GROUP", "POWER sum", "TEMP mean", "AGE", "TREND"});
+    CHECK(l.rows()[0]->values[0].value == 400);
+    CHECK(l.rows()[0]->values[1].value == 30);
+    CHECK_FALSE(l.rows()[0]->values[0].partial);
+    CHECK(cell_of(*l.rows()[0], l.columns()[0], 0, 0).text == "r1 (2)");
+    CHECK(cell_of(*l.rows()[1], l.columns()[1], 0, 0).text == "link down");
+
+    const listing by_name = listed(f, {.grouping = "prefix"});
+    CHECK(names(by_name) == words{"a", "b"});
+    CHECK(names(listed(f, {.within = std::pair("label:rack", "r1")})) == words{"a-2", "a-1"});
+    CHECK(l.total().values[0].value == 400);
+    CHECK(l.total().values[0].partial);  // one of three has none
+    const auto kinds = groupings_of(f);
+    CHECK(kinds.back().id == "label:rack");
+  }
+
+  TEST_CASE("a group says how many of its nodes a policy concerns") {
+    fleet f;
+    f.take(parsed(nodes_sample), 0);
+    const listing l = listed(f, {.grouping = "prefix"});
+    REQUIRE(l.rows().size() == 1);
+    const auto at = std::ranges::find(l.columns(), "policy:default/power", &column::id);
+    REQUIRE(at != l.columns().end());
+    CHECK(cell_of(*l.rows()[0], *at, 0, 0).text == "2 violating");
+    CHECK(cell_of(*l.rows()[0], *(at + 1), 0, 0).text == "(1 violating)");
+  }
+
+  TEST_CASE("a watched policy is alone, with the metrics that it compares") {
+    fleet f;
+    f.take(parsed(nodes_sample), 0);
+    CHECK(titles(listed(f, {})) == words{"NODE", "POWER", "CPU", "AGE", "TREND", "power", "lab/heat", "WHY"});
+    CHECK(titles(listed(f, {.policy = "default/power"}, {"os_memory_available_bytes"})) ==
+          words{"NODE", "POWER", "CPU", "os_memory_availab…", "AGE", "TREND", "power", "WHY"});
+    CHECK(
+        titles(listed(f, {.shown = {{"trend", false}, {"metric:os_memory_available_bytes", true}}})).size() ==
+        8);
+  }
+
+  TEST_CASE("two nodes whose names look alike are two rows") {
+    fleet f;
+    f.take(
+        parsed(
+            R"({"nodes":[{"name":"x\u0007","connected":true},{"name":"x\u001b","connected":true}],"total":2})"),
+        0);
+    CHECK(names(listed(f, {})) == words{"x?", "x?"});
+  }
+
+  TEST_CASE("an answer that is no list does no harm") {
+    for (const char* odd :
+         {"null", "[]", "7", R"({"nodes":7,"metrics":{}})",
+          R"({"nodes":[1,{"name":3},{"name":"n","values":[],"verdicts":{},"labels":1}]})"}) {
+      CAPTURE(odd);
+      fleet f;
+      f.take(parsed(odd), 0);
+      CHECK(listed(f, {.grouping = "label:x"}).rows().size() <= 1);
+    }
+  }
+}
+
+TEST_SUITE("cli/top/trail") {
+  TEST_CASE("a trail keeps the newest, and a metric's trail goes with it when others come and go") {
+    trail t;
+    for (int i = 0; i < 100; ++i) t.add(static_cast<float>(i));
+    CHECK(t.size() == trail::most);
+    CHECK(t.at(trail::most - 1) == 99);
+    CHECK(t.at(0) == 100 - trail::most);
+
+    fleet f;
+    f.take(
+        parsed(R"({"metrics":[{"name":"x","unit":""}],"nodes":[{"name":"n","values":{"x":{"value":1}}}]})"),
+        0);
+    f.take(parsed(R"({"metrics":[{"name":"host_power_watts","unit":"watts"},{"name":"x","unit":""}],
+                      "nodes":[{"name":"n","values":{"x":{"value":2}}}]})"),
+           1);
+    const trail& kept = f.nodes().at("n").trails[1];
+    REQUIRE(kept.size() == 2);
+    CHECK(kept.at(0) == 1);
+    CHECK(kept.at(1) == 2);
+  }
+
+  TEST_CASE("bars rise from the least to the most; noise is flat and no value is no bar") {
+    trail t;
+    for (const float v : {0.f, 50.f, 100.f}) t.add(v);
+    t.add(std::numeric_limits<float>::quiet_NaN());
+    CHECK(sparkline(t, 8) == "▁▅█·");
+    CHECK(sparkline(t, 2) == "▁·");
+    trail noise;
+    for (const float v : {1000.f, 1001.f, 1000.f}) noise.add(v);
+    CHECK(sparkline(noise, 8) == "▁▁▁");
+    trail odd;
+    for (const float v : {std::numeric_limits<float>::infinity(), -1e38f, 1e38f, 0.f}) odd.add(v);
+    CHECK(columns_of(sparkline(odd, 8)) == 4);
+    CHECK(in_ascii("▁▅█· 61.5 °C … ü") == "_=#  61.5 C ~ ?");
+  }
+}
+
+TEST_SUITE("cli/top/page") {
+  TEST_CASE("text is cut to its room, and nothing stands beyond the terminal") {
+    page_writer out(10, true);
+    out.begin();
+    out.put(0, 4, "abcdef");
+    out.put(6, 9, "123456");
+    out.put(10, 3, "x");
+    out.put(2, 4, "7", ink::plain, align::right);
+    const page p = out.take();
+    REQUIRE(p.lines[0].spans.size() == 3);
+    CHECK(p.lines[0].spans[0].text == "abc…");
+    CHECK(p.lines[0].spans[1].text == "123…");
+    CHECK(p.lines[0].spans[2].x == 5);
+    page_writer ascii(10, false);
+    ascii.begin();
+    ascii.put(0, 7, "61.5 °C", ink::plain, align::right);
+    CHECK(ascii.take().lines[0].spans[0].x == 1);
+  }
+}
+
+}  // namespace top_table_test
