@@ -25,7 +25,8 @@ class Bootstrap(unittest.TestCase):
             (self.folder / name).chmod(0o755)
         # A tree of its own: whether this one is configured says nothing here.
         (self.folder / "tree/scripts").mkdir(parents=True)
-        (self.folder / "tree/scripts/bootstrap").write_bytes(SCRIPT.read_bytes())
+        for script in ("bootstrap", "progress"):
+            (self.folder / "tree/scripts" / script).write_bytes((SCRIPT.parent / script).read_bytes())
 
     def run_on(self, os_release, *arguments):
         (self.folder / "os-release").write_text(os_release)
