@@ -2,6 +2,8 @@
 
 #include "common/http/client.hpp"
 
+#include <boost/asio/experimental/awaitable_operators.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -52,30 +54,45 @@ task<upstream::told> upstream::ask(replica& which, std::string target) {
   what.headers = {{"Accept", "application/json"}};
   what.most_bytes = most_answer_bytes;
   auto got = co_await which.peer.ask(std::move(what), async::within(patience));
-  told t{which.to.url, understood(which.to, std::move(got))};
+  const unsigned status = got.has_value() ? got->status : 0;
+  told t{which.to.url, understood(which.to, std::move(got)), status};
   co_return t;
 }
 
 task<upstream::told> upstream::ask_one(std::string target) {
-  told last{{}, error{errc::not_found, "no aggregator is given"}};
+  told best{{}, error{errc::not_found, "no aggregator is given"}};
   for (std::size_t tried = 0; tried < all_.size(); ++tried) {
     const std::size_t asked = (at_ + tried) % all_.size();
-    last = co_await ask(*all_[asked], target);
-    // A refusal is an answer: another replica would say the same.
-    const bool answered = last.said.has_value() || last.said.error().code == errc::invalid_input;
-    if (!answered) continue;
-    at_ = asked;
-    break;
+    told t = co_await ask(*all_[asked], target);
+    // A wrong question is wrong everywhere. Any other refusal is this replica's own: it is busy, or stops, or
+    // has just started and does not know the node yet.
+    if (t.said.has_value() || t.status == 400) {
+      at_ = asked;
+      co_return t;
+    }
+    // What a replica says tells more than that another one cannot be reached.
+    if (tried == 0 || (best.status == 0 && t.status != 0)) best = std::move(t);
   }
-  co_return last;
+  co_return best;
+}
+
+task<void> upstream::ask_into(std::size_t which, std::string target, std::vector<told>& all) {
+  told t = co_await ask(*all_[which], std::move(target));
+  all[which] = std::move(t);
+}
+
+task<void> upstream::ask_from(std::size_t first, std::string target, std::vector<told>& all) {
+  using namespace boost::asio::experimental::awaitable_operators;
+  if (first == all_.size()) co_return;
+  auto one = ask_into(first, target, all);
+  auto others = ask_from(first + 1, target, all);
+  co_await (std::move(one) && std::move(others));
 }
 
 task<std::vector<upstream::told>> upstream::ask_each(std::string target) {
-  std::vector<told> all;
-  for (const auto& one : all_) {
-    told t = co_await ask(*one, target);
-    all.push_back(std::move(t));
-  }
+  const told nothing{{}, error{errc::disconnected, "not asked"}};
+  std::vector<told> all(all_.size(), nothing);
+  co_await ask_from(0, std::move(target), all);
   co_return all;
 }
 

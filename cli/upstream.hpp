@@ -26,10 +26,13 @@ class upstream {
   struct told {
     std::string url;
     result<json_answer> said;
+    unsigned status = 0;  ///< HTTP's; 0: no answer
   };
-  /// The first replica that answers, beginning with the one that did last; else what the last one said.
+  /// The first replica that has the answer, beginning with the one that had it last. One that refuses is
+  /// passed over, but not for status 400: the others would say the same. If none has it, what the first
+  /// refusal said, or else why the first one could not be reached.
   async::task<told> ask_one(std::string target);
-  /// Every replica, in the order they were given.
+  /// Every replica, side by side; their answers in the order they were given. Takes as long as the slowest.
   async::task<std::vector<told>> ask_each(std::string target);
 
   std::size_t size() const noexcept;
@@ -43,6 +46,9 @@ class upstream {
   struct replica;
   upstream();
   async::task<told> ask(replica& which, std::string target);
+  async::task<void> ask_into(std::size_t which, std::string target, std::vector<told>& all);
+  /// Those from `first` on.
+  async::task<void> ask_from(std::size_t first, std::string target, std::vector<told>& all);
   std::vector<std::unique_ptr<replica>> all_;
   std::size_t at_ = 0;
 };

@@ -72,14 +72,14 @@ void state_route::impl::answer(bool is_replica, http::reply to) {
 // A large fleet's takes longer than the loop may be kept from its callers.
 void state_route::impl::encode(aggregator::snapshot s, http::reply to) {
   if (encoder.joinable()) encoder.join();  // it has posted its last word
-  const auto work = [this, s = std::move(s), to = std::move(to)] {
+  auto work = [this, s = std::move(s), to = std::move(to)]() mutable {
     auto text = std::make_shared<std::string>(text_of(std::move(s)));
     sources.post([self = weak_from_this(), text, to] {
       if (const auto here = self.lock()) here->send(std::move(*text), to);
     });
   };
   try {
-    encoder = quiet_thread(work);
+    encoder = quiet_thread(std::move(work));
   } catch (const std::system_error&) {
     making = false;  // the caller is told that there was no answer
   }

@@ -1,0 +1,123 @@
+// Which replica's answer a page gets.
+#include "cli/upstream.hpp"
+
+#include "cli/json.hpp"
+#include "tests/support/net/run.hpp"
+#include "tests/support/net/served.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <thread>
+
+namespace upstream_test {
+
+using namespace binnacle;
+using namespace binnacle::cli;
+using namespace binnacle::cli::dashboard;
+using namespace std::chrono_literals;
+
+/// A replica's ops port that says the same to everything.
+struct replica {
+  std::function<http::response()> say;
+  std::atomic<int> asked{0};
+  support::served face{routes()};
+
+  explicit replica(std::function<http::response()> s) : say(std::move(s)) {}
+  explicit replica(http::response always) : say([always] { return always; }) {}
+  http::router routes() {
+    http::router r;
+    r.set_fallback([this](const http::request&, std::string_view) {
+      ++asked;
+      return say();
+    });
+    return r;
+  }
+  std::string url() const { return fmt::format("http://127.0.0.1:{}", face.port()); }
+};
+
+http::response named(const char* name) {
+  return http::response::json(fmt::format(R"({{"name":"{}"}})", name));
+}
+
+constexpr const char* nobody = "http://127.0.0.1:1";
+
+void with(const std::vector<std::string>& urls, const std::function<async::task<void>(upstream&)>& body) {
+  connection to;
+  to.aggregators = urls;
+  upstream replicas = upstream::open(to).value();
+  support::run([&](async::loop&) { return body(replicas); }, 120s);
+}
+
+TEST_SUITE("cli/dashboard/upstream") {
+  TEST_CASE(
+      "a replica that is busy, stops or does not know the node yet does not keep the other's answer away") {
+    for (const unsigned status : {401u, 403u, 404u, 429u, 500u, 503u}) {
+      CAPTURE(status);
+      replica first(http::response::failure(status, "not here"));
+      replica second(named("second"));
+      with({first.url(), second.url()}, [&](upstream& u) -> async::task<void> {
+        auto t = co_await u.ask_one("/api/v1/nodes");
+        REQUIRE(t.said.has_value());
+        CHECK(text(t.said->json, "name") == "second");
+        CHECK(t.url == second.url());
+        CHECK(first.asked == 1);
+        // The one that had the answer is asked first from now on.
+        t = co_await u.ask_one("/api/v1/nodes");
+        CHECK(first.asked == 1);
+        CHECK(second.asked == 2);
+      });
+    }
+  }
+
+  TEST_CASE("a wrong question is wrong everywhere: no other replica is asked") {
+    replica first(http::response::failure(400, "no such parameter"));
+    replica second(named("second"));
+    with({first.url(), second.url()}, [&](upstream& u) -> async::task<void> {
+      const auto t = co_await u.ask_one("/api/v1/nodes?x=1");
+      REQUIRE(t.said.has_error());
+      CHECK(t.said.error().message.find("no such parameter") != std::string::npos);
+      CHECK(second.asked == 0);
+    });
+  }
+
+  TEST_CASE("when no replica has the answer, a refusal is told rather than that another one is away") {
+    replica second(http::response::failure(404, "no agent named 'x' has connected"));
+    with({nobody, second.url()}, [&](upstream& u) -> async::task<void> {
+      const auto t = co_await u.ask_one("/api/v1/nodes/x");
+      REQUIRE(t.said.has_error());
+      CHECK(t.said.error().message.find("no agent named 'x'") != std::string::npos);
+    });
+    with({nobody, nobody}, [&](upstream& u) -> async::task<void> {
+      const auto t = co_await u.ask_one("/api/v1/nodes/x");
+      REQUIRE(t.said.has_error());
+      CHECK(t.said.error().message.find("cannot reach") != std::string::npos);
+    });
+  }
+
+  TEST_CASE("replicas are asked side by side, and told in the order they were given") {
+    replica third(named("third"));
+    // The first answers when the third was asked: one after the other that is never, within their patience.
+    replica first([&] {
+      for (const auto end = std::chrono::steady_clock::now() + 60s;
+           third.asked == 0 && std::chrono::steady_clock::now() < end;)
+        std::this_thread::sleep_for(1ms);
+      return named("first");
+    });
+    with({first.url(), nobody, third.url()}, [&](upstream& u) -> async::task<void> {
+      const auto all = co_await u.ask_each("/api/v1/status");
+      REQUIRE(all.size() == 3);
+      REQUIRE(all[0].said.has_value());
+      CHECK(text(all[0].said->json, "name") == "first");
+      CHECK(all[1].said.has_error());
+      REQUIRE(all[2].said.has_value());
+      CHECK(text(all[2].said->json, "name") == "third");
+    });
+  }
+}
+
+}  // namespace upstream_test
