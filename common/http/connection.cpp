@@ -25,6 +25,7 @@ namespace {
 
 constexpr std::size_t buffer_size = 64u << 10;
 constexpr std::chrono::seconds live_pause{10};  // a live answer is asked at least so often
+constexpr std::size_t live_part = 64u << 10;    // what a peer must take of it within write_deadline
 // What counts as one address: whoever has one of IPv6 has 2^64 of them.
 constexpr unsigned v4_bits = 32, v6_bits = 64;
 
@@ -441,13 +442,18 @@ task<void> connection::send_live(const response& answer, live_exchange& from) {
       co_await answered_.wait(within(live_pause));
       continue;
     }
-    waits_for(wait::peer);
-    const auto sent = co_await stream_.write(piece, within(core_.options.write_deadline));
-    if (sent.has_error()) {
-      if (sent.error().code == errc::timeout) ++core_.counters.timeouts;
-      co_return;
+    // In parts with a deadline each: a slow peer is not one that takes nothing.
+    for (std::string_view rest = piece; !rest.empty() && !core_.stopping;) {
+      const std::string_view part = rest.substr(0, live_part);
+      waits_for(wait::peer);
+      const auto sent = co_await stream_.write(part, within(core_.options.write_deadline));
+      if (sent.has_error()) {
+        if (sent.error().code == errc::timeout) ++core_.counters.timeouts;
+        co_return;
+      }
+      core_.counters.bytes_out += part.size();
+      rest.remove_prefix(part.size());
     }
-    core_.counters.bytes_out += piece.size();
   }
 }
 

@@ -11,7 +11,8 @@ namespace binnacle::http {
 /// A request whose answer goes on for as long as the peer stays: server-sent events. finish() answers with
 /// the head, and the server pulls the body from next(). It pulls a piece only after the peer has taken the
 /// one before, so a slow peer is behind by one piece and what the kernel holds, never by a queue. A peer that
-/// does not take a piece within write_deadline is cut. Any status but 200 is an ordinary answer.
+/// takes less than 64 KiB, or the piece's rest, within write_deadline is cut. Any status but 200 is an
+/// ordinary answer.
 class live_exchange : public exchange {
  public:
   bool consume(std::string_view) override { return true; }

@@ -1,5 +1,6 @@
 // Answers that go on: pulled from their exchange as fast as the peer takes them.
 #include "common/async/task.hpp"
+#include "common/async/timers.hpp"
 #include "common/http/client.hpp"
 #include "common/http/live.hpp"
 #include "tests/common/http/server_routes.hpp"
@@ -107,6 +108,37 @@ TEST_SUITE("common/http/server live") {
     // What it asked for lies in the kernel's buffers: a few MiB, however long there would have been more.
     CHECK(s.calls < 64);
     CHECK(server.counters().timeouts == 1);
+  }
+
+  TEST_CASE("a large piece reaches a peer that reads steadily for longer than the write's deadline") {
+    constexpr std::size_t size = 16u << 20;  // more than the kernel takes of it in advance
+    script s;
+    s.next = [](int call) { return call == 0 ? std::string(size, 'x') : std::string(); };
+    http::server_options o;
+    o.write_deadline = 2s;
+    served server(s.routes(), o);
+    support::run(
+        [&](async::loop&) -> async::task<void> {
+          http::server_address to{"127.0.0.1", server.port(), {}};
+          http::client peer(to, nullptr, "test");
+          http::call what;
+          what.target = "/live";
+          what.most_bytes = 2 * size;
+          auto stream = co_await peer.open(std::move(what), async::within(60s));
+          REQUIRE(stream.has_value());
+          std::size_t got = 0, pauses = 0;
+          while (got < size) {
+            const auto piece = co_await stream->next(async::within(60s));
+            REQUIRE(piece.has_value());
+            REQUIRE(!piece->empty());
+            got += piece->size();
+            // 256 of them in all.
+            for (; pauses < got >> 16; ++pauses) co_await async::sleep_for(25ms);
+          }
+          CHECK(got == size);
+        },
+        120s);
+    CHECK(server.counters().timeouts == 0);
   }
 
   TEST_CASE("a live exchange that refuses is answered as any other, and the connection goes on") {
