@@ -104,6 +104,12 @@ custom_metrics::node_source objects_of(const cluster& known) {
   return out;
 }
 
+ops::label_reader object_labels_of(const cluster& known) {
+  return [&known](std::string_view node, const ops::each_label& each) {
+    if (const kube::packed_labels* labels = known.labels_of(node)) labels->each(each);
+  };
+}
+
 ingest::token_holder holder_of(const callers::agent_tokens::answer& said) {
   const kube::user& who = said.verdict.who;
   return {said.verdict.authenticated,
@@ -343,6 +349,7 @@ void faces_loop::impl::make_apis(ingest_inbox& writer) {
                                     power.outliers().named().size(), state_route->counted()});
   };
   ops_sources.about_policies = [this] { return about_policies(); };
+  if (kubernetes) ops_sources.object_labels = object_labels_of(*kubernetes);
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
   ops_sources.health = health();
   ops_sources.identity_required = gate == nullptr;

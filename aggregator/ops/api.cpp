@@ -114,6 +114,7 @@ void api::mount(http::router& routes) {
   page(routes, "/metrics", &api::own_metrics);
   sliced_page(routes, "/api/v1/policies", &api::policies);
   sliced_page(routes, "/api/v1/nodes", &api::node_list);
+  sliced_page(routes, "/api/v1/nodelabels", &api::node_labels);
   sliced_page(routes, "/api/v1/decisions", &api::decisions);
   sliced_page(routes, "/metrics/nodes", &api::node_metrics);
   routes.add_prefix("/api/v1/nodes", guarded(&api::one_node));
@@ -241,6 +242,13 @@ std::unique_ptr<http::slices> api::node_list(const http::request& r) {
   for (const std::string& name : names)
     q.metrics.push_back({name, sources_.ask(name, {}), metrics::family_of(name) == nullptr});
   return fleet_json(nodes_, std::move(q));
+}
+
+std::unique_ptr<http::slices> api::node_labels(const http::request& r) {
+  if (auto no = unknown_parameter(r, {"key"})) return http::ready(std::move(*no));
+  std::string key = text_parameter(r, "key");
+  return key.empty() ? label_keys(nodes_, sources_.object_labels)
+                     : label_values(nodes_, sources_.object_labels, std::move(key));
 }
 
 std::unique_ptr<http::slices> api::node_metrics(const http::request& r) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/decision/ring.hpp"
+#include "aggregator/ops/node_labels.hpp"
 #include "aggregator/ops/report.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "aggregator/questions/question.hpp"
@@ -26,6 +27,7 @@ struct api_sources {
   std::function<self_report()> self;
   std::function<std::vector<own_sample>()> own_metrics;
   std::function<policy_report()> about_policies;
+  label_reader object_labels;  ///< empty: there are no Node objects here
   http::run_later later;
   http::health health;
   std::function<instant()> now = boot_clock::now;
@@ -64,6 +66,7 @@ class api {
   std::unique_ptr<http::slices> policies(const http::request& r);
   std::unique_ptr<http::slices> decisions(const http::request& r);
   std::unique_ptr<http::slices> node_list(const http::request& r);
+  std::unique_ptr<http::slices> node_labels(const http::request& r);
   std::unique_ptr<http::slices> node_metrics(const http::request& r);
 
   std::vector<std::string> default_metrics() const;

@@ -1,6 +1,7 @@
 #include "aggregator/ops/lists.hpp"
 
 #include "aggregator/ops/units.hpp"
+#include "aggregator/ops/walk.hpp"
 #include "common/exposition/exposition.hpp"
 #include "common/exposition/target_labels.hpp"
 #include "common/shortest.hpp"
@@ -17,26 +18,6 @@ constexpr std::size_t json_nodes_per_slice = 200;
 constexpr std::size_t visits_per_slice = 2'000;
 constexpr std::size_t lines_per_slice = 500;
 constexpr std::size_t most_decision_bytes = 32u << 20;
-
-/// A place in the fleet that survives nodes coming between two slices: by name, not by iterator.
-class walk {
- public:
-  explicit walk(const store::view& nodes) : nodes_(nodes) {}
-  /// The next node in name order, or null after the last.
-  const store::node_view* next() {
-    const auto at = started_ ? nodes_.nodes().upper_bound(last_) : nodes_.nodes().begin();
-    started_ = true;
-    if (at == nodes_.nodes().end()) return nullptr;
-    last_ = at->first;
-    return at->second;
-  }
-  void restart() { started_ = false; }
-
- private:
-  const store::view& nodes_;
-  std::string last_;
-  bool started_ = false;
-};
 
 class json_list final : public http::slices {
  public:

@@ -47,13 +47,8 @@ packed_labels::packed_labels(const json::object* from) {
 
 std::optional<std::string_view> packed_labels::find(std::string_view key) const noexcept {
   for (std::string_view rest = text_; !rest.empty();) {
-    const auto next = [&rest] {
-      const std::string_view word = rest.substr(0, rest.find('\0'));
-      rest.remove_prefix(word.size() + 1);
-      return word;
-    };
-    const std::string_view name = next();
-    const std::string_view value = next();
+    const std::string_view name = next(rest);
+    const std::string_view value = next(rest);
     if (name == key) return value;
   }
   return std::nullopt;

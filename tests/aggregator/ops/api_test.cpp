@@ -14,6 +14,7 @@ namespace {
 struct port : house {
   decision::ring decisions;
   std::vector<std::function<void()>> waiting;
+  std::map<std::string, std::map<std::string, std::string>, std::less<>> object_labels;  // by node
   bool hold = false;
   http::router routes;
   std::unique_ptr<api> face;
@@ -29,6 +30,11 @@ struct port : house {
     };
     s.own_metrics = [] { return std::vector<own_sample>{{"binnacle_sessions", {}, std::uint64_t{2}}}; };
     s.about_policies = [] { return policy_report(); };
+    s.object_labels = [this](std::string_view node, const each_label& each) {
+      const auto at = object_labels.find(node);
+      if (at == object_labels.end()) return;
+      for (const auto& [key, value] : at->second) each(key, value);
+    };
     s.later = [this](std::function<void()> f) { waiting.push_back(std::move(f)); };
     s.health.add("ping", [] { return true; });
     s.now = [] { return ops::now; };
@@ -115,6 +121,48 @@ TEST_SUITE("aggregator/ops/api") {
     CHECK(body("/api/v1/decisions?limit=1").find("web-1") == std::string::npos);
   }
 
+  TEST_CASE_FIXTURE(port, "the labels of Node objects: which keys there are, and who carries which value") {
+    CHECK(body("/api/v1/nodelabels") == "{\"keys\":[],\"omitted\":false}\n");
+    object_labels["node-a"] = {{"example.com/rack", "r1"}, {"zone", "east"}};
+    object_labels["node-b"] = {{"example.com/rack", "r2 \"x\""}, {"zone", "east"}};
+    object_labels["node-c"] = {{"zone", "west"}};
+    object_labels["without-agent"] = {{"zone", "north"}};
+    CHECK(
+        body("/api/v1/nodelabels") ==
+        R"({"keys":[{"key":"example.com/rack","nodes":2,"values":2},{"key":"zone","nodes":3,"values":2}],"omitted":false})"
+        "\n");
+    CHECK(
+        body("/api/v1/nodelabels?key=zone") ==
+        R"({"key":"zone","values":[{"value":"east","nodes":["node-a","node-b"]},{"value":"west","nodes":["node-c"]}],"omitted":0})"
+        "\n");
+    CHECK(
+        body("/api/v1/nodelabels?key=example.com/rack") ==
+        R"({"key":"example.com/rack","values":[{"value":"r1","nodes":["node-a"]},{"value":"r2 \"x\"","nodes":["node-b"]}],"omitted":0})"
+        "\n");
+    CHECK(body("/api/v1/nodelabels?key=pool") == "{\"key\":\"pool\",\"values\":[],\"omitted\":0}\n");
+    CHECK(get("/api/v1/nodelabels?label=zone").status == 400);
+  }
+
+  TEST_CASE_FIXTURE(port, "labels are bounded: keys, and the values of one") {
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      store::node_update u{.id = store::node_id{3 + i}, .name = "many-" + std::to_string(1000 + i)};
+      nodes.apply(u);
+      object_labels[u.name] = {
+          {"hostname", u.name}, {"key-" + std::to_string(1000 + i), "x"}, {"zone", "east"}};
+    }
+    const std::string keys = body("/api/v1/nodelabels");
+    // Too many values to group by, and so not counted.
+    CHECK(keys.find(R"({"key":"hostname","nodes":300})") != std::string::npos);
+    CHECK(keys.find(R"({"key":"key-1000","nodes":1,"values":1})") != std::string::npos);
+    CHECK(keys.find(R"({"key":"zone","nodes":300,"values":1})") != std::string::npos);
+    CHECK(keys.find("key-1299") == std::string::npos);
+    CHECK(keys.ends_with("],\"omitted\":true}\n"));
+    const std::string values = body("/api/v1/nodelabels?key=hostname");
+    CHECK(values.find("many-1199") != std::string::npos);
+    CHECK(values.find("many-1200") == std::string::npos);
+    CHECK(values.ends_with("],\"omitted\":100}\n"));
+  }
+
   TEST_CASE_FIXTURE(port, "what is asked wrongly is refused with what would be right") {
     struct row {
       const char* target;
@@ -191,7 +239,7 @@ TEST_SUITE("aggregator/ops/api") {
   TEST_CASE_FIXTURE(port, "without a certificate only health answers") {
     for (const char* target :
          {"/api/v1/status", "/api/v1/nodes", "/api/v1/nodes/node-a", "/api/v1/policies", "/api/v1/decisions",
-          "/api/v1/labels", "/api/v1/power/node-a", "/metrics", "/metrics/nodes"}) {
+          "/api/v1/labels", "/api/v1/nodelabels", "/api/v1/power/node-a", "/metrics", "/metrics/nodes"}) {
       CAPTURE(target);
       CHECK(get(target, false).status == 401);
     }

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "aggregator/store/view.hpp"
+
+#include <string>
+
+namespace binnacle::ops {
+
+/// A place in the fleet that survives nodes coming between two slices: by name, not by iterator.
+class walk {
+ public:
+  explicit walk(const store::view& nodes) : nodes_(nodes) {}
+  /// The next node in name order, or null after the last.
+  const store::node_view* next() {
+    const auto at = started_ ? nodes_.nodes().upper_bound(last_) : nodes_.nodes().begin();
+    started_ = true;
+    if (at == nodes_.nodes().end()) return nullptr;
+    last_ = at->first;
+    return at->second;
+  }
+  void restart() { started_ = false; }
+
+ private:
+  const store::view& nodes_;
+  std::string last_;
+  bool started_ = false;
+};
+
+}  // namespace binnacle::ops
