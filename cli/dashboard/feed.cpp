@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -27,6 +28,7 @@ struct feed::source {
   std::size_t followers = 0;
   async::event changed;  // a follower came, or wants other metrics: ask without waiting
   fleet nodes;           // of subject::fleet
+  std::string answer;    // of those that one replica answers: its text
   std::string text;      // of the others: the event's data
   std::string trouble;   // why the newest try failed; empty: it did not
   std::uint64_t version = 0;
@@ -52,7 +54,7 @@ struct feed::impl {
   std::vector<std::string> metrics() const;
   void wake(const source& whose) const;
   task<void> keep(std::shared_ptr<source> s);
-  task<void> ask(source& s);
+  task<bool> ask(source& s);
   totals now() const {
     totals all = count;
     all.pages = followers.size();
@@ -164,32 +166,39 @@ void feed::impl::wake(const source& whose) const {
   }
 }
 
-task<void> feed::impl::ask(source& s) {
+// Whether there is something new to tell.
+task<bool> feed::impl::ask(source& s) {
   ++count.asked;
   const std::string target =
       target_of(s.about, s.about.what == subject::fleet ? metrics() : std::vector<std::string>());
   if (is_each_replicas(s.about.what)) {
     const auto all = co_await from.ask_each(target);
     s.text = s.about.what == subject::status ? status_text(all, now()) : decisions_text(all, s.about.about);
-    co_return;
+    co_return true;
   }
-  const auto told = co_await from.ask_one(target);
-  s.trouble = told.said.has_error() ? told.said.error().message : std::string();
-  if (told.said.has_error()) co_return;
+  auto told = co_await from.ask_one(target);
+  const std::string before =
+      std::exchange(s.trouble, told.said.has_error() ? told.said.error().message : std::string());
+  if (told.said.has_error()) co_return true;
   if (s.about.what == subject::fleet) {
     s.nodes.take(told.said->json, unix_ms());
-  } else {
-    s.text = answer_text(told, s.about.about);
+    co_return true;
   }
+  if (s.version > 0 && before.empty() && s.answer == told.said->text) co_return false;
+  s.text = answer_text(told, s.about.about);
+  s.answer = std::move(told.said->text);
+  co_return true;
 }
 
 // Asks for as long as somebody follows.
 task<void> feed::impl::keep(std::shared_ptr<source> s) {
   while (s->followers > 0) {
     const auto due = std::chrono::steady_clock::now();
-    co_await ask(*s);
-    ++s->version;
-    wake(*s);
+    const bool is_new = co_await ask(*s);
+    if (is_new) {
+      ++s->version;
+      wake(*s);
+    }
     co_await s->changed.wait(due + pause_of(s->about.what, s->nodes.size()));
   }
   // A page that came back meanwhile has a source of its own.
@@ -218,11 +227,12 @@ result<std::unique_ptr<feed::follower>> feed::follow(const std::vector<topic>& w
   const auto known = impl_->metrics();
   const bool is_new = !std::ranges::includes(known, all);
   all.insert(known.begin(), known.end());
-  if (all.size() > most_extra_metrics) {
+  const auto is_counted = [](std::string_view metric) { return metric != uncounted_metric; };
+  if (std::ranges::count_if(all, is_counted) > static_cast<std::ptrdiff_t>(most_extra_metrics)) {
     return error{
         errc::overloaded,
         fmt::format("the open pages show {} metrics already: {}; choose one of them, or close a page",
-                    most_extra_metrics, fmt::join(known, ", "))};
+                    most_extra_metrics, fmt::join(known | std::views::filter(is_counted), ", "))};
   }
 
   auto f = std::unique_ptr<follower>(new follower(impl_));

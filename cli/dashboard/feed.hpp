@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::cli::dashboard {
@@ -24,6 +25,8 @@ class feed {
  public:
   static constexpr std::size_t most_topics = 64;        ///< of all pages together
   static constexpr std::size_t most_extra_metrics = 4;  ///< likewise, besides those that the aggregator lists
+  /// Every page asks for it, to divide by; it counts for none.
+  static constexpr std::string_view uncounted_metric = "os_cpus";
 
   feed(async::loop& on, upstream from, logger log);
   ~feed();

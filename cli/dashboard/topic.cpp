@@ -27,7 +27,7 @@ result<topic> parse_topic(std::string_view text) {
   for (const subject what : {subject::fleet, subject::status, subject::policies}) {
     if (text == name_of(what)) return topic{what};
   }
-  for (const subject what : {subject::node, subject::decisions}) {
+  for (const subject what : {subject::node, subject::decisions, subject::labels}) {
     const std::string_view name = name_of(what);
     if (!text.starts_with(name) || text.size() <= name.size() || text[name.size()] != '/') continue;
     topic t{what, std::string(text.substr(name.size() + 1))};
@@ -35,8 +35,9 @@ result<topic> parse_topic(std::string_view text) {
     if (t.about.size() > most_letters) break;
     return t;
   }
-  return error{errc::invalid_input,
-               "a topic is fleet, status, policies, node/NAME, decisions/ or decisions/POD"};
+  return error{
+      errc::invalid_input,
+      "a topic is fleet, status, policies, node/NAME, decisions/, decisions/POD, labels/ or labels/KEY"};
 }
 
 std::string_view name_of(subject what) {
@@ -46,6 +47,7 @@ std::string_view name_of(subject what) {
     case subject::policies: return "policies";
     case subject::node: return "node";
     case subject::decisions: return "decisions";
+    case subject::labels: return "labels";
   }
   return "";
 }
@@ -59,6 +61,9 @@ std::string target_of(const topic& t, const std::vector<std::string>& metrics) {
     case subject::decisions:
       return t.about.empty() ? "/api/v1/decisions?limit=40"
                              : "/api/v1/decisions?limit=40&pod=" + http::query_escaped(t.about);
+    case subject::labels:
+      return t.about.empty() ? "/api/v1/nodelabels"
+                             : "/api/v1/nodelabels?key=" + http::query_escaped(t.about);
   }
   return "/";
 }
@@ -72,6 +77,7 @@ std::chrono::milliseconds pause_of(subject what, std::size_t nodes) {
     case subject::policies: return 2s;  // a walk over all nodes, but a cheap one: 0.7 ms for 5,000
     case subject::node:
     case subject::decisions: return 1s;
+    case subject::labels: return 20s;  // racks and zones seldom change
   }
   return 1s;
 }

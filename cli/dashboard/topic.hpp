@@ -11,12 +11,12 @@
 
 namespace binnacle::cli::dashboard {
 
-enum class subject : unsigned char { fleet, status, policies, node, decisions };
+enum class subject : unsigned char { fleet, status, policies, node, decisions, labels };
 
 /// What a page follows. One that many pages follow is asked for once.
 struct topic {
   subject what = subject::fleet;
-  std::string about = {};  ///< the node's name, or a part of the pod's
+  std::string about = {};  ///< the node's name, a part of the pod's, or a label's key
 
   bool operator<(const topic& other) const {
     return std::tie(what, about) < std::tie(other.what, other.about);
@@ -24,7 +24,8 @@ struct topic {
   bool operator==(const topic&) const = default;
 };
 
-/// "fleet", "status", "policies", "node/NAME", "decisions/" or "decisions/POD" (a part of the pod's name).
+/// "fleet", "status", "policies", "node/NAME", "decisions/", "decisions/POD" (a part of the pod's name),
+/// "labels/" (the keys of Node objects' labels) or "labels/KEY" (who carries which value).
 /// Errors: invalid_input.
 result<topic> parse_topic(std::string_view text);
 

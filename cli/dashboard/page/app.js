@@ -9,6 +9,8 @@ import {NodePage} from "./node.js";
 import {PoliciesPage} from "./policies.js";
 import {Fleet} from "./store.js";
 
+const SUGGESTIONS = 12;  // a browser shows some twenty
+
 const $ = id => document.getElementById(id);
 
 class App {
@@ -17,7 +19,8 @@ class App {
     this.fleet = new Fleet();
     this.status = null;
     this.searched = "";
-    this.settings = {colour: null, group: "", extra: null};
+    // `extra`: a metric that this page asks for besides the aggregator's; `before`: what was shown before it.
+    this.settings = {colour: null, group: "", extra: null, before: {colour: null, extra: null}, refused: ""};
     this.catalogue = [];
     this.waiting = new Map();
     this.pageTrouble = "";
@@ -28,10 +31,10 @@ class App {
     $("share").hidden = false;
     $("share").addEventListener("click", () => this.share());
     const search = $("search");
-    search.addEventListener("input", () => { this.searched = search.value.trim().toLowerCase(); this.page?.search?.(); });
+    search.addEventListener("input", () => { this.searched = search.value.trim().toLowerCase(); this.suggest(); this.page?.search?.(); });
     search.addEventListener("keydown", e => {
       if (e.key !== "Enter" || !this.searched) return;
-      const found = [...this.fleet.nodes.keys()].filter(n => n.toLowerCase().includes(this.searched)).sort();
+      const found = this.found();
       const best = found.find(n => n.toLowerCase() === this.searched) ?? found[0];
       if (best) location.hash = "#/node/" + encodeURIComponent(best);
     });
@@ -40,11 +43,16 @@ class App {
     });
     window.addEventListener("hashchange", () => this.route());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.page?.update?.());
-    this.ask("/catalogue").then(c => { this.catalogue = c.metrics; }, () => {});
+    this.ask("/catalogue").then(c => { this.catalogue = c.metrics; this.page?.catalogued?.(); }, () => {});
     this.followFleet();
     this.route();
     setInterval(() => this.tick(), 1000);
   }
+
+  /** Names of nodes that have what is searched for in them. */
+  found() { return [...this.fleet.nodes.keys()].filter(n => n.toLowerCase().includes(this.searched)).sort((a, b) => a.localeCompare(b, "en", {numeric: true})); }
+
+  suggest() { fill($("search-list"), this.searched ? this.found().slice(0, SUGGESTIONS).map(name => h("option", {value: name})) : []); }
 
   async ask(path, options = {}) {
     const answer = await fetch(path, {...options, headers: {Authorization: "Bearer " + this.key}});
@@ -64,7 +72,25 @@ class App {
   followFleet() {
     this.fleetLive?.close();
     const metrics = [...new Set(["os_cpus", this.settings.extra].filter(Boolean))];
-    this.fleetLive = new Live(this.key, ["fleet", "status"], metrics, (name, data) => this.event(name, data), (state, why) => this.state("fleet", state, why));
+    this.fleetLive = new Live(this.key, ["fleet", "status"], metrics, (name, data) => this.event(name, data), (state, why) => this.state("fleet", state, why), why => this.refused(why));
+  }
+
+  /** Shows a metric that the aggregator does not list by itself. */
+  askFor(metric) {
+    const {colour, extra} = this.settings;
+    if (metric !== extra) this.settings.before = {colour: colour === "metric:" + metric ? null : colour, extra};
+    Object.assign(this.settings, {extra: metric, colour: "metric:" + metric, refused: ""});
+    this.followFleet();
+  }
+
+  /** All pages together show too many metrics: this one goes back to what it showed before. False: it asks for none of its own. */
+  refused(why) {
+    const {extra, before} = this.settings;
+    if (!extra) return false;
+    Object.assign(this.settings, before, {before: {colour: null, extra: null}, refused: `${extra} is not shown: ${why}.`});
+    this.followFleet();
+    this.page?.update?.();
+    return true;
   }
 
   event(name, data) {
@@ -82,12 +108,12 @@ class App {
     } else {
       // The newest of each kind, with the screen's next picture: a page that is slow skips, and never falls behind.
       if (this.waiting.size === 0) requestAnimationFrame(() => this.deliver());
-      this.waiting.set(name, data);
+      this.waiting.set(`${name}/${data.about ?? ""}`, [name, data]);
     }
   }
 
   deliver() {
-    const events = [...this.waiting];
+    const events = [...this.waiting.values()];
     this.waiting.clear();
     this.pageTrouble = "";
     for (const [name, data] of events) this.page?.event?.(name, data);
@@ -138,10 +164,16 @@ class App {
       if (here) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
     }
     this.page.open($("main"));
-    const topics = this.page.topics();
-    this.pageLive = topics.length > 0 ? new Live(this.key, topics, [], (n, d) => this.event(n, d), (state, why) => this.state("page", state, why)) : null;
+    this.followPage();
     if (this.routed) { window.scrollTo(0, 0); $("main").focus({preventScroll: true}); }
     this.routed = true;
+  }
+
+  /** What the page shown needs besides the fleet; again when that is something else. */
+  followPage() {
+    this.pageLive?.close();
+    const topics = this.page.topics();
+    this.pageLive = topics.length > 0 ? new Live(this.key, topics, [], (n, d) => this.event(n, d), (state, why) => this.state("page", state, why)) : null;
   }
 }
 

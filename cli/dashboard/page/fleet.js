@@ -2,7 +2,7 @@
 import {STATES, inkOn, scale, theme, worst} from "./colours.js";
 import {badge, fill, h, nodeLink, setText, table} from "./dom.js";
 import {amount, count, plural, reason, short, span, title} from "./format.js";
-import {grouped, labelKeys} from "./store.js";
+import {grouped} from "./store.js";
 import {Tiles} from "./tiles.js";
 
 const OLD_MS = 15000;  // a value older than this is drawn as old; the aggregator gives up the oldest by itself
@@ -18,13 +18,23 @@ export class FleetPage {
     this.pointed = null;
   }
 
-  topics() { return []; }
+  topics() {
+    const group = this.settings.group;
+    return ["labels/", ...(group.startsWith("label:") ? ["labels/" + group.slice(6)] : [])];
+  }
+
+  event(name, data) {
+    // An aggregator without this list has the labels that policies give.
+    if (name !== "labels" || data.error) return;
+    this.fleet.takeLabels(data);
+    this.update();
+  }
 
   open(main) {
     document.title = "Fleet · Binnacle";
     this.stats = h("dl", {class: "stats"});
     this.colour = h("select", {id: "colour", onchange: () => this.choose()});
-    this.group = h("select", {id: "group", onchange: () => { this.settings.group = this.group.value; this.rebuild = true; this.update(); }});
+    this.group = h("select", {id: "group", onchange: () => this.regroup()});
     this.view = h("button", {type: "button", class: "quiet", "aria-pressed": "false", onclick: () => this.toggle()}, "Show as table");
     this.legend = h("div", {class: "legend"});
     this.groups = h("div", {class: "groups"});
@@ -33,7 +43,10 @@ export class FleetPage {
     this.said = h("p", {class: "sr", role: "status"});
     this.metricName = h("input", {id: "metric", list: "metric-list", placeholder: "name of a metric", spellcheck: "false", autocomplete: "off",
       onchange: () => this.take(this.metricName.value.trim()), onkeydown: e => { if (e.key === "Enter") this.take(this.metricName.value.trim()); }});
-    this.metricForm = h("label", {hidden: true}, "Metric ", this.metricName, h("datalist", {id: "metric-list"}, (this.app.catalogue ?? []).map(m => h("option", {value: m.name}, m.help))));
+    this.metricList = h("datalist", {id: "metric-list"});
+    this.metricForm = h("label", {hidden: true}, "Metric ", this.metricName, this.metricList);
+    this.refused = h("p", {class: "note", role: "status", hidden: true});
+    this.catalogued();
     fill(main,
       h("h1", {class: "sr"}, "Fleet"),
       this.stats,
@@ -41,6 +54,7 @@ export class FleetPage {
         h("label", {}, "Colour by ", this.colour), this.metricForm,
         h("label", {}, "Group by ", this.group),
         this.view, this.legend),
+      this.refused,
       h("div", {class: "split"}, h("div", {class: "wide"}, this.groups, this.list), this.detail),
       this.said);
     this.rebuild = true;
@@ -49,21 +63,35 @@ export class FleetPage {
 
   close() { for (const map of this.maps.values()) map.close(); }
 
+  /** The catalogue has come, or had. */
+  catalogued() { fill(this.metricList, this.app.catalogue.map(m => h("option", {value: m.name}, m.help))); }
+
+  regroup() {
+    this.settings.group = this.group.value;
+    this.rebuild = true;
+    this.app.followPage();
+    this.update();
+  }
+
   choose() {
     const value = this.colour.value;
     this.metricForm.hidden = value !== "other";
+    this.settings.refused = "";
     if (value === "other") return this.metricName.focus();
     this.settings.colour = value;
+    if (this.settings.extra && value !== "metric:" + this.settings.extra) {
+      // Others may want its place.
+      this.settings.extra = null;
+      this.app.followFleet();
+    }
     this.update();
   }
 
   /** Any metric at all: the aggregator is asked for it, too. */
   take(metric) {
     if (!metric) return;
-    this.settings.extra = metric;
-    this.settings.colour = "metric:" + metric;
     this.metricForm.hidden = true;
-    this.app.followFleet();
+    this.app.askFor(metric);
     this.update();
   }
 
@@ -86,6 +114,9 @@ export class FleetPage {
   metrics() { return this.fleet.metrics.filter(m => m.name !== "os_cpus" || this.settings.extra === "os_cpus"); }
 
   options() {
+    // It was there because another page asked for it, or by a policy, and is no more.
+    const [, lost] = /^metric:(.*)$/s.exec(this.settings.colour ?? "") ?? [];
+    if (lost && lost !== this.settings.extra && this.fleet.nodes.size > 0 && !this.fleet.metrics.some(m => m.name === lost)) this.take(lost);
     const metrics = this.metrics().map(m => ["metric:" + m.name, title(m.name)]);
     const ratio = this.power && this.fleet.metrics.some(m => m.name === "os_cpus") ? [["ratio:cores", "Watts per core"]] : [];
     const policies = this.fleet.policies.map(p => ["policy:" + p, p.replace(/^default\//, "")]);
@@ -100,7 +131,7 @@ export class FleetPage {
       fill(this.colour, group("Metric", [...metrics, ...ratio]), group("Policy", [["policy:*", "Worst of all policies"], ...policies]), h("option", {value: "other"}, "Another metric…"));
     }
     if (this.settings.colour && this.colour.value !== "other") this.colour.value = this.settings.colour;
-    const keys = labelKeys(this.fleet.nodes.values());
+    const keys = this.fleet.groupKeys();
     const groupsMark = keys.join();
     if (groupsMark !== this.groupsMark) {
       this.groupsMark = groupsMark;
@@ -165,7 +196,9 @@ export class FleetPage {
     const range = this.range(nodes);
     this.keyOf(range);
     const now = this.fleet.now();
-    const groups = grouped(nodes, this.settings.group ?? "");
+    const groups = grouped(this.fleet, nodes, this.settings.group);
+    this.refused.hidden = !this.settings.refused;
+    setText(this.refused, this.settings.refused);
     if (this.list.hidden) this.tiles(groups, range, now, nodes.length); else this.rows(nodes, now);
     if (this.pointed) this.tell(this.fleet.nodes.get(this.pointed) ?? null, false);
     else this.idle(nodes);

@@ -81,10 +81,10 @@ const REASONS = {
 };
 export const reason = absent => REASONS[absent] ?? String(absent ?? "no value").replaceAll("_", " ");
 
-/** A rule's text in parts: {metric, operator, target}; target is null where the rule has none ("lowest first"). */
+/** A rule's text in parts: {metric, window, operator, target}; window ("avg 30s") and target are null where the rule has none ("lowest first"). */
 export function ruleParts(text) {
-  const found = /^([^\s,]+)(?:.*?\s(LessThan|GreaterThan|Equals|NotEquals|LessOrEqual|GreaterOrEqual)\s+(-?[\d.]+(?:[eE]-?\d+)?)([munkMGT]|[KMGT]i)?)?/.exec(text);
-  if (!found) return {metric: text, operator: null, target: null};
-  const factor = {m: 1e-3, u: 1e-6, n: 1e-9, k: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3, Ti: 1024 ** 4}[found[4]] ?? 1;
-  return {metric: found[1], operator: found[2] ?? null, target: found[3] === undefined ? null : Number(found[3]) * factor};
+  const found = /^([^\s,]+)(?: \(([^)]+)\))?(?:.*?\s(LessThan|GreaterThan|Equals|NotEquals|LessOrEqual|GreaterOrEqual)\s+(-?[\d.]+(?:[eE]-?\d+)?)([munkMGT]|[KMGT]i)?)?/.exec(text);
+  if (!found) return {metric: text, window: null, operator: null, target: null};
+  const factor = {m: 1e-3, u: 1e-6, n: 1e-9, k: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3, Ti: 1024 ** 4}[found[5]] ?? 1;
+  return {metric: found[1], window: found[2] ?? null, operator: found[3] ?? null, target: found[4] === undefined ? null : Number(found[4]) * factor};
 }

@@ -29,12 +29,13 @@ export class EventParser {
 const LONGEST_PAUSE = 15000;
 
 /**
- * Follows topics until close(). onEvent(name, data) for each event; onState("open" | "lost" | "locked", sentence).
+ * Follows topics until close(). onEvent(name, data) for each event; onState("open" | "lost" | "locked", sentence). onRefused(sentence): all pages
+ * together ask for too much; true: what this one asked for is given up, else it tries again.
  * A page that nobody sees holds no connection: browsers make six to one server, and the aggregator has better to do.
  */
 export class Live {
-  constructor(key, topics, metrics, onEvent, onState) {
-    Object.assign(this, {key, topics, metrics, onEvent, onState, pause: 500, closed: false});
+  constructor(key, topics, metrics, onEvent, onState, onRefused = () => false) {
+    Object.assign(this, {key, topics, metrics, onEvent, onState, onRefused, pause: 500, closed: false});
     this.onVisible = () => document.hidden ? this.drop() : this.run();
     document.addEventListener("visibilitychange", this.onVisible);
     if (!document.hidden) this.run();
@@ -59,7 +60,11 @@ export class Live {
     try {
       const answer = await fetch("/live?" + query, {headers: {Authorization: "Bearer " + this.key}, signal: abort.signal});
       if (answer.status === 401) return this.onState("locked", (await answer.json()).error);
-      if (!answer.ok) throw new Error((await answer.json()).error);
+      if (!answer.ok) {
+        why = (await answer.json()).error;
+        if (answer.status === 429 && this.onRefused(why)) return;
+        throw new Error(why);
+      }
       this.pause = 500;
       this.onState("open", "");
       const parser = new EventParser((name, data) => this.onEvent(name, JSON.parse(data)));

@@ -95,7 +95,8 @@ export class Distribution {
     const grid = steps(values);
     const {from, width, count} = grid;
     const targets = rules.filter(r => r.target !== null);
-    const beyond = v => targets.some(r => violates(r.operator, r.target, v));
+    // A rule with a window compares another value than the one that is drawn.
+    const beyond = v => targets.some(r => !r.window && violates(r.operator, r.target, v));
     [values.filter(v => !beyond(v)), values.filter(beyond)].forEach((some, i) => {
       const set = this.chart.data.datasets[i];
       set.data = counted(some, grid).map((y, step) => ({x: from + (step + 0.5) * width, y}));

@@ -88,8 +88,27 @@ export class PoliciesPage {
       const values = [];
       for (const n of this.app.fleet.nodes.values()) { const v = n.values?.[metric]?.value; if (v !== undefined) values.push(v); }
       chart.show(values, this.app.fleet.unit(metric), rules);
-      const lacking = this.app.fleet.nodes.size - values.length;
-      note.textContent = values.length === 0 ? "No node has a value." : lacking > 0 ? `${plural(lacking, "node")} without a value not shown.` : "";
+      this.tell(note, metric, rules, values.length);
     }
+  }
+
+  /** What the picture does not show, and why. */
+  tell(note, metric, rules, shown) {
+    const {fleet, settings} = this.app;
+    const lacking = fleet.nodes.size - shown;
+    const windows = [...new Set(rules.map(r => r.window).filter(Boolean))];
+    const isListed = fleet.metrics.some(m => m.name === metric);
+    const says = [];
+    if (!isListed && settings.extra === metric) says.push("Waiting for its values.");
+    else if (!isListed && fleet.updated) says.push("The aggregator lists some metrics of policies by itself, and this one only when it is asked for.");
+    else if (shown === 0) says.push("No node has a value.");
+    else if (lacking > 0) says.push(`${plural(lacking, "node")} without a value not shown.`);
+    if (shown > 0 && windows.length > 0) says.push(`Shown are the newest values; the policy compares ${windows.join(" and ")} of them.`);
+    if (!isListed && settings.refused) says.push(settings.refused);
+    const text = says.join(" ");
+    if (note.dataset.text === text) return;  // its button keeps the focus
+    note.dataset.text = text;
+    const asks = !isListed && settings.extra !== metric && fleet.updated;
+    fill(note, text, asks ? [" ", h("button", {type: "button", class: "quiet", onclick: () => { this.app.askFor(metric); this.update(); }}, "Show its values")] : null);
   }
 }

@@ -30,6 +30,8 @@ export class Fleet {
     this.nodes = new Map();
     this.metrics = [];
     this.policies = [];
+    this.labelKeys = [];      // of Node objects
+    this.labelled = {key: null, of: new Map()};  // node → value of one such key
     this.total = 0;
     this.clockOffset = 0;  // what to add to this browser's clock for the server's
     this.updated = 0;      // by this browser's clock
@@ -69,6 +71,22 @@ export class Fleet {
     this.policies = [...policies].sort();
   }
 
+  /** An event "labels": the keys of Node objects' labels, or who carries which value of one. */
+  takeLabels({about, answer}) {
+    if (about === "") this.labelKeys = answer.keys.filter(k => k.values !== undefined).map(k => k.key);
+    else this.labelled = {key: about, of: new Map(answer.values.flatMap(v => v.nodes.map(n => [n, v.value])))};
+  }
+
+  /** The keys of labels that one can group by: those of Node objects, and those that policies give. */
+  groupKeys() {
+    const keys = new Set(this.labelKeys);
+    for (const node of this.nodes.values()) for (const key of Object.keys(node.head?.labels ?? {})) keys.add(key);
+    return [...keys].sort();
+  }
+
+  /** The node's value of a label, as its object says, or else as policies do. */
+  label(node, key) { return (this.labelled.key === key ? this.labelled.of.get(node.name) : undefined) ?? node.head?.labels?.[key]; }
+
   unit(metric) { return this.metrics.find(m => m.name === metric)?.unit ?? ""; }
 
   /** The metric of the nodes' power that most nodes have. */
@@ -84,30 +102,26 @@ export class Fleet {
   }
 }
 
+const MOST_GROUPS = 200;
+
 /** The groups of one grouping, by name: [[name, [node, …]], …]. */
-export function grouped(nodes, by) {
+export function grouped(fleet, nodes, by) {
   const groups = new Map();
   for (const node of nodes) {
-    const name = groupOf(node, by);
+    let name = groupOf(fleet, node, by);
+    if (groups.size >= MOST_GROUPS && !groups.has(name)) name = "others";
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(node);
   }
   return [...groups].sort((a, b) => a[0].localeCompare(b[0], "en", {numeric: true}));
 }
 
-function groupOf(node, by) {
-  if (by.startsWith("label:")) return node.head?.labels?.[by.slice(6)] ?? "without this label";
+function groupOf(fleet, node, by) {
+  if (by.startsWith("label:")) return fleet.label(node, by.slice(6)) ?? "without this label";
   switch (by) {
     case "prefix": return node.name.replace(/[-._]?[^-._]*$/, "") || node.name.replace(/\d+$/, "") || "others";
     case "version": return "agent " + (node.head?.agentVersion || "of no version");
     case "link": return node.head?.connected ? "connected" : "not connected";
     default: return "";
   }
-}
-
-/** The keys of labels that some node carries. */
-export function labelKeys(nodes) {
-  const keys = new Set();
-  for (const node of nodes) for (const key of Object.keys(node.head?.labels ?? {})) keys.add(key);
-  return [...keys].sort();
 }

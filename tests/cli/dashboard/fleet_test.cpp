@@ -114,6 +114,9 @@ TEST_SUITE("cli/dashboard/topic") {
     CHECK(target_of(parse_topic("status").value()) == "/api/v1/status");
     CHECK(target_of(parse_topic("node/rack1/a?b").value()) == "/api/v1/nodes/rack1%2Fa%3Fb");
     CHECK(target_of(parse_topic("node/..").value()) == "/api/v1/nodes/..");
+    CHECK(target_of(parse_topic("labels/").value()) == "/api/v1/nodelabels");
+    CHECK(target_of(parse_topic("labels/example.com/rack&x").value()) ==
+          "/api/v1/nodelabels?key=example.com/rack%26x");
     CHECK(target_of(parse_topic("decisions/").value()) == "/api/v1/decisions?limit=40");
     CHECK(target_of(parse_topic("decisions/a&all=true").value()) ==
           "/api/v1/decisions?limit=40&pod=a%26all%3Dtrue");

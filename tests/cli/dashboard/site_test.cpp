@@ -35,6 +35,7 @@ struct aggregator {
   std::atomic<int> watts{20};
   std::atomic<bool> refuses{false};
   std::atomic<bool> asked_for_extra{false};
+  std::atomic<int> asked_for_node{0};
   support::served face{routes()};
 
   http::router routes() {
@@ -52,7 +53,9 @@ struct aggregator {
     r.add("GET", "/api/v1/decisions", [](const http::request&, std::string_view) {
       return http::response::json(std::string(R"({"decisions":[)") + filter_sample + "]}");
     });
-    r.add_prefix("/api/v1/nodes", [](const http::request& q, std::string_view) {
+    r.add_prefix("/api/v1/nodes", [this](const http::request& q, std::string_view) {
+      ++asked_for_node;
+      if (refuses) return http::response::failure(403, "get nodes is not allowed to you");
       return q.path.back() == "a/b" ? http::response::json(R"({"name":"a/b"})")
                                     : http::response::failure(404, "no agent of that name");
     });
@@ -295,6 +298,60 @@ TEST_SUITE("cli/dashboard/site") {
       CHECK(event.find("event: ", 1) == std::string::npos);  // one, not three
       CHECK(s.pages->counters().conflated >= 2);
     });
+    s.on_loop([&] { page.reset(); });
+  }
+
+  TEST_CASE(
+      "the metrics of all pages are bounded; the count of CPUs, which each page asks for, is none of them") {
+    aggregator a;
+    site s({url(a)});
+    std::vector<std::unique_ptr<feed::follower>> pages;
+    s.on_loop([&] {
+      const auto open = [&](std::vector<std::string> metrics) {
+        return s.pages->follow({{subject::fleet}}, std::move(metrics), [] {});
+      };
+      for (const char* metric : {"m1", "m2", "m3", "m4"}) {
+        auto page = open({"os_cpus", metric});
+        REQUIRE(page.has_value());
+        pages.push_back(std::move(*page));
+      }
+      const auto fifth = open({"os_cpus", "m5"});
+      REQUIRE(fifth.has_error());
+      CHECK(fifth.error().message.find("show 4 metrics already: m1, m2, m3, m4;") != std::string::npos);
+      CHECK(open({"os_cpus", "m2"}).has_value());  // one that is asked for already
+      CHECK(open({"os_cpus"}).has_value());
+      pages.pop_back();
+      CHECK(open({"os_cpus", "m5"}).has_value());
+      pages.clear();
+    });
+  }
+
+  TEST_CASE("an answer that is the same as before is not told again, but after trouble") {
+    aggregator a;
+    site s({url(a)});
+    std::unique_ptr<feed::follower> page;
+    std::atomic<int> woken{0};
+    const auto wait_for = [](const std::atomic<int>& count, int least) {
+      while (count < least) std::this_thread::sleep_for(5ms);
+    };
+    const auto said = [&] {
+      std::string events;
+      s.on_loop([&] { events = page->next(); });
+      return events;
+    };
+    s.on_loop([&] { page = s.pages->follow({{subject::node, "a/b"}}, {}, [&] { ++woken; }).value(); });
+    wait_for(woken, 1);
+    CHECK(said().find(R"("answer":{"name":"a/b"})") != std::string::npos);
+    // When it is asked for the third time, the second answer has been looked at.
+    wait_for(a.asked_for_node, 3);
+    CHECK(woken == 1);
+    CHECK(said().empty());
+    a.refuses = true;
+    wait_for(woken, 2);
+    CHECK(said().find("not allowed to you") != std::string::npos);
+    a.refuses = false;
+    // It may have been refused more than once.
+    while (said().find(R"("answer":{"name":"a/b"})") == std::string::npos) std::this_thread::sleep_for(5ms);
     s.on_loop([&] { page.reset(); });
   }
 
