@@ -537,7 +537,7 @@ result<void> faces_loop::start(ingest_inbox& writer) {
   metrics_routes.set_guard(callers::named_only(s.metrics_callers, std::move(by_resource), in_status));
   const http::guard of_ops = callers::named_only(s.ops_callers, std::move(by_path), in_words);
   // No right of the API server's opens what is for replicas, which check each other.
-  ops_routes.set_guard([of_ops](const http::request& r, http::verdict then) {
+  ops_routes.set_guard([of_ops](const http::request& r, http::guard_answer then) {
     if (!of_ops || replicas::state_route::is_for(r)) return then(std::nullopt);
     of_ops(r, std::move(then));
   });

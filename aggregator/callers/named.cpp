@@ -11,8 +11,8 @@ namespace binnacle::callers {
 http::guard named_only(std::vector<std::string> names, http::guard others,
                        std::function<http::response(std::string_view sentence)> how) {
   if (names.empty()) return others;
-  return [names = std::move(names), others = std::move(others), how = std::move(how)](const http::request& r,
-                                                                                      http::verdict then) {
+  return [names = std::move(names), others = std::move(others), how = std::move(how)](
+             const http::request& r, http::guard_answer then) {
     const auto is_named = [&](const std::string& name) {
       return std::ranges::find(names, name) != names.end();
     };

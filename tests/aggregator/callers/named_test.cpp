@@ -50,7 +50,7 @@ TEST_SUITE("aggregator/callers/named") {
 
   TEST_CASE("who has no such certificate is for the other guard, and so is who may come in") {
     int asked = 0;
-    const http::guard others = [&asked](const http::request&, http::verdict then) {
+    const http::guard others = [&asked](const http::request&, http::guard_answer then) {
       ++asked;
       then(no("others"));
     };

@@ -50,7 +50,7 @@ std::string newer_version() {
 }
 
 struct keys {
-  support::temp_dir dir;
+  support::temp_folder dir;
   support::authority ca{dir, "servers"}, clients{dir, "clients"};
   tls::files shared = ca.issue_server("replicas");
   tls::files foreign = ca.issue_server("foreign");  // of the same authority, with another key

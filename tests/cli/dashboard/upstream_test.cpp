@@ -31,7 +31,7 @@ struct replica {
   explicit replica(http::response always) : say([always] { return always; }) {}
   http::router routes() {
     http::router r;
-    r.set_fallback([this](const http::request&, std::string_view) {
+    r.add_prefix("/api", [this](const http::request&, std::string_view) {
       ++asked;
       return say();
     });
