@@ -94,13 +94,13 @@ TEST_SUITE("aggregator/decision/sentence") {
     CHECK(said(verdict::scored, seen(412), power_facts()) ==
           "node-b scores 7: rapl_power_watts 41.2, read 180ms ago");
     CHECK(said(verdict::unscored, absent(absence::stale), power_facts()) ==
-          "node-b scores 0: rapl_power_watts has no value (stale)");
+          "node-b scores 7: rapl_power_watts has no value (stale)");
     cell maximum = seen(412);
     maximum.partial = true;
     maximum.sure = store::certainty::at_least;
     CHECK(
         said(verdict::unscored, maximum, power_facts()) ==
-        "node-b scores 0: rapl_power_watts is 41.2 at least (partial: not all sensors answered), read 180ms "
+        "node-b scores 7: rapl_power_watts is 41.2 at least (partial: not all sensors answered), read 180ms "
         "ago");
     record r = power_record();
     add(r, {no_node, verdict::unknown, 0, 0}, {cell{}});

@@ -216,7 +216,7 @@ TEST_SUITE("aggregator/ops/api") {
     for (
         const char* part :
         {R"("source":"node","hardware":"2 x EPYC","meter":"dcmi","others":3,"coveredPercent":4)",
-         R"("coveredFrom":0.50,"coveredTo":0.50,"noisePercent":1.2,"samples":20,"outliers":0,"meterStuck":false,"ageSeconds":48)",
+         R"("coveredFrom":0.50,"coveredTo":0.50,"noisePercent":1.2,"samples":20,"outliers":0,"meterStuck":false,"restarts":0,"ageSeconds":48)",
          R"("cores":16,"curve":[{"load":0.00,"watts":100.0,"samples":0},)",
          R"({"load":0.50,"watts":200.0,"samples":20})"}) {
       CAPTURE(part);

@@ -49,8 +49,13 @@ constexpr const char* nobody = "http://127.0.0.1:1";
 void with(const std::vector<std::string>& urls, const std::function<async::task<void>(upstream&)>& body) {
   connection to;
   to.aggregators = urls;
-  upstream replicas = upstream::open(to).value();
-  support::run([&](async::loop&) { return body(replicas); }, 120s);
+  // Its connections must end before the loop does.
+  const auto work = [&](async::loop&) -> async::task<void> {
+    upstream replicas = upstream::open(to).value();
+    auto asked = body(replicas);
+    co_await std::move(asked);
+  };
+  support::run(work, 120s);
 }
 
 TEST_SUITE("cli/dashboard/upstream") {

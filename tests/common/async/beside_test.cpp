@@ -52,7 +52,7 @@ TEST_SUITE("common/async/beside") {
         std::chrono::minutes(1));
   }
 
-  TEST_CASE("at its end it waits for the piece under way, and drops what was to come") {
+  TEST_CASE("at its end it waits for the piece under way, and keeps nothing") {
     support::run(
         [](async::loop& loop) -> task<void> {
           auto held = std::make_shared<int>(0);
@@ -71,8 +71,9 @@ TEST_SUITE("common/async/beside") {
             may_end.set_value();
           }
           CHECK(finished);
-          CHECK(held.use_count() == 1);
+          // The next piece may have run, too, in the moment before the end: then the loop has its `then`.
           co_await async::sleep_for(std::chrono::nanoseconds(0));
+          CHECK(held.use_count() == 1);
         },
         std::chrono::minutes(1));
   }
