@@ -89,7 +89,7 @@ TEST_SUITE("aggregator/policy/text/yaml_power") {
     set.put("p.yaml", manifest("maxLoad: 0.5"));
     set.put("p.yaml", manifest("maxLoad: 0.6", other));
     REQUIRE(set.policies().size() == 1);
-    const auto& p = set.policies()[0];
+    const auto p = set.policies()[0];
     REQUIRE(p.strategies.size() == 1);
     CHECK(p.strategies[0].power.max_load == doctest::Approx(0.5));
   }
