@@ -50,7 +50,8 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       e.run->set_dry_run(!e.enforced);
       // What it gave as a dry run, or while it was not allowed to, was never written. So only labels that are
       // on nodes keep their places.
-      if (was_there && !was_written && e.enforced && e.allowed) e.run->set_writes_labels(false, now, context_);
+      if (was_there && !was_written && e.enforced && e.allowed)
+        e.run->set_writes_labels(false, now, context_);
       e.run->set_writes_labels(written_by_us(e), now, context_);
     }
   }
