@@ -4,6 +4,7 @@ The chart's ValidatingAdmissionPolicy on a real API server. Run by scripts/test 
 python3 tests/cluster/admission_test.py --build build [TestName]
 """
 
+import itertools
 import json
 import unittest
 
@@ -28,8 +29,10 @@ class Nodes(unittest.TestCase):
         cls.token = PLANE.token("binnacle-aggregator", "binnacle")
         PLANE.add_node("target", **{"team": "blue"})
         PLANE.kubectl("annotate", "node", "target", "owner=blue")
-        # The API server compiles a policy some time after it was created.
-        PLANE.wait_for("the policy in force", lambda: cls.patch({"metadata": {"labels": {"probe": "x"}}})[0] == 422, 60)
+        # The API server compiles a policy some time after it was created. Each probe sets another value:
+        # once a probe came through, the same one again would change nothing, and the policy lets it pass.
+        values = itertools.count()
+        PLANE.wait_for("the policy in force", lambda: cls.patch({"metadata": {"labels": {"probe": str(next(values))}}})[0] == 422, 60)
 
     @classmethod
     def patch(cls, change, path=NODE, kind=MERGE):
