@@ -107,8 +107,12 @@ class Scheduling(unittest.TestCase):
     def policy(self, name, mode="Enforce", damping="Enabled", **strategies):
         self.apply("TASPolicy", name, "telemetry.intel.com/v1alpha1", spec={
             "mode": mode, "herdDamping": damping, "strategies": {kind: {"rules": rules} for kind, rules in strategies.items()}})
-        self.trial.wait_for("the policy", lambda: any(
-            p["name"] == name and p["namespace"] == self.space for p in json.loads(self.trial.ask("ops", "/api/v1/policies")[1])["policies"]))
+
+        def judged():
+            """This version of it, and not one of before."""
+            made = json.loads(PLANE.request("GET", f"/apis/telemetry.intel.com/v1alpha1/namespaces/{self.space}/taspolicies/{name}")[1])
+            return made.get("status", {}).get("observedGeneration") == made["metadata"]["generation"]
+        PLANE.wait_for(f"the policy {name} to be judged", judged, 60)
 
     def deploy(self, name, replicas, scheduler="binnacle-scheduler", avoids=None):
         self.apply("Deployment", name, "apps/v1", spec={"replicas": replicas, "selector": {"matchLabels": {"app": name}},
