@@ -88,11 +88,12 @@ class Power(unittest.TestCase):
         status, text = self.trial.ask("ops", f"/api/v1/power/{node}")
         return json.loads(text) if status == 200 else {"model": None}
 
-    def samples(self, node, load):
-        """How often the node was measured at a load, which is one of the curve's points."""
-        model = self.known(node)["model"]
-        points = model["curve"] if model else []
-        return sum(point.get("samples", 0) for point in points if abs(point["load"] - load) < 0.001)
+    def until_learned(self, load):
+        """Until both nodes' curves have a point at this load: after some ten samples there, of which a node has one a second."""
+        def has_point(node):
+            model = self.known(node)["model"]
+            return model is not None and any(abs(p["load"] - load) < 0.001 and p.get("samples") for p in model["curve"])
+        self.trial.wait_for(f"both nodes to be measured at {load}", lambda: all(map(has_point, self.curves)), 180)
 
     def everywhere(self, load):
         for machine in self.machines.values():
@@ -110,7 +111,7 @@ class Power(unittest.TestCase):
         self.assertEqual(self.prioritize("too-early", "2"), {})  # nothing is known: no opinion, and no score of 0 for all
         for load in (0.1, 0.5):
             self.everywhere(load)
-            self.trial.wait_for(f"both nodes to be measured at {load}", lambda: all(self.samples(node, load) >= 15 for node in self.curves), 180)
+            self.until_learned(load)
         self.everywhere(0.1)
         self.trial.wait_for("the load to fall", lambda: all(self.known(node).get("loadRatio", 1) < 0.2 for node in self.curves))
         self.trial.wait_for("the pod to be sent to the flat node", lambda: self.prioritize("web", "2") == {"flat": 10, "steep": 2})
@@ -130,7 +131,7 @@ class Power(unittest.TestCase):
 
     def test_pods_in_flight_fill_a_node_before_its_load_shows_them(self):
         self.begin()
-        self.trial.wait_for("both nodes to be measured", lambda: all(self.samples(node, 0.1) >= 15 for node in self.curves), 180)
+        self.until_learned(0.1)
         # By what is known at this load alone, the node that draws less is the cheaper one, for all that it can take: 7.2 of 8 cores.
         self.trial.wait_for("a first score", lambda: self.prioritize("a", "3") == {"flat": 2, "steep": 10})
         self.assertEqual(self.prioritize("b", "3"), {"flat": 2, "steep": 10})
