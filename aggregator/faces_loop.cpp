@@ -41,8 +41,8 @@ using async::task;
 
 // For what may never be there: agents that are not installed yet, an API server that tells no authorities.
 constexpr duration patience = std::chrono::seconds(30);
-// What a replica knows that began with nothing is worth having after this time.
-constexpr duration worth_giving = std::chrono::minutes(1);
+// The state of a replica that began with nothing is young for this time.
+constexpr duration youth = std::chrono::minutes(1);
 
 struct face_server {
   std::string name;
@@ -301,10 +301,16 @@ void faces_loop::impl::make_state_route(ingest_inbox& writer) {
   sources.is_replica = [this](const http::request& r) {
     return r.shown != nullptr && r.shown->has_key_of(certificates.front()->current().get());
   };
-  sources.has_state = [this] {
+  sources.worth_now = [this] {
+    using replicas::worth;
     const beginning& began = ingest.began;
-    return began.is_decided &&
-           (began.from != beginning::origin::nothing || boot_clock::now() - started > worth_giving);
+    if (!began.is_decided) return worth::nothing;
+    if (!began.is_young || boot_clock::now() - started > youth) return worth::full;
+    // Replicas that start together have nothing for each other until they judge what agents say.
+    const auto is_connected = [](const auto& n) { return n.second->connected; };
+    const bool judges = kubernetes ? kubernetes->policies_judged() && knows_most_nodes()
+                                   : std::ranges::any_of(nodes.nodes(), is_connected);
+    return judges ? worth::young : worth::nothing;
   };
   sources.take = [&writer](std::function<void(snapshot)> then) { writer.take_snapshot(std::move(then)); };
   sources.post = [this](std::function<void()> work) { async::post(loop, std::move(work)); };

@@ -381,11 +381,13 @@ void ingest_loop::impl::begin(replicas::outcome told) {
     log.info("state file {}: it is {} old, too old to go on from", options.state, human(age_of(*own, now)));
     own.reset();
   }
-  if (told.state && (!own || age_of(*told.state, now) < age_of(*own, now))) {
+  if (told.state && (!own || (!told.is_young && age_of(*told.state, now) < age_of(*own, now)))) {
     began.from = beginning::origin::replica;
+    began.is_young = told.is_young;
     go_on_from(std::move(*told.state), "replica " + told.from);
   } else if (own) {
     began.from = beginning::origin::file;
+    began.is_young = false;
     go_on_from(std::move(*own), "state file " + options.state);
   }
   began.is_decided = true;

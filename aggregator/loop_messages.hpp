@@ -28,6 +28,7 @@ struct beginning {
   enum class origin : std::uint8_t { nothing, file, replica };
   bool is_decided = false;  ///< before that no agent is taken
   origin from = origin::nothing;
+  bool is_young = true;  ///< what it began with was learned in a few moments, or is nothing
   std::uint64_t asked = 0, refused = 0, failed = 0;  ///< other replicas
 };
 

@@ -80,9 +80,13 @@ task<outcome> ask_replicas(question q) {
       out.troubles.push_back(fmt::format("{}: {}", to_string(one), state.error().message));
       continue;
     }
+    const bool is_young =
+        std::ranges::any_of(got->headers, [](const auto& h) { return h.first == young_header; });
+    if (is_young && out.state) continue;
     out.state = std::move(*state);
     out.from = to_string(one);
-    break;
+    out.is_young = is_young;
+    if (!is_young) break;
   }
   co_return out;
 }

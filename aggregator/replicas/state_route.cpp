@@ -41,8 +41,8 @@ struct state_route::impl : std::enable_shared_from_this<state_route::impl> {
   explicit impl(state_sources s) : sources(std::move(s)) {}
 
   void answer(bool is_replica, http::reply to);
-  void encode(aggregator::snapshot s, http::reply to);
-  void send(std::string text, const http::reply& to);
+  void encode(aggregator::snapshot s, worth is, http::reply to);
+  void send(std::string text, worth is, const http::reply& to);
 
   const state_sources sources;
   counters numbers;
@@ -55,7 +55,8 @@ void state_route::impl::answer(bool is_replica, http::reply to) {
     ++numbers.strangers;
     return to(refuse(403, "only a replica may read this: it shows the certificate that all replicas share"));
   }
-  if (!sources.has_state()) {
+  const worth is = sources.worth_now();
+  if (is == worth::nothing) {
     ++numbers.too_early;
     return to(refuse(503, "this replica has just begun itself, and has no state to give"));
   }
@@ -63,19 +64,19 @@ void state_route::impl::answer(bool is_replica, http::reply to) {
     ++numbers.busy;
     return to(refuse(503, "another replica is being given the state: try again in a second"));
   }
-  sources.take([self = shared_from_this(), to = std::move(to)](aggregator::snapshot s) {
+  sources.take([self = shared_from_this(), is, to = std::move(to)](aggregator::snapshot s) {
     auto kept = std::make_shared<aggregator::snapshot>(std::move(s));
-    self->sources.post([self, kept, to] { self->encode(std::move(*kept), to); });
+    self->sources.post([self, kept, is, to] { self->encode(std::move(*kept), is, to); });
   });
 }
 
 // A large fleet's takes longer than the loop may be kept from its callers.
-void state_route::impl::encode(aggregator::snapshot s, http::reply to) {
+void state_route::impl::encode(aggregator::snapshot s, worth is, http::reply to) {
   if (encoder.joinable()) encoder.join();  // it has posted its last word
-  auto work = [this, s = std::move(s), to = std::move(to)]() mutable {
+  auto work = [this, s = std::move(s), is, to = std::move(to)]() mutable {
     auto text = std::make_shared<std::string>(text_of(std::move(s)));
-    sources.post([self = weak_from_this(), text, to] {
-      if (const auto here = self.lock()) here->send(std::move(*text), to);
+    sources.post([self = weak_from_this(), text, is, to] {
+      if (const auto here = self.lock()) here->send(std::move(*text), is, to);
     });
   };
   try {
@@ -85,11 +86,12 @@ void state_route::impl::encode(aggregator::snapshot s, http::reply to) {
   }
 }
 
-void state_route::impl::send(std::string text, const http::reply& to) {
+void state_route::impl::send(std::string text, worth is, const http::reply& to) {
   making = false;
   ++numbers.given;
   http::response out;
   out.content_type = "application/octet-stream";
+  if (is == worth::young) out.headers.emplace_back(young_header, "true");
   out.body.push_back(std::move(text));
   to(std::move(out));
 }

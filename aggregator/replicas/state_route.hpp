@@ -13,12 +13,19 @@ namespace binnacle::replicas {
 /// Where replicas ask each other for their state, on the ops port.
 inline constexpr std::string_view state_path = "/replicas/v1/state";
 
+/// A header of an answer from a replica that began with nothing a short while ago. Its state serves one that
+/// has nothing, and is no match for a file or for the state of an older replica.
+inline constexpr std::string_view young_header = "binnacle-state-is-young";
+
+/// What a replica has to give.
+enum class worth : std::uint8_t { nothing, young, full };
+
 /// What the route stands on. Everything is called on the loop of the routes.
 struct state_sources {
   /// Whether the request comes from a replica.
   std::function<bool(const http::request&)> is_replica;
-  /// Whether this replica has a state that is worth having.
-  std::function<bool()> has_state;
+  /// What the state of this replica is worth now.
+  std::function<worth()> worth_now;
   /// Takes a snapshot and gives it to `then`, on any thread.
   std::function<void(std::function<void(aggregator::snapshot)> then)> take;
   /// Runs work on the loop of the routes; callable on any thread.

@@ -15,6 +15,18 @@ from trial import FACES, free_port, run_tests
 IN_THE_BAND = policy(f"    deschedule:\n      rules:\n      - {{metricname: {METRIC}, operator: GreaterThan, target: 200, clearBelow: 120}}\n")
 
 
+def into_the_band(trial, is_labelled):
+    """Heats `warm` to 220 W until it is labelled, and lets it cool to 160 W."""
+    trial.heat("warm", 100)
+    trial.wait_for("the label", is_labelled)
+    trial.heat("warm", 73)
+
+    def in_the_band():
+        watts = {item["describedObject"]["name"]: item["value"] for item in trial.metric(METRIC)}
+        return watts["warm"].endswith("m") and 130_000 < int(watts["warm"][:-1]) < 190_000
+    trial.wait_for("the band", in_the_band)
+
+
 class Restart(loop.Loop):
     def setUp(self):
         super().setUp()
@@ -25,14 +37,7 @@ class Restart(loop.Loop):
 
     def begin_in_the_band(self):
         self.begin(IN_THE_BAND, "--state", self.state)
-        self.trial.heat("warm", 100)  # 220 W
-        self.trial.wait_for("the label", lambda: "violating" in self.labels())
-        self.trial.heat("warm", 73)  # 160 W
-
-        def in_the_band():
-            watts = {item["describedObject"]["name"]: item["value"] for item in self.trial.metric(METRIC)}
-            return watts["warm"].endswith("m") and 130_000 < int(watts["warm"][:-1]) < 190_000
-        self.trial.wait_for("the band", in_the_band)
+        into_the_band(self.trial, lambda: "violating" in self.labels())
 
     def restart(self, *more):
         self.trial.start_aggregator("--state", self.state, *more)
@@ -131,6 +136,13 @@ class Replicas(loop.Loop):
         # A caller of the ops port is no replica.
         status, text = self.trial.ask("ops", "/replicas/v1/state")
         self.assertEqual(status, 403, text)
+
+    def test_a_replica_in_its_first_minute_gives_its_state_to_one_that_has_none(self):
+        self.begin(IN_THE_BAND, "--replica-id", "first", agents=("--aggregator", f"localhost:{self.ports['ingest']}"))
+        into_the_band(self.trial, lambda: self.deschedule(self.first)["violating"] == ["warm"])
+        self.start_second()
+        self.assertIn('binnacle_state_origin_info{origin="replica"} 1', self.own_metric("binnacle_state_origin", self.ports))
+        self.assertEqual(self.deschedule(self.ports)["violating"], ["warm"])
 
     def test_a_replica_whose_peer_says_nothing_begins_all_the_same(self):
         with socket.socket() as silent:

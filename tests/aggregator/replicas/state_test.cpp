@@ -79,13 +79,13 @@ struct replica {
     s.is_replica = [this](const http::request& r) {
       return r.shown != nullptr && r.shown->has_key_of(context->current().get());
     };
-    s.has_state = [this] { return has_state.load(); };
+    s.worth_now = [this] { return worth.load(); };
     s.take = [this](std::function<void(aggregator::snapshot)> then) {
       if (hold) {
         held = std::move(then);
         holds.set_value();
       } else {
-        then(sample());
+        then(sample(node));
       }
     };
     s.post = [this](std::function<void()> work) { async::post(server->loop(), std::move(work)); };
@@ -114,7 +114,9 @@ struct replica {
   endpoint at() const { return {"127.0.0.1", server->port()}; }
 
   std::shared_ptr<tls::context> context;
-  std::atomic<bool> has_state = true, hold = false;
+  std::atomic<replicas::worth> worth = replicas::worth::full;
+  std::atomic<bool> hold = false;
+  std::string node = "n1";
   std::function<void(aggregator::snapshot)> held;
   std::promise<void> holds;
   std::unique_ptr<replicas::state_route> route;
@@ -281,13 +283,13 @@ TEST_SUITE("aggregator/replicas/state") {
   TEST_CASE("a replica without a state says so, and one that is answering another") {
     replica other;
     other.serve_state();
-    other.has_state = false;
+    other.worth = replicas::worth::nothing;
     auto told = ask(to({other.at()}));
     CHECK(told.refused == 1);
     CHECK(told.troubles.front().find("has just begun itself") != std::string::npos);
     CHECK(other.counted().too_early == 1);
 
-    other.has_state = true;
+    other.worth = replicas::worth::full;
     other.hold = true;
     auto first = std::async(std::launch::async, [&] { return ask(to({other.at()})); });
     other.holds.get_future().wait();
@@ -297,6 +299,29 @@ TEST_SUITE("aggregator/replicas/state") {
     other.server->on_loop([&] { other.held(sample()); });
     CHECK(first.get().state);
     CHECK(other.counted().given == 1);
+  }
+
+  TEST_CASE("a young state is taken if nobody has an older one, and says that it is young") {
+    replica young, younger, older;
+    young.worth = younger.worth = replicas::worth::young;
+    young.node = "of the young one";
+    older.node = "of the older one";
+    for (replica* r : {&young, &younger, &older}) r->serve_state();
+
+    auto told = ask(to({young.at(), younger.at()}));
+    REQUIRE(told.state);
+    CHECK(told.is_young);
+    CHECK(told.from == to_string(young.at()));
+    CHECK(told.state->nodes.front().name == "of the young one");
+    CHECK(told.asked == 2);
+
+    told = ask(to({young.at(), older.at(), younger.at()}));
+    REQUIRE(told.state);
+    CHECK_FALSE(told.is_young);
+    CHECK(told.from == to_string(older.at()));
+    CHECK(told.state->nodes.front().name == "of the older one");
+    CHECK(told.asked == 2);
+    CHECK(told.failed + told.refused == 0);
   }
 
   TEST_CASE("names and ports where nobody listens cost nothing but a sentence") {
