@@ -55,6 +55,7 @@ class Installed(unittest.TestCase):
         said = LAB.helm("test", "binnacle", "--logs")
         self.assertIn("Phase:          Succeeded", said)
         self.assertIn("POD LOGS: binnacle-test-doctor", said)
+        self.assertNotIn("unchecked", said)  # the doctor's account has all the rights that its questions take
 
     def test_2_agents_stream_with_the_token_that_the_kubelet_projected(self):
         LAB.wait_for("the memory of both nodes", lambda: set(releases.metric(LAB, "os_memory_available_bytes")) == {"n1", "n2"}, 60)
