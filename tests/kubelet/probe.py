@@ -15,8 +15,7 @@ import time
 
 LATE = 5  # seconds; a scheduler of the chart waits half of one, on a machine that has more than two cores for all
 NODES = ["n1", "n2"]
-POD = {"metadata": {"name": "asked", "namespace": "default", "uid": "asked", "labels": {"telemetry-policy": "no-heat"}},
-       "spec": {"containers": [{"name": "a", "resources": {"limits": {"telemetry/scheduling": "0"}}}]}}
+NAME = "binnacle.binnacle.svc"  # in the aggregators' certificate
 ended = False
 
 
@@ -41,9 +40,10 @@ class Server:
             connection.request(method, path, json.dumps(body) if body else None, {"Host": self.name, "Content-Type": "application/json"})
             answer = connection.getresponse()
             text = answer.read().decode()
+            is_json = "json" in answer.getheader("Content-Type", "")
             connection.close()
         assert answer.status == 200, f"{answer.status}: {text[:300]}"
-        return json.loads(text)
+        return json.loads(text) if is_json else text
 
 
 def metrics(api):
@@ -51,14 +51,21 @@ def metrics(api):
     assert sorted(i["describedObject"]["name"] for i in items) == NODES, f"{len(items)} items"
 
 
+def passing(aggregator, policy):
+    """The nodes that a pod under this policy may run on."""
+    pod = {"metadata": {"name": "asked", "namespace": "default", "uid": "asked", "labels": {"telemetry-policy": policy}},
+           "spec": {"containers": [{"name": "a", "resources": {"limits": {"telemetry/scheduling": "0"}}}]}}
+    return aggregator.ask("POST", "/scheduler/filter", {"Pod": pod, "Nodes": None, "NodeNames": NODES})["NodeNames"]
+
+
 def extender(aggregator):
-    answer = aggregator.ask("POST", "/scheduler/filter", {"Pod": POD, "Nodes": None, "NodeNames": NODES})
-    assert answer["NodeNames"] == ["n1"], f"passing: {answer['NodeNames']}"
+    names = passing(aggregator, "no-heat")
+    assert names == ["n1"], f"passing: {names}"
 
 
 def main(api, ca, cert, key, service, service_ca, service_cert, service_key):
     signal.signal(signal.SIGTERM, stop)
-    questions = {metrics: Server(api, "kubernetes", ca, cert, key), extender: Server(service, "binnacle.binnacle.svc", service_ca, service_cert, service_key)}
+    questions = {metrics: Server(api, "kubernetes", ca, cert, key), extender: Server(service, NAME, service_ca, service_cert, service_key)}
     asked = wrong = 0
     while not ended:
         for question, server in questions.items():
@@ -73,4 +80,5 @@ def main(api, ca, cert, key, service, service_ca, service_cert, service_key):
     print(json.dumps({"asked": asked, "wrong": wrong}), flush=True)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -10,9 +10,11 @@ import signal
 import subprocess
 import sys
 import tarfile
+import time
 import unittest
 
 import namespaces
+import probe
 import releases
 from nodes import BRIDGE, HERE, ROOT
 from trial import run_tests
@@ -20,19 +22,38 @@ from trial import run_tests
 BUILD = ROOT / "build"
 LAB = None
 HOT = {"rules": [{"metricname": "heat", "operator": "GreaterThan", "target": 50, "staleAfter": "10m"}]}
-POLICY = {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": "no-heat", "namespace": "default"},
-          "spec": {"strategies": {"dontschedule": HOT}}}
+# Once above 50 it takes less than 30 to clear: between them only a memory knows the verdict.
+FEVER = {"rules": [{"metricname": "fever", "operator": "GreaterThan", "target": 50, "clearBelow": "30", "staleAfter": "10m"}]}
+
+
+def policy(name, rules):
+    return {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": name, "namespace": "default"},
+            "spec": {"strategies": {"dontschedule": rules}}}
 
 
 def setUpModule():
     global LAB
     LAB = releases.begin()
-    LAB.apply(POLICY)
+    LAB.apply(policy("no-heat", HOT), policy("no-fever", FEVER))
     releases.give_number(LAB, "n1", "heat", 40)
     releases.give_number(LAB, "n2", "heat", 60)
     for key, text in LAB.get("secret", "binnacle-client", "binnacle")["data"].items():
         (LAB.folder / f"client-{key}").write_bytes(base64.b64decode(text))
     LAB.wait_for("all replicas to know both nodes' heat", all_know, 120)
+
+
+def replica(pod, port):
+    """One replica's port, asked by the address of its pod."""
+    return probe.Server(f"{pod['status']['podIP']}:{port}", probe.NAME, *(LAB.folder / f"client-{name}" for name in ("ca.crt", "tls.crt", "tls.key")))
+
+
+def fever_of_n1(pod):
+    items = replica(pod, 6443).ask("GET", "/apis/custom.metrics.k8s.io/v1beta2/nodes/n1/fever")["items"]
+    return items[0]["value"]
+
+
+def said_by(pod):
+    return LAB.kubectl("logs", "-n", "binnacle", pod["metadata"]["name"])
 
 
 def replicas():
@@ -79,12 +100,13 @@ class UnderAClient(unittest.TestCase):
                 with self.subTest(number=number):
                     restart("deployment", "binnacle-aggregator", "binnacle")
         for pod in releases.pods(LAB, "aggregator"):
-            log = LAB.kubectl("logs", "-n", "binnacle", pod["metadata"]["name"])
-            self.assertNotIn("replace one another", log)
+            self.assertNotIn("replace one another", said_by(pod))
 
-    def test_2_an_upgrade_that_changes_a_setting(self):
+    def test_2_an_upgrade_that_replaces_aggregators_and_agents_at_once(self):
+        before = {pod["metadata"]["uid"] for pod in releases.agents(LAB)}
         with client(self):
-            releases.upgrade(LAB, "--set", "aggregator.settings.log-level=debug")
+            releases.upgrade(LAB, "--set", "aggregator.settings.log-level=debug", "--set", "agent.settings.log-level=debug")
+            LAB.wait_for("new agents", lambda: len({pod["metadata"]["uid"] for pod in releases.agents(LAB) if releases.is_ready(pod)} - before) == 2, 300)
             LAB.wait_for("both replicas", all_know, 300)
 
     def test_3_a_replica_that_is_killed(self):
@@ -93,7 +115,25 @@ class UnderAClient(unittest.TestCase):
         LAB.on_node(node, "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", "SIGKILL", container)
         LAB.wait_for("its successor", lambda: sum(releases.restarts(LAB).values()) == 1 and all_know(), 300)
 
-    def test_4_agents_privileged_and_hardened_again(self):
+    def test_4_a_new_pod_goes_on_from_another_replica_s_state(self):
+        releases.give_number(LAB, "n1", "fever", 60)
+        LAB.wait_for("both replicas to refuse n1", lambda: all(probe.passing(replica(pod, 9001), "no-fever") == ["n2"] for pod in replicas()), 60)
+        releases.give_number(LAB, "n1", "fever", 40)
+        LAB.wait_for("both replicas to know of 40", lambda: [fever_of_n1(pod) for pod in replicas()] == ["40", "40"], 60)
+        gone, stays = replicas()
+        names = {gone["metadata"]["name"], stays["metadata"]["name"]}
+        began = time.monotonic()
+        LAB.kubectl("delete", "pod", gone["metadata"]["name"], "-n", "binnacle", "--wait=false")
+        fresh = LAB.wait_for("its successor", lambda: next((pod for pod in replicas() if pod["metadata"]["name"] not in names), None), 120)
+        took = time.monotonic() - began
+        answers = [probe.passing(replica(pod, 9001), "no-fever") for pod in (stays, fresh)]
+        print(f"a successor was ready {took:.1f} s after its predecessor was deleted", file=sys.stderr)
+        self.assertEqual(answers, [["n2"], ["n2"]], f"the log of the successor:\n{said_by(fresh)}")
+        # Of the one that stays, or of the one that is just ending.
+        self.assertRegex(said_by(fresh), r"replica \S+:9102: goes on from the state of")
+        self.assertIn('binnacle_state_origin_info{origin="replica"} 1', replica(fresh, 9102).ask("GET", "/metrics"))
+
+    def test_5_agents_privileged_and_hardened_again(self):
         for mode, privileged in (("privileged", True), ("hardened", False)):
             with self.subTest(mode):
                 releases.upgrade(LAB, "--set", f"agent.mode={mode}")
@@ -102,7 +142,7 @@ class UnderAClient(unittest.TestCase):
                 LAB.wait_for("their values", all_know, 120)
 
     # By the commands of images/README.md.
-    def test_5_images_pinned_by_digest_without_a_registry(self):
+    def test_6_images_pinned_by_digest_without_a_registry(self):
         pinned = {}
         for archive in releases.IMAGES:
             with tarfile.open(archive) as tar:
