@@ -1,6 +1,7 @@
 #include "aggregator/own_metrics.hpp"
 
 #include "aggregator/ops/own_metrics_text.hpp"
+#include "aggregator/ops/policy_nodes.hpp"
 #include "aggregator/policy/engine/judge.hpp"
 #include "common/system/process_cost.hpp"
 
@@ -12,6 +13,9 @@ namespace binnacle::aggregator {
 namespace {
 
 using ops::own_sample;
+
+/// Of each strategy and state. METRICS.md says so, too.
+constexpr std::size_t most_nodes_named = 20;
 
 class collector {
  public:
@@ -131,7 +135,10 @@ void add_extender(collector& c, const extender::counters& x) {
 
 void add_policies(collector& c, const own_numbers& n) {
   for (const auto& [key, policy] : n.nodes.policies()) {
-    c.add("binnacle_policy_info", std::uint64_t{1}, {{"namespace", key.name_space}, {"policy", key.name}});
+    c.add("binnacle_policy_info", std::uint64_t{1},
+          {{"namespace", key.name_space},
+           {"policy", key.name},
+           {"mode", std::string(policy::to_string(policy->how))}});
   }
   std::map<std::string_view, std::uint64_t> conditions;
   for (const policy::strategy_status& s : n.ingest.strategies) {
@@ -142,6 +149,8 @@ void add_policies(collector& c, const own_numbers& n) {
     if (policy::description_of(s.strategy).freezes())
       c.add("binnacle_policy_held_nodes", std::uint64_t{s.held}, labels);
   }
+  for (own_sample& s : ops::policy_nodes(n.nodes, n.ingest.strategies, most_nodes_named))
+    c.out.push_back(std::move(s));
   for (const policy::condition& held : n.ingest.conditions) ++conditions[policy::to_string(held.what)];
   for (const auto& [name, count] : conditions)
     c.add("binnacle_policy_conditions", count, {{"condition", std::string(name)}});

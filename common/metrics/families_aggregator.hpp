@@ -15,8 +15,11 @@ inline constexpr std::string_view aggregator_origin[] = {"origin"};
 inline constexpr std::string_view aggregator_condition[] = {"condition"};
 inline constexpr std::string_view aggregator_resource[] = {"resource"};
 inline constexpr std::string_view aggregator_verdict[] = {"verdict"};
-inline constexpr std::string_view aggregator_policy[] = {"namespace", "policy"};
+inline constexpr std::string_view aggregator_policy[] = {"namespace", "policy", "mode"};
 inline constexpr std::string_view aggregator_policy_strategy[] = {"namespace", "policy", "strategy"};
+inline constexpr std::string_view aggregator_policy_state[] = {"namespace", "policy", "strategy", "state"};
+inline constexpr std::string_view aggregator_policy_node[] = {"namespace", "policy", "strategy", "node",
+                                                              "state"};
 inline constexpr std::string_view aggregator_server[] = {"server"};
 inline constexpr std::string_view aggregator_file[] = {"file"};
 inline constexpr std::string_view aggregator_buffer[] = {"buffer"};
@@ -211,7 +214,7 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_policy_info",
      .unit = "",
-     .help = "1 for each policy in force.",
+     .help = "1 for each policy in force, with its mode (Enforce, DryRun).",
      .labels = aggregator_policy,
      .source = "aggregator"},
     {.name = "binnacle_policy_violating_nodes",
@@ -224,6 +227,20 @@ inline constexpr family aggregator[] = {
      .help =
          "Nodes that violate a strategy of a policy but have no label yet, because of maxNodes or coolDown.",
      .labels = aggregator_policy_strategy,
+     .source = "aggregator"},
+    {.name = "binnacle_policy_nodes",
+     .unit = "",
+     .help = "Nodes by what a strategy of a policy says of them now: pass, violating, missing (refused for "
+             "missing data), held (maxNodes or coolDown withholds the label), frozen (data is missing, the "
+             "label stays as it is). In DryRun: what would be.",
+     .labels = aggregator_policy_state,
+     .source = "aggregator"},
+    {.name = "binnacle_policy_node_state",
+     .unit = "",
+     .help =
+         "1 for a node that a strategy of a policy does not pass, with its state. Of each state the first "
+         "20 nodes by name; binnacle_policy_nodes counts them all.",
+     .labels = aggregator_policy_node,
      .source = "aggregator"},
     {.name = "binnacle_policy_conditions",
      .unit = "",

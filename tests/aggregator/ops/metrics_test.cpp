@@ -1,5 +1,6 @@
 #include "aggregator/ops/lists.hpp"
 #include "aggregator/ops/own_metrics_text.hpp"
+#include "aggregator/ops/policy_nodes.hpp"
 #include "aggregator/ops/units.hpp"
 #include "tests/aggregator/ops/house.hpp"
 #include "tests/support/whole.hpp"
@@ -139,6 +140,50 @@ TEST_SUITE("aggregator/ops/metrics") {
         "binnacle_decision_age_seconds_bucket{le=\"+Inf\"} 3\n"
         "binnacle_decision_age_seconds_sum 0.75\n"
         "binnacle_decision_age_seconds_count 3\n");
+  }
+
+  TEST_CASE_FIXTURE(house,
+                    "each strategy has its nodes counted by state, and those that it does not pass named") {
+    policy::strategy_status said{.policy = {"default", "power"}};
+    said.pass = 1;
+    said.violating = 1;
+    said.missing = 1;
+    const std::string of = "{namespace=\"default\",policy=\"power\",strategy=\"dontschedule\",";
+    const std::string text = own_metrics_text(policy_nodes(nodes, {&said, 1}, 20));
+    CAPTURE(text);
+    for (const char* counted : {"state=\"pass\"} 1\n", "state=\"violating\"} 1\n", "state=\"missing\"} 1\n",
+                                "state=\"held\"} 0\n", "state=\"frozen\"} 0\n"}) {
+      CAPTURE(counted);
+      CHECK(text.find("binnacle_policy_nodes" + of + counted) != std::string::npos);
+    }
+    CHECK(
+        text.ends_with("# TYPE binnacle_policy_node_state gauge\n"
+                       "binnacle_policy_node_state" +
+                       of +
+                       "node=\"node-a\",state=\"violating\"} 1\n"
+                       "binnacle_policy_node_state" +
+                       of + "node=\"node-b\",state=\"missing\"} 1\n"));
+  }
+
+  TEST_CASE_FIXTURE(house, "the first nodes of a state by name are named, and all of them counted") {
+    for (const std::uint32_t id : {1u, 2u}) verdicts->store(store::node_id{id}, {policy::state::violating});
+    policy::strategy_status said{.policy = {"default", "power"}};
+    said.violating = 3;
+    const auto samples = policy_nodes(nodes, {&said, 1}, 2);
+    std::vector<std::string> named;
+    for (const own_sample& s : samples) {
+      if (s.family == "binnacle_policy_node_state") named.push_back(s.labels[3].second);
+    }
+    CHECK(named == std::vector<std::string>{"node-a", "node-b"});
+    CHECK(own_metrics_text(samples).find("state=\"violating\"} 3\n") != std::string::npos);
+  }
+
+  TEST_CASE_FIXTURE(house, "a policy that is gone names no nodes") {
+    policy::strategy_status said{.policy = {"default", "gone"}};
+    said.violating = 1;
+    const std::string text = own_metrics_text(policy_nodes(nodes, {&said, 1}, 20));
+    CHECK(text.find("binnacle_policy_nodes{") != std::string::npos);
+    CHECK(text.find("binnacle_policy_node_state") == std::string::npos);
   }
 
   TEST_CASE("a histogram in microseconds has bounds and a sum in seconds without noise") {
