@@ -23,17 +23,18 @@ def program(name="prometheus"):
 
 
 class Prometheus:
-    """Takes remote write. `web`: what its --web.config.file says; `ca` and `authorization` are for questions then. It keeps its data over a restart."""
+    """Takes remote write, and scrapes what `scrape` says (its scrape_configs). `web`: what its --web.config.file says; `ca` and `authorization` are for
+    questions then. It keeps its data over a restart."""
 
-    def __init__(self, trial, web=None, ca=None, authorization=None, *more):
+    def __init__(self, trial, web=None, ca=None, authorization=None, *more, scrape=()):
         self.trial, self.ca, self.authorization = trial, ca, authorization
         self.folder = trial.folder / "prometheus"
         self.folder.mkdir()
         self.port = free_port()
-        (self.folder / "prometheus.yml").write_text("global: {}\n")
+        (self.folder / "prometheus.yml").write_text(json.dumps({"global": {"scrape_interval": "1s"}, "scrape_configs": list(scrape)}))  # JSON is YAML
         self.more = list(more)
         if web is not None:
-            (self.folder / "web.yml").write_text(json.dumps(web))  # JSON is YAML
+            (self.folder / "web.yml").write_text(json.dumps(web))
             self.more += ["--web.config.file", self.folder / "web.yml"]
         self.base = f"{'https' if web else 'http'}://localhost:{self.port}"
         self.url = f"{self.base}/api/v1/write"
