@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import time
@@ -12,6 +13,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
 DRIVER = "/usr/bin/chromedriver"
+AXE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "binnacle/browser/node_modules/axe-core/axe.min.js"
 WAIT = 60
 
 
@@ -78,6 +80,14 @@ class Browser:
                 last = why
             time.sleep(0.05)
         raise AssertionError(f"waited {seconds} s in vain for {what}; last: {last!r}\nthe page says:\n{self.text('body')[:3000]}\nits log: {self.log()}")
+
+    def violations(self):
+        """What axe finds on the page as it is now: [(rule, what it asks for, [elements])]."""
+        self.run(AXE.read_text() + "; window.axe = axe;")
+        found = self.driver.execute_async_script("const done = arguments[arguments.length - 1]; axe.run(document).then(done, e => done(String(e)));")
+        if isinstance(found, str) or not found["passes"]:
+            raise AssertionError(f"axe has not looked: {found}")
+        return [(v["id"], v["help"], [node["html"][:200] + " " + " ".join(str(one["message"]) for one in node["any"]) for node in v["nodes"][:4]]) for v in found["violations"]]
 
     def log(self):
         """What the browser complained of, scripts that failed and things that the page's policy forbids among it."""

@@ -153,14 +153,15 @@ class App {
     const [, name = "", about = ""] = /^#\/(\w+)\/?(.*)$/.exec(location.hash) ?? [];
     let decoded = about;
     try { decoded = decodeURIComponent(about); } catch { /* shown as it is */ }
-    const make = {policies: () => new PoliciesPage(this), decisions: () => new DecisionsPage(this, decoded), health: () => new HealthPage(this), node: () => new NodePage(this, decoded)}[name] ?? (() => new FleetPage(this));
+    const pages = new Map([["policies", PoliciesPage], ["decisions", DecisionsPage], ["health", HealthPage], ["node", NodePage]]);
+    const Page = pages.get(name) ?? FleetPage;
     this.page?.close();
     this.pageLive?.close();
     this.states.page = ["open", ""];
     this.pageTrouble = "";
-    this.page = make();
+    this.page = new Page(this, decoded);
     for (const a of document.querySelectorAll("nav a")) {
-      const here = a.hash.slice(2) === (name in {policies: 1, decisions: 1, health: 1} ? name : "fleet");
+      const here = a.hash.slice(2) === (pages.has(name) && name !== "node" ? name : "fleet");
       if (here) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
     }
     this.page.open($("main"));

@@ -21,10 +21,30 @@ function append(element, children) {
   }
 }
 
-/** Puts `children` in place of what is there, unless the text stays the same: a reader's place and focus are kept. */
+const FOCUSABLE = "a[href], button, input, select, summary, [tabindex]";
+
+/** What tells one element that can have the focus from its neighbours, over a change of what they show. */
+const nameOf = e => e.dataset.key ?? e.getAttribute("href") ?? e.getAttribute("aria-label") ?? e.textContent;
+
+/** Where the focus is within `element`: a name, and which of several with this name. */
+function placeOfFocus(element) {
+  const focused = document.activeElement;
+  if (focused === element || !element.contains(focused)) return null;
+  const name = nameOf(focused);
+  return {name, nth: [...element.querySelectorAll(FOCUSABLE)].filter(e => nameOf(e) === name).indexOf(focused)};
+}
+
+/** Puts `children` in place of what is there. The focus stays at a link or a button if there is one like it again, and tables stay scrolled as they are. */
 export function fill(element, ...children) {
+  const place = placeOfFocus(element);
+  const scrolled = [...element.querySelectorAll(".scroll")].filter(e => e.scrollLeft + e.scrollTop > 0).map(e => ({name: nameOf(e), left: e.scrollLeft, top: e.scrollTop}));
   element.replaceChildren();
   append(element, children);
+  for (const {name, left, top} of scrolled) [...element.querySelectorAll(".scroll")].find(e => nameOf(e) === name)?.scrollTo(left, top);
+  if (place) {
+    const like = [...element.querySelectorAll(FOCUSABLE)].filter(e => nameOf(e) === place.name);
+    (like[place.nth] ?? like[0])?.focus({preventScroll: true});
+  }
   return element;
 }
 

@@ -31,8 +31,8 @@ export class HealthPage {
     const status = this.app.status;
     if (!this.body) return;
     if (!status) return fill(this.body, h("p", {class: "empty"}, "Waiting for the first answer…"));
-    // While somebody reads or selects here, nothing is put in its place.
-    if (this.body.contains(document.activeElement) || (getSelection()?.toString() && this.body.contains(getSelection().anchorNode))) return;
+    // While somebody selects a text here, nothing is put in its place.
+    if (getSelection()?.toString() && this.body.contains(getSelection().anchorNode)) return;
     const alive = status.replicas.filter(r => r.status);
     const findings = status.replicas.flatMap(r => r.error ? [{grade: "failure", sentence: r.error}] : r.findings).sort((a, b) => rank(a) - rank(b));
     const problems = alive[0]?.status.sourceProblems ?? {count: 0, first: []};

@@ -113,7 +113,7 @@ export class NodePage {
         const has = r.value !== undefined;
         const reach = parts.target === null ? null : Math.max(Math.abs(parts.target), Math.abs(r.value ?? 0)) * 1.25 || 1;
         const key = "rule " + r.rule;
-        return h("button", {type: "button", class: "rule", "aria-pressed": String(this.picked === key), onclick: () => { this.picked = key; this.plot(); }}, h("code", {}, r.rule),
+        return h("button", {type: "button", class: "rule", "data-key": key, "aria-pressed": String(this.picked === key), onclick: () => { this.picked = key; this.plot(); }}, h("code", {}, r.rule),
           h("span", {class: "number"}, has ? `${amount(r.value, unit)}, ${span(r.ageMs ?? 0)} old${r.partial ? ", partial" : ""}` : reason(r.absent)),
           reach !== null && has && r.value >= 0 && parts.target >= 0 ? h("span", {class: "gauge", "aria-hidden": "true"}, h("span", {class: "filled " + (v.rule === r.rule ? v.state : ""), style: {width: `${r.value / reach * 100}%`}}), h("span", {class: "target", style: {left: `${parts.target / reach * 100}%`}})) : null);
       }));

@@ -117,7 +117,10 @@ export function grouped(fleet, nodes, by) {
 }
 
 function groupOf(fleet, node, by) {
-  if (by.startsWith("label:")) return fleet.label(node, by.slice(6)) ?? "without this label";
+  if (by.startsWith("label:")) {
+    const value = fleet.label(node, by.slice(6)) ?? "without this label";
+    return value === "" ? "with an empty value" : value;
+  }
   switch (by) {
     case "prefix": return node.name.replace(/[-._]?[^-._]*$/, "") || node.name.replace(/\d+$/, "") || "others";
     case "version": return "agent " + (node.head?.agentVersion || "of no version");
