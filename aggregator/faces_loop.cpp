@@ -111,11 +111,11 @@ ops::label_reader object_labels_of(const cluster& known) {
 }
 
 ingest::token_holder holder_of(const callers::agent_tokens::answer& said) {
-  const kube::user& who = said.verdict.who;
-  return {said.verdict.authenticated,
+  const kube::user& who = said.review.who;
+  return {said.review.authenticated,
           who.name,
           std::string(who.only_extra("authentication.kubernetes.io/node-name")),
-          said.verdict.why,
+          said.review.why,
           said.ends,
           std::string(who.only_extra("authentication.kubernetes.io/pod-uid"))};
 }

@@ -55,7 +55,7 @@ struct agent_tokens::impl : std::enable_shared_from_this<agent_tokens::impl> {
     async::deadline until;
   };
   struct voucher {
-    kube::token_answer verdict;
+    kube::token_answer review;
     instant ends;
   };
 
@@ -74,32 +74,31 @@ struct agent_tokens::impl : std::enable_shared_from_this<agent_tokens::impl> {
 };
 
 void agent_tokens::impl::vouch(const kube::question_key& key, const answer& said, instant now) {
-  if (!said.verdict.authenticated) {
+  if (!said.review.authenticated) {
     vouchers.erase(key);
     return;
   }
   if (vouchers.size() >= most_vouched)
     std::erase_if(vouchers, [now](const auto& v) { return now >= v.second.ends; });
-  if (vouchers.size() < most_vouched) vouchers.insert_or_assign(key, voucher{said.verdict, said.ends});
+  if (vouchers.size() < most_vouched) vouchers.insert_or_assign(key, voucher{said.review, said.ends});
 }
 
 task<result<agent_tokens::answer>> agent_tokens::impl::find_out(std::string token, async::deadline until) {
   const kube::question_key key = kube::key_of(token);
   const duration left = time_left(token, std::chrono::system_clock::now());
   std::vector<std::string> audiences{audience};
-  auto verdict = co_await reviews.token(std::move(token), std::move(audiences), until);
+  auto review = co_await reviews.token(std::move(token), std::move(audiences), until);
   const instant now = boot_clock::now();
-  if (verdict.has_value()) {
-    answer out{std::move(*verdict), now + left};
+  if (review.has_value()) {
+    answer out{std::move(*review), now + left};
     vouch(key, out, now);
     co_return out;
   }
   if (const auto at = vouchers.find(key); at != vouchers.end() && now < at->second.ends) {
     ++vouched;
-    co_return answer{at->second.verdict, at->second.ends};
+    co_return answer{at->second.review, at->second.ends};
   }
-  co_return error{verdict.error().code,
-                  "the agent's token cannot be checked now: " + verdict.error().message};
+  co_return error{review.error().code, "the agent's token cannot be checked now: " + review.error().message};
 }
 
 // Who asked is told, also of an exception.

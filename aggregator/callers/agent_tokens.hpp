@@ -28,7 +28,7 @@ duration time_left(std::string_view token, std::chrono::system_clock::time_point
 class agent_tokens {
  public:
   struct answer {
-    kube::token_answer verdict;
+    kube::token_answer review;
     instant ends{};  ///< when the token expires
   };
   using then = std::function<void(result<answer>)>;

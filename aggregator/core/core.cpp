@@ -167,7 +167,7 @@ void core::sources(store::node_id id, std::vector<wire::source_status> all, inst
 void core::heard_of(store::node_update u) {
   u.name = store_.name(u.id);
   u.at = now_;
-  router_.appeared(u.id, u.name, now_);
+  router_.add_node(u.id, u.name, now_);
   engine_.node_added(u.id, now_);
   yield_(faces_news(std::move(u)));
   settle();
@@ -228,12 +228,12 @@ void core::aliases(std::shared_ptr<const metrics::alias_table> table, instant no
 }
 
 void core::node_labels(const std::vector<labels::node_labels>& nodes, instant now) {
-  router_.told(nodes, at(now));
+  router_.set_labels(nodes, at(now));
   settle();
 }
 
 void core::taken_keys(std::vector<labels::node_taken> nodes, instant now) {
-  router_.taken(std::move(nodes), at(now));
+  router_.set_taken_keys(std::move(nodes), at(now));
   settle();
 }
 
@@ -274,7 +274,7 @@ std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instan
   for (const auto& n : gone) news.ids.push_back(n.id);
   learning_.forget(news.ids);
   yield_(faces_news(std::move(news)));
-  router_.forgot(gone, now_);
+  router_.forget_nodes(gone, now_);
   settle();
   return gone;
 }

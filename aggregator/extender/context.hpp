@@ -4,8 +4,8 @@
 #include "aggregator/extender/args_parser.hpp"
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/extender/placements.hpp"
+#include "aggregator/extender/pod_policy.hpp"
 #include "aggregator/extender/score_mode.hpp"
-#include "aggregator/extender/selection.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "aggregator/predict/chord_table.hpp"
 #include "common/clock.hpp"
@@ -33,7 +33,7 @@ struct context {
   options settings;
   std::function<instant()> clock;
   logger log;
-  selector policies{};
+  pod_policies policies{};
   placements placed{};
   predict::chord_table chords{};
   counters counted{};

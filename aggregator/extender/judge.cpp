@@ -54,7 +54,7 @@ void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept 
 }  // namespace
 
 void judge::choose(const object_meta& pod, std::string_view pod_text, instant now) {
-  by_ = shared_.policies.select(shared_.data.policies(), pod, decision::asked_for(record_.what));
+  by_ = shared_.policies.of(shared_.data.policies(), pod, decision::asked_for(record_.what));
   record_.how = by_.how;
   record_.policy = by_.facts;
   record_.pod = {std::string(namespace_of(pod)), pod.name, pod.uid};

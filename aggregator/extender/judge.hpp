@@ -21,7 +21,7 @@ class judge {
   /// Finds the policy. Before the first candidate.
   /// `pod_text`: the Pod's JSON, from which a policy that predicts reads what the pod asks for.
   void choose(const object_meta& pod, std::string_view pod_text, instant now);
-  const selection& by() const noexcept { return by_; }
+  const pod_policy& by() const noexcept { return by_; }
 
   /// Filter: the next candidates, names[from..]. admitted(i) and refusal(i) hold until the next call, i
   /// counted from `from`.
@@ -61,7 +61,7 @@ class judge {
   void write_refusals();
 
   context& shared_;
-  selection by_;
+  pod_policy by_;
   decision::record record_;
   std::vector<store::node_id> ids_;  // of the batch
   std::vector<decision::candidate> batch_;

@@ -46,7 +46,7 @@ class known_addresses {
   std::map<network, instant> seen_;
 };
 
-/// Pods that were deleted a moment ago: a verdict on their tokens may be older than that. All pods of the
+/// Pods that were deleted a moment ago: an answer about their tokens may be older than that. All pods of the
 /// cluster come here, so each costs the same however many there are, and when there are too many the oldest
 /// gives way. Pure.
 class deleted_pods {
@@ -61,7 +61,7 @@ class deleted_pods {
   bool contains(const std::string& uid) const { return seen_.contains(uid); }
   std::size_t size() const noexcept { return seen_.size(); }
 
-  static constexpr duration remembered = std::chrono::minutes(1);  ///< verdicts are kept for ten seconds
+  static constexpr duration remembered = std::chrono::minutes(1);  ///< answers are kept for ten seconds
   static constexpr std::size_t most = 10'000;
 
  private:

@@ -55,7 +55,7 @@ void label_router::send_wishes(const std::vector<store::node_id>& nodes) {
   if (!news.empty()) to_.wishes(std::move(news));
 }
 
-void label_router::appeared(store::node_id node, const std::string& name, instant now) {
+void label_router::add_node(store::node_id node, const std::string& name, instant now) {
   const auto at = objects_.find(name);
   if (at == objects_.end()) return;
   engine_.set_node_labels(node, at->second.labels, now);
@@ -68,7 +68,7 @@ bool label_router::keeps(const std::string& name) const {
   return at != objects_.end() && !at->second.labels.empty();
 }
 
-void label_router::forgot(const std::vector<store::warehouse::gone_node>& gone, instant now) {
+void label_router::forget_nodes(const std::vector<store::warehouse::gone_node>& gone, instant now) {
   for (const auto& n : gone) {
     engine_.node_gone(n.id, now);
     standalone_.forget(n.id);
@@ -83,7 +83,7 @@ void label_router::recall(store::node_id node, const label_map& labels, instant 
   to_.carried(node, nodes_.name(node), labels);
 }
 
-void label_router::told(const std::vector<node_labels>& nodes, instant now) {
+void label_router::set_labels(const std::vector<node_labels>& nodes, instant now) {
   for (const node_labels& n : nodes) {
     if (n.labels) {
       object& known = objects_[n.node];
@@ -100,7 +100,7 @@ void label_router::told(const std::vector<node_labels>& nodes, instant now) {
   }
 }
 
-void label_router::taken(std::vector<node_taken> nodes, instant now) {
+void label_router::set_taken_keys(std::vector<node_taken> nodes, instant now) {
   for (node_taken& n : nodes) {
     const auto at = objects_.find(n.node);
     if (at == objects_.end()) continue;

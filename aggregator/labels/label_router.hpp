@@ -37,22 +37,22 @@ class label_router {
   void do_wishes(instant now);
 
   /// The store has this node now, maybe under a new id.
-  void appeared(store::node_id node, const std::string& name, instant now);
+  void add_node(store::node_id node, const std::string& name, instant now);
   /// The Node object carries labels of ours. It then has places of maxNodes even if its agent is silent, so
   /// the store must not forget the node.
   bool keeps(const std::string& name) const;
   /// Node objects that there are, as far as told.
   std::size_t objects() const noexcept { return objects_.size(); }
   /// The store has forgotten these.
-  void forgot(const std::vector<store::warehouse::gone_node>& gone, instant now);
+  void forget_nodes(const std::vector<store::warehouse::gone_node>& gone, instant now);
   /// For a snapshot: the labels of which no Node object tells. Empty in a cluster.
   const label_map& to_keep(store::node_id node) const { return standalone_.of(node); }
   /// What to_keep() gave before a restart.
   void recall(store::node_id node, const label_map& labels, instant now);
   /// The labels of ours that Node objects carry now, for nodes where that changed.
-  void told(const std::vector<node_labels>& nodes, instant now);
+  void set_labels(const std::vector<node_labels>& nodes, instant now);
   /// The keys that others have set there, for nodes where that changed.
-  void taken(std::vector<node_taken> nodes, instant now);
+  void set_taken_keys(std::vector<node_taken> nodes, instant now);
 
  private:
   struct object {

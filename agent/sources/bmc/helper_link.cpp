@@ -266,7 +266,7 @@ result<void> helper_link::hear_one(const ipmi::from_helper& message) {
   }
   if (!minder_.talking()) {
     if (const auto* status = std::get_if<ipmi::status>(&message); status != nullptr && !status->ok) {
-      minder_.taken(status->message, now);
+      minder_.serves_another(status->message, now);
       wake();
       return {};
     }

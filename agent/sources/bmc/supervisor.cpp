@@ -137,7 +137,7 @@ void supervisor::hung(std::string what, instant) {
       counts_.hung);
 }
 
-void supervisor::taken(std::string message, instant) {
+void supervisor::serves_another(std::string message, instant) {
   if (state_ == state::greeting) end({errc::overloaded, std::move(message)}, counts_.failures);
 }
 

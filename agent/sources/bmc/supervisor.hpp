@@ -61,7 +61,7 @@ class supervisor {
   void reading(instant now);
   void status(bool ok, bool permanent, std::string message, instant now);
   /// It serves another agent: nothing else will come of it.
-  void taken(std::string message, instant now);
+  void serves_another(std::string message, instant now);
   /// It broke the protocol: it must go.
   void broke(const error& why, instant now);
   /// The helper has ended; `how` in words ("status 1", "signal 9").

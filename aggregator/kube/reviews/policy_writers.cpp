@@ -56,9 +56,9 @@ std::vector<writer_question> policy_writer_questions() {
 
 result<bool> may_write_policies(const writer_question& q, const http::answer& a) {
   if (!q.is_role) {
-    const auto verdict = access_answer_of(a);
-    if (verdict.has_error()) return verdict.error();
-    return verdict->allowed;
+    const auto answer = access_answer_of(a);
+    if (answer.has_error()) return answer.error();
+    return answer->allowed;
   }
   if (const auto refused = refusal_of(a)) {
     if (refused->status == 404) return false;

@@ -36,8 +36,8 @@ struct under_way {
 }  // namespace
 
 struct reviewer::impl {
-  template <class Verdict, class Read>
-  task<result<Verdict>> ask(answer_cache<Verdict>& known, http::call what, Read read, deadline until);
+  template <class Answer, class Read>
+  task<result<Answer>> ask(answer_cache<Answer>& known, http::call what, Read read, deadline until);
 
   std::shared_ptr<client> api;
   answer_cache<token_answer> tokens;
@@ -47,11 +47,11 @@ struct reviewer::impl {
   counters numbers;
 };
 
-template <class Verdict, class Read>
-task<result<Verdict>> reviewer::impl::ask(answer_cache<Verdict>& known, http::call what, Read read,
-                                          deadline until) {
+template <class Answer, class Read>
+task<result<Answer>> reviewer::impl::ask(answer_cache<Answer>& known, http::call what, Read read,
+                                         deadline until) {
   const question_key key = key_of(what.body);
-  if (const Verdict* v = known.find(key, boot_clock::now())) {
+  if (const Answer* v = known.find(key, boot_clock::now())) {
     ++numbers.remembered;
     co_return *v;
   }
@@ -65,18 +65,18 @@ task<result<Verdict>> reviewer::impl::ask(answer_cache<Verdict>& known, http::ca
     ++numbers.asked;
     http::call again = what;
     auto got = co_await api->ask(std::move(again), std::min(until, async::within(one_try)));
-    result<Verdict> verdict = got.has_error() ? result<Verdict>(got.error()) : read(*got);
-    if (verdict.has_value()) {
-      if (what.body.size() <= longest_remembered) known.put(key, *verdict, boot_clock::now());
-      co_return verdict;
+    result<Answer> answer = got.has_error() ? result<Answer>(got.error()) : read(*got);
+    if (answer.has_value()) {
+      if (what.body.size() <= longest_remembered) known.put(key, *answer, boot_clock::now());
+      co_return answer;
     }
     const auto refused = got.has_error() ? std::nullopt : refusal_of(*got);
     const duration pause =
         pauses.next(random, refused ? refused->retry_after.value_or(duration::zero()) : duration::zero());
     const bool late = async::within(pause) >= until;
-    if (!may_pass(verdict.error().code) || tries == most_tries || late) {
+    if (!may_pass(answer.error().code) || tries == most_tries || late) {
       ++numbers.failed;
-      co_return verdict.error();
+      co_return answer.error();
     }
     co_await async::sleep_for(pause);
   }

@@ -102,7 +102,7 @@ result<token_answer> token_answer_of(const http::answer& a, const std::vector<st
                     });
   if (out.authenticated && (!fits || out.who.name.empty())) {
     out.authenticated = false;
-    out.why = fits ? "the token is nobody's" : "the token is not for this server";
+    out.why = fits ? "the token belongs to no user" : "the token is not for this server";
   }
   if (!out.authenticated) out.who = {};
   return out;

@@ -58,14 +58,14 @@ http::call access_review(const access_question& q);
 /// Errors: as token_answer_of(); the caller must then refuse.
 result<access_answer> access_answer_of(const http::answer& a);
 
-/// What a verdict is remembered by: a keyed digest, so that no token stays in memory. Each process has a key
+/// What an answer is remembered by: a keyed digest, so that no token stays in memory. Each process has a key
 /// of its own.
 using question_key = std::array<unsigned char, 32>;
 question_key key_of(std::string_view question);
 
 /// Verdicts for ten seconds each, as Kubernetes' own delegated authentication remembers them; the ones that
 /// were not asked for longest go when it is full. Errors are not kept. Pure: time is given.
-template <class Verdict>
+template <class Answer>
 class answer_cache {
  public:
   static constexpr duration life = std::chrono::seconds(10);
@@ -73,7 +73,7 @@ class answer_cache {
   explicit answer_cache(std::size_t most = 8192) : most_(most) {}
 
   /// Null when it is not known (any more).
-  const Verdict* find(const question_key& key, instant now) {
+  const Answer* find(const question_key& key, instant now) {
     const auto at = all_.find(key);
     if (at == all_.end()) return nullptr;
     if (now >= at->second.until) {
@@ -81,17 +81,17 @@ class answer_cache {
       return nullptr;
     }
     at->second.asked = ++clock_;
-    return &at->second.verdict;
+    return &at->second.answer;
   }
-  void put(const question_key& key, Verdict verdict, instant now) {
+  void put(const question_key& key, Answer answer, instant now) {
     if (all_.size() >= most_ && !all_.contains(key)) make_room(now);
-    all_.insert_or_assign(key, entry{std::move(verdict), now + life, ++clock_});
+    all_.insert_or_assign(key, entry{std::move(answer), now + life, ++clock_});
   }
   std::size_t size() const noexcept { return all_.size(); }
 
  private:
   struct entry {
-    Verdict verdict;
+    Answer answer;
     instant until;
     std::uint64_t asked;
   };

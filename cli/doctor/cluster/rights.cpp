@@ -41,14 +41,14 @@ findings check_rights(const place& p) {
   std::vector<right> missing;
   for (const right& r : asked) {
     const auto answer = kube_ask(**access, kube::access_review(r.question), p.patience);
-    const auto verdict =
+    const auto allowed =
         answer.has_error() ? result<kube::access_answer>(answer.error()) : kube::access_answer_of(*answer);
-    if (verdict.has_error()) {
+    if (allowed.has_error()) {
       return {unchecked(
-          fmt::format("what the aggregator may do is not known: {}", verdict.error().message),
+          fmt::format("what the aggregator may do is not known: {}", allowed.error().message),
           "use a kubeconfig of a user who may create subjectaccessreviews (system:auth-delegator)")};
     }
-    if (!verdict->allowed) missing.push_back(r);
+    if (!allowed->allowed) missing.push_back(r);
   }
   findings out = findings_of_rights(asked, missing);
   out.push_back(writers(**access, p.patience));

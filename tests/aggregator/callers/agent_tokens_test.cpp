@@ -61,7 +61,7 @@ TEST_SUITE("aggregator/callers/agent_tokens") {
       }
       bool genuine = false;
       tokens.ask("one more", [&](const result<callers::agent_tokens::answer>& said) {
-        genuine = said.has_value() && said->verdict.authenticated;
+        genuine = said.has_value() && said->review.authenticated;
         told.notify();
       });
       const bool woken = co_await told.wait(async::within(15s));

@@ -11,22 +11,22 @@ using policy::test::world;
 
 const label_map violating{{"p", "violating"}};
 
-/// The desk with an engine, the store's names, and what it has sent. Policy p labels one node at most.
+/// The router with an engine, the store's names, and what it has sent. Policy p labels one node at most.
 struct house {
   explicit house(bool in_cluster)
       : w({.told_nodes_only = in_cluster}),
-        desk(in_cluster, stock, w.e,
-             {[this](store::node_id, const std::string& name, label_map labels) {
-                carried[name] = std::move(labels);
-              },
-              [this](store::node_id, const std::string& name, label_map labels) {
-                would_be[name] = std::move(labels);
-                ++dry_letters;
-              },
-              [this](std::vector<node_wishes> news) {
-                for (node_wishes& n : news) wishes[n.node] = world::text(n.wishes);
-                ++letters;
-              }}) {
+        router(in_cluster, stock, w.e,
+               {[this](store::node_id, const std::string& name, label_map labels) {
+                  carried[name] = std::move(labels);
+                },
+                [this](store::node_id, const std::string& name, label_map labels) {
+                  would_be[name] = std::move(labels);
+                  ++dry_letters;
+                },
+                [this](std::vector<node_wishes> news) {
+                  for (node_wishes& n : news) wishes[n.node] = world::text(n.wishes);
+                  ++letters;
+                }}) {
     w.apply(policy::test::manifest(
         {{"deschedule", "maxNodes: 1, rules: [{metricname: temp, operator: GreaterThan, target: 80}]"}}));
   }
@@ -35,7 +35,7 @@ struct house {
     const std::string name(1, node);
     const auto id = stock.node(name);
     REQUIRE(id.has_value());
-    desk.appeared(*id, name, w.now);
+    router.add_node(*id, name, w.now);
     w.e.node_added(*id, w.now);
     work();
   }
@@ -44,20 +44,20 @@ struct house {
     work();
   }
   void tell(char node, std::optional<label_map> labels) {
-    desk.told({{std::string(1, node), std::move(labels)}}, w.now);
+    router.set_labels({{std::string(1, node), std::move(labels)}}, w.now);
     work();
   }
   /// As the ingest loop does it now and then, with its 24 h.
   void forget_idle() {
-    const auto keep = [this](const std::string& name) { return desk.keeps(name); };
-    desk.forgot(stock.forget_idle(24h, w.now, keep), w.now);
+    const auto keep = [this](const std::string& name) { return router.keeps(name); };
+    router.forget_nodes(stock.forget_idle(24h, w.now, keep), w.now);
     work();
   }
   void work() {
-    for (const store::node_id n : std::exchange(w.out.relabelled, {})) desk.relabel(n);
-    while (desk.has_work()) {
-      desk.do_wishes(w.now);
-      for (const store::node_id n : std::exchange(w.out.relabelled, {})) desk.relabel(n);
+    for (const store::node_id n : std::exchange(w.out.relabelled, {})) router.relabel(n);
+    while (router.has_work()) {
+      router.do_wishes(w.now);
+      for (const store::node_id n : std::exchange(w.out.relabelled, {})) router.relabel(n);
     }
   }
 
@@ -67,7 +67,7 @@ struct house {
   int dry_letters = 0;
   std::map<std::string, std::string> wishes;
   int letters = 0;
-  label_router desk;
+  label_router router;
 };
 
 TEST_SUITE("aggregator/labels/label_router") {
@@ -196,7 +196,7 @@ TEST_SUITE("aggregator/labels/label_router") {
   TEST_CASE("what others have on a node is told to the engine, also when the agent comes later or again") {
     house h(true);
     for (const char n : {'a', 'b'}) h.tell(n, label_map{});
-    h.desk.taken({{"a", {"p"}}, {"nobody", {"p"}}}, h.w.now);
+    h.router.set_taken_keys({{"a", {"p"}}, {"nobody", {"p"}}}, h.w.now);
     for (const char n : {'a', 'b'}) {
       h.agent(n);
       h.value(n, 90);
@@ -205,7 +205,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     CHECK(h.wishes["b"] == "p=violating");
     h.tell('b', violating);
     h.tell('b', std::nullopt);
-    h.desk.taken({{"a", {}}}, h.w.now);
+    h.router.set_taken_keys({{"a", {}}}, h.w.now);
     h.work();
     CHECK(h.wishes["a"] == "p=violating");
   }

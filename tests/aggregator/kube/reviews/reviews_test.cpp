@@ -46,7 +46,7 @@ TEST_SUITE("aggregator/kube/reviews") {
                          row{R"({"authenticated":true,"audiences":["other"],"user":{"username":"u"}})",
                              "not for this server"},
                          row{R"({"authenticated":true,"user":{"username":"u"}})", "not for this server"},
-                         row{R"({"authenticated":true,"audiences":["binnacle"]})", "nobody's"}}) {
+                         row{R"({"authenticated":true,"audiences":["binnacle"]})", "belongs to no user"}}) {
       CAPTURE(r.status);
       const auto v = kube::token_answer_of(answered(r.status), {"binnacle"});
       REQUIRE(v.has_value());

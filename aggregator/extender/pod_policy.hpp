@@ -12,7 +12,7 @@ namespace binnacle::extender {
 
 /// Which policy answers for a pod; held for the whole request, so that a policy replaced meanwhile changes
 /// nothing in it.
-struct selection {
+struct pod_policy {
   decision::outcome how = decision::outcome::no_label;
   std::shared_ptr<const policy::published_policy> policy;
   const policy::published_strategy* strategy =
@@ -26,10 +26,10 @@ struct selection {
 std::string_view namespace_of(const object_meta& pod) noexcept;
 
 /// Finds policies for pods: namespace of the pod, name in its label telemetry-policy.
-class selector {
+class pod_policies {
  public:
   /// By the first strategy of the policy that yields what is wanted.
-  selection select(const policy::policy_table& policies, const object_meta& pod, policy::yield wanted);
+  pod_policy of(const policy::policy_table& policies, const object_meta& pod, policy::yield wanted);
 
  private:
   /// Facts are copied once a revision, not once a request.

@@ -1,4 +1,4 @@
-#include "aggregator/extender/selection.hpp"
+#include "aggregator/extender/pod_policy.hpp"
 
 namespace binnacle::extender {
 
@@ -6,9 +6,9 @@ std::string_view namespace_of(const object_meta& pod) noexcept {
   return pod.name_space.empty() ? std::string_view("default") : std::string_view(pod.name_space);
 }
 
-selection selector::select(const policy::policy_table& policies, const object_meta& pod,
-                           policy::yield wanted) {
-  selection out;
+pod_policy pod_policies::of(const policy::policy_table& policies, const object_meta& pod,
+                            policy::yield wanted) {
+  pod_policy out;
   if (!pod.has_policy) return out;
   out.how = decision::outcome::no_policy;
   const auto at = policies.find(policy::policy_key{std::string(namespace_of(pod)), pod.policy});
