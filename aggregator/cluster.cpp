@@ -34,12 +34,6 @@ constexpr duration first_status = std::chrono::seconds(10);  // after the start:
 constexpr duration look_at_writers = std::chrono::minutes(10);
 constexpr std::size_t statuses_a_look = 50;  // a thousand policies must not hold up the extender
 
-result<kube::access> access_of(const settings& s) {
-  if (s.kube_config == "in-cluster")
-    return kube::in_cluster([](const char* name) { return std::getenv(name); });
-  return kube::load_kubeconfig(s.kube_config, s.kube_context);
-}
-
 /// Another start of this replica is another candidate.
 std::string identity_of(const settings& s) {
   std::random_device random;
@@ -282,7 +276,8 @@ cluster::cluster(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 cluster::~cluster() = default;
 
 result<std::unique_ptr<cluster>> cluster::open(const settings& s, logger log) {
-  auto to = access_of(s);
+  auto to =
+      kube::access_by(s.kube_config, s.kube_context, [](const char* name) { return std::getenv(name); });
   if (to.has_error()) return to.error();
   auto api = kube::client::open(std::move(*to), log);
   if (api.has_error()) return api.error();

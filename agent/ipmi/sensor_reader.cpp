@@ -206,6 +206,24 @@ outcome sensor_reader::read_chassis() {
   return o;
 }
 
+namespace {
+
+/// A sensor that no record describes and every system has.
+known_sensor of_system(const char* key, const char* name, sensor_kind kind, const char* unit,
+                       sensor_origin origin) {
+  known_sensor s;
+  s.about.key = key;
+  s.about.name = name;
+  s.about.entity = "system chassis";
+  s.about.entity_id = IPMI_ENTITY_ID_SYSTEM_CHASSIS;
+  s.about.kind = kind;
+  s.about.unit = unit;
+  s.about.origin = origin;
+  return s;
+}
+
+}  // namespace
+
 result<std::vector<known_sensor>> sensor_reader::extras(bool patient, const std::function<void()>& between) {
   std::vector<known_sensor> all;
   const auto chassis = read_chassis();
@@ -214,15 +232,8 @@ result<std::vector<known_sensor>> sensor_reader::extras(bool patient, const std:
   }
   between();
   if (chassis.got.state) {
-    known_sensor s;
-    s.about.key = "chassis.power";
-    s.about.name = "Chassis Power";
-    s.about.entity = "system chassis";
-    s.about.entity_id = IPMI_ENTITY_ID_SYSTEM_CHASSIS;
-    s.about.kind = sensor_kind::state;
-    s.about.unit = "state";
-    s.about.origin = sensor_origin::chassis;
-    all.push_back(std::move(s));
+    all.push_back(
+        of_system("chassis.power", "Chassis Power", sensor_kind::state, "state", sensor_origin::chassis));
   }
   if (!who_.dcmi) return all;
 
@@ -233,15 +244,7 @@ result<std::vector<known_sensor>> sensor_reader::extras(bool patient, const std:
   between();
   // Inactive or forbidden today may be active tomorrow; a BMC without the command never has it.
   if (power.got.reason != absence::missing) {
-    known_sensor s;
-    s.about.key = "dcmi.power";
-    s.about.name = "DCMI Power";
-    s.about.entity = "system chassis";
-    s.about.entity_id = IPMI_ENTITY_ID_SYSTEM_CHASSIS;
-    s.about.kind = sensor_kind::power;
-    s.about.unit = "watts";
-    s.about.origin = sensor_origin::dcmi;
-    all.push_back(std::move(s));
+    all.push_back(of_system("dcmi.power", "DCMI Power", sensor_kind::power, "watts", sensor_origin::dcmi));
   }
   for (const auto& e : dcmi_entities) {
     answer a(tmpl_cmd_dcmi_get_temperature_reading_rs);

@@ -1,5 +1,6 @@
 // Intel TAS itself: its Deployment with the flags, and what belongs to it.
 #include "cli/migrate/migration.hpp"
+#include "common/http/base64.hpp"
 #include "common/tls/certificate.hpp"
 
 #include <fmt/format.h>
@@ -104,8 +105,8 @@ std::string pem_of(const manifest& m, const char* key) {
     return value && value.IsScalar() ? value.Scalar() : std::string();
   };
   if (auto plain = entry("stringData"); !plain.empty()) return plain;
-  const auto bytes = YAML::DecodeBase64(entry("data"));
-  return {bytes.begin(), bytes.end()};
+  auto decoded = http::from_base64(entry("data"));
+  return decoded.has_value() ? *std::move(decoded) : std::string();
 }
 
 bool take_secret(const manifest& m, migration& out) {

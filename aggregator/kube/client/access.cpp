@@ -50,6 +50,11 @@ result<access> in_cluster(const environment& variables, const std::string& folde
   return out;
 }
 
+result<access> access_by(const std::string& kube_config, const std::string& context,
+                         const environment& variables) {
+  return kube_config == "in-cluster" ? in_cluster(variables) : load_kubeconfig(kube_config, context);
+}
+
 result<access> load_kubeconfig(const std::string& paths, const std::string& context) {
   std::vector<kubeconfig_file> files;
   std::string missing;

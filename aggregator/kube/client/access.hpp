@@ -60,4 +60,8 @@ result<access> parse_kubeconfig(const std::vector<kubeconfig_file>& files, const
 /// does. Blocks: reads them.
 result<access> load_kubeconfig(const std::string& paths, const std::string& context = {});
 
+/// What the setting kube-config names: "in-cluster", or files as load_kubeconfig() takes them. Blocks.
+result<access> access_by(const std::string& kube_config, const std::string& context,
+                         const environment& variables);
+
 }  // namespace binnacle::kube

@@ -18,11 +18,10 @@ async::task<result<http::answer>> called(kube::access to, http::call what, async
 }  // namespace
 
 std::optional<result<kube::access>> kube_access(const place& p) {
-  if (p.kube_config == "in-cluster") return kube::in_cluster(p.variables);
   std::string paths = p.kube_config;
   if (const char* usual = p.variables("KUBECONFIG"); paths.empty() && usual != nullptr) paths = usual;
   if (paths.empty()) return std::nullopt;
-  return kube::load_kubeconfig(paths, p.kube_context);
+  return kube::access_by(paths, p.kube_context, p.variables);
 }
 
 result<http::answer> kube_ask(const kube::access& to, http::call what, std::chrono::milliseconds patience) {
