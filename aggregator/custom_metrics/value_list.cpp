@@ -1,7 +1,7 @@
 #include "aggregator/custom_metrics/value_list.hpp"
 
-#include "common/quantity.hpp"
 #include "common/text/json_writer.hpp"
+#include "common/text/quantity.hpp"
 
 #include <fmt/format.h>
 

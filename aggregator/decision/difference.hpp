@@ -1,7 +1,7 @@
 #pragma once
 
 #include "common/decimal.hpp"
-#include "common/quantity.hpp"
+#include "common/text/quantity.hpp"
 
 #include <optional>
 

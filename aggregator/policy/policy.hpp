@@ -5,7 +5,7 @@
 #include "aggregator/store/types.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
-#include "common/quantity.hpp"
+#include "common/text/quantity.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "aggregator/predict/pod_spec.hpp"
 
-#include "common/quantity.hpp"
+#include "common/text/quantity.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/monotonic_resource.hpp>

@@ -1,4 +1,4 @@
-#include "common/quantity.hpp"
+#include "common/text/quantity.hpp"
 
 #include <boost/multiprecision/cpp_int.hpp>
 
@@ -14,7 +14,7 @@
 /// Differential: the parser, its printing and the comparisons against the same rules written with exact
 /// rationals of any size and without a thought for speed. Input: up to two texts separated by a line feed.
 /// Source of the rules: Kubernetes apimachinery resource.Quantity as observed, with the stricter points of
-/// common/quantity.hpp.
+/// common/text/quantity.hpp.
 namespace {
 
 using boost::multiprecision::cpp_int;

@@ -2,7 +2,7 @@
 
 #include "aggregator/policy/text/problem.hpp"
 #include "common/clock.hpp"
-#include "common/quantity.hpp"
+#include "common/text/quantity.hpp"
 
 #include <yaml-cpp/yaml.h>
 

@@ -1,4 +1,4 @@
-#include "common/quantity.hpp"
+#include "common/text/quantity.hpp"
 
 #include "tests/support/data.hpp"
 
@@ -44,7 +44,7 @@ quantity q(std::string_view text) {
 
 }  // namespace
 
-TEST_SUITE("common/quantity") {
+TEST_SUITE("common/text/quantity") {
   TEST_CASE("texts mean what they mean to Kubernetes and are printed canonically") {
     std::ifstream file(binnacle::support::data_folder() + "/quantity/parse.tsv");
     REQUIRE(file);

@@ -1,4 +1,4 @@
-#include "common/quantity.hpp"
+#include "common/text/quantity.hpp"
 
 #include "common/text/text.hpp"
 
