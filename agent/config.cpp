@@ -77,7 +77,7 @@ config_spec bind(settings& s, const source_kinds& kinds) {
   spec.add("listen-ca", s.listen_ca, "PEM file: require scrapers to have a certificate of this CA");
 
   spec.group("Running");
-  spec.add("log-level", s.log_level, "the least level that is logged to stderr");
+  spec.add("log-level", s.log_level, "the lowest level that is logged to stderr");
   spec.add("probe", s.probe, "print what can be read here and what would mend the rest, then end");
   spec.add("output", s.output, "form of --probe");
   spec.add("report", s.report,

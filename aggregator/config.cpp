@@ -32,109 +32,123 @@ config_spec bind(settings& s) {
   spec.group("Who may speak to it");
   spec.add("cert", s.cert, "PEM file: server certificate of every port; read again when it changes");
   spec.add("key", s.key, "PEM file: its private key");
-  spec.add("agents-ca", s.agents_ca,
-           "PEM file: the CA that signs agents' certificates (none: with agents-account, only tokens count)");
-  spec.add("agents-account", s.agents_account,
-           "namespace/name of the agents' service account: its projected tokens are accepted besides "
-           "certificates, each for its pod's node; the API server checks them (--kube-config)");
+  spec.add(
+      "agents-ca", s.agents_ca,
+      "PEM file: the CA that signs agents' certificates (none: no certificate of an agent is accepted, only "
+      "tokens of agents-account)");
+  spec.add(
+      "agents-account", s.agents_account,
+      "namespace/name of the agents' service account. An agent may then show a projected token instead of a "
+      "certificate; the token speaks for its pod's node only. The API server checks it (--kube-config)");
   spec.add("agents-audience", s.agents_audience, "audience that the agents' tokens must have");
   spec.add("agents-uri-prefix", s.agents_uri_prefix,
-           "URI in agents' certificates in front of the node's name, for example "
+           "what stands in front of the node's name in the URI of an agent's certificate, for example "
            "spiffe://cluster.example/binnacle/node/ (none: only DNS names count)");
   spec.add(
       "clients-ca", s.clients_ca,
-      "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and readers of metrics (in "
-      "Kubernetes, tokens and certificates of the cluster may read metrics as well, if RBAC allows it)");
+      "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and readers of metrics. In "
+      "Kubernetes, callers with a token or certificate of the cluster may read metrics as well, if RBAC "
+      "allows it");
   spec.add(
       "extender-callers", s.extender_callers,
       "names (common name or DNS name) in certificates of clients-ca that may call the extender (none: all)");
-  spec.add("metrics-callers", s.metrics_callers, "the same for the custom metrics API");
-  spec.add("ops-callers", s.ops_callers, "the same for the ops port");
+  spec.add("metrics-callers", s.metrics_callers,
+           "names in certificates of clients-ca that may call the custom metrics API (none: all)");
+  spec.add("ops-callers", s.ops_callers,
+           "names in certificates of clients-ca that may call the ops port (none: all)");
   spec.add("unsafe", s.unsafe, "the extender speaks plain HTTP without certificates: for trials only");
 
   spec.group("What it decides by");
   spec.add("policies", s.policies,
-           "standalone: folder of TASPolicy files (*.yaml), read again when they change");
+           "folder of TASPolicy files (*.yaml), read again when they change; not used with kube-config");
   spec.add("aliases", s.aliases,
-           "YAML file with names of your own for metrics, each {name, family, selector, rule, scale, offset, "
-           "window}; read again when it changes");
+           "YAML file with your own names for metrics, each {name, family, selector, rule, scale, "
+           "offset, window}; read again when it changes");
   spec.add("policy-poll", s.policy_poll, std::chrono::milliseconds(50), std::chrono::hours(1),
            "how often the files of policies and aliases are checked for changes");
-  spec.add(
-      "kube-config", s.kube_config,
-      "kubeconfig file (several: a:b) of a cluster: its TASPolicy objects are used instead of the folder, "
-      "and its API server says who callers are; in-cluster: use the service account of this pod");
+  spec.add("kube-config", s.kube_config,
+           "kubeconfig file of a cluster (several: a:b). Policies are then the cluster's TASPolicy "
+           "objects, not files, and its API server says who callers are. in-cluster: use the "
+           "service account of this pod");
   spec.add("kube-context", s.kube_context, "context of the kubeconfig (default: its current one)");
   spec.add("label-namespaces", s.label_namespaces,
            "namespaces whose policies may label nodes by deschedule and labeling (none: all)");
-  spec.add(
-      "label-prefix", s.label_prefix,
-      "how names of policies that label nodes must begin, since keys of labels are made of them (none: any)");
+  spec.add("label-prefix", s.label_prefix,
+           "prefix that the name of every policy that labels nodes must have; the name becomes part of the "
+           "label's key (none: any name)");
   spec.add("default-max-nodes", s.default_max_nodes,
-           "maxNodes of strategies that label nodes and give none: 3 or 20% (none: no limit, as with TAS)");
+           "maxNodes of strategies that label nodes and set no maxNodes, for example 3 or 20% (none: no "
+           "limit, as with TAS)");
   spec.add("cluster", s.cluster, "name of the cluster; must be the same at the agents");
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
   spec.add("replicas", s.replicas, 1, 64,
            "number of aggregators behind the address that agents dial; agents keep a link to each");
   spec.add_choice<extender::score_mode>(
       "score", s.score, {{"value", extender::score_mode::value}, {"rank", extender::score_mode::rank}},
-      "how prioritize scores. value: by the distance of values; rank: in TAS's order");
+      "how prioritize scores nodes. value: by how far apart their values are; rank: by their order alone, as "
+      "TAS");
 
   spec.group("Where readings go");
   spec.add("remote-write", s.remote_write,
-           "URL that takes Prometheus remote write 1.0, for example "
-           "https://prometheus.example:9090/api/v1/write: every node's readings are written there, each once "
-           "and with the time at which it was read (none: nothing is written)");
+           "URL of a receiver of Prometheus remote write 1.0, for example "
+           "https://prometheus.example:9090/api/v1/write. Readings of all nodes are written there, each at "
+           "most once, "
+           "with the time at which it was read (none: nothing is written)");
   spec.add("remote-write-ca", s.remote_write_ca,
            "PEM file: the CA that signs the receiver's certificate (none: this machine's CAs)");
   spec.add("remote-write-cert", s.remote_write_cert, "PEM file: client certificate for the receiver");
   spec.add("remote-write-key", s.remote_write_key, "PEM file: its private key");
-  spec.add("remote-write-token", s.remote_write_token,
-           "file with a bearer token for the receiver, or with remote-write-user the user's password; read "
-           "for every request");
+  spec.add(
+      "remote-write-token", s.remote_write_token,
+      "file with the receiver's bearer token; with remote-write-user it has the user's password. It is read "
+      "again for every request");
   spec.add("remote-write-user", s.remote_write_user, "user for the receiver (HTTP Basic)");
   spec.add("remote-write-interval", s.remote_write_interval, std::chrono::seconds(1), std::chrono::hours(1),
-           "how often new readings are written; of several between two rounds only the newest is");
+           "how often new readings are written; if a series was read several times since, only its newest "
+           "reading is written");
   spec.add("remote-write-families", s.remote_write_families,
            "families that are written, for example host_*,rapl_power_watts (none: all)");
   spec.add("remote-write-memory-mib", s.remote_write_memory_mib, 1, 16'384,
-           "memory for readings that wait while the receiver is away, MiB; the oldest give way");
-  spec.add_choice<sender>("remote-write-by", s.remote_write_by,
-                          {{"leader", sender::leader}, {"each", sender::each}},
-                          "which replicas write. leader: the one that writes labels; each: all, with a label "
-                          "replica");
+           "memory for readings that wait while the receiver does not answer, MiB; when it is full, the "
+           "oldest are dropped");
+  spec.add_choice<sender>(
+      "remote-write-by", s.remote_write_by, {{"leader", sender::leader}, {"each", sender::each}},
+      "which replicas write. leader: only the one that also writes the nodes' labels; each: all, "
+      "each adds a label replica");
 
-  spec.group("Bounds and habits");
-  spec.add("max-nodes", s.max_nodes, 1, 100'000, "number of nodes that are accepted, at most");
+  spec.group("Limits, state and running");
+  spec.add("max-nodes", s.max_nodes, 1, 100'000, "the most nodes that are accepted");
   spec.add("forget-after", s.forget_after, std::chrono::seconds(0), std::chrono::hours(24 * 365),
            "a node that has not been connected for this long is forgotten; 0s: never");
-  spec.add(
-      "state", s.state,
-      "file that is written every few seconds and read at the start, so that windows, `for`, clearBelow, "
-      "maxNodes and coolDown go on through a restart (none: they begin again)");
-  spec.add(
-      "state-from", s.state_from,
-      "ops ports of the other replicas, host:port each: they are asked for their state at the start, which "
-      "counts if it is younger than the file; a name may have the addresses of all. All replicas need the "
-      "same --cert and --key");
-  spec.add(
-      "policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
-      "memory that policies may take at the fleet's size, MiB; what would take more is not in force. With "
-      "state, a quarter of it (256 MiB at most) is for the state");
+  spec.add("state", s.state,
+           "file that keeps the state of policies through a restart: windows, for, clearBelow, "
+           "maxNodes and coolDown. It is written every few seconds and read at the start (none: "
+           "policies begin anew)");
+  spec.add("state-from", s.state_from,
+           "host:port of the other replicas' ops ports. At the start this replica asks one after "
+           "another for its state, and uses the first answer if it is newer than its own file. A "
+           "name may have several addresses. All replicas need the same --cert and --key");
+  spec.add("policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
+           "memory that all policies together may take, MiB; a policy that no longer fits is not in "
+           "force. With --state, a quarter of it (256 MiB at most) is kept for the state file");
   spec.add("policy-columns", s.policy_columns, 1, 1'000'000,
-           "different metrics, windows and statistics that policies may read");
+           "how many different metrics, windows and statistics all policies together may read");
   spec.add("policy-label-keys", s.policy_label_keys, 1, 1'000'000,
-           "keys of labels that policies may give to nodes");
+           "how many different keys of labels all policies together may give to nodes");
   spec.add("policy-evaluations", s.policy_evaluations, 1, 1'000'000,
-           "rules and points of windows that policies may have looked at in a second, millions");
-  spec.add("policy-percent", s.policy_percent, 1, 100, "what one policy may take of each of these, percent");
-  spec.add("namespace-percent", s.namespace_percent, 1, 100,
-           "what the policies of one namespace may take of each of these, percent");
+           "work that all policies together may cause each second: comparisons of rules and reads of points "
+           "in windows, millions");
+  spec.add("policy-percent", s.policy_percent, 1, 100,
+           "share of each of these four limits that one policy may take, percent");
+  spec.add(
+      "namespace-percent", s.namespace_percent, 1, 100,
+      "share of each of these four limits that the policies of one namespace may take together, percent");
   spec.add("decision-memory-mib", s.decision_memory_mib, 1, 4096, "memory for decision records, MiB");
   spec.add("drain", s.drain, std::chrono::milliseconds(0), std::chrono::minutes(5),
-           "at SIGTERM: how long requests are still served while /readyz fails, so that callers find another "
-           "replica; running requests then get as long again. A second signal ends the program at once");
-  spec.add("log-level", s.log_level, "the least level that is logged to stderr");
+           "how long requests are still served after SIGTERM, while /readyz fails so that callers "
+           "find another replica. Requests that run then get the same time again to finish. A "
+           "second signal ends the program at once");
+  spec.add("log-level", s.log_level, "the lowest level that is logged to stderr");
 
   const std::string tas = "Intel TAS";
   spec.alias("port", "extender-port", tas);

@@ -75,8 +75,9 @@ void set_up_dashboard(CLI::App& app, arguments& a, action& chosen) {
       ->type_name("PORT");
   dashboard->add_flag("--open", a.dashboard.open, "open it in this desktop's browser");
   dashboard->footer(
-      "The page sees what this command may see; its link opens one page, once. From another machine: the "
-      "same port at both ends, ssh -L 8900:127.0.0.1:8900 HOST binnacle dashboard --port 8900\n"
+      "The page shows what your certificate or token may read. The link opens one page, once. To run it on "
+      "another machine, use the same port at both ends: ssh -L 8900:127.0.0.1:8900 HOST binnacle dashboard "
+      "--port 8900\n"
       "Example: binnacle dashboard --open");
   dashboard->callback([&] {
     chosen = [&](const connection& c, const terminal& t) {
@@ -87,7 +88,8 @@ void set_up_dashboard(CLI::App& app, arguments& a, action& chosen) {
 
 void set_up_power(CLI::App& app, arguments& a, action& chosen) {
   auto* power = app.add_subcommand(
-      "power", "what a node draws at which load, as far as it is known, from where, and how well");
+      "power",
+      "a node's power curve: its watts by load, where they are known from, and how far they may be off");
   power->add_option("node", a.power_node, "the node's name")->required();
   power->footer("Example: binnacle power worker-7");
   power->callback([&] {

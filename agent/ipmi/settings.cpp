@@ -73,7 +73,7 @@ config_spec bind(settings& s) {
                                 "who may connect to the socket: its file mode");
 
   spec.group("Running");
-  spec.add("log-level", s.log_level, "the least level that is logged to stderr");
+  spec.add("log-level", s.log_level, "the lowest level that is logged to stderr");
   spec.add("list", s.list, "print the BMC and its sensors with their values, then end");
   spec.add("output", s.output, "form of --list; json: one message of the protocol on each line");
   spec.alias("o", "output", "short");
