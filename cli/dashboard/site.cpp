@@ -1,5 +1,6 @@
 #include "cli/dashboard/site.hpp"
 
+#include "aggregator/policy/comparison.hpp"
 #include "cli/dashboard/assets.hpp"
 #include "cli/json.hpp"
 #include "common/http/live.hpp"
@@ -9,7 +10,7 @@
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <compare>
 #include <utility>
 
 namespace binnacle::cli::dashboard {
@@ -114,19 +115,38 @@ std::string catalogue() {
   return text;
 }
 
+/// A module for the page: whether a value below, at and above the target meets each operator of policies.
+std::string operators() {
+  std::string text = "export const OPERATORS = ";
+  json_writer out(text);
+  out.begin_object();
+  for (std::size_t i = 0; i < policy::comparisons.size(); ++i) {
+    const auto c = static_cast<policy::comparison>(i);
+    out.key(to_string(c)).begin_object();
+    out.field("below", meets(c, std::strong_ordering::less));
+    out.field("at", meets(c, std::strong_ordering::equal));
+    out.field("above", meets(c, std::strong_ordering::greater)).end_object();
+  }
+  out.end_object();
+  return text + ";\n";
+}
+
 }  // namespace
 
 http::router routes(door& who, feed& what) {
   http::router r;
-  for (const asset& a : assets()) {
-    r.add("GET", std::string(a.path), [&who, &a](const http::request& q, std::string_view) {
-      if (auto no = who.refusal(q, true)) return std::move(*no);
-      http::response answer;
-      answer.content_type = std::string(a.content_type);
-      answer.body = {std::string(a.text)};
-      return secured(std::move(answer));
-    });
-  }
+  const auto add_file = [&r, &who](std::string_view path, std::string_view type, std::string text) {
+    r.add("GET", std::string(path),
+          [&who, type, text = std::move(text)](const http::request& q, std::string_view) {
+            if (auto no = who.refusal(q, true)) return std::move(*no);
+            http::response answer;
+            answer.content_type = std::string(type);
+            answer.body = {text};
+            return secured(std::move(answer));
+          });
+  };
+  for (const asset& a : assets()) add_file(a.path, a.content_type, std::string(a.text));
+  add_file("/operators.js", "text/javascript; charset=utf-8", operators());
   r.add(
       "POST", "/open",
       [&who](const http::request& q, std::string_view body) {

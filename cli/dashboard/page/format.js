@@ -1,4 +1,5 @@
 // Numbers and times as people read them. Pure.
+import {OPERATORS} from "./operators.js";
 
 const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
@@ -81,10 +82,12 @@ const REASONS = {
 };
 export const reason = absent => REASONS[absent] ?? String(absent ?? "no value").replaceAll("_", " ");
 
+// The aggregator writes a target without suffix and exponent (rule::text).
+const RULE = new RegExp(`^([^\\s,]+)(?: \\(([^)]+)\\))?(?:.*?\\s(${Object.keys(OPERATORS).join("|")})\\s+(-?[\\d.]+))?`);
+
 /** A rule's text in parts: {metric, window, operator, target}; window ("avg 30s") and target are null where the rule has none ("lowest first"). */
 export function ruleParts(text) {
-  const found = /^([^\s,]+)(?: \(([^)]+)\))?(?:.*?\s(LessThan|GreaterThan|Equals|NotEquals|LessOrEqual|GreaterOrEqual)\s+(-?[\d.]+(?:[eE]-?\d+)?)([munkMGT]|[KMGT]i)?)?/.exec(text);
+  const found = RULE.exec(text);
   if (!found) return {metric: text, window: null, operator: null, target: null};
-  const factor = {m: 1e-3, u: 1e-6, n: 1e-9, k: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3, Ti: 1024 ** 4}[found[5]] ?? 1;
-  return {metric: found[1], window: found[2] ?? null, operator: found[3] ?? null, target: found[4] === undefined ? null : Number(found[4]) * factor};
+  return {metric: found[1], window: found[2] ?? null, operator: found[3] ?? null, target: found[4] === undefined ? null : Number(found[4])};
 }

@@ -1,6 +1,7 @@
 // Charts: Chart.js for distributions and lines, a few strokes of our own for the hundreds of sparklines.
 import {theme} from "./colours.js";
 import {amount, short} from "./format.js";
+import {OPERATORS} from "./operators.js";
 
 const Chart = window.Chart;
 
@@ -60,16 +61,8 @@ function counted(values, {from, width, count}) {
   return counts;
 }
 
-function violates(operator, target, at) {
-  switch (operator) {
-    case "GreaterThan": return at > target;
-    case "GreaterOrEqual": return at >= target;
-    case "LessThan": return at < target;
-    case "LessOrEqual": return at <= target;
-    case "Equals": return at === target;
-    case "NotEquals": return at !== target;
-    default: return false;
-  }
+function violates({operator, target}, value) {
+  return OPERATORS[operator][value < target ? "below" : value > target ? "above" : "at"];
 }
 
 /** How a metric is spread over the fleet, with targets drawn in. */
@@ -96,7 +89,7 @@ export class Distribution {
     const {from, width, count} = grid;
     const targets = rules.filter(r => r.target !== null);
     // A rule with a window compares another value than the one that is drawn.
-    const beyond = v => targets.some(r => !r.window && violates(r.operator, r.target, v));
+    const beyond = v => targets.some(r => !r.window && violates(r, v));
     [values.filter(v => !beyond(v)), values.filter(beyond)].forEach((some, i) => {
       const set = this.chart.data.datasets[i];
       set.data = counted(some, grid).map((y, step) => ({x: from + (step + 0.5) * width, y}));

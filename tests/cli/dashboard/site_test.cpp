@@ -1,6 +1,7 @@
 // The dashboard's listener, on loopback, before a real ops face of samples.
 #include "cli/dashboard/site.hpp"
 
+#include "aggregator/policy/comparison.hpp"
 #include "cli/dashboard/assets.hpp"
 #include "cli/json.hpp"
 #include "common/async/task_group.hpp"
@@ -180,6 +181,32 @@ TEST_SUITE("cli/dashboard/site") {
     CHECK(unknown.status == 404);
     CHECK(unknown.headers.contains("content-security-policy"));
     CHECK(a.asked == 0);
+  }
+
+  TEST_CASE("the page knows the operators of policies from the program's list alone") {
+    aggregator a;
+    site s({url(a)});
+    const auto answer = s.browser().get("/operators.js");
+    CHECK(answer.status == 200);
+    CHECK(answer.headers.at("content-type") == "text/javascript; charset=utf-8");
+    constexpr std::string_view begin = "export const OPERATORS = ", end = ";\n";
+    REQUIRE(answer.body.starts_with(begin));
+    REQUIRE(answer.body.ends_with(end));
+    const json::value operators =
+        json::parse(answer.body.substr(begin.size(), answer.body.size() - begin.size() - end.size()));
+    CHECK(operators.as_object().size() == policy::comparisons.size());
+    for (const auto& c : policy::comparisons) {
+      INFO(std::string(c.name));
+      const json::value* facts = operators.as_object().if_contains(c.name);
+      REQUIRE(facts != nullptr);
+      CHECK(facts->at("at").as_bool() == c.at_target);
+      CHECK(facts->at("above").as_bool() == (c.towards == policy::direction::larger));
+      CHECK(facts->at("below").as_bool() == (c.towards == policy::direction::smaller));
+      for (const asset& file : assets()) {
+        INFO(std::string(file.path));
+        CHECK(file.text.find('"' + std::string(c.name) + '"') == file.text.npos);
+      }
+    }
   }
 
   TEST_CASE(
