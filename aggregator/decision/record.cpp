@@ -39,7 +39,7 @@ std::shared_ptr<const policy_facts> facts_of(const policy::published_policy& fro
     const policy::rule& r = published.definition;
     facts->rules.push_back({published.text, r.metric, r.op, r.target, r.clear, r.hold});
   }
-  if (policy::description_of(s.kind).predicts) facts->power = s.power;
+  if (policy::description_of(s.kind).has_power_terms) facts->power = s.power;
   return facts;
 }
 

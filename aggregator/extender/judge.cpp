@@ -60,7 +60,7 @@ void judge::choose(const object_meta& pod, std::string_view pod_text, instant no
   record_.pod = {std::string(namespace_of(pod)), pod.name, pod.uid};
   record_.wanted = pod.policy;
   if (by_.strategy == nullptr) return;
-  const bool predicts = policy::description_of(by_.strategy->kind).predicts;
+  const bool predicts = policy::description_of(by_.strategy->kind).predicts_watts;
   if (predicts) cpu_ = predict::pod_cpu_of(pod_text);
   most_listed_ = shared_.decisions.record_limit() /
                  (sizeof(decision::candidate) + record_.rules() * sizeof(decision::cell) +
@@ -154,8 +154,8 @@ std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
   if (by_.strategy == nullptr) return {};
   look_up(names, 0);
   const std::size_t listed = list(names, 0, now);
-  auto scores = policy::description_of(by_.strategy->kind).predicts ? by_watts(names, listed, now)
-                                                                    : by_metric(names, listed, now);
+  auto scores = policy::description_of(by_.strategy->kind).predicts_watts ? by_watts(names, listed, now)
+                                                                          : by_metric(names, listed, now);
   if (!by_.dry_run()) expect(names, scores, now);
   for (const auto& c : batch_) ++shared_.counted.candidates[static_cast<std::size_t>(c.what)];
   for (std::size_t i = 0; i < listed; ++i) batch_[i].score = static_cast<std::int8_t>(scores[i]);

@@ -19,7 +19,7 @@ class judge {
   judge(context& shared, decision::verb what) : shared_(shared) { record_.what = what; }
 
   /// Finds the policy. Before the first candidate.
-  /// `pod_text`: the Pod's JSON, from which a policy that predicts reads what the pod asks for.
+  /// `pod_text`: the Pod's JSON, from which a policy that predicts watts reads what the pod asks for.
   void choose(const object_meta& pod, std::string_view pod_text, instant now);
   const pod_policy& by() const noexcept { return by_; }
 

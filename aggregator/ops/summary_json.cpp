@@ -220,9 +220,8 @@ void write_policy(json_writer& out, const store::view& nodes, const policy::publ
         .field("strategy", policy::to_string(s.kind))
         .field("logicalOperator", policy::to_string(s.op));
     const policy::strategy_description& is = policy::description_of(s.kind);
-    if (is.predicts) out.field("terms", policy::to_string(s.power));
-    if (is.predicts || is.yields == policy::yield::refusals)
-      out.field("onMissing", policy::to_string(s.on_missing));
+    if (is.has_power_terms) out.field("terms", policy::to_string(s.power));
+    if (is.on_missing) out.field("onMissing", policy::to_string(s.on_missing));
     if (s.max_nodes) out.field("maxNodes", policy::to_string(*s.max_nodes));
     if (s.cool_down > duration::zero()) out.field("coolDown", duration_text(s.cool_down));
     out.key("rules").begin_array();

@@ -32,13 +32,14 @@ struct strategy_description {
   std::string_view name;  ///< its field of spec.strategies
 
   // What it needs.
-  bool predicts = false;  ///< it has power_terms instead of rules, and what it yields follows from watts
-                          ///< that are predicted
-  bool compares;          ///< its rules are true or not, so target, `for` and the clearing thresholds count
-  bool first_rule_only;   ///< the others do nothing, as in TAS
+  bool has_power_terms = false;  ///< its manifest has the fields of power_terms instead of rules
+  bool compares;         ///< its rules are true or not, so target, `for` and the clearing thresholds count
+  bool first_rule_only;  ///< the others do nothing, as in TAS
+  std::optional<missing> on_missing;  ///< what a manifest without onMissing means; none: the field is refused
 
   // What it yields.
   yield yields;
+  bool predicts_watts = false;  ///< by the watts that the pod would cost, which the core learns to predict
   label_form labels;
 
   // How it is explained.

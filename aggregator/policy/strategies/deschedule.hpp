@@ -10,6 +10,7 @@ inline constexpr strategy_description deschedule{
     .name = "deschedule",
     .compares = true,
     .first_rule_only = false,
+    .on_missing = {},
     .yields = yield::labels,
     .labels = label_form::policy_name,
     .without_data = "when data is missing, deschedule leaves the label as it is",

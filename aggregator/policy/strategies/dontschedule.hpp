@@ -11,6 +11,7 @@ inline constexpr strategy_description dontschedule{
     .name = "dontschedule",
     .compares = true,
     .first_rule_only = false,
+    .on_missing = missing::allow,
     .yields = yield::refusals,
     .labels = label_form::none,
     .without_data = "onMissing says what becomes of a node without data",

@@ -11,6 +11,7 @@ inline constexpr strategy_description labeling{
     .name = "labeling",
     .compares = true,
     .first_rule_only = false,
+    .on_missing = {},
     .yields = yield::labels,
     .labels = label_form::of_rules,
     .without_data = "when data is missing, labeling leaves the labels as they are",

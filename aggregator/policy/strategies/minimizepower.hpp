@@ -10,10 +10,12 @@ namespace binnacle::policy {
 inline constexpr strategy_description minimizepower{
     .kind = strategy_kind::minimizepower,
     .name = "minimizepower",
-    .predicts = true,
+    .has_power_terms = true,
     .compares = false,
     .first_rule_only = true,
+    .on_missing = missing::reject,
     .yields = yield::scores,
+    .predicts_watts = true,
     .labels = label_form::none,
     .without_data = "a node without data scores below all others in minimizepower",
     .flaps = {},

@@ -11,6 +11,7 @@ inline constexpr strategy_description scheduleonmetric{
     .name = "scheduleonmetric",
     .compares = false,
     .first_rule_only = true,
+    .on_missing = {},
     .yields = yield::scores,
     .labels = label_form::none,
     .without_data = "a node without data scores 0 in scheduleonmetric",

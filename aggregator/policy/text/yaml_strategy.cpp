@@ -110,7 +110,7 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
   const strategy_description& is = description_of(kind);
   strategy s;
   s.kind = kind;
-  if (is.predicts) s.on_missing = missing::reject;
+  s.on_missing = is.on_missing.value_or(missing::allow);
   if (const auto name = fields.get("policyName"))
     (void)name->text("the policy's name");  // informational, as in TAS
   if (const auto op = fields.get("logicalOperator")) {
@@ -121,7 +121,7 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
   if (const auto on_missing = fields.get("onMissing")) {
     const auto which = on_missing->one_of({"Allow", "Reject"});
     s.on_missing = which == std::optional<std::size_t>(1) ? missing::reject : missing::allow;
-    if (is.yields != yield::refusals && !is.predicts)
+    if (!is.on_missing)
       on_missing->refuse(
           fmt::format("belongs to {}: {}; remove it", names_of(yield::refusals), is.without_data));
   }
@@ -137,7 +137,7 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
     }
   }
   check_label_key(is.labels, key, v);
-  if (is.predicts) {
+  if (is.has_power_terms) {
     parse_power(s, fields);
   } else {
     parse_rules(s, key, fields, out);

@@ -16,7 +16,7 @@ using binnacle::policy::test::recipe;
 /// A manifest with one rule, or none if the strategy has none.
 recipe manifest_of(const strategy_description& s) {
   recipe r{.kind = std::string(s.name)};
-  if (s.predicts) r.rule.clear();
+  if (s.has_power_terms) r.rule.clear();
   return r;
 }
 
@@ -42,8 +42,7 @@ TEST_SUITE("aggregator/policy/strategies") {
     }
   }
 
-  TEST_CASE(
-      "fields belong to what a strategy yields: onMissing to refusals and predictions, limits to labels") {
+  TEST_CASE("onMissing belongs to strategies with a default for it, limits to those that yield labels") {
     for (const strategy_description* s : strategies()) {
       const auto refused = [&](std::string_view field) {
         recipe r = manifest_of(*s);
@@ -51,7 +50,7 @@ TEST_SUITE("aggregator/policy/strategies") {
         return all(read(r.text()).problems).find("error") != std::string::npos;
       };
       CAPTURE(s->name);
-      CHECK(refused("onMissing: Reject") == (s->yields != yield::refusals && !s->predicts));
+      CHECK(refused("onMissing: Reject") == !s->on_missing.has_value());
       CHECK(refused("maxNodes: 3") == (s->yields != yield::labels));
       CHECK(refused("coolDown: 3s") == (s->yields != yield::labels));
     }
