@@ -14,18 +14,6 @@
 namespace binnacle::policy {
 namespace {
 
-std::string_view to_string(store::statistic s) noexcept {
-  switch (s) {
-    case store::statistic::avg: return "avg";
-    case store::statistic::max: return "max";
-    case store::statistic::min: return "min";
-    case store::statistic::p95: return "p95";
-    case store::statistic::stddev: return "stddev";
-    case store::statistic::trend: return "trend";
-  }
-  return "?";
-}
-
 void add(fnv1a& hash, const rule& r) {
   hash.add_field(r.metric);
   hash.add_field(to_string(r.op));

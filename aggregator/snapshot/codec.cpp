@@ -46,7 +46,7 @@ result<snapshot> read(schema::Snapshot::Reader in) {
     column.spec.metric = text(c.getMetric());
     column.spec.window = duration(c.getWindowNs());
     column.meaning = text(c.getMeaning());
-    if (c.getStatistic() > static_cast<std::uint8_t>(store::statistic::trend))
+    if (c.getStatistic() >= store::statistic_names.size())
       return malformed("a column of an unknown statistic");
     column.spec.stat = static_cast<store::statistic>(c.getStatistic());
   }

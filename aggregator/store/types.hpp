@@ -4,10 +4,13 @@
 #include "common/clock.hpp"
 #include "common/decimal.hpp"
 
+#include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace binnacle::store {
 
@@ -21,6 +24,14 @@ constexpr std::uint32_t index(column_id id) noexcept { return static_cast<std::u
 
 /// How the values of a window become one (a rule's `statistic`).
 enum class statistic : std::uint8_t { avg, max, min, p95, stddev, trend };
+/// Their names in manifests, by `statistic`.
+inline constexpr std::array<std::string_view, 6> statistic_names{"avg", "max",    "min",
+                                                                 "p95", "stddev", "trend"};
+static_assert(statistic_names.size() == static_cast<std::size_t>(statistic::trend) + 1);
+
+constexpr std::string_view to_string(statistic s) noexcept {
+  return statistic_names[static_cast<std::size_t>(s)];
+}
 
 /// What a column holds: `metric` (family, flat name or alias), over the last `window` (zero: the value
 /// itself). Equal specs share a column.

@@ -280,7 +280,7 @@ class Definition(unittest.TestCase):
         rule = {"metricname": "a", "operator": "GreaterThan"}
         for op in ("LessOrEqual", "GreaterOrEqual"):
             self.create({"dontschedule": {"rules": [dict(rule, operator=op, target=1)]}}, 201)
-        for more, say in (({"operator": "NotEquals"}, "operator"), ({"operator": ">="}, "operator"), ({"target": 1, "targetQuantity": "2"}, "remove one"), ({"statistic": "max"}, "add window: 30s"),
+        for more, say in (({"operator": "Resembles"}, "operator"), ({"operator": ">="}, "operator"), ({"target": 1, "targetQuantity": "2"}, "remove one"), ({"statistic": "max"}, "add window: 30s"),
                           ({"targetQuantity": "warm"}, "targetQuantity"), ({"window": "5"}, "window"), ({"for": "soon"}, "for"),
                           ({"clearBelow": "x"}, "clearBelow"), ({"staleafter": "5s"}, "unknown field")):
             with self.subTest(more):

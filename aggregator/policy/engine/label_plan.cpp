@@ -36,8 +36,13 @@ std::uint16_t winner(const label_plan::key& k, const strategy& s, std::span<cons
     previous_contends = previous_contends || offer.rule == previous;
     if (best == label_plan::none) best = offer.rule;
   }
-  if (contenders < 2 || towards(s.rules[best].op) == direction::at_target) return best;
-  const bool larger = towards(s.rules[best].op) == direction::larger;
+  if (contenders < 2) return best;
+  bool (*decides_over)(const decimal&, const decimal&) = nullptr;
+  switch (towards(s.rules[best].op)) {
+    case direction::larger: decides_over = [](const decimal& a, const decimal& b) { return a > b; }; break;
+    case direction::smaller: decides_over = [](const decimal& a, const decimal& b) { return a < b; }; break;
+    case direction::at_target: return best;
+  }
   const std::uint16_t first = best;
   for (const auto& offer : k.offers) {
     if (!rules[offer.rule].on) continue;
@@ -46,7 +51,7 @@ std::uint16_t winner(const label_plan::key& k, const strategy& s, std::span<cons
       one_missing = true;
       continue;
     }
-    if (!best_value || (larger ? *value > *best_value : *value < *best_value)) {
+    if (!best_value || decides_over(*value, *best_value)) {
       best = offer.rule;
       best_value = value;
     }

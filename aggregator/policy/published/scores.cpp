@@ -36,6 +36,16 @@ double in_units(const decimal& v, int finest) {
   return static_cast<double>(v.mantissa) * powers_of_ten[static_cast<std::size_t>(v.exponent - finest)];
 }
 
+/// How good a value is, as a number of which a larger one is better.
+double goodness_of(direction wanted, double value, double target) {
+  switch (wanted) {
+    case direction::larger: return value;
+    case direction::smaller: return -value;
+    case direction::at_target: break;
+  }
+  return -std::abs(value - target);
+}
+
 goodness weigh(std::span<const std::optional<decimal>> values, const preference& better) {
   int finest = 18;
   for (const auto& v : values) {
@@ -50,9 +60,7 @@ goodness weigh(std::span<const std::optional<decimal>> values, const preference&
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i]) continue;
     const double v = in_units(*values[i], finest);
-    const double g = wanted == direction::larger    ? v
-                     : wanted == direction::smaller ? -v
-                                                    : -std::abs(v - target);
+    const double g = goodness_of(wanted, v, target);
     out.of[i] = g;
     out.best = std::max(out.best, g);
     out.worst = std::min(out.worst, g);
@@ -101,15 +109,20 @@ believable_range believable(const goodness& good) {
   return {*low - width, *high + width};
 }
 
+/// How uncertain a value must be for the true one to be worse.
+store::certainty may_hide_worse(direction wanted) {
+  switch (wanted) {
+    case direction::smaller: return store::certainty::at_least;
+    case direction::larger: return store::certainty::at_most;
+    case direction::at_target: break;
+  }
+  return store::certainty::unsure;
+}
+
 }  // namespace
 
 bool could_be_worse(comparison op, store::certainty sure) noexcept {
-  using store::certainty;
-  const direction wanted = towards(op);
-  const certainty worse = wanted == direction::smaller  ? certainty::at_least
-                          : wanted == direction::larger ? certainty::at_most
-                                                        : certainty::unsure;
-  return (sure & worse) != certainty::exact;
+  return (sure & may_hide_worse(towards(op))) != store::certainty::exact;
 }
 
 std::vector<std::uint32_t> score_by_value(std::span<const std::optional<decimal>> values,

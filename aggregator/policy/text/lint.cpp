@@ -46,9 +46,13 @@ std::optional<range> plausible(std::string_view unit) {
 
 /// Whether `a`, which looks in the direction of `b`, is true of values that `b` is not true of.
 bool begins_sooner(const rule& a, const rule& b) {
-  if (towards(a.op) == direction::at_target) return false;
-  if (a.target == b.target) return includes_target(a.op) && !includes_target(b.op);
-  return towards(a.op) == direction::larger ? a.target < b.target : a.target > b.target;
+  const bool at_the_same_target = a.target == b.target && includes_target(a.op) && !includes_target(b.op);
+  switch (towards(a.op)) {
+    case direction::larger: return a.target < b.target || at_the_same_target;
+    case direction::smaller: return a.target > b.target || at_the_same_target;
+    case direction::at_target: break;
+  }
+  return false;
 }
 
 class linter {

@@ -78,10 +78,9 @@ void window(yaml_map& fields, rule& r) {
   if (length) r.window = length->span(duration::zero()).value_or(duration::zero());
   const auto stat = fields.get("statistic");
   if (!stat) return;
-  using store::statistic;
-  constexpr std::array all{statistic::avg, statistic::max,    statistic::min,
-                           statistic::p95, statistic::stddev, statistic::trend};
-  if (const auto which = stat->one_of({"avg", "max", "min", "p95", "stddev", "trend"})) r.stat = all[*which];
+  const auto& names = store::statistic_names;
+  if (const auto which = stat->one_of({names.begin(), names.end()}))
+    r.stat = static_cast<store::statistic>(*which);
   if (!length || (r.window == duration::zero() && length->is_scalar() && length->text("") == "0")) {
     stat->refuse("a statistic is over a window: add window: 30s, or remove it");
   }
@@ -109,9 +108,9 @@ void clearing(yaml_map& fields, rule& r, bool op_known, bool target_known) {
       // At the target of a strict operator it clears as without it; further on a true rule would clear at
       // once.
       if (!target_known || !r.clear || !clears_at_once(r)) continue;
-      v.refuse(towards(r.op) == direction::larger
-                   ? "clearBelow is above the target: a violation would clear at once; lower it"
-                   : "clearAbove is below the target: a violation would clear at once; raise it");
+      const bool clears_below = clearing_side(r.op) == "below";
+      v.refuse(fmt::format("{} is {} the target: a violation would clear at once; {} it", key,
+                           clears_below ? "above" : "below", clears_below ? "lower" : "raise"));
     }
   }
 }

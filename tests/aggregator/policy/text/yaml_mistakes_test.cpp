@@ -79,7 +79,7 @@ TEST_SUITE("aggregator/policy/text/yaml/mistakes") {
          8,
          ".operator",
          "did you mean GreaterOrEqual?"},
-        {{.rule = "metricname: m, operator: NotEquals, target: 1"}, 8, ".operator", "is unknown"},
+        {{.rule = "metricname: m, operator: Resembles, target: 1"}, 8, ".operator", "is unknown"},
         {{.rule = "metricname: m, target: 1"}, 8, "", "operator is missing"},
         {{.rule = "operator: Equals, target: 1"}, 8, "", "metricname is missing"},
         {{.rule = "metricname: 'a b', operator: Equals, target: 1"}, 8, ".metricname", "not a metric name"},
