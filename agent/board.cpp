@@ -42,7 +42,7 @@ std::int8_t finest_exponent(double magnitude) {
 
 constexpr std::int8_t finest = -18;
 
-// Whether nine digits of `value` are left at 10^exponent, or all that any exponent leaves.
+// Whether 10^exponent keeps nine digits of `value`, or as many as any exponent can.
 bool holds(double value, std::int8_t exponent) {
   const auto rounded = from_double(value, exponent);
   if (!rounded) return false;
@@ -190,8 +190,8 @@ void board::set(series_ref s, double value) {
   auto& e = series_[s];
   if (e.foreign && std::isfinite(value)) refit(e, value);
   const auto rounded = from_double(value, e.info.exponent);
-  // Of a number of ours 0 is what its resolution makes of a small one; a foreign one has no resolution, and 0
-  // would be a wrong verdict.
+  // In a family of ours a small number may round to 0, at the resolution that the family promises. A foreign
+  // family promises none, so a 0 would be a wrong value.
   if (!rounded || (e.foreign && rounded->mantissa == 0 && value != 0)) {
     set_absent(s, absence::out_of_range);
   } else {

@@ -51,8 +51,8 @@ class board {
 
   /// Adds a series; the same family and labels in the same group give the same series again. Exponent and
   /// type come from the catalogue, for foreign families from the arguments. Label values come from hardware
-  /// and file names, too: what is no UTF-8 becomes '?'. Refused when the board is full or the wire would not
-  /// take it all the same (a name that is none, a label's value of more than 1 KiB): no_series. Raises
+  /// and file names, too: what is no UTF-8 becomes '?'. Gives no_series if the board is full, or if the
+  /// aggregator would refuse the series (an invalid name, a label value of more than 1 KiB). Raises
   /// version().
   series_ref add_series(group_ref group, std::string family, metrics::label_set labels,
                         std::int8_t exponent = 0, metrics::kind type = metrics::kind::gauge,

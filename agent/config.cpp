@@ -103,11 +103,11 @@ result<void> complete(settings& s, const source_kinds& kinds) {
     return invalid(fmt::format("sources: there is no source \"{}\": use {}", source,
                                fmt::join(offered_names(kinds), ", ")));
   }
-  // Else each source would tell of a machine without its sensors.
+  // Without this check each source would report a machine without sensors.
   for (const auto& [name, root, of] :
        {std::tuple("sys-root", &s.sys_root, "/sys"), {"proc-root", &s.proc_root, "/proc"}}) {
     std::error_code bad;
-    // Of one that may not be looked at the sources tell, with the capability that is missing.
+    // If permission is denied, the sources say which capability is missing.
     if (std::filesystem::is_directory(*root, bad) || bad == std::errc::permission_denied) continue;
     return invalid(fmt::format("{} {} is not a folder{}: name the one where the machine's {} is mounted",
                                name, in_quotes(*root, 200), bad ? " (" + bad.message() + ")" : "", of));

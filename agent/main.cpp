@@ -36,7 +36,7 @@ namespace binnacle::agent {
 namespace {
 
 constexpr auto drain = std::chrono::seconds(2);
-// Few read an agent, and its descriptors are for its sources. A crowd beyond them takes places from itself.
+// Few programs read an agent; most descriptors are for its sources. Newcomers beyond this replace each other.
 constexpr std::size_t most_connections = 64;
 
 void log_findings(const logger& log, std::span<const source_findings> all) {
@@ -157,7 +157,7 @@ std::vector<std::pair<std::string, std::uint64_t>> dropped_by(
   return {{"evicted", sum.evicted}, {"full", sum.rejected}, {"silent", sum.silent}, {"flood", sum.floods}};
 }
 
-// What the kubelet asks, where nobody else has anything to ask.
+// A port for the kubelet's probes alone.
 result<std::unique_ptr<http::server>> make_health_server(const settings& s, async::loop& loop,
                                                          std::function<bool()> complete, const logger& log) {
   const auto at = parse_listen(s.health, "health");

@@ -25,7 +25,7 @@ class problem_summary {
     return fmt::format("{}{}{}{}", first_, and_more, count_ - 1, count_ == 2 ? one_more_end : many_more_end);
   }
 
-  /// A message without the number of the others, which may change all the time, and that number.
+  /// A message without the number of further problems, which may change all the time, and this number.
   struct outline {
     std::string text;
     std::size_t more = 0;

@@ -71,7 +71,7 @@ void self_source::read_sources(board& out) {
   }
 }
 
-// What /metrics leaves out, in numbers. What has been absent once is told with 0 when it is there.
+// Counts the series that /metrics leaves out, by reason. A count that was above 0 once stays, as 0.
 void self_source::read_absences(board& out) {
   std::map<std::pair<std::string_view, absence>, std::int64_t> now;
   for (const auto& e : out.series()) {

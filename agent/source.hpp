@@ -36,10 +36,10 @@ struct event_count {
 inline constexpr duration regular_look = std::chrono::minutes(5);
 
 /// One kernel interface, device or folder. Every source takes the root folder it reads below, so that tests
-/// and containers
-/// (/host/sys) need no special case. A source that cannot read one thing marks that series absent with a
-/// reason and goes on. Threads: the agent's loop; read() must not block for longer than a few milliseconds
-/// (what can lives in another process, or is waited for in the background: see start()).
+/// and containers (/host/sys) need no special case. A source that cannot read one thing marks that series
+/// absent with a reason and goes on.
+/// Threads: the agent's loop. read() must not block for longer than a few milliseconds. What takes longer
+/// lives in another process, or is waited for in the background: see start().
 class source {
  public:
   virtual ~source() = default;

@@ -35,9 +35,8 @@ class faces_loop {
   /// one sentence with the remedy.
   result<void> start(ingest_inbox& writer);
 
-  /// Runs until SIGTERM or SIGINT came, settings::drain was over, during which everything is served and
-  /// /readyz fails, and running requests have ended (or it was over once more). `on_signal` is called in
-  /// between, when the ports close.
+  /// Runs until SIGTERM, SIGINT or SIGHUP. After it everything is still served for settings::drain, while
+  /// /readyz fails. Then `on_signal` is called, the ports close, and running requests get as long again.
   void run(std::function<void()> on_signal);
 
  private:

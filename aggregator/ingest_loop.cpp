@@ -27,7 +27,7 @@ using async::task;
 using async::within;
 
 constexpr std::chrono::seconds between_beats(1);
-// Policies that came are reported at once: their statuses wait for it.
+// New policies are reported sooner, since their statuses wait for the report.
 constexpr std::chrono::milliseconds report_period(1000), between_reports(100);
 // How much of `for` and coolDown a kill may cost. Of the loop's time a snapshot may take a fiftieth, in
 // pieces of some tenths of a millisecond.

@@ -29,11 +29,11 @@ std::optional<power_reading> power_of(const store::node_view& node, instant now)
 /// Which nodes draw far more or less power than similar nodes: their sensors are wrong, or the hardware is
 /// not what it seems to be. Such a node is named, but its values are used as before. Pure.
 ///
-/// Machines that are alike differ by their load, several times over, and a class may be half idle and half
-/// busy. So a node is compared with the range of its class, without the fifth at either end (so that as many
-/// nodes may lie), and only what is a multiple beyond that range counts. A node whose load differs from the
-/// class's in the same direction is not named: that explains it. A look is wrong at times (a batch that comes
-/// late), so it must be so for a while.
+/// Equal machines may differ several times over by their load alone, and a class may be half idle and half
+/// busy. So a node is compared with the range of its class. A fifth of the nodes at either end is left out,
+/// since up to so many sensors may be wrong, and only a multiple beyond the range counts. A node whose load
+/// differs from that of its class in the same direction is not named: the load explains it. One look may be
+/// wrong (a batch came late), so the difference must last for a while.
 class power_outliers {
  public:
   struct settings {
@@ -54,13 +54,13 @@ class power_outliers {
     std::string hardware;
     friend bool operator==(const outlier&, const outlier&) = default;
   };
-  /// A look at all nodes that have a reading; those that have none now are no longer named.
+  /// Compares all nodes that have a reading. A node that has none now is no longer named.
   void look(std::span<const power_reading> all, instant now);
   /// Those named, by node, with what they drew when they were.
   const std::map<std::string, outlier>& named() const noexcept { return named_; }
 
  private:
-  /// What a class draws usually, as logarithms of watts, and how loaded its nodes are.
+  /// What the nodes of a class usually draw, as logarithms of watts, and their usual load.
   struct usual {
     double least = 0, most = 0;
     std::optional<double> load;

@@ -51,9 +51,9 @@ inline std::uint64_t siphash13(const hash_key& key, std::string_view text) noexc
 /// This process' own key, drawn when it starts.
 inline const hash_key process_hash_key = [] {
   hash_key key;
-  // Before the kernel's generator is ready (early at boot) it would wait; 16 bytes come whole (getrandom(2)).
+  // Waits only early at boot, until the kernel's generator is ready; 16 bytes come whole (getrandom(2)).
   const bool drawn = ::getrandom(&key, sizeof key, 0) == sizeof key;
-  // Without the system call (a filter): addresses, which the loader draws.
+  // A filter of system calls may forbid it. Then an address serves, which the loader chose at random.
   if (!drawn) key.a = std::bit_cast<std::uint64_t>(static_cast<const void*>(&key));
   return key;
 }();

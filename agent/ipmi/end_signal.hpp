@@ -2,10 +2,10 @@
 
 namespace binnacle::ipmi {
 
-/// From now on SIGTERM and SIGINT ask the program to end in order, so that the BMC gets its session back; and
-/// as the first process of a container it would not take them otherwise. What waits is interrupted (EINTR)
-/// then and every second after. If it has not ended after five, because a BMC keeps a call waiting, it ends
-/// all the same, with status 0 and its session open.
+/// From now on SIGTERM and SIGINT ask the program to end in order, which gives the BMC its session back. (The
+/// first process of a container ignores both signals unless it handles them.) A signal interrupts what waits
+/// (EINTR), at once and then every second. If a BMC keeps a call waiting for more than five seconds, the
+/// program ends without giving the session back, with status 0.
 void end_at_signals();
 
 /// Whether one has come.

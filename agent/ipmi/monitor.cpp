@@ -15,7 +15,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr auto longest_retry = seconds(60);
-// A BMC that starts offers less for a while; one that is configured otherwise is mended by a person.
+// A BMC that is starting offers everything a little later. One that is set up without it waits for a person.
 constexpr auto longest_unsupported = seconds(300);
 // A BMC that went silent at the password may count that as a failed attempt.
 constexpr auto doubtful_retry = std::chrono::minutes(10);
@@ -120,7 +120,7 @@ monitor::attempt monitor::read(const known_sensor& s) {
       std::min<std::int64_t>((ended - started) / std::chrono::microseconds(1), 0xffffffff));
   if (o.got.reason != absence::none) ++counts_.failures;
   if (o.got.reason == absence::timeout) ++counts_.timeouts;
-  // A busy BMC has not said that the value is gone: it ages, until the BMC has been busy for long.
+  // That a BMC is busy does not mean that the value is gone. It ages, until the BMC has been busy for long.
   auto& busy = busy_[s.about.key];
   busy = o.how == trouble::busy ? busy + 1 : 0;
   const bool say_it = busy == 0 || busy >= busy_patience;

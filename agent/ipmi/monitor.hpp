@@ -35,7 +35,7 @@ class monitor {
  public:
   monitor(const settings& s, link_options link, std::vector<role_rule> roles, logger log);
 
-  /// Serves `agent` until nobody will come any more, or asked_to_end(). Blocks.
+  /// Serves `agent` until no agent can come any more, or until asked_to_end(). Blocks.
   void serve(peer& agent);
 
   /// Opens the link and finds what there is; for --list. Errors: as bmc_link::open and sdr_cache::sensors.

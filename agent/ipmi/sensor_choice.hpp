@@ -10,9 +10,9 @@
 /// Which sensors matter, by what the SDR says of them and what the configuration and the policies want. Pure.
 namespace binnacle::ipmi {
 
-/// What the sensor is to a scheduler: the first rule that fits its name or key, else by entity id, else by
-/// the names that boards give such sensors. Source: entity ids, IPMI 2.0 table 43-13 (0x03 processor, 0x0a
-/// power supply, 0x37 and DCMI's 0x40 air inlet, 0x41 processor).
+/// What the sensor measures, as a scheduler sees it. The first of `rules` that fits its name or key decides,
+/// else its entity id, else the names that boards usually give. Source: entity ids, IPMI 2.0 table 43-13
+/// (0x03 processor, 0x0a power supply, 0x37 and DCMI's 0x40 air inlet, 0x41 processor).
 sensor_role role_of(const sensor& s, std::span<const role_rule> rules);
 
 /// Whether a sensor is read without anybody asking for it: temperatures, fans and watts, and whether the

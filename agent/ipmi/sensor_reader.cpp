@@ -242,7 +242,7 @@ result<std::vector<known_sensor>> sensor_reader::extras(bool patient, const std:
     if (const auto known = link_.answered(patient); !known) return known.error();
   }
   between();
-  // Inactive or forbidden today may be active tomorrow; a BMC without the command never has it.
+  // What is inactive or forbidden now may come later. A BMC without the command never gives it.
   if (power.got.reason != absence::missing) {
     all.push_back(of_system("dcmi.power", "DCMI Power", sensor_kind::power, "watts", sensor_origin::dcmi));
   }

@@ -47,7 +47,7 @@ struct settings {
 /// The description of `s` for the command line and the file. `s` must outlive the result.
 config_spec bind(settings& s);
 
-/// Checks what the form of single values cannot say, and gives the roles of odd names. Errors: invalid_input.
+/// Checks the settings together, and gives the rules for sensors of unusual names. Errors: invalid_input.
 result<std::vector<role_rule>> complete(const settings& s);
 
 /// FreeIPMI's flags for these names (of its tools' -W). Errors: invalid_input, with the names there are.

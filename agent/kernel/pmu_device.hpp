@@ -20,7 +20,7 @@ struct pmu_format {
   };
   std::vector<bits> where;
 };
-/// The text of a file in format/; nothing for what is none. Pure.
+/// Reads the text of a file in format/; nothing if it is not of that form. Pure.
 std::optional<pmu_format> parse_pmu_format(std::string_view text);
 
 /// Puts `value` into `out`. False when it has more bits than the format. Pure.

@@ -231,7 +231,7 @@ patient_reader::answer patient_reader::read(const std::string& path) {
   parts_->reader->run([path, got] { *got = read_now(path); });
   if (parts_->reader->wait(patience)) return *got;
   ++parts_->silent;
-  // What hangs keeps its thread to the end of the process; the next file gets another.
+  // A read that hangs keeps its thread until the process ends; the next file gets another thread.
   parts_->reader = std::make_unique<slow_reader>();
   return {{}, "does not answer"};
 }

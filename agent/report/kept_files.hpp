@@ -14,7 +14,7 @@ namespace binnacle::agent {
 /// Which files of a folder, and of those below it, a report keeps; nothing else is opened. Names are globs.
 struct kept_files {
   std::string_view folders;  ///< below the section's folder: "*", "*/format"; empty: the folder itself
-  std::vector<std::string_view> files;  ///< of each of them; none: that the folder is there is all
+  std::vector<std::string_view> files;  ///< of each folder; none: only that the folder exists
 };
 
 /// A part of /sys or /proc.

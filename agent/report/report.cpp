@@ -58,7 +58,7 @@ std::string kept_of_flags(std::string_view flags) {
   return kept;
 }
 
-// The first CPU's lines: all are of one kind, but for a hybrid's, which its PMUs tell apart.
+// The lines of the first CPU stand for all. On a hybrid machine the PMUs tell the kinds of CPUs apart.
 YAML::Node cpu_of(const std::string& proc_root, const cleaner& clean) {
   YAML::Node cpu(YAML::NodeType::Map);
   std::vector<char> buffer;

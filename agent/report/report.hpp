@@ -37,7 +37,7 @@ std::string make_report(const report_options& o);
 /// A GitHub issue takes 65,536 characters.
 inline constexpr std::size_t report_bytes = 60'000;
 
-/// The report's form: one more when a reader of the old one would misread it.
+/// The version of the report's form. It rises when a reader of the old form would misread the new one.
 inline constexpr int report_version = 1;
 
 }  // namespace binnacle::agent

@@ -22,7 +22,8 @@ bool is_sensor(const metrics::family& f) {
          f.name.find("_maximum_") == f.name.npos;
 }
 
-/// Zones of one family have little to do with one another: an idle GPU's is calm while the memory's moves.
+/// What a sensor is compared with: sensors of its family and zone. Zones have little to do with one another;
+/// that of an idle GPU is calm while that of the memory moves.
 std::string kind_of(const wire::series_info& s) {
   std::string kind = s.family;
   for (const auto& [name, value] : s.labels) {

@@ -13,9 +13,9 @@
 namespace binnacle::agent {
 
 /// Which sensors hang: their reading stayed exactly the same over a whole window in which similar sensors
-/// moved a lot. Quantised sensors of an idle machine stay the same for hours, together; so what counts is
-/// that nearly all the others did not. Small readings are never frozen: 0 is what something off reads, and
-/// 0.1 W at a resolution of 0.1 W is as calm as it is stuck. Pure.
+/// moved a lot. On an idle machine all sensors of a coarse resolution stay the same for hours. So a sensor
+/// counts as hanging only if nearly all similar ones moved. A small reading never counts: 0 is what a thing
+/// reads that is off, and 0.1 W at a resolution of 0.1 W may just be calm. Pure.
 class frozen_watch {
  public:
   struct settings {
@@ -36,8 +36,8 @@ class frozen_watch {
     std::optional<std::int64_t> value;
     instant read_at{};
   };
-  /// Looks at all sensors there are. `witness` (the load, 0..1) stands for the peers of those of `witnessed`
-  /// that have none. Nothing is found before a window is full.
+  /// Looks at all sensors there are. The load (`witness`, 0..1) stands in for peers where a sensor of
+  /// `witnessed` has none. Nothing is found before a window is full.
   void look(const std::vector<reading>& all, std::optional<double> witness,
             const std::set<std::string>& witnessed, instant now);
 

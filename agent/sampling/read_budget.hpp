@@ -6,9 +6,9 @@
 
 namespace binnacle::agent {
 
-/// How often a source may be read for others without taking more than a share of one core: from the CPU
-/// time of its reads. Steps are doublings, and a shorter period is
-/// taken again only with a third of the budget to spare, so that the period does not swing. Pure.
+/// How often a source may be read because of interests without taking more than a share of one core, by the
+/// CPU time of its reads. The period doubles or halves. It is halved only if a third of the budget would be
+/// left then, so that it does not swing. Pure.
 class read_budget {
  public:
   /// `share` of one core, in (0, 1].

@@ -9,7 +9,8 @@ async::task<void> sample_loop(sampler* what, std::shared_ptr<async::event> look_
   for (;;) {
     const auto next = what->next_deadline();
     const auto now = boot_clock::now();
-    // Boot time and the timer's clock differ by the time asleep, so the span is taken again for each wait.
+    // Boot time goes on while the machine sleeps, the timer's clock does not. So each wait takes the span
+    // anew.
     const auto until =
         next == instant::max() ? async::never : async::within(std::max(next - now, duration::zero()));
     // Also when the tick is over already: sources that take longer than their period must not starve the

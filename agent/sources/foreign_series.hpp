@@ -100,7 +100,7 @@ class foreign_origin {
   /// about a series that was refused, or nothing; each refused one is counted by the board.
   std::string apply(board::group_ref group, const std::vector<foreign_series>& found, instant now,
                     board& out);
-  /// What apply() refused may be taken now: names became free since.
+  /// Whether names became free since apply() refused some, so that it may take these now.
   bool may_take_more() const noexcept { return refused_ && names_->freed() != freed_before_; }
   /// Gives a series up that is gone.
   void yield(std::string_view key, board& out);

@@ -52,12 +52,12 @@ class feed {
     bool its_turn = false;    // in the fill() that is running
     std::size_t pending = 0;  // series that changed since the last send, in that fill()
   };
-  /// Series in a batch beyond which no further group that is not watched comes along.
+  /// A batch with so many series takes in no further group that no policy watches.
   static constexpr std::size_t most_at_once = 256;
 
   /// Says of each group whether it is its turn. True: whatever could go now does.
   bool choose(bool full, instant now);
-  /// Both numbers only rise, and a catalogue of ours is told from the one before by its number alone.
+  /// Differs from that of every catalogue before: both numbers only rise.
   std::uint32_t current_version() const noexcept { return board_.version() + pace_.version(); }
 
   const board& board_;

@@ -7,11 +7,11 @@
 
 namespace binnacle::agent {
 
-/// How long a link stays away from an address after its session ended or none came about. A session that
-/// ended soon after its welcome was refused something (a catalogue, say) and would be refused it again at
-/// once: it counts as one that failed. A replica that is missing while others are there is being replaced,
-/// most often, and the new one is ready when agents have come to it: it is looked for more often, for a
-/// while. Pure.
+/// How long a link waits before it dials an address again, after its session ended or none was established.
+/// A session that ends soon after its welcome counts as a failed one: the aggregator refused something, for
+/// example a catalogue, and would refuse it again at once. If one replica is missing while others have links,
+/// it is usually being replaced, and the new one becomes ready only when agents come. So for a minute the
+/// link dials more often. Pure.
 class link_pauses {
  public:
   static constexpr duration settled = std::chrono::seconds(10);

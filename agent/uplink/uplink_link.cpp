@@ -19,7 +19,7 @@ constexpr std::string_view link_protocol = "binnacle/1";
 constexpr backoff::settings search_pauses{std::chrono::milliseconds(500), std::chrono::seconds(2),
                                           std::chrono::seconds(60)};
 
-// How long a connection that takes no more may go on giving.
+// How long a connection that takes no more bytes is still read: the peer may have said why it ended.
 constexpr std::chrono::seconds read_on_for(1);
 
 }  // namespace

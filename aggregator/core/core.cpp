@@ -9,12 +9,10 @@
 // 1. at(now) moves the core's time. It never goes back: an event that was posted earlier but arrives later
 //    happens at the time of the last one. A `for` or a window could otherwise run backwards.
 // 2. The store takes the event. Each sample that it derives goes to the engine at once (set_sink), because
-// the
-//    engine compares the sample with the ones before it.
+//    the engine compares the sample with the ones before it.
 // 3. The engine collects what follows, and tells it when it is done. It must not be called back then.
 // 4. settle() passes on the wishes for labels and says if the interest changed. It runs after the engine,
-// since
-//    label_router asks the engine for a node's wishes.
+//    since label_router asks the engine for a node's wishes.
 // 5. announce_deadline() tells the shell if tick() is due earlier than it was promised.
 //
 // Exceptions, each for a reason:
@@ -22,8 +20,8 @@
 //   tick, which is asked for at once. A thousand agents that report in one turn cost one message to the other
 //   loop instead of a thousand.
 // - tick() expires values in the store before the engine does its own deadlines. A maximum over several
-// groups
-//   goes on with the groups that are left; if the engine went first, it would judge the node as missing.
+//   groups goes on with the groups that are left; if the engine went first, it would judge the node as
+//   missing.
 // - An event about a node that has been forgotten is not told (engine_side::happened): its name is gone, and
 //   nodes_forgotten has said that it is.
 

@@ -61,13 +61,13 @@ class power_learning {
 
   static constexpr std::size_t slices = 10;
   static constexpr duration between_turns = std::chrono::milliseconds(100);
-  /// A model is looked at again after so many samples at most.
+  /// How many samples a node gets, at most, before its model is estimated again.
   static constexpr unsigned rounds_between_estimates = 10;
-  /// A meter that lags says the mean of up to a minute (agent/sources/host). Until the load has stayed within
-  /// `still` for so long, its watts may be those of another load.
+  /// A meter that lags gives the mean of up to a minute (agent/sources/host). Its watts belong to the present
+  /// load only after the load has stayed within `still` for so long.
   static constexpr duration settle = std::chrono::seconds(60);
   static constexpr double still = 0.05;  ///< to either side, of the mean load
-  /// So many equal samples, one a second, are no sign yet that it is stuck.
+  /// How often a meter that lags may say the same, once a second, before it counts as stuck.
   static constexpr std::uint8_t repeats_of_lagging = 90;
   /// Curves that differ by less are the same.
   static constexpr double same_watts = 0.005;

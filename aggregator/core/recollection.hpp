@@ -10,8 +10,8 @@
 
 namespace binnacle::aggregator {
 
-/// A snapshot as store and engine ask it: by column or strategy, and by the ids that nodes have in this
-/// process. Answers for nodes that recall() named only. Threads: the ingest loop.
+/// Answers what store and engine ask of a snapshot: by column or strategy, and by the ids that nodes have in
+/// this process. It knows only nodes that identify() has named. Threads: the ingest loop.
 class recollection {
  public:
   recollection(snapshot s, duration shift) : all_(std::move(s)), shift_(shift) {}

@@ -26,7 +26,7 @@ class outbox {
   void put(parcel p, instant now);
   /// The oldest, which leaves the box; nothing when it is empty.
   std::optional<parcel> take(instant now);
-  /// It could not be delivered yet: the first again, unless newer ones have filled the box meanwhile.
+  /// Puts back one that could not be delivered: it is the first again, unless newer ones fill the box.
   void put_back(parcel p, instant now);
 
   /// When the oldest was made; nothing when the box is empty.

@@ -92,8 +92,8 @@ void judge::look_up(const name_list& names, std::size_t from) {
   for (std::size_t i = 0; i < ids_.size(); ++i) batch_[i] = {.id = ids_[i]};
 }
 
-/// Puts the batch's names and values, each read once, into the record, as far as it may list them; how many
-/// candidates it took.
+/// Puts names and values of the batch into the record, for as many candidates as it may list; gives how many.
+/// Each value is read once.
 std::size_t judge::list(const name_list& names, std::size_t from, instant now) {
   const auto& rules = by_.strategy->rules;
   const std::size_t listed = std::min(batch_.size(), most_listed_ - record_.candidates.size());

@@ -15,18 +15,17 @@
 namespace binnacle::extender {
 
 /// Pods that were placed a moment ago and whose load no value shows yet. They count against their node, so
-/// that a hundred pods at once do not all go to the coolest one (herd damping, README.md): one by one where
-/// nodes are ranked by a metric, by the cores that they ask for where it is predicted what they will cost.
+/// that a hundred pods at once do not all go to the coolest one (herd damping, README.md). If a metric ranks
+/// the nodes, each pod costs its node one point. If predicted watts rank them, the cores of the pods count.
 ///
-/// What is known of a pod, by its uid: `expected` when we answered, on the node with the best score (among
-/// equals one, by the uid; the scheduler takes it unless another plug-in outvotes us); `bound` when the API
-/// server says where it is, which is the truth. Standalone there is no second word, and the expectation lasts
-/// for `lifetime`.
+/// Each pod is known by its uid. It is `expected` when we have answered: on the node with the best score (of
+/// several, one chosen by the uid), since the scheduler takes it unless another plug-in outvotes us. It is
+/// `bound` when the API server says where it is, which is the truth. Standalone it stays expected.
 /// Ends:    a pod counts until the value that ranks the nodes shows it (see counting()), until it is gone,
-///          and for `lifetime` at most; an expectation for `unconfirmed` where bindings are followed. There
-///          the cores of a bound pod also count for as long as it is not Ready, since a large image takes
-///          minutes to load, and from Ready on for `lifetime` at most. One by one it counts for `lifetime`
-///          only: a pod that never starts would cost its node points for ever.
+///          and for `lifetime` at most. Where bindings are followed, an expectation counts for `unconfirmed`.
+///          There the cores of a bound pod also count while it is not Ready, since a large image takes
+///          minutes to load, and from Ready on for `lifetime` at most. Its point counts for `lifetime` in
+///          any case, or a pod that never starts would cost its node a point for ever.
 /// Bounds:  `most` pods; the oldest give way and are counted.
 /// Pure: time is an argument, and never goes back. Instants are our own, never those of another machine.
 class placements {

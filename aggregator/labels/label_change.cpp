@@ -28,7 +28,7 @@ class comparison {
     }
     if (w.what == action::remove) remove(key);
   }
-  /// Ours are removed, whatever else the annotation may list is only struck off.
+  /// Removes the label if it is ours. A key that our annotation lists in error is only struck off the list.
   void remove(const std::string& key) {
     if (is_ours(key) && node_.labels.find(key)) out_.labels[key] = std::nullopt;
     ours_.erase(key);

@@ -55,7 +55,7 @@ class label_writer {
   const std::string& under_way() const noexcept { return under_way_; }
   void answered(const http::answer& a, instant now);
   void broke(const error& why, instant now);
-  /// Another part got an answer from the API server: a pause that was made because there was none is over.
+  /// Another part got an answer from the API server. Ends a pause that began because none came.
   void reachable(instant now);
   /// When next() may yield a patch without another call before it; none: never.
   std::optional<instant> next_wake() const noexcept;

@@ -98,7 +98,7 @@ void wake_list::answered(const decision::record& r, instant now) {
   pods_[who] = std::move(p);
 }
 
-// A pod that has not been refused again is not there any more.
+// A pod that was not refused again for so long is gone, or has been placed.
 void wake_list::forget_old(instant now) {
   std::erase_if(pods_, [now](const auto& p) { return now - p.second.refused_at >= remembered; });
   std::erase_if(named_, [now](const auto& n) { return now - n.second >= between; });

@@ -160,7 +160,7 @@ class decisions_in_slices final : public http::slices {
     decision::query one;
     one.id = ids_[at_++];
     one.limit = 1;
-    // By id, since new decisions move the others; one that had to make room meanwhile is left out.
+    // By id, since new decisions move the others. A decision that was dropped meanwhile is left out.
     for (const decision::record* r : decisions_.find(one)) {
       decision::write_record(out_, *r, decisions_.names(), how_);
     }

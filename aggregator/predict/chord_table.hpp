@@ -20,9 +20,9 @@ struct known_power {
   model_source from = model_source::node;
 };
 
-/// The best chords of all nodes' models up to one cap or several. A node's are made when they are first asked
-/// for after its model has changed, and looked up from then on.
-/// Bounds: `most_caps`; the one that was asked for least recently gives way.
+/// The best chords of all nodes' models, for each cap (a policy's maxLoad) that is asked for. A node's chords
+/// are made at the first question after its model has changed, and looked up from then on.
+/// Bounds: `most_caps`; the cap that was asked for least recently gives way.
 class chord_table {
   struct entry {
     std::shared_ptr<const model> of;
@@ -36,7 +36,7 @@ class chord_table {
  public:
   static constexpr std::size_t most_caps = 8;
 
-  /// Those up to one cap. Valid until the next up_to(), and until the models change.
+  /// The chords for one cap. Valid until the next up_to(), and until the models change.
   class view {
    public:
     /// Null: the node has no model.

@@ -15,7 +15,7 @@ chords::chords(const curve& of, double max_load)
     watts_.push_back(points[i]);
   watts_.push_back(of.watts(cap_));
 
-  // From right to left: the end of the best chord from a point is on the envelope of what is right of it.
+  // From right to left: the best chord from a point ends on the envelope of the points right of it.
   next_.assign(watts_.size(), static_cast<std::uint8_t>(last()));
   for (std::size_t i = last(); i-- > 0;) {
     const double load = load_of(i), watts = watts_[i];
@@ -40,11 +40,11 @@ double chords::from(double load) const noexcept {
   const double x = std::clamp(load, 0.0, cap_);
   const std::size_t i = before(x);
   const std::size_t far = next_[i];
-  // On the envelope, or at its end: the chord is the line that the load lies on.
+  // The best chord leads to the next point: it is the line of the curve on which the load lies.
   if (far == i + 1) return slope(load_of(i), watts_[i], far);
   const double here = watts(x);
-  // Above the envelope. Between the ends for the points left and right of the load, the best is one of the
-  // envelope's corners; mostly both ends are the same.
+  // The curve lies above the envelope here. The best chord ends at a corner of the envelope, not before the
+  // end for the point right of the load and not behind the end for the point left of it; mostly they are one.
   std::size_t end = next_[i + 1];
   double best = slope(x, here, end);
   while (end < far) {

@@ -10,9 +10,9 @@ namespace {
 
 constexpr double noise_memory = 1.0 / 64;
 constexpr double sigmas = 5;
-/// Within a bin the watts rise: what is nearer than this is no outlier.
+/// Watts rise within a bin, too, so a sample that is nearer than this is no outlier.
 constexpr double least_outlier = 0.3;
-/// At idle and just above it lies the step that servers pay when they leave it, on which watts double.
+/// The watts of a server may double when it leaves idle: there a sample must be farther off.
 constexpr double least_outlier_near_idle = 2;
 constexpr std::size_t bins_near_idle = 2;
 /// A meter of whole watts may repeat itself at a load that stands still.

@@ -41,7 +41,7 @@ struct snapshot {
   std::uint64_t left_out = 0;
 };
 
-/// What it takes of memory, and of bytes before they are packed: no less than either.
+/// A bound of the memory that it takes, and of its bytes before they are packed.
 std::size_t size_of(const snapshot::node& n) noexcept;
 std::size_t size_of(const snapshot::column& c) noexcept;
 std::size_t size_of(const policy::strategy_mark& m) noexcept;

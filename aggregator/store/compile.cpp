@@ -24,7 +24,7 @@ bool has_label(const shape::series& s, std::string_view name, std::string_view v
                                      [&](const auto& l) { return l.first == name && l.second == value; });
 }
 
-/// What a name keeps of the series it could mean: its own selector's, and the caller's.
+/// Which series of a family count: those that the name's own selector and the caller's filter let through.
 struct selection {
   const metrics::resolved& name;
   const series_filter& more;
@@ -115,7 +115,8 @@ indexes integrals_of(const shape& s, const indexes& chosen) {
   return out;
 }
 
-/// One series of a rule made for many, or many of a rule made for one.
+/// The rule for so many series: a selector may leave one of a rule for many, or an exporter may give many to
+/// a rule for one.
 node_rule fitting(node_rule rule, const shape& s, const indexes& chosen) {
   if (rule == node_rule::ratio_of_sums) return rule;
   if (chosen.size() == 1) return node_rule::sole;

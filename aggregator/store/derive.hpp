@@ -63,8 +63,8 @@ using series_filter = std::function<bool(const metrics::label_set&)>;
 /// `keep` (a metricLabelSelector) takes the family's own series of those labels instead of the members of its
 /// node rule: one is itself, several go together by the rule.
 plan compile(const shape& s, const metrics::resolved& name, const series_filter& keep = {});
-/// The same where `name` is what the alias table makes of `metric`: at a node with a foreign family that is
-/// really called so, that family is meant and not the alias.
+/// The same for a `metric` that may be an alias: `name` is what the alias table makes of it. A foreign family
+/// of that very name goes before the alias at the nodes that have it.
 plan compile(const shape& s, std::string_view metric, const metrics::resolved& name,
              const series_filter& keep = {});
 

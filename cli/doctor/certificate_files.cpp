@@ -109,7 +109,7 @@ findings look_at(const certificate_files& f, std::chrono::system_clock::time_poi
     const std::string sentence =
         fmt::format("{} file {} cannot be read: {}", f.whose, *file, text.error().message);
     out.push_back(
-        closed ? unchecked(sentence, "run this where, and as the user that, the program runs")
+        closed ? unchecked(sentence, "run this on the machine of that program and as its user")
                : failure(sentence, "name the file that is there, or make trial certificates: scripts/pki"));
   }
   if (!out.empty()) return out;

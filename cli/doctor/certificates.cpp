@@ -10,7 +10,7 @@ namespace binnacle::cli::doctor {
 
 namespace {
 
-/// What is in it is the aggregator's to judge: the check ingest shows whether it is taken.
+/// Whether a token is valid only the aggregator knows; the check `ingest` shows what it says.
 finding of_token(const std::string& file) {
   const auto token = last_bytes(file, 64u << 10);
   const std::string name = fmt::format("the agent's token file {}", file);
@@ -37,7 +37,7 @@ findings check_certificates(const place& p) {
   if (!p.scheduler_config.empty()) {
     if (const auto text = last_bytes(p.scheduler_config, 1u << 20); text.has_value()) {
       const auto view = parse_scheduler_config(*text, p.scheduler_config);
-      // What is wrong with the file itself is the extender check's to say.
+      // The check `extender` reports what is wrong with the file itself.
       if (view.has_value()) add(look_at({"the scheduler's", view->pem, {}, true}, p.now));
     }
   }

@@ -31,9 +31,9 @@ using descriptor = asio::posix::basic_stream_descriptor<executor>;
 
 namespace {
 
-// getaddrinfo(3) cannot be called off, and Asio's resolver waits for it at the end of the program and lets
-// all others queue behind it. So look-ups have threads that nobody waits for, which tell through an eventfd;
-// one that was abandoned goes with its thread, when the resolver gives up.
+// getaddrinfo(3) cannot be called off. Asio's resolver waits for it at the end of the program, and all others
+// queue behind it. So a look-up has a thread that nobody waits for and that reports through an eventfd. A
+// look-up that was abandoned ends with its thread, when getaddrinfo gives up.
 struct look_up {
   look_up(std::string h, std::uint16_t p)
       : host(std::move(h)), port(p), told(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}

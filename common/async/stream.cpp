@@ -3,20 +3,18 @@
 // Asio has streams for both. This one exists because Asio's cannot promise the following:
 //
 // - Every wait has a deadline. Asio's operations have none, and one that is cancelled may have moved bytes.
-// So
-//   nothing is read or written inside an Asio operation. A stream tries without waiting, and only if nothing
-//   can be done it waits for the socket to become ready, with a deadline. A cancelled wait has moved no
+//   So nothing is read or written inside an Asio operation. A stream tries without waiting. Only if nothing
+//   can be done, it waits for the socket to become ready, with a deadline. A cancelled wait has moved no
 //   bytes, so a read that timed out can be tried again.
 // - A write under TLS never ends half-way. The engine encrypts into an outbox first, and the outbox is sent.
 //   If the socket takes only a part of a record, the rest stays in the outbox and goes first next time. So
 //   one coroutine can read while another writes: whatever reading produces (a key update, an alert) is
 //   appended to the same outbox, in order.
-// - A fast peer does not starve the others. All connections share one thread. An operation that finds its
-// data
+// - A fast peer does not starve the others. All connections share one thread. An operation whose data is
 //   ready does not suspend, so a peer that always has more would keep the loop for itself. After 64 KiB
 //   without a wait an operation lets the rest of the loop run, and a read looks at its deadline. Under TLS
-//   the bytes of the socket count, and each record as 256 bytes at least: a peer can send records without
-//   data, which cost work and yield nothing to read.
+//   the bytes of the socket count, and each record counts as 256 bytes at least: a peer can send records
+//   without data, which cost work and yield nothing to read.
 // - An idle connection is small. wait_readable() waits without a buffer, and an outbox that was sent keeps no
 //   more than 4 KiB.
 //

@@ -58,10 +58,10 @@ class stream {
   /// Past TLS, best effort, without waiting: for one plain sentence to a peer that does not speak TLS.
   void write_plain(std::string_view text);
 
-  /// For a link on which only the newest matters: little is left to wait in the kernel (about 64 KiB, of
-  /// which no more than 4 KiB were never sent when another write begins; Linux, tcp(7), TCP_NOTSENT_LOWAT),
-  /// and a peer whose machine does not acknowledge for `patience` (it is gone, or the way to it) breaks the
-  /// connection; a sender would not notice for a quarter of an hour else.
+  /// For a link on which only the newest data matters. Little of it waits in the kernel: about 64 KiB, and a
+  /// write begins only when no more than 4 KiB are still unsent (Linux, tcp(7), TCP_NOTSENT_LOWAT). If the
+  /// peer's machine acknowledges nothing for `patience`, because it or the way to it is gone, the connection
+  /// breaks. Without this a sender would notice after a quarter of an hour.
   void as_live_feed(std::chrono::milliseconds patience);
 
   /// Who the verified peer certificate says it is; false when there is none.

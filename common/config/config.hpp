@@ -20,11 +20,11 @@ namespace binnacle {
 enum class output_form : std::uint8_t { text, json };
 
 /// The one description of a daemon's settings. Every key is a key of the YAML file and a flag of the same
-/// name
-/// (`period: 1s` and `--period 1s`); flags win over the file, the file over the defaults. Unknown keys are
-/// refused with file, line and the nearest known one, wrong types with file, line and the form expected; so
-/// is what is given twice in one place, lists excepted. Nothing is applied unless everything is right.
-/// --config FILE, --print-config, --help and --version are always there.
+/// name (`period: 1s` and `--period 1s`). Flags win over the file, and the file wins over the defaults. An
+/// unknown key is refused with file, line and the nearest known key; a value of a wrong type with file, line
+/// and the form expected. A key that is given twice in one place is refused, too, unless it is a list.
+/// Nothing is applied unless everything is right. --config FILE, --print-config, --help and --version are
+/// always there.
 class config_spec {
  public:
   /// `program` and `summary` open the --help text; `example` closes it.

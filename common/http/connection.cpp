@@ -29,8 +29,8 @@ constexpr std::size_t live_part = 64u << 10;    // what a peer must take of it w
 // What counts as one address: whoever has one of IPv6 has 2^64 of them.
 constexpr unsigned v4_bits = 32, v6_bits = 64;
 
-/// Where what a handler or a guard says arrives: at once, or later, or never. The waiter goes away first when
-/// the peer does.
+/// Receives the answer of a handler or a guard, which comes at once, later or never. If the peer goes away,
+/// the waiter goes before the slot does.
 template <class T>
 struct slot {
   std::optional<T> value;
@@ -45,7 +45,7 @@ struct slot {
 using answer_slot = slot<response>;
 using refusal_slot = slot<std::optional<response>>;
 
-/// Held by the copies of one reply: when the last goes unused, the peer gets an answer all the same.
+/// Held by the copies of one reply. If the last copy goes unused, the peer still gets an answer.
 struct last_word {
   last_word(std::shared_ptr<answer_slot> s, failure_form f) : slot(std::move(s)), failure(f) {}
   last_word(const last_word&) = delete;
@@ -303,8 +303,8 @@ std::unique_ptr<exchange> connection::make_exchange(const router::match& found, 
   }
 }
 
-// A refusal is left in the parser. `nothing`: what woke us was no byte of a request, as a key update of TLS
-// is none.
+// Leaves a refusal in the parser. `nothing`: what woke us was no byte of a request, but for example a key
+// update of TLS.
 task<connection::heard> connection::read_head(request_parser& parser) {
   const auto until = within(core_.options.header_deadline);
   const request_parser::sink no_body = [](std::string_view) { return false; };
@@ -442,7 +442,7 @@ task<void> connection::send_live(const response& answer, live_exchange& from) {
       co_await answered_.wait(within(live_pause));
       continue;
     }
-    // In parts with a deadline each: a slow peer is not one that takes nothing.
+    // Each part has a deadline of its own, so that a peer may be slow as long as it takes something.
     for (std::string_view rest = piece; !rest.empty() && !core_.stopping;) {
       const std::string_view part = rest.substr(0, live_part);
       waits_for(wait::peer);

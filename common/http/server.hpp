@@ -22,8 +22,8 @@ struct server_options {
   std::size_t header_limit = 64u << 10;  ///< bytes of request line and headers; more is answered 431
   /// A newcomer beyond them takes the place of one that waits for its peer; see server.
   std::size_t max_connections = 4096;
-  /// For the first byte of a connection, and, after a handshake without a certificate of ours, of its first
-  /// request. Also how long a request stands still before a newcomer may have its place.
+  /// For the first byte of a connection and, if the handshake showed no certificate of ours, of the first
+  /// request. A request that stands still for so long may lose its place to a newcomer.
   std::chrono::milliseconds first_byte_deadline{std::chrono::seconds(3)};
   std::chrono::milliseconds header_deadline{std::chrono::seconds(10)};  ///< also for the TLS handshake
   std::chrono::milliseconds body_deadline{std::chrono::seconds(30)};    ///< for the whole body
@@ -68,7 +68,7 @@ class server {
   std::uint16_t port() const noexcept;
   const server_counters& counters() const noexcept;
 
-  /// Goes on serving, and asks clients with every answer to close: they come back elsewhere.
+  /// Goes on serving, but every answer asks the client to close: it then connects to another replica.
   void retire() noexcept;
 
   /// Stops accepting, lets running requests end, closes idle connections; connections still open after

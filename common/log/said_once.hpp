@@ -5,10 +5,10 @@
 
 namespace binnacle {
 
-/// A trouble that is looked at again and again, said once for as long as it stays the same. Pure.
+/// Has a trouble logged once for as long as it stays the same, however often it is looked at. Pure.
 class said_once {
  public:
-  /// `trouble` is what is wrong now; empty: nothing. True when that is other than at the last look: say it.
+  /// `trouble` is what is wrong now; empty: nothing. True if it differs from the last look: log it.
   bool is_news(std::string_view trouble) {
     if (trouble == text_) return false;
     text_ = trouble;

@@ -77,9 +77,8 @@ inline constexpr alias old_names[] = {
     {.name = "collectd_interface_if_dropped_tx_total",
      .family = "os_network_transmit_dropped_total",
      .note = "collectd interface"},
-    // collectd: frequency, temperatures and the rest of hwmon. Its figures were one CPU's or sensor's each; a
-    // node's
-    // number is what the family says (mean of the CPUs, hottest sensor).
+    // collectd: frequency, temperatures and the rest of hwmon. collectd has a figure for each CPU or sensor.
+    // Here a node's number follows the family's node rule (mean of the CPUs, hottest sensor).
     {.name = "collectd_turbostat_frequency",
      .family = "os_cpu_frequency_hertz",
      .note = "collectd turbostat; mean of the CPUs"},

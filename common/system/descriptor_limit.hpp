@@ -10,15 +10,15 @@ namespace binnacle {
 /// getrlimit(2)). Gives how many that is. Programs that it starts inherit the limit. For `main`.
 std::size_t raise_descriptor_limit() noexcept;
 
-/// What a port needs of a process' descriptors: `least` that nobody else may take, and at `most`.
+/// How many descriptors a port needs: `least` that no other port may take, and `most` if there are enough.
 struct port_need {
   std::size_t least, most;
 };
 
-/// How many connections each port may have, when the process may open `limit` descriptors and needs `own` for
-/// other things: each its `least`, and what is left in proportion to what they want beyond that. So no port
-/// can take the descriptors of another. Less than own and all `least` together: each has its `least` all the
-/// same. Pure.
+/// How many connections each port may have, if the process may open `limit` descriptors and needs `own` for
+/// other things. Each port gets its `least`, and a share of the rest in proportion to what it wants beyond
+/// that. So no port can take the descriptors of another. Each gets its `least` even if `limit` is too small
+/// for own and all `least` together. Pure.
 std::vector<std::size_t> share_descriptors(std::size_t limit, std::size_t own,
                                            std::span<const port_need> ports);
 

@@ -7,9 +7,9 @@
 
 namespace binnacle {
 
-/// What tells one version of a file from another: an editor's rename, a write in place, the swapped links of
-/// a mounted ConfigMap and other permissions all show, for stat(2) follows links. Two writes within one tick
-/// of the file system's clock and of the same size may leave the same stamp.
+/// Tells one version of a file from another. It differs after an editor's rename, a write in place, swapped
+/// links of a mounted ConfigMap (stat(2) follows links) and a change of permissions. Two writes of the same
+/// size within one tick of the file system's clock may leave the same stamp.
 struct file_stamp {
   std::uint64_t device = 0, inode = 0;
   std::int64_t size = 0;         ///< bytes
@@ -18,7 +18,7 @@ struct file_stamp {
   friend bool operator==(const file_stamp&, const file_stamp&) = default;
 
   static file_stamp of(const struct ::stat& s) noexcept;
-  /// Of the file there; nothing when there is none that could be looked at.
+  /// The stamp of the file at `path`; nothing if it cannot be looked at.
   static std::optional<file_stamp> of(const std::string& path) noexcept;
 };
 

@@ -72,7 +72,7 @@ YAML::ParserException forgotten(const std::string& text, std::size_t open, std::
                           text[open] == '"' ? "double" : "single", where)};
 }
 
-/// The quote behind an error of syntax, as the error it is; nothing if none is.
+/// The forgotten quote that caused the error `e`, as an error of its own; nothing if no quote caused it.
 std::optional<YAML::ParserException> quote_behind(const YAML::ParserException& e, const std::string& text) {
   last_scalar_heard heard;
   try {

@@ -166,8 +166,8 @@ result<role_rule> parse_role_rule(std::string_view text);
 /// Whether the pattern is of this sensor's name or key, as matches_glob() has it.
 bool fits(std::string_view pattern, const sensor& s) noexcept;
 
-/// What to read. Patterns are as fits() has them. What is
-/// beyond max_patterns or max_pattern is cut off by encode(): refuse it where it is configured.
+/// What to read. Patterns are as fits() has them. encode() cuts off what is beyond max_patterns or
+/// max_pattern: refuse it where it is configured.
 struct wanted_sensors {
   bool defaults = true;  ///< the default list: temperatures, fans, power; no voltages, currents, states
   std::vector<std::string> include;

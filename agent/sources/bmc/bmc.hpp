@@ -18,10 +18,10 @@ namespace binnacle::agent {
 class helper_link;
 
 struct bmc_options {
-  /// Of what is said about the BMC itself, and of taking over readings that nobody waits for.
+  /// How often the BMC's own series are set, and readings are taken over that no policy waits for.
   duration period = std::chrono::seconds(1);
   std::string helper;                  ///< the program binnacle-ipmi
-  std::string socket;                  ///< of a sidecar that runs it; empty: it is our child
+  std::string socket;                  ///< of a sidecar with the helper; empty: the agent starts it
   std::vector<std::string> arguments;  ///< of the child
   std::string device;                  ///< "/dev/ipmi0"; empty: a BMC over the network
   std::string sys_root = "/sys";

@@ -92,7 +92,7 @@ finding of_inventory(const heard& h, const ipmi::wanted_sensors& select) {
   }
   if (h.view.plan().empty()) {
     return {finding::grade::broken, std::move(what), "no sensor is selected",
-            "name some in bmc-sensors, or leave bmc-exclude shorter"};
+            "name sensors in bmc-sensors, or shorten bmc-exclude"};
   }
   std::string silent;
   std::size_t count = 0;

@@ -94,7 +94,7 @@ struct helper_link::coroutines {
     }
   }
 
-  /// A helper that does not read does not answer either, so that no wait in here needs a deadline.
+  /// No wait in here needs a deadline: a helper that does not read does not answer either, and is given up.
   static async::task<void> speak(std::shared_ptr<connection> c) {
     while (!c->closed) {
       if (c->unsent.empty()) {

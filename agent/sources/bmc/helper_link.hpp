@@ -36,16 +36,16 @@ struct link_options {
 /// lines, as the supervisor decides. Nothing in here waits for the BMC. Threads: the agent's loop.
 class helper_link : public std::enable_shared_from_this<helper_link> {
  public:
-  /// A reading that somebody waits for is told of this long after it came, with those that came meanwhile: a
-  /// round of a BMC's sensors takes milliseconds, and each telling costs a batch on every link. What nobody
-  /// waits for is told of with the next that is, and stays in the view until somebody looks.
+  /// How long a reading that a policy waits for is held back, so that others come with it: a round of a BMC's
+  /// sensors takes milliseconds, and each call of `arrived` costs a batch on every link. A reading that no
+  /// policy waits for goes with the next one that is held back; until then the view keeps it.
   static constexpr duration gathering = std::chrono::milliseconds(20);
 
   helper_link(link_options o, logger log);
   ~helper_link();
 
-  /// Begins to live in `tasks`, which outlive the loop's run. `arrived` is called when there is something to
-  /// take that should not wait (see gathering), `inventory` when the sensors are others than before.
+  /// Starts in `tasks`, which must outlive the loop's run. Calls `arrived` when there is something to take
+  /// that should not wait (see gathering), and `inventory` when the BMC has other sensors than before.
   void start(async::task_group& tasks, std::function<void()> arrived, std::function<void()> inventory);
   /// Calls neither any more.
   void forget();

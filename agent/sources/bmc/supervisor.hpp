@@ -11,9 +11,9 @@
 
 namespace binnacle::agent {
 
-/// Decides when the helper binnacle-ipmi is started (or its socket dialled), asked whether it lives, given up
-/// and started again: so that a BMC call that never returns costs the helper and nothing else. Pure: what
-/// happened and the time go in, what to do comes out.
+/// Decides when the helper binnacle-ipmi is started (or its socket dialled), when it is asked whether it
+/// lives, and when it is given up and started again. So a BMC call that never returns blocks the helper and
+/// nothing else. Pure: what happened and the time go in, what to do comes out.
 ///
 ///   waiting → starting → greeting → talking → ending → waiting …
 ///
@@ -60,13 +60,13 @@ class supervisor {
   void planned(std::optional<duration> shortest, instant now);
   void reading(instant now);
   void status(bool ok, bool permanent, std::string message, instant now);
-  /// It serves another agent: nothing else will come of it.
+  /// It serves another agent, and no other.
   void serves_another(std::string message, instant now);
   /// It broke the protocol: it must go.
   void broke(const error& why, instant now);
   /// The helper has ended; `how` in words ("status 1", "signal 9").
   void gone(std::string_view how, instant now);
-  /// What was refused may work now: one that is held back is started. A living one looks at the file itself.
+  /// Starts a helper that was held back after a refusal. A running one looks at the file itself.
   void credentials_changed(instant now);
 
   /// Whether nothing has been allowed yet.

@@ -25,8 +25,9 @@ hardware read_hardware(const std::string& proc_root, const std::string& sys_root
 /// Arm's kernels give instead; empty for neither.
 std::string cpu_name(std::string_view cpuinfo);
 
-/// GiB that a machine was built with, of the bytes that its kernel has: firmware keeps a few percent, not the
-/// same in two machines that are alike, and memory comes in modules. The next eighth of a power of two.
+/// The memory that a machine was built with, in GiB, from the bytes that its kernel has. Firmware keeps a few
+/// percent, and not the same amount in two equal machines. Memory comes in modules, so the bytes are rounded
+/// up to the next eighth of a power of two.
 std::uint64_t built_in_gib(std::uint64_t bytes) noexcept;
 
 }  // namespace binnacle::agent

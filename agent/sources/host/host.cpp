@@ -100,8 +100,8 @@ bool is_late(const board& from, board::series_ref ref, instant now) {
   return g.read_at == instant{} || now >= g.read_at + std::chrono::milliseconds(g.info.stale_after_ms);
 }
 
-// A counter that does not move, or says nothing: what it said last may be the mean of an interval in which it
-// died, so that is not kept until it is stale.
+// Whether the last value goes at once instead of ageing: the counter stopped, or says nothing, and its last
+// value may be the mean of an interval in which it died.
 bool is_doubted(absence why) {
   using enum absence;
   return why == no_data || why == never_moved || why == stands_still || why == implausible;

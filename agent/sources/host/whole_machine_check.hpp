@@ -54,7 +54,7 @@ class whole_machine_check {
     double at_least = 0;          ///< packages and memory that have a value; 0: none has
     std::optional<double> all{};  ///< all of them, when each has one
   };
-  /// Takes a look; nothing for the figure when it has no value now. Gives what it is set aside for.
+  /// One comparison; `whole` is nothing if it has no value now. Gives why the figure is set aside, if it is.
   disbelief look(const std::optional<figure>& whole, const witness& parts, instant now);
 
   disbelief set_aside_for() const noexcept { return for_; }

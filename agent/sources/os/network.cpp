@@ -36,8 +36,8 @@ constexpr std::size_t most_interfaces = 256;  // announced; a Kubernetes node ma
 /// one that went is forgotten at once, and the node's sums go on.
 class network_part final : public os_part {
  public:
-  // Through a host's /proc mounted elsewhere, "net" means our own network namespace, process 1 is in the
-  // host's. Where that may not be read there is nothing: our own interfaces are not the node's.
+  // In a host's /proc that is mounted elsewhere, "net" is our own network namespace and "1/net" the host's.
+  // If that may not be read there are no values: our own interfaces are not the node's.
   explicit network_part(const os_options& options)
       : sys_(options.sys),
         file_(options.proc + (options.proc == "/proc" ? "/net/dev" : "/1/net/dev")),

@@ -41,7 +41,7 @@ struct os_options {
   duration period = std::chrono::seconds(1);
   duration sensor_period = std::chrono::seconds(10);  ///< of what hardware may keep waiting
   duration drive_period = std::chrono::minutes(1);    ///< of drives' temperatures
-  std::shared_ptr<slow_reader> slow;                  ///< what hardware may keep waiting is read there
+  std::shared_ptr<slow_reader> slow;                  ///< reads what the hardware may delay
 };
 
 /// A part that is one text: keeps the file open, and its series absent while it cannot be read.

@@ -200,7 +200,7 @@ class sensor_part final : public os_part {
   std::size_t left_out_ = 0;
 };
 
-// Those of hwmon, and the kernel's power zones: to who asks what a machine measures they are chips, too.
+// The chips of hwmon, and the kernel's power zones as chips: both measure this machine.
 result<sensor_chips> find_chips(const std::string& sys, bool every_core) {
   auto chips = find_hwmon_chips(sys, every_core);
   auto zones = find_power_zones(sys);

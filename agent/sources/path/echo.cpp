@@ -67,7 +67,7 @@ result<echo_socket> echo_socket::open(const sockaddr* to, socklen_t size) {
   }
   if (::connect(fd.get(), to, size) != 0) return error{errc::io, describe(errno)};
   echo_socket out(std::move(fd), v6, raw);
-  // A ping socket has an id of its own from the kernel; the answers to raw ones all come to all of them.
+  // Raw sockets all get all answers, so each needs an id. The kernel gives a ping socket its id.
   out.id_ = static_cast<std::uint16_t>((::getpid() ^ (out.fd() << 10)) & 0xffff);
   return out;
 }

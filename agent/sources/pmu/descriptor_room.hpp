@@ -4,8 +4,8 @@
 
 namespace binnacle::agent {
 
-/// Makes room for `wanted` open files beside what the agent needs otherwise, by raising the soft limit as far
-/// as the hard one allows (RLIMIT_NOFILE, getrlimit(2)). Gives how many there is room for.
+/// Raises the soft limit of open files (RLIMIT_NOFILE, getrlimit(2)) so that `wanted` of them fit beside
+/// those that the agent needs anyway, as far as the hard limit allows. Gives how many fit now.
 std::size_t make_descriptor_room(std::size_t wanted) noexcept;
 
 }  // namespace binnacle::agent

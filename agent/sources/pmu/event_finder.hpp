@@ -37,8 +37,8 @@ class event_finder {
   std::vector<pmu_device> devices_;
 };
 
-/// At most `most` of `names` that look like `name`, the nearest first: those within a third of its length by
-/// insertions, removals and replacements, or that hold it. Pure.
+/// At most `most` of `names` that look like `name`, the nearest first: names that contain it, and names that
+/// insertions, removals and replacements of at most a third of its letters make of it. Pure.
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& names,
                                        std::size_t most);
 

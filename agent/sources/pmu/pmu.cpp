@@ -157,7 +157,7 @@ void pmu_source::announce(std::span<const unsigned> online, board& out) {
   }
 }
 
-// What looking again might mend, or the configuration asks for. That a machine has no PMU is for --probe.
+// What another look might mend, or the configuration asks for in vain. (A machine without PMU: see --probe.)
 void pmu_source::limit() {
   limitation_ = problems_.empty() ? std::string() : problems_.front();
   if (!limitation_.empty()) return;

@@ -14,9 +14,9 @@
 namespace binnacle::agent {
 namespace {
 
-// A meter takes more than this for a reset. Four times the TDP is beyond any turbo or PL4 spike a second
-// long; where the TDP is unknown, more than today's largest parts draw. Larger bounds would turn short pauses
-// into gaps, since a counter of 262 kJ could then have wrapped unseen.
+// More watts than this mean that the counter was reset. Four times the TDP is beyond any turbo or PL4 spike
+// of a second; where the TDP is unknown, the bound is beyond today's largest parts. Larger bounds would turn
+// short pauses into gaps, since a counter of 262 kJ could then have wrapped unseen.
 constexpr double tdp_factor = 4;
 constexpr double most_package_watts = 1500;
 // A notebook part of 15 W may draw more than 60 for seconds.

@@ -80,7 +80,7 @@ result<void> scraper::check(const http::answer& head) const {
   if (head.status >= 300 && head.status < 400) {
     const auto* to = head.header("location");
     return error{errc::unsupported,
-                 fmt::format("answered {} and leads to {}, which is not followed", head.status,
+                 fmt::format("answered {}, a redirect to {}, which is not followed", head.status,
                              in_quotes(to == nullptr ? std::string_view() : *to, 80))};
   }
   if (head.status != 200) {

@@ -7,8 +7,8 @@
 
 namespace binnacle::agent {
 
-/// A name in a folder where others may put what they like: looked at first, opened later, and what is opened
-/// is what was looked at, though the name may lead elsewhere by then.
+/// A file in a folder that others may write to. It is looked at first and opened later. open() opens the file
+/// that was looked at, even if its name leads to another one by then.
 class folder_entry {
  public:
   /// Looks at `name`; nothing is opened for reading. On failure empty, with errno set.

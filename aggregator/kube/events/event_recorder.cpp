@@ -168,7 +168,7 @@ void event_recorder::answered(const http::answer& a, instant now) {
     paused_until_ = now + std::max(pause, r->retry_after.value_or(duration::zero()));
     return;
   }
-  // A namespace that is going away, a missing right: the same again would be refused again.
+  // The API server would refuse the same again: the namespace is going away, or a right is missing.
   known_.erase(n);
   ++counters_.dropped;
   paused_until_ = now + 1s;

@@ -15,7 +15,7 @@ namespace json = boost::json;
 constexpr duration list_deadline = 60s;
 // Bookmarks come about once a minute; two missing ones and a half say that nobody is there any more.
 constexpr duration longest_silence = 150s;
-// A watch that ends earlier and empty is a server that cannot serve it.
+// A watch that ends sooner and without an event shows that the server cannot serve it.
 constexpr duration shortest_watch = 1s;
 constexpr duration calm = 2min;           // without a failure: the next one starts from the smallest pause
 constexpr duration look_again = 5s;       // for a collection that is not there

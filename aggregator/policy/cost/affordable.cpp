@@ -22,14 +22,13 @@ std::string_view setting_of(resource r) {
 std::string_view remedy(resource r) {
   switch (r) {
     case resource::memory:
-      return "give rules the same window and statistic where they may have, avg instead of another "
-             "statistic, "
-             "or fewer labels";
+      return "let rules share a window and statistic, use avg instead of another statistic, or give fewer "
+             "labels";
     case resource::columns: return "use fewer different metrics, windows and statistics";
     case resource::label_keys: return "give one key with different values instead of several keys";
     case resource::evaluations:
-      return "give the strategy fewer rules, or avg instead of another statistic, whose points need not be "
-             "looked at each time";
+      return "give the strategy fewer rules, or use avg: other statistics read every point of the window "
+             "each time";
   }
   return {};
 }

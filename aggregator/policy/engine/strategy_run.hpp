@@ -94,8 +94,8 @@ class strategy_run {
 
   /// Appends what is known of the node to a snapshot; false, and nothing is written, where nothing is.
   bool save(store::node_id node, store::words& into) const;
-  /// Takes over what save() of a run with the same content wrote, before the first observe(). Words that
-  /// cannot be change nothing. Of places, no more than there are.
+  /// Takes over what save() of a run with the same content wrote, before the first observe(). Impossible
+  /// words change nothing. Takes no more places than there are.
   void recall(store::node_id node, store::word_reader from, std::uint32_t known_nodes);
   /// The cool-down goes on.
   void recall_cool_down(instant last_given) noexcept { budget_.given(last_given); }

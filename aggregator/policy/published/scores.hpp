@@ -22,8 +22,8 @@ struct preference {
   quantity target{};  ///< Equals only
 };
 
-/// Whether the node may be worse than a number of this certainty says (LessThan on a maximum without its
-/// hottest member): then it must not be preferred for it, and counts as a candidate without a value.
+/// Whether a node may be worse than a value of this certainty says, for example with LessThan on a maximum
+/// whose hottest member is missing. Such a node counts as a candidate without a value.
 bool could_be_worse(comparison op, store::certainty sure) noexcept;
 
 /// Scores by value: 10 − 10 × (best − v)/(best − worst), rounded half up, the spread taken as at

@@ -11,8 +11,8 @@
 namespace binnacle::policy {
 
 /// Everything the faces read: the store's nodes, the policies in force with their verdicts, and what is known
-/// of the nodes' watts. It belongs to
-/// the faces loop as the nodes do; the table comes as a message (verdicts are atomic and need none).
+/// of the nodes' watts. It belongs to the faces loop, as the nodes do. The table of policies comes as a
+/// message; verdicts are atomic and need none.
 class view : public store::view {
  public:
   const policy_table& policies() const noexcept { return *policies_; }

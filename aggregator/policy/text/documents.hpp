@@ -13,9 +13,9 @@ struct document {
   int first_line = 0;  ///< lines of the file in front of it
 };
 
-/// The documents of a YAML stream that hold anything, apart: so a mistake of syntax in one leaves the others
-/// alone. Of blanks, comments, directives and markers alone there is none: that is how a file looks that an
-/// editor has emptied. When there are more than most_documents, not all of them are told apart.
+/// The documents of a YAML stream, each apart, so that a mistake of syntax in one leaves the others alone.
+/// Blanks, comments, directives and markers alone make no document: a file that an editor has emptied has
+/// none. If there are more than most_documents, not all of them are told apart.
 std::vector<document> documents_in(std::string_view text);
 
 }  // namespace binnacle::policy

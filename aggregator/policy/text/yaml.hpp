@@ -20,7 +20,7 @@ struct parsed_policy {
   policy value;        ///< with the strategies that are right; the revision is content_revision()
   int line = 0;        ///< of the object in its file, from 1
   bool usable = true;  ///< false: the policy as a whole is wrong; only `value.key` counts
-  std::set<strategy_kind> refused;                       ///< strategies of its that are wrong and left out
+  std::set<strategy_kind> refused;                       ///< its strategies that are wrong and left out
   std::map<strategy_kind, std::vector<int>> rule_lines;  ///< of the strategies in `value`, from 1
 };
 

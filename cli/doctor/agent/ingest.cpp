@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view link_protocol = "binnacle/1";
 
-/// What became of a handshake that says nothing after it: a hello would take the running agent's place.
+/// The outcome of a TLS handshake. No hello follows: the aggregator would end the running agent's session.
 struct greeting {
   bool speaks = false;  ///< the agents' protocol
   result<void> kept = result<void>();

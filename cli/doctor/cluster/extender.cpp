@@ -60,7 +60,7 @@ findings call(const configured_extender& v, std::string_view as_whom) {
   return out;
 }
 
-/// Where the aggregators' extenders listen, as they say themselves; what keeps one from saying goes to `out`.
+/// Where the extenders listen, as the aggregators say; why one could not be asked goes to `out`.
 std::vector<std::string> told_by_aggregators(const place& p, findings& out) {
   std::vector<std::string> urls;
   for (const std::string& given : p.to.aggregators) {

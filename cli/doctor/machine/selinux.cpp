@@ -68,14 +68,14 @@ findings check_selinux(const place& p) {
       "load the module of selinux/ (selinux/README.md), or see what it lacks: ausearch -m avc -ts recent | "
       "audit2allow";
   if (found.enforced > 0) {
-    out.push_back(failure(fmt::format("SELinux denied our programs something {}, the last time: {}",
+    out.push_back(failure(fmt::format("SELinux denied something to our programs {}; the last denial: {}",
                                       counted(found.enforced, "time"), found.last),
                           std::string(remedy)));
   } else if (found.tolerated > 0) {
-    out.push_back(
-        warning(fmt::format("SELinux would have denied our programs something {}, the last time: {}",
-                            counted(found.tolerated, "time"), found.last),
-                std::string(remedy)));
+    out.push_back(warning(
+        fmt::format("SELinux is permissive; it would have denied something to our programs {}; the last: {}",
+                    counted(found.tolerated, "time"), found.last),
+        std::string(remedy)));
   } else {
     out.push_back(ok(fmt::format("no denial of our programs in the last part of {}", audit_log)));
   }

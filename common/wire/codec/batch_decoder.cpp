@@ -163,8 +163,8 @@ void read_absences(reader in, capnp::Data::Reader map, const delta_memory& memor
     bad.add([] { return misfit("columns absentSeries and absentReasons differ in length"); });
 }
 
-/// The series of which a full batch says nothing, since what it said was left out, are absent: what they were
-/// in the batch before must not live on.
+/// Marks series absent of which a full batch says nothing that can be read. Their values of the batch before
+/// must not live on.
 void fill_gaps(batch& b, std::size_t known) {
   std::vector<series_absence> all;
   all.reserve(known - b.values.size());

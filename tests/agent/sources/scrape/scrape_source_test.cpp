@@ -110,7 +110,7 @@ TEST_SUITE("agent/sources/scrape/source") {
         {"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "missing", "answered 404",
          "check the host and the path"},
         {"HTTP/1.1 302 Found\r\nLocation: http://elsewhere/\r\nContent-Length: 0\r\n\r\n", "missing",
-         "leads to \"http://elsewhere/\", which is not followed", "name the address"},
+         "a redirect to \"http://elsewhere/\", which is not followed", "name the address"},
         {"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", "permission", "answered 401",
          "token-file"},
         {"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n", "no_data", "answered 500", "log"},

@@ -159,7 +159,7 @@ TEST_SUITE("cli/doctor/machine") {
     write("var/log/audit/audit.log", others + enforced + tolerated + enforced);
     found = check_selinux(p);
     CHECK(found[1].how == grade::failure);
-    CHECK(says(found[1], "2 times, the last time: binnacle-agent may not read the file energy_uj"));
+    CHECK(says(found[1], "2 times; the last denial: binnacle-agent may not read the file energy_uj"));
     CHECK(advises(found[1], "selinux/README.md"));
   }
 }
