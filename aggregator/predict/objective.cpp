@@ -59,16 +59,6 @@ void score_as_wao(objective by, const demand& pod, std::span<const candidate> ca
 
 }  // namespace
 
-std::string_view to_string(objective o) noexcept {
-  switch (o) {
-    case objective::best_chord: return "BestChord";
-    case objective::marginal: return "Marginal";
-    case objective::wao_v1: return "WaoV1";
-    case objective::wao_v2: return "WaoV2";
-  }
-  return "?";
-}
-
 demand demand_of(const pod_cpu& pod, double usage) {
   demand out{usage * pod.cores(), 0, {}};
   std::vector<wao_v2::container_cpu> containers;

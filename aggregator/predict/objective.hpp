@@ -4,6 +4,8 @@
 #include "aggregator/predict/pod_cpu.hpp"
 #include "aggregator/predict/wao_v1.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -17,7 +19,13 @@ enum class objective : std::uint8_t {
   wao_v1,      ///< as WAO's first version does, on our curves
   wao_v2,      ///< as its second version does
 };
-std::string_view to_string(objective o) noexcept;  ///< as in a manifest: "BestChord"…
+/// Their names in manifests, by `objective`.
+inline constexpr std::array<std::string_view, 4> objective_names{"BestChord", "Marginal", "WaoV1", "WaoV2"};
+static_assert(objective_names.size() == static_cast<std::size_t>(objective::wao_v2) + 1);
+
+constexpr std::string_view to_string(objective o) noexcept {
+  return objective_names[static_cast<std::size_t>(o)];
+}
 
 /// A pod as the objectives see it.
 struct demand {

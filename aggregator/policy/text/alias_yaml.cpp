@@ -12,6 +12,9 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace binnacle::policy {
 namespace {
@@ -19,6 +22,13 @@ namespace {
 using metrics::node_rule;
 
 constexpr std::size_t most_aliases = 1'000;
+
+/// The node rules that an alias may name; a ratio of sums needs a second family.
+constexpr std::array<std::pair<std::string_view, node_rule>, 5> alias_rules{{{"sole", node_rule::sole},
+                                                                             {"sum", node_rule::sum},
+                                                                             {"max", node_rule::max},
+                                                                             {"min", node_rule::min},
+                                                                             {"mean", node_rule::mean}}};
 
 bool is_name(std::string_view name, std::string_view more) {
   return !name.empty() && name.size() <= 253 && std::ranges::all_of(name, [&](char c) {
@@ -81,9 +91,9 @@ class alias_reader {
     family(fields, r);
     selector(fields, r);
     if (const auto rule = fields.get("rule")) {
-      constexpr std::array rules{node_rule::sole, node_rule::sum, node_rule::max, node_rule::min,
-                                 node_rule::mean};
-      if (const auto which = rule->one_of({"sole", "sum", "max", "min", "mean"})) r.rule = rules[*which];
+      std::vector<std::string_view> names;
+      for (const auto& known : alias_rules) names.push_back(known.first);
+      if (const auto which = rule->one_of(names)) r.rule = alias_rules[*which].second;
     }
     if (const auto scale = fields.get("scale")) {
       r.scale = number(*scale);

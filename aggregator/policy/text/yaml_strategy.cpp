@@ -82,7 +82,8 @@ void parse_power(strategy& s, yaml_map& fields) {
   if (const auto rules = fields.get("rules"); rules && !(rules->is_list() && rules->size() == 0))
     rules->refuse("minimizepower has no rules: it reads load and watts of the nodes by itself; remove them");
   if (const auto by = fields.get("objective")) {
-    if (const auto which = by->one_of({"BestChord", "Marginal", "WaoV1", "WaoV2"}))
+    const auto& names = predict::objective_names;
+    if (const auto which = by->one_of({names.begin(), names.end()}))
       s.power.objective = static_cast<predict::objective>(*which);
   }
   if (const auto model = fields.get("model")) {
