@@ -75,6 +75,9 @@ config_spec bind(settings& s, const source_kinds& kinds) {
   spec.add("listen-cert", s.listen_cert, "PEM file: serve /metrics over TLS with this certificate");
   spec.add("listen-key", s.listen_key, "PEM file: its private key");
   spec.add("listen-ca", s.listen_ca, "PEM file: require scrapers to have a certificate of this CA");
+  spec.add("listen-denied-serials", s.listen_denied_serials,
+           "file of serial numbers of scrapers' certificates that are refused, one a line in hexadecimal; "
+           "read again when it changes (none: no certificate is)");
 
   spec.group("Running");
   spec.add("log-level", s.log_level, "the lowest level that is logged to stderr");
@@ -141,6 +144,9 @@ result<void> complete(settings& s, const source_kinds& kinds) {
   }
   if (s.listen_cert.empty() != s.listen_key.empty() || (s.listen_cert.empty() && !s.listen_ca.empty())) {
     return invalid("listen-cert and listen-key belong together, and listen-ca needs both");
+  }
+  if (!s.listen_denied_serials.empty() && s.listen_ca.empty()) {
+    return invalid("listen-denied-serials needs listen-ca: without it no scraper is asked for a certificate");
   }
   return {};
 }

@@ -131,7 +131,7 @@ result<std::unique_ptr<http::server>> make_server(const settings& s, async::loop
   o.max_connections = most_connections;
   if (!s.listen_cert.empty()) {
     tls::options t;
-    t.pem = {s.listen_cert, s.listen_key, s.listen_ca};
+    t.pem = {s.listen_cert, s.listen_key, s.listen_ca, s.listen_denied_serials};
     t.clients = s.listen_ca.empty() ? tls::client_certificate::none : tls::client_certificate::required;
     auto context =
         load_followed(std::move(t), "certificate of the scrape endpoint", tasks, log, std::move(troubles));
@@ -153,8 +153,13 @@ std::vector<std::pair<std::string, std::uint64_t>> dropped_by(
     sum.rejected += one->counters().rejected;
     sum.silent += one->counters().silent;
     sum.floods += one->counters().floods;
+    sum.denied += one->counters().denied;
   }
-  return {{"evicted", sum.evicted}, {"full", sum.rejected}, {"silent", sum.silent}, {"flood", sum.floods}};
+  return {{"evicted", sum.evicted},
+          {"full", sum.rejected},
+          {"silent", sum.silent},
+          {"flood", sum.floods},
+          {"denied", sum.denied}};
 }
 
 // A port for the kubelet's probes alone.

@@ -16,8 +16,8 @@ constexpr std::uint16_t first_free_port = 1024;
 // What the settings name and the agent opens again and again while it runs.
 std::vector<std::string> files_named(const settings& s) {
   std::vector<std::string> files;
-  for (const auto* one :
-       {&s.cert, &s.key, &s.ca, &s.token_file, &s.listen_cert, &s.listen_key, &s.listen_ca}) {
+  for (const auto* one : {&s.cert, &s.key, &s.ca, &s.token_file, &s.listen_cert, &s.listen_key, &s.listen_ca,
+                          &s.listen_denied_serials}) {
     if (!one->empty()) files.push_back(*one);
   }
   return files;

@@ -34,7 +34,7 @@ struct settings {
 
   std::string listen = "127.0.0.1:9103";  ///< empty: no scrape endpoint
   std::string health;                     ///< empty: health is at `listen` alone
-  std::string listen_cert, listen_key, listen_ca;
+  std::string listen_cert, listen_key, listen_ca, listen_denied_serials;
 
   binnacle::log_level log_level = binnacle::log_level::info;
   bool probe = false;

@@ -49,6 +49,10 @@ config_spec bind(settings& s) {
       "PEM file: the CA that signs the certificates of kube-scheduler, the CLI and readers of metrics. In "
       "Kubernetes, callers with a token or certificate of the cluster may read metrics as well, if RBAC "
       "allows it");
+  spec.add("denied-serials", s.denied_serials,
+           "file of serial numbers of certificates that no port takes, one a line in hexadecimal, as openssl "
+           "x509 -noout -serial prints them; read again when it changes, and ends connections that have one "
+           "(none: every certificate counts)");
   spec.add(
       "extender-callers", s.extender_callers,
       "names (common name or DNS name) in certificates of clients-ca that may call the extender (none: all)");

@@ -41,6 +41,7 @@ struct settings {
   std::string agents_audience = "binnacle";
   std::string agents_uri_prefix;  ///< of URIs in agents' certificates that name nodes; empty: none do
   std::string clients_ca;         ///< verifies kube-scheduler, the CLI, readers of metrics
+  std::string denied_serials;     ///< file of serial numbers of certificates that count no longer
   // Names in certificates of clients_ca that may call each face; empty: all.
   std::vector<std::string> extender_callers, metrics_callers, ops_callers;
   bool unsafe = false;  ///< the extender speaks plain HTTP

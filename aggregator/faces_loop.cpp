@@ -181,6 +181,7 @@ struct faces_loop::impl final : faces_inbox {
   http::health health();
   std::vector<ops::listener_report> listeners() const;
   std::vector<ops::certificate_report> certificate_reports() const;
+  std::vector<denial> denials() const;
   ops::self_report self() const;
   ops::policy_report about_policies() const;
 
@@ -245,7 +246,7 @@ void faces_loop::impl::review(std::string token, std::function<void(result<inges
 result<std::shared_ptr<tls::context>> faces_loop::impl::load(tls::client_certificate clients) {
   tls::options o;
   o.side = tls::role::server;
-  o.pem = {options.cert, options.key, options.clients_ca};
+  o.pem = {options.cert, options.key, options.clients_ca, options.denied_serials};
   o.clients = clients;
   auto loaded = tls::context::load(std::move(o));
   if (loaded.has_error()) return loaded.error();
@@ -385,6 +386,16 @@ std::vector<ops::listener_report> faces_loop::impl::listeners() const {
   return out;
 }
 
+std::vector<denial> faces_loop::impl::denials() const {
+  const ingest::ingest_counters& agents = ingest.sessions;
+  std::vector<denial> out{{"agents' port (ingest)", agents.denied, agents.denied_at, agents.denied_from}};
+  for (const face_server& s : servers) {
+    const http::server_counters& c = s.server->counters();
+    out.push_back({s.name, c.denied, c.denied_at, c.denied_from});
+  }
+  return out;
+}
+
 std::vector<ops::certificate_report> faces_loop::impl::certificate_reports() const {
   if (certificates.empty()) return {};
   return {{options.cert, certificates.front()->seconds_left()}};
@@ -429,7 +440,8 @@ ops::self_report faces_loop::impl::self() const {
        {power_warnings(power.outliers().named()), claim_warnings(ingest.contests),
         session_warnings(ingest.repeated_ends), registration_warnings(strange),
         score_warnings(extend.stats().last_beyond, boot_clock::now()),
-        id_warnings(ingest.ids_given, ingest.most_ids), policy::cost_warnings(ingest.costs)})
+        denial_warnings(denials(), boot_clock::now()), id_warnings(ingest.ids_given, ingest.most_ids),
+        policy::cost_warnings(ingest.costs)})
     std::ranges::move(cause, std::back_inserter(out.warnings));
   return out;
 }

@@ -149,7 +149,7 @@ struct ingest_loop::impl {
 result<void> ingest_loop::impl::load_certificates() {
   tls::options o;
   o.side = tls::role::server;
-  o.pem = {options.cert, options.key, options.agents_ca};
+  o.pem = {options.cert, options.key, options.agents_ca, options.denied_serials};
   const bool tokens = !options.agents_account.empty();
   o.clients = options.agents_ca.empty() ? tls::client_certificate::none
               : tokens                  ? tls::client_certificate::optional

@@ -80,6 +80,18 @@ std::vector<std::string> score_warnings(const extender::far_value& last, instant
       last.node, last.metric, last.metric)};
 }
 
+std::vector<std::string> denial_warnings(const std::vector<denial>& seen, instant now) {
+  std::vector<std::string> out;
+  for (const denial& d : seen) {
+    if (d.count == 0 || now - d.last > std::chrono::minutes(10)) continue;
+    out.push_back(fmt::format(
+        "{}: {} connections showed a certificate whose serial number is denied, the last from {}: give its "
+        "holder another certificate, or find out who uses it there",
+        d.port, d.count, d.from));
+  }
+  return out;
+}
+
 std::vector<std::string> id_warnings(std::size_t given, std::size_t most) {
   if (most == 0 || given < most - most / 2) return {};
   return {

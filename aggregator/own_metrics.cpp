@@ -86,6 +86,7 @@ void add_ingest(collector& c, const own_numbers& n) {
     c.add("binnacle_sessions_refused_total", s.ended[i], {{"reason", std::string(to_string(why))}});
   }
   c.add("binnacle_sessions_refused_total", s.handshake_failures, {{"reason", "handshake"}});
+  c.add("binnacle_sessions_refused_total", s.denied, {{"reason", "denied"}});
   c.add("binnacle_sessions_refused_total", s.floods, {{"reason", "flood"}});
   c.add("binnacle_sessions_refused_total", s.silent, {{"reason", "silent"}});
   c.add("binnacle_sessions_refused_total", s.no_hello, {{"reason", "no_client_hello"}});
@@ -226,6 +227,7 @@ void add_servers(collector& c, const own_numbers& n) {
     dropped("full", l.counters.rejected);
     dropped("silent", l.counters.silent);
     dropped("flood", l.counters.floods);
+    dropped("denied", l.counters.denied);
   }
   for (const ops::certificate_report& f : n.certificates) {
     c.add("binnacle_certificate_remaining_seconds", static_cast<double>(f.seconds_left), {{"file", f.file}});

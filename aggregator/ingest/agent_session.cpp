@@ -82,6 +82,8 @@ task<void> agent_session::run(std::shared_ptr<agent_session> self) {
 task<bool> agent_session::greet() {
   auto shaken = co_await peer_.handshake(within(shared_->options.handshake_deadline));
   if (shared_->closed || machine_.ended()) co_return false;
+  // The list may have changed during the handshake.
+  if (is_denied()) co_return false;
   shaken_ = true;
   if (!shaken.has_error() && (peer_.peer_identity(identity_) || shared_->options.review)) co_return true;
   ++shared_->counters.handshake_failures;
@@ -328,6 +330,23 @@ task<void> agent_session::linger() {
     if (got.has_error() || *got == 0) co_return;
     patience -= std::min(patience, *got);
   }
+}
+
+bool agent_session::is_denied() {
+  if (!peer_.peer_is_denied(*shared_->options.tls)) return false;
+  ingest_counters& c = shared_->counters;
+  ++c.denied;
+  c.denied_at = boot_clock::now();
+  c.denied_from = peer_.peer_address();
+  shared_->handshake_warning.say(
+      shared_->log, c.denied_at,
+      fmt::format("no session with {}: the serial number of its certificate is denied", who()));
+  return true;
+}
+
+void agent_session::end_if_denied() {
+  if (shaken_ && !machine_.ended() && is_denied())
+    close(wire::reason::not_authorised, "the serial number of the agent's certificate is denied");
 }
 
 void agent_session::leave_seat() {

@@ -25,6 +25,8 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
 
   /// Ends the session from outside, telling the agent why.
   void close(wire::reason why, std::string sentence);
+  /// Ends it if the serial number of the agent's certificate is denied by now.
+  void end_if_denied();
   /// Sends the interest in force, if the session is welcomed.
   void send_interest();
 
@@ -65,6 +67,8 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   /// A line about this connection.
   void tell(std::string_view sentence, instant now);
 
+  /// Counts it if so.
+  bool is_denied();
   void leave_seat();
 
   const std::shared_ptr<shared_state> shared_;

@@ -188,6 +188,12 @@ result<void> listener::start() {
   if (door.has_error()) return door.error();
   impl_->port = door->port();
   impl_->door.emplace(std::move(*door));
+  o.tls->on_reload([weak = std::weak_ptr(impl_->shared)] {
+    const auto shared = weak.lock();
+    if (!shared || shared->closed) return;
+    const auto all = shared->sessions;  // a copy: a session that ends takes itself out of the set
+    for (const auto& session : all) session->end_if_denied();
+  });
   impl_->shared->tasks.keep("accepting agents", [self = impl_] { return impl::accept(self); });
   impl_->shared->tasks.keep("admitting agents", [self = impl_] { return impl::admit(self); });
   return {};

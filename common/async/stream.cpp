@@ -304,6 +304,9 @@ bool stream::peer_identity(tls::identity& out) const {
 std::shared_ptr<const tls::shown_chain> stream::peer_shown() const {
   return impl_->engine ? tls::shown_chain::of(impl_->engine->native()) : nullptr;
 }
+bool stream::peer_is_denied(const tls::context& by) const {
+  return impl_->engine && by.denies(impl_->engine->native());
+}
 bool stream::peer_spoke_http() const { return impl_->engine && impl_->engine->peer_spoke_http(); }
 std::string_view stream::alpn() const { return impl_->engine ? impl_->engine->alpn() : std::string_view{}; }
 const std::string& stream::peer_address() const { return impl_->peer_address; }

@@ -68,6 +68,8 @@ class stream {
   bool peer_identity(tls::identity& out) const;
   /// What the peer showed, whoever signed it; null without a certificate.
   std::shared_ptr<const tls::shown_chain> peer_shown() const;
+  /// Whether the context, which may have been reloaded since the handshake, denies the peer's certificate.
+  bool peer_is_denied(const tls::context& by) const;
   bool peer_spoke_http() const;
   /// The protocol agreed on ("binnacle/1"), or empty.
   std::string_view alpn() const;

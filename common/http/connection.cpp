@@ -105,6 +105,11 @@ class connection {
     if (idle_) stream_.close();
   }
 
+  /// Cuts the connection if its certificate is denied by now.
+  void end_if_denied() {
+    if (seat_ && is_denied()) evict();
+  }
+
   /// How little is lost if it goes; `none`: it may not.
   enum class worth : unsigned char { unknown, idle, stuck, none };
   worth worth_now(instant now) const {
@@ -120,6 +125,9 @@ class connection {
   }
 
  private:
+  /// Counts it if so.
+  bool is_denied();
+
   /// What it waits for: the handshake or a request, the peer within a request or an answer, our handler.
   enum class wait : unsigned char { request, peer, handler };
   void waits_for(wait what) {
@@ -176,6 +184,18 @@ class connection {
   bool idle_ = false;
 };
 
+bool connection::is_denied() {
+  const auto& tls = core_.options.tls;
+  if (!tls || !stream_.peer_is_denied(*tls)) return false;
+  ++core_.counters.denied;
+  core_.counters.denied_at = boot_clock::now();
+  core_.counters.denied_from = stream_.peer_address();
+  core_.tls_warning.say(core_.log, core_.counters.denied_at,
+                        core_.options.name + ": no connection with " + stream_.peer_address() +
+                            ": the serial number of its certificate is denied");
+  return true;
+}
+
 task<bool> connection::begin() {
   const server_options& o = core_.options;
   if (o.tls) {
@@ -187,6 +207,8 @@ task<bool> connection::begin() {
     }
   }
   const auto shaken = co_await stream_.handshake(within(o.header_deadline), &core_.handshakes);
+  // The list may have changed during the handshake.
+  if (is_denied()) co_return false;
   if (shaken.has_value()) {
     tls::identity who;
     if (stream_.peer_identity(who)) peer_ = std::move(who);
@@ -496,6 +518,10 @@ bool make_room(server_core& core) {
   ++core.counters.evicted;
   found->evict();
   return true;
+}
+
+void end_denied(server_core& core) {
+  for (connection* one : core.open) one->end_if_denied();
 }
 
 void close_idle(server_core& core) {

@@ -50,6 +50,9 @@ async::task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket soc
 /// Closes a connection that a newcomer may have the place of; false when there is none.
 bool make_room(server_core& core);
 
+/// Cuts the connections whose certificate the context denies by now.
+void end_denied(server_core& core);
+
 /// Closes the connections that wait for a request.
 void close_idle(server_core& core);
 

@@ -55,6 +55,11 @@ result<void> server::start() {
   auto door = async::listener::open(impl_->loop, impl_->options.address, impl_->options.port, impl_->log);
   if (door.has_error()) return error{door.error().code, impl_->options.name + ": " + door.error().message};
   impl_->door.emplace(std::move(*door));
+  if (impl_->options.tls) {
+    impl_->options.tls->on_reload([weak = std::weak_ptr(impl_)] {
+      if (const auto self = weak.lock()) end_denied(*self);
+    });
+  }
   impl_->group.keep(impl_->options.name + " accept",
                     [self = impl_] { return accept_loop(self, *self->door); });
   return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/clock.hpp"
 #include "common/error.hpp"
 #include "common/http/router.hpp"
 #include "common/log/log.hpp"
@@ -44,6 +45,9 @@ struct server_counters {
   std::uint64_t evicted = 0;  ///< had to give way to a newcomer
   std::uint64_t silent = 0;   ///< sent nothing within first_byte_deadline
   std::uint64_t floods = 0;   ///< went beyond a bound of tls::engine
+  std::uint64_t denied = 0;   ///< showed a certificate whose serial number is denied
+  instant denied_at{};        ///< the last of these; its address:
+  std::string denied_from = {};
   std::uint64_t bytes_in = 0, bytes_out = 0;
 };
 
@@ -54,8 +58,9 @@ struct server_counters {
 /// the address that has most of them (an IPv6 /64 counts as one address). First those go that have never been
 /// served and showed no certificate of ours, then the one that has waited longest for its next request, then
 /// one whose peer has not moved its request or answer for first_byte_deadline. A request that goes on is
-/// never cut; if all are such, the newcomer is closed, and counted as rejected. Threads: all calls, and all
-/// handlers, on the thread that runs `loop`.
+/// never cut; if all are such, the newcomer is closed, and counted as rejected.
+/// When options.tls has read a list that denies a connection's certificate, that connection is cut. Threads:
+/// all calls, and all handlers, on the thread that runs `loop`.
 class server {
  public:
   server(boost::asio::io_context& loop, server_options options, router routes, logger log);

@@ -83,7 +83,7 @@ inline constexpr family agent[] = {
      .type = kind::counter,
      .help = "Connections that the agent's own ports closed to keep places free, by reason (evicted: "
              "replaced by a newcomer; full: a newcomer that found no place; silent: sent nothing for three "
-             "seconds; flood: too many key updates).",
+             "seconds; flood: too many key updates; denied: by the serial number of the certificate).",
      .labels = agent_reason,
      .source = "agent"},
     {.name = "binnacle_agent_scrape_up",

@@ -150,8 +150,8 @@ inline constexpr family aggregator[] = {
      .type = kind::counter,
      .help = "Agent sessions that the aggregator refused or ended, by the reason given to the agent. Before "
              "there is a session: silent (no ClientHello within three seconds), no_client_hello, handshake, "
-             "evicted (replaced by a newcomer). Also flood (too many key updates) and rationed (too many "
-             "refused tokens from its address).",
+             "evicted (replaced by a newcomer). Also flood (too many key updates), rationed (too many "
+             "refused tokens from its address) and denied (by the serial number of its certificate).",
      .labels = aggregator_reason,
      .source = "aggregator"},
     {.name = "binnacle_frames_total",
@@ -348,7 +348,8 @@ inline constexpr family aggregator[] = {
      .type = kind::counter,
      .help = "Connections that a server closed to keep places free, by reason (evicted: replaced by a "
              "newcomer; full: a newcomer that found no place; silent: sent nothing for three seconds; flood: "
-             "too many key updates, or did not read its answers).",
+             "too many key updates, or did not read its answers; denied: by the serial number of its "
+             "certificate).",
      .labels = aggregator_server_reason,
      .source = "aggregator"},
     {.name = "binnacle_http_open",

@@ -1,6 +1,7 @@
 #include "common/tls/certificate.hpp"
 
 #include "common/clock.hpp"
+#include "common/tls/denied_serials.hpp"
 #include "common/tls/pem.hpp"
 
 #include <fmt/format.h>
@@ -107,6 +108,7 @@ certificate_facts facts_of(X509* certificate) {
   certificate_facts out;
   out.names = identity_of(certificate);
   out.addresses = addresses_of(certificate);
+  out.serial = serial_of(certificate);
   out.issuer = issuer_of(certificate);
   out.begins = time_of(X509_get0_notBefore(certificate));
   out.ends = time_of(X509_get0_notAfter(certificate));

@@ -17,6 +17,7 @@ namespace binnacle::tls {
 struct certificate_facts {
   identity names;
   std::vector<std::string> addresses;  ///< IP addresses among its subject alternative names
+  std::string serial;                  ///< as denied_serials.hpp has it
   std::string issuer;                  ///< its common name, or the whole name if it has none
   std::chrono::system_clock::time_point begins, ends;
   bool authority = false;                       ///< may sign others

@@ -3,6 +3,7 @@
 #include "common/system/read_file.hpp"
 #include "common/tls/certificate.hpp"
 #include "common/tls/chain.hpp"
+#include "common/tls/denied_serials.hpp"
 #include "common/tls/pem.hpp"
 
 #include <fmt/format.h>
@@ -102,12 +103,63 @@ result<void> trust_authority(SSL_CTX* context, const source& authority) {
   return add_authorities(SSL_CTX_get_cert_store(context), *text, authority.name);
 }
 
-// Verifies by the usual rules but lets the handshake go on: SSL_get_verify_result() keeps the reason, and
+/// How a server looks at its clients' certificates; lives as long as the SSL_CTX, which connections may keep
+/// beyond the context object.
+struct client_rules {
+  bool must_verify = true;
+  denied_serials denied;
+
+  /// Of the client's own certificate and those that it sent with it.
+  bool deny_any(const X509* own, const STACK_OF(X509) * others) const {
+    if (denied.empty()) return false;
+    for (int i = 0; i < sk_X509_num(others); ++i) {
+      if (denied.contains(sk_X509_value(others, i))) return true;
+    }
+    return denied.contains(own);
+  }
+};
+
+int rules_slot() {
+  static const int slot = SSL_CTX_get_ex_new_index(
+      0, nullptr, nullptr, nullptr,
+      [](void*, void* held, CRYPTO_EX_DATA*, int, long, void*) { delete static_cast<client_rules*>(held); });
+  return slot;
+}
+
+// A denied serial number ends the handshake, whoever signed the certificate. Otherwise the usual rules hold;
+// where a certificate is optional the handshake goes on: SSL_get_verify_result() keeps the reason, and
 // peer_identity() gives no identity then. Possession of the key is still proved by the handshake itself.
-int verify_but_go_on(X509_STORE_CTX* chain, void*) {
-  X509_verify_cert(chain);
+int verify_client(X509_STORE_CTX* chain, void* arg) {
+  const auto& rules = *static_cast<const client_rules*>(arg);
+  if (rules.deny_any(X509_STORE_CTX_get0_cert(chain), X509_STORE_CTX_get0_untrusted(chain))) {
+    X509_STORE_CTX_set_error(chain, X509_V_ERR_CERT_REVOKED);
+    return 0;
+  }
+  const int verified = X509_verify_cert(chain);
+  if (rules.must_verify) return verified;
   ERR_clear_error();
   return 1;
+}
+
+result<denied_serials> read_denied(const std::string& path) {
+  if (path.empty()) return denied_serials();
+  auto text = read_file(path, most_pem);
+  if (text.has_value()) return denied_serials::read(*text, path);
+  return error{text.error().code, fmt::format("the list of denied serial numbers {} cannot be read: {}", path,
+                                              text.error().message)};
+}
+
+result<void> set_client_rules(SSL_CTX* context, const options& o) {
+  auto denied = read_denied(o.pem.denied);
+  if (denied.has_error()) return denied.error();
+  auto rules = std::make_unique<client_rules>();
+  rules->must_verify = o.clients == client_certificate::required;
+  rules->denied = std::move(*denied);
+  SSL_CTX_set_cert_verify_callback(context, &verify_client, rules.get());
+  if (SSL_CTX_set_ex_data(context, rules_slot(), rules.get()) != 1)
+    return error{errc::internal, "OpenSSL has no room for the rules of clients: " + last_error()};
+  (void)rules.release();
+  return {};
 }
 
 /// Who has proved to have the key of our own certificate is one of us, whatever the certificate says.
@@ -194,10 +246,8 @@ result<void> set_verification(SSL_CTX* context, const options& o) {
   int mode = SSL_VERIFY_PEER;
   if (o.side == role::server && o.clients == client_certificate::required)
     mode |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
-  if (o.side == role::server && o.clients == client_certificate::optional) {
-    SSL_CTX_set_cert_verify_callback(context, &verify_but_go_on, nullptr);
-  }
   SSL_CTX_set_verify(context, mode, nullptr);
+  if (o.side == role::server) return set_client_rules(context, o);
   return {};
 }
 
@@ -222,8 +272,9 @@ result<std::shared_ptr<SSL_CTX>> build(const options& o) {
   return context;
 }
 
-std::array<std::optional<file_stamp>, 3> stamps_of(const files& pem) {
-  return {file_stamp::of(pem.certificate), file_stamp::of(pem.key), file_stamp::of(pem.authority)};
+std::array<std::optional<file_stamp>, 4> stamps_of(const files& pem) {
+  return {file_stamp::of(pem.certificate), file_stamp::of(pem.key), file_stamp::of(pem.authority),
+          file_stamp::of(pem.denied)};
 }
 
 /// `from` null: now.
@@ -275,7 +326,15 @@ result<bool> context::reload_if_changed() {
   }
   trouble_.clear();
   current_ = std::move(*built);
+  for (const auto& tell : told_) tell();
   return true;
+}
+
+bool context::denies(SSL* connection) const {
+  if (SSL_get_verify_result(connection) == X509_V_ERR_CERT_REVOKED) return true;  // by verify_client() alone
+  const auto* rules = static_cast<const client_rules*>(SSL_CTX_get_ex_data(current_.get(), rules_slot()));
+  return rules != nullptr &&
+         rules->deny_any(SSL_get0_peer_certificate(connection), SSL_get_peer_cert_chain(connection));
 }
 
 long context::seconds_left() const { return seconds_left_of(current_.get()); }

@@ -6,9 +6,11 @@
 #include "common/tls/identity.hpp"
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 typedef struct ssl_ctx_st SSL_CTX;
 typedef struct ssl_st SSL;
@@ -34,6 +36,8 @@ struct files {
   std::string certificate;
   std::string key;
   std::string authority;
+  /// Server: serial numbers that clients may not show (denied_serials.hpp); empty: all may.
+  std::string denied = {};
 };
 
 struct options {
@@ -62,6 +66,11 @@ class context {
   result<bool> reload_if_changed();
   /// Why the newest files are not in force, in one sentence; empty when they are.
   const std::string& trouble() const noexcept { return trouble_; }
+  /// `then` is called by reload_if_changed() whenever new files are in force.
+  void on_reload(std::function<void()> then) { told_.push_back(std::move(then)); }
+  /// Whether the client of a connection that this context or an earlier version of it was used for showed a
+  /// serial number that is denied now, or was refused for one.
+  bool denies(SSL* connection) const;
   /// Seconds until the own certificate ends; negative when it has. For metrics and warnings.
   long seconds_left() const;
   /// Less than a tenth of the certificate's time is left: it should have been renewed by now.
@@ -71,8 +80,9 @@ class context {
   explicit context(options o) : options_(std::move(o)) {}
   options options_;
   std::shared_ptr<SSL_CTX> current_;
-  /// Of certificate, key and authority as last read; nothing: they could not be read.
-  std::optional<std::array<std::optional<file_stamp>, 3>> stamps_;
+  /// Of certificate, key, authority and denied serial numbers as last read; nothing: they could not be read.
+  std::optional<std::array<std::optional<file_stamp>, 4>> stamps_;
+  std::vector<std::function<void()>> told_;
   std::string trouble_;
 };
 

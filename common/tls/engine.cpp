@@ -234,6 +234,9 @@ std::string verification_sentence(SSL* ssl, long verdict, const std::string& ser
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
       remedy = "; the CA that signed it is not in the authority file";
       break;
+    case X509_V_ERR_CERT_REVOKED:
+      return fmt::format(
+          "the certificate {} was refused: its serial number, or that of its issuer, is denied", subject);
     case X509_V_ERR_APPLICATION_VERIFICATION:
       return fmt::format(
           "the certificate {} was refused: its key is not our own; give all replicas the same pair", subject);
@@ -257,7 +260,8 @@ std::string_view certificate_alert(int reason) {
     case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
       return "it does not accept our certificate (one that is not valid yet, or not for clients): compare "
              "its dates with the clocks, and look at its extended key usage";
-    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED: return "our certificate is revoked";
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+      return "it denies the serial number of our certificate: have another one issued";
     case SSL_R_TLSV1_ALERT_ACCESS_DENIED: return "it denied access";
     default: return {};
   }

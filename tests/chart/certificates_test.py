@@ -48,6 +48,21 @@ class Certificates(Renderings):
                 self.assertEqual(o["metadata"]["name"], o["spec"]["version"] + "." + o["spec"]["group"])
         self.for_each(check)
 
+    def test_a_denied_serial_number_reaches_the_aggregator_that_runs_and_restarts_nothing(self):
+        def rendered(*serials):
+            objects = HELM.template({"certificates": NODES["certificates"] | {"mode": "existing", "existing": EXISTING["certificates"]["existing"], "deniedSerials": list(serials)}})
+            deployment = objects.one("Deployment", "binnacle-aggregator")["spec"]["template"]
+            mount = self.only(m for m in deployment["spec"]["containers"][0]["volumeMounts"] if m["name"] == "denied")
+            self.assertNotIn("subPath", mount)
+            volume = self.only(v for v in deployment["spec"]["volumes"] if v["name"] == "denied")
+            listed = objects.one("ConfigMap", volume["configMap"]["name"])["data"]
+            setting = yaml.safe_load(objects.one("ConfigMap", "binnacle-aggregator")["data"]["aggregator.yaml"])["denied-serials"]
+            self.assertEqual(setting, mount["mountPath"] + "/" + self.only(listed))
+            return deployment, [line for line in self.only(listed.values()).splitlines() if not line.startswith("#")]
+        (before, none), (after, two) = rendered(), rendered("0A1b", "serial=12:34")
+        self.assertEqual((none, two), ([], ["0A1b", "serial=12:34"]))
+        self.assertEqual(before, after)
+
     def test_replaced_certificates_reach_pods_that_run(self):
         def check(objects):
             for name, _, _, spec in objects.pods():

@@ -13,9 +13,9 @@ import sys
 # Settings that the chart gives the programs itself, by other values or because its mounts, ports and probes hang on them.
 OWN = {
     "agent": {"node-name", "cluster", "aggregator", "server-name", "cert", "key", "ca", "sys-root", "proc-root", "textfile-directory", "listen", "health",
-              "listen-cert", "listen-key", "listen-ca", "token-file", "probe", "report", "output", "ipmi-socket", "ipmi-helper", "ipmi-config",
+              "listen-cert", "listen-key", "listen-ca", "listen-denied-serials", "token-file", "probe", "report", "output", "ipmi-socket", "ipmi-helper", "ipmi-config",
               "bmc-device", "bmc-host", "bmc-protocol", "bmc-credentials-file", "scrape-file"},
-    "aggregator": {"address", "ingest-port", "extender-port", "metrics-port", "ops-port", "health-port", "cert", "key", "agents-ca", "agents-account", "agents-audience", "clients-ca",
+    "aggregator": {"address", "ingest-port", "extender-port", "metrics-port", "ops-port", "health-port", "cert", "key", "agents-ca", "agents-account", "agents-audience", "clients-ca", "denied-serials",
                    "unsafe", "policies", "aliases", "policy-poll", "kube-config", "kube-context", "cluster", "replica-id", "replicas", "state", "state-from",
                    "remote-write", "remote-write-ca", "remote-write-cert", "remote-write-key", "remote-write-token", "remote-write-user"},
 }

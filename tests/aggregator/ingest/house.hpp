@@ -33,7 +33,10 @@ struct house {
                         true, "binnacle/1"};
     o.address = "127.0.0.1";
     o.port = 0;
-    o.tls = tls::context::load(server).value();
+    support::write_file(dir / "denied", "");
+    server.pem.denied = dir / "denied";
+    certificates = tls::context::load(server).value();
+    o.tls = certificates;
     o.replica_id = "replica-1";
     door = std::make_unique<listener>(on, std::move(o), core, logger("test", log_level::off));
     REQUIRE(door->start().has_value());
@@ -88,6 +91,7 @@ struct house {
   const store::warehouse& store = core.store();
   store::view view;
   std::size_t updates = 0;
+  std::shared_ptr<tls::context> certificates;
   std::unique_ptr<listener> door;
 };
 

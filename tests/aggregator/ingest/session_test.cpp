@@ -1,3 +1,5 @@
+#include "common/system/read_file.hpp"
+#include "common/tls/certificate.hpp"
 #include "tests/aggregator/ingest/house.hpp"
 
 // Agents by the book, over real TLS on loopback.
@@ -122,6 +124,37 @@ TEST_SUITE("aggregator/ingest/session") {
       CHECK(agent.last == event::interest);
       CHECK(agent.session.last_interest().wishes.empty());
       agent.peer->close();
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("a denied serial number ends the agent's session and opens no other; other agents stay") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      visitor stolen(h, "n1"), good(h, "n2");
+      co_await stolen.settle("n1");
+      co_await good.settle("n2");
+      const auto shown = tls::read_certificates(read_file(h.dir / "n1.crt", 1u << 20).value(), "n1");
+      support::write_file(h.dir / "denied", shown->front().serial + "\n");
+      CHECK(h.certificates->reload_if_changed().value());
+      co_await stolen.next();
+      CHECK(stolen.why() == wire::reason::not_authorised);
+      CHECK(stolen.told().find("serial number") != std::string::npos);
+      const auto gone = [&h] { return h.door->counters().open == 1; };
+      co_await h.until(gone);
+
+      visitor again(h, "n3");
+      again.tls = stolen.tls;
+      bool connected = co_await again.connect();
+      if (connected) {  // TLS 1.3: the refusal comes after the client's part of the handshake
+        char byte = 0;
+        const auto got = co_await again.peer->read_some({&byte, 1}, within(30s));
+        CHECK(got.has_error());
+      }
+      const auto counted = [&h] { return h.door->counters().denied == 2; };
+      co_await h.until(counted);
+      CHECK(h.door->counters().denied_from.starts_with("127.0.0.1:"));
+      CHECK(h.door->counters().open == 1);
       co_await h.stop();
     });
   }

@@ -1,4 +1,6 @@
 #include "common/http/server.hpp"
+#include "common/system/read_file.hpp"
+#include "common/tls/certificate.hpp"
 #include "tests/common/http/server_routes.hpp"
 #include "tests/support/net/pki.hpp"
 
@@ -19,19 +21,23 @@ struct tls_house {
   support::authority clients{dir, "clients"};
   support::authority strangers{dir, "strangers"};
 
-  std::shared_ptr<tls::context> context(tls::client_certificate wanted) {
+  std::shared_ptr<tls::context> context(tls::client_certificate wanted, const std::string& denied) {
     tls::options o;
     o.side = tls::role::server;
     o.pem = servers.issue_server();
     o.pem.authority = clients.certificate();
+    o.pem.denied = denied;
     o.clients = wanted;
     o.alpn = "http/1.1";
     return tls::context::load(o).value();
   }
-  http::server_options options(tls::client_certificate wanted) {
+  http::server_options options(tls::client_certificate wanted, const std::string& denied = {}) {
     http::server_options o;
-    o.tls = context(wanted);
+    o.tls = context(wanted, denied);
     return o;
+  }
+  std::string serial_of(const std::string& file) const {
+    return tls::read_certificates(read_file(dir / (file + ".crt"), 1u << 20).value(), file)->front().serial;
   }
   https_client anyone(const served& s) {
     https_client::options o;
@@ -39,14 +45,18 @@ struct tls_house {
     o.pem.authority = servers.certificate();
     return https_client(o);
   }
-  https_client holder(const served& s, support::authority& by, long valid_to = 3600) {
+  https_client holder(const served& s, support::authority& by, const std::string& file) {
+    return holder(s, by, 3600, file);
+  }
+  https_client holder(const served& s, support::authority& by, long valid_to = 3600,
+                      const std::string& file = "client") {
     support::wanted what;
     what.common_name = "scheduler";
     what.valid_from = -7200;
     what.valid_to = valid_to;
     https_client::options o;
     o.port = s.port();
-    o.pem = by.issue("client", what);
+    o.pem = by.issue(file, what);
     o.pem.authority = servers.certificate();
     return https_client(o);
   }
@@ -72,6 +82,38 @@ TEST_SUITE("common/http/server under TLS") {
     CHECK(h.holder(s, h.strangers).get("/who").body == "nobody");
     CHECK(h.holder(s, h.clients, -3600).get("/who").body == "nobody");
     CHECK(s.counters().handshake_failures == 0);
+  }
+
+  TEST_CASE("a certificate whose serial number is denied opens nothing, and a connection with it ends") {
+    for (const auto asked : {tls::client_certificate::required, tls::client_certificate::optional}) {
+      tls_house h;
+      support::write_file(h.dir / "denied", "");
+      auto o = h.options(asked, h.dir / "denied");
+      const auto context = o.tls;
+      served s(test_routes(), o);
+      auto stolen = h.holder(s, h.clients), good = h.holder(s, h.clients, "good");
+      CHECK(stolen.get("/who").body == "scheduler");
+      CHECK(good.get("/who").body == "scheduler");
+
+      support::write_file(h.dir / "denied", h.serial_of("client") + "  # stolen\n");
+      s.on_loop([&] { REQUIRE(context->reload_if_changed().value()); });
+      CHECK(stolen.ended_by_peer());
+      stolen.disconnect();
+      CHECK_THROWS(stolen.get("/who"));
+      CHECK(good.get("/who").body == "scheduler");
+      CHECK(good.connections() == 1);
+      CHECK(s.counters().denied == 2);
+      CHECK(s.counters().denied_from.starts_with("127.0.0.1:"));
+
+      // Whoever signed it: on a port that asks others than our own authority for who a caller is.
+      auto cousin = h.holder(s, h.strangers, "stranger");
+      support::write_file(h.dir / "denied", h.serial_of("stranger"));
+      s.on_loop([&] { REQUIRE(context->reload_if_changed().value()); });
+      CHECK_THROWS(cousin.get("/who"));
+      CHECK(s.counters().denied == 3);
+      stolen.disconnect();
+      CHECK(stolen.get("/who").body == "scheduler");
+    }
   }
 
   TEST_CASE("requests, large bodies and answers go as without TLS") {
