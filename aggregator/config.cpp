@@ -41,6 +41,14 @@ config_spec bind(settings& s) {
       "namespace/name of the agents' service account. An agent may then show a projected token instead of a "
       "certificate; the token speaks for its pod's node only. The API server checks it (--kube-config)");
   spec.add("agents-audience", s.agents_audience, "audience that the agents' tokens must have");
+  spec.add_choice<ingest::token_origin>(
+      "token-origin", s.token_origin,
+      {{"anywhere", ingest::token_origin::anywhere},
+       {"not-another-pod", ingest::token_origin::not_another_pod},
+       {"own-pod", ingest::token_origin::own_pod}},
+      "which address an agent's token may come from. not-another-pod: from any but that of another pod; "
+      "own-pod: from its pod's alone (on the host's network its node's), which no NAT may change; anywhere: "
+      "for agents behind a proxy that is a pod");
   spec.add("agents-uri-prefix", s.agents_uri_prefix,
            "what stands in front of the node's name in the URI of an agent's certificate, for example "
            "spiffe://cluster.example/binnacle/node/ (none: only DNS names count)");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/extender/score_mode.hpp"
+#include "aggregator/ingest/token_origin.hpp"
 #include "common/config/config.hpp"
 #include "common/log/log.hpp"
 
@@ -40,8 +41,9 @@ struct settings {
       agents_account;  ///< "namespace/name" of the agents' service account; empty: tokens do not count
   std::string agents_audience = "binnacle";
   std::string agents_uri_prefix;  ///< of URIs in agents' certificates that name nodes; empty: none do
-  std::string clients_ca;         ///< verifies kube-scheduler, the CLI, readers of metrics
-  std::string denied_serials;     ///< file of serial numbers of certificates that count no longer
+  ingest::token_origin token_origin = ingest::token_origin::not_another_pod;
+  std::string clients_ca;      ///< verifies kube-scheduler, the CLI, readers of metrics
+  std::string denied_serials;  ///< file of serial numbers of certificates that count no longer
   // Names in certificates of clients_ca that may call each face; empty: all.
   std::vector<std::string> extender_callers, metrics_callers, ops_callers;
   bool unsafe = false;  ///< the extender speaks plain HTTP

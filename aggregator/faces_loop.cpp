@@ -110,14 +110,28 @@ ops::label_reader object_labels_of(const cluster& known) {
   };
 }
 
-ingest::token_holder holder_of(const callers::agent_tokens::answer& said) {
+ingest::token_holder holder_of(const callers::agent_tokens::answer& said, const network& from,
+                               const kube::pod_objects& pods) {
   const kube::user& who = said.review.who;
-  return {said.review.authenticated,
-          who.name,
-          std::string(who.only_extra("authentication.kubernetes.io/node-name")),
-          said.review.why,
-          said.ends,
-          std::string(who.only_extra("authentication.kubernetes.io/pod-uid"))};
+  ingest::token_holder out;
+  out.genuine = said.review.authenticated;
+  out.account = who.name;
+  out.node = who.only_extra("authentication.kubernetes.io/node-name");
+  out.why = said.review.why;
+  out.ends = said.ends;
+  out.pod = who.only_extra("authentication.kubernetes.io/pod-uid");
+  // "system:serviceaccount:NAMESPACE:NAME"; the pod has the namespace of its account.
+  const std::string_view account = who.name;
+  const auto end = account.rfind(':');
+  const auto begin = end == account.npos || end == 0 ? account.npos : account.rfind(':', end - 1);
+  const std::string_view name_space =
+      begin == account.npos ? std::string_view() : account.substr(begin + 1, end - begin - 1);
+  const kube::object_key key{std::string(name_space),
+                             std::string(who.only_extra("authentication.kubernetes.io/pod-name"))};
+  if (const auto* own = pods.find(key); own != nullptr && own->uid == out.pod) out.addresses = own->addresses;
+  if (const auto* there = pods.at_address(from); there != nullptr && *there != key)
+    out.neighbour = there->text();
+  return out;
 }
 
 exporter::settings export_settings(const settings& s) {
@@ -154,7 +168,8 @@ struct faces_loop::impl final : faces_inbox {
   // faces_inbox, on the ingest loop
   void take(faces_news news) override;
   void take(ingest_report report) override;
-  void review(std::string token, std::function<void(result<ingest::token_holder>)> then) override;
+  void review(std::string token, network from,
+              std::function<void(result<ingest::token_holder>)> then) override;
 
   // The same, arrived on this loop.
   void arrived(store::node_update u) { nodes.apply(std::move(u)); }
@@ -234,10 +249,12 @@ void faces_loop::impl::take(ingest_report report) {
   });
 }
 
-void faces_loop::impl::review(std::string token, std::function<void(result<ingest::token_holder>)> then) {
-  async::post(loop, [this, token = std::move(token), then = std::move(then)]() mutable {
-    auto tell = [then = std::move(then)](const result<callers::agent_tokens::answer>& said) {
-      then(said.has_error() ? result<ingest::token_holder>(said.error()) : holder_of(*said));
+void faces_loop::impl::review(std::string token, network from,
+                              std::function<void(result<ingest::token_holder>)> then) {
+  async::post(loop, [this, token = std::move(token), from, then = std::move(then)]() mutable {
+    auto tell = [this, from, then = std::move(then)](const result<callers::agent_tokens::answer>& said) {
+      then(said.has_error() ? result<ingest::token_holder>(said.error())
+                            : holder_of(*said, from, kubernetes->pods()));
     };
     agents->ask(std::move(token), std::move(tell));
   });

@@ -184,8 +184,10 @@ result<void> ingest_loop::impl::open_port() {
   o.handshake_queue = room.agents_queue;
   if (!options.agents_account.empty()) {
     o.agents_account = account_name(options.agents_account);
-    o.review = [this](std::string token, std::function<void(result<ingest::token_holder>)> then) {
-      faces.review(std::move(token), [this, then = std::move(then)](result<ingest::token_holder> who) {
+    o.origin = options.token_origin;
+    o.review = [this](std::string token, network from,
+                      std::function<void(result<ingest::token_holder>)> then) {
+      faces.review(std::move(token), from, [this, then = std::move(then)](result<ingest::token_holder> who) {
         async::post(loop, [then, who = std::move(who)] { then(who); });
       });
     };

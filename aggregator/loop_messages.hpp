@@ -61,8 +61,9 @@ class faces_inbox {
   virtual ~faces_inbox() = default;
   virtual void take(faces_news news) = 0;
   virtual void take(ingest_report report) = 0;
-  /// Whose a token is. `then` is called on the faces loop.
-  virtual void review(std::string token, std::function<void(result<ingest::token_holder>)> then) = 0;
+  /// Whose a token is that came from an address. `then` is called on the faces loop.
+  virtual void review(std::string token, network from,
+                      std::function<void(result<ingest::token_holder>)> then) = 0;
 };
 
 /// A policy that comes from an API server: its text, or none when it is gone.

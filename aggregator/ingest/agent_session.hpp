@@ -47,8 +47,10 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   void drain_events(instant now);
   void on_hello(instant now);
   void certified(instant now);
+  network whole_address() const;
   void ask_about_token();
   void reviewed(const result<token_holder>& holder, instant now);
+  void unverified(std::string why, instant now);
   void welcome(std::uint32_t reauthenticate_after_s, instant now);
   bool is_another_machine(const agent_session& older) const;
   bool is_kept_from(const agent_session& older, node_link& link, instant now) const;

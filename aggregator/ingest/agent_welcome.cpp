@@ -1,7 +1,9 @@
 // Of an agent's session: who the agent is, whether it may, and which session has its node.
 #include "aggregator/ingest/agent_session.hpp"
 #include "aggregator/ingest/authorise.hpp"
+#include "common/async/network.hpp"
 #include "common/clock.hpp"
+#include "common/text/endpoint.hpp"
 
 #include <fmt/format.h>
 
@@ -54,6 +56,12 @@ void agent_session::certified(instant now) {
   welcome(reauthenticate_after_s(std::min<duration>(left, longest_trust), spread), now);
 }
 
+/// `address_` is a network where the peer speaks IPv6.
+network agent_session::whole_address() const {
+  const auto at = read_endpoint(address(), 0);
+  return at ? async::address_of(at->host).value_or(network()) : network();
+}
+
 void agent_session::ask_about_token() {
   if (!shared_->tokens.take(address_, boot_clock::now())) {
     ++shared_->counters.rationed;
@@ -63,7 +71,7 @@ void agent_session::ask_about_token() {
         come_back_soon);
   }
   asking_ = true;
-  shared_->options.review(machine_.greeting().credential,
+  shared_->options.review(machine_.greeting().credential, whole_address(),
                           [weak = weak_from_this()](const result<token_holder>& holder) {
                             if (const auto self = weak.lock()) self->reviewed(holder, boot_clock::now());
                           });
@@ -76,14 +84,15 @@ void agent_session::reviewed(const result<token_holder>& holder, instant now) {
   if (holder.has_error() || holder->genuine) shared_->tokens.give_back(address_);
   if (machine_.ended()) return;
   if (holder.has_error()) {
-    // Trouble of the API server ends no session whose last token is still good.
-    if (node_ && now < token_ends_) {
-      welcome(ask_again_s, now);
-    } else {
-      machine_.refuse(wire::reason::unverified, holder.error().message, come_back_soon);
-    }
+    unverified(holder.error().message, now);
   } else if (auto refused = authorise(machine_.greeting(), *holder, shared_->options.agents_account)) {
     machine_.refuse(refused->why, std::move(refused->message), come_back_later);
+  } else if (auto strange = check_origin(*holder, whole_address(), shared_->options.origin)) {
+    if (strange->why == wire::reason::unverified) {
+      unverified(std::move(strange->message), now);
+    } else {
+      machine_.refuse(strange->why, std::move(strange->message), come_back_later);
+    }
   } else if (shared_->gone_pods.contains(holder->pod)) {
     machine_.refuse(wire::reason::not_authorised, std::string(pod_is_gone), come_back_later);
   } else {
@@ -94,6 +103,12 @@ void agent_session::reviewed(const result<token_holder>& holder, instant now) {
   }
   on_end(now);
   send();
+}
+
+// Trouble of the API server ends no session whose last token is still good.
+void agent_session::unverified(std::string why, instant now) {
+  if (node_ && now < token_ends_) return welcome(ask_again_s, now);
+  machine_.refuse(wire::reason::unverified, std::move(why), come_back_soon);
 }
 
 void agent_session::welcome(std::uint32_t reauthenticate_after_s, instant now) {

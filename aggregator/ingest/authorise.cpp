@@ -73,6 +73,20 @@ std::optional<wire::fault> authorise(const wire::hello& said, const token_holder
   return std::nullopt;
 }
 
+std::optional<wire::fault> check_origin(const token_holder& who, const network& from, token_origin allowed) {
+  if (allowed == token_origin::anywhere || std::ranges::find(who.addresses, from) != who.addresses.end())
+    return std::nullopt;
+  if (allowed == token_origin::not_another_pod && who.neighbour.empty()) return std::nullopt;
+  if (who.addresses.empty() && !who.pod.empty())
+    return wire::fault{wire::reason::unverified,
+                       "the API server has not said yet which address the agent's pod has: try again"};
+  return wire::fault{
+      wire::reason::not_authorised,
+      fmt::format("the token came from {}, which is not an address of its pod: set the aggregator's "
+                  "token-origin if a proxy stands between them, or find out who has the token there",
+                  who.neighbour.empty() ? "an address" : "the address of pod " + who.neighbour)};
+}
+
 std::uint32_t reauthenticate_after_s(duration left, double spread) {
   const double seconds =
       std::chrono::duration<double>(left).count() * (0.75 + 0.25 * std::clamp(spread, 0.0, 1.0));

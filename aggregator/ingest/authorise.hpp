@@ -1,6 +1,8 @@
 #pragma once
 
+#include "aggregator/ingest/token_origin.hpp"
 #include "common/clock.hpp"
+#include "common/crowd.hpp"
 #include "common/error.hpp"
 #include "common/tls/identity.hpp"
 #include "common/wire/messages.hpp"
@@ -10,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace binnacle::ingest {
 
@@ -27,16 +30,26 @@ struct token_holder {
   std::string why;       ///< the issuer's sentence when it is not genuine
   instant ends{};        ///< when the token expires
   std::string pod = {};  ///< UID of the holder's pod; empty: not known
+  /// The addresses of the holder's pod; empty: not known (yet).
+  std::vector<network> addresses = {};
+  /// "namespace/name" of another pod that has the address which the token came from; empty: no pod is known
+  /// to have it for itself.
+  std::string neighbour = {};
 };
 constexpr std::string_view pod_is_gone = "the pod that the agent's token belongs to has been deleted";
-/// Asks the issuer about a token. `then` is called once, later, on the ingest loop. Errors: it could not be
-/// asked.
-using token_reviewer = std::function<void(std::string token, std::function<void(result<token_holder>)> then)>;
+/// Asks the issuer about a token that came from an address. `then` is called once, later, on the ingest loop.
+/// Errors: it could not be asked.
+using token_reviewer =
+    std::function<void(std::string token, network from, std::function<void(result<token_holder>)> then)>;
 
 /// The same for a token instead of a certificate: it must belong to the agents' service account, and to a pod
 /// on the node that the hello names. The caller has checked the cluster before. Pure.
 std::optional<wire::fault> authorise(const wire::hello& said, const token_holder& who,
                                      std::string_view account);
+
+/// Why a token that counts is not taken from this address; nothing when it is. `unverified`: the address of
+/// its pod is not known yet, which it will be soon. Pure.
+std::optional<wire::fault> check_origin(const token_holder& who, const network& from, token_origin allowed);
 
 /// Seconds until the agent must say hello again, well before its token expires. `spread` (0..1) is random, so
 /// that a fleet which came at one moment does not come back at one moment.

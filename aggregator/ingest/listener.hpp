@@ -29,7 +29,8 @@ struct ingest_options {
   std::shared_ptr<tls::context>
       tls;                ///< server side, TLS 1.3, ALPN "binnacle/1"; certificates required, or tokens taken
   token_reviewer review;  ///< checks tokens of agents whose certificate is not enough; null: no token counts
-  std::string agents_account;     ///< the one service account whose tokens count, as token_holder::account
+  std::string agents_account;  ///< the one service account whose tokens count, as token_holder::account
+  token_origin origin = token_origin::anywhere;  ///< of tokens
   std::string agents_uri_prefix;  ///< of URIs in certificates that name nodes; empty: URIs do not count
   std::string cluster;            ///< the cluster that is served; agents of another one are refused
   std::string replica_id;         ///< told in every welcome

@@ -27,4 +27,11 @@ network network_of(const tcp_socket& socket, unsigned v4_bits, unsigned v6_bits)
   return gone ? network{} : network_of(peer.address(), v4_bits, v6_bits);
 }
 
+std::optional<network> address_of(std::string_view text) {
+  boost::system::error_code wrong;
+  const auto address = ip::make_address(text, wrong);
+  if (wrong) return std::nullopt;
+  return network_of(address, 32, 128);
+}
+
 }  // namespace binnacle::async

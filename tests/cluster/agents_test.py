@@ -107,6 +107,28 @@ class Agents(unittest.TestCase):
         self.start_agent("n1", PLANE.token("agent", "agents", "--audience", "binnacle"))
         self.until_refused("wrong_node", "bound to no node")
 
+    def test_a_token_that_was_carried_into_another_pod_is_refused_there(self):
+        # The agent comes from loopback; whose address that is the API server says.
+        for name, account, address in (("agent-robbed", "agent", "10.1.2.3"), ("thief", "other", "127.0.0.1")):
+            make_pod(name, account, "n1")
+            self.addCleanup(PLANE.kubectl, "delete", "pod", name, "-n", "agents", "--grace-period=0", "--wait=false", "--force")
+            self.set_address(name, address)
+        # It reads them all at its start, and then knows their addresses.
+        self.trial.end("aggregator")
+        self.start_aggregator()
+        path = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/agents/pods/thief/health_metric"
+        self.trial.wait_for("the pods to be read", lambda: "pods are not read" not in self.trial.ask("metrics", path)[1], 60)
+        self.start_agent("n1", pod_token("agent-robbed"))
+        self.until_refused("not_authorised", "the address of pod agents/thief")
+        # Its own pod's address is its own, whoever else is said to have it; the agent comes again after a minute.
+        self.set_address("agent-robbed", "127.0.0.1")
+        self.until_connected("n1")
+
+    @staticmethod
+    def set_address(pod, address):
+        PLANE.kubectl("patch", "pod", pod, "-n", "agents", "--subresource=status", "--type=merge", "-p",
+                      json.dumps({"status": {"podIP": address, "podIPs": [{"ip": address}]}}))
+
     def test_a_token_of_a_pod_that_was_deleted_is_refused_and_the_next_one_read(self):
         make_pod("agent-gone", "agent", "n1")
         token = pod_token("agent-gone")

@@ -2,6 +2,7 @@
 
 #include "aggregator/kube/times.hpp"
 #include "aggregator/predict/pod_spec.hpp"
+#include "common/async/network.hpp"
 
 #include <boost/json/array.hpp>
 
@@ -24,6 +25,19 @@ bool is_ready(const json::object& status) {
   return false;
 }
 
+/// A pod has one of each family at most.
+std::vector<network> addresses_in(const json::object& status) {
+  std::vector<network> out;
+  const json::value* all = status.if_contains("podIPs");
+  if (all == nullptr || !all->is_array()) return out;
+  for (const json::value& one : all->get_array()) {
+    const json::object* entry = one.if_object();
+    const auto address = entry == nullptr ? std::nullopt : async::address_of(text_in(*entry, "ip"));
+    if (address && out.size() < 2) out.push_back(*address);
+  }
+  return out;
+}
+
 pod_objects::pod pod_of(const json::object& given) {
   pod_objects::pod out;
   if (const json::object* meta = object_in(given, "metadata")) {
@@ -37,10 +51,13 @@ pod_objects::pod pod_of(const json::object& given) {
   if (const json::object* spec = object_in(given, "spec")) {
     out.node = text_in(*spec, "nodeName");
     out.cores = predict::pod_cpu_of(*spec).cores();
+    const json::value* host = spec->if_contains("hostNetwork");
+    out.on_host_network = host != nullptr && host->is_bool() && host->get_bool();
   }
   if (const json::object* status = object_in(given, "status")) {
     out.started = parse_rfc3339(text_in(*status, "startTime"));
     out.ready = is_ready(*status);
+    out.addresses = addresses_in(*status);
   }
   return out;
 }
@@ -79,7 +96,9 @@ void pod_objects::changed(const object_key& key, const json::object& given) {
   const bool placed = another || known.node != now.node;
   if (placed) tell(event::placed, now);
   if (now.ready != (!placed && known.ready)) tell(now.ready ? event::ready : event::unready, now);
+  unlist_addresses(*at);
   known = std::move(now);
+  list_addresses(*at);
 }
 
 void pod_objects::gone(const object_key& key) {
@@ -89,7 +108,25 @@ void pod_objects::gone(const object_key& key) {
     return;
   }
   tell(event::gone, at->second);
+  unlist_addresses(*at);
   objects_.erase(at);
+}
+
+const object_key* pod_objects::at_address(const network& address) const noexcept {
+  const auto at = by_address_.find(address);
+  return at == by_address_.end() ? nullptr : &at->second->first;
+}
+
+void pod_objects::list_addresses(const known_pod& of) {
+  if (of.second.on_host_network) return;
+  for (const network& address : of.second.addresses) by_address_.insert_or_assign(address, &of);
+}
+
+void pod_objects::unlist_addresses(const known_pod& of) {
+  for (const network& address : of.second.addresses) {
+    const auto at = by_address_.find(address);
+    if (at != by_address_.end() && at->second == &of) by_address_.erase(at);
+  }
 }
 
 void pod_objects::tell(event what, const pod& whose) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/kube/objects/reflector.hpp"
+#include "common/crowd.hpp"
 
 #include <chrono>
 #include <map>
@@ -29,12 +30,16 @@ class pod_objects final : public watcher {
     std::map<std::string, std::string, std::less<>> labels;
     /// status.startTime, by the clock of the node's kubelet: for showing, not for comparing.
     std::optional<std::chrono::system_clock::time_point> started;
-    bool ready = false;  ///< its condition Ready: the containers run
-    double cores = 0;    ///< that it asks for (predict::pod_cpu)
+    bool ready = false;              ///< its condition Ready: the containers run
+    double cores = 0;                ///< that it asks for (predict::pod_cpu)
+    std::vector<network> addresses;  ///< empty: it has none yet
+    bool on_host_network = false;    ///< its addresses are its node's
   };
   const std::map<object_key, pod>& objects() const noexcept { return objects_; }
   /// The pod of that name, or null. Valid until the next event.
   const pod* find(const object_key& key) const noexcept;
+  /// The name of a pod that has the address for itself, or null. Valid until the next event.
+  const object_key* at_address(const network& address) const noexcept;
 
   enum class event : unsigned char { placed, ready, unready, gone };
   struct change {
@@ -55,9 +60,13 @@ class pod_objects final : public watcher {
   void synced() override { synced_ = true; }
 
  private:
+  using known_pod = std::map<object_key, pod>::value_type;
   void tell(event what, const pod& whose);
+  void list_addresses(const known_pod& of);
+  void unlist_addresses(const known_pod& of);
 
   std::map<object_key, pod> objects_;
+  std::map<network, const known_pod*> by_address_;  // of two that have one, the later
   std::vector<change> changes_;
   std::size_t left_out_ = 0;
   std::unordered_set<std::size_t> without_room_;  // hashes of keys; bound: most_pods

@@ -1,6 +1,7 @@
 #include "aggregator/ingest/authorise.hpp"
 
 #include "aggregator/ingest/admission.hpp"
+#include "common/async/network.hpp"
 
 #include <doctest/doctest.h>
 
@@ -134,6 +135,49 @@ TEST_SUITE("aggregator/ingest/admission") {
     CHECK(w.swapped(t + 72s));
     swap_watch slow;
     for (int i = 0; i < 20; ++i) CHECK_FALSE(slow.swapped(t + i * 31s));
+  }
+
+  TEST_CASE(
+      "NAT, nodes and load balancers lock no agent out; another pod's address does; own-pod is strict") {
+    const network pod = async::address_of("10.0.0.7").value(),
+                  elsewhere = async::address_of("fd00::9").value();
+    struct row {
+      std::vector<network> of_pod;
+      const char* neighbour;
+      network from;
+      token_origin allowed;
+      wire::reason why;
+    };
+    using enum token_origin;
+    const std::vector<row> table{
+        {{pod}, "", pod, own_pod, wire::reason::none},
+        {{elsewhere, pod}, "", pod, own_pod, wire::reason::none},
+        {{pod}, "ops/late", pod, own_pod, wire::reason::none},
+        {{pod}, "", elsewhere, own_pod, wire::reason::not_authorised},
+        {{}, "", pod, own_pod, wire::reason::unverified},
+        {{pod}, "", elsewhere, not_another_pod, wire::reason::none},
+        {{}, "", elsewhere, not_another_pod, wire::reason::none},
+        {{pod}, "ops/late", pod, not_another_pod, wire::reason::none},
+        {{pod}, "ops/thief", elsewhere, not_another_pod, wire::reason::not_authorised},
+        {{}, "ops/other", elsewhere, not_another_pod, wire::reason::unverified},
+        {{pod}, "ops/gateway", elsewhere, anywhere, wire::reason::none},
+        {{}, "ops/gateway", elsewhere, anywhere, wire::reason::none},
+    };
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      CAPTURE(i);
+      token_holder who;
+      who.addresses = table[i].of_pod;
+      who.neighbour = table[i].neighbour;
+      who.pod = "uid";
+      const auto refused = check_origin(who, table[i].from, table[i].allowed);
+      CHECK((refused ? refused->why : wire::reason::none) == table[i].why);
+    }
+    // A token that is bound to a node alone has no pod whose address would be known soon.
+    token_holder of_node;
+    CHECK_FALSE(check_origin(of_node, elsewhere, not_another_pod));
+    CHECK(check_origin(of_node, elsewhere, own_pod)->why == wire::reason::not_authorised);
+    of_node.neighbour = "ops/thief";
+    CHECK(check_origin(of_node, elsewhere, not_another_pod)->why == wire::reason::not_authorised);
   }
 }
 

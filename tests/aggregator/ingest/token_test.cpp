@@ -1,5 +1,6 @@
 #include "aggregator/ingest/admission.hpp"
 #include "aggregator/ingest/shared_state.hpp"
+#include "common/async/network.hpp"
 #include "common/async/task_group.hpp"
 #include "tests/aggregator/ingest/house.hpp"
 
@@ -13,18 +14,26 @@ struct issuer {
   std::vector<std::string> asked;
   duration lives = 1h;
   bool ill = false;
+  std::vector<network> addresses;  // of every token's pod
+  std::string neighbour;           // the pod that has the peer's address
+  network came_from;               // the last token
 
   ingest_options options(async::loop& loop) {
     ingest_options o;
     o.agents_account = "agent";
-    o.review = [this, &loop](std::string token, std::function<void(result<token_holder>)> then) {
+    o.origin = token_origin::not_another_pod;
+    o.review = [this, &loop](std::string token, const network& from,
+                             std::function<void(result<token_holder>)> then) {
       asked.push_back(token);
+      came_from = from;
       result<token_holder> said = error{errc::timeout, "the API server is away"};
       if (!ill) {
         const auto at = token.find('@');
         said = token_holder{
             at != token.npos, token.substr(0, at),       at == token.npos ? "" : token.substr(at + 1),
             "unknown token",  boot_clock::now() + lives, "uid of " + token};
+        said->addresses = addresses;
+        said->neighbour = neighbour;
       }
       async::post(loop, [said, then = std::move(then)] { then(said); });
     };
@@ -194,6 +203,36 @@ TEST_SUITE("aggregator/ingest/token") {
     });
   }
 
+  TEST_CASE("a stolen token opens no session from another pod's address, and ends none of its pod's") {
+    support::run([](async::loop& loop) -> task<void> {
+      const network loopback = async::address_of("127.0.0.1").value();
+      issuer tokens;
+      house h(loop, tokens.options(loop));
+      visitor agent(h), thief(h), early(h);
+      tokens.addresses = {loopback};
+      tokens.neighbour = "default/web";  // the watch is late: the agent's pod has the address now
+      agent.credential = "agent@n1";
+      co_await agent.settle("n1");
+      CHECK(tokens.came_from == loopback);
+
+      tokens.addresses = {async::address_of("10.0.0.7").value()};
+      co_await greet(thief, "n1", "agent@n1");
+      CHECK(thief.why() == wire::reason::not_authorised);
+      CHECK(thief.told().find("default/web") != std::string::npos);
+      CHECK(thief.session.retry_after() == 1min);
+      CHECK(h.door->counters().open == 1);
+
+      // Nothing is known of the agent's pod yet: neither refused for a minute, nor believed.
+      tokens.addresses = {};
+      co_await greet(early, "n2", "agent@n2");
+      CHECK(early.why() == wire::reason::unverified);
+      CHECK(early.session.retry_after() == 10s);
+      co_await renew(agent, "agent@n1");
+      CHECK(agent.last == event::renewed);
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("a running session is renewed by a new token, and ended by one that does not count") {
     support::run([](async::loop& loop) -> task<void> {
       issuer tokens;
@@ -276,7 +315,7 @@ TEST_SUITE("aggregator/ingest/token") {
       issuer tokens;
       std::function<void(result<token_holder>)> kept;
       ingest_options o = tokens.options(loop);
-      o.review = [&kept](const std::string&, std::function<void(result<token_holder>)> then) {
+      o.review = [&kept](const std::string&, const network&, std::function<void(result<token_holder>)> then) {
         kept = std::move(then);
       };
       house h(loop, std::move(o));

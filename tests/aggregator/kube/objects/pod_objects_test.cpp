@@ -1,5 +1,7 @@
 #include "aggregator/kube/objects/pod_objects.hpp"
 
+#include "common/async/network.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -79,6 +81,42 @@ TEST_SUITE("aggregator/kube/objects/pod_objects") {
     CHECK(web->started.has_value());
     p.seen.gone({"ops", "web"});
     CHECK(p.seen.find({"ops", "web"}) == nullptr);
+  }
+
+  TEST_CASE("who has an address is known until the pod goes, and on a node's address is nobody") {
+    pods p;
+    const auto put = [&p](const char* name, const char* addresses, bool on_host = false) {
+      const auto object = kube::parse_object(
+          fmt::format(R"({{"metadata":{{"uid":"{}"}},"spec":{{"nodeName":"n1","hostNetwork":{}}},)"
+                      R"("status":{{"podIPs":{}}}}})",
+                      name, on_host, addresses));
+      REQUIRE(object.has_value());
+      p.seen.changed({"ops", name}, *object);
+    };
+    const auto at = [&p](const char* address) {
+      const kube::object_key* who = p.seen.at_address(async::address_of(address).value());
+      return who == nullptr ? std::string() : who->text();
+    };
+    put("web", R"([{"ip":"10.0.0.7"},{"ip":"fd00::7"}])");
+    put("agent", R"([{"ip":"192.168.1.1"}])", true);
+    put("odd", R"([{"ip":"no address"},7,{}])");
+    CHECK(at("10.0.0.7") == "ops/web");
+    CHECK(at("::ffff:10.0.0.7") == "ops/web");
+    CHECK(at("fd00:0::7") == "ops/web");
+    CHECK(at("192.168.1.1") == "");
+    CHECK(p.seen.find({"ops", "agent"})->addresses.size() == 1);
+    CHECK(p.seen.find({"ops", "odd"})->addresses.empty());
+
+    put("next", R"([{"ip":"10.0.0.7"}])");  // the watch is late with the end of the other one
+    CHECK(at("10.0.0.7") == "ops/next");
+    p.seen.gone({"ops", "web"});
+    CHECK(at("10.0.0.7") == "ops/next");
+    CHECK(at("fd00::7") == "");
+    put("next", R"([{"ip":"10.0.0.8"}])");
+    CHECK(at("10.0.0.7") == "");
+    CHECK(at("10.0.0.8") == "ops/next");
+    p.seen.gone({"ops", "next"});
+    CHECK(at("10.0.0.8") == "");
   }
 
   TEST_CASE("what happens to a pod is told once, in order") {
