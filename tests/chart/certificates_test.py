@@ -3,7 +3,10 @@
 Run by scripts/check chart, or by hand: python3 tests/chart/certificates_test.py --helm HELM [TestName]
 """
 
+import base64
+import contextlib
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -122,11 +125,67 @@ class Certificates(Renderings):
             for name, _, _, spec in objects.pods():
                 for volume in spec.get("volumes", []):
                     files = objects.secrets_of(volume)
-                    if "tls.crt" in files:
-                        secret = {"binnacle-agent": {"binnacle-agent", "my-agent"}}.get(name, {"binnacle-client", "my-client"})
-                        self.assertEqual(files["tls.crt"][0], files["tls.key"][0])
-                        self.assertIn(files["tls.crt"][0], secret)
+                    for which, secrets in (("tls", {"binnacle-agent", "my-agent"} if name == "binnacle-agent" else {"binnacle-client", "my-client"}),
+                                           ("scheduler", {"binnacle-scheduler-client", "my-client", "my-scheduler"})):
+                        if f"{which}.crt" in files:
+                            self.assertEqual(files[f"{which}.crt"], (files[f"{which}.key"][0], "tls.crt"))
+                            self.assertEqual(files[f"{which}.key"][1], "tls.key")
+                            self.assertIn(files[f"{which}.crt"][0], secrets)
+                    self.assertFalse(name == "binnacle-scheduler" and "tls.crt" in files)
         self.for_each(check)
+
+    def test_the_scheduler_s_certificate_is_its_own_and_opens_the_extender_alone(self):
+        def callers(objects):
+            settings = yaml.safe_load(objects.one("ConfigMap", "binnacle-aggregator")["data"]["aggregator.yaml"])
+            return [settings.get(f"{face}-callers") for face in ("extender", "metrics", "ops")]
+
+        def shown(objects):
+            volumes = objects.one("Deployment", "binnacle-scheduler")["spec"]["template"]["spec"]["volumes"]
+            return objects.secrets_of(self.only(v for v in volumes if v["name"] == "pki"))["scheduler.crt"][0]
+
+        def subjects(objects, *secrets):
+            said = [subprocess.run(["openssl", "x509", "-noout", "-subject"], input=objects.secret(s)["tls.crt"], capture_output=True, timeout=20, check=True).stdout.decode() for s in secrets]
+            return [line.split("=")[-1].strip() for line in said]
+        made = HELM.template(NODES)
+        self.assertEqual((shown(made), callers(made)), ("binnacle-scheduler-client", [["binnacle-scheduler"], ["binnacle-caller"], ["binnacle-caller"]]))
+        self.assertEqual(subjects(made, "binnacle-scheduler-client", "binnacle-client"), ["binnacle-scheduler", "binnacle-caller"])
+        own = HELM.template(NODES | {"aggregator": {"settings": {"ops-callers": ["me"]}}})
+        self.assertEqual(callers(own), [["binnacle-scheduler"], ["binnacle-caller"], ["me"]])
+        asked = HELM.template(CERT_MANAGER)
+        self.assertEqual((shown(asked), callers(asked)), ("binnacle-scheduler-client", [None] * 3))
+        self.assertEqual(asked.one("Certificate", "binnacle-scheduler-client")["spec"]["dnsNames"], ["binnacle-scheduler"])
+        given = EXISTING["certificates"]
+        self.assertEqual(shown(HELM.template({"certificates": given})), "my-client")
+        self.assertEqual(shown(HELM.template({"certificates": given | {"existing": given["existing"] | {"scheduler": "my-scheduler"}}})), "my-scheduler")
+        for shared in (HELM.template({"certificates": NODES["certificates"] | {"separateCallers": False}}), HELM.template(NODES | {"scheduler": {"enabled": False}})):
+            self.assertEqual(callers(shared), [None] * 3)
+            self.assertNotIn("binnacle-scheduler-client", [o["metadata"]["name"] for o in shared.of("Secret")])
+
+    def test_no_authority_s_key_is_written_anywhere(self):
+        for values in (NODES, NODES | BY_CERTIFICATE):
+            objects = HELM.template(values)
+            signs, keys = set(), set()
+            for text in self.pem_texts(objects.all):
+                for certificate in re.findall("-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----", text):
+                    said = subprocess.run(["openssl", "x509", "-noout", "-pubkey", "-ext", "basicConstraints"], input=certificate, capture_output=True, text=True, timeout=20, check=True).stdout
+                    if "CA:TRUE" in said:
+                        signs.add(said[said.index("-----BEGIN"):].split("X509v3")[0].strip())
+                for key in re.findall("-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----", text):
+                    keys.add(subprocess.run(["openssl", "pkey", "-pubout"], input=key, capture_output=True, text=True, timeout=20, check=True).stdout.strip())
+            self.assertEqual((len(signs), len(keys)), (3, 4) if "agent" in values else (2, 3))
+            self.assertEqual(signs & keys, set())
+
+    def pem_texts(self, value):
+        """Every text of a rendering, and what it is in base64."""
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, list):
+            for inner in value:
+                yield from self.pem_texts(inner)
+        elif isinstance(value, str):
+            yield value
+            with contextlib.suppress(ValueError):
+                yield base64.b64decode(value, validate=True).decode()
 
     def test_cert_manager_is_asked_for_addresses_as_such(self):
         certificate = HELM.template(CERT_MANAGER | DIALLED).one("Certificate", "binnacle-server")["spec"]
@@ -148,7 +207,7 @@ class Certificates(Renderings):
         objects = HELM.template(NODES | BY_CERTIFICATE | DIALLED)
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            for which in ("server", "agent", "client"):
+            for which in ("server", "agent", "client", "scheduler-client"):
                 for key, value in objects.secret(f"binnacle-{which}").items():
                     (folder / f"{which}-{key}").write_bytes(value)
 
@@ -162,7 +221,8 @@ class Certificates(Renderings):
                 self.assertTrue(verified("agent-ca.crt", "server-tls.crt", "-purpose", "sslserver", "-verify_ip", address), address)
             for node in ("node1", "node2"):
                 self.assertTrue(verified("server-agents-ca.crt", "agent-tls.crt", "-purpose", "sslclient", "-verify_hostname", node))
-            self.assertTrue(verified("server-clients-ca.crt", "client-tls.crt", "-purpose", "sslclient"))
+            for caller in ("client", "scheduler-client"):
+                self.assertTrue(verified("server-clients-ca.crt", f"{caller}-tls.crt", "-purpose", "sslclient"))
             self.assertFalse(verified("server-clients-ca.crt", "agent-tls.crt"))
             bundle = objects.of("APIService")[0]["spec"]["caBundle"]
             self.assertEqual(bundle, objects.one("Secret", "binnacle-server")["data"]["ca.crt"])

@@ -208,7 +208,7 @@ class PodsWithCertManager(HelmTest):
              "--set", "certificates.certManager.agentTrustSecret=servers",
              *(word for name in issuers for word in ("--set", f"certificates.certManager.{name}Issuer.name={name}")))
         certificates = json.loads(PLANE.kubectl("get", "certificates.cert-manager.io", "-A", "-o", "json"))["items"]
-        self.assertEqual(len(certificates), 3)
+        self.assertEqual(len(certificates), 4)
         for certificate in certificates:
             self.issue(certificate["metadata"]["namespace"], certificate["spec"], issuers[certificate["spec"]["issuerRef"]["name"]])
         # What cert-manager injects into the APIServices.

@@ -5,8 +5,11 @@ python3 tests/cluster/chart_test.py --build build [TestName]
 """
 
 import base64
+import contextlib
+import gzip
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 import time
@@ -41,10 +44,21 @@ def add_node(name):
 
 
 def certificates():
-    """(server, agent, authority of agents), as PEM."""
+    """(server, agent, authorities of agents), as PEM."""
     def part(namespace, name, key):
         return base64.b64decode(there("secret", f"binnacle-{name}", namespace)["data"][key]).decode()
     return part("binnacle", "server", "tls.crt"), part("binnacle-agents", "agent", "tls.crt"), part("binnacle", "server", "agents-ca.crt")
+
+
+def each_of(bundle):
+    """The certificates of a PEM text, the newest authority first."""
+    return re.findall("-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----", bundle)
+
+
+def written_by(release, namespace):
+    """What helm keeps of a release, whatever it is for: the text that its secrets hold."""
+    found = json.loads(PLANE.kubectl("get", "secrets", "-n", namespace, "-l", f"owner=helm,name={release}", "-o", "json"))["items"]
+    return [gzip.decompress(base64.b64decode(base64.b64decode(o["data"]["release"]))).decode() for o in found]
 
 
 def names_in(pem):
@@ -95,7 +109,7 @@ def older_chart(folder):
 
 
 class FromAnOlderChart(unittest.TestCase):
-    def test_an_upgrade_goes_through_keeps_the_certificates_and_leaves_nothing_old(self):
+    def test_an_upgrade_goes_through_makes_the_certificates_anew_and_leaves_nothing_old(self):
         place = {"namespace": "binnacle-old"}
         with tempfile.TemporaryDirectory() as folder:
             self.addCleanup(subprocess.run, [HELM.program, "uninstall", "binnacle-old", "--ignore-not-found", "--kubeconfig", str(PLANE.kubeconfig), "-n", "binnacle-old"],
@@ -104,11 +118,18 @@ class FromAnOlderChart(unittest.TestCase):
         before = there("secret", "binnacle-old-server", "binnacle-old")["data"]
         PLANE.install_crd()  # as README.md says: helm never touches one that is there
         helm("upgrade", "binnacle-old", CHART, "--reset-then-reuse-values", **place)
-        self.assertEqual(there("secret", "binnacle-old-server", "binnacle-old")["data"]["tls.crt"], before["tls.crt"])
+        # That chart kept the authorities' keys where others may have read them: what they signed ends, and is trusted only while pods get the new files.
+        after = there("secret", "binnacle-old-server", "binnacle-old")["data"]
+        self.assertNotEqual(after["tls.crt"], before["tls.crt"])
+        authorities = [each_of(base64.b64decode(data["ca.crt"]).decode()) for data in (before, after)]
+        self.assertEqual(authorities[1][1:], authorities[0])
+        self.assertIsNone(there("secret", "binnacle-old-trial-authorities", "binnacle-old"))
+        helm("upgrade", "binnacle-old", CHART, "--reset-then-reuse-values", **place)
+        self.assertEqual(there("secret", "binnacle-old-server", "binnacle-old")["data"]["tls.crt"], after["tls.crt"])
         self.assertEqual(there("deployment", "binnacle-old-aggregator", "binnacle-old")["spec"]["replicas"], 3)
         now = {f"{o['kind']} {o['metadata']['name']}" for o in yaml.safe_load_all(helm("get", "manifest", "binnacle-old", **place)) if o}
-        # What a service's controller makes, and what a trial's certificates are kept in, is in no manifest.
-        left = [o for o in everything_of("binnacle-old") if o not in now and not o.startswith("EndpointSlice ") and "trial" not in o]
+        # What a service's controller makes is in no manifest.
+        left = [o for o in everything_of("binnacle-old") if o not in now and not o.startswith("EndpointSlice ")]
         self.assertEqual(left, [])
         helm("rollback", "binnacle-old", "1", **place)
         helm("uninstall", "binnacle-old", **place)
@@ -146,12 +167,15 @@ class Life(unittest.TestCase):
             helm("upgrade", "binnacle", CHART, "--set", "aggregator.replicas=3", *BY_CERTIFICATE)
             self.assertEqual(certificates(), (server, agent, authority))
             self.assertEqual(there("deployment", "binnacle-aggregator", "binnacle")["spec"]["replicas"], 3)
-        with self.subTest("a node that came later is named at the next one, by the same authority"):
+        with self.subTest("a node that came later is named at the next one, by an authority beside the one that signed before"):
             add_node("node3")
             helm("upgrade", "binnacle", CHART, "--set", "aggregator.replicas=3", *BY_CERTIFICATE)
             self.assertEqual(names_in(certificates()[1]), {"node1", "node2", "node3"})
-            self.assertEqual((certificates()[0], certificates()[2]), (server, authority))
-        with self.subTest("what is in the last third of its life is made again, and only that; with its authority, all"):
+            self.assertEqual(certificates()[0], server)
+            self.assertEqual(each_of(certificates()[2])[1:], each_of(authority))
+        with self.subTest("no key of an authority is in what helm or the cluster keeps"):
+            self.no_authority_s_key_is_kept()
+        with self.subTest("what is in the last third of its life is made again, and only that; the authority before is trusted for a day"):
             self.old_certificates_are_made_again()
         with self.subTest("a rollback goes back"):
             helm("rollback", "binnacle", "1")
@@ -160,7 +184,8 @@ class Life(unittest.TestCase):
             self.assertEqual(certificates(), (server, agent, authority))
             helm("upgrade", "binnacle", CHART, "--reset-then-reuse-values")
             self.assertEqual(names_in(certificates()[1]), {"node1", "node2", "node3"})
-            self.assertEqual((certificates()[0], certificates()[2]), (server, authority))
+            self.assertEqual(certificates()[0], server)
+            self.assertEqual(each_of(certificates()[2])[1:], each_of(authority))
         with self.subTest("the aggregator's role lets it follow policies, write their status, label nodes and lead"):
             self.aggregator_works_with_its_role()
         with self.subTest("the doctor finds a right that is missing, and says what does not work without it"):
@@ -173,23 +198,49 @@ class Life(unittest.TestCase):
             self.assertFalse(there("apiservice", "v1beta1.custom.metrics.k8s.io"))
             self.assertEqual(everything_of("binnacle"), [])
 
-    def old_certificates_are_made_again(self):
-        def ends_tomorrow(secret):
-            now = int(time.time())
-            PLANE.kubectl("annotate", "secret", secret, "-n", "binnacle", "--overwrite", f"binnacle/made={now - 364 * 86400}", f"binnacle/ends={now + 86400}")
-            helm("upgrade", "binnacle", CHART, "--set", "aggregator.replicas=3", *BY_CERTIFICATE)
-            life = there("secret", secret, "binnacle")["metadata"]["annotations"]
-            self.assertGreater(int(life["binnacle/ends"]), now + 300 * 86400)
+    def no_authority_s_key_is_kept(self):
+        kept = written_by("binnacle", "binnacle") + [json.dumps(there("secrets", name, namespace)) for namespace in ("binnacle", "binnacle-agents")
+                                                     for name in PLANE.kubectl("get", "secrets", "-n", namespace, "-o", "name", "-l", "app.kubernetes.io/part-of=binnacle").replace("secret/", "").split()]
+        signs, keys = set(), set()
+        for text in kept:
+            self.assertNotRegex(text, "-----BEGIN [A-Z ]*PRIVATE KEY")
+            for word in set(re.findall("[A-Za-z0-9+/=]{400,}", text)):
+                with contextlib.suppress(ValueError):
+                    pem = base64.b64decode(word, validate=True).decode()
+                    for certificate in each_of(pem):
+                        said = subprocess.run(["openssl", "x509", "-noout", "-pubkey", "-ext", "basicConstraints"], input=certificate, capture_output=True, text=True, timeout=20, check=True).stdout
+                        if "CA:TRUE" in said:
+                            signs.add(said[said.index("-----BEGIN"):].split("X509v3")[0].strip())
+                    if "PRIVATE KEY" in pem:
+                        keys.add(subprocess.run(["openssl", "pkey", "-pubout"], input=pem, capture_output=True, text=True, timeout=20, check=True).stdout.strip())
+        self.assertGreaterEqual(len(signs), 4)
+        self.assertGreaterEqual(len(keys), 4)
+        self.assertEqual(signs & keys, set())
 
-        server, agent, authority = certificates()
-        ends_tomorrow("binnacle-server")
-        renewed = certificates()
+    def old_certificates_are_made_again(self):
+        def upgrade_after(secret, **life):
+            """The secret says that it was made and ends so many days from now."""
+            now = int(time.time())
+            PLANE.kubectl("annotate", "secret", secret, "-n", "binnacle", "--overwrite", *(f"binnacle/{key}={now + days * 86400}" for key, days in life.items()))
+            helm("upgrade", "binnacle", CHART, "--set", "aggregator.replicas=3", *BY_CERTIFICATE)
+            return certificates(), each_of(base64.b64decode(there("secret", "binnacle-server", "binnacle")["data"]["ca.crt"]).decode())
+
+        (server, agent, authorities), (before,) = certificates(), each_of(base64.b64decode(there("secret", "binnacle-server", "binnacle")["data"]["ca.crt"]).decode())
+        renewed, trusted = upgrade_after("binnacle-server", made=-364, ends=1)
         self.assertNotEqual(renewed[0], server)
-        self.assertEqual(renewed[1:], (agent, authority))
-        ends_tomorrow("binnacle-trial-authorities")
-        self.assertTrue(all(new != old for new, old in zip(certificates(), renewed)))
+        self.assertEqual(renewed[1:], (agent, authorities))
+        self.assertEqual(trusted[1:], [before])
+        self.assertGreater(int(there("secret", "binnacle-server", "binnacle")["metadata"]["annotations"]["binnacle/ends"]), time.time() + 300 * 86400)
         api = there("apiservice", "v1beta2.custom.metrics.k8s.io")
         self.assertEqual(api["spec"]["caBundle"], there("secret", "binnacle-server", "binnacle")["data"]["ca.crt"])
+        checksum = there("deployment", "binnacle-scheduler", "binnacle")["spec"]["template"]["metadata"]["annotations"]["checksum/server-ca"]
+        # Two days later.
+        later, alone = upgrade_after("binnacle-server", made=-2, ends=363)
+        self.assertEqual((later, alone), (renewed, trusted[:1]))
+        self.assertEqual(there("deployment", "binnacle-scheduler", "binnacle")["spec"]["template"]["metadata"]["annotations"]["checksum/server-ca"], checksum)
+        callers = [there("secret", name, "binnacle")["data"]["tls.crt"] for name in ("binnacle-client", "binnacle-scheduler-client")]
+        upgrade_after("binnacle-client", made=-364, ends=1)
+        self.assertTrue(all(there("secret", name, "binnacle")["data"]["tls.crt"] != old for name, old in zip(("binnacle-client", "binnacle-scheduler-client"), callers)))
 
     def custom_metrics_come_through_the_api_server(self):
         """The real programs with the chart's secrets, as the endpoint of the chart's service: what NOTES.txt tells to try."""

@@ -37,7 +37,7 @@ def setUpModule():
     LAB.apply(policy("no-heat", HOT), policy("no-fever", FEVER))
     releases.give_number(LAB, "n1", "heat", 40)
     releases.give_number(LAB, "n2", "heat", 60)
-    for key, text in LAB.get("secret", "binnacle-client", "binnacle")["data"].items():
+    for key, text in LAB.get("secret", "binnacle-scheduler-client", "binnacle")["data"].items():
         (LAB.folder / f"client-{key}").write_bytes(base64.b64decode(text))
     LAB.wait_for("all replicas to know both nodes' heat", all_know, 120)
 

@@ -118,9 +118,24 @@ seccompProfile: {type: RuntimeDefault}
 {{- if eq .Values.certificates.mode "existing" }}{{ required "certificates.existing.client: name the secret with a caller's certificate" .Values.certificates.existing.client }}{{ else }}{{ include "binnacle.name" . }}-client{{ end }}
 {{- end }}
 
-{{/* agentCertificates: "true" where the aggregator takes certificates of agents, too: always those of the chart's own authority. */}}
+{{/* separateCallers: "true" where the scheduler has a client certificate of its own. */}}
+{{- define "binnacle.separateCallers" -}}
+{{- $c := .Values.certificates }}
+{{- if and $c.separateCallers .Values.scheduler.enabled (or (ne $c.mode "existing") $c.existing.scheduler) }}true{{ end }}
+{{- end }}
+{{- define "binnacle.secret.scheduler" -}}
+{{- if not (include "binnacle.separateCallers" .) }}{{ include "binnacle.secret.client" . }}
+{{- else if eq .Values.certificates.mode "existing" }}{{ .Values.certificates.existing.scheduler }}
+{{- else }}{{ include "binnacle.name" . }}-scheduler-client{{ end }}
+{{- end }}
+
+{{/* agentCertificates: "true" where the aggregator takes certificates of agents, too. */}}
 {{- define "binnacle.agentCertificates" -}}
-{{- if or (eq .Values.agent.identity "certificate") (eq .Values.certificates.mode "generated") }}true{{ end }}
+{{- if eq .Values.agent.identity "certificate" }}true
+{{- else if eq .Values.certificates.mode "generated" }}
+{{- include "binnacle.generated" . }}
+{{- if index .Values.pki "agents-ca" }}true{{ end }}
+{{- end }}
 {{- end }}
 
 {{/* agentTrust: the secret in the agents' namespace with the CA of servers. cert-manager gives each secret the CA of its own issuer, which is another. */}}
@@ -140,21 +155,26 @@ seccompProfile: {type: RuntimeDefault}
 {{/* serverCA: the CA of servers as PEM, where the chart has it; nothing where only cert-manager does. */}}
 {{- define "binnacle.serverCA" -}}
 {{- if eq .Values.certificates.mode "generated" }}
-{{- include "binnacle.authorities" . }}
-{{- .Values.authorities.server.Cert }}
+{{- include "binnacle.generated" . }}
+{{- index .Values.pki "server-ca" }}
 {{- else if eq .Values.certificates.mode "existing" }}
 {{- .Values.certificates.existing.serverCA }}
 {{- end }}
 {{- end }}
 
-{{/* callerPki: the volume of who calls the aggregator: the callers' certificate, and the CA of servers. */}}
+{{/* callerPki: the volume of who calls the aggregator: as tls.crt the callers' certificate, as scheduler.crt the scheduler's, and the CA of servers;
+(list root "tls" or "scheduler" or both). */}}
 {{- define "binnacle.callerPki" -}}
+{{- $root := index . 0 }}
 - name: pki
   projected:
     defaultMode: 0440
     sources:
-    - secret: {name: {{ include "binnacle.secret.client" . }}, items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]}
-    - secret: {name: {{ include "binnacle.serverTrust" . }}, items: [{key: ca.crt, path: ca.crt}]}
+    {{- range $as := rest . }}
+    {{- $secret := include (ternary "binnacle.secret.scheduler" "binnacle.secret.client" (eq $as "scheduler")) $root }}
+    - secret: {name: {{ $secret }}, items: [{key: tls.crt, path: {{ $as }}.crt}, {key: tls.key, path: {{ $as }}.key}]}
+    {{- end }}
+    - secret: {name: {{ include "binnacle.serverTrust" $root }}, items: [{key: ca.crt, path: ca.crt}]}
 {{- end }}
 
 {{- define "binnacle.host" -}}
@@ -201,22 +221,98 @@ binnacle/made: {{ .made | quote }}
 binnacle/ends: {{ .ends | quote }}
 {{- end }}
 
-{{/* authorities: makes .Values.authorities once, for every template of this rendering; prints nothing. Those of an earlier installation stay, as
-long as their life lets them: ten times as long as what they sign. */}}
-{{- define "binnacle.authorities" -}}
-{{- if not (hasKey .Values "authorities") }}
-  {{- $trial := lookup "v1" "Secret" .Release.Namespace (printf "%s-trial-authorities" (include "binnacle.name" .)) }}
-  {{- $days := mul 10 .Values.certificates.generated.days | int }}
-  {{- $life := include "binnacle.life" (list $trial $days true) | fromJson }}
-  {{- $made := dict "life" $life }}
-  {{- range $which := list "server" "agents" "clients" }}
-    {{- if $life.kept }}
-      {{- $_ := set $made $which (buildCustomCert (index $trial.data (printf "%s.crt" $which)) (index $trial.data (printf "%s.key" $which))) }}
-    {{- else }}
-      {{- $_ := set $made $which (genCA (printf "binnacle trial %s" $which) $days) }}
-    {{- end }}
-  {{- end }}
-  {{- $_ := set .Values "authorities" $made }}
+{{/* firstCertificate: of a PEM text. */}}
+{{- define "binnacle.firstCertificate" -}}
+{{ regexFind "-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----" . }}
+{{- end }}
+
+{{/* trusted: what a kept certificate's readers trust, as PEM; (list life secret key). For a day after a renewal that is the authority before, too: pods
+get new files one after the other. */}}
+{{- define "binnacle.trusted" -}}
+{{- $bundle := index . 1 | dig "data" (index . 2) "" | b64dec }}
+{{- if gt (sub (now | unixEpoch | int64) (int64 (index . 0).made)) 86400 }}
+{{- include "binnacle.firstCertificate" $bundle }}
+{{- else }}
+{{- $bundle }}
+{{- end }}
+{{- end }}
+
+{{/* generated: makes .Values.pki once, for every template of this rendering; prints nothing. .Values.pki has, for server, client, scheduler and agent, {"crt",
+"key", "life"}, and as "server-ca", "clients-ca" and "agents-ca" the authorities to trust. What is there stays: an upgrade must not change certificates under
+running pods. What is in the last third of its life, or has other names to be for, is made again by an authority of its own, whose key exists only while
+helm renders: it is written nowhere. Charts before wrote the keys into the secret NAME-trial-authorities: nothing signed by these is kept. */}}
+{{- define "binnacle.generated" -}}
+{{- if not (hasKey .Values "pki") }}
+{{- $name := include "binnacle.name" . }}
+{{- $days := .Values.certificates.generated.days | int }}
+{{- $old := dict }}
+{{- range $which := list "server" "client" "scheduler-client" }}
+{{- $_ := set $old $which (lookup "v1" "Secret" $.Release.Namespace (printf "%s-%s" $name $which)) }}
+{{- end }}
+{{- $_ := set $old "agent" (lookup "v1" "Secret" (include "binnacle.agents" .) (printf "%s-agent" $name)) }}
+{{- $clean := empty (lookup "v1" "Secret" .Release.Namespace (printf "%s-trial-authorities" $name)) }}
+{{- $pki := dict }}
+{{- $for := include "binnacle.serverNames" . | fromJson }}
+{{- $nameList := join "," (sortAlpha $for.names) }}
+{{- range sortAlpha $for.addresses }}{{ $nameList = printf "%s,IP:%s" $nameList . }}{{ end }}
+{{- $named := eq (dig "metadata" "annotations" "binnacle/names" "" $old.server) $nameList }}
+{{- $life := include "binnacle.life" (list $old.server $days (and $clean $named)) | fromJson }}
+{{- $_ := set $pki "names" $nameList }}
+{{- if $life.kept }}
+{{- $_ := set $pki "server" (dict "life" $life "crt" (index $old.server.data "tls.crt") "key" (index $old.server.data "tls.key")) }}
+{{- $_ := set $pki "server-ca" (include "binnacle.trusted" (list $life $old.server "ca.crt")) }}
+{{- else }}
+{{- $ca := genCA "binnacle trial server" (add $days 1 | int) }}
+{{- $pair := genSignedCert "binnacle-aggregator" (concat (list "127.0.0.1" "::1") $for.addresses) $for.names $days $ca }}
+{{- $_ := set $pki "server" (dict "life" $life "crt" ($pair.Cert | b64enc) "key" ($pair.Key | b64enc)) }}
+{{- $_ := set $pki "server-ca" (printf "%s%s" $ca.Cert (dig "data" "ca.crt" "" $old.server | b64dec | include "binnacle.firstCertificate")) }}
+{{- end }}
+
+{{- $separate := include "binnacle.separateCallers" . }}
+{{- $life = include "binnacle.life" (list $old.client $days (and $clean (dig "data" "clients-ca.crt" "" $old.server) (or (not $separate) (index $old "scheduler-client")))) | fromJson }}
+{{- $ca := dict }}
+{{- if $life.kept }}
+{{- $_ := set $pki "clients-ca" (include "binnacle.trusted" (list $life $old.server "clients-ca.crt")) }}
+{{- else }}
+{{- $ca = genCA "binnacle trial clients" (add $days 1 | int) }}
+{{- $_ := set $pki "clients-ca" (printf "%s%s" $ca.Cert (dig "data" "clients-ca.crt" "" $old.server | b64dec | include "binnacle.firstCertificate")) }}
+{{- end }}
+{{- range $which, $holder := ternary (dict "client" "binnacle-caller" "scheduler-client" "binnacle-scheduler") (dict "client" "binnacle-caller") (eq $separate "true") }}
+{{- if $life.kept }}
+{{- $data := (index $old $which).data }}
+{{- $_ := set $pki $which (dict "life" $life "crt" (index $data "tls.crt") "key" (index $data "tls.key")) }}
+{{- else }}
+{{- $pair := genSignedCert $holder nil (list $holder) $days $ca }}
+{{- $_ := set $pki $which (dict "life" $life "crt" ($pair.Cert | b64enc) "key" ($pair.Key | b64enc)) }}
+{{- end }}
+{{- end }}
+
+{{- /* Agents that still have a certificate, when tokens begin to speak, are known until the next upgrade. */}}
+{{- $trusted := "" }}
+{{- if dig "data" "tls.crt" "" $old.agent }}{{ $trusted = dig "data" "agents-ca.crt" "" $old.server | b64dec | include "binnacle.firstCertificate" }}{{ end }}
+{{- if eq .Values.agent.identity "certificate" }}
+{{- $nodes := .Values.certificates.nodes }}
+{{- if not $nodes }}
+{{- range (lookup "v1" "Node" "" "").items }}{{ $nodes = append $nodes .metadata.name }}{{ end }}
+{{- end }}
+{{- $nodeList := join "," (sortAlpha $nodes) }}
+{{- $known := eq (dig "metadata" "annotations" "binnacle/nodes" "" $old.agent) $nodeList }}
+{{- $life = include "binnacle.life" (list $old.agent $days (and $clean $known $trusted)) | fromJson }}
+{{- if $life.kept }}
+{{- $_ := set $pki "agent" (dict "life" $life "crt" (index $old.agent.data "tls.crt") "key" (index $old.agent.data "tls.key")) }}
+{{- $trusted = include "binnacle.trusted" (list $life $old.server "agents-ca.crt") }}
+{{- else }}
+{{- $ca = genCA "binnacle trial agents" (add $days 1 | int) }}
+{{- $pair := genSignedCert "binnacle-agent" nil $nodes $days $ca }}
+{{- $_ := set $pki "agent" (dict "life" $life "crt" ($pair.Cert | b64enc) "key" ($pair.Key | b64enc)) }}
+{{- $trusted = printf "%s%s" $ca.Cert $trusted }}
+{{- end }}
+{{- $_ := set $pki "nodes" $nodeList }}
+{{- end }}
+{{- $_ := set $pki "agents-ca" $trusted }}
+{{- /* A secret's type can never change. The first charts made this one kubernetes.io/tls. */}}
+{{- $_ := set $pki "agentType" (default "Opaque" (dig "type" "" $old.agent)) }}
+{{- $_ := set .Values "pki" $pki }}
 {{- end }}
 {{- end }}
 
