@@ -142,7 +142,7 @@ config_spec bind(settings& s) {
            "name may have several addresses. All replicas need the same --cert and --key");
   spec.add("policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
            "memory that all policies together may take, MiB; a policy that no longer fits is not in "
-           "force. With --state, a quarter of it (256 MiB at most) is kept for the state file");
+           "force. With --state or --state-from, a quarter of it (384 MiB at most) is kept for the state");
   spec.add("policy-columns", s.policy_columns, 1, 1'000'000,
            "how many different metrics, windows and statistics all policies together may read");
   spec.add("policy-label-keys", s.policy_label_keys, 1, 1'000'000,

@@ -330,7 +330,7 @@ void faces_loop::impl::make_state_route(ingest_inbox& writer) {
                                    : std::ranges::any_of(nodes.nodes(), is_connected);
     return judges ? worth::young : worth::nothing;
   };
-  sources.take = [&writer](std::function<void(snapshot)> then) { writer.take_snapshot(std::move(then)); };
+  sources.take = [&writer](replicas::given_state then) { writer.take_snapshot(std::move(then)); };
   sources.post = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
   state_route = std::make_unique<replicas::state_route>(std::move(sources));
 }

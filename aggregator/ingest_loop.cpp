@@ -33,6 +33,8 @@ constexpr std::chrono::milliseconds report_period(1000), between_reports(100);
 // pieces of some tenths of a millisecond.
 constexpr std::chrono::seconds state_period(5);
 constexpr std::size_t nodes_at_once = 32;
+// Of the five seconds that the replica which asks has for one answer.
+constexpr std::chrono::seconds wait_for_file(2);
 // What is known of a fleet an hour ago says little of it now.
 constexpr std::chrono::hours oldest_state(1);
 // By then agents have come back, and policies been read.
@@ -56,7 +58,8 @@ core_options core_options_of(const settings& s) {
   out.costs.columns = static_cast<std::uint64_t>(s.policy_columns);
   out.costs.label_keys = static_cast<std::uint64_t>(s.policy_label_keys);
   out.costs.evaluations = static_cast<std::uint64_t>(s.policy_evaluations) * 1'000'000;
-  if (!s.state.empty()) out.snapshot_bytes = policy::keep_for_snapshots(out.costs);
+  if (!s.state.empty() || !s.state_from.empty())
+    out.snapshot_bytes = policy::keep_for_snapshots(out.costs, !s.state_from.empty());
   out.costs.policy_percent = static_cast<unsigned>(s.policy_percent);
   out.costs.namespace_percent = static_cast<unsigned>(s.namespace_percent);
   out.in_cluster = s.mode() == deployment_mode::in_cluster;
@@ -106,7 +109,9 @@ struct ingest_loop::impl {
   task<void> keep_forgetting();
   task<void> keep_state();
   task<void> keep_memory_short();
-  task<void> give_snapshot(std::function<void(snapshot)> then);
+  task<void> give_snapshot(replicas::given_state then);
+  bool is_taking_snapshot() const { return !taken.expired() || (state && state->is_busy()); }
+  std::shared_ptr<const void> begin_taking();
   task<snapshot> copy_core(duration& took);
   void begin(replicas::outcome told);
   replicas::outcome ask_replicas();
@@ -141,6 +146,7 @@ struct ingest_loop::impl {
   line_throttle learning_lines{10, std::chrono::minutes(1)};
   core inner;
   beginning began;
+  std::weak_ptr<const void> taken;  // lives while there is a snapshot in memory that is not the file's
   std::optional<state_file> state;
   policy_files files;  // after what its news go to
   std::unique_ptr<ingest::listener> door;
@@ -419,7 +425,8 @@ task<void> ingest_loop::impl::keep_state() {
   for (duration pause = state_period;;) {
     co_await async::sleep_for(pause);
     pause = state_period;
-    if (inner.remembers_more() || state->is_busy()) continue;
+    if (inner.remembers_more() || is_taking_snapshot()) continue;
+    const std::shared_ptr<const void> held = begin_taking();
     duration took{};
     snapshot s = co_await copy_core(took);
     if (!s.nodes.empty()) state->keep(std::move(s));
@@ -439,10 +446,32 @@ task<snapshot> ingest_loop::impl::copy_core(duration& took) {
   co_return finish(std::move(d));
 }
 
-task<void> ingest_loop::impl::give_snapshot(std::function<void(snapshot)> then) {
-  duration took{};
-  snapshot s = co_await copy_core(took);
-  then(std::move(s));
+std::shared_ptr<const void> ingest_loop::impl::begin_taking() {
+  auto held = std::make_shared<const int>();
+  taken = held;
+  return held;
+}
+
+/// One that says less than what the other replica may get elsewhere, or has in its own file, is not given.
+task<void> ingest_loop::impl::give_snapshot(replicas::given_state then) {
+  const async::deadline until = within(wait_for_file);
+  while (is_taking_snapshot() && std::chrono::steady_clock::now() < until)
+    co_await async::sleep_for(std::chrono::milliseconds(20));
+  const auto refuse = [&then](std::string why) { then(error{errc::overloaded, std::move(why)}, nullptr); };
+  if (is_taking_snapshot()) {
+    refuse("this replica is writing its state file: try again in a second");
+  } else if (!inner.policies_read()) {
+    refuse("this replica has not read all policies yet, so its state says less than it will");
+  } else {
+    std::shared_ptr<const void> held = begin_taking();
+    duration took{};
+    snapshot s = co_await copy_core(took);
+    if (s.nodes.empty()) {
+      refuse("this replica knows no node yet");
+    } else {
+      then(std::move(s), std::move(held));
+    }
+  }
 }
 
 task<void> ingest_loop::impl::keep_memory_short() {
@@ -527,7 +556,7 @@ void ingest_loop::pods_deleted(std::vector<std::string> uids) {
               [this, uids = std::move(uids)] { impl_->door->pods_deleted(uids, boot_clock::now()); });
 }
 
-void ingest_loop::take_snapshot(std::function<void(snapshot)> then) {
+void ingest_loop::take_snapshot(replicas::given_state then) {
   async::post(impl_->loop, [this, then = std::move(then)]() mutable {
     impl_->tasks.spawn("snapshot for a replica", impl_->give_snapshot(std::move(then)));
   });

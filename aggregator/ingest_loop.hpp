@@ -44,7 +44,7 @@ class ingest_loop final : public ingest_inbox {
   void unwatch(store::column_id id) override;
   void pods_deleted(std::vector<std::string> uids) override;
   std::shared_ptr<const policy::heartbeat> heart() const override;
-  void take_snapshot(std::function<void(snapshot)> then) override;
+  void take_snapshot(replicas::given_state then) override;
   void take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read) override;
   void take_node_labels(std::vector<labels::node_labels> nodes) override;
   void take_taken_keys(std::vector<labels::node_taken> nodes) override;

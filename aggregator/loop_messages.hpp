@@ -9,6 +9,7 @@
 #include "aggregator/policy/engine/engine.hpp"
 #include "aggregator/policy/published/heartbeat.hpp"
 #include "aggregator/policy/text/problem.hpp"
+#include "aggregator/replicas/state_route.hpp"
 #include "aggregator/state_file.hpp"
 #include "aggregator/store/warehouse.hpp"
 
@@ -80,8 +81,8 @@ class ingest_inbox : public labels::router_inbox {
   virtual void unwatch(store::column_id id) = 0;
   /// Pods that are no more, by UID.
   virtual void pods_deleted(std::vector<std::string> uids) = 0;
-  /// The state as it is now; `then` is called on the ingest loop.
-  virtual void take_snapshot(std::function<void(snapshot)> then) = 0;
+  /// The state as it is now, for another replica; `then` is called on the ingest loop.
+  virtual void take_snapshot(replicas::given_state then) = 0;
   /// Beats while the ingest loop judges. Never null.
   virtual std::shared_ptr<const policy::heartbeat> heart() const = 0;
   /// Policies that changed, when they do not come from the folder. `trouble`: why more may have changed

@@ -133,6 +133,8 @@ class core {
   /// Whether the snapshot that it goes on from says more than one that is taken now: policies are not all
   /// read, and what it says of them is in no new one. It must not be replaced then.
   bool remembers_more() const noexcept { return recalled_ != nullptr && !policies_read_; }
+  /// All policies that are there have been set, once.
+  bool policies_read() const noexcept { return policies_read_; }
   /// What has not been asked for by now never will be.
   void forget_snapshot();
 

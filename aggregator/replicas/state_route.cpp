@@ -3,6 +3,7 @@
 #include "common/http/exchange.hpp"
 #include "common/system/quiet_thread.hpp"
 
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -13,9 +14,12 @@ namespace binnacle::replicas {
 namespace {
 
 /// As the body of an answer.
-std::string text_of(aggregator::snapshot s) {
-  const std::vector<std::byte> bytes = aggregator::encode(std::move(s));
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+std::vector<std::string> pieces_of(aggregator::snapshot s) {
+  std::vector<std::string> out;
+  aggregator::encode(std::move(s), [&out](std::span<const std::byte> piece) {
+    out.emplace_back(reinterpret_cast<const char*>(piece.data()), piece.size());
+  });
+  return out;
 }
 
 http::response refuse(unsigned status, std::string_view sentence) {
@@ -41,8 +45,10 @@ struct state_route::impl : std::enable_shared_from_this<state_route::impl> {
   explicit impl(state_sources s) : sources(std::move(s)) {}
 
   void answer(bool is_replica, http::reply to);
-  void encode(aggregator::snapshot s, worth is, http::reply to);
-  void send(std::string text, worth is, const http::reply& to);
+  void taken(result<aggregator::snapshot> s, std::shared_ptr<const void> held, worth is,
+             const http::reply& to);
+  void encode(aggregator::snapshot s, std::shared_ptr<const void> held, worth is, http::reply to);
+  void send(std::vector<std::string> body, worth is, const http::reply& to);
 
   const state_sources sources;
   counters numbers;
@@ -64,19 +70,32 @@ void state_route::impl::answer(bool is_replica, http::reply to) {
     ++numbers.busy;
     return to(refuse(503, "another replica is being given the state: try again in a second"));
   }
-  sources.take([self = shared_from_this(), is, to = std::move(to)](aggregator::snapshot s) {
-    auto kept = std::make_shared<aggregator::snapshot>(std::move(s));
-    self->sources.post([self, kept, is, to] { self->encode(std::move(*kept), is, to); });
+  sources.take([self = shared_from_this(), is, to = std::move(to)](result<aggregator::snapshot> s,
+                                                                   std::shared_ptr<const void> held) {
+    auto kept = std::make_shared<result<aggregator::snapshot>>(std::move(s));
+    self->sources.post([self, kept, held = std::move(held), is, to]() mutable {
+      self->taken(std::move(*kept), std::move(held), is, to);
+    });
   });
 }
 
+void state_route::impl::taken(result<aggregator::snapshot> s, std::shared_ptr<const void> held, worth is,
+                              const http::reply& to) {
+  if (s.has_value()) return encode(std::move(*s), std::move(held), is, to);
+  making = false;
+  ++numbers.too_early;
+  to(refuse(503, s.error().message));
+}
+
 // A large fleet's takes longer than the loop may be kept from its callers.
-void state_route::impl::encode(aggregator::snapshot s, worth is, http::reply to) {
+void state_route::impl::encode(aggregator::snapshot s, std::shared_ptr<const void> held, worth is,
+                               http::reply to) {
   if (encoder.joinable()) encoder.join();  // it has posted its last word
-  auto work = [this, s = std::move(s), is, to = std::move(to)]() mutable {
-    auto text = std::make_shared<std::string>(text_of(std::move(s)));
-    sources.post([self = weak_from_this(), text, is, to] {
-      if (const auto here = self.lock()) here->send(std::move(*text), is, to);
+  auto work = [this, s = std::move(s), held = std::move(held), is, to = std::move(to)]() mutable {
+    auto body = std::make_shared<std::vector<std::string>>(pieces_of(std::move(s)));
+    held.reset();
+    sources.post([self = weak_from_this(), body, is, to] {
+      if (const auto here = self.lock()) here->send(std::move(*body), is, to);
     });
   };
   try {
@@ -86,13 +105,13 @@ void state_route::impl::encode(aggregator::snapshot s, worth is, http::reply to)
   }
 }
 
-void state_route::impl::send(std::string text, worth is, const http::reply& to) {
+void state_route::impl::send(std::vector<std::string> body, worth is, const http::reply& to) {
   making = false;
   ++numbers.given;
   http::response out;
   out.content_type = "application/octet-stream";
   if (is == worth::young) out.headers.emplace_back(young_header, "true");
-  out.body.push_back(std::move(text));
+  out.body = std::move(body);
   to(std::move(out));
 }
 

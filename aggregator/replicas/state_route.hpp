@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/snapshot/snapshot.hpp"
+#include "common/error.hpp"
 #include "common/http/router.hpp"
 
 #include <cstdint>
@@ -20,14 +21,18 @@ inline constexpr std::string_view young_header = "binnacle-state-is-young";
 /// What a replica has to give.
 enum class worth : std::uint8_t { nothing, young, full };
 
+/// A snapshot for a replica. While `held` lives no other one is taken, so that there are never two.
+using given_state = std::function<void(result<aggregator::snapshot> state, std::shared_ptr<const void> held)>;
+
 /// What the route stands on. Everything is called on the loop of the routes.
 struct state_sources {
   /// Whether the request comes from a replica.
   std::function<bool(const http::request&)> is_replica;
   /// What the state of this replica is worth now.
   std::function<worth()> worth_now;
-  /// Takes a snapshot and gives it to `then`, on any thread.
-  std::function<void(std::function<void(aggregator::snapshot)> then)> take;
+  /// Takes a snapshot and gives it to `then`, on any thread, or why there is none that is worth having, as a
+  /// sentence.
+  std::function<void(given_state then)> take;
   /// Runs work on the loop of the routes; callable on any thread.
   std::function<void(std::function<void()>)> post;
 };
@@ -39,7 +44,7 @@ class state_route {
   struct counters {
     std::uint64_t given = 0;
     std::uint64_t strangers = 0;  ///< refused: no replica
-    std::uint64_t too_early = 0;  ///< refused: there was no state yet
+    std::uint64_t too_early = 0;  ///< refused: there was no state yet, or none worth having
     std::uint64_t busy = 0;       ///< refused: another replica was being answered
   };
 

@@ -82,10 +82,11 @@ std::size_t cost_limits::most_nodes(const cost& c, scope whose) const noexcept {
   return most;
 }
 
-std::size_t keep_for_snapshots(cost_limits& limits) noexcept {
-  const std::uint64_t kept = std::min<std::uint64_t>(limits.memory_bytes / 4, 2 * largest_snapshot);
+std::size_t keep_for_snapshots(cost_limits& limits, bool with_replicas) noexcept {
+  const std::uint64_t most = with_replicas ? 3 : 2;
+  const std::uint64_t kept = std::min<std::uint64_t>(limits.memory_bytes / 4, most * largest_snapshot);
   limits.memory_bytes -= kept;
-  return kept / 2;
+  return kept / most;
 }
 
 }  // namespace binnacle::policy

@@ -80,12 +80,14 @@ struct replica {
       return r.shown != nullptr && r.shown->has_key_of(context->current().get());
     };
     s.worth_now = [this] { return worth.load(); };
-    s.take = [this](std::function<void(aggregator::snapshot)> then) {
+    s.take = [this](replicas::given_state then) {
       if (hold) {
         held = std::move(then);
         holds.set_value();
+      } else if (is_poor) {
+        then(error{errc::overloaded, "this replica has not read all policies yet"}, nullptr);
       } else {
-        then(sample(node));
+        then(given, lease);
       }
     };
     s.post = [this](std::function<void()> work) { async::post(server->loop(), std::move(work)); };
@@ -115,9 +117,10 @@ struct replica {
 
   std::shared_ptr<tls::context> context;
   std::atomic<replicas::worth> worth = replicas::worth::full;
-  std::atomic<bool> hold = false;
-  std::string node = "n1";
-  std::function<void(aggregator::snapshot)> held;
+  std::atomic<bool> hold = false, is_poor = false;
+  aggregator::snapshot given = sample();
+  std::shared_ptr<const void> lease;
+  replicas::given_state held;
   std::promise<void> holds;
   std::unique_ptr<replicas::state_route> route;
   std::unique_ptr<support::served> server;
@@ -296,7 +299,7 @@ TEST_SUITE("aggregator/replicas/state") {
     told = ask(to({other.at()}));
     CHECK(told.refused == 1);
     CHECK(other.counted().busy == 1);
-    other.server->on_loop([&] { other.held(sample()); });
+    other.server->on_loop([&] { other.held(sample(), nullptr); });
     CHECK(first.get().state);
     CHECK(other.counted().given == 1);
   }
@@ -304,8 +307,8 @@ TEST_SUITE("aggregator/replicas/state") {
   TEST_CASE("a young state is taken if nobody has an older one, and says that it is young") {
     replica young, younger, older;
     young.worth = younger.worth = replicas::worth::young;
-    young.node = "of the young one";
-    older.node = "of the older one";
+    young.given = sample("of the young one");
+    older.given = sample("of the older one");
     for (replica* r : {&young, &younger, &older}) r->serve_state();
 
     auto told = ask(to({young.at(), younger.at()}));
@@ -322,6 +325,42 @@ TEST_SUITE("aggregator/replicas/state") {
     CHECK(told.state->nodes.front().name == "of the older one");
     CHECK(told.asked == 2);
     CHECK(told.failed + told.refused == 0);
+  }
+
+  TEST_CASE("a replica whose state says less than it will says so, and the next one is asked") {
+    replica poor, rich;
+    poor.serve_state();
+    poor.is_poor = true;
+    rich.serve_state();
+    auto told = ask(to({poor.at(), rich.at()}));
+    CHECK(told.refused == 1);
+    REQUIRE(told.troubles.size() == 1);
+    CHECK(told.troubles.front().find("answered 503: ") != std::string::npos);
+    CHECK(told.troubles.front().find("has not read all policies yet") != std::string::npos);
+    REQUIRE(told.state);
+    CHECK(told.from == to_string(rich.at()));
+    CHECK(poor.counted().too_early == 1);
+
+    poor.is_poor = false;  // it is not busy for ever
+    told = ask(to({poor.at()}));
+    CHECK(told.state);
+  }
+
+  TEST_CASE("a large state arrives whole, and is nobody's any more once it is bytes") {
+    replica other;
+    for (std::size_t i = 0; i < 20'000; ++i)
+      other.given.nodes.push_back(
+          {"node-" + std::to_string(i), store::words(64, static_cast<std::int64_t>(i * 7'919)), {}});
+    auto lease = std::make_shared<const int>();
+    other.lease = lease;
+    other.serve_state();
+    const auto told = ask(to({other.at()}));
+    REQUIRE(told.state);
+    CHECK(told.state->nodes.size() == 20'001);
+    CHECK(told.state->nodes.back().words == other.given.nodes.back().words);
+    CHECK(bytes_of(*told.state).size() > (1u << 20));
+    other.server->on_loop([] {});
+    CHECK(lease.use_count() == 2);  // ours and the test's
   }
 
   TEST_CASE("names and ports where nobody listens cost nothing but a sentence") {

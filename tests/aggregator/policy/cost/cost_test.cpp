@@ -41,13 +41,20 @@ TEST_SUITE("aggregator/policy/cost") {
     CHECK(both.label_keys == 1);
   }
 
-  TEST_CASE("a quarter of the policies' memory is for snapshots, and no more than two of the largest") {
+  TEST_CASE("a quarter of the policies' memory is for snapshots, and no more than those that may exist") {
     cost_limits usual;
-    CHECK(keep_for_snapshots(usual) == 64u << 20);
+    CHECK(keep_for_snapshots(usual, false) == 64u << 20);
     CHECK(usual.memory_bytes == 384u << 20);
     cost_limits large{.memory_bytes = 64ull << 30};
-    CHECK(keep_for_snapshots(large) == largest_snapshot);
+    CHECK(keep_for_snapshots(large, false) == largest_snapshot);
     CHECK(large.memory_bytes == (64ull << 30) - 2 * largest_snapshot);
+    // One is on its way to another replica.
+    cost_limits shared;
+    CHECK(keep_for_snapshots(shared, true) == (128u << 20) / 3);
+    CHECK(shared.memory_bytes == 384u << 20);
+    cost_limits both{.memory_bytes = 64ull << 30};
+    CHECK(keep_for_snapshots(both, true) == largest_snapshot);
+    CHECK(both.memory_bytes == (64ull << 30) - 3 * largest_snapshot);
   }
 
   TEST_CASE("minimizepower pays for the two windows that it learns from, and for what it learns") {
