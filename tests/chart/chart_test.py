@@ -66,18 +66,19 @@ class Objects(Renderings):
                         self.assertLessEqual({p["port"] for p in rule["ports"]}, {p["containerPort"] for c in there[0]["containers"] for p in c["ports"]})
         self.for_each(check)
 
-    def test_replicas_that_are_several_ask_each_other_for_their_state(self):
-        for replicas, wanted in ((1, None), (3, ["binnacle-replicas.binnacle.svc:9102"])):
+    def test_replicas_ask_each_other_for_their_state_and_an_only_one_its_predecessor(self):
+        for replicas in (1, 3):
             objects = HELM.template(NODES | {"aggregator": {"replicas": replicas}})
             settings = yaml.safe_load(objects.one("ConfigMap", "binnacle-aggregator")["data"]["aggregator.yaml"])
-            self.assertEqual(settings.get("state-from"), wanted)
+            self.assertEqual(settings["state-from"], ["binnacle-replicas.binnacle.svc:9102"])
             policy = objects.one("NetworkPolicy", "binnacle-aggregator")
             reach = [to["podSelector"] for rule in policy["spec"]["egress"] for to in rule.get("to", []) if rule["ports"] == [{"port": 9102, "protocol": "TCP"}]]
-            self.assertEqual(reach, [policy["spec"]["podSelector"]] if wanted else [])
-            if wanted:
-                # The name has the addresses of replicas that are not ready, too, and so of all.
-                service = objects.one("Service", "binnacle-replicas")["spec"]
-                self.assertEqual((service["clusterIP"], service["publishNotReadyAddresses"]), ("None", True))
+            self.assertEqual(reach, [policy["spec"]["podSelector"]])
+            # The name has the addresses of replicas that are not ready, too, and so of all.
+            service = objects.one("Service", "binnacle-replicas")["spec"]
+            self.assertEqual((service["clusterIP"], service["publishNotReadyAddresses"]), ("None", True))
+            # No pod comes before one goes: agents would not have met it.
+            self.assertEqual(objects.one("Deployment", "binnacle-aggregator")["spec"]["strategy"]["rollingUpdate"], {"maxSurge": 0, "maxUnavailable": 1})
 
     def test_what_a_pod_mounts_or_runs_as_is_there(self):
         def check(objects):

@@ -1,5 +1,5 @@
 """A client that asks five times a second, each time by a new connection: a metric of both nodes through the API server, and the extender through its
-Service. Prints what was wrong, a line of JSON each, and at SIGTERM how many answers there were. Runs on a node, where Services have addresses.
+Service. Prints what was wrong or not answered, a line of JSON each, and at SIGTERM how many there were. Runs on a node, where Services have addresses.
 
   python3 probe.py API-SERVER CA CERT KEY   EXTENDER CA CERT KEY      (addresses as HOST:PORT)
 """
@@ -19,6 +19,10 @@ NAME = "binnacle.binnacle.svc"  # in the aggregators' certificate
 ended = False
 
 
+class Unanswered(Exception):
+    """Nobody was there to answer."""
+
+
 def stop(*_):
     global ended
     ended = True
@@ -34,15 +38,19 @@ class Server:
         self.context.load_cert_chain(cert, key)
 
     def ask(self, method, path, body=None):
-        with socket.create_connection((self.host, int(self.port)), timeout=LATE) as plain:
-            connection = http.client.HTTPConnection(self.host)
-            connection.sock = self.context.wrap_socket(plain, server_hostname=self.name)
-            connection.request(method, path, json.dumps(body) if body else None, {"Host": self.name, "Content-Type": "application/json"})
-            answer = connection.getresponse()
-            text = answer.read().decode()
-            is_json = "json" in answer.getheader("Content-Type", "")
-            connection.close()
-        assert answer.status == 200, f"{answer.status}: {text[:300]}"
+        try:
+            with socket.create_connection((self.host, int(self.port)), timeout=LATE) as plain:
+                connection = http.client.HTTPConnection(self.host)
+                connection.sock = self.context.wrap_socket(plain, server_hostname=self.name)
+                connection.request(method, path, json.dumps(body) if body else None, {"Host": self.name, "Content-Type": "application/json"})
+                answer = connection.getresponse()
+                text = answer.read().decode()
+                is_json = "json" in answer.getheader("Content-Type", "")
+                connection.close()
+        except (OSError, http.client.HTTPException) as error:
+            raise Unanswered(f"{type(error).__name__}: {error}") from error
+        if answer.status != 200:
+            raise Unanswered(f"{answer.status}: {text[:300]}")
         return json.loads(text) if is_json else text
 
 
@@ -66,18 +74,21 @@ def extender(aggregator):
 def main(api, ca, cert, key, service, service_ca, service_cert, service_key):
     signal.signal(signal.SIGTERM, stop)
     questions = {metrics: Server(api, "kubernetes", ca, cert, key), extender: Server(service, NAME, service_ca, service_cert, service_key)}
-    asked = wrong = 0
+    asked = 0
+    counts = {"wrong": 0, "unanswered": 0}
     while not ended:
         for question, server in questions.items():
             began = time.monotonic()
             try:
                 question(server)
-            except (AssertionError, OSError, ValueError, KeyError, http.client.HTTPException) as error:
-                wrong += 1
-                print(json.dumps({"at": datetime.datetime.now().isoformat(), "what": question.__name__, "took": round(time.monotonic() - began, 3), "why": f"{type(error).__name__}: {error}"}), flush=True)
+            except (Unanswered, AssertionError, ValueError, KeyError) as error:
+                kind = "unanswered" if isinstance(error, Unanswered) else "wrong"
+                counts[kind] += 1
+                print(json.dumps({"at": datetime.datetime.now().isoformat(), kind: question.__name__, "took": round(time.monotonic() - began, 3),
+                                  "why": f"{type(error).__name__}: {error}"}), flush=True)
             asked += 1
         time.sleep(0.2)
-    print(json.dumps({"asked": asked, "wrong": wrong}), flush=True)
+    print(json.dumps({"asked": asked, **counts}), flush=True)
 
 
 if __name__ == "__main__":
