@@ -37,7 +37,7 @@ def main():
     trial = Trial(options.build.resolve())
     try:
         trial.make_certificates(REAL, more=["--fleet", f"sim:{NODES}"])
-        trial.write_policy(policy("power", [rule("rapl_power_watts", 172)]), "power.yaml")
+        trial.write_policy(policy("power", [rule("rapl_power_watts", 220)]), "power.yaml")
         trial.start_aggregator("--log-level", "warning")
         for node, watts in REAL.items():
             trial.start_package(node, watts)

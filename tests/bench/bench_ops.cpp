@@ -1,0 +1,129 @@
+// BM_ops_*: what the answers that a dashboard asks for cost the faces loop at 5,000 nodes, without HTTP and
+// TLS. `slice_us` is the longest slice: so long a scheduler's call may have to wait.
+//   build/tests/bench/bench_ops
+#include "aggregator/kube/objects/node_objects.hpp"
+#include "aggregator/ops/lists.hpp"
+#include "aggregator/ops/node_labels.hpp"
+#include "aggregator/ops/own_metrics_text.hpp"
+#include "aggregator/ops/policy_nodes.hpp"
+#include "aggregator/ops/summary_json.hpp"
+#include "tests/aggregator/ops/house.hpp"
+
+#include <benchmark/benchmark.h>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+namespace {
+
+using namespace binnacle;
+
+constexpr std::uint32_t fleet_size = 5000;
+constexpr std::size_t most_names = 20;
+
+/// 5,000 nodes of two packages, all connected, a third of which violate the one policy.
+struct fleet : ops::house {
+  fleet() {
+    for (std::uint32_t i = static_cast<std::uint32_t>(nodes.nodes().size()); i < fleet_size; ++i) {
+      const auto row = add(fmt::format("worker-{:04}.rack-{:02}.example", i, i % 40), store::two_packages());
+      for (std::uint32_t k = 0; k < 12; ++k) row->set_value(k, 400 + (i * 7 + k) % 300);
+      row->set_read(0, store::at_s(100.8));
+      row->set_last_batch(store::at_s(100.9));
+      if (i % 3 == 0) verdicts->store(store::node_id{i}, {policy::state::violating, true});
+    }
+    for (const auto& [name, node] : nodes.nodes()) labels.emplace(name, labels_for(node->id));
+  }
+
+  /// Thirty labels, as a cloud's nodes have them: each node its own name, forty racks, three zones, the rest
+  /// alike.
+  static kube::packed_labels labels_for(store::node_id id) {
+    const std::uint32_t i = store::index(id);
+    boost::json::object all{{"kubernetes.io/hostname", fmt::format("worker-{}", i)},
+                            {"example.com/rack", fmt::format("rack-{}", i % 40)},
+                            {"topology.kubernetes.io/zone", fmt::format("zone-{}", i % 3)}};
+    for (int k = 0; k < 27; ++k)
+      all.emplace(fmt::format("feature.node.kubernetes.io/cpu-feature-{}", k), "true");
+    return kube::packed_labels(&all);
+  }
+
+  ops::label_reader reader() const {
+    return [this](std::string_view node, const ops::each_label& each) {
+      if (const auto at = labels.find(node); at != labels.end()) at->second.each(each);
+    };
+  }
+
+  std::map<std::string, kube::packed_labels, std::less<>> labels;
+};
+
+fleet& world() {
+  static fleet f;
+  return f;
+}
+
+/// Runs the slices of what `make` makes to the end. Of the longest in each run the shortest is kept: the
+/// others were interrupted.
+template <class Make>
+void run(benchmark::State& state, Make&& make) {
+  using clock = std::chrono::steady_clock;
+  world();  // made before the clock runs
+  double least = 1e9;
+  std::size_t bytes = 0;
+  for (auto _ : state) {
+    double longest = 0;
+    const std::unique_ptr<http::slices> work = make();
+    for (bool more = true; more;) {
+      const auto begin = clock::now();
+      more = work->step();
+      longest = std::max(longest, std::chrono::duration<double, std::micro>(clock::now() - begin).count());
+    }
+    const auto begin = clock::now();
+    const http::response answer = work->take();
+    longest = std::max(longest, std::chrono::duration<double, std::micro>(clock::now() - begin).count());
+    least = std::min(least, longest);
+    bytes = 0;
+    for (const auto& piece : answer.body) bytes += piece.size();
+  }
+  state.counters["slice_us"] = least;
+  state.counters["bytes"] = static_cast<double>(bytes);
+}
+
+void BM_ops_nodes(benchmark::State& state) {
+  run(state, [] {
+    ops::fleet_query q;
+    q.metrics = {{"rapl_power_watts", world().ask("rapl_power_watts", {})},
+                 {"os_cpus", world().ask("os_cpus", {})}};
+    q.now = ops::now;
+    return ops::fleet_json(world().nodes, std::move(q));
+  });
+}
+void BM_ops_policies(benchmark::State& state) {
+  run(state, [] { return ops::policy_list(world().nodes, {}, most_names); });
+}
+void BM_ops_nodelabels_keys(benchmark::State& state) {
+  run(state, [] { return ops::label_keys(world().nodes, world().reader()); });
+}
+void BM_ops_nodelabels_rack(benchmark::State& state) {
+  run(state, [] { return ops::label_values(world().nodes, world().reader(), "example.com/rack"); });
+}
+/// What /metrics says of one policy: in one piece, as /metrics is.
+void BM_ops_policy_nodes(benchmark::State& state) {
+  policy::strategy_status said{.policy = {"default", "power"}};
+  said.violating = fleet_size / 3;
+  world();
+  said.missing = static_cast<std::uint32_t>(state.range(0));  // one that no node is: the walk goes to the end
+  for (auto _ : state)
+    benchmark::DoNotOptimize(ops::own_metrics_text(ops::policy_nodes(world().nodes, {&said, 1}, most_names)));
+}
+
+BENCHMARK(BM_ops_nodes)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_ops_policies)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_ops_nodelabels_keys)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_ops_nodelabels_rack)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_ops_policy_nodes)->Arg(0)->Arg(5)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+
+BENCHMARK_MAIN();
