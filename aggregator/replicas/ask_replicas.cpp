@@ -70,8 +70,8 @@ task<outcome> ask_replicas(question q) {
     auto got = co_await there.ask(std::move(what), std::min(until, async::within(q.for_one)));
     if (got.has_value() && got->status != 200) {
       ++out.refused;
-      out.troubles.push_back(
-          fmt::format("{}: answered {}: {}", to_string(one), got->status, in_quotes(got->body, 200)));
+      out.troubles.push_back(fmt::format("{}: answered {}: {}", to_string(one), got->status,
+                                         in_quotes(trimmed(got->body), 200)));
       continue;
     }
     auto state = got.has_error() ? result<aggregator::snapshot>(got.error()) : read(*got, asked);
