@@ -500,9 +500,10 @@ class Crowd(unittest.TestCase):
         trial = Trial(BUILD)
         self.addCleanup(trial.stop)
         trial.make_certificates([], more=["--fleet", f"sim:{FLEET}"])
+        agents = [BUILD / "tests/wan/binnacle-fleet", "--pki", trial.pki, "--nodes", FLEET, "--port", trial.ports["ingest"]]
         trial.write_policy(POLICY.replace(METRIC, "rapl_power_watts"))
         trial.start_aggregator("--log-level", "warning")
-        trial.start("fleet", BUILD / "tests/wan/binnacle-fleet", "--pki", trial.pki, "--nodes", FLEET, "--port", trial.ports["ingest"])
+        trial.start("fleet", *agents)
         trial.wait_for("all agents", lambda: f"streaming={FLEET} " in trial.log("fleet"), 600)
         trial.wait_for("the values", lambda: len(trial.metric("rapl_power_watts")) == FLEET, 300)
         page = chromium.Browser()
@@ -526,7 +527,17 @@ class Crowd(unittest.TestCase):
             tiles = {state: page.text(f".stat.{state} dd").split() for state in ("violating", "missing")}
             return {state: int(words[0].replace(",", "")) for state, words in tiles.items() if words}
         # Watts go up and down: both are read anew until they are of one time.
-        page.wait("the API's counts", lambda: (told := states()) and shown() == told)
+        page.wait("the API's counts", lambda: (told := states()) and shown()["violating"] == told["violating"] == FLEET)
+        # The policy moves for all of them at once.
+        trial.write_policy(POLICY.replace(METRIC, "rapl_power_watts").replace("60", "100000"))
+        page.wait("nobody to violate it", lambda: not states() and not shown())
+        # All agents die, and come back.
+        trial.end("fleet", signal.SIGKILL)
+        page.wait("all to be missed", lambda: "5,000 not connected" in page.text(".stats"), 300)
+        page.wait("the page to go on", lambda: page.text("#link-state") == "Live" and not page.find("#banner").is_displayed())
+        trial.start("fleet-again", *agents)
+        page.wait("all to be back", lambda: "all connected" in page.text(".stats"), 600)
+        page.wait("their watts", lambda: page.run("return [...document.querySelectorAll('.stat')].find(s => s.innerText.startsWith('Power'))?.innerText.includes('of ')") is False, 120)
         page.find("#search").send_keys("sim-4321")
         page.find("main .controls button").click()
         page.wait("the search", lambda: page.run("return [...document.querySelectorAll('main tbody th')].map(t => t.innerText).join()") == "sim-4321")
