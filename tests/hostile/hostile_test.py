@@ -9,9 +9,11 @@ import contextlib
 import ctypes
 import http.client
 import itertools
+import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import threading
 import time
@@ -357,6 +359,42 @@ class OneFaceOnly(Hostile):
         # Nobody but a replica gets a replica's state.
         for who in ("scheduler", "cli"):
             self.assertEqual(self.answer("ops", who, "/replicas/v1/state"), 403)
+
+
+class StolenKeys(Hostile):
+    """Who had a stolen key once kept what it opened until the certificate ended."""
+
+    def serial(self, name):
+        said = subprocess.run(["openssl", "x509", "-noout", "-serial", "-in", self.trial.pki / f"{name}.crt"], capture_output=True, text=True, timeout=60, check=True)
+        return said.stdout
+
+    def opens_the_extender(self):
+        try:
+            with Caller(self.trial.ports["extender"], self.trial.pki, "scheduler", PATIENCE) as caller:
+                return caller.request("POST", "/scheduler/filter", "{}")[0] > 0
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def test_a_denied_serial_number_opens_nothing_and_ends_what_it_had_opened(self):
+        listed = self.trial.folder / "denied"
+        listed.write_text("# nobody yet\n")
+        self.begin("--denied-serials", listed)
+        thief = Caller(self.trial.ports["extender"], self.trial.pki, "scheduler", PATIENCE)
+        self.addCleanup(thief.__exit__)
+        thief.request("POST", "/scheduler/filter", "{}")
+        self.assertTrue(self.opens_the_extender())
+
+        listed.write_text(self.serial("client-scheduler") + self.serial("node-good"))
+        self.wait_for("the extender to refuse it", lambda: not self.opens_the_extender())
+        with self.assertRaises((OSError, http.client.HTTPException)):
+            thief.request("POST", "/scheduler/filter", "{}")
+        self.wait_for("the agent's session to end", lambda: self.counted("binnacle_sessions") == 0)
+        self.assertGreater(self.refused("denied"), 0)
+        self.assertGreater(self.counted("binnacle_http_dropped_total", server="extender", reason="denied"), 0)
+        # The others' certificates count as before, and the status says what happened.
+        warnings = json.loads(self.trial.ask("ops", "/api/v1/status")[1])["warnings"]
+        for port in ("agents' port", "extender"):
+            self.assertTrue([w for w in warnings if w.startswith(port) and "serial number is denied" in w], (port, warnings))
 
 
 class GreetingPlaces(Hostile):
