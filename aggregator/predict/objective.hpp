@@ -57,10 +57,13 @@ struct placing {
   double slope = 0;  ///< watts per core from the load to the end of the best chord
 };
 
-/// Scores 0..10 of all candidates by `by`: score_costs(), or WAO's scores of 0..100 in tenths. Of WAO's, 0 is
-/// for a candidate without a model or without a figure, and all others have at least 1, so that they stay
-/// above it: for WAO's second version 1 is a full one, in the first its dearest, and each of equal ones.
-/// Reads nothing but the candidates. The spans have one size.
+/// What a pod costs on one candidate by `by`. Costs are known::no without a model.
+placing placing_on(objective by, const demand& pod, const candidate& c);
+
+/// Scores 0..10 of all candidates by `by`, from what placing_on() gives for each: score_costs(), or WAO's
+/// scores of 0..100 in tenths. Of WAO's, 0 is for a candidate without a model or without a figure, and all
+/// others have at least 1, so that they stay above it: for WAO's second version 1 is a full one, in the first
+/// its dearest, and each of equal ones. Reads nothing but the candidates. The spans have one size.
 void score(objective by, const demand& pod, std::span<const candidate> candidates, std::span<placing> out,
            std::span<std::uint8_t> scores);
 
