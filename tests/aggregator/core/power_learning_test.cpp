@@ -159,12 +159,50 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("a")->hardware.find("Xeon") != std::string::npos);
   }
 
+  TEST_CASE("a node that moved to another machine while it was away begins anew, and says so") {
+    for (const char* cpu : {"EPYC", "Xeon"}) {
+      CAPTURE(cpu);
+      const bool moved = std::string_view(cpu) == "Xeon";
+      world w;
+      auto& a = w.add("a");
+      w.seconds(60, {{"a", 0.3}});
+      const auto before = w.model("a")->samples;
+      w.seconds(120, {});
+      CHECK(w.model("a")->samples == before);
+      w.announce(a, cpu, "rapl");
+      w.seconds(40, {{"a", 0.3}}, moved ? std::optional(50.0) : std::nullopt);
+      REQUIRE(w.restarts.size() == (moved ? 1 : 0));
+      if (!moved) {
+        CHECK(w.model("a")->samples > before);
+        continue;
+      }
+      CHECK(w.restarts[0].starts_with("its hardware is another one (1 x Xeon"));
+      CHECK(w.model("a")->samples < 40);
+      CHECK(w.model("a")->power.watts(0.3 * cores) == doctest::Approx(50).epsilon(0.1));
+    }
+  }
+
+  TEST_CASE("a node that is forgotten leaves nothing behind") {
+    world w;
+    auto& a = w.add("a");
+    w.seconds(120, {{"a", 0.3}});
+    const auto before = w.model("a")->samples;
+    CHECK(before > 60);
+    w.learning.forget({a.id});
+    w.seconds(40, {{"a", 0.3}});
+    REQUIRE(w.model("a") != nullptr);
+    CHECK(w.model("a")->samples < 50);
+    CHECK(w.restarts.empty());
+  }
+
   TEST_CASE("another meter begins anew: it measures something else") {
     world w;
     auto& a = w.add("a");
     w.seconds(60, {{"a", 0.3}});
     w.announce(a, "EPYC", "psys");
     w.seconds(40, {{"a", 0.3}}, 250);
+    REQUIRE(w.restarts.size() == 1);
+    CHECK(w.restarts[0] == "its meter is another one (psys, before rapl)");
     CHECK(w.model("a")->meter == "psys");
     CHECK(w.model("a")->power.watts(0.3 * cores) == doctest::Approx(250).epsilon(0.05));
   }
