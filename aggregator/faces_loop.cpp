@@ -10,6 +10,7 @@
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/exporter/exporter.hpp"
 #include "aggregator/extender/face.hpp"
+#include "aggregator/extender/unseen.hpp"
 #include "aggregator/kube/reviews/policy_writers.hpp"
 #include "aggregator/node_warnings.hpp"
 #include "aggregator/ops/api.hpp"
@@ -374,6 +375,12 @@ void faces_loop::impl::make_apis(ingest_inbox& writer) {
   };
   ops_sources.about_policies = [this] { return about_policies(); };
   if (kubernetes) ops_sources.object_labels = object_labels_of(*kubernetes);
+  ops_sources.in_flight = [this](const policy::published_rule& load, instant now) {
+    std::vector<double> cores;
+    for (const auto& unseen : extender::unseen_by_node(extend.placed(), nodes, load, now))
+      cores.push_back(unseen.cores);
+    return cores;
+  };
   ops_sources.later = [this](std::function<void()> work) { async::post(loop, std::move(work)); };
   ops_sources.health = health();
   ops_sources.identity_required = gate == nullptr;

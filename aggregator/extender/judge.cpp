@@ -1,6 +1,7 @@
 #include "aggregator/extender/judge.hpp"
 
 #include "aggregator/decision/explain.hpp"
+#include "aggregator/extender/unseen.hpp"
 #include "aggregator/policy/published/scores.hpp"
 #include "aggregator/predict/objective.hpp"
 #include "aggregator/predict/pod_spec.hpp"
@@ -204,7 +205,8 @@ std::vector<std::uint8_t> judge::by_watts(const name_list& names, std::size_t li
   const policy::power_terms& terms = by_.strategy->power;
   std::vector<placements::unseen> in_flight;
   shared_.placed.gone(record_.pod.uid);  // whom a scheduler asks about is nowhere yet
-  if (by_.policy->damping == policy::herd_damping::enabled) in_flight = unseen_by_node(now);
+  if (by_.policy->damping == policy::herd_damping::enabled)
+    in_flight = unseen_by_node(shared_.placed, shared_.data, load_rule, now);
   auto known =
       shared_.chords.up_to(predict::has_cap(terms.objective) ? terms.max_load : 1, shared_.data.models());
 
@@ -253,28 +255,11 @@ std::vector<std::uint8_t> judge::by_watts(const name_list& names, std::size_t li
   return scores;
 }
 
-/// By node, the pods that the value of the ranking rule does not show yet. Ids are dense.
-std::vector<placements::unseen> judge::unseen_by_node(instant now) {
-  const policy::published_rule& rule = by_.strategy->rules.front();
-  const auto crowds = shared_.placed.crowds(now);
-  std::vector<store::node_id> ids(crowds.size());
-  shared_.data.ids().find_all(
-      ids.size(), [&](std::size_t i) { return crowds[i].node; }, ids.data());
-  std::vector<placements::unseen> out;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] == decision::no_node) continue;
-    if (index(ids[i]) >= out.size()) out.resize(index(ids[i]) + 1);
-    out[index(ids[i])] =
-        shared_.placed.counting(crowds[i], rule.load(ids[i]).read_at, rule.definition.window);
-  }
-  return out;
-}
-
 /// Pods whose load the ranking value does not show yet take a point each off their node, those aside that
 /// every scored node has: under a steady stream of pods the values must still count.
 void judge::damp(std::vector<std::uint8_t>& scores, instant now) {
   shared_.placed.gone(record_.pod.uid);  // whom a scheduler asks about is nowhere yet
-  const auto unseen = unseen_by_node(now);
+  const auto unseen = unseen_by_node(shared_.placed, shared_.data, by_.strategy->rules.front(), now);
   if (unseen.empty()) return;
   const auto pods_at = [&](std::size_t i) {
     const std::size_t at = index(batch_[i].id);

@@ -55,7 +55,6 @@ class judge {
   std::size_t list(const name_list& names, std::size_t from, instant now);
   std::vector<std::uint8_t> by_metric(const name_list& names, std::size_t listed, instant now);
   std::vector<std::uint8_t> by_watts(const name_list& names, std::size_t listed, instant now);
-  std::vector<placements::unseen> unseen_by_node(instant now);
   void damp(std::vector<std::uint8_t>& scores, instant now);
   void expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now);
   void write_refusals();

@@ -5,6 +5,7 @@
 #include "aggregator/ops/own_metrics_text.hpp"
 #include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/summary_json.hpp"
+#include "aggregator/ops/what_if.hpp"
 #include "common/exposition/exposition.hpp"
 #include "common/metrics/family_of.hpp"
 #include "common/text/json_writer.hpp"
@@ -21,6 +22,8 @@ namespace {
 constexpr std::size_t most_names = 100;        // of nodes, per strategy
 constexpr std::size_t most_metrics = 16;       // columns of one answer
 constexpr std::size_t most_decisions = 1'000;  // in one answer
+constexpr std::size_t most_pods = 10'000;      // of one question
+constexpr std::int64_t most_cores = 1'024;     // of one of its pods
 
 http::response bad_parameter(std::string_view name, std::string_view form) {
   return http::response::failure(400, fmt::format("the parameter {} must be {}", name, form));
@@ -116,6 +119,7 @@ void api::mount(http::router& routes) {
   sliced_page(routes, "/api/v1/nodes", &api::node_list);
   sliced_page(routes, "/api/v1/nodelabels", &api::node_labels);
   sliced_page(routes, "/api/v1/decisions", &api::decisions);
+  sliced_page(routes, "/api/v1/what-if", &api::what_if);
   sliced_page(routes, "/metrics/nodes", &api::node_metrics);
   routes.add_prefix("/api/v1/nodes", guarded(&api::one_node));
   routes.add_prefix("/api/v1/power", guarded(&api::power));
@@ -242,6 +246,31 @@ std::unique_ptr<http::slices> api::node_list(const http::request& r) {
   for (const std::string& name : names)
     q.metrics.push_back({name, sources_.ask(name, {}), metrics::family_of(name) == nullptr});
   return fleet_json(nodes_, std::move(q));
+}
+
+std::unique_ptr<http::slices> api::what_if(const http::request& r) {
+  if (auto no = unknown_parameter(r, {"pods", "cpu", "policy"})) return http::ready(std::move(*no));
+  imagined_pods q;
+  const auto pods = number_parameter(r, "pods", 0, 1, most_pods);
+  if (!pods || *pods == 0)
+    return http::ready(bad_parameter("pods", fmt::format("a whole number from 1 to {}", most_pods)));
+  q.pods = *pods;
+  const auto cpu = parse_quantity(text_parameter(r, "cpu"));
+  if (cpu.has_error() || *cpu <= quantity{} || *cpu > from_integer(most_cores)) {
+    return http::ready(bad_parameter(
+        "cpu",
+        fmt::format("what one pod requests, above 0 and at most {} cores, such as 4 or 500m", most_cores)));
+  }
+  q.cpu = *cpu;
+  auto policy = policy_by_watts(nodes_.policies(), text_parameter(r, "policy"));
+  if (policy.has_error()) {
+    const unsigned status = policy.error().code == errc::not_found ? 404 : 400;
+    return http::ready(http::response::failure(status, policy.error().message));
+  }
+  q.policy = std::move(*policy);
+  q.now = sources_.now();
+  q.time = time_of(q.now);
+  return what_if_json(nodes_, std::move(q), sources_.in_flight);
 }
 
 std::unique_ptr<http::slices> api::node_labels(const http::request& r) {

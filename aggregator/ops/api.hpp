@@ -3,6 +3,7 @@
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/ops/node_labels.hpp"
 #include "aggregator/ops/report.hpp"
+#include "aggregator/ops/what_if.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "aggregator/questions/question.hpp"
 #include "common/clock.hpp"
@@ -28,6 +29,7 @@ struct api_sources {
   std::function<std::vector<own_sample>()> own_metrics;
   std::function<policy_report()> about_policies;
   label_reader object_labels;  ///< empty: there are no Node objects here
+  in_flight_reader in_flight;  ///< empty: no pods were just placed
   http::run_later later;
   http::health health;
   std::function<instant()> now = boot_clock::now;
@@ -68,6 +70,7 @@ class api {
   std::unique_ptr<http::slices> node_list(const http::request& r);
   std::unique_ptr<http::slices> node_labels(const http::request& r);
   std::unique_ptr<http::slices> node_metrics(const http::request& r);
+  std::unique_ptr<http::slices> what_if(const http::request& r);
 
   std::vector<std::string> default_metrics() const;
   std::string time_of(instant t) const;

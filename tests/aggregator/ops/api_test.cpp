@@ -182,6 +182,16 @@ TEST_SUITE("aggregator/ops/api") {
         {"/api/v1/nodes/node-z", 404, "no agent named 'node-z' has connected"},
         {"/api/v1/nodes/node-a/series", 404, "there is nothing at this path: a node is /api/v1/nodes/NAME"},
         {"/api/v1/nodes?metric=", 400, "the parameter metric must be the name of a metric"},
+        {"/api/v1/what-if?cpu=4", 400, "the parameter pods must be a whole number from 1 to 10000"},
+        {"/api/v1/what-if?pods=0&cpu=4", 400, "the parameter pods must be a whole number from 1 to 10000"},
+        {"/api/v1/what-if?pods=10001&cpu=4", 400,
+         "the parameter pods must be a whole number from 1 to 10000"},
+        {"/api/v1/what-if?pods=2x&cpu=4", 400, "the parameter pods must be a whole number from 1 to 10000"},
+        {"/api/v1/what-if?pods=20&cpu=4&memory=1Gi", 400,
+         "there is no parameter memory, only pods, cpu, policy"},
+        {"/api/v1/what-if?pods=20&cpu=4", 404,
+         "no policy with minimizepower is in force, so nothing is learned of nodes' watts: create one; mode: "
+         "DryRun is enough"},
         {"/livez/nope", 404, "there is no check of that name"},
     };
     for (const row& r : rows) {
@@ -189,6 +199,15 @@ TEST_SUITE("aggregator/ops/api") {
       const auto a = get(r.target);
       CHECK(a.status == r.status);
       CHECK(a.body.at(0) == "{\"error\":\"" + std::string(r.message) + "\"}\n");
+    }
+    for (const char* cpu : {"", "0", "-1", "1025", "four", "4 cores"}) {
+      CAPTURE(cpu);
+      const auto a = get("/api/v1/what-if?pods=1&cpu=" + http::query_escaped(cpu));
+      CHECK(a.status == 400);
+      CHECK(a.body.at(0) ==
+            "{\"error\":\"the parameter cpu must be what one pod requests, above 0 and at most 1024 cores, "
+            "such as 4 "
+            "or 500m\"}\n");
     }
     std::string many = "/api/v1/nodes?";
     for (int i = 0; i < 20; ++i) many += "metric=m" + std::to_string(i) + "&";
@@ -239,7 +258,8 @@ TEST_SUITE("aggregator/ops/api") {
   TEST_CASE_FIXTURE(port, "without a certificate only health answers") {
     for (const char* target :
          {"/api/v1/status", "/api/v1/nodes", "/api/v1/nodes/node-a", "/api/v1/policies", "/api/v1/decisions",
-          "/api/v1/labels", "/api/v1/nodelabels", "/api/v1/power/node-a", "/metrics", "/metrics/nodes"}) {
+          "/api/v1/labels", "/api/v1/nodelabels", "/api/v1/power/node-a", "/api/v1/what-if?pods=1&cpu=1",
+          "/metrics", "/metrics/nodes"}) {
       CAPTURE(target);
       CHECK(get(target, false).status == 401);
     }

@@ -1,0 +1,292 @@
+#include "aggregator/ops/what_if.hpp"
+
+#include "aggregator/ops/walk.hpp"
+#include "aggregator/predict/chords.hpp"
+#include "aggregator/predict/what_if.hpp"
+#include "aggregator/store/hardware.hpp"
+#include "common/text/json_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <deque>
+#include <optional>
+
+namespace binnacle::ops {
+namespace {
+
+// About a millisecond each at most.
+constexpr std::size_t looked_at_per_slice = 500;
+constexpr std::size_t pods_per_slice = 2'000;
+constexpr std::size_t rows_per_slice = 250;
+constexpr std::size_t most_named = 100;  // nodes, for each reason
+
+/// Why a node takes no pod.
+enum class left_out : std::uint8_t {
+  refused,    // by the policy's dontschedule
+  no_load,    // it says no CPU load now
+  no_meter,   // no model, and no watts to learn one from
+  learning,   // no model yet
+  no_figure,  // WAO's rules have none for such a pod
+};
+constexpr std::array reasons = {left_out::refused, left_out::no_load, left_out::no_meter, left_out::learning,
+                                left_out::no_figure};
+
+std::string_view to_string(left_out why) noexcept {
+  switch (why) {
+    case left_out::refused: return "refused";
+    case left_out::no_load: return "noLoad";
+    case left_out::no_meter: return "noMeter";
+    case left_out::learning: return "learning";
+    case left_out::no_figure: return "noFigure";
+  }
+  return "?";
+}
+
+struct named_nodes {
+  std::size_t count = 0;
+  std::vector<std::string> first;
+
+  void add(const std::string& name) {
+    if (count++ < most_named) first.push_back(name);
+  }
+  void write(json_writer& out) const {
+    out.field("count", count).key("nodes").begin_array();
+    for (const std::string& name : first) out.value(name);
+    out.end_array();
+  }
+};
+
+/// A node that may take pods. A copy: nodes and models may change between two slices.
+struct open_node {
+  std::string name;
+  std::shared_ptr<const predict::model> model;
+  predict::chords best;
+  double load = 0;       // cores, measured
+  double in_flight = 0;  // cores
+
+  double before() const { return load + in_flight; }
+};
+
+class what_if_answer final : public http::slices {
+ public:
+  what_if_answer(const policy::view& nodes, imagined_pods q, const in_flight_reader& in_flight)
+      : nodes_(nodes),
+        asked_(std::move(q)),
+        strategy_(*asked_.policy->find(policy::strategy_kind::minimizepower)),
+        filter_(asked_.policy->find(policy::strategy_kind::dontschedule)),
+        judging_stopped_(nodes.judging_stopped(asked_.now)),
+        place_(nodes),
+        pod_(demand()) {
+    if (in_flight && asked_.policy->damping == policy::herd_damping::enabled)
+      in_flight_ = in_flight(strategy_.rules.front(), asked_.now);
+  }
+
+  bool step() override {
+    if (!placed_by_) return look();
+    if (!all_placed_) return place();
+    return write();
+  }
+
+  http::response take() override {
+    out_.end_array().key("full").begin_object();
+    full_.write(out_);
+    out_.end_object().key("leftOut").begin_array();
+    for (const left_out why : reasons) {
+      const named_nodes& group = left_out_[static_cast<std::size_t>(why)];
+      if (group.count == 0) continue;
+      out_.begin_object().field("reason", to_string(why));
+      group.write(out_);
+      out_.end_object();
+    }
+    out_.end_array().end_object();
+    text_ += '\n';
+    return http::response::json(std::move(text_));
+  }
+
+ private:
+  predict::demand demand() const {
+    predict::pod_cpu one;
+    one.containers.push_back(
+        {predict::container_cpu::kind::app, static_cast<double>(asked_.cpu.nano) * 1e-9, std::nullopt});
+    return predict::demand_of(one, strategy_.power.pod_usage);
+  }
+
+  bool refused(store::node_id id) const {
+    if (filter_ == nullptr) return false;
+    if (judging_stopped_) return filter_->on_missing == policy::missing::reject;
+    const policy::state now = filter_->verdicts->load(id).what;
+    return now == policy::state::violating || now == policy::state::missing;
+  }
+
+  void leave_out(const std::string& name, left_out why) {
+    left_out_[static_cast<std::size_t>(why)].add(name);
+  }
+
+  void look_at(const store::node_view& node) {
+    if (refused(node.id)) return leave_out(node.name, left_out::refused);
+    const store::sample share = strategy_.rules.front().load(node.id);
+    if (!share.present(asked_.now)) return leave_out(node.name, left_out::no_load);
+    const std::size_t at = store::index(node.id);
+    auto model = nodes_.models().share(store::index(node.id));
+    if (model == nullptr) {
+      const bool has_meter =
+          node.cells != nullptr &&
+          store::first_present(*node.cells, policy::power_metric, asked_.now).series != nullptr;
+      return leave_out(node.name, has_meter ? left_out::learning : left_out::no_meter);
+    }
+    const policy::power_terms& terms = strategy_.power;
+    predict::chords best(model->power, predict::has_cap(terms.objective) ? terms.max_load : 1);
+    const double load = to_double(share.value) * best.cores();
+    const double unseen = at < in_flight_.size() ? terms.pod_usage * in_flight_[at] : 0;
+    open_.push_back({node.name, std::move(model), std::move(best), load, unseen});
+  }
+
+  bool look() {
+    for (std::size_t i = 0; i < looked_at_per_slice; ++i) {
+      const store::node_view* node = place_.next();
+      if (node != nullptr) {
+        look_at(*node);
+        continue;
+      }
+      std::vector<predict::candidate> candidates;
+      candidates.reserve(open_.size());
+      for (const open_node& n : open_) candidates.push_back({&n.best, n.before()});
+      placed_by_.emplace(strategy_.power.objective, pod_, std::move(candidates));
+      break;
+    }
+    return true;
+  }
+
+  bool place() {
+    const std::size_t wanted = std::min(pods_per_slice, asked_.pods - placed_);
+    const std::size_t found = placed_by_->place(wanted);
+    placed_ += found;
+    all_placed_ = found < wanted || placed_ == asked_.pods;
+    if (all_placed_) write_head();
+    return true;
+  }
+
+  double watts_then(std::size_t node) const {
+    return open_[node].model->power.watts(placed_by_->load_of(node));
+  }
+  static double watts_now(const open_node& n) { return n.model->power.watts(n.before()); }
+
+  void write_head() {
+    double now = 0, then = 0;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      now += watts_now(open_[i]);
+      then += watts_then(i);
+      const auto next = placed_by_->next_on(i).is;
+      if (next == predict::cost::known::over) full_.add(open_[i].name);
+      if (next == predict::cost::known::error) leave_out(open_[i].name, left_out::no_figure);
+    }
+    const policy::power_terms& terms = strategy_.power;
+    out_.begin_object().field("time", asked_.time).field("policy", asked_.policy->key.text());
+    out_.field("mode", policy::to_string(asked_.policy->how));
+    out_.field("objective", predict::to_string(terms.objective));
+    if (predict::has_cap(terms.objective)) out_.key("maxLoad").raw(fmt::format("{}", terms.max_load));
+    out_.field("pods", asked_.pods).field("cpu", canonical(asked_.cpu));
+    figure("podCores", pod_.cores, 3);
+    out_.field("placed", placed_).field("knownNodes", open_.size());
+    figure("wattsNow", now, 1);
+    figure("wattsThen", then, 1);
+    out_.key("nodes").begin_array();
+  }
+
+  bool write() {
+    const auto& filled = placed_by_->filled();
+    for (std::size_t i = 0; i < rows_per_slice && written_ < filled.size(); ++i)
+      write_row(filled[written_++]);
+    return written_ < filled.size();
+  }
+
+  void write_row(std::size_t at) {
+    const open_node& n = open_[at];
+    const predict::model& m = *n.model;
+    out_.begin_object().field("node", n.name).field("pods", placed_by_->pods_on(at));
+    figure("cores", m.power.cores(), 0);
+    figure("loadCores", n.load, 3);
+    figure("inFlightCores", n.in_flight, 3);
+    figure("loadCoresThen", placed_by_->load_of(at), 3);
+    figure("wattsNow", watts_now(n), 1);
+    figure("wattsThen", watts_then(at), 1);
+    out_.field("full", placed_by_->next_on(at).is == predict::cost::known::over);
+    out_.field("model", predict::to_string(m.from));
+    out_.field("modelAgeSeconds",
+               std::chrono::duration_cast<std::chrono::seconds>(asked_.now - m.made).count());
+    out_.field("coveredPercent", static_cast<int>(100 * m.covered));
+    figure("noisePercent", 100 * m.noise, 1);
+    out_.end_object();
+  }
+
+  void figure(std::string_view name, double value, int digits) {
+    out_.key(name).raw(fmt::format("{:.{}f}", value, digits));
+  }
+
+  // Constant after construction.
+  const policy::view& nodes_;
+  const imagined_pods asked_;
+  const policy::published_strategy& strategy_;
+  const policy::published_strategy* const filter_;  // null: none
+  const bool judging_stopped_;
+  std::vector<double> in_flight_;
+
+  walk place_;
+  const predict::demand pod_;
+  std::deque<open_node> open_;  // placed_by_ points into it
+  std::optional<predict::what_if> placed_by_;
+  std::size_t placed_ = 0, written_ = 0;
+  bool all_placed_ = false;
+  named_nodes full_;
+  std::array<named_nodes, reasons.size()> left_out_;
+  std::string text_;
+  json_writer out_{text_};
+};
+
+std::string names_of(const std::vector<std::string>& policies) {
+  constexpr std::size_t most = 5;
+  const std::size_t shown = std::min(most, policies.size());
+  std::string out = fmt::format(
+      "{}", fmt::join(policies.begin(), policies.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < policies.size()) out += fmt::format(" and {} more", policies.size() - shown);
+  return out;
+}
+
+}  // namespace
+
+result<std::shared_ptr<const policy::published_policy>> policy_by_watts(const policy::policy_table& policies,
+                                                                        std::string_view name) {
+  std::vector<std::string> all;
+  std::vector<std::shared_ptr<const policy::published_policy>> meant;
+  for (const auto& [key, policy] : policies) {
+    if (policy->find(policy::strategy_kind::minimizepower) == nullptr) continue;
+    all.push_back(key.text());
+    if (name.empty() || name == key.name || name == all.back()) meant.push_back(policy);
+  }
+  if (meant.size() == 1) return meant.front();
+  if (all.empty()) {
+    return error{
+        errc::not_found,
+        "no policy with minimizepower is in force, so nothing is learned of nodes' watts: create one; "
+        "mode: DryRun is enough"};
+  }
+  if (meant.empty()) {
+    return error{errc::not_found,
+                 fmt::format("no policy '{}' with minimizepower is in force, only {}", name, names_of(all))};
+  }
+  std::vector<std::string> several;
+  for (const auto& p : meant) several.push_back(p->key.text());
+  return error{errc::invalid_input,
+               fmt::format("several policies have minimizepower: name one of {} in the parameter policy",
+                           names_of(several))};
+}
+
+std::unique_ptr<http::slices> what_if_json(const policy::view& nodes, imagined_pods q,
+                                           const in_flight_reader& in_flight) {
+  return std::make_unique<what_if_answer>(nodes, std::move(q), in_flight);
+}
+
+}  // namespace binnacle::ops
