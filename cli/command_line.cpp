@@ -97,6 +97,30 @@ void set_up_power(CLI::App& app, arguments& a, action& chosen) {
   });
 }
 
+void set_up_what_if(CLI::App& app, arguments& a, action& chosen) {
+  auto* what_if = app.add_subcommand(
+      "what-if", "what so many pods more would cost in watts, and on which nodes they would go");
+  what_if->add_option("--pods", a.what_if.pods, "how many pods, all alike, up to 10000")
+      ->required()
+      ->check(CLI::Range(1, 10'000))
+      ->type_name("N");
+  what_if->add_option("--cpu", a.what_if.cpu, "what each pod requests: 4, 500m")
+      ->required()
+      ->type_name("CPU");
+  what_if
+      ->add_option("--policy", a.what_if.policy,
+                   "the policy with minimizepower that would place them (the only one)")
+      ->type_name("NAMESPACE/NAME");
+  what_if->footer(
+      "It looks at CPU and watts, and at the policy's dontschedule; not at memory, taints, affinities, nor "
+      "what pods have requested already. Nothing is changed anywhere.\n"
+      "Exit status: 0 all pods find room, 1 some do not, or no answer, 2 wrong usage.\n"
+      "Example: binnacle what-if --pods 20 --cpu 4");
+  what_if->callback([&] {
+    chosen = [&](const connection& c, const terminal& t) { return what_if_command(c, a.what_if, t); };
+  });
+}
+
 void set_up_why(CLI::App& app, arguments& a, action& chosen) {
   auto* why = app.add_subcommand(
       "why", "why a pod was or was not placed: the newest answers that kube-scheduler got about it");
@@ -285,8 +309,9 @@ void spell_examples(CLI::App& app, const std::string& name) {
 
 void set_up(CLI::App& app, arguments& a, action& chosen) {
   set_up_options(app, a);
-  for (const auto add : {set_up_status, set_up_top, set_up_dashboard, set_up_power, set_up_why, set_up_policy,
-                         set_up_scheduler_config, set_up_doctor, set_up_migrate, set_up_version, set_up_help})
+  for (const auto add :
+       {set_up_status, set_up_top, set_up_dashboard, set_up_power, set_up_what_if, set_up_why, set_up_policy,
+        set_up_scheduler_config, set_up_doctor, set_up_migrate, set_up_version, set_up_help})
     add(app, a, chosen);
   spell_examples(app, app.get_name());
 }

@@ -37,6 +37,7 @@ struct arguments {
   dashboard::dashboard_arguments dashboard;
   why_arguments why;
   std::string power_node;
+  what_if_arguments what_if;
   std::vector<std::string> policy_files;
   std::vector<std::string> manifests;
   doctor::doctor_arguments doctor;

@@ -4,6 +4,7 @@
 #include "cli/views/policies.hpp"
 #include "cli/views/power.hpp"
 #include "cli/views/status.hpp"
+#include "cli/views/what_if.hpp"
 #include "cli/views/why.hpp"
 #include "common/http/target.hpp"
 
@@ -139,6 +140,16 @@ int power_command(const connection& to, const std::string& node, const terminal&
   if (!a) return exit_problem;
   print_lines(on, on.json ? a->text : render_power(a->json, on.with));
   return object(a->json, "model").empty() ? exit_problem : exit_ok;
+}
+
+int what_if_command(const connection& to, const what_if_arguments& what, const terminal& on) {
+  std::string target =
+      fmt::format("/api/v1/what-if?pods={}&cpu={}", what.pods, http::query_escaped(what.cpu));
+  if (!what.policy.empty()) target += "&policy=" + http::query_escaped(what.policy);
+  const auto a = ask_first(to, target, on);
+  if (!a) return exit_problem;
+  print_lines(on, on.json ? a->text : render_what_if(a->json, on.with));
+  return integer(a->json, "placed") == what.pods ? exit_ok : exit_problem;
 }
 
 std::string pod_pattern(const std::string& pod, const std::string& name_space) {

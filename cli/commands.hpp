@@ -56,6 +56,15 @@ int why_command(const connection& to, const why_arguments& what, const terminal&
 /// What is known of one node's watts. Any replica that has a model of it will do.
 int power_command(const connection& to, const std::string& node, const terminal& on);
 
+struct what_if_arguments {
+  std::int64_t pods = 1;
+  std::string cpu;     ///< of each, a Kubernetes quantity
+  std::string policy;  ///< NAMESPACE/NAME or NAME; empty: the only one with minimizepower
+};
+/// What pods that do not exist would cost, and where they would go; exit_problem unless all find room. Any
+/// replica will do.
+int what_if_command(const connection& to, const what_if_arguments& what, const terminal& on);
+
 int policy_list_command(const connection& to, const terminal& on);
 
 }  // namespace binnacle::cli

@@ -2,6 +2,7 @@
 
 #include "cli/views/table.hpp"
 #include "cli/views/units.hpp"
+#include "common/text/plain.hpp"
 
 #include <fmt/format.h>
 
@@ -86,6 +87,15 @@ std::string render_power(const json::value& answer, const paint& with) {
   for (const auto& line : t.lines(with)) out += line + '\n';
   return out +
          with(colour::dim, "#: measured here, .: taken from nodes like it, or from servers in general\n");
+}
+
+std::string model_words(const json::value& node) {
+  const std::string model = text(node, "model");
+  if (model.empty()) return "none";
+  if (model != "node") return "that of nodes like it";
+  const auto noise = number(node, "noisePercent");
+  return fmt::format("the node's own, {} % of its loads, ±{} %", integer(node, "coveredPercent"),
+                     noise ? plain(*noise) : "");
 }
 
 }  // namespace binnacle::cli

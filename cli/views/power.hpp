@@ -11,4 +11,8 @@ namespace binnacle::cli {
 /// known, and a line with a bar for each load. The load of now is marked.
 std::string render_power(const json::value& answer, const paint& with);
 
+/// Where a node's curve comes from, and how much of its loads it measured, in a cell of a table: from the
+/// members model, coveredPercent and noisePercent. "none" without a model.
+std::string model_words(const json::value& node);
+
 }  // namespace binnacle::cli

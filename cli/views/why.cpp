@@ -1,6 +1,7 @@
 #include "cli/views/why.hpp"
 
 #include "aggregator/policy/comparison.hpp"
+#include "cli/views/power.hpp"
 #include "cli/views/table.hpp"
 #include "cli/views/units.hpp"
 #include "common/text/plain.hpp"
@@ -60,15 +61,6 @@ std::vector<rule_facts> rules_of(const json::value& record) {
          target.empty() ? "" : fmt::format("{} {}", known ? policy::sign(*known) : operation, target)});
   }
   return rules;
-}
-
-/// Where a curve comes from, and how much of the node's loads it measured.
-std::string model_words(const json::value& power) {
-  const std::string model = text(power, "model");
-  if (model.empty()) return "none";
-  if (model != "node") return "that of nodes like it";
-  return fmt::format("the node's own, {} % of its loads, ±{} %", integer(power, "coveredPercent"),
-                     digits(power, "noisePercent"));
 }
 
 /// Nodes that were ranked by watts: what the pod would cost, and what that was made of.

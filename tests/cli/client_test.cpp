@@ -7,7 +7,9 @@
 #include "tests/support/net/served.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 
@@ -34,6 +36,16 @@ http::router routes() {
   });
   r.add("GET", "/api/v1/policies",
         [](const http::request&, std::string_view) { return http::response::json(policies_sample); });
+  // One pod of what is asked for finds no room beyond the twentieth.
+  r.add("GET", "/api/v1/what-if", [](const http::request& q, std::string_view) {
+    if (q.parameter("policy") != nullptr && *q.parameter("policy") != "default/watts")
+      return http::response::failure(404, "no policy of that name");
+    const int pods = std::stoi(*q.parameter("pods"));
+    return http::response::json(fmt::format(
+        R"({{"policy":"default/watts","objective":"BestChord","maxLoad":0.9,"pods":{},"cpu":"{}","podCores":0.5,"placed":{},)"
+        R"("knownNodes":1,"wattsNow":100.0,"wattsThen":110.0,"nodes":[{{"node":"node-a","pods":{}}}]}})",
+        pods, *q.parameter("cpu"), std::min(pods, 20), std::min(pods, 20)));
+  });
   r.add("GET", "/text", [](const http::request&, std::string_view) { return http::response::text("hello"); });
   return r;
 }
@@ -196,6 +208,33 @@ TEST_SUITE("cli/commands") {
     CHECK(policy_list_command({{url()}, me}, listed.on) == exit_problem);
     CHECK(listed.out.str().find("power.yaml:12: error: ") != std::string::npos);
     CHECK(listed.err.str().empty());
+  }
+
+  TEST_CASE_FIXTURE(replica,
+                    "what-if asks the first replica that answers, and is 1 when some pods find no room") {
+    output all;
+    CHECK(what_if_command({{dead_url(), url()}, me}, {20, "500m", "default/watts"}, all.on) == exit_ok);
+    CHECK(
+        all.out.str().starts_with("20 pods of 500m CPU by policy default/watts (BestChord up to 90 % load): "
+                                  "10.0 W more, 1.00 W a core\n"));
+    CHECK(all.err.str().starts_with("binnacle: cannot reach "));
+
+    output some;
+    CHECK(what_if_command({{url()}, me}, {21, "500m", ""}, some.on) == exit_problem);
+    CHECK(some.out.str().find("1 pod without room") != std::string::npos);
+    CHECK(some.err.str().empty());
+
+    output as_json;
+    terminal on{as_json.out, as_json.err, {}, true, false};
+    CHECK(what_if_command({{url()}, me}, {3, "1 +", ""}, on) == exit_ok);
+    const auto told = json::parse(as_json.out.str());
+    CHECK(integer(told, "placed") == 3);
+    CHECK(text(told, "cpu") == "1 +");  // escaped on its way
+
+    output refused;
+    CHECK(what_if_command({{url()}, me}, {1, "4", "default/else"}, refused.on) == exit_problem);
+    CHECK(refused.err.str() == "binnacle: " + url() + " refused: no policy of that name\n");
+    CHECK(refused.out.str().empty());
   }
 
   TEST_CASE_FIXTURE(replica, "why asks every replica and says when nobody knows the pod") {

@@ -129,6 +129,23 @@ class Power(unittest.TestCase):
         self.assertIn("learned from its own meter", power.stdout)
         self.assertIn("<- now", power.stdout)
 
+        def asked(pods):
+            answer = self.trial.cli("what-if", "--pods", str(pods), "--cpu", "2", "-o", "json")
+            return json.loads(answer.stdout)
+        # The load that counts is a mean of ten seconds, and falls later than the one above.
+        self.trial.wait_for("one pod more to be placed on the flat node", lambda: [node["node"] for node in asked(1)["nodes"]] == ["flat"])
+        one = asked(1)
+        self.assertEqual((one["placed"], one["knownNodes"]), (1, 2))
+        self.assertGreater(one["wattsThen"], one["wattsNow"])
+        many = self.trial.cli("what-if", "--pods", "30", "--cpu", "2", "--policy", "power-policy")
+        self.assertEqual(many.returncode, 1, many.stdout + many.stderr)  # some find no room
+        for part in ("30 pods of 2 CPU by policy default/power-policy (BestChord up to 90 % load)", "pods without room",
+                     "2 nodes without room for one more: flat, steep", "the node's own"):
+            self.assertIn(part, many.stdout)
+        unknown = self.trial.cli("what-if", "--pods", "2", "--cpu", "2", "--policy", "else")
+        self.assertEqual(unknown.returncode, 1)
+        self.assertIn("no policy 'else' with minimizepower is in force, only default/power-policy", unknown.stderr)
+
     def test_pods_in_flight_fill_a_node_before_its_load_shows_them(self):
         self.begin()
         self.until_learned(0.1)
@@ -137,6 +154,9 @@ class Power(unittest.TestCase):
         self.assertEqual(self.prioritize("b", "3"), {"flat": 2, "steep": 10})
         self.assertEqual(self.prioritize("c", "3"), {"flat": 10, "steep": 1})
         self.assertIn("6.0", self.trial.cli("why", "c", "--node", "steep").stdout)
+        said = json.loads(self.trial.cli("what-if", "--pods", "1", "--cpu", "3", "-o", "json").stdout)
+        self.assertEqual([(node["node"], node["inFlightCores"]) for node in said["nodes"]], [("flat", 3.0)])  # pod c
+        self.assertIn("steep", said["full"]["nodes"])
 
 
 if __name__ == "__main__":
