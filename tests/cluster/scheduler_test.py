@@ -13,7 +13,7 @@ import time
 import unittest
 
 from control_plane import ROOT, ControlPlane
-from trial import Trial, run_tests
+from trial import Trial, decimal, run_tests
 
 BUILD = ROOT / "build"
 NODES = ["cold", "cool", "warm"]
@@ -152,7 +152,7 @@ class Scheduling(unittest.TestCase):
 
         def settled():
             means = {i["describedObject"]["name"]: i["value"] for i in self.trial.metric("collectd_package_0_power_power")}
-            return all(n in means and (number(means[n]) > 30) == (w > 30) for n, w in watts.items())
+            return all(n in means and (decimal(means[n]) > 30) == (w > 30) for n, w in watts.items())
         self.trial.wait_for(f"the means of {watts}", settled, 90)
 
     def test_demo_1_a_pod_lands_on_the_only_node_that_passes(self):
@@ -323,10 +323,6 @@ class Scheduling(unittest.TestCase):
         failures = [f for f in json.loads(said.stdout)["findings"] if f["grade"] == "failure"]
         self.assertTrue(any("not in the authority file" in f["sentence"] for f in failures), failures)
         self.assertTrue(any("ignoredByScheduler" in f["sentence"] and f["remedy"] for f in failures), failures)
-
-
-def number(quantity):
-    return float(quantity[:-1]) / 1000 if quantity.endswith("m") else float(quantity)
 
 
 if __name__ == "__main__":

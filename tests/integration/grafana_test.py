@@ -13,7 +13,7 @@ import sys
 import loop
 from loop import METRIC, policy, rule
 from prometheus import Prometheus, program
-from trial import ROOT, free_port, pod, run_tests
+from trial import ROOT, decimal, free_port, pod, run_tests
 
 BOARD = pathlib.Path(ROOT) / "charts/binnacle/dashboards/binnacle.json"
 RELEASE, AGENTS = "binnacle", "binnacle-agents"  # namespaces
@@ -90,12 +90,7 @@ class Grafana(loop.Loop):
         return found
 
     def watts(self):
-        return {item["describedObject"]["name"]: self.decimal(item["value"]) for item in self.trial.metric("host_power_watts")}
-
-    @staticmethod
-    def decimal(quantity):
-        """Kubernetes' quantity: 88100m is 88.1."""
-        return float(quantity[:-1]) / 1000 if quantity.endswith("m") else float(quantity)
+        return {item["describedObject"]["name"]: decimal(item["value"]) for item in self.trial.metric("host_power_watts")}
 
     def states(self):
         """{(owner/policy, strategy, state): [nodes]} of what policies do not pass."""
@@ -140,8 +135,8 @@ class Grafana(loop.Loop):
     def wanted(self):
         """For each panel by its title the checks of its queries, in order."""
         watts = self.watts
-        inlets = lambda: {i["describedObject"]["name"]: self.decimal(i["value"]) for i in self.trial.metric("host_inlet_temperature_celsius")}
-        utilization = lambda: [self.decimal(i["value"]) for i in self.trial.metric("os_cpu_utilization_ratio")]
+        inlets = lambda: {i["describedObject"]["name"]: decimal(i["value"]) for i in self.trial.metric("host_inlet_temperature_celsius")}
+        utilization = lambda: [decimal(i["value"]) for i in self.trial.metric("os_cpu_utilization_ratio")]
         pods = ("binnacle-0",)
 
         def own(family, label):
