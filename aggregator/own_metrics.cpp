@@ -143,9 +143,7 @@ void add_policies(collector& c, const own_numbers& n) {
   }
   std::map<std::string_view, std::uint64_t> conditions;
   for (const policy::strategy_status& s : n.ingest.strategies) {
-    const metrics::label_set labels{{"namespace", s.policy.name_space},
-                                    {"policy", s.policy.name},
-                                    {"strategy", std::string(policy::to_string(s.strategy))}};
+    const metrics::label_set labels = ops::strategy_labels(s);
     c.add("binnacle_policy_violating_nodes", std::uint64_t{s.violated_by}, labels);
     if (policy::description_of(s.strategy).freezes())
       c.add("binnacle_policy_held_nodes", std::uint64_t{s.held}, labels);

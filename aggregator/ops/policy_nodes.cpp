@@ -32,12 +32,6 @@ struct search {
   std::size_t left = 0;                                 // their sum
 };
 
-metrics::label_set labels_of(const policy::strategy_status& s) {
-  return {{"namespace", s.policy.name_space},
-          {"policy", s.policy.name},
-          {"strategy", std::string(policy::to_string(s.strategy))}};
-}
-
 const policy::verdict_column* verdicts_of(const policy::view& nodes, const policy::strategy_status& s) {
   const auto found = nodes.policies().find(s.policy);
   const auto* strategy = found == nodes.policies().end() ? nullptr : found->second->find(s.strategy);
@@ -45,6 +39,12 @@ const policy::verdict_column* verdicts_of(const policy::view& nodes, const polic
 }
 
 }  // namespace
+
+metrics::label_set strategy_labels(const policy::strategy_status& s) {
+  return {{"namespace", s.policy.name_space},
+          {"policy", s.policy.name},
+          {"strategy", std::string(policy::to_string(s.strategy))}};
+}
 
 std::vector<own_sample> policy_nodes(const policy::view& nodes,
                                      std::span<const policy::strategy_status> strategies, std::size_t most) {
@@ -54,7 +54,7 @@ std::vector<own_sample> policy_nodes(const policy::view& nodes,
     search names{.about = &s, .verdicts = verdicts_of(nodes, s)};
     for (const policy::state is : all_states) {
       const std::uint32_t count = count_of(s, is);
-      auto labels = labels_of(s);
+      auto labels = strategy_labels(s);
       labels.emplace_back("state", policy::to_string(is));
       out.push_back({"binnacle_policy_nodes", std::move(labels), std::uint64_t{count}});
       if (is == policy::state::pass) continue;
@@ -71,7 +71,7 @@ std::vector<own_sample> policy_nodes(const policy::view& nodes,
       if (wanted == 0) continue;
       --wanted;
       --s.left;
-      auto labels = labels_of(*s.about);
+      auto labels = strategy_labels(*s.about);
       labels.emplace_back("node", name);
       labels.emplace_back("state", policy::to_string(is));
       out.push_back({"binnacle_policy_node_state", std::move(labels), std::uint64_t{1}});

@@ -9,6 +9,9 @@
 
 namespace binnacle::ops {
 
+/// The labels that tell the series of one strategy from those of others: namespace, policy, strategy.
+metrics::label_set strategy_labels(const policy::strategy_status& s);
+
 /// What /metrics says of where the policies bite. For each strategy: `binnacle_policy_nodes`, how many nodes
 /// are in each state, and `binnacle_policy_node_state`, the first `most` nodes by name of each state but
 /// pass. `strategies` is what the engine last said; a strategy that is not in force any more has no names.

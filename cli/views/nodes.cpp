@@ -74,6 +74,18 @@ std::string short_name(const std::string& policy) {
   return policy.starts_with("default/") ? policy.substr(8) : policy;
 }
 
+std::string names_of(const json::value& group) {
+  constexpr std::size_t most = 8;
+  std::string out;
+  std::size_t shown = 0;
+  for (const auto& n : list(group, "nodes")) {
+    if (shown == most) break;
+    if (n.is_string()) out += (shown++ == 0 ? "" : ", ") + text(n);
+  }
+  const auto more = integer(group, "count") - static_cast<std::int64_t>(shown);
+  return more > 0 ? fmt::format("{} and {} more", out, more) : out;
+}
+
 int badness(std::string_view state) {
   static constexpr std::string_view order[] = {"violating", "missing", "held", "frozen"};
   const auto at = std::find(std::begin(order), std::end(order), state);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-/// What an answer of /api/v1/nodes says, in the words that every view of it uses. Pure.
+/// What answers say of nodes, in the words that every view of them uses. Pure.
 namespace binnacle::cli {
 
 struct shown_metric {
@@ -25,6 +25,10 @@ const json::value* value_of(const json::value& node, const std::string& metric);
 std::vector<std::string> policies_of(const json::value& nodes);
 /// "power" for "default/power"; others as they are.
 std::string short_name(const std::string& policy);
+
+/// "a, b and 3 more": of a group {count, nodes}, whose nodes the answer may name in part; eight names at
+/// most.
+std::string names_of(const json::value& group);
 
 /// 0 for pass, more the worse the state is: violating has most.
 int badness(std::string_view state);

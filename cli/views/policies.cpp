@@ -1,6 +1,7 @@
 #include "cli/views/policies.hpp"
 
 #include "aggregator/policy/cost/limits.hpp"
+#include "cli/views/nodes.hpp"
 #include "cli/views/units.hpp"
 
 #include <fmt/format.h>
@@ -9,18 +10,6 @@
 
 namespace binnacle::cli {
 namespace {
-
-std::string names_of(const json::value& group) {
-  constexpr std::size_t most = 8;
-  std::string out;
-  std::size_t shown = 0;
-  for (const auto& n : list(group, "nodes")) {
-    if (shown == most) break;
-    if (n.is_string()) out += (shown++ == 0 ? "" : ", ") + text(n);
-  }
-  const auto more = integer(group, "count") - static_cast<std::int64_t>(shown);
-  return more > 0 ? fmt::format("{} and {} more", out, more) : out;
-}
 
 void render_strategy(std::string& out, const json::value& s, const paint& with) {
   out += "  " + text(s, "strategy");

@@ -1,5 +1,6 @@
 #include "cli/views/what_if.hpp"
 
+#include "cli/views/nodes.hpp"
 #include "cli/views/power.hpp"
 #include "cli/views/table.hpp"
 #include "cli/views/units.hpp"
@@ -7,24 +8,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
 namespace binnacle::cli {
 namespace {
-
-constexpr std::size_t most_shown = 8;
-
-/// "a, b and 3 more": of a group of nodes, which the answer names in part.
-std::string some_of(const json::value& group) {
-  const auto& names = list(group, "nodes");
-  const std::size_t shown = std::min(most_shown, names.size());
-  std::string out;
-  for (std::size_t i = 0; i < shown; ++i) out += (i == 0 ? "" : ", ") + text(names[i]);
-  const std::int64_t more = integer(group, "count") - static_cast<std::int64_t>(shown);
-  return more > 0 ? fmt::format("{} and {} more", out, more) : out;
-}
 
 /// Why nodes take no pods, and what would help.
 std::pair<std::string_view, std::string_view> words_for(std::string_view reason) {
@@ -117,11 +105,11 @@ std::string render_what_if(const json::value& answer, const paint& with) {
   const json::value full = object(answer, "full");
   if (integer(full, "count") > 0)
     out += fmt::format("{} without room for one more: {}\n", counted(integer(full, "count"), "node"),
-                       some_of(full));
+                       names_of(full));
   for (const auto& group : list(answer, "leftOut")) {
     const auto [what, remedy] = words_for(text(group, "reason"));
     out += with(colour::yellow,
-                fmt::format("{} {}: {}", counted(integer(group, "count"), "node"), what, some_of(group)));
+                fmt::format("{} {}: {}", counted(integer(group, "count"), "node"), what, names_of(group)));
     out += remedy.empty() ? "\n" : fmt::format(" ({})\n", remedy);
   }
   return out +
