@@ -48,16 +48,16 @@ class watcher {
     state_.resize(screen.width(), screen.height());
   }
 
+  /// Signals first: who sees the page may end it, and finds the terminal as before.
   void start() {
-    draw();
+    group_.spawn("signals", await_signal());
+    group_.spawn("quit", await_quit());
+    group_.spawn("clock", tick());
     group_.spawn("nodes", ask_nodes());
     group_.spawn("policies", ask_policies());
     if (from_.size() > 1) group_.spawn("replicas", ask_replicas());
     group_.spawn("keys", read_keys());
     group_.spawn("resizes", follow_size());
-    group_.spawn("signals", await_signal());
-    group_.spawn("quit", await_quit());
-    group_.spawn("clock", tick());
   }
 
  private:
@@ -144,8 +144,8 @@ class watcher {
   /// Ages grow between two answers.
   task<void> tick() {
     for (;;) {
-      co_await async::sleep_for(1s);
       draw();
+      co_await async::sleep_for(1s);
     }
   }
 

@@ -34,6 +34,7 @@ class Terminal:
         variables.update(TERM=kind, LC_ALL=locale, **(environment or {}))
         self.process, self.fd = pty.fork()
         if self.process == 0:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and a program inherits that
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
             os.execve(command[0], [str(word) for word in command], variables)
         os.set_blocking(self.fd, False)

@@ -16,6 +16,7 @@
 #include <string>
 #include <sys/prctl.h>
 #include <time.h>
+#include <utility>
 
 namespace {
 
@@ -50,11 +51,11 @@ void link_rest_of_sys(const std::string& root) {
   }
 }
 
-int main_loop(const std::string& root, binnacle::support::powercap_sim& sim, const sigset_t& signals,
-              std::chrono::milliseconds tick) {
+/// `said`: what the control file held when `ready` was printed. Whoever writes it after that line is heard.
+int main_loop(const std::string& root, binnacle::support::powercap_sim& sim, std::string said,
+              const sigset_t& signals, std::chrono::milliseconds tick) {
   constexpr auto look_every = std::chrono::milliseconds(50);  // at the control file
   const auto control = root + "/watts";
-  std::string said = read_whole(control);
   auto last = binnacle::boot_clock::now();
   auto looked = last;
   while (!asked_to_stop(signals, tick)) {
@@ -133,11 +134,13 @@ int main(int argc, char** argv) {
     binnacle::support::powercap_sim sim(root, zones, watts, noise, static_cast<std::uint32_t>(seed));
     if (sensors) write_sensors(root, machine);
     link_rest_of_sys(root);
-    std::ofstream(root + "/watts", std::ios::trunc) << watts << '\n';
+    auto said = std::to_string(watts) + '\n';
+    std::ofstream(root + "/watts", std::ios::trunc) << said;
     std::printf("ready %s\n", root.c_str());
     std::fflush(stdout);
 
-    return main_loop(root, sim, signals, std::chrono::duration_cast<std::chrono::milliseconds>(tick));
+    return main_loop(root, sim, std::move(said), signals,
+                     std::chrono::duration_cast<std::chrono::milliseconds>(tick));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "binnacle-sim-powercap: %s\n", e.what());
     return 1;
