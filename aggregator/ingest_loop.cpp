@@ -2,9 +2,9 @@
 
 #include "aggregator/core/core.hpp"
 #include "aggregator/ingest/listener.hpp"
-#include "aggregator/policy_files.hpp"
+#include "aggregator/policy/text/policy_files.hpp"
 #include "aggregator/replicas/ask_replicas.hpp"
-#include "aggregator/state_file.hpp"
+#include "aggregator/state/state_file.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
@@ -85,8 +85,8 @@ struct ingest_loop::impl {
 
   result<void> load_certificates();
   result<void> open_port();
-  policy_files::news news_of_files();
-  void take_files(policies_read all);
+  policy::policy_files::news news_of_files();
+  void take_files(policy::policies_read all);
   void take_aliases(const policy::alias_file& names);
   void take_texts(const std::vector<policy_text>& changed, std::string trouble, bool all_read);
   void tell(const policy::problem& p, std::string_view kind) const;
@@ -136,7 +136,7 @@ struct ingest_loop::impl {
   std::shared_ptr<async::reload_troubles> renewal_troubles = std::make_shared<async::reload_troubles>();
   policy::policy_set texts;  // of the API server's objects
   bool all_read = false;     // all that the API server has
-  policies_read known;
+  policy::policies_read known;
   std::shared_ptr<const metrics::alias_table> names_in_force;
   std::vector<policy::problem> alias_problems;
   std::uint64_t policies_taken = 0;
@@ -148,7 +148,7 @@ struct ingest_loop::impl {
   beginning began;
   std::weak_ptr<const void> taken;  // lives while there is a snapshot in memory that is not the file's
   std::optional<state_file> state;
-  policy_files files;  // after what its news go to
+  policy::policy_files files;  // after what its news go to
   std::unique_ptr<ingest::listener> door;
 };
 
@@ -204,8 +204,8 @@ result<void> ingest_loop::impl::open_port() {
   return started;
 }
 
-policy_files::news ingest_loop::impl::news_of_files() {
-  return {[this](policies_read all) {
+policy::policy_files::news ingest_loop::impl::news_of_files() {
+  return {[this](policy::policies_read all) {
             async::post(loop, [this, all = std::move(all)]() mutable { take_files(std::move(all)); });
           },
           [this](policy::alias_file names) {
@@ -213,7 +213,7 @@ policy_files::news ingest_loop::impl::news_of_files() {
           }};
 }
 
-void ingest_loop::impl::take_files(policies_read all) {
+void ingest_loop::impl::take_files(policy::policies_read all) {
   known = std::move(all);
   for (const policy::problem& p : known.problems) tell(p, p.file.empty() ? "policies: " : "policy file ");
   policies_changed();
@@ -238,7 +238,7 @@ void ingest_loop::impl::take_texts(const std::vector<policy_text>& changed, std:
     known.problems = texts.problems();  // the trouble, if any
     return;
   }
-  known = policies_read::of(texts);
+  known = policy::policies_read::of(texts);
   for (const policy::problem& p : known.problems) {
     if (names.contains(p.file)) tell(p, "");
   }

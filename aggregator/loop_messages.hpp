@@ -10,7 +10,7 @@
 #include "aggregator/policy/published/heartbeat.hpp"
 #include "aggregator/policy/text/problem.hpp"
 #include "aggregator/replicas/state_route.hpp"
-#include "aggregator/state_file.hpp"
+#include "aggregator/state/state_file.hpp"
 #include "aggregator/store/warehouse.hpp"
 
 #include <cstdint>

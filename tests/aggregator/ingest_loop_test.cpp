@@ -1,7 +1,7 @@
 #include "aggregator/ingest_loop.hpp"
 
 #include "aggregator/core/core.hpp"
-#include "aggregator/state_file.hpp"
+#include "aggregator/state/state_file.hpp"
 #include "tests/support/net/pki.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "aggregator/state_file.hpp"
+#include "aggregator/state/state_file.hpp"
 
 #include "common/system/descriptor.hpp"
 #include "common/system/os_error.hpp"

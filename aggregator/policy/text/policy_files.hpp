@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
-namespace binnacle::aggregator {
+namespace binnacle::policy {
 
 /// What users' texts say of policies, as far as it is right.
 struct policies_read {
-  std::vector<policy::policy> in_force;
+  std::vector<policy> in_force;
   std::set<std::string, std::less<>> wrong;  ///< policy_set::wrong_ones()
-  std::vector<policy::problem> problems;
+  std::vector<problem> problems;
 
-  static policies_read of(const policy::policy_set& texts);
+  static policies_read of(const policy_set& texts);
 };
 
 /// Follows the policy folder and the file of aliases on a thread of its own. They may lie on a disk or a
@@ -30,11 +30,11 @@ class policy_files {
   /// once the destructor has returned.
   struct news {
     std::function<void(policies_read)> policies;
-    std::function<void(policy::alias_file)> aliases;  ///< a copy, as it is now
+    std::function<void(alias_file)> aliases;  ///< a copy, as it is now
   };
 
   /// Either may be left out: a folder without a path is not followed, nor is an alias file without one.
-  policy_files(std::string folder, policy::alias_file aliases, duration period, news tell);
+  policy_files(std::string folder, alias_file aliases, duration period, news tell);
   /// Does not wait for a read that hangs.
   ~policy_files();
   policy_files(const policy_files&) = delete;
@@ -50,4 +50,4 @@ class policy_files {
   std::shared_ptr<shared> shared_;
 };
 
-}  // namespace binnacle::aggregator
+}  // namespace binnacle::policy

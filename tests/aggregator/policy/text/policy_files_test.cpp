@@ -1,4 +1,4 @@
-#include "aggregator/policy_files.hpp"
+#include "aggregator/policy/text/policy_files.hpp"
 
 #include "tests/support/temp_folder.hpp"
 
@@ -12,8 +12,8 @@
 namespace binnacle::policy_files_test {
 
 using namespace std::chrono_literals;
-using aggregator::policies_read;
-using aggregator::policy_files;
+using policy::policies_read;
+using policy::policy_files;
 
 namespace {
 
@@ -49,7 +49,7 @@ struct post_box {
 
 }  // namespace
 
-TEST_SUITE("aggregator/policy_files") {
+TEST_SUITE("aggregator/policy/text/policy_files") {
   TEST_CASE("what is there is read at once, what comes is told, and so is what is wrong") {
     const support::temp_folder folder;
     post_box box;

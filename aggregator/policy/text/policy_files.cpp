@@ -1,4 +1,4 @@
-#include "aggregator/policy_files.hpp"
+#include "aggregator/policy/text/policy_files.hpp"
 
 #include "common/system/quiet_thread.hpp"
 
@@ -8,14 +8,14 @@
 #include <pthread.h>
 #include <thread>
 
-namespace binnacle::aggregator {
+namespace binnacle::policy {
 
-policies_read policies_read::of(const policy::policy_set& texts) {
+policies_read policies_read::of(const policy_set& texts) {
   return {texts.policies(), texts.wrong_ones(), texts.problems()};
 }
 
 struct policy_files::shared {
-  shared(const std::string& path, policy::alias_file names, duration p, news t)
+  shared(const std::string& path, alias_file names, duration p, news t)
       : aliases(std::move(names)), period(p), tell(std::move(t)) {
     if (!path.empty()) files.emplace(path);
   }
@@ -37,9 +37,9 @@ struct policy_files::shared {
   }
 
   // The thread's, after start().
-  std::optional<policy::folder> files;
-  policy::policy_set texts;
-  policy::alias_file aliases;
+  std::optional<folder> files;
+  policy_set texts;
+  alias_file aliases;
   const duration period;
   const news tell;
 
@@ -48,7 +48,7 @@ struct policy_files::shared {
   bool stopped = false;
 };
 
-policy_files::policy_files(std::string folder, policy::alias_file aliases, duration period, news tell)
+policy_files::policy_files(std::string folder, alias_file aliases, duration period, news tell)
     : shared_(std::make_shared<shared>(folder, std::move(aliases), period, std::move(tell))) {}
 
 policy_files::~policy_files() {
@@ -68,4 +68,4 @@ void policy_files::start() {
   quiet_thread([state = shared_] { state->follow(); }).detach();
 }
 
-}  // namespace binnacle::aggregator
+}  // namespace binnacle::policy
