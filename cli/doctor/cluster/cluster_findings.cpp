@@ -1,5 +1,7 @@
 #include "cli/doctor/cluster/cluster_findings.hpp"
 
+#include "aggregator/kube/reviews/service_account.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -91,7 +93,7 @@ std::string right::words() const {
 }
 
 std::vector<right> rights_of_aggregator(std::string_view name_space, std::string_view name) {
-  const kube::user who{fmt::format("system:serviceaccount:{}:{}", name_space, name),
+  const kube::user who{kube::user_of_service_account(name_space, name),
                        {},
                        {"system:serviceaccounts", fmt::format("system:serviceaccounts:{}", name_space),
                         "system:authenticated"}};
