@@ -17,9 +17,9 @@
 namespace binnacle::aggregator {
 
 /// The single writer (ARCHITECTURE.md, Threads): the shell of the core. It brings the core agents' sessions
-/// and what policy/text/policy_files.hpp reads of policies and aliases, keeps the one timer for everything that happens
-/// because nothing arrived, and sends on what the core yields. Threads: start() before run(); the functions
-/// of ingest_inbox and stop() from any thread; everything else on the thread of run().
+/// and what policy/text/policy_files.hpp reads of policies and aliases, keeps the one timer for everything
+/// that happens because nothing arrived, and sends on what the core yields. Threads: start() before run();
+/// the functions of ingest_inbox and stop() from any thread; everything else on the thread of run().
 class ingest_loop final : public ingest_inbox {
  public:
   /// `names` has been read once. `faces` must outlive run().

@@ -10,6 +10,7 @@
 #include "aggregator/policy/published/heartbeat.hpp"
 #include "aggregator/policy/text/problem.hpp"
 #include "aggregator/replicas/state_route.hpp"
+#include "aggregator/state/beginning.hpp"
 #include "aggregator/state/state_file.hpp"
 #include "aggregator/store/warehouse.hpp"
 
@@ -23,15 +24,6 @@
 /// Everything that the ingest loop and the faces loop say to each other. Each loop implements its own inbox
 /// and knows the other loop by nothing else.
 namespace binnacle::aggregator {
-
-/// What this replica went on from when it started.
-struct beginning {
-  enum class origin : std::uint8_t { nothing, file, replica };
-  bool is_decided = false;  ///< before that no agent is taken
-  origin from = origin::nothing;
-  bool is_young = true;  ///< what it began with was learned in a few moments, or is nothing
-  std::uint64_t asked = 0, refused = 0, failed = 0;  ///< other replicas
-};
 
 /// What the ingest loop says of itself, once a second and when policies came; a plain copy for the other
 /// thread.

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "aggregator/config.hpp"
+#include "aggregator/core/core.hpp"
+#include "aggregator/decision/ring.hpp"
+#include "aggregator/descriptor_plan.hpp"
+#include "aggregator/exporter/exporter.hpp"
+#include "aggregator/extender/face.hpp"
+#include "aggregator/ingest/listener.hpp"
+#include "common/text/endpoint.hpp"
+#include "common/tls/context.hpp"
+
+#include <vector>
+
+/// What each part of the program is told of the settings, which validate() has found right. Pure.
+namespace binnacle::aggregator {
+
+core_options core_options_of(const settings& s);
+/// Without `tls` and `review`, which are no settings.
+ingest::ingest_options ingest_options_of(const settings& s, const descriptor_plan& room);
+extender::options extender_options_of(const settings& s);
+exporter::settings exporter_settings_of(const settings& s);
+decision::ring_limits ring_limits_of(const settings& s);
+
+/// The ops ports of other replicas, which are asked for their state.
+std::vector<endpoint> other_replicas_of(const settings& s);
+
+tls::options tls_for_agents(const settings& s);
+tls::options tls_for_callers(const settings& s, tls::client_certificate clients);
+/// Of a replica that asks another one: both show the certificate that all replicas share.
+tls::options tls_between_replicas(const settings& s);
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "aggregator/core/core.hpp"
+#include "aggregator/loop_messages.hpp"
+#include "aggregator/policy/text/alias_file.hpp"
+#include "aggregator/policy/text/policy_files.hpp"
+#include "aggregator/policy/text/policy_set.hpp"
+#include "common/log/log.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::aggregator {
+
+/// The way of policies and aliases into the core, from the folder or from the API server. Remembers what is
+/// wrong with them, and logs what was refused once per change, with its place and remedy. Threads: one at a
+/// time.
+class policy_intake {
+ public:
+  /// `names`: the aliases that the core has from the start. `of` must outlive it.
+  policy_intake(core& of, std::shared_ptr<const metrics::alias_table> names, logger log)
+      : core_(of), names_(std::move(names)), log_(std::move(log)) {}
+
+  /// What the policy folder has now.
+  void take_folder(policy::policies_read all, instant now);
+  /// Objects of the API server: see ingest_inbox::take_policies().
+  void take_objects(const std::vector<policy_text>& changed, std::string trouble, bool all_read, instant now);
+  /// What the file of aliases has now; `path` is the file's, for the log.
+  void take_aliases(const policy::alias_file& now_there, std::string_view path, instant now);
+
+  /// Of policies and aliases, as last read.
+  std::vector<policy::problem> problems() const;
+  /// Calls of take_objects().
+  std::uint64_t objects_taken() const noexcept { return objects_taken_; }
+
+ private:
+  void tell(const policy::problem& p, std::string_view kind) const;
+  void put_in_force(instant now);
+
+  core& core_;
+  std::shared_ptr<const metrics::alias_table> names_;  // in force
+  const logger log_;
+  policy::policy_set objects_;  // texts of the API server's objects
+  bool all_read_ = false;       // all that the API server has, once
+  std::uint64_t objects_taken_ = 0;
+  policy::policies_read known_;
+  std::vector<policy::problem> alias_problems_;
+};
+
+}  // namespace binnacle::aggregator

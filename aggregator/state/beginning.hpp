@@ -1,0 +1,31 @@
+#pragma once
+
+#include "aggregator/replicas/state_route.hpp"
+#include "aggregator/snapshot/snapshot.hpp"
+#include "common/clock.hpp"
+
+#include <cstdint>
+
+namespace binnacle::aggregator {
+
+/// What this replica went on from when it started.
+struct beginning {
+  enum class origin : std::uint8_t { nothing, file, replica };
+  bool is_decided = false;  ///< before that no agent is taken
+  origin from = origin::nothing;
+  bool is_young = true;  ///< what it began with was learned in a few moments, or is nothing
+  std::uint64_t asked = 0, refused = 0, failed = 0;  ///< other replicas
+};
+
+/// Which of two states to go on from: the one of the replica's own file, or the one that another replica
+/// gave; null where there is none. The younger one counts, but a young state (state_route.hpp) is no match
+/// for a file. Pure.
+beginning::origin choose_origin(const snapshot* of_file, const snapshot* given, bool given_is_young,
+                                const clocks& now);
+
+/// What the state of a replica that began so is worth to another one. `up`: the time since its start.
+/// `judges`: it knows all policies and judges what agents say. Replicas that start together have nothing for
+/// each other before that. Pure.
+replicas::worth worth_of(const beginning& began, duration up, bool judges) noexcept;
+
+}  // namespace binnacle::aggregator

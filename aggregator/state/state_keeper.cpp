@@ -1,0 +1,174 @@
+#include "aggregator/state/state_keeper.hpp"
+
+#include "common/async/timers.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+namespace binnacle::aggregator {
+namespace {
+
+using async::task;
+using async::within;
+
+// How much of `for` and coolDown a kill may cost. Of the loop's time a snapshot may take a fiftieth, in
+// pieces of some tenths of a millisecond.
+constexpr std::chrono::seconds state_period(5);
+constexpr std::size_t nodes_at_once = 32;
+// Of the five seconds that the replica which asks has for one answer.
+constexpr std::chrono::seconds wait_for_file(2);
+// What is known of a fleet an hour ago says little of it now.
+constexpr std::chrono::hours oldest_state(1);
+// By then agents have come back, and policies been read.
+constexpr std::chrono::minutes state_counts_for(5);
+static_assert(policy::largest_snapshot <= most_snapshot_bytes / 2, "what is written can be read again");
+
+snapshot stamped(core::draft d) {
+  const clocks now = clocks_now();
+  d.all.boot_id = now.boot_id;
+  d.all.taken = now.boot;
+  d.all.taken_wall = now.wall;
+  return std::move(d.all);
+}
+
+}  // namespace
+
+state_keeper::state_keeper(core& of, std::string path, std::vector<endpoint> replicas, logger log)
+    : core_(of), path_(std::move(path)), replicas_(std::move(replicas)), log_(std::move(log)) {}
+state_keeper::~state_keeper() = default;
+
+replicas::outcome state_keeper::ask_replicas(std::shared_ptr<SSL_CTX> shown) {
+  replicas::question q;
+  q.at = replicas_;
+  q.context = std::move(shown);
+  replicas::outcome out;
+  const auto keep = [&out](const std::exception_ptr&, replicas::outcome told) { out = std::move(told); };
+  boost::asio::co_spawn(asking_, replicas::ask_replicas(std::move(q)), keep);
+  async::run(asking_, log_);
+  return out;
+}
+
+void state_keeper::stop_asking() { asking_.stop(); }
+
+std::optional<snapshot> state_keeper::state_of_file() const {
+  if (path_.empty()) return std::nullopt;
+  auto read = read_state(path_);
+  if (read.has_error()) {
+    if (read.error().code == errc::not_found) {
+      log_.info("{}: this is its first start", read.error().message);
+    } else {
+      log_.warning("{}; windows, `for`, maxNodes and coolDown begin again", read.error().message);
+    }
+    return std::nullopt;
+  }
+  const duration age = age_of(*read, clocks_now());
+  if (age <= oldest_state) return std::move(*read);
+  log_.info("state file {}: it is {} old, too old to go on from", path_, human(age));
+  return std::nullopt;
+}
+
+void state_keeper::go_on_from(snapshot s, std::string_view whose) {
+  const clocks now = clocks_now();
+  const duration age = age_of(s, now), shift = shift_of(s, now);
+  const std::size_t nodes = core_.recall(std::move(s), shift, now.boot);
+  log_.info("{}: goes on from the state of {} ago, of {} nodes", whose, human(age), nodes);
+}
+
+void state_keeper::begin(replicas::outcome told) {
+  for (const std::string& why : told.troubles) log_.info("no state from another replica: {}", why);
+  std::optional<snapshot> own = state_of_file();
+  const auto from =
+      choose_origin(own ? &*own : nullptr, told.state ? &*told.state : nullptr, told.is_young, clocks_now());
+  began_ = {
+      .is_decided = true,
+      .from = from,
+      .is_young = from == beginning::origin::nothing || (from == beginning::origin::replica && told.is_young),
+      .asked = told.asked,
+      .refused = told.refused,
+      .failed = told.failed};
+  switch (from) {
+    case beginning::origin::nothing: break;
+    case beginning::origin::file: go_on_from(std::move(*own), "state file " + path_); break;
+    case beginning::origin::replica: go_on_from(std::move(*told.state), "replica " + told.from); break;
+  }
+}
+
+void state_keeper::start(async::task_group& tasks) {
+  tasks.spawn("what was remembered", forget_in_time());
+  if (path_.empty()) return;
+  file_.emplace(path_);
+  tasks.keep("state", [this] { return keep_writing(); });
+}
+
+task<void> state_keeper::forget_in_time() {
+  co_await async::sleep_for(state_counts_for);
+  core_.forget_snapshot();
+}
+
+task<void> state_keeper::keep_writing() {
+  for (duration pause = state_period;;) {
+    co_await async::sleep_for(pause);
+    pause = state_period;
+    if (core_.remembers_more() || is_taking()) continue;
+    const std::shared_ptr<const void> held = begin_taking();
+    duration took{};
+    snapshot s = co_await copy_core(took);
+    if (!s.nodes.empty()) file_->keep(std::move(s));
+    pause = std::max<duration>(state_period, 50 * took);
+  }
+}
+
+void state_keeper::keep_last() {
+  if (!file_ || core_.remembers_more()) return;
+  core::draft d = core_.begin_snapshot();
+  (void)core_.add_nodes(d, core_.store().ids_given());
+  if (!d.all.nodes.empty()) file_->keep(stamped(std::move(d)));
+}
+
+/// `took`: what that cost.
+task<snapshot> state_keeper::copy_core(duration& took) {
+  core::draft d = core_.begin_snapshot();
+  for (bool all = false; !all;) {
+    const instant before = boot_clock::now();
+    all = core_.add_nodes(d, nodes_at_once);
+    took += boot_clock::now() - before;
+    co_await async::sleep_for(duration::zero());  // agents' values come first
+  }
+  co_return stamped(std::move(d));
+}
+
+std::shared_ptr<const void> state_keeper::begin_taking() {
+  auto held = std::make_shared<const int>();
+  taken_ = held;
+  return held;
+}
+
+/// One that says less than what the other replica may get elsewhere, or has in its own file, is not given.
+task<void> state_keeper::give(replicas::given_state then) {
+  const async::deadline until = within(wait_for_file);
+  while (is_taking() && std::chrono::steady_clock::now() < until)
+    co_await async::sleep_for(std::chrono::milliseconds(20));
+  const auto refuse = [&then](std::string why) { then(error{errc::overloaded, std::move(why)}, nullptr); };
+  if (is_taking()) {
+    refuse("this replica is writing its state file: try again in a second");
+  } else if (!core_.policies_read()) {
+    refuse("this replica has not read all policies yet, so its state says less than it will");
+  } else {
+    std::shared_ptr<const void> held = begin_taking();
+    duration took{};
+    snapshot s = co_await copy_core(took);
+    if (s.nodes.empty()) {
+      refuse("this replica knows no node yet");
+    } else {
+      then(std::move(s), std::move(held));
+    }
+  }
+}
+
+}  // namespace binnacle::aggregator
