@@ -153,13 +153,13 @@ std::vector<std::pair<std::string, std::uint64_t>> dropped_by(
     sum.rejected += one->counters().rejected;
     sum.silent += one->counters().silent;
     sum.floods += one->counters().floods;
-    sum.denied += one->counters().denied;
+    sum.denied.count += one->counters().denied.count;
   }
   return {{"evicted", sum.evicted},
           {"full", sum.rejected},
           {"silent", sum.silent},
           {"flood", sum.floods},
-          {"denied", sum.denied}};
+          {"denied", sum.denied.count}};
 }
 
 // A port for the kubelet's probes alone.

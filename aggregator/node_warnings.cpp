@@ -82,12 +82,12 @@ std::vector<std::string> score_warnings(const extender::far_value& last, instant
 
 std::vector<std::string> denial_warnings(const std::vector<denial>& seen, instant now) {
   std::vector<std::string> out;
-  for (const denial& d : seen) {
-    if (d.count == 0 || now - d.last > std::chrono::minutes(10)) continue;
+  for (const auto& [port, shown] : seen) {
+    if (shown.count == 0 || now - shown.last > std::chrono::minutes(10)) continue;
     out.push_back(fmt::format(
         "{}: {} connections showed a certificate whose serial number is denied, the last from {}: give its "
         "holder another certificate, or find out who uses it there",
-        d.port, d.count, d.from));
+        port, shown.count, shown.from));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "aggregator/power_outliers.hpp"
+#include "common/tls/denials.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,14 +26,11 @@ std::vector<std::string> session_warnings(const std::vector<ingest::repeated_end
 std::vector<std::string> registration_warnings(const std::vector<std::string>& without_object);
 /// For ten minutes after a candidate's value was so far from the others' that prioritize clamped it.
 std::vector<std::string> score_warnings(const extender::far_value& last, instant now);
-/// What a port has seen of certificates whose serial number is denied.
 struct denial {
   std::string port;  ///< for people: "the extender"
-  std::uint64_t count = 0;
-  instant last{};
-  std::string from;  ///< the last one's address
+  tls::denials seen;
 };
-/// For ten minutes after the last of them, each port.
+/// Ports where certificates with a denied serial number were shown: for ten minutes after the last of them.
 std::vector<std::string> denial_warnings(const std::vector<denial>& seen, instant now);
 /// From half of the ids of nodes on, since a new node gets none when all are given out.
 std::vector<std::string> id_warnings(std::size_t given, std::size_t most);

@@ -70,7 +70,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_state_bytes", n.ingest.state.bytes);
   c.add("binnacle_state_left_out", n.ingest.state.left_out);
   add_state_of_replicas(c, n.ingest.began, n.state_route);
-  c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.power_outliers));
+  c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.outliers.size()));
   for (std::size_t i = 0; i < n.ingest.learning.size(); ++i) {
     c.add("binnacle_power_learning_samples_total", n.ingest.learning[i],
           {{"outcome", std::string(to_string(static_cast<predict::learner::outcome>(i)))}});
@@ -86,7 +86,7 @@ void add_ingest(collector& c, const own_numbers& n) {
     c.add("binnacle_sessions_refused_total", s.ended[i], {{"reason", std::string(to_string(why))}});
   }
   c.add("binnacle_sessions_refused_total", s.handshake_failures, {{"reason", "handshake"}});
-  c.add("binnacle_sessions_refused_total", s.denied, {{"reason", "denied"}});
+  c.add("binnacle_sessions_refused_total", s.denied.count, {{"reason", "denied"}});
   c.add("binnacle_sessions_refused_total", s.floods, {{"reason", "flood"}});
   c.add("binnacle_sessions_refused_total", s.silent, {{"reason", "silent"}});
   c.add("binnacle_sessions_refused_total", s.no_hello, {{"reason", "no_client_hello"}});
@@ -225,12 +225,13 @@ void add_servers(collector& c, const own_numbers& n) {
     dropped("full", l.counters.rejected);
     dropped("silent", l.counters.silent);
     dropped("flood", l.counters.floods);
-    dropped("denied", l.counters.denied);
+    dropped("denied", l.counters.denied.count);
   }
   for (const ops::certificate_report& f : n.certificates) {
     c.add("binnacle_certificate_remaining_seconds", static_cast<double>(f.seconds_left), {{"file", f.file}});
   }
-  c.add("binnacle_tls_reload_failed", std::uint64_t{n.reload_failed});
+  c.add("binnacle_tls_reload_failed",
+        std::uint64_t{!n.certificate_troubles.empty() || !n.ingest.certificate_troubles.empty()});
 }
 
 }  // namespace
@@ -242,7 +243,7 @@ std::vector<ops::own_sample> own_metrics(const own_numbers& n) {
   add_extender(c, n.extender);
   add_policies(c, n);
   if (n.kubernetes) add_kubernetes(c, *n.kubernetes);
-  if (n.kubernetes) c.add("binnacle_unregistered_nodes", static_cast<std::uint64_t>(n.without_object));
+  if (n.kubernetes) c.add("binnacle_unregistered_nodes", static_cast<std::uint64_t>(n.without_object.size()));
   if (n.callers) add_callers(c, *n.callers);
   if (n.tokens) add_tokens(c, *n.tokens);
   if (n.exported) add_remote_write(c, *n.exported);

@@ -8,30 +8,37 @@
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/ops/report.hpp"
 #include "aggregator/policy/published/view.hpp"
+#include "aggregator/power_outliers.hpp"
 #include "aggregator/replicas/state_route.hpp"
+#include "common/async/follow_files.hpp"
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace binnacle::aggregator {
 
-/// What the numbers about ourselves are made of; all of it on the faces loop.
+/// What is known of ourselves at one moment: own_metrics() makes numbers of it, own_warnings() sentences. All
+/// of it on the faces loop; the references hold until its next event.
 struct own_numbers {
   const ingest_report& ingest;
   const extender::counters& extender;
-  const std::vector<ops::listener_report>& listeners;
-  const std::vector<ops::certificate_report>& certificates;
   const policy::view& nodes;
-  const std::optional<cluster_report>& kubernetes;
-  const std::optional<callers::gatekeeper::counters>& callers;
-  const std::optional<callers::agent_tokens::counters>& tokens;
-  const std::optional<exporter::counters>& exported;  ///< none: nothing is written anywhere
+  const std::map<std::string, power_outliers::outlier>& outliers;  ///< nodes named
+  const async::reload_troubles& certificate_troubles;              ///< of the faces' files that changed
+  std::vector<ops::listener_report> listeners = {};
+  std::vector<ops::certificate_report> certificates = {};
+  std::optional<cluster_report> kubernetes = {};  ///< none: standalone
+  std::optional<callers::gatekeeper::counters> callers = {};
+  std::string callers_trouble = {};  ///< gatekeeper::trouble()
+  std::optional<callers::agent_tokens::counters> tokens = {};
+  std::optional<exporter::counters> exported = {};  ///< none: nothing is written anywhere
+  std::vector<std::string> without_object = {};     ///< connected nodes that the API server does not know
   std::uint64_t decisions_dropped = 0;
   std::uint64_t decisions_trimmed = 0;
   std::uint64_t placements_dropped = 0;
-  std::size_t without_object = 0;  ///< connected nodes, that the API server does not know
-  bool reload_failed = false;      ///< of certificate files that changed
-  std::size_t power_outliers = 0;  ///< nodes named
   replicas::state_route::counters state_route = {};
 };
 

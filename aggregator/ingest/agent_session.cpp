@@ -334,12 +334,10 @@ task<void> agent_session::linger() {
 
 bool agent_session::is_denied() {
   if (!peer_.peer_is_denied(*shared_->options.tls)) return false;
-  ingest_counters& c = shared_->counters;
-  ++c.denied;
-  c.denied_at = boot_clock::now();
-  c.denied_from = peer_.peer_address();
+  const instant now = boot_clock::now();
+  shared_->counters.denied.add(peer_.peer_address(), now);
   shared_->handshake_warning.say(
-      shared_->log, c.denied_at,
+      shared_->log, now,
       fmt::format("no session with {}: the serial number of its certificate is denied", who()));
   return true;
 }

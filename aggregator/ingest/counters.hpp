@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/clock.hpp"
+#include "common/tls/denials.hpp"
 #include "common/wire/reason.hpp"
 
 #include <array>
@@ -20,9 +20,7 @@ struct ingest_counters {
   std::uint64_t evicted = 0;      ///< stopped in the handshake or before the hello; a newcomer took the place
   std::uint64_t rationed = 0;     ///< hellos refused without asking about their token: see token_ration
   std::uint64_t handshake_failures = 0;  ///< no TLS 1.3, no certificate of ours, or too slow
-  std::uint64_t denied = 0;              ///< refused or ended: the serial number of the certificate is denied
-  instant denied_at{};                   ///< the last of these; its address:
-  std::string denied_from = {};
+  tls::denials denied;                   ///< refused or ended
   // Sessions.
   std::uint64_t welcomed = 0;
   std::uint64_t floods = 0;          ///< ended because the peer went beyond a bound of tls::engine

@@ -187,10 +187,9 @@ class connection {
 bool connection::is_denied() {
   const auto& tls = core_.options.tls;
   if (!tls || !stream_.peer_is_denied(*tls)) return false;
-  ++core_.counters.denied;
-  core_.counters.denied_at = boot_clock::now();
-  core_.counters.denied_from = stream_.peer_address();
-  core_.tls_warning.say(core_.log, core_.counters.denied_at,
+  const instant now = boot_clock::now();
+  core_.counters.denied.add(stream_.peer_address(), now);
+  core_.tls_warning.say(core_.log, now,
                         core_.options.name + ": no connection with " + stream_.peer_address() +
                             ": the serial number of its certificate is denied");
   return true;

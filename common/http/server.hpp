@@ -5,6 +5,7 @@
 #include "common/http/router.hpp"
 #include "common/log/log.hpp"
 #include "common/tls/context.hpp"
+#include "common/tls/denials.hpp"
 
 #include <boost/asio/io_context.hpp>
 
@@ -45,9 +46,7 @@ struct server_counters {
   std::uint64_t evicted = 0;  ///< had to give way to a newcomer
   std::uint64_t silent = 0;   ///< sent nothing within first_byte_deadline
   std::uint64_t floods = 0;   ///< went beyond a bound of tls::engine
-  std::uint64_t denied = 0;   ///< showed a certificate whose serial number is denied
-  instant denied_at{};        ///< the last of these; its address:
-  std::string denied_from = {};
+  tls::denials denied;
   std::uint64_t bytes_in = 0, bytes_out = 0;
 };
 

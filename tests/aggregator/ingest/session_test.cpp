@@ -151,9 +151,9 @@ TEST_SUITE("aggregator/ingest/session") {
         const auto got = co_await again.peer->read_some({&byte, 1}, within(30s));
         CHECK(got.has_error());
       }
-      const auto counted = [&h] { return h.door->counters().denied == 2; };
+      const auto counted = [&h] { return h.door->counters().denied.count == 2; };
       co_await h.until(counted);
-      CHECK(h.door->counters().denied_from.starts_with("127.0.0.1:"));
+      CHECK(h.door->counters().denied.from.starts_with("127.0.0.1:"));
       CHECK(h.door->counters().open == 1);
       co_await h.stop();
     });

@@ -102,15 +102,15 @@ TEST_SUITE("common/http/server under TLS") {
       CHECK_THROWS(stolen.get("/who"));
       CHECK(good.get("/who").body == "scheduler");
       CHECK(good.connections() == 1);
-      CHECK(s.counters().denied == 2);
-      CHECK(s.counters().denied_from.starts_with("127.0.0.1:"));
+      CHECK(s.counters().denied.count == 2);
+      CHECK(s.counters().denied.from.starts_with("127.0.0.1:"));
 
       // Whoever signed it: on a port that asks others than our own authority for who a caller is.
       auto cousin = h.holder(s, h.strangers, "stranger");
       support::write_file(h.dir / "denied", h.serial_of("stranger"));
       s.on_loop([&] { REQUIRE(context->reload_if_changed().value()); });
       CHECK_THROWS(cousin.get("/who"));
-      CHECK(s.counters().denied == 3);
+      CHECK(s.counters().denied.count == 3);
       stolen.disconnect();
       CHECK(stolen.get("/who").body == "scheduler");
     }

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "aggregator/callers/agent_tokens.hpp"
+#include "aggregator/cluster.hpp"
+#include "aggregator/custom_metrics/api.hpp"
+#include "aggregator/ingest/authorise.hpp"
+#include "aggregator/ops/node_labels.hpp"
+
+/// Pods and Node objects, as other rooms ask for them. `known` must outlive what is returned. Include from
+/// .cpp files only. Threads: the faces loop.
+namespace binnacle::aggregator {
+
+custom_metrics::pod_source pods_of(const cluster& known);
+custom_metrics::node_source objects_of(const cluster& known);
+ops::label_reader object_labels_of(const cluster& known);
+
+/// Whose a token is that came from an address: what the API server said of it, and the pods there are.
+ingest::token_holder holder_of(const callers::agent_tokens::answer& said, const network& from,
+                               const kube::pod_objects& pods);
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,66 @@
+#include "aggregator/own_warnings.hpp"
+
+#include "aggregator/kube/reviews/policy_writers.hpp"
+#include "aggregator/node_warnings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace binnacle::aggregator {
+namespace {
+
+class sentences {
+ public:
+  void add(std::string one) {
+    if (!one.empty()) out.push_back(std::move(one));
+  }
+  void add(std::vector<std::string> several) { std::ranges::move(several, std::back_inserter(out)); }
+
+  std::vector<std::string> out;
+};
+
+std::vector<denial> denials(const own_numbers& n) {
+  std::vector<denial> out{{"agents' port (ingest)", n.ingest.sessions.denied}};
+  for (const ops::listener_report& l : n.listeners) out.push_back({l.name, l.counters.denied});
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, instant now) {
+  sentences all;
+  if (n.nodes.judging_stopped(now))
+    all.add(
+        "nothing has been judged for more than five seconds, so onMissing decides: the ingest loop is stuck; "
+        "look at its log and its thread, and start it again");
+  if (s.unsafe) all.add("the extender speaks plain HTTP to anybody (--unsafe): for trials only");
+  for (const auto& [use, why] : n.certificate_troubles) all.add(why);
+  all.add(n.ingest.certificate_troubles);
+  all.add(n.ingest.state.trouble);
+  if (n.exported && !n.exported->trouble.empty())
+    all.add(fmt::format("remote write: {}", n.exported->trouble));
+  if (n.ingest.state.left_out > 0)
+    all.add(
+        fmt::format("the state file has no room for {} windows and states of nodes, which begin again after "
+                    "a restart: use shorter or fewer windows, or raise policy-memory-mib",
+                    n.ingest.state.left_out));
+  if (n.kubernetes) {
+    all.add(n.kubernetes->troubles);
+    if (s.label_namespaces.empty()) all.add(kube::writers_warning(n.kubernetes->policy_writers));
+    all.add(n.callers_trouble);
+  }
+  all.add(power_warnings(n.outliers));
+  all.add(claim_warnings(n.ingest.contests));
+  all.add(session_warnings(n.ingest.repeated_ends));
+  all.add(registration_warnings(n.without_object));
+  all.add(score_warnings(n.extender.last_beyond, now));
+  all.add(denial_warnings(denials(n), now));
+  all.add(id_warnings(n.ingest.ids_given, n.ingest.most_ids));
+  all.add(policy::cost_warnings(n.ingest.costs));
+  return std::move(all.out);
+}
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,66 @@
+#include "aggregator/readiness.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+
+namespace binnacle::aggregator {
+namespace {
+
+// For what may never be there: agents that are not installed yet, an API server that tells no authorities.
+constexpr duration patience = std::chrono::seconds(30);
+
+bool is_connected(const auto& node) { return node.second->connected; }
+
+}  // namespace
+
+/// Most nodes' agents have connected, once: later a dead node must not take the whole replica out of service.
+bool readiness::knows_most_nodes() {
+  if (agents_came_ || !from_.kubernetes->nodes_read()) return agents_came_;
+  const auto connected =
+      std::ranges::count_if(from_.nodes.nodes(), [](const auto& n) { return is_connected(n); });
+  agents_came_ = 10 * static_cast<std::size_t>(connected) >= 9 * from_.kubernetes->node_objects();
+  return agents_came_;
+}
+
+bool readiness::judges() {
+  if (from_.kubernetes != nullptr) return from_.kubernetes->policies_judged() && knows_most_nodes();
+  return std::ranges::any_of(from_.nodes.nodes(), [](const auto& n) { return is_connected(n); });
+}
+
+http::health readiness::checks() {
+  http::health out;
+  out.add("ping", [] { return true; });
+  out.add_ready(
+      "not-stopping", [this] { return !stopping_; }, "it was told to stop");
+  const auto wait_for = [this](auto arrived) {
+    return [this, arrived] { return arrived() || boot_clock::now() - from_.started > patience; };
+  };
+  out.add_ready(
+      "state", [this] { return !from_.asks_replicas || from_.ingest.began.is_decided; },
+      "the other replicas are being asked for their state, for 10 s at most");
+  const cluster* const kubernetes = from_.kubernetes;
+  // A fresh replica that knows no policy yet would pass every node, however long the API server is away; so
+  // would one that knows no number, while another replica still does.
+  out.add_ready(
+      "policies", [kubernetes] { return kubernetes == nullptr || kubernetes->policies_judged(); },
+      "the policies are not read from the API server and judged yet");
+  // What nobody judges any more looks like what has not changed.
+  out.add_ready(
+      "judging", [this] { return !from_.nodes.judging_stopped(boot_clock::now()); },
+      "nothing has been judged for more than five seconds: the ingest loop is stuck");
+  out.add_ready(
+      "nodes", [kubernetes] { return kubernetes == nullptr || kubernetes->nodes_read(); },
+      "the nodes are not read from the API server yet");
+  out.add_ready(
+      "agents", wait_for([this] { return from_.kubernetes == nullptr || knows_most_nodes(); }),
+      "agents of nine nodes in ten have not connected yet; this is waited for until 30 s after the start");
+  // Nor one that would refuse the API server's own calls.
+  out.add_ready("authentication",
+                wait_for([gate = from_.gate] { return gate == nullptr || gate->informed(); }),
+                "the API server has not said yet which certificates it takes; this is waited for until 30 s "
+                "after the start");
+  return out;
+}
+
+}  // namespace binnacle::aggregator

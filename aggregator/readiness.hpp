@@ -1,0 +1,42 @@
+#pragma once
+
+#include "aggregator/callers/gatekeeper.hpp"
+#include "aggregator/cluster.hpp"
+#include "aggregator/loop_messages.hpp"
+#include "aggregator/policy/published/view.hpp"
+#include "common/clock.hpp"
+#include "common/http/health.hpp"
+
+namespace binnacle::aggregator {
+
+/// Whether this replica may be asked, as /readyz says it: it knows the policies, most nodes and whom to let
+/// in, it judges, and it was not told to stop. Threads: the faces loop.
+class readiness {
+ public:
+  /// What it looks at; must outlive it and its checks.
+  struct sources {
+    const policy::view& nodes;
+    const ingest_report& ingest;
+    const cluster* kubernetes;        ///< null: standalone
+    const callers::gatekeeper* gate;  ///< likewise
+    bool asks_replicas;               ///< for their state, at the start
+    instant started;
+  };
+
+  explicit readiness(sources from) : from_(from) {}
+
+  http::health checks();
+  /// From now on it is not ready.
+  void stop() noexcept { stopping_ = true; }
+  /// Whether all policies are known and what agents say is judged by them.
+  bool judges();
+
+ private:
+  bool knows_most_nodes();
+
+  const sources from_;
+  bool stopping_ = false;
+  bool agents_came_ = false;
+};
+
+}  // namespace binnacle::aggregator
