@@ -302,8 +302,8 @@ bool core::add_nodes(draft& d, std::size_t most) const {
 void core::add_node(draft& d, store::node_id id) const {
   snapshot::node n{store_.name(id), {}, router_.to_keep(id)};
   const std::size_t room = std::min(d.share, d.room), least = size_of(n);
-  // Each of the two sections begins with a word.
-  if (least + 2 * sizeof(std::int64_t) > room) {
+  constexpr std::size_t sections = 3;  // each begins with a word
+  if (least + sections * sizeof(std::int64_t) > room) {
     d.all.left_out += d.columns.size() + d.all.strategies.size();
     return;
   }
@@ -312,10 +312,19 @@ void core::add_node(draft& d, store::node_id id) const {
   d.states.assign(1, 0);
   for (std::size_t i = 0; i < d.all.strategies.size(); ++i) {
     const auto save = [&](store::words& into) { return engine_.save(d.all.strategies[i].serial, id, into); };
-    if (add_part(d.states, i, most - 1, save) == fit::too_long) ++d.all.left_out;
+    if (add_part(d.states, i, most - (sections - 1), save) == fit::too_long) ++d.all.left_out;
+  }
+  d.learned.assign(1, 0);
+  if (learning_.save(id, d.learned)) {
+    if (d.states.size() + d.learned.size() < most) {
+      d.learned[0] = static_cast<std::int64_t>(d.learned.size() - 1);
+    } else {
+      d.learned.assign(1, 0);
+      ++d.all.left_out;
+    }
   }
   d.words.assign(1, 0);
-  const std::size_t left = most - d.states.size();
+  const std::size_t left = most - d.states.size() - d.learned.size();
   for (std::size_t i = 0; i < d.columns.size(); ++i) {
     // Columns may have gone, and their ids be others', since the snapshot was begun.
     if (!store_.in_use(d.columns[i]) || store_.spec(d.columns[i]) != d.all.columns[i].spec) continue;
@@ -331,9 +340,10 @@ void core::add_node(draft& d, store::node_id id) const {
     ++d.all.left_out;
     (void)add_part(d.words, i, left, save(false));
   }
-  n.words.reserve(d.words.size() + d.states.size());
+  n.words.reserve(d.words.size() + d.states.size() + d.learned.size());
   n.words = d.words;
   n.words.insert(n.words.end(), d.states.begin(), d.states.end());
+  n.words.insert(n.words.end(), d.learned.begin(), d.learned.end());
   d.room -= size_of(n);
   d.all.nodes.push_back(std::move(n));
 }
@@ -354,6 +364,7 @@ std::size_t core::recall(snapshot from, duration shift, instant now) {
     if (id.has_error()) continue;  // more nodes than are allowed now
     ++known;
     recalled_->identify(i, *id);
+    if (const auto learned = recalled_->learned(*id)) learning_.recall(*id, *learned);
     store_.set_linked(*id, false, now_);
     heard_of({.id = *id, .connected = false});
     router_.recall(*id, n.labels, now_);

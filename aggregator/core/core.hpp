@@ -114,17 +114,17 @@ class core {
   struct draft {
     snapshot all;  ///< the clocks are the caller's to fill in
     std::vector<store::column_id> columns;
-    std::size_t next = 0;        ///< the first node that is not in yet
-    std::size_t room = 0;        ///< for the nodes that come, in bytes
-    std::size_t share = 0;       ///< of each node: all have the same
-    store::words states, words;  ///< of the node that is being added
+    std::size_t next = 0;                 ///< the first node that is not in yet
+    std::size_t room = 0;                 ///< for the nodes that come, in bytes
+    std::size_t share = 0;                ///< of each node: all have the same
+    store::words states, learned, words;  ///< of the node that is being added
   };
   /// Begins a snapshot: its columns and strategies.
   draft begin_snapshot() const;
   /// Adds up to `most` nodes, so that a large fleet is copied in small pieces; events may come in between.
   /// True once all are in. A node's room goes to its labels first, then to the states of its strategies, to
-  /// its values, and last to its windows; `all.left_out` counts what is not in. Cost: some 2 µs a node, 10
-  /// with windows.
+  /// what it learned of its watts, to its values, and last to its windows; `all.left_out` counts what is not
+  /// in. Cost: some 2 µs a node, 10 with windows.
   bool add_nodes(draft& d, std::size_t most) const;
   /// Goes on from a snapshot; to be called before any other event. Its nodes are known from now on, not
   /// connected; their values count until they expire. `shift`: shift_of(). What it says of policies counts

@@ -109,7 +109,22 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   }
   n.by = power;
   n.about = about;
+  if (n.kept && power != nullptr) go_on(n, id);
   return power != nullptr;
+}
+
+/// From what a snapshot kept, if it is of this hardware and this meter.
+void power_learning::go_on(node_state& n, store::node_id id) {
+  const bool same = n.kept->of == learning_key(n.machine, n.meter);
+  if (!same && n.machine.empty()) return;  // it has not said yet what it is
+  if (same) {
+    n.own = n.kept->what;
+  } else {
+    begun_again(
+        n, id,
+        fmt::format("its hardware or its meter is another one than before the restart ({})", class_of(n)));
+  }
+  n.kept.reset();
 }
 
 /// Of a meter that lags: from when on its watts are those of the load of now.
@@ -201,6 +216,25 @@ std::shared_ptr<const predict::model> power_learning::model_of(const node_state&
 void power_learning::forget(const std::vector<store::node_id>& gone) {
   for (const store::node_id id : gone) {
     if (store::index(id) < nodes_.size()) nodes_[store::index(id)].reset();
+  }
+}
+
+bool power_learning::save(store::node_id id, store::words& into) const {
+  if (store::index(id) >= nodes_.size() || nodes_[store::index(id)] == nullptr) return false;
+  const node_state& n = *nodes_[store::index(id)];
+  if (n.kept == nullptr && n.own.learned().empty()) return false;
+  aggregator::save(n.kept ? *n.kept : kept_learning{learning_key(n.machine, n.meter), n.own}, into);
+  return true;
+}
+
+void power_learning::recall(store::node_id id, store::word_reader from) {
+  if (store::index(id) >= nodes_.size()) nodes_.resize(store::index(id) + 1);
+  auto& n = nodes_[store::index(id)];
+  if (!n) n = std::make_unique<node_state>();
+  if (auto kept = load_learning(from)) {
+    n->kept = std::make_unique<const kept_learning>(std::move(*kept));
+  } else {
+    begun_again(*n, id, "what the snapshot kept of it cannot be read");
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/core/kept_learning.hpp"
 #include "aggregator/predict/class_sums.hpp"
 #include "aggregator/predict/learner.hpp"
 #include "aggregator/predict/model.hpp"
@@ -59,6 +60,13 @@ class power_learning {
 
   void forget(const std::vector<store::node_id>& gone);
 
+  // Across a restart.
+  /// Adds what a node has learned to a snapshot's words. False: nothing.
+  bool save(store::node_id id, store::words& into) const;
+  /// What save() wrote, of a node that has sent nothing yet. It counts once the node has said that its
+  /// hardware and its meter are the ones that it was learned of; else the node begins anew, which is news.
+  void recall(store::node_id id, store::word_reader from);
+
   static constexpr std::size_t slices = 10;
   static constexpr duration between_turns = std::chrono::milliseconds(100);
   /// How many samples a node gets, at most, before its model is estimated again.
@@ -87,6 +95,8 @@ class power_learning {
     std::shared_ptr<const predict::model> told;
     std::uint32_t restarts = 0;
     std::string restarted_for;
+    // Recalled, until the node has said whether it is of its hardware and meter.
+    std::unique_ptr<const kept_learning> kept;
   };
   struct kind {
     predict::class_sums sums;
@@ -95,6 +105,7 @@ class power_learning {
   };
 
   bool meet(node_state& n, store::node_id id, const store::row& cells, instant now);
+  void go_on(node_state& n, store::node_id id);
   void begun_again(node_state& n, store::node_id id, std::string why);
   void take(node_state& n, store::node_id id, instant now);
   static void watch_load(node_state& n, double load, instant now);

@@ -21,6 +21,23 @@ std::optional<store::word_reader> recollection::find(section which, std::size_t 
   return std::nullopt;
 }
 
+std::optional<store::word_reader> recollection::learned(store::node_id node) const {
+  const auto place = places_.find(store::index(node));
+  if (place == places_.end()) return std::nullopt;
+  store::word_reader from(all_.nodes[place->second].words, shift_);
+  for (const section before : {section::columns, section::strategies}) {
+    (void)before;
+    for (std::int64_t left = from.next(); left > 0 && from.ok(); --left) {
+      (void)from.next();
+      const std::int64_t length = from.next();
+      (void)from.part(length);
+    }
+  }
+  const std::int64_t length = from.next();  // 0 or none: nothing, or a snapshot of before it was kept
+  const store::word_reader part = from.part(length);
+  return from.ok() && length > 0 ? std::optional(part) : std::nullopt;
+}
+
 std::optional<store::word_reader> recollection::column(const store::column_spec& spec,
                                                        std::string_view meaning, store::node_id node) const {
   const auto at = std::ranges::find(all_.columns, spec, &snapshot::column::spec);

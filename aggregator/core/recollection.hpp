@@ -26,6 +26,8 @@ class recollection {
   std::optional<policy::remembered_strategy> strategy(const policy::policy_key& key,
                                                       policy::strategy_kind kind,
                                                       std::uint64_t content) const;
+  /// What power_learning::save() wrote; none: nothing.
+  std::optional<store::word_reader> learned(store::node_id node) const;
 
  private:
   enum class section { columns, strategies };

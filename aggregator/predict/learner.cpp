@@ -21,6 +21,13 @@ constexpr float moved_far = 0.1F;
 
 }  // namespace
 
+learner::learner(const statistics& learned, double noise, std::uint32_t samples,
+                 std::uint32_t outliers) noexcept
+    : learned_(learned),
+      variance_(static_cast<float>(noise * noise)),
+      samples_(samples),
+      outliers_(outliers) {}
+
 void learner::begin() noexcept {
   learned_ = {};
   variance_ = 0;

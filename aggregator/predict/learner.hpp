@@ -25,6 +25,10 @@ class learner {
 
   static constexpr std::size_t outcomes = 6;
 
+  learner() = default;
+  /// Goes on from what another one had learned, by its functions of these names.
+  learner(const statistics& learned, double noise, std::uint32_t samples, std::uint32_t outliers) noexcept;
+
   /// One sample: the load 0..1, and watts. `most_repeats`: after so many equal samples in a row, while the
   /// load has moved by a tenth, the meter is stuck; more than it takes the meter to measure again, at most
   /// 255. Takes some 30 ns.

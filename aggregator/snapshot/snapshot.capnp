@@ -38,6 +38,7 @@ struct Strategy {
 struct Node {
   name @0 :Text;
   # Twice: how many, then for each its index in columns or strategies, the number of words, and the words.
+  # Then what was learned of its watts: how many words, and the words. Older releases write and read no such part.
   words @1 :List(Int64);
   labels @2 :List(Label);   # standalone only
 }

@@ -63,7 +63,8 @@ std::optional<snapshot> state_keeper::state_of_file() const {
     if (read.error().code == errc::not_found) {
       log_.info("{}: this is its first start", read.error().message);
     } else {
-      log_.warning("{}; windows, `for`, maxNodes and coolDown begin again", read.error().message);
+      log_.warning("{}; windows, `for`, maxNodes, coolDown and what was learned of watts begin again",
+                   read.error().message);
     }
     return std::nullopt;
   }

@@ -315,6 +315,80 @@ TEST_SUITE("aggregator/core/power_learning") {
     w.seconds(90, {{"a", 0.3}});
     CHECK(w.model("a")->samples > samples + 30);
   }
+  /// What a snapshot keeps of a node.
+  store::words kept_of(const world& w, const std::string& name) {
+    store::words out;
+    CHECK(w.learning.save(w.all.at(name).id, out));
+    return out;
+  }
+
+  /// A replica that has learned `a` at 30 and 60 % load.
+  store::words some_learning() {
+    world w;
+    w.add("a");
+    w.seconds(60, {{"a", 0.3}});
+    w.seconds(60, {{"a", 0.6}});
+    return kept_of(w, "a");
+  }
+
+  TEST_CASE("a replica that starts again goes on from what it had learned of a node") {
+    const store::words kept = some_learning();
+    CHECK(kept.size() < 47);
+    world w;
+    w.add("a");
+    w.learning.recall(w.all.at("a").id, store::word_reader(kept));
+    CHECK_MESSAGE(kept_of(w, "a") == kept, "it is in the next snapshot although the node has sent nothing");
+    w.seconds(30, {{"a", 0.1}});
+    const auto* m = w.model("a");
+    REQUIRE(m != nullptr);
+    CHECK(m->from == predict::model_source::node);
+    CHECK(m->samples > 100);
+    CHECK(m->restarts == 0);
+    CHECK(w.restarts.empty());
+    for (const double load : {0.1, 0.3, 0.6}) {
+      CAPTURE(load);
+      CHECK(m->power.watts(load * cores) == doctest::Approx(watts_at(load)).epsilon(0.02));
+    }
+  }
+
+  TEST_CASE(
+      "what was learned of another CPU or by another meter does not survive a restart, and that is said") {
+    const store::words kept = some_learning();
+    bool other_cpu = false;
+    SUBCASE("CPU") { other_cpu = true; }
+    SUBCASE("meter") {}
+    world w;
+    w.add("a", other_cpu ? "Xeon" : "EPYC", other_cpu ? "rapl" : "dcmi");
+    w.learning.recall(w.all.at("a").id, store::word_reader(kept));
+    w.seconds(30, {{"a", 0.1}});
+    REQUIRE(w.restarts.size() == 1);
+    CHECK(w.restarts[0].find("than before the restart") != std::string::npos);
+    store::words now;
+    if (w.learning.save(w.all.at("a").id, now))
+      CHECK(load_learning(store::word_reader(now))->what.samples() <= 30);
+  }
+
+  TEST_CASE("what cannot be read of a snapshot costs that node what it learned, and that is said") {
+    const store::words kept = some_learning();
+    // 0 to 2: cut off at the end; then a word of each kind that no learner writes.
+    std::vector<store::words> wrong{{}, {kept[0]}, {kept.begin(), kept.end() - 1}};
+    for (const std::size_t at : {1, 3, 4, 5, 6}) {
+      wrong.push_back(kept);
+      wrong.back()[at] = -1;
+    }
+    for (const store::words& words : wrong) {
+      CAPTURE(words.size());
+      world w;
+      w.add("a");
+      w.learning.recall(w.all.at("a").id, store::word_reader(words));
+      w.seconds(30, {{"a", 0.1}});
+      REQUIRE(w.restarts.size() == 1);
+      CHECK(w.restarts[0].find("cannot be read") != std::string::npos);
+      REQUIRE(w.model("a") != nullptr);
+      CHECK(w.model("a")->samples <= 30);
+      CHECK(w.model("a")->restarts == 1);
+    }
+  }
 }
 
 }  // namespace power_learning_test

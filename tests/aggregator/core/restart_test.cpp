@@ -371,6 +371,86 @@ TEST_SUITE("aggregator/core/restart") {
     CHECK(most_left_out > 2 * fleet);
   }
 
+  TEST_CASE("what nodes learned of their watts goes through a snapshot's bytes, and fits into its bound") {
+    const auto learned_by = [](core& c, instant now) {
+      auto d = c.begin_snapshot();
+      while (!c.add_nodes(d, 1)) {
+      }
+      d.all.taken = now;
+      return d.all;
+    };
+    const auto fresh = [](std::size_t bytes) {
+      auto c = std::make_unique<core>(core_options{.snapshot_bytes = bytes},
+                                      std::make_shared<const metrics::alias_table>(), [](const change&) {});
+      policies_in_force all;
+      for (const auto& p : policy::parse_policies("p.yaml", R"(
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {name: watts, namespace: default}
+spec: {strategies: {minimizepower: {}}}
+)")
+                               .policies)
+        all.policies.push_back(p.value);
+      all.complete = true;
+      return std::pair(std::move(c), all);
+    };
+    instant now = store::at_s(1000);
+    auto [whole, policies] = fresh(1 << 20);
+    whole->policies(policies, now);
+    auto announced = store::catalog_builder().group("os", 4'000).series("os_cpu_utilization_ratio", {}, -4);
+    announced.series("os_cpus").series("host_hardware_info", {{"cpu", "EPYC"}, {"sockets", "1"}});
+    announced.series("host_power_watts", {{"source", "rapl"}});
+    const wire::catalog catalogue = announced;
+    const auto connect = [&catalogue](core& c, instant at) {
+      const auto id = c.node("a").value();
+      c.connected(id, "1.0", "10.0.0.1", at);
+      REQUIRE(c.catalogue(id, catalogue, at).has_value());
+      return id;
+    };
+    const auto second = [&catalogue](core& c, store::node_id id, instant at) {
+      REQUIRE(c.batch(id, store::batch_at(catalogue, at, {{0, 3000}, {1, 16}, {2, 1}, {3, 200}}), 0s, at)
+                  .has_value());
+      for (int i = 0; i < 10; ++i) c.tick(at + i * 100ms);
+    };
+    const auto id = connect(*whole, now);
+    for (int t = 0; t < 40; ++t) second(*whole, id, now += 1s);
+    REQUIRE(whole->learning().counted()[0] > 20);
+    const snapshot kept = learned_by(*whole, now);
+    store::words before, after;
+    REQUIRE(whole->learning().save(id, before));
+
+    auto read = decode(encode(kept));
+    REQUIRE(read.has_value());
+    auto [again, same] = fresh(1 << 20);
+    CHECK(again->recall(std::move(*read), 0s, now) == 1);
+    again->policies(same, now);
+    REQUIRE(again->learning().save(again->node("a").value(), after));
+    CHECK(after == before);
+    // The next snapshot of it has them, too, before and after its agent is back.
+    CHECK(learned_by(*again, now).nodes.at(0).words.size() >= before.size());
+    const auto there = connect(*again, now);
+    for (int t = 0; t < 20; ++t) second(*again, there, now += 1s);
+    after.clear();
+    REQUIRE(again->learning().save(there, after));
+    CHECK(after[1] > before[1]);  // samples
+
+    // A node that has room for little keeps the rest, and what is left out is counted.
+    const std::size_t full = size_of(kept.nodes.at(0));
+    for (std::size_t bytes = 2 * full; bytes > 0; bytes -= bytes / 8 + 1) {
+      CAPTURE(bytes);
+      auto [tight, policies_of_it] = fresh(bytes);
+      tight->policies(policies_of_it, now);
+      const auto node = connect(*tight, now);
+      for (int t = 0; t < 15; ++t) second(*tight, node, now += 1s);
+      const snapshot some = learned_by(*tight, now);
+      if (!some.nodes.empty()) CHECK(size_of(some.nodes[0]) <= bytes);
+      auto back = decode(encode(some));
+      REQUIRE(back.has_value());
+      auto [other, p] = fresh(bytes);
+      other->recall(std::move(*back), 0s, now);
+    }
+  }
+
   TEST_CASE("a snapshot of several messages is read as it was written, and one that is cut is refused") {
     snapshot s;
     s.boot_id = "boot";
