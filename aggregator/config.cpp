@@ -134,7 +134,8 @@ config_spec bind(settings& s) {
            "a node that has not been connected for this long is forgotten; 0s: never");
   spec.add("state", s.state,
            "file that keeps the state of policies through a restart: windows, for, clearBelow, "
-           "maxNodes, coolDown and what nodes' watts have taught. It is written every few seconds and read at the start (none: "
+           "maxNodes, coolDown and what nodes' watts have taught. It is written every few seconds and read "
+           "at the start (none: "
            "policies begin anew)");
   spec.add("state-from", s.state_from,
            "host:port of the other replicas' ops ports. At the start this replica asks one after "
