@@ -28,6 +28,7 @@
 #include <fcntl.h>
 #include <iostream>
 #include <memory>
+#include <random>
 #include <signal.h>
 #include <unistd.h>
 #include <utility>
@@ -75,6 +76,12 @@ result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* 
   return context;
 }
 
+/// Never 0, which says nothing.
+std::uint64_t drawn_number() {
+  std::random_device source;
+  return std::uniform_int_distribution<std::uint64_t>(1)(source);
+}
+
 /// `reader` is told what the aggregators want; `look_again` wakes what reads.
 result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop, const board& from,
                                             const logger& log, sampler& reader,
@@ -101,6 +108,7 @@ result<std::unique_ptr<uplink>> make_uplink(const settings& s, async::loop& loop
   o.hello.cluster = s.cluster;
   o.hello.node = s.node_name;
   o.hello.boot_id = read_line(s.proc_root + "/sys/kernel/random/boot_id").value_or("unknown");
+  o.hello.process = drawn_number();
   if (!s.token_file.empty()) {
     o.credential = [file = s.token_file]() -> result<std::string> {
       auto token = read_token(file);

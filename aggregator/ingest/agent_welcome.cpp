@@ -159,6 +159,12 @@ bool agent_session::is_another_machine(const agent_session& older) const {
   return machine_.greeting().boot_id != older.machine_.greeting().boot_id;
 }
 
+// An agent of version 1.3 or older does not say which process it is.
+bool agent_session::is_same_agent(const agent_session& older) const {
+  const wire::hello &now = machine_.greeting(), &before = older.machine_.greeting();
+  return now.process != 0 && now.process == before.process && now.boot_id == before.boot_id;
+}
+
 // The newest wins: a machine that was started again must not wait for its half-open twin. But two machines
 // that both go on would take the node from each other for ever, and its verdicts would flap; when that is
 // seen, the one that is there and is heard stays.
@@ -174,13 +180,15 @@ void agent_session::replaced(const agent_session& older, store::node_id id, cons
   shared_state& c = *shared_;
   node_link& link = c.link_of(id);
   link.other = older.address();
+  if (is_same_agent(older)) return;
   if (!link.swaps.swapped(now)) return;
   ++c.counters.frequent_swaps;
   const bool two = is_another_machine(older);
-  c.log.warning("{}: its sessions replace one another (now from {}, before from {}): {}", name, address(),
-                link.other,
-                two ? "two machines claim it; from now on the one that is heard stays"
-                    : "two agents with one identity, or a link that keeps breaking");
+  c.log.warning(
+      "{}: its sessions replace one another (now from {}, before from {}): {}", name, address(), link.other,
+      two                                ? "two machines claim it; from now on the one that is heard stays"
+      : machine_.greeting().process != 0 ? "two agents run on this machine with one identity"
+                                         : "two agents with one identity, or a link that keeps breaking");
   if (!two) return;
   link.swaps.claimed(now);
   c.contested[name] = id;

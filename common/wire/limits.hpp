@@ -8,7 +8,7 @@
 namespace binnacle::wire {
 
 inline constexpr std::uint16_t protocol_major = 1;
-inline constexpr std::uint16_t protocol_minor = 3;
+inline constexpr std::uint16_t protocol_minor = 4;
 
 inline constexpr std::size_t max_frame_payload = std::size_t{1} << 20;  ///< bytes after the header
 inline constexpr std::size_t max_first_frame = std::size_t{64} << 10;   ///< of the frame that must be a hello

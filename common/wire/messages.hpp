@@ -76,8 +76,9 @@ struct hello {
   std::string agent_version;
   std::string cluster;  ///< "" by default
   std::string node;
-  std::string boot_id;     ///< /proc/sys/kernel/random/boot_id
-  std::string credential;  ///< projected token; empty when the client certificate speaks for the node
+  std::string boot_id;        ///< /proc/sys/kernel/random/boot_id
+  std::string credential;     ///< projected token; empty when the client certificate speaks for the node
+  std::uint64_t process = 0;  ///< drawn at the agent's start, equal on all its links; 0: older than 1.4
 };
 struct welcome {
   std::uint16_t protocol_major = 1, protocol_minor = 0;

@@ -58,6 +58,10 @@ struct Hello {
 
   credential @6 :Text;
   # A projected service account token. Empty when the client certificate speaks for the node. Secret: never logged.
+
+  process @7 :UInt64;
+  # A random number that the agent draws when it starts: all its links say the same. So a reader can tell a second link of one
+  # agent from a second agent. 0: the agent is older than version 1.4.
 }
 
 struct Welcome {

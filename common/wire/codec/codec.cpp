@@ -49,6 +49,7 @@ outcome<message> read(schema::Hello::Reader in) {
   m.node = view(in.getNode());
   m.boot_id = view(in.getBootId());
   m.credential = view(in.getCredential());
+  m.process = in.getProcess();
   if (auto fine = check(m); fine.has_error()) return fine.error();
   return message(std::move(m));
 }
@@ -141,6 +142,7 @@ outcome<void> append(bytes& out, const hello& m) {
     to.setNode(text(m.node));
     to.setBootId(text(m.boot_id));
     to.setCredential(text(m.credential));
+    to.setProcess(m.process);
   });
 }
 

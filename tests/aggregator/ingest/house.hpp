@@ -116,6 +116,7 @@ struct visitor {
     h.cluster = std::move(cluster);
     h.node = std::move(node);
     h.boot_id = std::move(boot);
+    h.process = process;
     h.credential = credential;
     REQUIRE(session.start(std::move(h), boot_clock::now()).has_value());
     co_await send();
@@ -190,6 +191,7 @@ struct visitor {
   house& where;
   std::shared_ptr<SSL_CTX> tls;
   std::string credential;
+  std::uint64_t process = 0;
   std::unique_ptr<async::stream> peer;
   wire::agent_session session{{}};
   wire::agent_session::event last = wire::agent_session::event::nothing;

@@ -199,6 +199,31 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
+  // Said of every agent whose name for the aggregator had one address left, because a replica had been
+  // deleted.
+  TEST_CASE("links of one agent that replace one another are no two agents with one identity") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      std::vector<std::unique_ptr<visitor>> links;
+      for (int i = 0; i < 4; ++i) {
+        links.push_back(std::make_unique<visitor>(h, "node-1"));
+        links.back()->process = 7;
+        co_await links.back()->hello("node-1");
+      }
+      CHECK(h.door->counters().superseded == 3);
+      CHECK(h.door->counters().frequent_swaps == 0);
+      // A second agent of that machine is what the warning is about.
+      for (int i = 0; i < 4; ++i) {
+        links.push_back(std::make_unique<visitor>(h, "node-1"));
+        links.back()->process = i % 2 == 0 ? 8 : 7;
+        co_await links.back()->hello("node-1");
+      }
+      CHECK(h.door->counters().frequent_swaps == 1);
+      links.clear();
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("of two machines that claim one node the one that is heard stays, once that is seen") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);

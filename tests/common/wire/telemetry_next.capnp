@@ -14,9 +14,10 @@ struct Hello {
   node @4 :Text;
   bootId @5 :Text;
   credential @6 :Text;
-  region @7 :Text = "nowhere";
-  features @8 :UInt64;
-  aliases @9 :List(Text);
+  process @7 :UInt64;
+  region @8 :Text = "nowhere";
+  features @9 :UInt64;
+  aliases @10 :List(Text);
 }
 
 struct Welcome {

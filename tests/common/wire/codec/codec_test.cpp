@@ -51,10 +51,12 @@ TEST_SUITE("common/wire/codec") {
     hello h = test::plain_hello();
     h.cluster = "north";
     h.credential = "eyJhbGciOi";
+    h.process = 0xfeed'0000'0000'0001;
     const hello h2 = over_the_wire(h);
     CHECK(std::tie(h2.protocol_major, h2.protocol_minor, h2.agent_version, h2.cluster, h2.node, h2.boot_id,
-                   h2.credential) == std::tie(h.protocol_major, h.protocol_minor, h.agent_version, h.cluster,
-                                              h.node, h.boot_id, h.credential));
+                   h2.credential, h2.process) == std::tie(h.protocol_major, h.protocol_minor, h.agent_version,
+                                                          h.cluster, h.node, h.boot_id, h.credential,
+                                                          h.process));
 
     const welcome w = over_the_wire(welcome{1, 3, "replica-1", 2, 3'000});
     CHECK(w.protocol_minor == 3);
