@@ -1,5 +1,7 @@
 #include "agent/clocks.hpp"
 
+#include "common/system/process_cost.hpp"
+
 #include <chrono>
 #include <time.h>
 
@@ -12,10 +14,6 @@ duration clocks::time_asleep() noexcept {
   return since_boot - (std::chrono::seconds(awake.tv_sec) + std::chrono::nanoseconds(awake.tv_nsec));
 }
 
-duration clocks::cpu_time() noexcept {
-  timespec worked{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &worked);
-  return std::chrono::seconds(worked.tv_sec) + std::chrono::nanoseconds(worked.tv_nsec);
-}
+duration clocks::cpu_time() noexcept { return own_thread_time(); }
 
 }  // namespace binnacle::agent

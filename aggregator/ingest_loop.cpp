@@ -10,6 +10,7 @@
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "common/system/process_cost.hpp"
 #include "common/tls/context.hpp"
 
 #include <algorithm>
@@ -25,6 +26,7 @@ using async::within;
 constexpr std::chrono::seconds between_beats(1);
 // New policies are reported sooner, since their statuses wait for the report.
 constexpr std::chrono::milliseconds report_period(1000), between_reports(100);
+constexpr std::chrono::seconds load_period(10);
 
 }  // namespace
 
@@ -68,6 +70,7 @@ struct ingest_loop::impl {
   task<void> keep_deadlines();
   task<void> keep_reporting();
   task<void> keep_forgetting();
+  task<void> keep_measuring_load();
   ingest_report report() const;
 
   // Constant after construction.
@@ -115,7 +118,7 @@ result<void> ingest_loop::impl::open_port() {
   }
   door = std::make_unique<ingest::listener>(loop, std::move(o), inner, log);
   auto started = door->start();
-  if (started.has_value()) door->set_interest(inner.store().interest());
+  if (started.has_value()) door->set_interest(inner.readings().interest);
   return started;
 }
 
@@ -148,6 +151,7 @@ void ingest_loop::impl::start_tasks() {
   tasks.spawn("certificates", async::follow_files(certificates, "certificate for agents", log,
                                                   std::chrono::seconds(2), renewal_troubles));
   tasks.keep("report", [this] { return keep_reporting(); });
+  tasks.keep("load", [this] { return keep_measuring_load(); });
   tasks.keep("forgetting nodes", [this] { return keep_forgetting(); });
   state.start(tasks);
 }
@@ -188,6 +192,19 @@ task<void> ingest_loop::impl::keep_forgetting() {
   }
 }
 
+/// What agents are asked to read follows how busy this thread is.
+task<void> ingest_loop::impl::keep_measuring_load() {
+  for (;;) {
+    const instant began = boot_clock::now();
+    const duration worked = own_thread_time();
+    co_await async::sleep_for(load_period);
+    const instant now = boot_clock::now();
+    const double part = static_cast<double>((own_thread_time() - worked).count()) /
+                        static_cast<double>((now - began).count());
+    inner.load(std::min(part, 1.0), now);
+  }
+}
+
 ingest_report ingest_loop::impl::report() const {
   ingest_report out;
   out.sessions = door->counters();
@@ -205,6 +222,7 @@ ingest_report ingest_loop::impl::report() const {
   out.strategies = inner.engine().status();
   out.conditions = inner.conditions();
   out.costs = inner.costs();
+  out.readings = {{}, inner.readings().parties, inner.readings().left_out, inner.readings().load};
   out.learning = inner.learning().counted();
   out.problems = policies.problems();
   out.policies_taken = policies.objects_taken();

@@ -2,6 +2,7 @@
 
 #include "aggregator/core/changes.hpp"
 #include "aggregator/core/power_learning.hpp"
+#include "aggregator/core/reading_shares.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
 #include "aggregator/labels/messages.hpp"
@@ -38,6 +39,7 @@ struct ingest_report {
   std::vector<policy::strategy_status> strategies;
   std::vector<policy::condition> conditions;
   policy::cost_report costs;
+  reading_shares readings;  ///< without the interest
   power_learning::counters learning{};
   std::vector<policy::problem> problems;  ///< of the policy files and the file of aliases, as last read
   /// How many calls of take_policies() this is after: what they gave has been judged.

@@ -159,6 +159,11 @@ void add_policies(collector& c, const own_numbers& n) {
     c.add("binnacle_policy_cost", policy::amount_of(costs.all, r, costs.nodes), what);
     c.add("binnacle_policy_budget", costs.limits.of(r, policy::scope::all), what);
   }
+  for (const reading_shares::line& l : n.ingest.readings.parties) {
+    c.add("binnacle_readings_wished", l.wished, {{"namespace", l.party}});
+    c.add("binnacle_readings_granted", l.granted, {{"namespace", l.party}});
+  }
+  c.add("binnacle_ingest_load_ratio", n.ingest.readings.load);
 }
 
 void add_kubernetes(collector& c, const cluster_report& k) {

@@ -60,6 +60,7 @@ std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, i
   all.add(denial_warnings(denials(n), now));
   all.add(id_warnings(n.ingest.ids_given, n.ingest.most_ids));
   all.add(policy::cost_warnings(n.ingest.costs));
+  all.add(reading_warnings(n.ingest.readings));
   return std::move(all.out);
 }
 

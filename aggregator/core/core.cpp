@@ -183,6 +183,7 @@ void core::policies(const policies_in_force& all, instant now) {
 /// Those that the fleet's size allows.
 void core::put_in_force() {
   affordable_.choose(wanted_.policies, fleet(), *names_);
+  readers_changed_ = true;
   engine_.set_policies(affordable_.in_force(), now_);
   learning_.learn(asks_for_watts(*engine_.table()), now_);
   say_too_costly();
@@ -242,13 +243,27 @@ void core::set_writes_labels(bool writes, instant now) {
 
 store::warehouse::watched core::watch(const store::column_spec& spec, instant now) {
   auto made = store_.watch(spec, at(now));
+  ++asked_[spec];
+  readers_changed_ = true;
   settle();
   return made;
 }
 
 void core::unwatch(store::column_id id, instant now) {
   at(now);
+  const auto asked = asked_.find(store_.spec(id));
+  if (--asked->second == 0) asked_.erase(asked);
+  readers_changed_ = true;
   store_.unwatch(id);
+  settle();
+}
+
+void core::load(double busy, instant now) {
+  at(now);
+  readings_.load = busy;
+  const double before = budget_.a_second();
+  budget_.measured(busy, readings_.wished(), readings_.granted());
+  readers_changed_ = readers_changed_ || budget_.a_second() != before;
   settle();
 }
 
@@ -382,9 +397,27 @@ void core::forget_snapshot() {
 void core::settle() {
   if (affordable_.outdated(fleet())) put_in_force();
   router_.do_wishes(now_);
-  if (std::exchange(interest_told_, store_.interest_version()) != store_.interest_version())
-    yield_(interest_changed{store_.interest()});
+  share_readings();
   announce_deadline();
+}
+
+void core::share_readings() {
+  const bool others = std::exchange(interest_told_, store_.interest_version()) != store_.interest_version();
+  if (!std::exchange(readers_changed_, false) && !others) return;
+  const auto readers = affordable_.readers();
+  std::vector<owned_wish> wishes;
+  for (const store::reading_wish& w : store_.wishes()) {
+    owned_wish one{w.family, w.period, {}};
+    if (const auto at = readers.find(*w.column); at != readers.end())
+      one.parties.insert(at->second.begin(), at->second.end());
+    if (one.parties.empty() || asked_.contains(*w.column)) one.parties.emplace();
+    wishes.push_back(std::move(one));
+  }
+  auto fresh = aggregator::share_readings(wishes, budget_.a_second());
+  fresh.load = readings_.load;
+  const bool changed = fresh.interest != readings_.interest;
+  readings_ = std::move(fresh);
+  if (others || changed) yield_(interest_changed{readings_.interest});
 }
 
 void core::announce_deadline() {

@@ -2,6 +2,7 @@
 
 #include "aggregator/core/changes.hpp"
 #include "aggregator/core/power_learning.hpp"
+#include "aggregator/core/reading_shares.hpp"
 #include "aggregator/core/recollection.hpp"
 #include "aggregator/labels/label_router.hpp"
 #include "aggregator/policy/cost/affordable.hpp"
@@ -100,6 +101,10 @@ class core {
   store::warehouse::watched watch(const store::column_spec& spec, instant now);
   void unwatch(store::column_id id, instant now);
 
+  /// Which part of the time since the last call the caller's loop worked, 0 to 1. What is wished for is read
+  /// less often while that is too much (reading_budget).
+  void load(double busy, instant now);
+
   // Events of time.
 
   /// Does what is due although nothing arrived. Calling it too early or too often does no harm. Returns when
@@ -145,6 +150,8 @@ class core {
   /// All that hold for policies: the engine's, and TooCostly.
   std::vector<policy::condition> conditions() const;
   policy::cost_report costs() const { return affordable_.report(); }
+  /// What agents are to read and how often, and who gets less than it wishes for.
+  const reading_shares& readings() const noexcept { return readings_; }
   const power_learning& learning() const noexcept { return learning_; }
 
  private:
@@ -155,6 +162,7 @@ class core {
   void add_node(draft& d, store::node_id id) const;
   void put_in_force();
   void say_too_costly();
+  void share_readings();
   std::size_t fleet() const noexcept { return std::max(store_.node_count(), router_.objects()); }
   void settle();
   void announce_deadline();
@@ -166,6 +174,7 @@ class core {
   instant now_{};                      // of the last event
   instant promised_ = instant::max();  // when the caller thinks that tick() is due
   std::uint64_t interest_told_ = 0;    // as a version
+  bool readers_changed_ = false;       // or the budget: the readings are to be shared anew
   store::warehouse store_;
   const std::unique_ptr<engine_side> side_;
   policy::engine engine_;
@@ -175,6 +184,9 @@ class core {
   policies_in_force wanted_;
   bool policies_read_ = false;  // all of them, once
   policy::affordable affordable_;
+  std::map<store::column_spec, std::size_t> asked_;  // users of columns that are no policy's
+  reading_budget budget_;
+  reading_shares readings_;
   std::map<policy::policy_key, std::string> too_costly_;  // as said: the messages of the conditions that hold
 };
 

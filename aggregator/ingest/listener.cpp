@@ -249,11 +249,7 @@ void listener::node_deleted(std::string_view name) {
 
 void listener::set_interest(wire::interest wanted) {
   wire::interest& now = impl_->shared->interest;
-  const auto same = [](const auto& a, const auto& b) {
-    return a.family == b.family && a.period_ms == b.period_ms;
-  };
-  if (std::equal(now.wishes.begin(), now.wishes.end(), wanted.wishes.begin(), wanted.wishes.end(), same))
-    return;
+  if (now == wanted) return;
   now = std::move(wanted);
   for (const auto& session : impl_->shared->sessions) session->send_interest();
 }

@@ -1,7 +1,6 @@
 #include "aggregator/store/column_set.hpp"
 
 #include "common/metrics/watch.hpp"
-#include "common/wire/limits.hpp"
 #include "common/wire/names.hpp"
 
 #include <algorithm>
@@ -157,22 +156,14 @@ std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) 
   return k;
 }
 
-wire::interest column_set::interest() const {
-  std::map<std::string_view, std::chrono::milliseconds> periods;
+std::vector<reading_wish> column_set::wishes() const {
+  std::vector<reading_wish> out;
   for (const auto& c : columns_) {
     if (c == nullptr) continue;
     for (const std::string& family : c->families) {
       // A policy may name what no series can be called ("cpu-x"): TAS's pattern allows it.
-      if (!wire::valid_metric_name(family)) continue;
-      const auto period = wanted_period(*c, family);
-      const auto [at, fresh] = periods.emplace(family, period);
-      if (!fresh) at->second = std::min(at->second, period);
+      if (wire::valid_metric_name(family)) out.push_back({&c->spec, family, wanted_period(*c, family)});
     }
-  }
-  wire::interest out;
-  for (const auto& [family, period] : periods) {
-    if (out.wishes.size() == wire::max_wishes) break;
-    out.wishes.push_back({std::string(family), static_cast<std::uint32_t>(period.count())});
   }
   return out;
 }

@@ -6,12 +6,14 @@
 #include "aggregator/store/types.hpp"
 #include "common/metrics/alias_table.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -36,6 +38,13 @@ struct kind {
   std::shared_ptr<const shape> what;
   std::vector<std::unique_ptr<const plan>> plans;      ///< by column id; null: free
   std::vector<std::vector<std::uint32_t>> columns_of;  ///< by group: column ids
+};
+
+/// A column wants the nodes to read a family this often. The pointers are good until the columns change.
+struct reading_wish {
+  const column_spec* column = nullptr;
+  std::string_view family;
+  std::chrono::milliseconds period{};
 };
 
 /// The columns in use and their plans for every kind of node. Threads: the ingest loop.
@@ -73,10 +82,9 @@ class column_set {
   static constexpr std::size_t most_families = 5'000;
   const std::set<std::string, std::less<>>& families() const noexcept { return families_; }
 
-  /// Every family that a column in use reads at some node and that a node can have, sorted, and how often
-  /// agents should read it.
-  /// Another version: it may differ from the last time.
-  wire::interest interest() const;
+  /// What each column in use wants of each family that it reads at some node and that a node can have.
+  std::vector<reading_wish> wishes() const;
+  /// Another version: wishes() may differ from the last time.
   std::uint64_t interest_version() const noexcept { return interest_version_; }
 
  private:

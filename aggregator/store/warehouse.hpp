@@ -134,9 +134,9 @@ class warehouse {
   /// left included; zero: none has any.
   duration stale_after(column_id id) const { return columns_.at(id).stale_after; }
   std::size_t columns_in_use() const noexcept { return columns_.in_use(); }
-  /// The families that columns in use read, and how often agents should read them.
-  wire::interest interest() const { return columns_.interest(); }
-  /// Differs from before whenever interest() may: after watch() and unwatch(), and when a node brings
+  /// The families that columns in use read, and how often they want them to be read.
+  std::vector<reading_wish> wishes() const { return columns_.wishes(); }
+  /// Differs from before whenever wishes() may: after watch() and unwatch(), and when a node brings
   /// families not seen yet.
   std::uint64_t interest_version() const noexcept { return columns_.interest_version(); }
 

@@ -20,6 +20,7 @@ inline constexpr std::string_view aggregator_policy_strategy[] = {"namespace", "
 inline constexpr std::string_view aggregator_policy_state[] = {"namespace", "policy", "strategy", "state"};
 inline constexpr std::string_view aggregator_policy_node[] = {"namespace", "policy", "strategy", "node",
                                                               "state"};
+inline constexpr std::string_view aggregator_namespace[] = {"namespace"};
 inline constexpr std::string_view aggregator_server[] = {"server"};
 inline constexpr std::string_view aggregator_file[] = {"file"};
 inline constexpr std::string_view aggregator_buffer[] = {"buffer"};
@@ -259,6 +260,25 @@ inline constexpr family aggregator[] = {
      .unit = "",
      .help = "What the policies may take; a policy that would take more is not in force.",
      .labels = aggregator_resource,
+     .source = "aggregator"},
+    {.name = "binnacle_readings_wished",
+     .unit = "",
+     .exponent = -3,
+     .help = "Readings a second of each node that the policies of a namespace wish for; without a namespace: "
+             "callers of the metrics API.",
+     .labels = aggregator_namespace,
+     .source = "aggregator"},
+    {.name = "binnacle_readings_granted",
+     .unit = "",
+     .exponent = -3,
+     .help = "How many of these readings agents are asked for: fewer while the ingest loop is busy, shared "
+             "fairly.",
+     .labels = aggregator_namespace,
+     .source = "aggregator"},
+    {.name = "binnacle_ingest_load_ratio",
+     .unit = "ratio",
+     .exponent = -3,
+     .help = "Part of the last ten seconds in which the thread that takes agents' values worked.",
      .source = "aggregator"},
     {.name = "binnacle_node_patches_total",
      .unit = "",

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace binnacle {
@@ -27,6 +28,12 @@ process_cost own_cost() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   return {seconds(used.ru_utime) + seconds(used.ru_stime), resident_bytes()};
+}
+
+duration own_thread_time() noexcept {
+  timespec worked{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &worked);
+  return std::chrono::seconds(worked.tv_sec) + std::chrono::nanoseconds(worked.tv_nsec);
 }
 
 }  // namespace binnacle

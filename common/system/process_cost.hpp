@@ -1,5 +1,7 @@
 #pragma once
 
+#include "common/clock.hpp"
+
 #include <cstdint>
 #include <optional>
 
@@ -13,5 +15,8 @@ struct process_cost {
 
 /// Blocks: reads /proc/self/statm. Source: getrusage(2); proc(5), /proc/pid/statm.
 process_cost own_cost();
+
+/// CPU time that the calling thread has used so far. Source: clock_gettime(2), CLOCK_THREAD_CPUTIME_ID.
+duration own_thread_time() noexcept;
 
 }  // namespace binnacle

@@ -95,8 +95,10 @@ struct interest {
   struct wish {
     std::string family;
     std::uint32_t period_ms = 1000;
+    friend bool operator==(const wish&, const wish&) = default;
   };
   std::vector<wish> wishes;
+  friend bool operator==(const interest&, const interest&) = default;
 };
 /// Says the session ends and why; the sender closes after it.
 struct goodbye {

@@ -1,6 +1,6 @@
 #include "agent/sampling/interest.hpp"
+#include "aggregator/core/core.hpp"
 #include "aggregator/policy/text/yaml.hpp"
-#include "aggregator/store/warehouse.hpp"
 #include "common/wire/agent_session.hpp"
 #include "common/wire/aggregator_session.hpp"
 #include "common/wire/names.hpp"
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,14 +89,12 @@ spec:
   REQUIRE(text.policies.front().usable);
   REQUIRE(text.policies.front().refused.empty());
 
-  store::warehouse stock;
-  const policy::policy& taken = text.policies.front().value;
-  for (const policy::strategy& s : taken.strategies) {
-    for (const policy::rule& r : s.rules) stock.watch({r.metric}, start);
-  }
+  const auto names = std::make_shared<const metrics::alias_table>();
+  aggregator::core core({}, names, [](const aggregator::change&) {});
+  core.policies({{text.policies.front().value}, {}, true}, start);
 
   connection link;
-  REQUIRE(link.aggregator.want(stock.interest()).has_value());
+  REQUIRE(link.aggregator.want(core.readings().interest).has_value());
   link.pass_on();
   REQUIRE(link.agent.next(start) == wire::agent_session::event::interest);
   CHECK(link.agent.left_out().items == 0);

@@ -148,6 +148,14 @@ std::vector<policy> affordable::in_force() const {
   return out;
 }
 
+std::map<store::column_spec, std::set<std::string, std::less<>>> affordable::readers() const {
+  std::map<store::column_spec, std::set<std::string, std::less<>>> out;
+  for (const auto& [key, v] : in_force_) {
+    for (const auto& [column, takes] : v->takes.columns) out[column].insert(key.name_space);
+  }
+  return out;
+}
+
 cost_report affordable::report() const {
   cost_report out;
   out.nodes = chosen_for_;

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,8 @@ class affordable {
   std::vector<policy> in_force() const;
   const std::vector<too_costly>& refused() const noexcept { return refused_; }
   cost_report report() const;
+  /// The namespaces whose policies in force read each column.
+  std::map<store::column_spec, std::set<std::string, std::less<>>> readers() const;
 
  private:
   struct version {

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -16,10 +17,12 @@ using namespace std::chrono_literals;
 namespace {
 
 std::uint32_t wanted_ms(const warehouse& w, std::string_view family) {
-  for (const auto& wish : w.interest().wishes) {
-    if (wish.family == family) return wish.period_ms;
+  std::chrono::milliseconds shortest{};
+  for (const auto& wish : w.wishes()) {
+    if (wish.family != family) continue;
+    shortest = shortest == shortest.zero() ? wish.period : std::min(shortest, wish.period);
   }
-  return 0;
+  return static_cast<std::uint32_t>(shortest.count());
 }
 
 }  // namespace
@@ -165,9 +168,9 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     bench b;
     for (const char* name : {"cpu-x", "node-load", "a.b", "-x", "9lives", "5min"})
       b.store.watch({name}, at_s(99));
-    CHECK(b.store.interest().wishes.empty());
+    CHECK(b.store.wishes().empty());
     b.store.watch({"mine"}, at_s(99));
-    CHECK(b.store.interest().wishes.size() == 1);
+    CHECK(b.store.wishes().size() == 1);
   }
 
   TEST_CASE("whoever watches a composite watches what it is made of") {
