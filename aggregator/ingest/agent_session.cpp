@@ -172,24 +172,40 @@ void agent_session::count_left_out(instant now) {
       fmt::format("{}: left out of what the agent sent: {}", who(), machine_.left_out().last.message));
 }
 
+/// What the thread beside the loop made of a catalogue.
+struct agent_session::worked_out {
+  wire::outcome<wire::catalog_outline> outline;
+  wire::omissions left_out;
+  std::optional<store::prepared_catalog> prepared;  // none: it could not be read
+};
+
 // A long one would keep every other agent's values waiting.
 void agent_session::on_catalog() {
   preparing_ = true;
-  auto made = std::make_shared<std::optional<store::prepared_catalog>>();
-  auto work = [made, announced = std::make_shared<wire::catalog>(machine_.take_catalog()),
+  auto made = std::make_shared<worked_out>();
+  auto work = [made, sealed = std::make_shared<wire::sealed_catalog>(machine_.take_catalog()),
                prepare = shared_->core.store().preparation(*node_)] {
-    *made = prepare(std::move(*announced));
+    auto opened = std::exchange(*sealed, {}).open();
+    made->outline = opened.outline();
+    made->left_out = std::move(opened.left_out);
+    if (opened.what.has_value()) made->prepared = prepare(std::move(*opened.what));
   };
   shared_->beside.run(std::move(work), [made, weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->on_prepared(std::move(**made), boot_clock::now());
+    if (const auto self = weak.lock()) self->on_worked_out(std::move(*made), boot_clock::now());
   });
 }
 
-void agent_session::on_prepared(store::prepared_catalog announced, instant now) {
+void agent_session::on_worked_out(worked_out what, instant now) {
   preparing_ = false;
   prepared_.notify();
   if (shared_->closed || machine_.ended() || left_) return;
-  auto outcome = shared_->core.catalogue(*node_, std::move(announced), now);
+  machine_.adopt(what.outline, what.left_out, now);
+  count_left_out(now);
+  if (!what.prepared) {
+    on_end(now);
+    return send();
+  }
+  auto outcome = shared_->core.catalogue(*node_, std::move(*what.prepared), now);
   if (outcome.has_error()) {
     const bool ours = outcome.error().code == errc::overloaded;
     return close(ours ? wire::reason::overloaded : wire::reason::catalogue_too_large,

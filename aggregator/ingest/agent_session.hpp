@@ -57,7 +57,8 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   bool is_kept_from(const agent_session& older, node_link& link, instant now) const;
   void replaced(const agent_session& older, store::node_id id, const std::string& name, instant now);
   void on_catalog();
-  void on_prepared(store::prepared_catalog announced, instant now);
+  struct worked_out;
+  void on_worked_out(worked_out what, instant now);
   void on_batch(instant now);
   void on_clock(instant now);
   void on_end(instant now);

@@ -34,9 +34,42 @@ std::chrono::milliseconds wanted_period(const column& c, std::string_view family
   return std::clamp(fine, watched, std::max(watched, relaxed));
 }
 
+ready_plan make_plan(const shape& s, const plan_wish& wanted) {
+  ready_plan out{wanted.serial, std::make_shared<const plan>(compile(s, wanted.metric, wanted.name)), {}};
+  const std::string* last = nullptr;  // series of one family follow one another
+  for (const auto* terms : {&out.what->terms, &out.what->denominator, &out.what->integral}) {
+    for (const plan::term& t : *terms) {
+      const std::string& family = s.all[t.series].family;
+      if (last == nullptr || *last != family) out.families.push_back(family);
+      last = &family;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
+std::shared_ptr<const ready_plans> make_plans(const shape& s, const std::vector<plan_wish>& wanted) {
+  auto out = std::make_shared<ready_plans>();
+  out->by_column.reserve(wanted.size());
+  for (const plan_wish& w : wanted) out->by_column.push_back(w.serial == 0 ? ready_plan{} : make_plan(s, w));
+  return out;
+}
+
+std::shared_ptr<const std::vector<plan_wish>> column_set::plan_wishes() const {
+  if (plan_wishes_ == nullptr) {
+    auto all = std::make_shared<std::vector<plan_wish>>(columns_.size());
+    for (std::size_t id = 0; id < columns_.size(); ++id) {
+      if (const auto& c = columns_[id]) (*all)[id] = {c->serial, c->spec.metric, c->name};
+    }
+    plan_wishes_ = std::move(all);
+  }
+  return plan_wishes_;
+}
+
 void column_set::name(column& c, metrics::resolved meant) {
+  c.serial = ++last_serial_;
+  plan_wishes_.reset();
   c.name = std::move(meant);
   // A rule that gives its own window knows what it wants; an old name without one keeps the mean its
   // threshold was chosen for.
@@ -48,18 +81,23 @@ void column_set::name(column& c, metrics::resolved meant) {
   add_families(c.families, c.name);
 }
 
-void column_set::attach(kind& k, std::uint32_t id) {
+void column_set::attach(kind& k, std::uint32_t id, const ready_plans* ready) {
   if (k.plans.size() <= id) k.plans.resize(id + 1);
   column& c = *columns_[id];
-  k.plans[id] = std::make_unique<const plan>(compile(*k.what, c.spec.metric, c.name));
-  const plan& p = *k.plans[id];
-  for (const std::uint16_t g : p.groups) k.columns_of[g].push_back(id);
-  c.stale_after = std::max(c.stale_after, p.longest_gap);
+  const bool fits =
+      ready != nullptr && id < ready->by_column.size() && ready->by_column[id].serial == c.serial;
+  ready_plan own;
+  if (!fits) {
+    own = make_plan(*k.what, {c.serial, c.spec.metric, c.name});
+    ++compiled_;
+  }
+  const ready_plan& made = fits ? ready->by_column[id] : own;
+  k.plans[id] = made.what;
+  for (const std::uint16_t g : made.what->groups) k.columns_of[g].push_back(id);
+  c.stale_after = std::max(c.stale_after, made.what->longest_gap);
   // Flat names, and the counters behind a mean, are known from the nodes that have them.
-  for (const auto* terms : {&p.terms, &p.denominator, &p.integral}) {
-    for (const plan::term& t : *terms) {
-      if (c.families.insert(k.what->all[t.series].family).second) ++interest_version_;
-    }
+  for (const std::string& family : made.families) {
+    if (c.families.insert(family).second) ++interest_version_;
   }
 }
 
@@ -123,13 +161,14 @@ bool column_set::remove(column_id which) {
     if (const auto k = entry.lock()) detach(*k, id);
   }
   ++interest_version_;
+  plan_wishes_.reset();
   by_spec_.erase(columns_[id]->spec);
   columns_[id].reset();
   free_.push_back(id);
   return true;
 }
 
-std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) {
+std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s, const ready_plans* ready) {
   if (const auto known = kinds_.find(s.get()); known != kinds_.end()) {
     // The shape of an entry that is still alive is alive too, so equal addresses are equal shapes.
     if (auto k = known->second.lock()) return k;
@@ -143,7 +182,7 @@ std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s) 
   k->columns_of.resize(k->what->groups.size());
   k->plans.resize(columns_.size());
   for (std::uint32_t id = 0; id < columns_.size(); ++id) {
-    if (columns_[id]) attach(*k, id);
+    if (columns_[id]) attach(*k, id, ready);
   }
   kinds_[k->what.get()] = k;
   const std::string* last = nullptr;  // those of one family stand together

@@ -19,8 +19,31 @@
 
 namespace binnacle::store {
 
+/// What a column's plans are compiled from, besides the shape. `serial` is another one each time the name
+/// means something else, and never used again; 0: there is no such column.
+struct plan_wish {
+  std::uint64_t serial = 0;
+  std::string metric;
+  metrics::resolved name;
+};
+
+/// A plan with the families that it reads.
+struct ready_plan {
+  std::uint64_t serial = 0;
+  std::shared_ptr<const plan> what;
+  std::vector<std::string> families;
+};
+
+/// Plans of one shape that were compiled beside the loop, by column id.
+struct ready_plans {
+  std::vector<ready_plan> by_column;
+};
+/// Any thread. Cost: for each column a look at each series that it reads.
+std::shared_ptr<const ready_plans> make_plans(const shape& s, const std::vector<plan_wish>& wanted);
+
 /// A column that somebody uses.
 struct column {
+  std::uint64_t serial = 0;  ///< plan_wish
   column_spec spec;
   metrics::resolved name;
   duration length{};  ///< the window in force: the spec's, else the alias's; zero: the value itself
@@ -36,7 +59,7 @@ struct column {
 /// side by side so that a batch looks up nothing by name.
 struct kind {
   std::shared_ptr<const shape> what;
-  std::vector<std::unique_ptr<const plan>> plans;      ///< by column id; null: free
+  std::vector<std::shared_ptr<const plan>> plans;      ///< by column id; null: free
   std::vector<std::vector<std::uint32_t>> columns_of;  ///< by group: column ids
 };
 
@@ -72,10 +95,15 @@ class column_set {
   bool used(column_id id) const noexcept {
     return index(id) < columns_.size() && columns_[index(id)] != nullptr;
   }
+  /// Plans that were compiled here, and not beside the loop.
+  std::uint64_t compiled() const noexcept { return compiled_; }
   std::size_t in_use() const noexcept { return by_spec_.size(); }
 
-  /// The kind of that shape, with a plan for every column in use.
-  std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s);
+  /// The kind of that shape, with a plan for every column in use: a ready one if it is still the right one.
+  /// `ready` may be null.
+  std::shared_ptr<const kind> kind_of(std::shared_ptr<const shape> s, const ready_plans* ready);
+  /// What make_plans() needs for the columns in use now, by id.
+  std::shared_ptr<const std::vector<plan_wish>> plan_wishes() const;
   std::size_t kinds() const noexcept { return kinds_.size(); }
 
   /// The families of the kinds seen so far, at most most_families.
@@ -88,8 +116,8 @@ class column_set {
   std::uint64_t interest_version() const noexcept { return interest_version_; }
 
  private:
-  static void name(column& c, metrics::resolved meant);
-  void attach(kind& k, std::uint32_t id);
+  void name(column& c, metrics::resolved meant);
+  void attach(kind& k, std::uint32_t id, const ready_plans* ready = nullptr);
   static void detach(kind& k, std::uint32_t id);
 
   const metrics::alias_table* names_;
@@ -97,6 +125,9 @@ class column_set {
   std::map<column_spec, std::uint32_t> by_spec_;
   std::vector<std::uint32_t> free_;
   std::uint64_t interest_version_ = 0;
+  std::uint64_t last_serial_ = 0;
+  std::uint64_t compiled_ = 0;
+  mutable std::shared_ptr<const std::vector<plan_wish>> plan_wishes_;  // null: to be made anew
   // The nodes own their kind; an entry of a shape that no node has is dropped at the next sweep.
   std::unordered_map<const shape*, std::weak_ptr<kind>> kinds_;
   std::size_t sweep_at_ = 64;

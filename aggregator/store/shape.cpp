@@ -361,7 +361,7 @@ std::vector<std::uint32_t> origins(const shape& now, const shape& was) {
 prepared_catalog prepare(wire::catalog announced, const catalog_limits& limits,
                          std::shared_ptr<const shape> before) {
   const std::uint32_t version = announced.version;
-  prepared_catalog out{version, make_shape(std::move(announced), limits), std::move(before), {}};
+  prepared_catalog out{version, make_shape(std::move(announced), limits), std::move(before), {}, {}};
   if (out.made.has_value() && out.before != nullptr) out.from = origins(out.made->what, *out.before);
   return out;
 }

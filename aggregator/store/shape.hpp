@@ -94,13 +94,16 @@ result<made_shape> make_shape(wire::catalog announced, const catalog_limits& lim
 inline constexpr std::uint32_t nowhere = 0xffff'ffff;
 std::vector<std::uint32_t> origins(const shape& now, const shape& was);
 
-/// A catalogue with everything that costs time by its length worked out: 10,000 series take some ten
+struct ready_plans;
+
+/// A catalogue with everything that costs time by its length worked out: 10,000 series take some tens of
 /// milliseconds, which are too many for the loop that all agents share.
 struct prepared_catalog {
   std::uint32_t version = 0;
   result<made_shape> made;
-  std::shared_ptr<const shape> before;  ///< the node's until now, or null
-  std::vector<std::uint32_t> from;      ///< origins() in `before`
+  std::shared_ptr<const shape> before;       ///< the node's until now, or null
+  std::vector<std::uint32_t> from;           ///< origins() in `before`
+  std::shared_ptr<const ready_plans> plans;  ///< of the columns that were in use then; null: none
 };
 /// Any thread.
 prepared_catalog prepare(wire::catalog announced, const catalog_limits& limits,

@@ -54,8 +54,12 @@ void warehouse::set_names(const metrics::alias_table& names, instant now) {
 
 std::function<prepared_catalog(wire::catalog)> warehouse::preparation(node_id id) const {
   const auto& cells = nodes_[index(id)].cells;
-  return [limits = limits_.per_node, before = cells ? cells->shared_shape() : nullptr](
-             wire::catalog announced) { return prepare(std::move(announced), limits, before); };
+  return [limits = limits_.per_node, before = cells ? cells->shared_shape() : nullptr,
+          wanted = columns_.plan_wishes()](wire::catalog announced) {
+    prepared_catalog out = prepare(std::move(announced), limits, before);
+    if (out.made.has_value()) out.plans = make_plans(out.made->what, *wanted);
+    return out;
+  };
 }
 
 result<warehouse::catalog_outcome> warehouse::set_catalog(node_id id, prepared_catalog announced,
@@ -86,7 +90,7 @@ result<warehouse::catalog_outcome> warehouse::set_catalog(node_id id, prepared_c
     if (n.cells) fresh->carry_over(*n.cells, announced.from);
     series_ += what->all.size() - before;
     n.cells = std::move(fresh);
-    n.what = columns_.kind_of(std::move(what));
+    n.what = columns_.kind_of(std::move(what), announced.plans.get());
     out.changed = true;
     for (auto& w : n.windows) {
       if (!w) continue;

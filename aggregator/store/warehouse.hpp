@@ -164,6 +164,9 @@ class warehouse {
   const std::set<std::string, std::less<>>& families() const noexcept { return columns_.families(); }
 
   std::size_t series_count() const noexcept { return series_; }
+  /// Plans of columns that were compiled on this thread: for a new column one for each kind of node, for a
+  /// new catalogue none, unless columns have changed since preparation().
+  std::uint64_t plans_compiled() const noexcept { return columns_.compiled(); }
   std::size_t kinds() const noexcept { return columns_.kinds(); }
   const warehouse_counters& counters() const noexcept { return counters_; }
 

@@ -3,6 +3,7 @@
 #include "common/wire/codec/batch_codec.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace binnacle::wire {
 namespace {
@@ -12,13 +13,6 @@ using std::chrono::milliseconds;
 
 // A catalogue may announce any period; a dead link is found within three hours at the latest.
 constexpr duration longest_period = hours(1);
-// Some of the answers in link_offset::window find the way there empty.
-
-duration longest(const catalog& c) {
-  duration most{};
-  for (const group_info& g : c.groups) most = std::max<duration>(most, milliseconds(g.period_ms));
-  return std::min(most, longest_period);
-}
 
 fault too_early() { return {reason::unexpected_message, "nothing may follow a hello before its answer"}; }
 
@@ -29,7 +23,7 @@ aggregator_session::aggregator_session(const settings& s, instant now)
 
 auto aggregator_session::next(instant now) -> event {
   if (state_ == state::ended) return event::ended;
-  for (;;) {
+  while (!opening_) {
     const auto frame = next_frame();
     if (frame.has_error()) return end(frame.error());
     if (!frame->has_value()) break;
@@ -62,6 +56,13 @@ auto aggregator_session::receive(const frame_view& frame, instant now) -> event 
   }
   if (state_ == state::awaiting_hello && frame.kind != frame_kind::hello)
     return end({reason::not_hello, "a session begins with a hello"});
+  if (frame.kind == frame_kind::catalog) {
+    if (state_ != state::streaming) return end(too_early());
+    sealed_ = sealed_catalog(frame);
+    opening_ = true;
+    deadline_ = now + silence_;
+    return event::catalog;
+  }
   auto decoded = read(frame);
   if (decoded.has_error()) return end(decoded.error());
   if (!decoded->has_value()) {
@@ -77,14 +78,6 @@ auto aggregator_session::receive(const frame_view& frame, instant now) -> event 
   }
   if (auto* h = std::get_if<hello>(&m)) return take_hello(std::move(*h), now);
   if (state_ != state::streaming) return end(too_early());
-  if (auto* c = std::get_if<catalog>(&m)) {
-    catalog_ = std::move(*c);
-    decoder_.reset(catalog_);
-    has_catalog_ = true;
-    silence_ = std::max(settings_.silence, 3 * longest(catalog_));
-    deadline_ = now + silence_;
-    return event::catalog;
-  }
   if (auto* s = std::get_if<std::vector<source_status>>(&m)) {
     statuses_ = std::move(*s);
     deadline_ = now + silence_;
@@ -92,6 +85,26 @@ auto aggregator_session::receive(const frame_view& frame, instant now) -> event 
   }
   if (const auto* c = std::get_if<clock_reading>(&m)) return take_clock(*c, now);
   return end({reason::unexpected_message, "a message that only an aggregator sends"});
+}
+
+void aggregator_session::adopt(const outcome<catalog_outline>& opened, const omissions& left_out,
+                               instant now) {
+  if (!std::exchange(opening_, false) || state_ == state::ended) return;
+  left_out_.add(left_out);
+  if (opened.has_error()) {
+    end(opened.error());
+    return;
+  }
+  decoder_.reset(*opened);
+  has_catalog_ = true;
+  silence_ = std::max(settings_.silence, 3 * std::min(opened->longest_period, longest_period));
+  deadline_ = now + silence_;
+}
+
+catalog aggregator_session::open_catalog(instant now) {
+  auto opened = take_catalog().open();
+  adopt(opened.outline(), opened.left_out, now);
+  return opened.what.has_value() ? std::move(*opened.what) : catalog{};
 }
 
 void aggregator_session::ask_for_clock(instant now) {

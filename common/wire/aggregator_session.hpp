@@ -2,6 +2,7 @@
 
 #include "common/doubling.hpp"
 #include "common/wire/codec/batch_codec.hpp"
+#include "common/wire/sealed_catalog.hpp"
 #include "common/wire/session.hpp"
 
 namespace binnacle::wire {
@@ -19,7 +20,7 @@ class aggregator_session : public session {
   enum class event : std::uint8_t {
     nothing,   ///< more bytes or next_deadline() are needed
     hello,     ///< greeting() wants accept() or refuse(); also in a running session, to renew the credential
-    catalog,   ///< take_catalog()
+    catalog,   ///< take_catalog() and adopt(), or open_catalog()
     batch,     ///< last_batch()
     statuses,  ///< take_statuses()
     clock,     ///< last_clock()
@@ -41,7 +42,13 @@ class aggregator_session : public session {
 
   /// What the hello said. Its credential is forgotten once accepted or refused.
   const hello& greeting() const noexcept { return greeting_; }
-  catalog take_catalog() { return std::move(catalog_); }
+  /// The catalogue that came, to be opened on any thread. Until adopt() says what became of it, next() reads
+  /// no further frame: what follows stands on it.
+  sealed_catalog take_catalog() { return std::move(sealed_); }
+  /// A catalogue that could not be opened ends the session.
+  void adopt(const outcome<catalog_outline>& opened, const omissions& left_out, instant now);
+  /// Both at once, on this thread. Empty if the session has ended over it.
+  catalog open_catalog(instant now);
   std::vector<source_status> take_statuses() { return std::move(statuses_); }
   /// Valid until next() is called again.
   const batch& last_batch() const noexcept { return batch_; }
@@ -86,13 +93,14 @@ class aggregator_session : public session {
   duration silence_;
   bool renewing_ = false;  // a hello in a running session waits for its answer
   bool has_catalog_ = false;
-  bool asking_ = false;  // for the agent's clock
-  instant ask_at_{};     // again, when it was answered
+  bool opening_ = false;  // a catalogue was given out and is not adopted yet
+  bool asking_ = false;   // for the agent's clock
+  instant ask_at_{};      // again, when it was answered
   // The first answers come from agents that are busy.
   doubling ask_pauses_{std::chrono::seconds(1), std::chrono::seconds(64)};
 
   hello greeting_;
-  catalog catalog_;
+  sealed_catalog sealed_;
   std::vector<source_status> statuses_;
   batch batch_;
   clock_reading clock_;

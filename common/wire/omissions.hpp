@@ -18,6 +18,9 @@ struct omissions {
     items += n;
     last = std::move(why);
   }
+  void add(const omissions& others) {
+    if (others.items > 0) add(others.last, others.items);
+  }
   /// How many came since the last call, for who counts them and tells of the last.
   std::uint64_t take_new() { return items - std::exchange(taken, items); }
 };

@@ -55,7 +55,8 @@ void drive_aggregator(script steps) {
     for (;;) {
       const auto e = session.next(now);
       if (e == aggregator_session::event::catalog) {
-        catalog c = session.take_catalog();
+        catalog c = session.open_catalog(now);
+        if (session.ended()) continue;
         if (c.groups.empty()) c.groups.push_back({"os", ""});
         for (series_info& s : c.series)
           if (s.family.empty()) s.family = "left_out";  // what was left out has no name

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/clock.hpp"
 #include "common/wire/codec/scratch.hpp"
 #include "common/wire/frame.hpp"
 #include "common/wire/messages.hpp"
@@ -11,6 +12,14 @@ namespace binnacle::wire {
 
 inline constexpr std::int64_t ns_per_us = 1'000;
 
+/// What a session keeps of a catalogue: enough to read the batches that follow.
+struct catalog_outline {
+  std::uint32_t version = 0;
+  std::size_t series = 0, groups = 0;
+  duration longest_period{};
+};
+catalog_outline outline_of(const catalog& c) noexcept;
+
 /// What both ends remember from batch to batch: the same on both as long as every batch arrives.
 struct delta_memory {
   std::vector<std::int64_t> last;  ///< the last mantissa sent of each series of the catalogue; 0 if none
@@ -21,7 +30,7 @@ struct delta_memory {
   bool needs_full = true;
 
   /// Another catalogue is in force. The sequence goes on, and so does time.
-  void reset(const catalog& c);
+  void reset(const catalog_outline& c);
 };
 
 /// Batches to frames, for one session and its current catalogue: remembers the last mantissa sent of every
@@ -29,7 +38,7 @@ struct delta_memory {
 class batch_encoder {
  public:
   /// A new catalogue was sent: the next batch must be full.
-  void reset(const catalog& sent) { memory_.reset(sent); }
+  void reset(const catalog& sent) { memory_.reset(outline_of(sent)); }
   bool needs_full() const noexcept { return memory_.needs_full; }
 
   /// Appends `b` as one frame; its sequence and catalog_version are set here. When refused, `out` and the
@@ -49,7 +58,8 @@ class batch_encoder {
 class batch_decoder {
  public:
   /// A new catalogue has come: the next batch must be full.
-  void reset(const catalog& received) { memory_.reset(received); }
+  void reset(const catalog_outline& received) { memory_.reset(received); }
+  void reset(const catalog& received) { memory_.reset(outline_of(received)); }
 
   /// Decodes into `b`, whose vectors are reused: nothing is allocated once they have grown. Values, absences
   /// and reads that cannot be (of a series or group that the catalogue has not, read before the node's boot)

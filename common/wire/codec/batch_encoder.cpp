@@ -80,9 +80,16 @@ void fill_absences(schema::Batch::Builder to, const batch& b, const layout& l) {
 
 }  // namespace
 
-void delta_memory::reset(const catalog& c) {
-  last.assign(c.series.size(), 0);
-  groups = c.groups.size();
+catalog_outline outline_of(const catalog& c) noexcept {
+  catalog_outline out{c.version, c.series.size(), c.groups.size(), {}};
+  for (const group_info& g : c.groups)
+    out.longest_period = std::max<duration>(out.longest_period, std::chrono::milliseconds(g.period_ms));
+  return out;
+}
+
+void delta_memory::reset(const catalog_outline& c) {
+  last.assign(c.series, 0);
+  groups = c.groups;
   version = c.version;
   needs_full = true;
 }

@@ -325,7 +325,10 @@ TEST_SUITE("agent/uplink/feed") {
       REQUIRE(node.send(batch, at).has_value());
       carry(node, aggregator);
       auto event = aggregator.next(at);
-      if (event == wire::aggregator_session::event::catalog) event = aggregator.next(at);
+      if (event == wire::aggregator_session::event::catalog) {
+        (void)aggregator.open_catalog(at);
+        event = aggregator.next(at);
+      }
       const auto why = aggregator.ended() ? aggregator.ended()->message : std::string();
       CAPTURE(why);
       REQUIRE(event == wire::aggregator_session::event::batch);

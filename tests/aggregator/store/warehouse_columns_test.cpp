@@ -182,6 +182,46 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
   }
 }
 
+TEST_SUITE("aggregator/store/warehouse/plans") {
+  // Twenty columns that read each of 10,000 series once took 17 ms of the loop.
+  TEST_CASE("a new catalogue brings its plans along, and taking it compiles none") {
+    warehouse w;
+    const node_id id = w.node("a").value();
+    const auto old = w.watch({"rack_inlet"}, at_s(1));
+    const auto stays = w.watch({"rack_fan"}, at_s(1));
+    const wire::catalog c =
+        catalog_builder().group("textfile").series("rack_inlet", {}).series("rack_fan", {});
+    const auto prepare = w.preparation(id);
+    std::uint64_t compiled = w.plans_compiled();
+
+    SUBCASE("the columns are the same") {
+      REQUIRE(w.set_catalog(id, prepare(c), at_s(1)).has_value());
+      CHECK(w.plans_compiled() == compiled);
+    }
+    SUBCASE("another column has come: its plan alone is compiled") {
+      const auto fresh = w.watch({"rack_inlet", 10s}, at_s(1));
+      compiled = w.plans_compiled();
+      REQUIRE(w.set_catalog(id, prepare(c), at_s(1)).has_value());
+      CHECK(w.plans_compiled() == compiled + 1);
+      CHECK(fresh.values->load(id).reason == absence::not_read_yet);
+    }
+    SUBCASE("another column has the id of one that has gone: it gets no plan of that one") {
+      w.unwatch(old.id);
+      const auto other = w.watch({"rack_nothing"}, at_s(1));
+      REQUIRE(other.id == old.id);
+      compiled = w.plans_compiled();
+      REQUIRE(w.set_catalog(id, prepare(c), at_s(1)).has_value());
+      CHECK(w.plans_compiled() == compiled + 1);
+      CHECK(other.values->load(id).reason == absence::missing);
+    }
+    wire::batch b{.catalog_version = c.version, .full = true};
+    b.reads = {{0, to_ns(at_s(1))}};
+    b.values = {{0, 21}, {1, 900}};
+    REQUIRE(w.apply(id, b, 0s, at_s(2)).has_value());
+    CHECK(stays.values->load(id).value == decimal{900, 0});
+  }
+}
+
 TEST_SUITE("aggregator/store/warehouse/families") {
   TEST_CASE("a node that brings a family not seen yet changes the version, another of its kind does not") {
     warehouse w;

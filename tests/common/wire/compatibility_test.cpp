@@ -159,7 +159,7 @@ TEST_SUITE("common/wire/compatibility") {
 
     aggregator.feed(next_catalog());
     REQUIRE(aggregator.next(test::start) == aggregator_event::catalog);
-    const catalog c = aggregator.take_catalog();
+    const catalog c = aggregator.open_catalog(test::start);
     REQUIRE(c.series.size() == 2);
     CHECK(c.series[0].family == "rapl_power_watts");
     CHECK(c.series[0].exponent == -1);

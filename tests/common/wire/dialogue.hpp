@@ -14,6 +14,7 @@ struct dialogue {
   aggregator_session aggregator{aggregator_session::settings{}, start};
   instant now = start;
   std::vector<std::pair<instant, clock_reading>> told;
+  catalog announced;  // the last
 
   /// Carries what one side has put out to the other.
   void to_aggregator() {
@@ -26,11 +27,15 @@ struct dialogue {
     aggregator.take_output(sent);
     agent.feed(sent);
   }
-  /// Clocks, which come in between, are kept in `told`.
+  /// Clocks, which come in between, are kept in `told`; a catalogue is opened at once.
   aggregator_session::event aggregator_next() {
     to_aggregator();
     for (;;) {
       const auto e = aggregator.next(now);
+      if (e == aggregator_session::event::catalog) {
+        announced = aggregator.open_catalog(now);
+        return aggregator.ended() ? aggregator_session::event::ended : e;
+      }
       if (e != aggregator_session::event::clock) return e;
       told.emplace_back(now, aggregator.last_clock());
     }

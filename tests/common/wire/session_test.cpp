@@ -22,7 +22,7 @@ TEST_SUITE("common/wire/session") {
 
     test::noisy_node node(1);
     d.announce(node.announces());
-    CHECK(d.aggregator.take_catalog().series == node.announces().series);
+    CHECK(d.announced.series == node.announces().series);
 
     for (int i = 0; i < 5; ++i) {
       d.now += 1s;
@@ -312,6 +312,36 @@ TEST_SUITE("common/wire/session") {
     CHECK(d.agent.renew("x", d.now).has_error());
   }
 
+  TEST_CASE("what follows a catalogue waits until it has been opened elsewhere, and time goes on") {
+    dialogue d;
+    d.welcome_agent();
+    test::noisy_node node(1);
+    REQUIRE(d.agent.send(node.announces(), d.now).has_value());
+    batch first = node.tick(to_ns(d.now), true);
+    REQUIRE(d.agent.send(first, d.now).has_value());
+    d.to_aggregator();
+    REQUIRE(d.aggregator.next(d.now) == aggregator_event::catalog);
+    const auto opened = d.aggregator.take_catalog().open();
+    CHECK(d.aggregator.next(d.now) == aggregator_event::nothing);
+    SUBCASE("it is adopted, and the batch is read") {
+      d.aggregator.adopt(opened.outline(), opened.left_out, d.now);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::batch);
+      CHECK(d.aggregator.last_batch().values.size() == node.announces().series.size());
+    }
+    SUBCASE("it cannot be read, which ends the session with its reason") {
+      d.aggregator.adopt(fault{reason::catalogue_too_large, "too large"}, {}, d.now);
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::catalogue_too_large);
+    }
+    SUBCASE("it takes too long") {
+      d.now = d.aggregator.next_deadline();
+      CHECK(d.aggregator.next(d.now) == aggregator_event::ended);
+      CHECK(d.aggregator.ended()->why == reason::idle);
+      d.aggregator.adopt(opened.outline(), opened.left_out, d.now);
+      CHECK(d.aggregator.now_in() == aggregator_session::state::ended);
+    }
+  }
+
   TEST_CASE("a whole conversation dripped byte by byte is the same conversation") {
     dialogue d;
     d.welcome_agent();
@@ -334,6 +364,7 @@ TEST_SUITE("common/wire/session") {
       for (auto e = d.aggregator.next(d.now); e != aggregator_event::nothing; e = d.aggregator.next(d.now)) {
         seen.push_back(e);
         if (e == aggregator_event::ended) break;
+        if (e == aggregator_event::catalog) (void)d.aggregator.open_catalog(d.now);
       }
     }
     using e = aggregator_event;

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "common/wire/codec/batch_codec.hpp"
+
+namespace binnacle::wire {
+
+/// A catalogue as it came, not decoded yet. To open one of the largest takes as long as some ten thousand
+/// batches, which is too long for a thread that other agents wait for.
+class sealed_catalog {
+ public:
+  sealed_catalog() = default;
+  /// Copies the payload, 1 MiB at most.
+  explicit sealed_catalog(const frame_view& frame)
+      : payload_(frame.payload.begin(), frame.payload.end()), version_(frame.version), flags_(frame.flags) {}
+
+  struct opened {
+    outcome<catalog> what;
+    omissions left_out;  ///< items of the catalogue
+    /// What the session is to adopt.
+    outcome<catalog_outline> outline() const;
+  };
+  /// Decodes and checks. Any thread. Errors: those of decode().
+  opened open() const;
+
+ private:
+  bytes payload_;
+  std::uint8_t version_ = 0, flags_ = 0;
+};
+
+}  // namespace binnacle::wire
