@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace binnacle::aggregator {
 namespace {
 
 // For what may never be there: agents that are not installed yet, an API server that tells no authorities.
 constexpr duration patience = std::chrono::seconds(30);
+// A handshake takes 1 ms of the ingest loop, or several where it has not a whole CPU.
+constexpr duration patience_with_agents(std::size_t nodes) {
+  return patience + static_cast<std::int64_t>(nodes) * std::chrono::milliseconds(10);
+}
 
 bool is_connected(const auto& node) { return node.second->connected; }
 
@@ -53,8 +58,13 @@ http::health readiness::checks() {
       "nodes", [kubernetes] { return kubernetes == nullptr || kubernetes->nodes_read(); },
       "the nodes are not read from the API server yet");
   out.add_ready(
-      "agents", wait_for([this] { return from_.kubernetes == nullptr || knows_most_nodes(); }),
-      "agents of nine nodes in ten have not connected yet; this is waited for until 30 s after the start");
+      "agents",
+      [this, kubernetes] {
+        return kubernetes == nullptr || knows_most_nodes() ||
+               boot_clock::now() - from_.started > patience_with_agents(kubernetes->node_objects());
+      },
+      "agents of nine nodes in ten have not connected yet; this is waited for until 30 s after the start, "
+      "and 1 s longer for every 100 nodes");
   // Nor one that would refuse the API server's own calls.
   out.add_ready("authentication",
                 wait_for([gate = from_.gate] { return gate == nullptr || gate->informed(); }),
