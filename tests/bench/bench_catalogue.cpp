@@ -14,6 +14,8 @@
 #include <string>
 #include <utility>
 
+namespace bench_catalogue {
+
 namespace {
 
 using namespace binnacle;
@@ -187,4 +189,4 @@ BENCHMARK(BM_catalogue_pod_change)->Arg(0)->Arg(20)->ArgName("columns")->UseManu
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_catalogue

@@ -5,6 +5,8 @@
 
 #include <memory>
 
+namespace bench_enforce {
+
 /// What a status of a policy costs on the faces loop: a look at each node.
 namespace {
 
@@ -58,4 +60,4 @@ BENCHMARK_CAPTURE(BM_policy_facts, dry_run, policy::mode::dry_run)->Arg(5'000)->
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_enforce

@@ -8,6 +8,8 @@
 
 #include <memory>
 
+namespace bench_exporter {
+
 namespace {
 
 using namespace binnacle;
@@ -63,4 +65,4 @@ BENCHMARK(BM_remote_write_round)->ArgName("new")->Arg(1)->Arg(0)->Unit(benchmark
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_exporter

@@ -1,7 +1,7 @@
 // BM_extender_*: what the extender adds to a call (parse, look-up, decision record, reply), without HTTP and
 // TLS. BM_extender_tls_*: whole calls over one keep-alive TLS connection on loopback, server and client on a
 // thread each; p50 and p99 are those of single calls.
-//   build/tests/bench/bench_extender --benchmark_min_time=1
+//   build/tests/bench/binnacle-bench --benchmark_filter=BM_extender --benchmark_min_time=1
 #include "aggregator/policy/power_terms.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
+
+namespace bench_extender {
 
 namespace {
 
@@ -216,4 +218,4 @@ BENCHMARK(BM_extender_tls_filter_nodes)->Arg(5000)->Unit(benchmark::kMillisecond
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_extender

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <vector>
 
+namespace bench_http {
+
 namespace {
 
 using namespace binnacle;
@@ -142,4 +144,4 @@ BENCHMARK(BM_http_small_beside_63MB)->Unit(benchmark::kMicrosecond)->MinTime(3)-
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_http

@@ -1,6 +1,6 @@
 // BM_ops_*: what the answers that a dashboard asks for cost the faces loop at 5,000 nodes, without HTTP and
 // TLS. `slice_us` is the longest slice: so long a scheduler's call may have to wait.
-//   build/tests/bench/bench_ops
+//   build/tests/bench/binnacle-bench --benchmark_filter=BM_ops
 #include "aggregator/kube/objects/node_objects.hpp"
 #include "aggregator/ops/lists.hpp"
 #include "aggregator/ops/node_labels.hpp"
@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+
+namespace bench_ops {
 
 namespace {
 
@@ -126,4 +128,4 @@ BENCHMARK(BM_ops_policy_nodes)->Arg(0)->Arg(5)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_ops

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+namespace bench_pmu {
+
 namespace {
 
 using namespace binnacle;
@@ -42,4 +44,4 @@ BENCHMARK(BM_pmu_read_collectd);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_pmu

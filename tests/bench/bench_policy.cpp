@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace bench_policy {
+
 /// The policy room alone: judging a sample, scoring candidates, reading manifests.
 namespace {
 
@@ -143,4 +145,4 @@ BENCHMARK(BM_parse)->Arg(1)->Arg(1'000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_policy

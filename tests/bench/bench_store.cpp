@@ -9,6 +9,8 @@
 #include <random>
 #include <string>
 
+namespace bench_store {
+
 namespace {
 
 using namespace binnacle;
@@ -226,4 +228,4 @@ BENCHMARK(BM_store_memory)->DenseRange(0, 1)->Iterations(1)->ArgName("own_catalo
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_store

@@ -1,6 +1,6 @@
 // BM_what_if_*: one answer of /api/v1/what-if without HTTP and TLS, and its longest slice: what it may delay
 // a call of kube-scheduler by.
-//   build/tests/bench/bench_what_if --benchmark_min_time=1
+//   build/tests/bench/binnacle-bench --benchmark_filter=BM_what_if --benchmark_min_time=1
 #include "aggregator/ops/what_if.hpp"
 #include "aggregator/policy/power_terms.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <ctime>
 #include <random>
+
+namespace bench_what_if {
 
 namespace {
 
@@ -87,4 +89,4 @@ BENCHMARK(BM_what_if)
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_what_if

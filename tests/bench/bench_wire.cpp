@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <vector>
 
+namespace bench_wire {
+
 namespace {
 
 using namespace binnacle;
@@ -123,4 +125,4 @@ BENCHMARK(BM_wire_catalog);
 
 }  // namespace
 
-BENCHMARK_MAIN();
+}  // namespace bench_wire
