@@ -1,5 +1,6 @@
 #include "common/exposition/exposition.hpp"
 #include "common/text/utf8.hpp"
+#include "tests/fuzz/target.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -7,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace fuzz_exposition {
 
 /// Whatever is read is within its bounds, and what the writer makes of it is read back the same.
 namespace {
@@ -31,7 +34,7 @@ void demand(bool holds, const char* what) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   exposition::limits bounds;
   bounds.series = 50;
@@ -70,3 +73,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   demand(again.has_value() && at == read.size(), "what was written cannot be read");
   return 0;
 }
+
+}  // namespace fuzz_exposition

@@ -5,12 +5,15 @@
 //     names in it are the names that were decided on.
 #include "aggregator/decision/explain.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
+#include "tests/fuzz/target.hpp"
 
 #include <boost/json.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+
+namespace fuzz_extender_body {
 
 namespace {
 
@@ -84,7 +87,7 @@ bool names_agree(const boost::json::object& asked, const boost::json::object& an
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   static const auto fleet = small_fleet();
   if (size == 0) return 0;
   const std::size_t piece = data[0] + 1u;
@@ -117,3 +120,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     REQUIRE_THAT(is_json(decision::to_json(*r, fleet->decisions.names())));
   return 0;
 }
+
+}  // namespace fuzz_extender_body

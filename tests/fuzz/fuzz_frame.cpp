@@ -1,9 +1,12 @@
 #include "common/wire/codec/batch_codec.hpp"
 #include "common/wire/codec/codec.hpp"
+#include "tests/fuzz/target.hpp"
 
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+
+namespace fuzz_frame {
 
 using namespace binnacle::wire;
 
@@ -87,7 +90,7 @@ void fill_places(catalog& c) {
 }  // namespace
 
 /// A stream of frames, given in pieces whose size the first byte says: frame, codec and batches.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
   const std::size_t piece = std::size_t{1} + data[0];
   const auto stream = std::as_bytes(std::span(data + 1, size - 1));
@@ -122,3 +125,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace fuzz_frame

@@ -3,12 +3,15 @@
 #include "common/http/request_parser.hpp"
 #include "common/http/router.hpp"
 #include "common/http/target.hpp"
+#include "tests/fuzz/target.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+
+namespace fuzz_http {
 
 namespace {
 
@@ -67,7 +70,7 @@ void require(bool held) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
   const outcome whole = parse(input, input.size() + 1);
@@ -92,3 +95,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace fuzz_http

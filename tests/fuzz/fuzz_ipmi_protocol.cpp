@@ -1,10 +1,13 @@
 #include "agent/ipmi/protocol/line_buffer.hpp"
 #include "agent/ipmi/protocol/protocol.hpp"
+#include "tests/fuzz/target.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+
+namespace fuzz_ipmi_protocol {
 
 /// Lines of either side: what is taken makes a line that is taken again and says the same, and what is not is
 /// refused in a sentence.
@@ -35,7 +38,7 @@ void try_line(std::string_view line, Decode decode) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   ipmi::line_buffer buffer;
   buffer.append({reinterpret_cast<const char*>(data), size});
   for (;;) {
@@ -45,3 +48,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try_line(**line, ipmi::decode_from_agent);
   }
 }
+
+}  // namespace fuzz_ipmi_protocol

@@ -1,6 +1,7 @@
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/kernel/pmu_device.hpp"
 #include "agent/sources/pmu/pod_cgroups.hpp"
+#include "tests/fuzz/target.hpp"
 #include "tests/support/machine/pmu_tree.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -10,6 +11,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace fuzz_pmu_text {
 
 /// The texts about PMUs and pods that come from sysfs, cgroups and the configuration: a format, terms of an
 /// event, a list of CPUs, a folder's name. Input: one text, taken as each of them.
@@ -50,7 +53,7 @@ void try_format(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try_format(text);
   for (const auto& d : devices()) {
@@ -63,3 +66,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto uid = pod_uid_of(text)) must(uid->size() == 32 || uid->size() == 36);
   return 0;
 }
+
+}  // namespace fuzz_pmu_text

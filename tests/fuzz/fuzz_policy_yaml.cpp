@@ -2,12 +2,15 @@
 #include "aggregator/policy/text/lint.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
 #include "common/text/label_syntax.hpp"
+#include "tests/fuzz/target.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+
+namespace fuzz_policy_yaml {
 
 /// Any text as a policy file: it is read, linted and put in force without a crash, within its bounds, and
 /// what comes out is legal. Input: the file.
@@ -75,7 +78,7 @@ void check(const binnacle::policy::policy& p) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const parsed_text parsed = parse_policies("fuzz.yaml", text);
   hold(parsed.policies.size() <= most_policies, "too many policies");
@@ -104,3 +107,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   hold(e.deadlines_under_way() == 0, "deadlines stayed behind");
   return 0;
 }
+
+}  // namespace fuzz_policy_yaml

@@ -1,4 +1,5 @@
 #include "common/text/quantity.hpp"
+#include "tests/fuzz/target.hpp"
 
 #include <boost/multiprecision/cpp_int.hpp>
 
@@ -10,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+namespace fuzz_quantity {
 
 /// Differential: the parser, its printing and the comparisons against the same rules written with exact
 /// rationals of any size and without a thought for speed. Input: up to two texts separated by a line feed.
@@ -108,7 +111,7 @@ std::optional<binnacle::quantity> check(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), std::min<std::size_t>(size, 512));
   const std::size_t line = std::min(input.find('\n'), input.size());
   const auto a = check(input.substr(0, line));
@@ -126,3 +129,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((order < 0) != (left < right) || (order > 0) != (left > right)) fail("compared wrongly", input);
   return 0;
 }
+
+}  // namespace fuzz_quantity

@@ -1,9 +1,12 @@
 #include "common/wire/agent_session.hpp"
 #include "common/wire/aggregator_session.hpp"
+#include "tests/fuzz/target.hpp"
 
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+
+namespace fuzz_session {
 
 using namespace binnacle;
 using namespace binnacle::wire;
@@ -124,7 +127,7 @@ void drive_agent(script steps) {
 
 /// A conversation with either session machine: the first byte says which, then steps of time, answers and
 /// received bytes.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
   const script steps(data + 1, size - 1);
   if (data[0] % 2 == 0) {
@@ -134,3 +137,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+}  // namespace fuzz_session

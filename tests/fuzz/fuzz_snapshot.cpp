@@ -2,6 +2,7 @@
 // right.
 #include "aggregator/core/core.hpp"
 #include "aggregator/policy/text/yaml.hpp"
+#include "tests/fuzz/target.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -10,6 +11,8 @@
 #include <span>
 #include <string>
 #include <utility>
+
+namespace fuzz_snapshot {
 
 using namespace binnacle;
 using namespace binnacle::aggregator;
@@ -82,7 +85,7 @@ void go_on_from(snapshot s, duration shift) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
   const std::span<const std::uint8_t> rest(data + 1, size - 1);
   if (data[0] % 2 == 0) {
@@ -112,3 +115,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   go_on_from(std::move(s), data[0] % 4 == 1 ? duration(0s) : duration(5000s));
   return 0;
 }
+
+}  // namespace fuzz_snapshot

@@ -6,26 +6,51 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+// BINNACLE_FUZZ_TARGETS(each) is the list of the targets in meson.build: each(name) for every file
+// fuzz_<name>.cpp.
+#define DECLARE(name)                                       \
+  namespace fuzz_##name {                                   \
+    int target(const std::uint8_t* data, std::size_t size); \
+  }
+BINNACLE_FUZZ_TARGETS(DECLARE)
+#undef DECLARE
 
 namespace {
 
-int run(const std::string& input) {
+using target = int (*)(const std::uint8_t*, std::size_t);
+
+/// Null: there is no such target.
+target find_target(std::string_view wanted) {
+#define FIND(name) \
+  if (wanted == #name) return fuzz_##name::target;
+  BINNACLE_FUZZ_TARGETS(FIND)
+#undef FIND
+  return nullptr;
+}
+
+void run(target fuzz, const std::string& input) {
   // A copy of exactly this size, so that a sanitizer sees a read past the end.
   const std::vector<std::uint8_t> bytes(input.begin(), input.end());
-  return LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  fuzz(bytes.data(), bytes.size());
 }
 
 }  // namespace
 
-/// Gives a fuzz target the empty input, every file of the folders named, and each of them cut in half: what a
-/// fuzzer found once stays found in builds without one. A folder that is missing or empty is a failure: then
-/// nothing is tested.
+/// Arguments: a target's name, and folders. Gives the target the empty input, every file of the folders, and
+/// each of them cut in half: what a fuzzer found once stays found in builds without one. A target that is
+/// unknown and a folder that is missing or empty are failures: then nothing is tested.
 int main(int argc, char** argv) {
-  run({});
-  for (int i = 1; i < argc; ++i) {
+  const target fuzz = find_target(argc > 1 ? argv[1] : "");
+  if (fuzz == nullptr) {
+    std::fprintf(stderr,
+                 "replay: the first argument is the name of a fuzz target: quantity for fuzz_quantity.cpp\n");
+    return 2;
+  }
+  run(fuzz, {});
+  for (int i = 2; i < argc; ++i) {
     std::error_code missing;
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(argv[i], missing)) {
@@ -40,8 +65,8 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "replay: %s\n", path.c_str());  // the last line before a crash names the input
       std::ifstream file(path, std::ios::binary);
       const std::string input{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-      run(input);
-      run(input.substr(0, input.size() / 2));
+      run(fuzz, input);
+      run(fuzz, input.substr(0, input.size() / 2));
     }
   }
   return 0;
