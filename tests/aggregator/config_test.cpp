@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+namespace aggregator_config_test {
+
 using namespace binnacle;
 using namespace binnacle::aggregator;
 
@@ -143,3 +145,5 @@ TEST_SUITE("aggregator/config") {
 }
 
 }  // namespace
+
+}  // namespace aggregator_config_test

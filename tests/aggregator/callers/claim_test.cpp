@@ -20,7 +20,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-struct fixture : test::mirror {
+struct fixture : callers::test::mirror {
   layer known;
 
   fixture() {
@@ -42,7 +42,8 @@ struct fixture : test::mirror {
 
 TEST_SUITE("aggregator/callers/claim") {
   TEST_CASE_FIXTURE(fixture, "the API server's word counts with its certificate, to the last extra") {
-    const claim c = who_asks(from(proxy.issue("fp", test::for_client("front-proxy-client")), ann), &known);
+    const claim c =
+        who_asks(from(proxy.issue("fp", callers::test::for_client("front-proxy-client")), ann), &known);
     REQUIRE(c.how == kind::user);
     CHECK(c.who.name == "ann");
     CHECK(c.who.uid == "7");
@@ -51,7 +52,7 @@ TEST_SUITE("aggregator/callers/claim") {
   }
 
   TEST_CASE_FIXTURE(fixture, "an anonymous user that the API server passes on stays one") {
-    const tls::files pem = proxy.issue("fp", test::for_client("front-proxy-client"));
+    const tls::files pem = proxy.issue("fp", callers::test::for_client("front-proxy-client"));
     const claim named = who_asks(from(pem, {{"X-Remote-User", "system:anonymous"}}), &known);
     CHECK(named.how == kind::user);
     CHECK(named.who.groups.empty());
@@ -62,9 +63,9 @@ TEST_SUITE("aggregator/callers/claim") {
 
   TEST_CASE_FIXTURE(fixture, "the headers alone are nobody's word") {
     for (const tls::files& pem :
-         {nobody, ours.issue("c", test::for_client("cli")),
-          cluster.issue("u", test::for_client("bob", {"dev"})),
-          proxy.issue("other", test::for_client("impostor")),
+         {nobody, ours.issue("c", callers::test::for_client("cli")),
+          cluster.issue("u", callers::test::for_client("bob", {"dev"})),
+          proxy.issue("other", callers::test::for_client("impostor")),
           proxy.issue("srv", {.common_name = "front-proxy-client", .extended_key_usage = "serverAuth"}),
           proxy.issue("old", {.common_name = "front-proxy-client",
                              .valid_from = -7200,
@@ -80,13 +81,15 @@ TEST_SUITE("aggregator/callers/claim") {
   TEST_CASE_FIXTURE(fixture,
                     "without a list of names any certificate of the front proxy's authority counts") {
     known.proxy_names.clear();
-    CHECK(who_asks(from(proxy.issue("any", test::for_client("any")), ann), &known).who.name == "ann");
-    const claim c = who_asks(from(proxy.issue("any2", test::for_client("any"))), &known);
+    CHECK(who_asks(from(proxy.issue("any", callers::test::for_client("any")), ann), &known).who.name ==
+          "ann");
+    const claim c = who_asks(from(proxy.issue("any2", callers::test::for_client("any"))), &known);
     CHECK(c.how == kind::nobody);
   }
 
   TEST_CASE_FIXTURE(fixture, "a user of the cluster is who its certificate says, with its groups") {
-    const claim c = who_asks(from(cluster.issue("u", test::for_client("bob", {"dev", "qa"}))), &known);
+    const claim c =
+        who_asks(from(cluster.issue("u", callers::test::for_client("bob", {"dev", "qa"}))), &known);
     REQUIRE(c.how == kind::user);
     CHECK(c.who.name == "bob");
     CHECK(c.who.groups == std::vector<std::string>{"dev", "qa", "system:authenticated"});
@@ -94,19 +97,20 @@ TEST_SUITE("aggregator/callers/claim") {
   }
 
   TEST_CASE_FIXTURE(fixture, "a certificate of our own is ours, whatever the cluster trusts") {
-    CHECK(who_asks(from(ours.issue("c", test::for_client("cli"))), &known).how == kind::ours);
-    CHECK(who_asks(from(ours.issue("c2", test::for_client("cli"))), nullptr).how == kind::ours);
+    CHECK(who_asks(from(ours.issue("c", callers::test::for_client("cli"))), &known).how == kind::ours);
+    CHECK(who_asks(from(ours.issue("c2", callers::test::for_client("cli"))), nullptr).how == kind::ours);
   }
 
   TEST_CASE_FIXTURE(fixture, "a token speaks when no certificate does") {
     const support::https_client::header_list token{{"Authorization", "bEARER  abc.def"}};
-    for (const tls::files& pem : {nobody, proxy.issue("p", test::for_client("impostor"))}) {
+    for (const tls::files& pem : {nobody, proxy.issue("p", callers::test::for_client("impostor"))}) {
       const claim c = who_asks(from(pem, token), &known);
       CHECK(c.how == kind::token);
       CHECK(c.token == "abc.def");
     }
     CHECK(who_asks(from(nobody, token), nullptr).how == kind::token);
-    CHECK(who_asks(from(cluster.issue("u", test::for_client("bob")), token), &known).who.name == "bob");
+    CHECK(who_asks(from(cluster.issue("u", callers::test::for_client("bob")), token), &known).who.name ==
+          "bob");
     for (const char* no : {"Bearer", "Bearer ", "Bearer a b", "Basic abc"}) {
       CAPTURE(no);
       CHECK(who_asks(from(nobody, {{"Authorization", no}}), &known).how == kind::nobody);
@@ -115,13 +119,13 @@ TEST_SUITE("aggregator/callers/claim") {
 
   TEST_CASE_FIXTURE(fixture, "who is nobody is told what is wrong and what to present") {
     CHECK(who_asks(from(nobody), &known).why.find("bearer token") != std::string::npos);
-    CHECK(who_asks(from(proxy.issue("p", test::for_client("impostor"))), &known)
+    CHECK(who_asks(from(proxy.issue("p", callers::test::for_client("impostor"))), &known)
               .why.find("\"impostor\" is none of the names") != std::string::npos);
     support::authority stranger(dir, "stranger");
-    CHECK(who_asks(from(stranger.issue("s", test::for_client("s"))), &known)
+    CHECK(who_asks(from(stranger.issue("s", callers::test::for_client("s"))), &known)
               .why.find("no authority that is trusted here") != std::string::npos);
-    CHECK(who_asks(from(stranger.issue("s2", test::for_client("s"))), nullptr).why.find("not read yet") !=
-          std::string::npos);
+    CHECK(who_asks(from(stranger.issue("s2", callers::test::for_client("s"))), nullptr)
+              .why.find("not read yet") != std::string::npos);
   }
 }
 

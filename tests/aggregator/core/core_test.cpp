@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace aggregator_core_test {
+
 namespace {
 
 using namespace binnacle;
@@ -272,3 +274,5 @@ TEST_SUITE("aggregator/core/core") {
 }
 
 }  // namespace
+
+}  // namespace aggregator_core_test

@@ -11,6 +11,8 @@
 #include <memory>
 #include <string>
 
+namespace served_test {
+
 using namespace binnacle;
 using namespace binnacle::custom_metrics;
 using support::https_client;
@@ -136,3 +138,5 @@ TEST_SUITE("aggregator/custom_metrics/served") {
     CHECK(refused.body.find(R"("reason":"Unauthorized")") != std::string::npos);
   }
 }
+
+}  // namespace served_test

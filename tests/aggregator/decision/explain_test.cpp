@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
+namespace explain_test {
+
 using namespace binnacle;
 using namespace binnacle::decision;
 using namespace binnacle::test;
@@ -164,3 +166,5 @@ TEST_SUITE("aggregator/decision/explain") {
     CHECK(json.at("nodes").as_array().at(0).at("node") == "st\"range\n");
   }
 }
+
+}  // namespace explain_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace ring_test {
+
 using namespace binnacle;
 using namespace binnacle::decision;
 using namespace binnacle::test;
@@ -134,3 +136,5 @@ TEST_SUITE("aggregator/decision/ring") {
     CHECK(names.name(store::node_id(7)) == "seven");
   }
 }
+
+}  // namespace ring_test

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace sentence_test {
+
 using namespace binnacle;
 using namespace binnacle::decision;
 using namespace binnacle::test;
@@ -137,3 +139,5 @@ TEST_SUITE("aggregator/decision/sentence") {
     CHECK(text({INT64_MIN, 0}, INT64_MAX) == "-18446744073709551615");
   }
 }
+
+}  // namespace sentence_test

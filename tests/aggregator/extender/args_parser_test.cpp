@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace args_parser_test {
+
 using namespace binnacle;
 using namespace binnacle::extender;
 using binnacle::test::names_args;
@@ -280,3 +282,5 @@ TEST_SUITE("aggregator/extender/args_parser") {
     CHECK_FALSE(parser.consume("{}"));
   }
 }
+
+}  // namespace args_parser_test

@@ -7,6 +7,8 @@
 
 #include <malloc.h>
 
+namespace extender_bounds_test {
+
 using namespace binnacle;
 using namespace binnacle::test;
 
@@ -123,3 +125,5 @@ TEST_SUITE("aggregator/extender/bounds") {
     CHECK(r->candidates.size() < 3000);
   }
 }
+
+}  // namespace extender_bounds_test

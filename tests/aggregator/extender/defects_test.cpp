@@ -6,6 +6,8 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
+namespace defects_test {
+
 using namespace binnacle;
 using namespace binnacle::test;
 
@@ -176,3 +178,5 @@ TEST_SUITE("aggregator/extender/defects") {
     CHECK(json(f.filter(names_args(pod_json("p", "power"), names))).at("NodeNames").as_array().size() == 2);
   }
 }
+
+}  // namespace defects_test

@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
+namespace extender_filter_test {
+
 using namespace binnacle;
 using namespace binnacle::test;
 using std::chrono::milliseconds;
@@ -358,3 +360,5 @@ TEST_SUITE("aggregator/extender/filter") {
     CHECK(c.prioritize.latency_us.count() == 0);
   }
 }
+
+}  // namespace extender_filter_test

@@ -7,6 +7,8 @@
 
 #include <map>
 
+namespace herd_test {
+
 using namespace binnacle;
 using namespace binnacle::test;
 using namespace std::chrono_literals;
@@ -155,3 +157,5 @@ TEST_SUITE("aggregator/extender/herd") {
     CHECK(f.face().placed().size() == before);
   }
 }
+
+}  // namespace herd_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace placements_test {
+
 namespace {
 
 using namespace binnacle;
@@ -164,3 +166,5 @@ TEST_SUITE("aggregator/extender/placements") {
 }
 
 }  // namespace
+
+}  // namespace placements_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace prioritize_test {
+
 using namespace binnacle;
 using namespace binnacle::test;
 
@@ -166,3 +168,5 @@ TEST_SUITE("aggregator/extender/prioritize") {
           R"([{"Host":"node-a","Score":0},{"Host":"node-b","Score":0},{"Host":"node-c","Score":0}])");
   }
 }
+
+}  // namespace prioritize_test

@@ -8,6 +8,8 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
+namespace routes_test {
+
 using namespace binnacle;
 using namespace binnacle::test;
 
@@ -82,3 +84,5 @@ TEST_SUITE("aggregator/extender/routes") {
     CHECK(client.post("/scheduler/filter", names_args(pod_json("p", "power"), names), as_json).status == 200);
   }
 }
+
+}  // namespace routes_test

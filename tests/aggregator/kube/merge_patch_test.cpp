@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace merge_patch_test {
+
 namespace {
 
 using namespace binnacle;
@@ -28,3 +30,5 @@ TEST_SUITE("aggregator/kube/merge_patch") {
 }
 
 }  // namespace
+
+}  // namespace merge_patch_test

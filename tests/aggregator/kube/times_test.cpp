@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace times_test {
+
 namespace {
 
 using namespace binnacle;
@@ -32,3 +34,5 @@ TEST_SUITE("aggregator/kube/times") {
 }
 
 }  // namespace
+
+}  // namespace times_test

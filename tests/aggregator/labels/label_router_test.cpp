@@ -2,6 +2,8 @@
 
 #include "tests/aggregator/policy/world.hpp"
 
+namespace label_router_test {
+
 namespace {
 
 using namespace binnacle;
@@ -246,3 +248,5 @@ TEST_SUITE("aggregator/labels/label_router") {
 }
 
 }  // namespace
+
+}  // namespace label_router_test

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace ops_api_test {
+
 using namespace binnacle;
 using namespace binnacle::ops;
 
@@ -280,3 +282,5 @@ TEST_SUITE("aggregator/ops/api") {
     CHECK(get("/api/v1/nodes").status == 200);
   }
 }
+
+}  // namespace ops_api_test

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+namespace ops_json_test {
+
 using namespace binnacle;
 using namespace binnacle::ops;
 
@@ -253,3 +255,5 @@ TEST_SUITE("aggregator/ops/json") {
           std::string::npos);
   }
 }
+
+}  // namespace ops_json_test

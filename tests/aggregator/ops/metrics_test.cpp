@@ -7,6 +7,8 @@
 
 #include <doctest/doctest.h>
 
+namespace ops_metrics_test {
+
 using namespace binnacle;
 using namespace binnacle::ops;
 using support::whole;
@@ -219,3 +221,5 @@ TEST_SUITE("aggregator/ops/metrics") {
     }
   }
 }
+
+}  // namespace ops_metrics_test

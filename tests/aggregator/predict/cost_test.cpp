@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace cost_test {
+namespace predict_cost_test {
 
 using namespace binnacle::predict;
 
@@ -81,4 +81,4 @@ TEST_SUITE("aggregator/predict/cost") {
   }
 }
 
-}  // namespace cost_test
+}  // namespace predict_cost_test

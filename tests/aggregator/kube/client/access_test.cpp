@@ -6,6 +6,8 @@
 
 #include <map>
 
+namespace access_test {
+
 namespace {
 
 using namespace binnacle;
@@ -169,3 +171,5 @@ TEST_SUITE("aggregator/kube/client/access") {
 }
 
 }  // namespace
+
+}  // namespace access_test

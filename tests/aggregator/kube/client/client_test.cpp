@@ -12,6 +12,8 @@
 #include <atomic>
 #include <filesystem>
 
+namespace kube_client_test {
+
 namespace {
 
 using namespace binnacle;
@@ -201,3 +203,5 @@ TEST_SUITE("aggregator/kube/client") {
 }
 
 }  // namespace
+
+}  // namespace kube_client_test

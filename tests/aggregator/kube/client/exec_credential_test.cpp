@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace exec_credential_test {
+
 namespace {
 
 using namespace binnacle;
@@ -63,3 +65,5 @@ TEST_SUITE("aggregator/kube/client/exec_credential") {
 }
 
 }  // namespace
+
+}  // namespace exec_credential_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace kube_token_test {
+
 namespace {
 
 using namespace binnacle;
@@ -39,3 +41,5 @@ TEST_SUITE("aggregator/kube/client/token") {
 }
 
 }  // namespace
+
+}  // namespace kube_token_test

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+namespace election_test {
+
 namespace {
 
 using namespace binnacle;
@@ -282,3 +284,5 @@ TEST_SUITE("aggregator/kube/election") {
 }
 
 }  // namespace
+
+}  // namespace election_test

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+namespace event_recorder_test {
+
 namespace {
 
 using namespace binnacle;
@@ -159,3 +161,5 @@ TEST_SUITE("aggregator/kube/events/event_recorder") {
 }
 
 }  // namespace
+
+}  // namespace event_recorder_test

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+namespace node_objects_test {
+
 namespace {
 
 using namespace binnacle;
@@ -127,3 +129,5 @@ TEST_SUITE("aggregator/kube/objects/node_objects") {
 }
 
 }  // namespace
+
+}  // namespace node_objects_test

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+namespace pod_objects_test {
+
 namespace {
 
 using namespace binnacle;
@@ -154,3 +156,5 @@ TEST_SUITE("aggregator/kube/objects/pod_objects") {
 }
 
 }  // namespace
+
+}  // namespace pod_objects_test

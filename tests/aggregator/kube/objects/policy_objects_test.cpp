@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+namespace policy_objects_test {
+
 namespace {
 
 using namespace binnacle;
@@ -104,3 +106,5 @@ TEST_SUITE("aggregator/kube/objects/policy_objects") {
 }
 
 }  // namespace
+
+}  // namespace policy_objects_test

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+namespace reflector_test {
+
 namespace {
 
 using namespace binnacle;
@@ -398,3 +400,5 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
 }
 
 }  // namespace
+
+}  // namespace reflector_test

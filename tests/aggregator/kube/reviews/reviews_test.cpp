@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace reviews_test {
+
 namespace {
 
 using namespace binnacle;
@@ -124,3 +126,5 @@ TEST_SUITE("aggregator/kube/reviews") {
 }
 
 }  // namespace
+
+}  // namespace reviews_test
