@@ -1,6 +1,7 @@
 #include "aggregator/config.hpp"
 
 #include "aggregator/exporter/destination.hpp"
+#include "aggregator/exporter/dialect.hpp"
 #include "aggregator/policy/policy.hpp"
 #include "common/text/endpoint.hpp"
 #include "common/text/label_syntax.hpp"
@@ -13,6 +14,41 @@
 #include <utility>
 
 namespace binnacle::aggregator {
+namespace {
+
+/// Of each protocol the same settings.
+void bind_export(config_spec& spec, exporter::protocol p, export_settings& e, const std::string& url_help) {
+  const auto& d = exporter::dialect_of(p);
+  const std::string name = d.setting;
+  spec.add(name, e.url,
+           fmt::format("{}, for example {}. Readings of all nodes are written there, each at most once, with "
+                       "the time at which it was read (none: nothing is written)",
+                       url_help, d.example));
+  spec.add(name + "-ca", e.ca,
+           "PEM file: the CA that signs the receiver's certificate (none: this machine's CAs)");
+  spec.add(name + "-cert", e.cert, "PEM file: client certificate for the receiver");
+  spec.add(name + "-key", e.key, "PEM file: its private key");
+  spec.add(
+      name + "-token", e.token,
+      fmt::format("file with the receiver's bearer token; with {}-user it has the user's password. It is "
+                  "read again for every request",
+                  name));
+  spec.add(name + "-user", e.user, "user for the receiver (HTTP Basic)");
+  spec.add(name + "-interval", e.interval, std::chrono::seconds(1), std::chrono::hours(1),
+           "how often new readings are written; if a series was read several times since, only its newest "
+           "reading is written");
+  spec.add(name + "-families", e.families,
+           "families that are written, for example host_*,rapl_power_watts (none: all)");
+  spec.add(name + "-memory-mib", e.memory_mib, 1, 16'384,
+           "memory for readings that wait while the receiver does not answer, MiB; when it is full, the "
+           "oldest are dropped");
+  spec.add_choice<sender>(
+      name + "-by", e.by, {{"leader", sender::leader}, {"each", sender::each}},
+      "which replicas write. leader: only the one that also writes the nodes' labels; each: all, "
+      "each adds its name");
+}
+
+}  // namespace
 
 config_spec bind(settings& s) {
   config_spec spec("binnacle-aggregator",
@@ -101,32 +137,10 @@ config_spec bind(settings& s) {
       "TAS");
 
   spec.group("Where readings go");
-  spec.add("remote-write", s.remote_write,
-           "URL of a receiver of Prometheus remote write 1.0, for example "
-           "https://prometheus.example:9090/api/v1/write. Readings of all nodes are written there, each at "
-           "most once, "
-           "with the time at which it was read (none: nothing is written)");
-  spec.add("remote-write-ca", s.remote_write_ca,
-           "PEM file: the CA that signs the receiver's certificate (none: this machine's CAs)");
-  spec.add("remote-write-cert", s.remote_write_cert, "PEM file: client certificate for the receiver");
-  spec.add("remote-write-key", s.remote_write_key, "PEM file: its private key");
-  spec.add(
-      "remote-write-token", s.remote_write_token,
-      "file with the receiver's bearer token; with remote-write-user it has the user's password. It is read "
-      "again for every request");
-  spec.add("remote-write-user", s.remote_write_user, "user for the receiver (HTTP Basic)");
-  spec.add("remote-write-interval", s.remote_write_interval, std::chrono::seconds(1), std::chrono::hours(1),
-           "how often new readings are written; if a series was read several times since, only its newest "
-           "reading is written");
-  spec.add("remote-write-families", s.remote_write_families,
-           "families that are written, for example host_*,rapl_power_watts (none: all)");
-  spec.add("remote-write-memory-mib", s.remote_write_memory_mib, 1, 16'384,
-           "memory for readings that wait while the receiver does not answer, MiB; when it is full, the "
-           "oldest are dropped");
-  spec.add_choice<sender>(
-      "remote-write-by", s.remote_write_by, {{"leader", sender::leader}, {"each", sender::each}},
-      "which replicas write. leader: only the one that also writes the nodes' labels; each: all, "
-      "each adds a label replica");
+  bind_export(spec, exporter::protocol::remote_write, s.remote_write,
+              "URL of a receiver of Prometheus remote write 1.0");
+  bind_export(spec, exporter::protocol::otlp, s.otlp,
+              "URL of a receiver of OpenTelemetry metrics (OTLP over HTTP, protocol buffers)");
 
   spec.group("Limits, state and running");
   spec.add("max-nodes", s.max_nodes, 1, 100'000, "the most nodes that are accepted");
@@ -199,34 +213,31 @@ result<void> check_ports(const settings& s) {
   return {};
 }
 
-result<void> check_remote_write(const settings& s) {
-  if (s.remote_write.empty()) {
+result<void> check_export(exporter::protocol p, const export_settings& e) {
+  const auto& d = exporter::dialect_of(p);
+  const auto wrong = [&](std::string_view form) {
+    return error{errc::invalid_input, fmt::format(fmt::runtime(form), d.setting)};
+  };
+  if (e.url.empty()) {
     for (const auto& [key, value] :
-         {std::pair{"ca", s.remote_write_ca}, std::pair{"cert", s.remote_write_cert},
-          std::pair{"key", s.remote_write_key}, std::pair{"token", s.remote_write_token},
-          std::pair{"user", s.remote_write_user}}) {
+         {std::pair{"ca", e.ca}, std::pair{"cert", e.cert}, std::pair{"key", e.key},
+          std::pair{"token", e.token}, std::pair{"user", e.user}}) {
       if (!value.empty())
         return error{
             errc::invalid_input,
-            fmt::format("--remote-write-{} is given without --remote-write: name the receiver's URL, "
-                        "too",
-                        key)};
+            fmt::format("--{0}-{1} is given without --{0}: name the receiver's URL, too", d.setting, key)};
     }
     return {};
   }
-  const auto to = exporter::parse_destination(s.remote_write);
+  const auto to = exporter::parse_destination(e.url, d.setting, d.example);
   if (to.has_error()) return to.error();
-  if (s.remote_write_cert.empty() != s.remote_write_key.empty())
-    return error{errc::invalid_input,
-                 "--remote-write-cert and --remote-write-key belong together: give both"};
-  if (!s.remote_write_user.empty() && s.remote_write_token.empty())
-    return error{errc::invalid_input,
-                 "--remote-write-user has no password: name a file with it by --remote-write-token"};
-  const bool secret = !s.remote_write_token.empty() || !s.remote_write_cert.empty();
+  if (e.cert.empty() != e.key.empty()) return wrong("--{0}-cert and --{0}-key belong together: give both");
+  if (!e.user.empty() && e.token.empty())
+    return wrong("--{0}-user has no password: name a file with it by --{0}-token");
+  const bool secret = !e.token.empty() || !e.cert.empty();
   if (secret && !to->secure)
-    return error{errc::invalid_input,
-                 "--remote-write is http, which everybody on the way may read: use https with "
-                 "--remote-write-token or --remote-write-cert"};
+    return wrong(
+        "--{0} is http, which everybody on the way may read: use https with --{0}-token or --{0}-cert");
   return {};
 }
 
@@ -271,7 +282,10 @@ result<void> validate(const settings& s) {
       !s.default_max_nodes.empty() && most.has_error())
     return error{errc::invalid_input, "--default-max-nodes: " + most.error().message};
   if (auto distinct = check_ports(s); distinct.has_error()) return distinct;
-  if (auto writable = check_remote_write(s); writable.has_error()) return writable;
+  for (const auto& [by, where] : {std::pair{exporter::protocol::remote_write, &s.remote_write},
+                                  std::pair{exporter::protocol::otlp, &s.otlp}}) {
+    if (auto writable = check_export(by, *where); writable.has_error()) return writable;
+  }
   if (auto known = check_replicas(s); known.has_error()) return known;
   if (s.unsafe && !s.extender_callers.empty())
     return error{errc::invalid_input,

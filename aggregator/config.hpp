@@ -22,6 +22,21 @@ enum class sender : std::uint8_t {
   each,    ///< all of them, told apart by the label `replica`
 };
 
+/// Where readings go by one protocol. Each member is a setting whose name begins with the protocol's
+/// ("otlp-interval"), the URL's is that name alone.
+struct export_settings {
+  std::string url;  ///< of the receiver; empty: nothing is written
+  std::string ca;
+  std::string cert;
+  std::string key;
+  std::string token;  ///< file: a bearer token, or with a user its password
+  std::string user;
+  duration interval = std::chrono::seconds(10);
+  std::vector<std::string> families;  ///< globs; none: all
+  std::int64_t memory_mib = 64;
+  sender by = sender::leader;
+};
+
 /// The aggregator's settings, with their defaults. Every member is a key of the YAML file and a flag of the
 /// same name (underscores as dashes); see bind().
 struct settings {
@@ -74,17 +89,7 @@ struct settings {
   std::int64_t policy_percent = 50;
   std::int64_t namespace_percent = 75;
   duration policy_poll = std::chrono::seconds(1);
-  // Remote write; nothing is written without the first.
-  std::string remote_write;  ///< URL of the receiver
-  std::string remote_write_ca;
-  std::string remote_write_cert;
-  std::string remote_write_key;
-  std::string remote_write_token;  ///< file: a bearer token, or with a user its password
-  std::string remote_write_user;
-  duration remote_write_interval = std::chrono::seconds(10);
-  std::vector<std::string> remote_write_families;  ///< globs; none: all
-  std::int64_t remote_write_memory_mib = 64;
-  sender remote_write_by = sender::leader;
+  export_settings remote_write, otlp;  ///< Prometheus remote write; OpenTelemetry's protocol
   duration drain = std::chrono::seconds(5);
   binnacle::log_level log_level = binnacle::log_level::info;
 

@@ -9,7 +9,7 @@
 #include "aggregator/custom_metrics/api.hpp"
 #include "aggregator/custom_metrics/status.hpp"
 #include "aggregator/decision/ring.hpp"
-#include "aggregator/exporter/exporter.hpp"
+#include "aggregator/exports.hpp"
 #include "aggregator/extender/face.hpp"
 #include "aggregator/extender/unseen.hpp"
 #include "aggregator/face_servers.hpp"
@@ -94,7 +94,6 @@ struct faces_loop::impl final : faces_inbox {
 
   task<void> wait_for_signal(std::function<void()> on_signal);
   task<void> keep_ending_windows();
-  task<void> keep_exporting();
 
   // Constant after construction.
   const settings options;
@@ -111,10 +110,10 @@ struct faces_loop::impl final : faces_inbox {
   extender::face extend;
   ingest_report ingest;
   power_comparison power{nodes, log};
-  std::unique_ptr<cluster> kubernetes;               // none: standalone
-  std::unique_ptr<callers::gatekeeper> gate;         // likewise
-  std::unique_ptr<callers::agent_tokens> agents;     // if tokens speak for agents
-  std::unique_ptr<exporter::exporter> remote_write;  // none: readings go nowhere else
+  std::unique_ptr<cluster> kubernetes;            // none: standalone
+  std::unique_ptr<callers::gatekeeper> gate;      // likewise
+  std::unique_ptr<callers::agent_tokens> agents;  // if tokens speak for agents
+  exports written{nodes};
   std::unique_ptr<questions::watched_columns> windows;
   std::unique_ptr<custom_metrics::api> metrics_api;
   std::unique_ptr<ops::api> ops_api;
@@ -274,7 +273,7 @@ own_numbers faces_loop::impl::numbers() {
   if (gate) out.callers = gate->counted();
   if (gate) out.callers_trouble = gate->trouble();
   if (agents) out.tokens = agents->counted();
-  if (remote_write) out.exported = remote_write->counted();
+  out.exported = written.counted();
   out.decisions_dropped = decisions.dropped();
   out.decisions_trimmed = decisions.trimmed();
   out.placements_dropped = extend.placed().dropped();
@@ -301,14 +300,8 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
   if (gate) gate->start();
   tasks.keep("comparing power", [this] { return power.keep_looking(); });
   tasks.keep("ending windows", [this] { return keep_ending_windows(); });
-  if (!options.remote_write.empty()) {
-    auto opened = exporter::exporter::open(exporter_settings_of(options), log.part("remote write"));
-    if (opened.has_error()) return opened.error();
-    remote_write = std::move(*opened);
-    tasks.keep("remote write", [this] { return keep_exporting(); });
-    log.info("readings are written to {} every {}", options.remote_write,
-             human(options.remote_write_interval));
-  }
+  const auto leads = [this] { return !kubernetes || kubernetes->state().leads; };
+  if (auto begun = written.start(options, loop, tasks, leads, log); begun.has_error()) return begun;
   for (const auto& context : certificates)
     tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", log,
                                                     std::chrono::seconds(2), renewal_troubles));
@@ -320,25 +313,6 @@ task<void> faces_loop::impl::keep_ending_windows() {
   for (;;) {
     co_await async::sleep_for(std::chrono::seconds(10));
     windows->end_idle(boot_clock::now());
-  }
-}
-
-/// Gives the writer all rows, which it reads for itself; the replica that does not lead leaves it to the
-/// other.
-task<void> faces_loop::impl::keep_exporting() {
-  async::periodic_timer timer(loop, options.remote_write_interval);
-  for (;;) {
-    co_await timer.next();
-    if (kubernetes && options.remote_write_by == sender::leader && !kubernetes->state().leads) {
-      remote_write->rest();
-      continue;
-    }
-    exporter::fleet all;
-    all.reserve(nodes.nodes().size());
-    for (const auto& [name, node] : nodes.nodes()) {
-      if (node->cells != nullptr) all.push_back({name, node->cells});
-    }
-    remote_write->take(std::move(all));
   }
 }
 

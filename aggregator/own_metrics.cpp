@@ -102,15 +102,29 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_dropped_total", n.placements_dropped, {{"buffer", "placements"}});
 }
 
-void add_remote_write(collector& c, const exporter::counters& w) {
-  c.add("binnacle_remote_write_samples_total", w.sent, {{"outcome", "sent"}});
-  c.add("binnacle_remote_write_samples_total", w.refused, {{"outcome", "refused"}});
-  c.add("binnacle_remote_write_samples_total", w.dropped, {{"outcome", "dropped"}});
-  c.add("binnacle_remote_write_requests_total", w.requests);
-  c.add("binnacle_remote_write_retries_total", w.retries);
-  c.add("binnacle_remote_write_late_rounds_total", w.late_rounds);
-  c.add("binnacle_remote_write_waiting_bytes", w.waiting_bytes);
-  c.add("binnacle_remote_write_lag_seconds", std::chrono::duration<double>(w.lag).count());
+/// What the metrics of a protocol are called.
+struct export_names {
+  const char *samples, *requests, *retries, *late_rounds, *waiting_bytes, *lag;
+};
+constexpr export_names remote_write_names{
+    "binnacle_remote_write_samples_total", "binnacle_remote_write_requests_total",
+    "binnacle_remote_write_retries_total", "binnacle_remote_write_late_rounds_total",
+    "binnacle_remote_write_waiting_bytes", "binnacle_remote_write_lag_seconds"};
+constexpr export_names otlp_names{"binnacle_otlp_samples_total", "binnacle_otlp_requests_total",
+                                  "binnacle_otlp_retries_total", "binnacle_otlp_late_rounds_total",
+                                  "binnacle_otlp_waiting_bytes", "binnacle_otlp_lag_seconds"};
+
+void add_export(collector& c, const exports::report& r) {
+  const export_names& n = r.by == exporter::protocol::otlp ? otlp_names : remote_write_names;
+  const exporter::counters& w = r.numbers;
+  c.add(n.samples, w.sent, {{"outcome", "sent"}});
+  c.add(n.samples, w.refused, {{"outcome", "refused"}});
+  c.add(n.samples, w.dropped, {{"outcome", "dropped"}});
+  c.add(n.requests, w.requests);
+  c.add(n.retries, w.retries);
+  c.add(n.late_rounds, w.late_rounds);
+  c.add(n.waiting_bytes, w.waiting_bytes);
+  c.add(n.lag, std::chrono::duration<double>(w.lag).count());
 }
 
 void add_extender(collector& c, const extender::counters& x) {
@@ -251,7 +265,7 @@ std::vector<ops::own_sample> own_metrics(const own_numbers& n) {
   if (n.kubernetes) c.add("binnacle_unregistered_nodes", static_cast<std::uint64_t>(n.without_object.size()));
   if (n.callers) add_callers(c, *n.callers);
   if (n.tokens) add_tokens(c, *n.tokens);
-  if (n.exported) add_remote_write(c, *n.exported);
+  for (const exports::report& r : n.exported) add_export(c, r);
   add_servers(c, n);
   return std::move(c.out);
 }

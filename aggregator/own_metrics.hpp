@@ -3,7 +3,7 @@
 #include "aggregator/callers/agent_tokens.hpp"
 #include "aggregator/callers/gatekeeper.hpp"
 #include "aggregator/cluster_report.hpp"
-#include "aggregator/exporter/exporter.hpp"
+#include "aggregator/exports.hpp"
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/ops/report.hpp"
@@ -34,8 +34,8 @@ struct own_numbers {
   std::optional<callers::gatekeeper::counters> callers = {};
   std::string callers_trouble = {};  ///< gatekeeper::trouble()
   std::optional<callers::agent_tokens::counters> tokens = {};
-  std::optional<exporter::counters> exported = {};  ///< none: nothing is written anywhere
-  std::vector<std::string> without_object = {};     ///< connected nodes that the API server does not know
+  std::vector<exports::report> exported = {};
+  std::vector<std::string> without_object = {};  ///< connected nodes that the API server does not know
   std::uint64_t decisions_dropped = 0;
   std::uint64_t decisions_trimmed = 0;
   std::uint64_t placements_dropped = 0;

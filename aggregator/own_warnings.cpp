@@ -40,8 +40,10 @@ std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, i
   for (const auto& [use, why] : n.certificate_troubles) all.add(why);
   all.add(n.ingest.certificate_troubles);
   all.add(n.ingest.state.trouble);
-  if (n.exported && !n.exported->trouble.empty())
-    all.add(fmt::format("remote write: {}", n.exported->trouble));
+  for (const exports::report& r : n.exported) {
+    if (!r.numbers.trouble.empty())
+      all.add(fmt::format("{}: {}", exporter::dialect_of(r.by).called, r.numbers.trouble));
+  }
   if (n.ingest.state.left_out > 0)
     all.add(
         fmt::format("the state file has no room for {} windows and states of nodes, which begin again after "

@@ -62,16 +62,16 @@ extender::options extender_options_of(const settings& s) {
   return out;
 }
 
-exporter::settings exporter_settings_of(const settings& s) {
+exporter::settings exporter_settings_of(const settings& s, exporter::protocol by, const export_settings& e) {
+  const auto& d = exporter::dialect_of(by);
   exporter::settings out;
-  out.to = exporter::parse_destination(s.remote_write).value();
-  out.who = {{s.remote_write_cert, s.remote_write_key, s.remote_write_ca},
-             s.remote_write_user,
-             s.remote_write_token};
-  if (!s.cluster.empty()) out.outside.emplace_back("cluster", s.cluster);
-  if (s.remote_write_by == sender::each) out.outside.emplace_back("replica", s.replica_id);
-  out.families = s.remote_write_families;
-  out.most_bytes = mib(s.remote_write_memory_mib);
+  out.speaks = by;
+  out.to = exporter::parse_destination(e.url, d.setting, d.example).value();
+  out.who = {{e.cert, e.key, e.ca}, e.user, e.token};
+  out.from.cluster = s.cluster;
+  if (e.by == sender::each) out.from.replica = s.replica_id;
+  out.families = e.families;
+  out.most_bytes = mib(e.memory_mib);
   return out;
 }
 

@@ -19,7 +19,8 @@ core_options core_options_of(const settings& s);
 /// Without `tls` and `review`, which are no settings.
 ingest::ingest_options ingest_options_of(const settings& s, const descriptor_plan& room);
 extender::options extender_options_of(const settings& s);
-exporter::settings exporter_settings_of(const settings& s);
+/// `e`: where readings go by that protocol.
+exporter::settings exporter_settings_of(const settings& s, exporter::protocol by, const export_settings& e);
 decision::ring_limits ring_limits_of(const settings& s);
 
 /// The ops ports of other replicas, which are asked for their state.

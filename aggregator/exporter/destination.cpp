@@ -16,20 +16,18 @@ constexpr std::size_t most_secret = 64u << 10;
 
 }  // namespace
 
-result<destination> parse_destination(std::string_view url) {
+result<destination> parse_destination(std::string_view url, std::string_view setting,
+                                      std::string_view example) {
   const auto wrong = [&](std::string_view why) {
     return error{errc::invalid_input,
-                 fmt::format("--remote-write {}: write https://HOST:PORT/path, for Prometheus "
-                             "https://HOST:9090/api/v1/write",
-                             why)};
+                 fmt::format("--{} {}: write https://HOST:PORT/path, as {}", setting, why, example)};
   };
   const auto parsed = boost::urls::parse_absolute_uri(url);
   if (parsed.has_error()) return wrong("is not a URL");
   // A password in a setting would be in every list of processes.
   if (parsed->has_userinfo()) {
-    return error{
-        errc::invalid_input,
-        "--remote-write holds a user or password: give --remote-write-user and --remote-write-token"};
+    return error{errc::invalid_input,
+                 fmt::format("--{0} holds a user or password: give --{0}-user and --{0}-token", setting)};
   }
   destination out;
   out.secure = parsed->scheme_id() == boost::urls::scheme::https;

@@ -16,9 +16,11 @@ struct destination {
   std::string target;  ///< path and query, with a leading '/'
 };
 
-/// "https://prometheus.example:9090/api/v1/write", with http for networks that nobody else is on.
+/// "https://prometheus.example:9090/api/v1/write", with http for networks that nobody else is on. `setting`:
+/// where the URL stands ("remote-write"); `example`: a good one, for people.
 /// Errors: invalid_input, one sentence that names the setting and the remedy.
-result<destination> parse_destination(std::string_view url);
+result<destination> parse_destination(std::string_view url, std::string_view setting,
+                                      std::string_view example);
 
 /// By what we prove who we are; each may be empty.
 struct proof {

@@ -2,8 +2,6 @@
 
 #include "aggregator/exporter/cursor.hpp"
 #include "aggregator/exporter/outbox.hpp"
-#include "aggregator/exporter/server_answer.hpp"
-#include "aggregator/exporter/write_request.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
@@ -13,6 +11,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -31,7 +30,6 @@ constexpr std::size_t samples_at_once = 5'000;
 constexpr std::size_t bytes_at_once = 2u << 20;
 // A server's head block does not go back further. Source: prometheus.io/docs, storage, out-of-order samples.
 constexpr std::chrono::hours longest_wait(1);
-constexpr std::chrono::seconds patience(30);
 constexpr backoff::settings between_attempts{std::chrono::milliseconds(100), std::chrono::seconds(1),
                                              std::chrono::seconds(30)};
 
@@ -40,6 +38,7 @@ constexpr backoff::settings between_attempts{std::chrono::milliseconds(100), std
 struct exporter::impl {
   impl(settings s, std::shared_ptr<tls::context> certificates, logger l)
       : options(std::move(s)),
+        speech(dialect_of(options.speaks)),
         log(std::move(l)),
         tasks(loop, log),
         something_waits(loop),
@@ -48,6 +47,7 @@ struct exporter::impl {
              tls ? std::function<std::shared_ptr<SSL_CTX>()>([c = tls] { return c->current(); }) : nullptr,
              "binnacle-aggregator/" BINNACLE_VERSION),
         unsaid(options.families),
+        request(speech.encode(options.from)),
         waiting(options.most_bytes, longest_wait) {}
 
   void write_round();
@@ -57,6 +57,7 @@ struct exporter::impl {
   void publish();
 
   const settings options;
+  const dialect& speech;
   const logger log;
 
   // Owned by the loop.
@@ -66,6 +67,7 @@ struct exporter::impl {
   const std::shared_ptr<tls::context> tls;  // null: plain HTTP
   http::client wire;
   cursor unsaid;
+  std::unique_ptr<encoder> request;  // empty between rounds
   bool begun = false;
   outbox waiting;
   counters numbers;
@@ -94,18 +96,17 @@ void exporter::impl::write_round() {
   if (!begun) unsaid.begin(now);
   begun = true;
   const auto wall = wall_time(now);
-  const auto ms_of = [&](instant at) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>((wall - (now - at)).time_since_epoch())
+  const auto ns_of = [&](instant at) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>((wall - (now - at)).time_since_epoch())
         .count();
   };
-  write_request request(options.outside);
   const auto close = [&] {
-    const std::size_t samples = request.samples();
-    if (samples != 0) waiting.put({request.take(), samples, now}, now);
+    const std::size_t samples = request->samples();
+    if (samples != 0) waiting.put({request->take(), samples, now}, now);
   };
   unsaid.take(*nodes, now, [&](const point& p) {
-    request.add(p, ms_of(p.at));
-    if (request.samples() >= samples_at_once || request.bytes() >= bytes_at_once) close();
+    request->add(p, ns_of(p.at));
+    if (request->samples() >= samples_at_once || request->bytes() >= bytes_at_once) close();
   });
   close();
   publish();
@@ -114,21 +115,19 @@ void exporter::impl::write_round() {
 
 task<outcome> exporter::impl::attempt(const parcel& p) {
   http::call what{.method = "POST", .target = options.to.target, .body = p.body, .most_bytes = 1u << 16};
-  what.headers = {{"Content-Type", "application/x-protobuf"},
-                  {"Content-Encoding", "snappy"},
-                  {"X-Prometheus-Remote-Write-Version", "0.1.0"}};
+  what.headers = speech.headers;
   if (!options.who.token_file.empty()) {
     auto header = authorization(options.who);
     if (header.has_error()) {
       co_return outcome{
           outcome::kind::later,
           {},
-          fmt::format("--remote-write-token {}: {}", options.who.token_file, header.error().message)};
+          fmt::format("--{}-token {}: {}", speech.setting, options.who.token_file, header.error().message)};
     }
     what.headers.emplace_back("Authorization", std::move(*header));
   }
-  const auto answer = co_await wire.ask(std::move(what), async::within(patience));
-  co_return judge_answer(answer);
+  const auto answer = co_await wire.ask(std::move(what), async::within(options.patience));
+  co_return speech.judge(answer);
 }
 
 void exporter::impl::count(const outcome& o, const parcel& p) {
@@ -138,7 +137,12 @@ void exporter::impl::count(const outcome& o, const parcel& p) {
   numbers.trouble = o.why;
   ++numbers.requests;
   switch (o.is) {
-    case outcome::kind::taken: numbers.sent += p.samples; break;
+    case outcome::kind::taken: {
+      const std::uint64_t left_out = std::min<std::uint64_t>(o.left_out, p.samples);
+      numbers.sent += p.samples - left_out;
+      numbers.refused += left_out;
+      break;
+    }
     case outcome::kind::refused: numbers.refused += p.samples; break;
     case outcome::kind::later: ++numbers.retries; break;
   }
@@ -196,9 +200,11 @@ result<std::unique_ptr<exporter>> exporter::open(settings s, logger log) {
   impl& self = *made;
   self.tasks.keep("delivering samples", [&self] { return self.deliver(); });
   if (self.tls)
-    self.tasks.spawn("certificates", async::follow_files(self.tls, "remote write certificate", self.log));
+    self.tasks.spawn(
+        "certificates",
+        async::follow_files(self.tls, fmt::format("{} certificate", self.speech.called), self.log));
   self.runner = std::thread([&self] {
-    pthread_setname_np(pthread_self(), "remote-write");
+    pthread_setname_np(pthread_self(), self.speech.setting);
     const auto stay = boost::asio::make_work_guard(self.loop);
     async::run(self.loop, self.log);
   });

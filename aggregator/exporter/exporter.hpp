@@ -1,10 +1,10 @@
 #pragma once
 
 #include "aggregator/exporter/destination.hpp"
+#include "aggregator/exporter/dialect.hpp"
 #include "aggregator/exporter/fleet.hpp"
 #include "common/error.hpp"
 #include "common/log/log.hpp"
-#include "common/metrics/family.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -14,11 +14,13 @@
 namespace binnacle::exporter {
 
 struct settings {
+  protocol speaks = protocol::remote_write;
   destination to;
   proof who;
-  metrics::label_set outside;          ///< labels that every series gets
-  std::vector<std::string> families;   ///< globs; none: all
-  std::size_t most_bytes = 64u << 20;  ///< of requests that wait
+  origin from;
+  std::vector<std::string> families;             ///< globs; none: all
+  std::size_t most_bytes = 64u << 20;            ///< of requests that wait
+  duration patience = std::chrono::seconds(30);  ///< with one request
 };
 
 /// What became of samples and requests since the start; bytes and age as they are now.
@@ -34,8 +36,8 @@ struct counters {
   std::string trouble;  ///< why the last request was not taken, in one sentence; empty: it was
 };
 
-/// Writes the fleet's readings to a time-series database by Prometheus remote write 1.0, on a thread of its
-/// own: whatever the server does costs the loops nothing. A round's new readings become requests of some
+/// Writes the fleet's readings to a time-series database, on a thread of its own: whatever the server does
+/// costs the loops nothing. A round's new readings become requests of some
 /// thousand samples, which are sent one after the other, so that each series arrives in order. A server that
 /// is away finds them waiting when it is back, as far as `most_bytes` and an hour reach.
 /// Threads: any.

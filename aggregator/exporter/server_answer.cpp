@@ -11,15 +11,6 @@ namespace {
 
 constexpr std::size_t most_words = 200;  // bytes of a server's own words that we repeat
 
-duration retry_after(const http::answer& a) {
-  const std::string* text = a.header("retry-after");
-  unsigned seconds = 0;
-  if (text == nullptr) return {};
-  const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-  if (bad != std::errc{} || end != text->data() + text->size()) return {};
-  return std::min<duration>(std::chrono::seconds(seconds), std::chrono::minutes(5));
-}
-
 std::string_view remedy_of(unsigned status) {
   switch (status) {
     case 400: return "its log says which samples it refuses";
@@ -33,12 +24,21 @@ std::string_view remedy_of(unsigned status) {
   }
 }
 
-std::string words_of(const http::answer& a) {
-  const std::string first = a.body.substr(0, std::min(a.body.find('\n'), most_words));
-  return first.empty() ? std::string() : fmt::format(" ({})", first);
+}  // namespace
+
+duration retry_after(const http::answer& a) {
+  const std::string* text = a.header("retry-after");
+  unsigned seconds = 0;
+  if (text == nullptr) return {};
+  const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (bad != std::errc{} || end != text->data() + text->size()) return {};
+  return std::min<duration>(std::chrono::seconds(seconds), std::chrono::minutes(5));
 }
 
-}  // namespace
+std::string in_brackets(std::string_view words) {
+  const std::string_view first = words.substr(0, std::min(words.find('\n'), most_words));
+  return first.empty() ? std::string() : fmt::format(" ({})", first);
+}
 
 outcome judge_answer(const result<http::answer>& answer) {
   if (answer.has_error()) return {outcome::kind::later, {}, answer.error().message};
@@ -46,12 +46,12 @@ outcome judge_answer(const result<http::answer>& answer) {
   if (status / 100 == 2) return {};
   if (status == 429 || status / 100 == 5) {
     return {outcome::kind::later, retry_after(*answer),
-            fmt::format("the server answers {}{}", status, words_of(*answer))};
+            fmt::format("the server answers {}{}", status, in_brackets(answer->body))};
   }
-  return {
-      outcome::kind::refused,
-      {},
-      fmt::format("the server refuses samples with {}{}: {}", status, words_of(*answer), remedy_of(status))};
+  return {outcome::kind::refused,
+          {},
+          fmt::format("the server refuses samples with {}{}: {}", status, in_brackets(answer->body),
+                      remedy_of(status))};
 }
 
 }  // namespace binnacle::exporter

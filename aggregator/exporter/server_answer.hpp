@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace binnacle::exporter {
 
@@ -17,9 +18,15 @@ struct outcome {
     refused,  ///< never again: the server will not take it however often it comes
   };
   kind is = kind::taken;
-  duration wait_at_least{};  ///< what the server asked for; 0: nothing
-  std::string why;           ///< one sentence with the remedy; empty when it was taken
+  duration wait_at_least{};    ///< what the server asked for; 0: nothing
+  std::string why;             ///< one sentence with the remedy; empty when all of it was taken
+  std::uint64_t left_out = 0;  ///< samples of a request that was taken which the server will never take
 };
+
+/// What the server's Retry-After asks for, at most five minutes; 0 where it has none in seconds.
+duration retry_after(const http::answer& a);
+/// " (words)" of a server's own: the first line, shortened; empty when it said nothing.
+std::string in_brackets(std::string_view words);
 
 /// By the rules of remote write: 5xx, 429 and broken connections are tried again, everything else that is not
 /// 2xx is not. `answer`: what the client got. Retry-After counts in seconds, at most five minutes.

@@ -17,7 +17,12 @@ constexpr protozero::pbf_tag_type request_series = 1, series_label = 1, series_s
 
 }  // namespace
 
-void write_request::add(const point& p, std::int64_t at_ms) {
+write_request::write_request(const origin& from) {
+  if (!from.cluster.empty()) outside_.emplace_back("cluster", from.cluster);
+  if (!from.replica.empty()) outside_.emplace_back("replica", from.replica);
+}
+
+void write_request::add(const point& p, std::int64_t at_ns) {
   metrics::label_set target = outside_;
   target.emplace_back("node", p.node);
   metrics::label_set labels = exposition::with_target(std::move(target), p.series.labels);
@@ -34,7 +39,7 @@ void write_request::add(const point& p, std::int64_t at_ms) {
   {
     protozero::pbf_writer sample(series, series_sample);
     sample.add_double(sample_value, p.value);
-    sample.add_int64(sample_time, at_ms);
+    sample.add_int64(sample_time, at_ns / 1'000'000);
   }
   protozero::pbf_writer(body_).add_message(request_series, series_);
   ++samples_;

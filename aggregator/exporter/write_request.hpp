@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/exporter/cursor.hpp"
+#include "aggregator/exporter/encoder.hpp"
 #include "common/metrics/family.hpp"
 
 #include <cstddef>
@@ -11,19 +11,18 @@ namespace binnacle::exporter {
 
 /// The body of one request of Prometheus remote write 1.0: a WriteRequest in protocol buffers, compressed by
 /// snappy's block format. Source: prometheus.io/docs/concepts/remote_write_spec.
-class write_request {
+class write_request final : public encoder {
  public:
-  /// `outside`: labels that every series gets (`cluster`, `replica`).
-  explicit write_request(metrics::label_set outside) : outside_(std::move(outside)) {}
+  /// `from` becomes the labels `cluster` and `replica`.
+  explicit write_request(const origin& from);
 
-  /// A series with one sample. Its labels are the series' own, `node`, and the outside ones, sorted as the
-  /// protocol wants. `at_ms`: milliseconds since 1970.
-  void add(const point& p, std::int64_t at_ms);
+  /// A series with one sample. Its labels are the series' own, `node`, `cluster` and `replica`, sorted as the
+  /// protocol wants. The time is sent in milliseconds.
+  void add(const point& p, std::int64_t at_ns) override;
 
-  std::size_t samples() const noexcept { return samples_; }
-  std::size_t bytes() const noexcept { return body_.size(); }  ///< before compression
-  /// The compressed body; it is empty again afterwards.
-  std::string take();
+  std::size_t samples() const noexcept override { return samples_; }
+  std::size_t bytes() const noexcept override { return body_.size(); }
+  std::string take() override;
 
  private:
   metrics::label_set outside_;

@@ -90,23 +90,29 @@ TEST_SUITE("aggregator/config") {
       settings s;
       s.cert = s.key = s.agents_ca = s.clients_ca = "x.pem";
       s.kube_config = "in-cluster";
-      s.remote_write = "https://prom.example/api/v1/write";
+      s.remote_write.url = "https://prom.example/api/v1/write";
       change(s);
       const auto valid = validate(s);
       return valid.has_error() ? valid.error().message : std::string();
     };
     CHECK(why([](settings&) {}).empty());
-    CHECK(why([](settings& s) { s.remote_write_token = "t"; }).empty());
-    CHECK(why([](settings& s) { s.remote_write = "http://prom.example/w"; }).empty());
-    CHECK(
-        why([](settings& s) { s.remote_write = "prom.example"; }).starts_with("--remote-write is not a URL"));
-    CHECK(why([](settings& s) { s.remote_write.clear(), s.remote_write_ca = "ca"; }) ==
-          "--remote-write-ca is given without --remote-write: name the receiver's URL, too");
-    CHECK(why([](settings& s) { s.remote_write_cert = "c"; }).find("give both") != std::string::npos);
-    CHECK(why([](settings& s) { s.remote_write_user = "u"; }).find("has no password") != std::string::npos);
+    CHECK(why([](settings& s) { s.remote_write.token = "t"; }).empty());
+    CHECK(why([](settings& s) { s.remote_write.url = "http://prom.example/w"; }).empty());
     CHECK(why([](settings& s) {
-            s.remote_write = "http://prom.example/w", s.remote_write_token = "t";
+            s.remote_write.url = "prom.example";
+          }).starts_with("--remote-write is not a URL"));
+    CHECK(why([](settings& s) { s.remote_write.url.clear(), s.remote_write.ca = "ca"; }) ==
+          "--remote-write-ca is given without --remote-write: name the receiver's URL, too");
+    CHECK(why([](settings& s) { s.remote_write.cert = "c"; }).find("give both") != std::string::npos);
+    CHECK(why([](settings& s) { s.remote_write.user = "u"; }).find("has no password") != std::string::npos);
+    CHECK(why([](settings& s) {
+            s.remote_write.url = "http://prom.example/w", s.remote_write.token = "t";
           }).find("everybody on the way may read") != std::string::npos);
+    // OTLP's have the same rules and their own names.
+    CHECK(why([](settings& s) { s.otlp.url = "https://collector.example:4318/v1/metrics"; }).empty());
+    CHECK(why([](settings& s) { s.otlp.url = "collector.example"; }).starts_with("--otlp is not a URL"));
+    CHECK(why([](settings& s) { s.otlp.token = "t"; }) ==
+          "--otlp-token is given without --otlp: name the receiver's URL, too");
   }
 
   TEST_CASE("an address of another replica, and callers of an extender without certificates, are looked at") {

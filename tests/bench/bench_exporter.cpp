@@ -1,5 +1,6 @@
-// What a round of remote write costs its thread: 200,000 readings of 5,000 nodes, found, encoded and
-// compressed; and a round in which nothing is new.
+// What a round of remote write and of OTLP costs its thread: 200,000 readings of 5,000 nodes, found, encoded
+// and compressed; and a round in which nothing is new.
+#include "aggregator/exporter/otlp_request.hpp"
 #include "aggregator/exporter/write_request.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 
@@ -33,7 +34,8 @@ fleet fleet_of() {
   return out;
 }
 
-void BM_remote_write_round(benchmark::State& state) {
+template <class Request>
+void BM_round(benchmark::State& state) {
   const bool all_new = state.range(0) != 0;
   auto all = fleet_of();
   std::vector<std::shared_ptr<store::row>> rows;
@@ -47,13 +49,13 @@ void BM_remote_write_round(benchmark::State& state) {
     ++at;
     for (const auto& r : rows) r->set_read(0, store::at_s(all_new ? static_cast<double>(at) : 1));
     state.ResumeTiming();
-    write_request request(metrics::label_set{{"cluster", "west"}});
+    Request request({.cluster = "west", .replica = ""});
     const auto close = [&] {
       samples += request.samples();
       bytes += request.take().size();
     };
     unsaid.take(all, store::at_s(static_cast<double>(at)), [&](const point& p) {
-      request.add(p, at * 1000);
+      request.add(p, at * 1'000'000'000);
       if (request.samples() == 5'000) close();
     });
     if (request.samples() != 0) close();
@@ -61,7 +63,8 @@ void BM_remote_write_round(benchmark::State& state) {
   state.counters["bytes_a_sample"] =
       samples == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(samples);
 }
-BENCHMARK(BM_remote_write_round)->ArgName("new")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK_TEMPLATE(BM_round, write_request)->ArgName("new")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
+BENCHMARK_TEMPLATE(BM_round, otlp_request)->ArgName("new")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

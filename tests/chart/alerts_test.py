@@ -94,6 +94,10 @@ CASES = {
         11, {own("binnacle_remote_write_samples_total", outcome="refused"): "0+60x60", own("binnacle_remote_write_samples_total", outcome="sent"): "0+60x60"},
         {own("binnacle_remote_write_samples_total", outcome="refused"): "7x60", own("binnacle_remote_write_samples_total", outcome="sent"): "0+60x60"},
         {**HERE, "outcome": "refused"}, "remote write of aggregator binnacle-0 loses readings (refused)"),
+    "binnacle-aggregator/BinnacleOtlpReadingsLost": Case(
+        11, {own("binnacle_otlp_samples_total", outcome="dropped"): "0+60x60", own("binnacle_otlp_samples_total", outcome="sent"): "0+60x60"},
+        {own("binnacle_otlp_samples_total", outcome="dropped"): "7x60", own("binnacle_otlp_samples_total", outcome="sent"): "0+60x60"},
+        {**HERE, "outcome": "dropped"}, "OTLP of aggregator binnacle-0 loses readings (dropped)"),
 }
 
 

@@ -101,6 +101,8 @@ WRONG = [
     ({"aggregator": {"remoteWrite": {"url": "https://me:secret@prometheus/w"}}}, "at '/aggregator/remoteWrite/url'"),
     ({"aggregator": {"remoteWrite": {"url": "https://prometheus/w", "files": ["token"]}}}, "aggregator.remoteWrite.files: name the secret"),
     ({"aggregator": {"remoteWrite": {"secret": "writer"}}}, "aggregator.remoteWrite: give the url of the receiver"),
+    ({"aggregator": {"otlp": {"url": "collector:4318"}}}, "at '/aggregator/otlp/url'"),
+    ({"aggregator": {"otlp": {"user": "me"}}}, "aggregator.otlp: give the url of the receiver"),
     ({"aggregator": {"settings": {"drain": "5m1ns"}}}, "aggregator.settings.drain: 5m1ns is out of bounds: give a duration, from 0s to 5m"),
 ]
 # Durations that are just within their bounds.

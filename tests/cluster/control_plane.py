@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import socket
 import ssl
 import subprocess
@@ -34,6 +35,14 @@ def program(module, name):
     if done.returncode != 0:
         raise Failure(f"there is no {name}, and tests/cluster/build {module}/{name} did not make it")
     return pathlib.Path(done.stdout.strip()) / name
+
+
+def built(module, name):
+    """A program that is in the cache already, or None: for tests that leave it out rather than build it."""
+    pinned = re.search(r"^require \S+ (v\S+)", (ROOT / f"tests/cluster/modules-on-demand/{module}/go.mod").read_text(), re.M)[1]
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    path = cache / f"binnacle/cluster/{module}-{pinned}" / name
+    return path if path.exists() else None
 
 
 def own_address():

@@ -24,14 +24,14 @@ def program(name="prometheus"):
 
 class Prometheus:
     """Takes remote write, and scrapes what `scrape` says (its scrape_configs). `web`: what its --web.config.file says; `ca` and `authorization` are for
-    questions then. It keeps its data over a restart."""
+    questions then. `path`: the program, if it is not Debian's; `config`: more of its configuration. It keeps its data over a restart."""
 
-    def __init__(self, trial, web=None, ca=None, authorization=None, *more, scrape=()):
-        self.trial, self.ca, self.authorization = trial, ca, authorization
+    def __init__(self, trial, web=None, ca=None, authorization=None, *more, scrape=(), path=None, config=None):
+        self.trial, self.ca, self.authorization, self.path = trial, ca, authorization, path or program()
         self.folder = trial.folder / "prometheus"
         self.folder.mkdir()
         self.port = free_port()
-        (self.folder / "prometheus.yml").write_text(json.dumps({"global": {"scrape_interval": "1s"}, "scrape_configs": list(scrape)}))  # JSON is YAML
+        (self.folder / "prometheus.yml").write_text(json.dumps({"global": {"scrape_interval": "1s"}, "scrape_configs": list(scrape), **(config or {})}))  # JSON is YAML
         self.more = list(more)
         if web is not None:
             (self.folder / "web.yml").write_text(json.dumps(web))
@@ -40,7 +40,7 @@ class Prometheus:
         self.url = f"{self.base}/api/v1/write"
 
     def start(self, takes_writes=True):
-        self.trial.start("prometheus", program(), "--config.file", self.folder / "prometheus.yml", "--storage.tsdb.path", self.folder / "data",
+        self.trial.start("prometheus", self.path, "--config.file", self.folder / "prometheus.yml", "--storage.tsdb.path", self.folder / "data",
                          "--web.listen-address", f"127.0.0.1:{self.port}", *(["--web.enable-remote-write-receiver"] if takes_writes else []), *self.more)
         self.trial.wait_for("Prometheus", self.is_ready)
 

@@ -6,14 +6,24 @@
 
 namespace binnacle::exporter {
 
+namespace destination_test {
+
+result<destination> parse(std::string_view url) {
+  return parse_destination(url, "otlp", "https://collector.example:4318/v1/metrics");
+}
+
+}  // namespace destination_test
+
 TEST_SUITE("aggregator/exporter/destination") {
+  using namespace destination_test;
+
   TEST_CASE("a URL gives scheme, host, port and target") {
-    const auto one = parse_destination("https://prom.example:9090/api/v1/write?tenant=a").value();
+    const auto one = parse("https://prom.example:9090/api/v1/write?tenant=a").value();
     CHECK(one.secure);
     CHECK(to_string(one.at) == "prom.example:9090");
     CHECK(one.target == "/api/v1/write?tenant=a");
-    CHECK(parse_destination("http://[fd00::5]/w").value().at.port == 80);
-    CHECK(parse_destination("https://prom.example/w").value().at.port == 443);
+    CHECK(parse("http://[fd00::5]/w").value().at.port == 80);
+    CHECK(parse("https://prom.example/w").value().at.port == 443);
   }
 
   TEST_CASE("what is no such URL is refused with the right form") {
@@ -21,17 +31,18 @@ TEST_SUITE("aggregator/exporter/destination") {
          {"", "prom.example:9090", "ftp://prom.example/w", "https:///w", "https://prom.example",
           "https://prom.example/", "https://prom.example:0/w", "https://prom example/w"}) {
       CAPTURE(text);
-      const auto read = parse_destination(text);
+      const auto read = parse(text);
       REQUIRE(read.has_error());
-      CHECK(read.error().message.find("https://HOST:9090/api/v1/write") != std::string::npos);
+      CHECK(read.error().message.starts_with("--otlp "));
+      CHECK(read.error().message.find("https://collector.example:4318/v1/metrics") != std::string::npos);
     }
   }
 
   TEST_CASE("a password in the URL is refused and not repeated") {
-    const auto read = parse_destination("https://me:secret@prom.example/w");
+    const auto read = parse("https://me:secret@prom.example/w");
     REQUIRE(read.has_error());
     CHECK(read.error().message.find("secret") == std::string::npos);
-    CHECK(read.error().message.find("--remote-write-token") != std::string::npos);
+    CHECK(read.error().message.find("--otlp-token") != std::string::npos);
   }
 
   TEST_CASE("the file holds a token, or a user's password") {

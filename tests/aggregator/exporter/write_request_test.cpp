@@ -58,10 +58,10 @@ TEST_SUITE("aggregator/exporter/write_request") {
   using namespace write_request_test;
 
   TEST_CASE("a series has its own labels, its node's and the outside ones, sorted by name") {
-    write_request r(metrics::label_set{{"cluster", "west"}});
+    write_request r({.cluster = "west", .replica = ""});
     const std::string node = "node-a";
     const auto watts = named("rapl_zone_power_watts", {{"zone", "dram"}, {"Upper", "x"}, {"package", "0"}});
-    r.add({node, watts, 71.5, {}}, 1'700'000'000'123);
+    r.add({node, watts, 71.5, {}}, 1'700'000'000'123'999'999);
     CHECK(r.samples() == 1);
     const auto all = read(r.take());
     REQUIRE(all.size() == 1);
@@ -80,7 +80,7 @@ TEST_SUITE("aggregator/exporter/write_request") {
   TEST_CASE(
       "a label of an exporter's own that is called as one of ours is renamed: two of one name cost the "
       "request") {
-    write_request r(metrics::label_set{{"cluster", "west"}});
+    write_request r({.cluster = "west", .replica = ""});
     const std::string node = "node-a";
     const auto mine =
         named("queue_length", {{"node", "theirs"}, {"cluster", "theirs"}, {"__name__", "theirs"}});
@@ -96,7 +96,7 @@ TEST_SUITE("aggregator/exporter/write_request") {
   }
 
   TEST_CASE("the end of a series is Prometheus' own NaN, bit by bit") {
-    write_request r(metrics::label_set{});
+    write_request r({.cluster = "", .replica = ""});
     const std::string node = "node-a";
     const auto watts = named("rapl_power_watts", {});
     r.add({node, watts, stale_marker(), {}}, 1);

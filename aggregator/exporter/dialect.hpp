@@ -1,0 +1,32 @@
+#pragma once
+
+#include "aggregator/exporter/encoder.hpp"
+#include "aggregator/exporter/server_answer.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace binnacle::exporter {
+
+/// How we speak to a time-series database.
+enum class protocol : std::uint8_t {
+  remote_write,  ///< Prometheus remote write 1.0
+  otlp,          ///< OpenTelemetry's protocol over HTTP
+};
+
+/// What differs between them.
+struct dialect {
+  const char* setting;                                       ///< what its settings begin with: "remote-write"
+  std::string_view called;                                   ///< in sentences: "remote write"
+  std::string_view example;                                  ///< a URL for people
+  std::vector<std::pair<std::string, std::string>> headers;  ///< of every request
+  std::unique_ptr<encoder> (*encode)(const origin& from);
+  outcome (*judge)(const result<http::answer>& answer);
+};
+const dialect& dialect_of(protocol p) noexcept;
+
+}  // namespace binnacle::exporter
