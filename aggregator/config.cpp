@@ -138,7 +138,7 @@ config_spec bind(settings& s) {
 
   spec.group("Where readings go");
   bind_export(spec, exporter::protocol::remote_write, s.remote_write,
-              "URL of a receiver of Prometheus remote write 1.0");
+              "URL of a receiver of Prometheus remote write, 2.0 or 1.0");
   bind_export(spec, exporter::protocol::otlp, s.otlp,
               "URL of a receiver of OpenTelemetry metrics (OTLP over HTTP, protocol buffers)");
 

@@ -14,19 +14,27 @@ namespace binnacle::exporter {
 
 /// How we speak to a time-series database.
 enum class protocol : std::uint8_t {
-  remote_write,  ///< Prometheus remote write 1.0
+  remote_write,  ///< Prometheus remote write, 2.0 or 1.0
   otlp,          ///< OpenTelemetry's protocol over HTTP
 };
 
-/// What differs between them.
+/// What differs between them, and between their versions.
 struct dialect {
   const char* setting;                                       ///< what its settings begin with: "remote-write"
   std::string_view called;                                   ///< in sentences: "remote write"
+  std::string_view version;                                  ///< "2.0"
   std::string_view example;                                  ///< a URL for people
   std::vector<std::pair<std::string, std::string>> headers;  ///< of every request
   std::unique_ptr<encoder> (*encode)(const origin& from);
   outcome (*judge)(const result<http::answer>& answer);
+
+  // For servers that are older than this version; null: there is none before it.
+  const dialect* older = nullptr;
+  std::string (*in_older)(const std::string& body) = nullptr;              ///< the same request in that one
+  bool (*is_unknown_to)(const http::answer& by, bool took_one) = nullptr;  ///< as is_version_1_server()
 };
+
+/// The newest version of a protocol: what we begin with.
 const dialect& dialect_of(protocol p) noexcept;
 
 }  // namespace binnacle::exporter

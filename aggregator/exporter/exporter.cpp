@@ -38,7 +38,6 @@ constexpr backoff::settings between_attempts{std::chrono::milliseconds(100), std
 struct exporter::impl {
   impl(settings s, std::shared_ptr<tls::context> certificates, logger l)
       : options(std::move(s)),
-        speech(dialect_of(options.speaks)),
         log(std::move(l)),
         tasks(loop, log),
         something_waits(loop),
@@ -47,17 +46,18 @@ struct exporter::impl {
              tls ? std::function<std::shared_ptr<SSL_CTX>()>([c = tls] { return c->current(); }) : nullptr,
              "binnacle-aggregator/" BINNACLE_VERSION),
         unsaid(options.families),
-        request(speech.encode(options.from)),
+        speech(&dialect_of(options.speaks)),
+        request(speech->encode(options.from)),
         waiting(options.most_bytes, longest_wait) {}
 
   void write_round();
   task<void> deliver();
-  task<outcome> attempt(const parcel& p);
+  result<void> prove(http::call& to) const;
+  task<outcome> attempt(parcel& p);
   void count(const outcome& o, const parcel& p);
   void publish();
 
   const settings options;
-  const dialect& speech;
   const logger log;
 
   // Owned by the loop.
@@ -67,6 +67,8 @@ struct exporter::impl {
   const std::shared_ptr<tls::context> tls;  // null: plain HTTP
   http::client wire;
   cursor unsaid;
+  const dialect* speech;             // the newest that the server is not known to be too old for
+  bool took_one = false;             // a request in it
   std::unique_ptr<encoder> request;  // empty between rounds
   bool begun = false;
   outbox waiting;
@@ -102,7 +104,7 @@ void exporter::impl::write_round() {
   };
   const auto close = [&] {
     const std::size_t samples = request->samples();
-    if (samples != 0) waiting.put({request->take(), samples, now}, now);
+    if (samples != 0) waiting.put({request->take(), samples, now, speech}, now);
   };
   unsaid.take(*nodes, now, [&](const point& p) {
     request->add(p, ns_of(p.at));
@@ -113,21 +115,41 @@ void exporter::impl::write_round() {
   something_waits.notify();
 }
 
-task<outcome> exporter::impl::attempt(const parcel& p) {
-  http::call what{.method = "POST", .target = options.to.target, .body = p.body, .most_bytes = 1u << 16};
-  what.headers = speech.headers;
-  if (!options.who.token_file.empty()) {
-    auto header = authorization(options.who);
-    if (header.has_error()) {
-      co_return outcome{
-          outcome::kind::later,
-          {},
-          fmt::format("--{}-token {}: {}", speech.setting, options.who.token_file, header.error().message)};
-    }
-    what.headers.emplace_back("Authorization", std::move(*header));
+/// The Authorization header, if the server wants one.
+result<void> exporter::impl::prove(http::call& to) const {
+  if (options.who.token_file.empty()) return {};
+  auto header = authorization(options.who);
+  if (header.has_error()) {
+    return error{header.error().code, fmt::format("--{}-token {}: {}", speech->setting,
+                                                  options.who.token_file, header.error().message)};
   }
-  const auto answer = co_await wire.ask(std::move(what), async::within(options.patience));
-  co_return speech.judge(answer);
+  to.headers.emplace_back("Authorization", std::move(*header));
+  return {};
+}
+
+task<outcome> exporter::impl::attempt(parcel& p) {
+  for (;;) {
+    if (p.in != speech) {
+      p.body = p.in->in_older(p.body);
+      p.in = speech;
+    }
+    http::call what{.method = "POST", .target = options.to.target, .body = p.body, .most_bytes = 1u << 16};
+    what.headers = speech->headers;
+    if (auto proven = prove(what); proven.has_error())
+      co_return outcome{outcome::kind::later, {}, proven.error().message};
+    const auto answer = co_await wire.ask(std::move(what), async::within(options.patience));
+    if (answer.has_value() && speech->older != nullptr && speech->is_unknown_to(*answer, took_one)) {
+      log.info("{} does not know {} {}: it gets {}", to_string(options.to.at), speech->called,
+               speech->version, speech->older->version);
+      speech = speech->older;
+      took_one = false;
+      request = speech->encode(options.from);
+      continue;
+    }
+    const outcome out = speech->judge(answer);
+    took_one |= out.is == outcome::kind::taken;
+    co_return out;
+  }
 }
 
 void exporter::impl::count(const outcome& o, const parcel& p) {
@@ -202,9 +224,9 @@ result<std::unique_ptr<exporter>> exporter::open(settings s, logger log) {
   if (self.tls)
     self.tasks.spawn(
         "certificates",
-        async::follow_files(self.tls, fmt::format("{} certificate", self.speech.called), self.log));
+        async::follow_files(self.tls, fmt::format("{} certificate", self.speech->called), self.log));
   self.runner = std::thread([&self] {
-    pthread_setname_np(pthread_self(), self.speech.setting);
+    pthread_setname_np(pthread_self(), self.speech->setting);
     const auto stay = boost::asio::make_work_guard(self.loop);
     async::run(self.loop, self.log);
   });

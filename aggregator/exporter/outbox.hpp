@@ -10,11 +10,14 @@
 
 namespace binnacle::exporter {
 
+struct dialect;
+
 /// A request that waits for its turn.
 struct parcel {
   std::string body;
   std::size_t samples = 0;
   instant made{};
+  const dialect* in = nullptr;  ///< in which the body is written
 };
 
 /// Requests that the server has not taken yet, the oldest first. Bounded by bytes and by age: what does not

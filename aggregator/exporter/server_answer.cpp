@@ -19,7 +19,7 @@ std::string_view remedy_of(unsigned status) {
     case 404:
       return "look at the path; Prometheus takes samples only with --web.enable-remote-write-receiver";
     case 413: return "raise the server's limit of a request's size to 8 MiB";
-    case 415: return "it does not speak remote write 1.0";
+    case 415: return "it speaks neither remote write 2.0 nor 1.0";
     default: return "look at its log";
   }
 }
@@ -52,6 +52,11 @@ outcome judge_answer(const result<http::answer>& answer) {
           {},
           fmt::format("the server refuses samples with {}{}: {}", status, in_brackets(answer->body),
                       remedy_of(status))};
+}
+
+bool is_version_1_server(const http::answer& by, bool took_one) {
+  if (by.status / 100 == 2) return by.header("x-prometheus-remote-write-samples-written") == nullptr;
+  return by.status == 415 || (by.status == 400 && !took_one);
 }
 
 }  // namespace binnacle::exporter

@@ -33,4 +33,12 @@ std::string in_brackets(std::string_view words);
 /// Source: prometheus.io/docs/concepts/remote_write_spec, "Retries & Backoff".
 outcome judge_answer(const result<http::answer>& answer);
 
+/// Whether the answer to a request in remote write 2.0 comes from a server that knows only 1.0: it refuses
+/// the form (415, or 400 to the first requests), or it takes the request without saying how many samples it
+/// has written, which it must say in 2.0 and which an older one does when it finds nothing that it knows in
+/// the body. `took_one`: whether it has taken a request in 2.0 before.
+/// Source: prometheus.io/docs/specs/prw/remote_write_spec_2_0, "Unsupported Request Content", "Required
+/// Written Response Headers".
+bool is_version_1_server(const http::answer& by, bool took_one);
+
 }  // namespace binnacle::exporter

@@ -1,11 +1,7 @@
 #include "aggregator/exporter/write_request.hpp"
 
-#include "common/exposition/target_labels.hpp"
-
-#include <algorithm>
 #include <protozero/pbf_writer.hpp>
 #include <snappy.h>
-#include <utility>
 
 namespace binnacle::exporter {
 namespace {
@@ -17,21 +13,10 @@ constexpr protozero::pbf_tag_type request_series = 1, series_label = 1, series_s
 
 }  // namespace
 
-write_request::write_request(const origin& from) {
-  if (!from.cluster.empty()) outside_.emplace_back("cluster", from.cluster);
-  if (!from.replica.empty()) outside_.emplace_back("replica", from.replica);
-}
-
 void write_request::add(const point& p, std::int64_t at_ns) {
-  metrics::label_set target = outside_;
-  target.emplace_back("node", p.node);
-  metrics::label_set labels = exposition::with_target(std::move(target), p.series.labels);
-  labels.emplace_back("__name__", p.series.family);
-  std::ranges::sort(labels);
-
   series_.clear();
   protozero::pbf_writer series(series_);
-  for (const auto& [name, value] : labels) {
+  for (const auto& [name, value] : series_labels(outside_, p)) {
     protozero::pbf_writer label(series, series_label);
     label.add_string(label_name, name);
     label.add_string(label_value, value);

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "aggregator/exporter/encoder.hpp"
-#include "common/metrics/family.hpp"
+#include "aggregator/exporter/series_labels.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +13,9 @@ namespace binnacle::exporter {
 class write_request final : public encoder {
  public:
   /// `from` becomes the labels `cluster` and `replica`.
-  explicit write_request(const origin& from);
+  explicit write_request(const origin& from) : outside_(outside_labels(from)) {}
 
-  /// A series with one sample. Its labels are the series' own, `node`, `cluster` and `replica`, sorted as the
-  /// protocol wants. The time is sent in milliseconds.
+  /// A series with one sample. The time is sent in milliseconds.
   void add(const point& p, std::int64_t at_ns) override;
 
   std::size_t samples() const noexcept override { return samples_; }
@@ -25,7 +23,7 @@ class write_request final : public encoder {
   std::string take() override;
 
  private:
-  metrics::label_set outside_;
+  const metrics::label_set outside_;
   std::string body_;
   std::string series_;  // kept for its memory
   std::size_t samples_ = 0;

@@ -1,5 +1,6 @@
 #include "aggregator/exporter/exporter.hpp"
 
+#include "aggregator/exporter/write_request_2.hpp"
 #include "common/system/descriptor.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 #include "tests/support/net/served.hpp"
@@ -21,7 +22,7 @@ namespace exporter_test {
 
 using namespace std::chrono_literals;
 
-/// A receiver of remote write, or of OTLP, that answers as it is told, and then takes everything.
+/// A receiver of remote write 2.0, or of OTLP, that answers as it is told, and then takes everything.
 class receiver {
  public:
   explicit receiver(std::deque<http::response> answers, protocol speaks = protocol::remote_write)
@@ -39,6 +40,7 @@ class receiver {
     const std::lock_guard held(guard_);
     return newest_;
   }
+  std::atomic<bool> says_what_it_wrote = true;  // as a server of 2.0 must
   std::vector<std::string> bodies() const {
     const std::lock_guard held(guard_);
     return bodies_;
@@ -51,9 +53,13 @@ class receiver {
       const std::lock_guard held(guard_);
       bodies_.emplace_back(body);
       newest_ = asked;
-      if (answers_.empty()) return http::response::text("", 200);
-      http::response told = std::move(answers_.front());
-      answers_.pop_front();
+      http::response told = http::response::text("", 200);
+      if (!answers_.empty()) {
+        told = std::move(answers_.front());
+        answers_.pop_front();
+      }
+      if (told.status / 100 == 2 && says_what_it_wrote)
+        told.headers.emplace_back("X-Prometheus-Remote-Write-Samples-Written", "1");
       return told;
     });
     return out;
@@ -136,6 +142,9 @@ TEST_SUITE("aggregator/exporter/exporter") {
     const auto bodies = server.bodies();
     CHECK(bodies[0] == bodies[1]);
     CHECK(bodies[1] == bodies[2]);
+    CHECK(*server.newest().header("content-type") ==
+          "application/x-protobuf;proto=io.prometheus.write.v2.Request");
+    CHECK(*server.newest().header("x-prometheus-remote-write-version") == "2.0.0");
     CHECK(writer->counted().retries == 2);
     REQUIRE(soon([&] {
       read_now(*row, 720);
@@ -144,6 +153,31 @@ TEST_SUITE("aggregator/exporter/exporter") {
     }));
     REQUIRE(soon([&] { return writer->counted().waiting_bytes == 0 && writer->counted().trouble.empty(); }));
     CHECK(writer->counted().lag == duration::zero());
+  }
+
+  TEST_CASE("a server that knows only remote write 1.0 gets the same readings in that, and nothing is lost") {
+    std::deque<http::response> told;
+    bool silent = false;
+    SUBCASE("it refuses the form") { told = say({415}); }
+    SUBCASE("it cannot read the request") { told = say({400}); }
+    SUBCASE("it reads nothing in it, and takes it") { silent = true; }
+    receiver server(std::move(told));
+    server.says_what_it_wrote = !silent;
+    const auto writer = server.writer();
+    const auto row = one_series();
+    begin(*writer, row);
+    REQUIRE(soon([&] {
+      read_now(*row, 715);
+      writer->take({{"node-a", row}});
+      return writer->counted().sent >= 2;
+    }));
+    const auto bodies = server.bodies();
+    CHECK(bodies[1] == as_version_1(bodies[0]));
+    CHECK(*server.newest().header("content-type") == "application/x-protobuf");
+    CHECK(*server.newest().header("x-prometheus-remote-write-version") == "0.1.0");
+    CHECK(writer->counted().refused == 0);
+    CHECK(writer->counted().retries == 0);
+    CHECK(writer->counted().trouble.empty());
   }
 
   TEST_CASE("a server that is away is named, and what has no room any more is counted") {

@@ -43,6 +43,19 @@ TEST_SUITE("aggregator/exporter/server_answer") {
     CHECK(judge_answer(with(400, std::string(5'000, 'x'))).why.size() < 400);
     CHECK(judge_answer(with(200)).why.empty());
   }
+
+  TEST_CASE("a server that does not say what it has written, or refuses the form, does not know 2.0") {
+    http::answer knows = with(204);
+    knows.headers.emplace_back("x-prometheus-remote-write-samples-written", "0");
+    CHECK_FALSE(is_version_1_server(knows, false));
+    CHECK(is_version_1_server(with(204), false));
+    CHECK(is_version_1_server(with(200), true));  // an older one took the newer one's place
+    CHECK(is_version_1_server(with(415), true));
+    CHECK(is_version_1_server(with(400), false));
+    CHECK_FALSE(is_version_1_server(with(400), true));  // it refuses samples
+    for (const unsigned status : {401u, 404u, 413u, 429u, 500u, 503u})
+      CHECK_FALSE(is_version_1_server(with(status), false));
+  }
 }
 
 }  // namespace binnacle::exporter
