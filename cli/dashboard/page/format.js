@@ -79,6 +79,7 @@ const REASONS = {
   timeout: "the read took too long", no_data: "the source has no data", reset: "the counter began anew", gap: "too long between two reads",
   not_running: "the event is not running", out_of_range: "out of range", frozen: "the sensor does not move", never_moved: "the counter has never moved",
   stands_still: "the counter stands still", implausible: "implausible", stale: "too old to be believed", disconnected: "the agent is not connected",
+  other: "a reason of an agent newer than the aggregator",
 };
 export const reason = absent => REASONS[absent] ?? String(absent ?? "no value").replaceAll("_", " ");
 
