@@ -2,7 +2,9 @@
 
 #include "aggregator/decision/explain.hpp"
 #include "aggregator/extender/unseen.hpp"
+#include "aggregator/policy/published/refusal.hpp"
 #include "aggregator/policy/published/scores.hpp"
+#include "aggregator/predict/node_load.hpp"
 #include "aggregator/predict/objective.hpp"
 #include "aggregator/predict/pod_spec.hpp"
 #include "common/text/json_writer.hpp"
@@ -128,8 +130,7 @@ void judge::admit(const name_list& names, std::size_t from, instant now) {
   const auto& verdicts = *by_.strategy->verdicts;
   const auto last_rule = static_cast<std::uint16_t>(by_.strategy->rules.size() - 1);
   std::array<std::uint32_t, decision::verdicts> count{};
-  const bool rejects = by_.strategy->on_missing == policy::missing::reject;
-  const policy::verdict stopped{rejects ? policy::state::missing : policy::state::pass, false, 0, 0};
+  const policy::verdict stopped = policy::verdict_while_stopped(*by_.strategy);
   for (auto& c : batch_) {
     const bool known = c.id != decision::no_node;
     const policy::verdict v = record_.judging_stopped ? stopped
@@ -225,13 +226,16 @@ std::vector<std::uint8_t> judge::by_watts(const name_list& names, std::size_t li
       share = to_double(s.value);
     }
     const predict::known_power* model = known.find(at);
-    const double unseen = at < in_flight.size() ? terms.pod_usage * in_flight[at].cores : 0;
-    const double load = share && model != nullptr ? *share * model->best.cores() : 0;
-    if (share && model != nullptr) candidates[i] = {&model->best, load + unseen};
+    const double asked_for = at < in_flight.size() ? in_flight[at].cores : 0;
+    predict::node_load load{0, asked_for * terms.pod_usage};
+    if (share && model != nullptr) {
+      load = predict::load_of(model->best, *share, asked_for, terms.pod_usage);
+      candidates[i] = {&model->best, load.cores()};
+    }
     if (i >= listed) continue;
     decision::watts_cell& w = record_.power[i];
-    w.load = static_cast<float>(load);
-    w.in_flight = static_cast<float>(unseen);
+    w.load = static_cast<float>(load.measured);
+    w.in_flight = static_cast<float>(load.in_flight);
     if (model != nullptr) write_model(*model, now, w);
   }
   const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage);

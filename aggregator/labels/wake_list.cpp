@@ -1,5 +1,7 @@
 #include "aggregator/labels/wake_list.hpp"
 
+#include "aggregator/policy/published/refusal.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <set>
@@ -10,9 +12,7 @@ namespace {
 constexpr std::size_t word_bits = 64;
 
 bool refuses(const policy::published_strategy* s, store::node_id node) noexcept {
-  if (s == nullptr) return false;
-  const policy::state what = s->verdicts->load(node).what;
-  return what == policy::state::violating || what == policy::state::missing;
+  return s != nullptr && policy::refuses(s->verdicts->load(node).what);
 }
 
 void add(std::vector<std::uint64_t>& to, store::node_id node) {

@@ -1,9 +1,11 @@
 #include "aggregator/ops/what_if.hpp"
 
 #include "aggregator/ops/walk.hpp"
-#include "aggregator/predict/chords.hpp"
+#include "aggregator/policy/published/refusal.hpp"
+#include "aggregator/predict/node_load.hpp"
 #include "aggregator/predict/what_if.hpp"
 #include "aggregator/store/hardware.hpp"
+#include "common/text/first_few.hpp"
 #include "common/text/json_writer.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +23,8 @@ namespace {
 constexpr std::size_t looked_at_per_slice = 500;
 constexpr std::size_t pods_per_slice = 2'000;
 constexpr std::size_t rows_per_slice = 250;
-constexpr std::size_t most_named = 100;  // nodes, for each reason
+constexpr std::size_t most_named = 100;   // nodes, for each reason
+constexpr std::size_t most_policies = 5;  // that a message names
 
 /// Why a node takes no pod.
 enum class left_out : std::uint8_t {
@@ -64,10 +67,7 @@ struct open_node {
   std::string name;
   std::shared_ptr<const predict::model> model;
   predict::chords best;
-  double load = 0;       // cores, measured
-  double in_flight = 0;  // cores
-
-  double before() const { return load + in_flight; }
+  predict::node_load load;
 };
 
 class what_if_answer final : public http::slices {
@@ -116,9 +116,8 @@ class what_if_answer final : public http::slices {
 
   bool refused(store::node_id id) const {
     if (filter_ == nullptr) return false;
-    if (judging_stopped_) return filter_->on_missing == policy::missing::reject;
-    const policy::state now = filter_->verdicts->load(id).what;
-    return now == policy::state::violating || now == policy::state::missing;
+    return policy::refuses(
+        (judging_stopped_ ? policy::verdict_while_stopped(*filter_) : filter_->verdicts->load(id)).what);
   }
 
   void leave_out(const std::string& name, left_out why) {
@@ -139,9 +138,9 @@ class what_if_answer final : public http::slices {
     }
     const policy::power_terms& terms = strategy_.power;
     predict::chords best(model->power, predict::has_cap(terms.objective) ? terms.max_load : 1);
-    const double load = to_double(share.value) * best.cores();
-    const double unseen = at < in_flight_.size() ? terms.pod_usage * in_flight_[at] : 0;
-    open_.push_back({node.name, std::move(model), std::move(best), load, unseen});
+    const double asked_for = at < in_flight_.size() ? in_flight_[at] : 0;
+    const auto load = predict::load_of(best, to_double(share.value), asked_for, terms.pod_usage);
+    open_.push_back({node.name, std::move(model), std::move(best), load});
   }
 
   bool look() {
@@ -153,7 +152,7 @@ class what_if_answer final : public http::slices {
       }
       std::vector<predict::candidate> candidates;
       candidates.reserve(open_.size());
-      for (const open_node& n : open_) candidates.push_back({&n.best, n.before()});
+      for (const open_node& n : open_) candidates.push_back({&n.best, n.load.cores()});
       placed_by_.emplace(strategy_.power.objective, pod_, std::move(candidates));
       break;
     }
@@ -172,7 +171,7 @@ class what_if_answer final : public http::slices {
   double watts_then(std::size_t node) const {
     return open_[node].model->power.watts(placed_by_->load_of(node));
   }
-  static double watts_now(const open_node& n) { return n.model->power.watts(n.before()); }
+  static double watts_now(const open_node& n) { return n.model->power.watts(n.load.cores()); }
 
   void write_head() {
     double now = 0, then = 0;
@@ -208,8 +207,8 @@ class what_if_answer final : public http::slices {
     const predict::model& m = *n.model;
     out_.begin_object().field("node", n.name).field("pods", placed_by_->pods_on(at));
     figure("cores", m.power.cores(), 0);
-    figure("loadCores", n.load, 3);
-    figure("inFlightCores", n.in_flight, 3);
+    figure("loadCores", n.load.measured, 3);
+    figure("inFlightCores", n.load.in_flight, 3);
     figure("loadCoresThen", placed_by_->load_of(at), 3);
     figure("wattsNow", watts_now(n), 1);
     figure("wattsThen", watts_then(at), 1);
@@ -246,15 +245,6 @@ class what_if_answer final : public http::slices {
   json_writer out_{text_};
 };
 
-std::string names_of(const std::vector<std::string>& policies) {
-  constexpr std::size_t most = 5;
-  const std::size_t shown = std::min(most, policies.size());
-  std::string out = fmt::format(
-      "{}", fmt::join(policies.begin(), policies.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < policies.size()) out += fmt::format(" and {} more", policies.size() - shown);
-  return out;
-}
-
 }  // namespace
 
 result<std::shared_ptr<const policy::published_policy>> policy_by_watts(const policy::policy_table& policies,
@@ -274,14 +264,14 @@ result<std::shared_ptr<const policy::published_policy>> policy_by_watts(const po
         "mode: DryRun is enough"};
   }
   if (meant.empty()) {
-    return error{errc::not_found,
-                 fmt::format("no policy '{}' with minimizepower is in force, only {}", name, names_of(all))};
+    return error{errc::not_found, fmt::format("no policy '{}' with minimizepower is in force, only {}", name,
+                                              first_few(all, most_policies))};
   }
   std::vector<std::string> several;
   for (const auto& p : meant) several.push_back(p->key.text());
   return error{errc::invalid_input,
                fmt::format("several policies have minimizepower: name one of {} in the parameter policy",
-                           names_of(several))};
+                           first_few(several, most_policies))};
 }
 
 std::unique_ptr<http::slices> what_if_json(const policy::view& nodes, imagined_pods q,

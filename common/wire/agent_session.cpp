@@ -87,7 +87,8 @@ outcome<void> agent_session::tell_time(clock_reading question, instant now) {
   if (state_ != state::streaming) return fault{reason::unexpected_message, "a clock before the welcome"};
   // A peer that keeps asking and never reads would make us hold all the answers.
   if (output_size() > most_unsent)
-    return fault{reason::oversized, "the aggregator asks for the time and reads no answer"};
+    return fault{reason::oversized,
+                 "the aggregator goes on asking for the time and does not read the answers"};
   question.agent_us = to_ns(now) / 1'000;
   return put(question);
 }

@@ -1,6 +1,7 @@
 #include "aggregator/policy/text/folder.hpp"
 
 #include "common/system/os_error.hpp"
+#include "common/text/first_few.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
@@ -33,13 +34,9 @@ int read_names(const std::string& path, std::set<std::string>& out) {
   }
 }
 
-/// The first few of the names of files, and how many more.
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t most_named = 3;
-  std::string out;
-  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i)
-    out += (i == 0 ? "" : ", ") + in_quotes(names[i]);
-  return names.size() > most_named ? fmt::format("{} and {} more", out, names.size() - most_named) : out;
+std::string listed(std::vector<std::string> names) {
+  for (std::string& name : names) name = in_quotes(name);
+  return first_few(names, 3);
 }
 
 }  // namespace

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "aggregator/predict/chords.hpp"
+
+namespace binnacle::predict {
+
+/// The load of a node that pods are placed on, in cores.
+struct node_load {
+  double measured = 0;
+  double in_flight = 0;  ///< of pods just placed there, which the measurement does not show yet
+
+  double cores() const noexcept { return measured + in_flight; }
+};
+
+/// `share`: of the node's cores that is busy. `asked_for`: the cores that pods in flight ask for, of which
+/// they are taken to use `usage`.
+inline node_load load_of(const chords& node, double share, double asked_for, double usage) noexcept {
+  return {share * node.cores(), usage * asked_for};
+}
+
+}  // namespace binnacle::predict
