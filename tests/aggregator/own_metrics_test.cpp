@@ -1,0 +1,113 @@
+#include "aggregator/own_metrics.hpp"
+
+#include "aggregator/own_warnings.hpp"
+#include "common/metrics/catalog.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace binnacle::own_metrics_test {
+
+using namespace std::chrono_literals;
+using namespace aggregator;
+
+namespace {
+
+/// An aggregator in a cluster that has everything to tell of.
+struct busy_replica {
+  busy_replica() {
+    auto strategy = policy::published_strategy{.kind = policy::strategy_kind::deschedule};
+    auto verdicts = std::make_shared<policy::verdict_column>();
+    verdicts->store(id, {policy::state::violating, true, 0, 0});
+    strategy.verdicts = verdicts;
+    policy::published_policy p{.key = key};
+    p.strategies.push_back(std::move(strategy));
+    policy::policy_table table;
+    table[key] = std::make_shared<const policy::published_policy>(std::move(p));
+    nodes.set_policies(std::make_shared<const policy::policy_table>(std::move(table)));
+    nodes.node(id, "n1").connected = true;
+
+    ingest.strategies.push_back(
+        {.policy = key, .strategy = policy::strategy_kind::deschedule, .violating = 1});
+    ingest.conditions.push_back({.policy = key, .what = policy::condition_kind::held, .active = true});
+    ingest.sessions.ended[static_cast<std::size_t>(wire::reason::overloaded)] = 1;
+  }
+
+  own_numbers numbers() const {
+    own_numbers out{ingest, extender, nodes, outliers, troubles};
+    out.listeners = {{.name = "ops"}};
+    out.certificates = {{"server.crt", 60}};
+    out.kubernetes.emplace();
+    out.callers.emplace();
+    out.tokens.emplace();
+    out.exported = {{.by = exporter::protocol::remote_write}, {.by = exporter::protocol::otlp}};
+    return out;
+  }
+
+  const policy::policy_key key{"default", "p"};
+  const store::node_id id{};
+  ingest_report ingest;
+  extender::counters extender;
+  policy::view nodes;
+  std::map<std::string, power_outliers::outlier> outliers;
+  async::reload_troubles troubles;
+};
+
+}  // namespace
+
+TEST_SUITE("aggregator/own_metrics") {
+  TEST_CASE(
+      "each number about the aggregator is a family of the catalogue with its labels, and each family is "
+      "there") {
+    const busy_replica replica;
+    std::set<std::string_view> seen;
+    const auto all = own_metrics(replica.numbers());
+    for (const ops::own_sample& s : all) {
+      CAPTURE(s.family);
+      const metrics::family* known = metrics::find(s.family);
+      REQUIRE(known != nullptr);
+      std::vector<std::string_view> labels;
+      for (const auto& [name, value] : s.labels) labels.push_back(name);
+      CHECK(std::ranges::equal(labels, known->labels));
+      seen.insert(known->name);
+    }
+    for (const metrics::family& f : metrics::catalog()) {
+      if (f.source != "aggregator") continue;
+      CAPTURE(f.name);
+      CHECK(seen.contains(f.name));
+    }
+  }
+}
+
+TEST_SUITE("aggregator/own_warnings") {
+  TEST_CASE("an aggregator to which nothing happened warns of nothing, and each trouble is said") {
+    busy_replica replica;
+    settings s;
+    CHECK(own_warnings(replica.numbers(), s, instant{1h}).empty());
+
+    s.unsafe = true;
+    replica.troubles["ops"] = "the new key does not fit";
+    replica.ingest.certificate_troubles = {"the agents' key does not fit"};
+    replica.ingest.state.trouble = "the disk is full";
+    replica.ingest.state.left_out = 7;
+    replica.ingest.sessions.denied.add("10.0.0.9:1", instant{1h});
+    own_numbers n = replica.numbers();
+    n.exported.front().numbers.trouble = "401";
+    n.kubernetes->troubles = {"policies may be out of date"};
+    n.callers_trouble = "authorities may be out of date";
+    n.without_object = {"stray"};
+    n.listeners.front().counters.denied.add("10.0.0.9:2", instant{1h});
+    std::string all;
+    for (const std::string& one : own_warnings(n, s, instant{1h})) all += one + "\n";
+    for (const char* part :
+         {"--unsafe", "the new key", "the agents' key", "the disk is full", "no room for 7 windows",
+          "agents' port (ingest): 1 connections", "ops: 1 connections", "remote write: 401",
+          "policies may be", "authorities may be", "stray"}) {
+      CAPTURE(part);
+      CHECK(all.find(part) != std::string::npos);
+    }
+  }
+}
+
+}  // namespace binnacle::own_metrics_test
