@@ -2,6 +2,7 @@
 
 #include "aggregator/exporter/destination.hpp"
 #include "aggregator/exporter/dialect.hpp"
+#include "aggregator/model_servers/allowed.hpp"
 #include "aggregator/policy/policy.hpp"
 #include "common/text/endpoint.hpp"
 #include "common/text/label_syntax.hpp"
@@ -142,6 +143,14 @@ config_spec bind(settings& s) {
   bind_export(spec, exporter::protocol::otlp, s.otlp,
               "URL of a receiver of OpenTelemetry metrics (OTLP over HTTP, protocol buffers)");
 
+  spec.group("Model servers");
+  spec.add("model-servers", s.model_servers,
+           "servers that may be asked what nodes draw: HOST, HOST:PORT, or *.SUFFIX for all names below it. "
+           "Nodes' labels and NodeConfig objects say which of them a node's model is on (none: no server is "
+           "asked, and minimizepower goes by what was learned)");
+  spec.add("model-servers-ca", s.model_servers_ca,
+           "PEM file: authority of model servers with https (none: those that the system trusts)");
+
   spec.group("Limits, state and running");
   spec.add("max-nodes", s.max_nodes, 1, 100'000, "the most nodes that are accepted");
   spec.add("forget-after", s.forget_after, std::chrono::seconds(0), std::chrono::hours(24 * 365),
@@ -250,6 +259,21 @@ result<void> check_replicas(const settings& s) {
   return {};
 }
 
+result<void> check_model_servers(const settings& s) {
+  if (!s.model_servers_ca.empty() && s.model_servers.empty())
+    return error{errc::invalid_input,
+                 "--model-servers-ca is given without --model-servers: name the servers, too"};
+  if (s.model_servers.empty()) return {};
+  const auto allowed = model_servers::allowed_servers::read(s.model_servers);
+  if (allowed.has_error()) return error{errc::invalid_input, "--model-servers: " + allowed.error().message};
+  if (s.mode() == deployment_mode::standalone)
+    return error{
+        errc::invalid_input,
+        "--model-servers needs --kube-config: labels and objects of the API server say which node has "
+        "which model"};
+  return {};
+}
+
 /// "scheme://authority/" and perhaps more, up to a '/': what follows it is one segment of a path, a name.
 bool is_uri_folder(std::string_view text) {
   const auto url = split_url(text);
@@ -287,6 +311,7 @@ result<void> validate(const settings& s) {
     if (auto writable = check_export(by, *where); writable.has_error()) return writable;
   }
   if (auto known = check_replicas(s); known.has_error()) return known;
+  if (auto allowed = check_model_servers(s); allowed.has_error()) return allowed;
   if (s.unsafe && !s.extender_callers.empty())
     return error{errc::invalid_input,
                  "--extender-callers and --unsafe exclude each other: plain HTTP has no certificates"};

@@ -13,6 +13,7 @@
 #include "aggregator/extender/face.hpp"
 #include "aggregator/extender/unseen.hpp"
 #include "aggregator/face_servers.hpp"
+#include "aggregator/model_servers/service.hpp"
 #include "aggregator/ops/api.hpp"
 #include "aggregator/own_metrics.hpp"
 #include "aggregator/own_warnings.hpp"
@@ -73,7 +74,7 @@ struct faces_loop::impl final : faces_inbox {
   void arrived(policy::label_claims c) { kubernetes->take_claims(std::move(c)); }
   void arrived(const nodes_forgotten& gone) {
     nodes.forget(gone.ids);
-    for (const store::node_id id : gone.ids) nodes.models().set(store::index(id), nullptr);
+    for (const store::node_id id : gone.ids) nodes.forget_models(store::index(id));
   }
   void arrived(models_learned m) {
     for (auto& [id, model] : m.models) nodes.models().set(store::index(id), std::move(model));
@@ -110,9 +111,10 @@ struct faces_loop::impl final : faces_inbox {
   extender::face extend;
   ingest_report ingest;
   power_comparison power{nodes, log};
-  std::unique_ptr<cluster> kubernetes;            // none: standalone
-  std::unique_ptr<callers::gatekeeper> gate;      // likewise
-  std::unique_ptr<callers::agent_tokens> agents;  // if tokens speak for agents
+  std::unique_ptr<cluster> kubernetes;             // none: standalone
+  std::unique_ptr<callers::gatekeeper> gate;       // likewise
+  std::unique_ptr<callers::agent_tokens> agents;   // if tokens speak for agents
+  std::unique_ptr<model_servers::service> models;  // none: no model server may be asked
   exports written{nodes};
   std::unique_ptr<questions::watched_columns> windows;
   std::unique_ptr<custom_metrics::api> metrics_api;
@@ -278,6 +280,8 @@ own_numbers faces_loop::impl::numbers() {
   out.decisions_trimmed = decisions.trimmed();
   out.placements_dropped = extend.placed().dropped();
   out.state_route = state_route->counted();
+  if (models) out.model_servers = models->counted();
+  if (models) out.model_servers_troubles = models->troubles();
   return out;
 }
 
@@ -302,6 +306,17 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
   tasks.keep("ending windows", [this] { return keep_ending_windows(); });
   const auto leads = [this] { return !kubernetes || kubernetes->state().leads; };
   if (auto begun = written.start(options, loop, tasks, leads, log); begun.has_error()) return begun;
+  if (kubernetes && !options.model_servers.empty()) {
+    auto opened = model_servers::service::open({options.model_servers, options.model_servers_ca},
+                                               log.part("model servers"));
+    if (opened.has_error()) return opened.error();
+    models = std::move(*opened);
+    const auto labels_of = [known = kubernetes.get()](std::string_view node) {
+      return known->labels_of(node);
+    };
+    models->start(loop, {nodes, kubernetes->api(), labels_of});
+    log.info("curves are asked of model servers: {}", fmt::join(options.model_servers, ", "));
+  }
   for (const auto& context : certificates)
     tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", log,
                                                     std::chrono::seconds(2), renewal_troubles));

@@ -75,6 +75,10 @@ void add_ingest(collector& c, const own_numbers& n) {
     c.add("binnacle_power_learning_samples_total", n.ingest.learning[i],
           {{"outcome", std::string(to_string(static_cast<predict::learner::outcome>(i)))}});
   }
+  for (std::size_t i = 0; n.model_servers && i < n.model_servers->size(); ++i) {
+    c.add("binnacle_model_server_calls_total", (*n.model_servers)[i],
+          {{"outcome", std::string(to_string(static_cast<model_servers::asker::outcome>(i)))}});
+  }
   c.add("binnacle_contested_nodes", static_cast<std::uint64_t>(n.ingest.contests.size()));
 
   const ingest::ingest_counters& s = n.ingest.sessions;

@@ -6,6 +6,7 @@
 #include "aggregator/exports.hpp"
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/loop_messages.hpp"
+#include "aggregator/model_servers/asker.hpp"
 #include "aggregator/ops/report.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "aggregator/power_outliers.hpp"
@@ -40,6 +41,8 @@ struct own_numbers {
   std::uint64_t decisions_trimmed = 0;
   std::uint64_t placements_dropped = 0;
   replicas::state_route::counters state_route = {};
+  std::optional<model_servers::asker::counters> model_servers = {};  ///< none: no server may be asked
+  std::vector<std::string> model_servers_troubles = {};              ///< service::troubles()
 };
 
 /// The binnacle_ metrics of the catalogue, for the ops face. Reads /proc/self for CPU and memory.

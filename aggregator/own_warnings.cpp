@@ -44,6 +44,7 @@ std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, i
     if (!r.numbers.trouble.empty())
       all.add(fmt::format("{}: {}", exporter::dialect_of(r.by).called, r.numbers.trouble));
   }
+  all.add(n.model_servers_troubles);
   if (n.ingest.state.left_out > 0)
     all.add(
         fmt::format("the state file has no room for {} windows and states of nodes, which begin again after "

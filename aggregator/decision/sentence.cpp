@@ -77,6 +77,8 @@ std::string model_text(const watts_cell& w) {
   const std::string age = human(std::chrono::seconds(w.model_age_s));
   if (w.from == predict::model_source::hardware_class)
     return fmt::format("model: that of nodes with the same hardware, {} old", age);
+  if (w.from == predict::model_source::server)
+    return fmt::format("model: its model server's, {} old", age);
   return fmt::format("model: the node's own, {} old, {} % of its loads measured, ±{:.1f} %", age,
                      w.covered_percent, w.noise_permille / 10.0);
 }
@@ -113,6 +115,8 @@ std::string watts_text(const record& r, std::size_t i) {
   const watts_cell& w = r.power[i];
   const cell& c = r.cells_of(i).front();
   if (!c.present()) return fmt::format("no opinion: {}", why_false(r.policy->rules.front(), c));
+  if (w.model_age_s < 0 && r.policy->power->model == policy::power_model::external)
+    return "no opinion: no model server has said what it draws, and the policy asks for no other model";
   if (w.model_age_s < 0)
     return "no opinion: nothing is known of its watts yet, by its own meter or by nodes with the same "
            "hardware";

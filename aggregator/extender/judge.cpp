@@ -208,15 +208,24 @@ std::vector<std::uint8_t> judge::by_watts(const name_list& names, std::size_t li
   shared_.placed.gone(record_.pod.uid);  // whom a scheduler asks about is nowhere yet
   if (by_.policy->damping == policy::herd_damping::enabled)
     in_flight = unseen_by_node(shared_.placed, shared_.data, load_rule, now);
-  auto known =
-      shared_.chords.up_to(predict::has_cap(terms.objective) ? terms.max_load : 1, shared_.data.models());
+  const double cap = predict::has_cap(terms.objective) ? terms.max_load : 1;
+  std::optional<predict::chord_table::view> learned, served;
+  if (terms.model != policy::power_model::external)
+    learned = shared_.chords.up_to(cap, shared_.data.models());
+  const predict::model_table& of_servers = shared_.data.served(terms.format);
+  if (terms.model != policy::power_model::learned && of_servers.size() != 0)
+    served = shared_.chords.up_to(cap, of_servers);
 
   std::vector<predict::candidate> candidates(names.size());
   std::vector<predict::placing> placings(names.size());
   record_.power.resize(listed);
   constexpr std::size_t ahead = 8;  // enough to hide a fetch from memory behind the work on those before it
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (i + ahead < candidates.size()) known.prefetch(index(batch_[i + ahead].id));
+    if (i + ahead < candidates.size()) {
+      const std::uint32_t soon = index(batch_[i + ahead].id);
+      if (learned) learned->prefetch(soon);
+      if (served) served->prefetch(soon);
+    }
     if (batch_[i].id == decision::no_node) continue;
     const std::uint32_t at = index(batch_[i].id);
     std::optional<double> share;
@@ -225,7 +234,8 @@ std::vector<std::uint8_t> judge::by_watts(const name_list& names, std::size_t li
     } else if (const store::sample s = load_rule.load(batch_[i].id); s.present(now)) {
       share = to_double(s.value);
     }
-    const predict::known_power* model = known.find(at);
+    const predict::known_power* model = served ? served->find(at) : nullptr;
+    if (model == nullptr && learned) model = learned->find(at);
     const double asked_for = at < in_flight.size() ? in_flight[at].cores : 0;
     predict::node_load load{0, asked_for * terms.pod_usage};
     if (share && model != nullptr) {

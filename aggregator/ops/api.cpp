@@ -201,7 +201,7 @@ http::response api::one_node(const http::request& r) {
 http::response api::power(const http::request& r) {
   return about_node(r, "power",
                     [](json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
-                      write_power(out, node, all.models().find(store::index(node.id)), now);
+                      write_power(out, node, all, now);
                     });
 }
 

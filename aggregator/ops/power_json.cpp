@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <chrono>
 #include <optional>
 
@@ -30,6 +31,8 @@ void write_range(json_writer& out, const predict::statistics& measured) {
 void write_model(json_writer& out, const predict::model& m, std::optional<double> load, instant now) {
   out.begin_object().field("source", predict::to_string(m.from)).field("hardware", m.hardware);
   out.field("meter", m.meter).field("others", m.others);
+  if (!m.server.empty())
+    out.field("server", m.server).field("assumedInputs", std::popcount(m.inputs_assumed));
   out.field("coveredPercent", static_cast<int>(100 * m.covered));
   write_range(out, m.measured);
   out.key("noisePercent").raw(digits(100 * m.noise, 1));
@@ -54,7 +57,11 @@ void write_model(json_writer& out, const predict::model& m, std::optional<double
 
 }  // namespace
 
-void write_power(json_writer& out, const store::node_view& node, const predict::model* known, instant now) {
+void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
+  const std::uint32_t id = store::index(node.id);
+  const predict::model* known = all.served(policy::cpu_format::percent).find(id);
+  if (known == nullptr) known = all.served(policy::cpu_format::raw).find(id);
+  if (known == nullptr) known = all.models().find(id);
   std::optional<double> load, watts;
   if (node.cells != nullptr) {
     const auto value_of = [&](std::string_view family) -> std::optional<double> {
@@ -67,6 +74,7 @@ void write_power(json_writer& out, const store::node_view& node, const predict::
   out.begin_object().field("node", node.name);
   if (load) out.key("loadRatio").raw(digits(*load, 4));
   if (watts) out.key("watts").raw(digits(*watts, 1));
+  if (const auto note = all.served_note(id); !note.empty()) out.field("modelServerTrouble", note);
   out.key("model");
   if (known == nullptr) {
     out.null();

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "aggregator/predict/model.hpp"
-#include "aggregator/store/view.hpp"
+#include "aggregator/policy/published/view.hpp"
 #include "common/text/json_writer.hpp"
 
 namespace binnacle::ops {
@@ -11,8 +10,11 @@ namespace binnacle::ops {
 /// {"source":"node","hardware":…,"meter":"dcmi","others":7,"coveredPercent":62,"coveredFrom":0,"coveredTo":0.55,
 ///  "noisePercent":1.2,"samples":4711,"outliers":3,"meterStuck":false,"ageSeconds":48,"cores":64,"predictedWatts":215.0,
 ///  "curve":[{"load":0,"watts":90.1,"samples":600},…]}.
+/// Of a model server ("source":"server") also "server":URL and "assumedInputs":1, how many of the model's
+/// inputs nobody measures; it goes before what was learned. "modelServerTrouble" says why the node's model
+/// server is of no use now.
 /// coveredFrom and coveredTo are absent while the node has not measured itself; predictedWatts without a
 /// load.
-void write_power(json_writer& out, const store::node_view& node, const predict::model* known, instant now);
+void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now);
 
 }  // namespace binnacle::ops

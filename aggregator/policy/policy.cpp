@@ -111,6 +111,7 @@ std::uint64_t content_revision(const policy& p) {
     if (s.kind == strategy_kind::minimizepower) {
       hash.add(fmt::format("{} {} {} {}", to_string(s.power.objective), static_cast<int>(s.power.model),
                            s.power.max_load, s.power.pod_usage));
+      if (s.power.format == cpu_format::raw) hash.add_field("Raw");
     }
   }
   // 32 bits: a number that JavaScript and jq keep whole, and a person can compare.

@@ -2,6 +2,7 @@
 
 #include "aggregator/predict/objective.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,14 +11,23 @@ namespace binnacle::policy {
 
 /// Whose models minimizepower goes by.
 enum class power_model : std::uint8_t {
-  automatic,  ///< the best there is for each node
+  automatic,  ///< its model server's, where a node has one that answers, else what was learned
   learned,    ///< only those that were learned from nodes' meters
+  external,   ///< only those of model servers
 };
+
+/// What a model server is told of the load, unless it is one of WAO's first version.
+enum class cpu_format : std::uint8_t {
+  percent,  ///< 0..100 of the node's cores
+  raw,      ///< cores in use
+};
+inline constexpr std::size_t cpu_formats = 2;
 
 /// What a minimizepower strategy asks for.
 struct power_terms {
   predict::objective objective = predict::objective::best_chord;
   power_model model = power_model::automatic;
+  cpu_format format = cpu_format::percent;
   /// The share of a node's cores that pods may keep busy, above 0 and at most 1. Objectives without
   /// has_cap() do not know it.
   double max_load = 0.9;

@@ -13,12 +13,13 @@ void chord_table::view::renew(entry& e, std::uint32_t node) {
 }
 
 chord_table::view chord_table::up_to(double max_load, const model_table& models) {
-  const auto at = std::ranges::find(caps_, max_load, &of_cap::max_load);
+  const auto at = std::ranges::find_if(
+      caps_, [&](const of_cap& c) { return c.max_load == max_load && c.models == &models; });
   if (at == caps_.end()) {
     if (caps_.size() >= most_caps) caps_.pop_back();
-    caps_.push_front({max_load, {}});
+    caps_.push_front({max_load, &models, {}});
   } else {
-    std::rotate(caps_.begin(), at, at + 1);
+    caps_.splice(caps_.begin(), caps_, at);  // views that were given stay valid
   }
   if (caps_.front().nodes.size() < models.size()) caps_.front().nodes.resize(models.size());
   return {caps_.front(), models};

@@ -4,7 +4,7 @@
 #include "aggregator/predict/model.hpp"
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -20,7 +20,8 @@ struct known_power {
   model_source from = model_source::node;
 };
 
-/// The best chords of all nodes' models, for each cap (a policy's maxLoad) that is asked for. A node's chords
+/// The best chords of all nodes' models, for each table of models and each cap (a policy's maxLoad) that is
+/// asked for. A node's chords
 /// are made at the first question after its model has changed, and looked up from then on.
 /// Bounds: `most_caps`; the cap that was asked for least recently gives way.
 class chord_table {
@@ -30,13 +31,14 @@ class chord_table {
   };
   struct of_cap {
     double max_load;
+    const model_table* models;
     std::vector<entry> nodes;
   };
 
  public:
-  static constexpr std::size_t most_caps = 8;
+  static constexpr std::size_t most_caps = 16;
 
-  /// The chords for one cap. Valid until the next up_to(), and until the models change.
+  /// The chords for one cap. Valid until the models change, or most_caps other ones were asked for.
   class view {
    public:
     /// Null: the node has no model.
@@ -61,10 +63,11 @@ class chord_table {
     of_cap* in_;
     const model_table* models_;
   };
+  /// `models` must outlive this.
   view up_to(double max_load, const model_table& models);
 
  private:
-  std::deque<of_cap> caps_;  // the one asked for last in front
+  std::list<of_cap> caps_;  // the one asked for last in front
 };
 
 }  // namespace binnacle::predict

@@ -2,6 +2,13 @@
 
 namespace binnacle::predict {
 
-std::string_view to_string(model_source s) noexcept { return s == model_source::node ? "node" : "class"; }
+std::string_view to_string(model_source s) noexcept {
+  switch (s) {
+    case model_source::node: return "node";
+    case model_source::hardware_class: return "class";
+    case model_source::server: return "server";
+  }
+  return "unknown";
+}
 
 }  // namespace binnacle::predict

@@ -17,8 +17,9 @@ enum class model_source : std::uint8_t {
   node,            ///< what the node's own meter said, and its class's where the node has not measured
   hardware_class,  ///< other nodes with the same hardware; the node itself has no meter, or has not measured
                    ///< yet
+  server,          ///< a model server that the node's objects or labels name
 };
-std::string_view to_string(model_source s) noexcept;  ///< "node", "class"
+std::string_view to_string(model_source s) noexcept;  ///< "node", "class", "server"
 
 /// What is known of one node's watts. Immutable once made.
 struct model {
@@ -35,6 +36,10 @@ struct model {
   instant made{};
   std::uint32_t restarts = 0;   ///< how often the node began to learn again
   std::string restarted_for{};  ///< why it did last, a clause; empty: never
+  std::string server{};         ///< of a model server: the URL that was asked
+  /// Likewise: bit i is set if nobody measures the model's input i after CPU, so that a typical value stood
+  /// for it.
+  std::uint8_t inputs_assumed = 0;
 };
 
 /// The models of all nodes, by the number of the node. Belongs to the thread that reads them.

@@ -15,6 +15,7 @@ namespace {
 constexpr double bar_width = 40;
 
 std::string source_text(const json::value& m) {
+  if (text(m, "source") == "server") return "its model server, " + text(m, "server");
   const std::int64_t others = integer(m, "others");
   const std::string hardware = text(m, "hardware");
   const std::string alike = fmt::format("{} with the same hardware{}", counted(others, "node"),
@@ -42,18 +43,33 @@ std::string render_power(const json::value& answer, const paint& with) {
   if (load) now += fmt::format(" at {:.0f} % load", 100 * *load);
   std::string out =
       with(colour::bold, text(answer, "node")) + (now.empty() ? " says nothing of itself now" : now);
+  std::string trouble = text(answer, "modelServerTrouble");
+  if (!trouble.empty())
+    trouble = with(colour::yellow, "its model server is of no use now: " + trouble) + '\n';
   const auto& curve = list(m, "curve");
   if (curve.empty()) {
-    return out +
+    return out + (trouble.empty() ? "" : '\n' + trouble.substr(0, trouble.size() - 1)) +
            "\nNothing is known of its watts yet: Binnacle learns while a policy with minimizepower is in "
            "force, "
            "from host_power_watts of this node or of nodes with the same hardware.\n";
   }
   if (const auto predicted = number(m, "predictedWatts"))
     out += fmt::format(", its curve says {:.1f} W", *predicted);
-  out += fmt::format("\nsource    {}\nmeasured  {}\nsamples   {}, {} left out; the curve is {} old\n",
-                     source_text(m), range_text(m), integer(m, "samples"), integer(m, "outliers"),
-                     age(1000 * integer(m, "ageSeconds")));
+  const std::string old = age(1000 * integer(m, "ageSeconds"));
+  const bool served = text(m, "source") == "server";
+  if (served) {
+    const auto assumed = integer(m, "assumedInputs");
+    out += fmt::format(
+        "\nsource    {}\ninputs    {}\nasked     {} ago\n", source_text(m),
+        assumed == 0 ? std::string("all are measured")
+                     : fmt::format("{} measured by nobody, so typical values stand for them",
+                                   assumed == 1 ? std::string("one is") : fmt::format("{} are", assumed)),
+        old);
+  } else {
+    out += fmt::format("\nsource    {}\nmeasured  {}\nsamples   {}, {} left out; the curve is {} old\n",
+                       source_text(m), range_text(m), integer(m, "samples"), integer(m, "outliers"), old);
+  }
+  out += trouble;
   if (const auto restarts = integer(m, "restarts"); restarts > 0) {
     out += with(colour::yellow,
                 fmt::format("learned from nothing again {}, the last time because {}",
@@ -67,13 +83,18 @@ std::string render_power(const json::value& answer, const paint& with) {
 
   double most = 0;
   for (const auto& point : curve) most = std::max(most, number(point, "watts").value_or(0));
-  const auto nearest = load ? std::lround(*load * static_cast<double>(curve.size() - 1)) : -1;
+  // A curve of a hundred points is shown at every fifth.
+  constexpr std::size_t lines = 20;
+  const std::size_t step = std::max<std::size_t>(1, (curve.size() - 1) / lines);
+  const auto nearest =
+      load ? std::lround(*load * static_cast<double>((curve.size() - 1) / step)) * static_cast<long>(step)
+           : -1;
   table t;
   t.column("LOAD", align::right);
   t.column("WATTS", align::right);
   t.column("SAMPLES", align::right);
   t.column("");
-  for (std::size_t i = 0; i < curve.size(); ++i) {
+  for (std::size_t i = 0; i < curve.size(); i += step) {
     const double w = number(curve[i], "watts").value_or(0);
     const std::int64_t samples = integer(curve[i], "samples");
     const auto bar = static_cast<std::size_t>(most > 0 ? std::lround(bar_width * w / most) : 0);
@@ -85,6 +106,7 @@ std::string render_power(const json::value& answer, const paint& with) {
             here ? colour::bold : colour::none}});
   }
   for (const auto& line : t.lines(with)) out += line + '\n';
+  if (served) return out;
   return out +
          with(colour::dim, "#: measured here, .: taken from nodes like it, or from servers in general\n");
 }
@@ -92,6 +114,7 @@ std::string render_power(const json::value& answer, const paint& with) {
 std::string model_words(const json::value& node) {
   const std::string model = text(node, "model");
   if (model.empty()) return "none";
+  if (model == "server") return "its model server's";
   if (model != "node") return "that of nodes like it";
   const auto noise = number(node, "noisePercent");
   return fmt::format("the node's own, {} % of its loads, ±{} %", integer(node, "coveredPercent"),

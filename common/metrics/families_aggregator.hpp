@@ -171,6 +171,14 @@ inline constexpr family aggregator[] = {
          "this sample what was learned of the node was thrown away).",
      .labels = aggregator_outcome,
      .source = "aggregator"},
+    {.name = "binnacle_model_server_calls_total",
+     .unit = "",
+     .type = kind::counter,
+     .help =
+         "Calls to model servers, by outcome: answered, halved (the batch was too large), refused, "
+         "implausible (an answer that no server's watts can be), failed (no answer in time, or overloaded).",
+     .labels = aggregator_outcome,
+     .source = "aggregator"},
     {.name = "binnacle_unregistered_nodes",
      .unit = "",
      .help = "Connected agents whose node the Kubernetes API server does not know.",

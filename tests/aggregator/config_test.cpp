@@ -135,6 +135,26 @@ TEST_SUITE("aggregator/config") {
     }
   }
 
+  TEST_CASE("model servers need an API server, and addresses that can be meant") {
+    settings s;
+    s.cert = s.key = s.agents_ca = s.clients_ca = "x.pem";
+    s.kube_config = "in-cluster";
+    s.model_servers = {"*.models.svc:8080", "mlserver"};
+    CHECK(validate(s).has_value());
+    for (const std::string bad : {"http://h:1/v2", "*", "h:99999", ""}) {
+      CAPTURE(bad);
+      s.model_servers = {bad};
+      REQUIRE(validate(s).has_error());
+      CHECK(validate(s).error().message.starts_with("--model-servers"));
+    }
+    s.model_servers = {"h"};
+    s.kube_config.clear();
+    CHECK(validate(s).error().message.find("--kube-config") != std::string::npos);
+    s.model_servers.clear();
+    s.model_servers_ca = "ca.pem";
+    CHECK(validate(s).error().message.starts_with("--model-servers-ca"));
+  }
+
   TEST_CASE("one port for two things is refused by both names") {
     support::temp_folder folder;
     settings s;

@@ -41,6 +41,7 @@ struct busy_replica {
     out.kubernetes.emplace();
     out.callers.emplace();
     out.tokens.emplace();
+    out.model_servers.emplace();
     out.exported = {{.by = exporter::protocol::remote_write}, {.by = exporter::protocol::otlp}};
     return out;
   }

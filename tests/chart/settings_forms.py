@@ -18,7 +18,8 @@ OWN = {
     "aggregator": {"address", "ingest-port", "extender-port", "metrics-port", "ops-port", "health-port", "cert", "key", "agents-ca", "agents-account", "agents-audience", "clients-ca", "denied-serials",
                    "unsafe", "policies", "aliases", "policy-poll", "kube-config", "kube-context", "cluster", "replica-id", "replicas", "state", "state-from",
                    "remote-write", "remote-write-ca", "remote-write-cert", "remote-write-key", "remote-write-token", "remote-write-user",
-                   "otlp", "otlp-ca", "otlp-cert", "otlp-key", "otlp-token", "otlp-user"},
+                   "otlp", "otlp-ca", "otlp-cert", "otlp-key", "otlp-token", "otlp-user",
+                   "model-servers", "model-servers-ca"},
 }
 # What is narrower here than for the program, which takes any text.
 NARROWER = {

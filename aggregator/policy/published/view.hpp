@@ -5,7 +5,12 @@
 #include "aggregator/predict/model.hpp"
 #include "aggregator/store/view.hpp"
 
+#include <array>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace binnacle::policy {
@@ -27,9 +32,41 @@ class view : public store::view {
   const predict::model_table& models() const noexcept { return models_; }
   predict::model_table& models() noexcept { return models_; }
 
+  /// What model servers say of them (aggregator/model_servers), by what they were told of the load.
+  const predict::model_table& served(cpu_format f) const noexcept {
+    return served_[static_cast<std::size_t>(f)];
+  }
+  predict::model_table& served(cpu_format f) noexcept { return served_[static_cast<std::size_t>(f)]; }
+  void forget_served() { served_ = {}, served_notes_.clear(); }
+  /// The model that a strategy goes by at a node; null: none.
+  std::shared_ptr<const predict::model> model_for(const power_terms& t, std::uint32_t node) const {
+    auto out = t.model == power_model::learned ? nullptr : served(t.format).share(node);
+    return out == nullptr && t.model != power_model::external ? models_.share(node) : out;
+  }
+  /// Why a node's model server says nothing new, a clause; empty: it does, or the node has none.
+  std::string_view served_note(std::uint32_t node) const {
+    const auto at = served_notes_.find(node);
+    return at == served_notes_.end() ? std::string_view() : at->second;
+  }
+  void set_served_note(std::uint32_t node, std::string why) {
+    if (why.empty()) {
+      served_notes_.erase(node);
+    } else {
+      served_notes_[node] = std::move(why);
+    }
+  }
+  /// The node has gone.
+  void forget_models(std::uint32_t node) {
+    models_.set(node, nullptr);
+    for (predict::model_table& t : served_) t.set(node, nullptr);
+    served_notes_.erase(node);
+  }
+
  private:
   std::shared_ptr<const heartbeat> heartbeat_;
   predict::model_table models_;
+  std::array<predict::model_table, cpu_formats> served_;
+  std::map<std::uint32_t, std::string> served_notes_;
   std::shared_ptr<const policy_table> policies_ = std::make_shared<policy_table>();
 };
 

@@ -88,12 +88,12 @@ void parse_power(strategy& s, yaml_map& fields) {
   }
   if (const auto model = fields.get("model")) {
     const auto which = model->one_of({"Auto", "Learned", "External"});
-    if (which == std::optional<std::size_t>(2))
-      model->refuse("models of model servers are not available yet: write Auto or Learned");
-    s.power.model = which == std::optional<std::size_t>(1) ? power_model::learned : power_model::automatic;
+    if (which) s.power.model = static_cast<power_model>(*which);
   }
-  if (const auto format = fields.get("cpuFormat"))
-    format->refuse("says how a model server is asked, and these are not available yet: remove it");
+  if (const auto format = fields.get("cpuFormat")) {
+    if (const auto which = format->one_of({"Percent", "Raw"}))
+      s.power.format = static_cast<cpu_format>(*which);
+  }
   if (const auto most = fields.get("maxLoad")) s.power.max_load = share(*most, s.power.max_load, true);
   // WAO's second version takes half, and the shipped manifests of its first do not say.
   if (s.power.objective == predict::objective::wao_v2) s.power.pod_usage = 0.5;

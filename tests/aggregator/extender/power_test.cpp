@@ -73,7 +73,44 @@ struct power_fleet : fleet {
   fleet_answer last;
 };
 
+/// What a model server says of a node.
+void serve(power_fleet& f, const std::string& name, std::vector<double> watts,
+           policy::cpu_format format = policy::cpu_format::percent) {
+  predict::model m{predict::curve::through(watts, 10).value()};
+  m.from = predict::model_source::server;
+  m.made = f.now - 5s;
+  f.data.served(format).set(store::index(f.node(name)), std::make_shared<const predict::model>(std::move(m)));
+}
+
 TEST_SUITE("aggregator/extender/power") {
+  TEST_CASE(
+      "a node goes by its model server where it has one, else by what was learned, and the record says so") {
+    power_fleet f;
+    serve(f, "cold", {50, 51, 52, 53, 54, 55});  // flatter than "flat"
+    CHECK(f.ask(power_fleet::pod("web", "1")) == power_fleet::scores{{"cold", 10}, {"flat", 2}, {"new", 0}});
+    CHECK_MESSAGE(f.told().find("model: its model server's, 5.0s old") != std::string::npos, f.told());
+    CHECK_MESSAGE(f.told().find("model: the node's own") != std::string::npos, f.told());
+    serve(f, "new", {50, 50, 50, 50, 50, 51});
+    CHECK(f.ask(power_fleet::pod("web", "1")).at("new") == 10);
+    // What is said of another form of the load is not this policy's.
+    power_fleet other;
+    serve(other, "cold", {50, 51, 52, 53, 54, 55}, policy::cpu_format::raw);
+    CHECK(other.ask(power_fleet::pod("web", "1")).at("cold") == 2);
+  }
+
+  TEST_CASE("a policy that asks for learned models or for model servers alone gets no others") {
+    power_fleet learned({.model = policy::power_model::learned});
+    serve(learned, "cold", {50, 51, 52, 53, 54, 55});
+    CHECK(learned.ask(power_fleet::pod("web", "1")).at("cold") == 2);
+    power_fleet external({.model = policy::power_model::external});
+    CHECK_MESSAGE(external.ask(power_fleet::pod("web", "1")).empty(), "no opinion at all, and not 0 for all");
+    CHECK_MESSAGE(external.told().find("no model server has said what it draws") != std::string::npos,
+                  external.told());
+    serve(external, "cold", {50, 100, 150, 200, 250, 300});
+    CHECK(external.ask(power_fleet::pod("web", "1")) ==
+          power_fleet::scores{{"cold", 10}, {"flat", 0}, {"new", 0}});
+  }
+
   TEST_CASE("the pod goes where it costs the fewest watts, not where the fewest are drawn") {
     power_fleet f;
     CHECK(f.ask(power_fleet::pod("web", "1")) == power_fleet::scores{{"cold", 2}, {"flat", 10}, {"new", 0}});

@@ -255,6 +255,21 @@ TEST_SUITE("aggregator/ops/api") {
     nodes.models().set(store::index(nodes.find("node-d")->id), std::make_shared<const predict::model>(m));
     CHECK(body("/api/v1/power/node-d").starts_with(R"({"node":"node-d","loadRatio":0.2500,"watts":140.4,)"));
     CHECK(body("/api/v1/power/node-d").find(R"("predictedWatts":150.0)") != std::string::npos);
+    // A model server's goes before what was learned, and says what is wrong with it.
+    predict::model served{predict::curve::through(std::vector<double>{100, 500}, 16).value()};
+    served.from = predict::model_source::server;
+    served.server = "http://h:1/v2/models/pc/infer";
+    served.inputs_assumed = 2;
+    nodes.served(policy::cpu_format::raw)
+        .set(store::index(nodes.find("node-d")->id), std::make_shared<const predict::model>(served));
+    nodes.set_served_note(store::index(nodes.find("node-d")->id), "it answered 500");
+    const auto by_server = body("/api/v1/power/node-d");
+    CHECK_MESSAGE(
+        by_server.find(R"("server":"http://h:1/v2/models/pc/infer","assumedInputs":1)") != std::string::npos,
+        by_server);
+    CHECK(by_server.find(R"("source":"server")") != std::string::npos);
+    CHECK(by_server.find(R"("modelServerTrouble":"it answered 500")") != std::string::npos);
+    CHECK(by_server.find(R"("predictedWatts":200.0)") != std::string::npos);
   }
 
   TEST_CASE_FIXTURE(port, "without a certificate only health answers") {

@@ -124,6 +124,13 @@ TEST_SUITE("aggregator/predict/objective") {
     CHECK(table.up_to(0.5, models).find(3)->best.cap() == doctest::Approx(5));
     models.set(3, made(300));
     CHECK(table.up_to(0.9, models).find(3)->best.from(0) == doctest::Approx(20));
+    // Another table's views are its own, and both are good side by side.
+    model_table served;
+    served.set(3, made(900));
+    auto learned_view = table.up_to(0.9, models);
+    auto served_view = table.up_to(0.9, served);
+    CHECK(learned_view.find(3)->best.from(0) == doctest::Approx(20));
+    CHECK(served_view.find(3)->best.from(0) == doctest::Approx(80));
     models.set(3, nullptr);
     CHECK(table.up_to(0.9, models).find(3) == nullptr);
     models.set(9000, nullptr);  // takes nothing away and needs no room

@@ -3,6 +3,7 @@
 #include <boost/json/parse.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace power_view_test {
@@ -40,6 +41,25 @@ TEST_SUITE("cli/views/power") {
     CHECK_MESSAGE(has(text, "learned from 1 node with the same hardware"), text);
     CHECK_MESSAGE(has(text, "it has not measured itself yet"), text);
     CHECK_MESSAGE(has(text, "its meter stands still"), text);
+  }
+
+  TEST_CASE(
+      "a node with a model server names it, says which inputs nobody measures, and why it is of no use") {
+    std::string curve = R"({"load":0,"watts":100})";
+    for (int i = 1; i <= 100; ++i)
+      curve += R"(,{"load":)" + std::to_string(0.01 * i) + R"(,"watts":)" + std::to_string(100 + i) + "}";
+    const auto text = render(
+        R"({"node":"a","loadRatio":0.5,"modelServerTrouble":"model server h:1: no answer in 500 ms",
+            "model":{"source":"server","server":"http://h:1/v2/models/pc/infer","assumedInputs":1,"ageSeconds":48,"curve":[)" +
+        curve + "]}}");
+    CHECK_MESSAGE(has(text, "its model server, http://h:1/v2/models/pc/infer"), text);
+    CHECK_MESSAGE(has(text, "one is measured by nobody, so typical values stand for them"), text);
+    CHECK_MESSAGE(has(text, "48.0s ago"), text);
+    CHECK_MESSAGE(has(text, "is of no use now: model server h:1: no answer in 500 ms"), text);
+    CHECK_MESSAGE(has(text, " 50 %  150.0"), text);
+    CHECK_MESSAGE(std::ranges::count(text, '\n') < 30, "every fifth of a hundred points");
+    CHECK(has(render(R"({"node":"a","model":null,"modelServerTrouble":"the label cpu2/min is missing"})"),
+              "the label cpu2/min is missing"));
   }
 
   TEST_CASE("a node whose curve was learned again says how often, and why") {

@@ -63,6 +63,9 @@ TEST_SUITE("aggregator/policy/text/yaml_power") {
     CHECK(revision("") != revision("maxLoad: 0.8"));
     CHECK(revision("") != revision("objective: Marginal"));
     CHECK(revision("") != revision("onMissing: Allow"));
+    CHECK(revision("") == revision("cpuFormat: Percent"));
+    CHECK(revision("") != revision("cpuFormat: Raw"));
+    CHECK(revision("") != revision("model: External"));
   }
 
   TEST_CASE("what cannot be is refused with the field's name and a remedy") {
@@ -75,9 +78,17 @@ TEST_SUITE("aggregator/policy/text/yaml_power") {
     CHECK(problems("maxLod: 0.5").find("did you mean maxLoad") != std::string::npos);
   }
 
-  TEST_CASE("models of model servers are refused in words, not taken for something else") {
-    CHECK(problems("model: External").find("not available yet: write Auto or Learned") != std::string::npos);
-    CHECK(problems("cpuFormat: Percent").find("not available yet: remove it") != std::string::npos);
+  TEST_CASE("a policy says whose models count, and what a model server is told of the load") {
+    const auto power = [](const std::string& terms) {
+      return read(manifest(terms)).policies.at(0).value.strategies.at(0).power;
+    };
+    CHECK(power("").model == power_model::automatic);
+    CHECK(power("model: Learned").model == power_model::learned);
+    CHECK(power("model: External").model == power_model::external);
+    CHECK(power("").format == cpu_format::percent);
+    CHECK(power("cpuFormat: Raw").format == cpu_format::raw);
+    CHECK(problems("model: TFServing").find("model: \"TFServing\"") != std::string::npos);
+    CHECK(problems("cpuFormat: Cores").find("cpuFormat: \"Cores\"") != std::string::npos);
   }
 
   TEST_CASE("a policy has one order of nodes: with scheduleonmetric beside it the last good one stays") {

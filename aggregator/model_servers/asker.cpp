@@ -1,0 +1,156 @@
+#include "aggregator/model_servers/asker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace binnacle::model_servers {
+
+std::shared_ptr<const predict::model> asker::want(const question& q, instant now) {
+  auto at = entries_.find(q);
+  if (at == entries_.end()) {
+    full_ = entries_.size() >= most_questions;
+    if (full_) return nullptr;
+    at = entries_.try_emplace(q).first;
+  }
+  entry& e = at->second;
+  e.wanted_at = now;
+  if (e.known && now - e.answered_at >= counts_for) e.known = nullptr;
+  return e.known;
+}
+
+std::string asker::trouble(const question& q) const {
+  const auto at = entries_.find(q);
+  if (at == entries_.end()) return full_ ? "more curves are asked for than are kept" : "";
+  const auto s = servers_.find(q.model.server());
+  const std::string& of_server = s == servers_.end() ? at->second.trouble : s->second.trouble;
+  return at->second.trouble.empty() ? of_server : at->second.trouble;
+}
+
+std::vector<std::string> asker::troubles() const {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> out;
+  if (full_)
+    out.push_back(
+        fmt::format("model servers are asked for more than {} curves: the nodes beyond go by what "
+                    "was learned; give nodes of a kind the same model",
+                    most_questions));
+  constexpr std::string_view meanwhile =
+      "nodes with this model go by its last answer for an hour, then by what was learned";
+  for (const auto& [name, s] : servers_) {
+    if (!s.trouble.empty() && out.size() < most)
+      out.push_back(fmt::format("model server {}: {}; {}", name, s.trouble, meanwhile));
+  }
+  std::string last;
+  for (const auto& [q, e] : entries_) {
+    if (e.trouble.empty() || out.size() >= most || last == q.model.path) continue;
+    last = q.model.path;
+    out.push_back(fmt::format("model {}: {}; {}", q.model.text(), e.trouble, meanwhile));
+  }
+  return out;
+}
+
+bool asker::due(const entry& e, instant now) const {
+  return now >= e.not_before && (e.known == nullptr || now - e.answered_at >= asked_again_after);
+}
+
+std::vector<asker::call> asker::next(instant now) {
+  const auto dropped = std::erase_if(entries_, [&](const auto& one) {
+    if (now - one.second.wanted_at < dropped_after) return false;
+    const auto s = servers_.find(one.first.model.server());
+    return s == servers_.end() || !s->second.busy;
+  });
+  if (dropped != 0) {
+    std::erase_if(servers_, [&](const auto& one) {
+      return !one.second.busy && std::ranges::none_of(entries_, [&](const auto& e) {
+        return e.first.model.server() == one.first;
+      });
+    });
+  }
+  std::vector<call> out;
+  for (auto& [q, e] : entries_) {
+    if (!due(e, now)) continue;
+    server& s = servers_[q.model.server()];
+    if (s.busy || now < s.not_before) continue;
+    const auto batch = s.batches.find(q.model.path);
+    const std::size_t most = batch == s.batches.end() ? points : batch->second;
+    s.busy = true;
+    out.push_back({q, e.watts.size(), std::min(most, points - e.watts.size())});
+  }
+  return out;
+}
+
+void asker::leave_alone(server& s, std::string why, duration at_least, instant now) {
+  count(outcome::failed);
+  s.trouble = std::move(why);
+  s.not_before = now + s.pauses.next(random_, at_least);
+}
+
+void asker::leave_alone(entry& e, outcome what, std::string why, instant now) {
+  count(what);
+  e.watts.clear();
+  e.trouble = std::move(why);
+  e.not_before = now + e.pauses.next(random_);
+}
+
+void asker::take(const question& q, entry& e, server& s, std::vector<double> watts, instant now) {
+  s.trouble.clear();
+  s.pauses.reset();
+  e.watts.insert(e.watts.end(), watts.begin(), watts.end());
+  if (e.watts.size() < points) return count(outcome::answered);
+  const auto curve = curve_of(std::exchange(e.watts, {}), q.cores);
+  if (curve.has_error()) return leave_alone(e, outcome::implausible, curve.error().message, now);
+  count(outcome::answered);
+  predict::model m{*curve};
+  m.from = predict::model_source::server;
+  m.server = q.model.text();
+  m.inputs_assumed = q.assumed;
+  m.made = now;
+  e.known = std::make_shared<const predict::model>(std::move(m));
+  e.answered_at = now;
+  e.trouble.clear();
+  e.pauses.reset();
+}
+
+void asker::answered(const call& c, const result<http::answer>& got, instant now) {
+  const auto at = entries_.find(c.about);
+  server& s = servers_[c.about.model.server()];
+  s.busy = false;
+  if (at == entries_.end()) return;
+  entry& e = at->second;
+  if (got.has_error()) {
+    e.watts.clear();
+    return leave_alone(s, got.error().message, {}, now);
+  }
+  const unsigned status = got->status;
+  if (status == 200) {
+    auto watts = watts_in(c.about.model.speaks, got->body, c.count);
+    if (watts.has_error()) return leave_alone(e, outcome::implausible, watts.error().message, now);
+    return take(c.about, e, s, std::move(*watts), now);
+  }
+  if ((status == 400 || status == 413) && c.count > 1) {
+    count(outcome::halved);
+    s.batches[c.about.model.path] = c.count / 2;
+    return;
+  }
+  const std::string said = fmt::format("it answered {} {}", status, refusal_in(got->body));
+  if (status == 429 || status == 502 || status == 503 || status == 504) return leave_alone(s, said, {}, now);
+  // Of 400 at a batch of one the batch was not to blame.
+  if (status == 400) s.batches.erase(c.about.model.path);
+  s.trouble.clear();
+  leave_alone(e, outcome::refused, said, now);
+}
+
+std::string_view to_string(asker::outcome o) noexcept {
+  switch (o) {
+    case asker::outcome::answered: return "answered";
+    case asker::outcome::halved: return "halved";
+    case asker::outcome::refused: return "refused";
+    case asker::outcome::implausible: return "implausible";
+    case asker::outcome::failed: return "failed";
+  }
+  return "unknown";
+}
+
+}  // namespace binnacle::model_servers

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "aggregator/model_servers/question.hpp"
+#include "aggregator/predict/model.hpp"
+#include "common/backoff.hpp"
+#include "common/clock.hpp"
+#include "common/http/response_parser.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::model_servers {
+
+/// Which questions are asked when, and what is known of their answers. Pure: time and answers are given.
+///
+/// One call at a time goes to each server. A server that cannot be reached, or says that it is overloaded, is
+/// left alone for a random time of up to a minute, which grows with each failure. A model that is refused, or
+/// says what cannot be, is left alone by itself: for a second at first, at most for 15 minutes. A batch that
+/// is refused with 400 or 413 is halved, and the server's limit for this model is remembered. An answer
+/// counts for 15 minutes and is asked for again then; while no new one comes it counts for an hour.
+/// Bounds: most_questions; questions that nobody asks any more for 10 minutes are dropped.
+class asker {
+ public:
+  static constexpr std::size_t most_questions = 2'000;
+  static constexpr duration asked_again_after = std::chrono::minutes(15);
+  static constexpr duration counts_for = std::chrono::hours(1);
+  static constexpr duration dropped_after = std::chrono::minutes(10);
+
+  enum class outcome : std::uint8_t { answered, halved, refused, implausible, failed };
+  static constexpr std::size_t outcomes = 5;
+  using counters = std::array<std::uint64_t, outcomes>;
+
+  explicit asker(std::uint64_t seed) : random_(seed) {}
+
+  /// What is known now, and that it is still of interest. Null: nothing.
+  std::shared_ptr<const predict::model> want(const question& q, instant now);
+  /// In a clause: why nothing newer is known. Empty: all is well, or it is being asked.
+  std::string trouble(const question& q) const;
+  /// The troubles of all that is asked for, a sentence for each server or model that has one; ten at most.
+  std::vector<std::string> troubles() const;
+
+  /// A call to be made now. Each must come back by answered().
+  struct call {
+    question about;
+    std::size_t first = 0, count = 0;
+  };
+  std::vector<call> next(instant now);
+  void answered(const call& c, const result<http::answer>& got, instant now);
+
+  const counters& counted() const noexcept { return counted_; }
+  std::size_t size() const noexcept { return entries_.size(); }
+
+ private:
+  struct server {
+    bool busy = false;
+    backoff pauses{{std::chrono::milliseconds(500), std::chrono::seconds(1), std::chrono::minutes(1)}};
+    instant not_before{};
+    std::string trouble;
+    std::map<std::string, std::size_t> batches;  // by path: the most points that were taken at once
+  };
+  struct entry {
+    std::shared_ptr<const predict::model> known;
+    instant answered_at{};
+    instant wanted_at{};
+    instant not_before{};
+    backoff pauses{{std::chrono::seconds(1), std::chrono::seconds(2), asked_again_after}};
+    std::vector<double> watts;  // so far
+    std::string trouble;
+  };
+
+  void count(outcome o) noexcept { ++counted_[static_cast<std::size_t>(o)]; }
+  void leave_alone(server& s, std::string why, duration at_least, instant now);
+  void leave_alone(entry& e, outcome what, std::string why, instant now);
+  void take(const question& q, entry& e, server& s, std::vector<double> watts, instant now);
+  bool due(const entry& e, instant now) const;
+
+  std::map<question, entry> entries_;
+  std::map<std::string, server> servers_;
+  std::mt19937_64 random_;
+  counters counted_{};
+  bool full_ = false;
+};
+std::string_view to_string(asker::outcome o) noexcept;  ///< "answered", "halved"…
+
+}  // namespace binnacle::model_servers

@@ -1,0 +1,130 @@
+#include "aggregator/model_servers/node_model.hpp"
+
+#include "aggregator/store/hardware.hpp"
+#include "common/text/endpoint.hpp"
+#include "common/text/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace binnacle::model_servers {
+namespace {
+
+constexpr double typical_inlet = 22, typical_pressure = 5, typical_share = 0.5;
+constexpr double share_step = 0.1;
+constexpr std::uint16_t grpc_port = 8500, rest_port = 8501;
+
+error bad_label(std::string what) { return {errc::invalid_input, std::move(what)}; }
+
+/// The number in a label; labels hold no blanks.
+std::optional<double> number(std::string_view text) {
+  double out = 0;
+  const auto end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, out);
+  if (read.ec != std::errc() || read.ptr != end || !std::isfinite(out)) return std::nullopt;
+  return out;
+}
+
+result<span> span_by_labels(const label_look_up& labels, std::string_view what) {
+  span out;
+  for (const auto& [end, to] : {std::pair{"min", &out.from}, std::pair{"max", &out.to}}) {
+    const std::string key = fmt::format("{}/{}", what, end);
+    const auto text = labels(key);
+    if (!text) return bad_label(fmt::format("the label {} is missing", key));
+    const auto value = number(*text);
+    if (!value)
+      return bad_label(fmt::format("the label {} is {}, which is no number", key, in_quotes(*text)));
+    *to = *value;
+  }
+  if (out.from == out.to) return bad_label(fmt::format("the labels {0}/min and {0}/max are equal", what));
+  return out;
+}
+
+}  // namespace
+
+std::optional<result<node_model>> model_by_labels(const label_look_up& labels) {
+  const auto host = labels("tensorflow/host");
+  if (!host) return std::nullopt;
+  const auto read = [&]() -> result<node_model> {
+    const auto text_of = [&](std::string_view key) { return labels(key).value_or(""); };
+    const auto at = read_endpoint(fmt::format("{}:{}", *host, text_of("tensorflow/port")), grpc_port);
+    if (!at)
+      return bad_label(
+          fmt::format("the labels tensorflow/host and tensorflow/port are {} and {}, which is no "
+                      "address",
+                      in_quotes(*host), in_quotes(text_of("tensorflow/port"))));
+    const std::uint16_t port = at->port == grpc_port ? rest_port : at->port;
+    if (text_of("tensorflow/name").empty()) return bad_label("the label tensorflow/name is missing");
+    auto model = tf_model(at->host, port, text_of("tensorflow/name"), text_of("tensorflow/version"),
+                          std::string(text_of("tensorflow/signature")));
+    if (model.has_error()) return model.error();
+    node_model out;
+    out.model = std::move(*model);
+    out.shares.emplace();
+    std::size_t i = 0;
+    for (const std::string_view what : {"ambient", "cpu1", "cpu2"}) {
+      const auto s = span_by_labels(labels, what);
+      if (s.has_error()) return s.error();
+      (*out.shares)[i++] = *s;
+    }
+    return out;
+  };
+  return read();
+}
+
+readings readings_of(const store::row& cells, instant now) {
+  readings out;
+  const auto value_of = [&](std::string_view family) -> std::optional<double> {
+    const auto found = store::first_present(cells, family, now);
+    return found.series == nullptr ? std::nullopt : std::optional(found.value);
+  };
+  out.inlet = value_of("host_inlet_temperature_celsius");
+  if (!out.inlet) out.inlet = value_of("inlet_temp");
+  out.pressure = value_of("delta_p");
+  for (const auto i : cells.series().of_family("bmc_cpu_temperature_celsius")) {
+    const auto s = cells.load(i);
+    if (!s.present(now)) continue;
+    if (out.cpu1) {
+      out.cpu2 = to_double(s.value);
+      break;
+    }
+    out.cpu1 = to_double(s.value);
+  }
+  return out;
+}
+
+question question_of(const node_model& m, const readings& r, double cores, policy::cpu_format format,
+                     const question* before) {
+  question out;
+  out.model = m.model;
+  out.cores = cores;
+  out.top = m.shares ? 1 : format == policy::cpu_format::raw ? cores : 100;
+  const bool comparable = before != nullptr && before->model == m.model;
+  const auto set = [&](std::size_t i, std::optional<double> value, double typical, double step) {
+    if (!value) out.assumed |= static_cast<std::uint8_t>(1U << i);
+    const double v = value.value_or(typical);
+    const bool near = comparable && std::abs(v - before->others[i]) <= 0.75 * step;
+    // Adding 0 turns a negative zero into zero, which is written the same.
+    out.others[i] = near ? before->others[i] : std::round(v / step) * step + 0.0;
+  };
+  if (!m.shares) {
+    set(0, m.inlet ? m.inlet : r.inlet, typical_inlet, 1);
+    set(1, m.pressure ? m.pressure : r.pressure, typical_pressure, 1);
+    return out;
+  }
+  out.count = 3;
+  const std::array<std::optional<double>, 3> degrees{r.inlet, r.cpu1, r.cpu2};
+  for (std::size_t i = 0; i < degrees.size(); ++i) {
+    const span& s = (*m.shares)[i];
+    std::optional<double> share;
+    // A trained network means nothing far outside what it was trained with.
+    if (degrees[i]) share = std::clamp((*degrees[i] - s.from) / (s.to - s.from), -1.0, 2.0);
+    set(i, share, typical_share, share_step);
+  }
+  return out;
+}
+
+}  // namespace binnacle::model_servers

@@ -1,0 +1,126 @@
+#include "aggregator/model_servers/question.hpp"
+
+#include "common/text/json_writer.hpp"
+#include "common/text/text.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace binnacle::model_servers {
+namespace {
+
+namespace json = boost::json;
+
+constexpr double most_watts = 100'000;
+constexpr unsigned deepest = 3;  // outputs, rows, columns
+
+/// Nested or flat, row by row. False: something in it is no number.
+bool flatten(const json::value& v, unsigned depth, std::vector<double>& out) {
+  if (v.is_number()) {
+    out.push_back(v.to_number<double>());
+    return true;
+  }
+  const json::array* list = v.if_array();
+  if (list == nullptr || depth == deepest) return false;
+  return std::ranges::all_of(*list, [&](const json::value& one) { return flatten(one, depth + 1, out); });
+}
+
+/// outputs[0].data, or the output named predict if there are several.
+const json::value* v2_data(const json::object& answer) {
+  const json::value* outputs = answer.if_contains("outputs");
+  if (outputs == nullptr || !outputs->is_array() || outputs->get_array().empty()) return nullptr;
+  const json::object* chosen = outputs->get_array().front().if_object();
+  for (const json::value& one : outputs->get_array()) {
+    const json::object* o = one.if_object();
+    const json::value* name = o == nullptr ? nullptr : o->if_contains("name");
+    if (name != nullptr && name->is_string() && name->get_string() == "predict") chosen = o;
+  }
+  return chosen == nullptr ? nullptr : chosen->if_contains("data");
+}
+
+/// `outputs` (by columns, with names if the model has several) or `predictions` (by rows).
+const json::value* tf_data(const json::object& answer) {
+  const json::value* outputs = answer.if_contains("outputs");
+  if (outputs == nullptr) outputs = answer.if_contains("predictions");
+  if (outputs == nullptr || !outputs->is_object()) return outputs;
+  const json::object& named = outputs->get_object();
+  return named.empty() ? nullptr : &named.begin()->value();
+}
+
+}  // namespace
+
+std::string body_of(const question& q, std::size_t first, std::size_t count) {
+  std::string rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double load = q.top * static_cast<double>(first + i) / static_cast<double>(points - 1);
+    rows += fmt::format("{}[{:.6g}", i == 0 ? "" : ",", load);
+    for (std::size_t k = 0; k < q.count; ++k) rows += fmt::format(",{:.6g}", q.others[k]);
+    rows += ']';
+  }
+  if (q.model.speaks == protocol::v2) {
+    return fmt::format(
+        R"({{"inputs":[{{"name":"predict-prob","shape":[{},{}],"datatype":"FP32","data":[{}]}}]}})", count,
+        q.count + 1, rows);
+  }
+  std::string out = "{";
+  if (!q.model.signature.empty()) {
+    out += "\"signature_name\":";
+    append_json_string(out, q.model.signature);
+    out += ',';
+  }
+  return out + fmt::format(R"("inputs":[{}]}})", rows);
+}
+
+result<std::vector<double>> watts_in(protocol speaks, std::string_view body, std::size_t count) {
+  boost::system::error_code failed;
+  const json::value answer = json::parse(body, failed);
+  if (failed) {
+    // TensorFlow Serving writes these bare, which is no JSON.
+    if (body.find("NaN") != body.npos || body.find("Infinity") != body.npos)
+      return error{errc::invalid_input, "the model says NaN or Infinity"};
+    return error{errc::protocol, "the answer is no JSON"};
+  }
+  const json::object* whole = answer.if_object();
+  const json::value* data = whole == nullptr         ? nullptr
+                            : speaks == protocol::v2 ? v2_data(*whole)
+                                                     : tf_data(*whole);
+  std::vector<double> out;
+  if (data == nullptr || !data->is_array())
+    return error{errc::protocol, "the answer has no list of watts where the protocol has it"};
+  if (!flatten(*data, 0, out)) return error{errc::invalid_input, "the model says what is no number"};
+  if (out.size() != count)
+    return error{errc::protocol, fmt::format("the answer has {} values for {} loads", out.size(), count)};
+  return out;
+}
+
+std::string refusal_in(std::string_view body) {
+  boost::system::error_code failed;
+  const json::value answer = json::parse(body, failed);
+  if (!failed && answer.is_object()) {
+    for (const std::string_view key : {"error", "detail"}) {
+      const json::value* said = answer.get_object().if_contains(key);
+      if (said == nullptr) continue;
+      if (said->is_string()) return in_quotes(std::string_view(said->get_string()), 120);
+      return in_quotes(json::serialize(*said), 120);
+    }
+  }
+  return in_quotes(trimmed(body), 120);
+}
+
+result<predict::curve> curve_of(const std::vector<double>& watts, double cores) {
+  for (std::size_t i = 0; i < watts.size(); ++i) {
+    if (watts[i] > 0 && watts[i] <= most_watts) continue;
+    return error{errc::invalid_input,
+                 fmt::format("the model says {:.6g} W at {:.0f} % load, which no server draws", watts[i],
+                             100.0 * static_cast<double>(i) / static_cast<double>(watts.size() - 1))};
+  }
+  if (std::ranges::max(watts) <= watts.front())
+    return error{errc::invalid_input, "the model's watts do not rise with the load"};
+  return predict::curve::through(watts, cores);
+}
+
+}  // namespace binnacle::model_servers

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "aggregator/model_servers/served_model.hpp"
+#include "aggregator/predict/curve.hpp"
+#include "common/error.hpp"
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// One whole curve asked of a model, and what it answers: the bytes of both protocols. Pure.
+namespace binnacle::model_servers {
+
+/// What a model is asked: its watts at evenly spaced loads, from idle to all cores busy, with all other
+/// inputs as they are. Nodes with the same model, size and inputs ask one question.
+struct question {
+  served_model model;
+  double cores = 0;  ///< of the node
+  double top = 100;  ///< the CPU input with all cores busy: 100 (percent), 1 (a share), or the cores
+  std::array<double, 3> others{};  ///< the inputs after CPU, rounded so that they seldom change
+  std::uint8_t count = 2;          ///< of `others`
+  std::uint8_t assumed = 0;        ///< bit i: nobody measures others[i], so a typical value stands for it
+
+  friend auto operator<=>(const question&, const question&) = default;
+};
+
+/// Models of trees are steps, and a hundred points show steps of one percent.
+inline constexpr std::size_t points = predict::curve::most_points;
+
+/// The body that asks for `count` points from the one numbered `first` on.
+std::string body_of(const question& q, std::size_t first, std::size_t count);
+
+/// The watts in a body that came with status 200. Errors: protocol: it is not what was asked for;
+/// invalid_input: the model says what is no number. Each a clause.
+result<std::vector<double>> watts_in(protocol speaks, std::string_view body, std::size_t count);
+
+/// What a server says of its refusal, whatever its form: {"error"}, {"detail"} or plain text; shortened.
+std::string refusal_in(std::string_view body);
+
+/// The curve, lifted where it falls. Errors: invalid_input, a clause, for what no server draws: watts that
+/// are not above 0, beyond 100 kW, or nowhere higher than at idle.
+result<predict::curve> curve_of(const std::vector<double>& watts, double cores);
+
+}  // namespace binnacle::model_servers

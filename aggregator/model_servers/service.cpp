@@ -1,0 +1,254 @@
+#include "aggregator/model_servers/service.hpp"
+
+#include "aggregator/kube/objects/follow.hpp"
+#include "aggregator/kube/objects/reflector.hpp"
+#include "aggregator/model_servers/allowed.hpp"
+#include "aggregator/model_servers/node_configs.hpp"
+#include "aggregator/model_servers/node_model.hpp"
+#include "aggregator/store/hardware.hpp"
+#include "common/async/follow_files.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "common/http/client.hpp"
+#include "common/log/said_once.hpp"
+#include "common/tls/context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <utility>
+
+namespace binnacle::model_servers {
+namespace {
+
+using async::task;
+
+constexpr auto between_looks = std::chrono::milliseconds(200);
+constexpr std::size_t nodes_a_look = 500;  // a millisecond: the scheduler's calls come first
+constexpr auto deadline_of_a_call = std::chrono::milliseconds(500);
+constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
+constexpr std::size_t most_clients = 64;
+
+/// What the coroutines use. Each of them keeps it, so that it outlives the service while they end.
+struct worker : std::enable_shared_from_this<worker> {
+  worker(allowed_servers a, std::shared_ptr<tls::context> t, logger l)
+      : allowed(std::move(a)), security(std::move(t)), log(std::move(l)), questions(std::random_device{}()) {}
+
+  using formats = std::array<bool, policy::cpu_formats>;
+  formats asked_for() const;
+  void forget_all();
+  void look(instant now);
+  void look_at(const store::node_view& node, const formats& wanted, instant now);
+  std::optional<result<node_model>> model_of(const std::string& node) const;
+  http::client& client_of(const served_model& m);
+  void start(async::loop& on, service::parts p);
+  std::vector<std::string> troubles() const;
+  static task<void> ask(std::shared_ptr<worker> self, asker::call c);
+  static task<void> keep_asking(std::shared_ptr<worker> self);
+
+  const allowed_servers allowed;
+  const std::shared_ptr<tls::context> security;
+  const logger log;
+  asker questions;
+  node_configs configs;
+  std::array<std::unique_ptr<kube::reflector>, node_configs::groups> followers;
+  std::unique_ptr<service::parts> with;
+  std::map<std::string, std::unique_ptr<http::client>> clients;  // by scheme and server
+  // Of each node by format: what was asked last, so that inputs between two steps ask nothing new.
+  std::vector<std::array<std::optional<question>, policy::cpu_formats>> last;
+  std::string last_looked_at;
+  bool idle = true;
+  said_once trouble;
+  std::unique_ptr<async::event> answered;
+  std::unique_ptr<async::task_group> running;  // last: it uses all of these
+};
+
+worker::formats worker::asked_for() const {
+  formats out{};
+  for (const auto& [key, policy] : with->nodes.policies()) {
+    for (const policy::published_strategy& s : policy->strategies) {
+      if (policy::description_of(s.kind).predicts_watts && s.power.model != policy::power_model::learned)
+        out[static_cast<std::size_t>(s.power.format)] = true;
+    }
+  }
+  return out;
+}
+
+void worker::forget_all() {
+  with->nodes.forget_served();
+  last.clear();
+}
+
+/// NodeConfig objects before labels, as the newer form.
+std::optional<result<node_model>> worker::model_of(const std::string& node) const {
+  const auto checked = [this](result<node_model> m, std::string_view by) -> result<node_model> {
+    if (m.has_error()) return error{m.error().code, fmt::format("{}: {}", by, m.error().message)};
+    if (allowed.allow(m->model.host, m->model.port)) return m;
+    return error{errc::permission,
+                 fmt::format("{} names {}, which is not in model-servers", by, m->model.server())};
+  };
+  if (const auto* found = configs.find(node)) return checked(found->model, found->object);
+  const kube::packed_labels* labels = with->labels_of(node);
+  if (labels == nullptr) return std::nullopt;
+  const auto read = model_by_labels([labels](std::string_view key) { return labels->find(key); });
+  if (!read) return std::nullopt;
+  return checked(*read, "its labels");
+}
+
+void worker::look_at(const store::node_view& node, const formats& wanted, instant now) {
+  policy::view& nodes = with->nodes;
+  const std::uint32_t id = store::index(node.id);
+  if (last.size() <= id) last.resize(id + 1);
+  const auto model = model_of(node.name);
+  const double cores =
+      node.cells == nullptr ? 0 : store::first_present(*node.cells, policy::cpus_metric, now).value;
+  std::string note;
+  if (model && model->has_error()) note = model->error().message;
+  for (std::size_t f = 0; f < policy::cpu_formats; ++f) {
+    predict::model_table& table = nodes.served(static_cast<policy::cpu_format>(f));
+    std::shared_ptr<const predict::model> known;
+    if (!wanted[f] || !model || model->has_error()) {
+      last[id][f].reset();
+    } else if (cores <= 0) {
+      known = table.share(id);  // not known now: as before
+    } else {
+      auto& before = last[id][f];
+      before = question_of(**model, readings_of(*node.cells, now), cores, static_cast<policy::cpu_format>(f),
+                           before ? &*before : nullptr);
+      known = questions.want(*before, now);
+      if (note.empty()) note = questions.trouble(*before);
+      // Until the new inputs have an answer, that for the ones before counts, as long as any does.
+      const predict::model* old = table.find(id);
+      if (known == nullptr && old != nullptr && old->server == (*model)->model.text() &&
+          old->power.cores() == cores && now - old->made < asker::counts_for)
+        known = table.share(id);
+    }
+    if (table.share(id) != known) table.set(id, std::move(known));
+  }
+  nodes.set_served_note(id, std::move(note));
+}
+
+/// Some of the nodes, in turn.
+void worker::look(instant now) {
+  const formats wanted = asked_for();
+  if (std::ranges::none_of(wanted, [](bool w) { return w; })) {
+    if (!std::exchange(idle, true)) forget_all();
+    return;
+  }
+  idle = false;
+  const auto& all = with->nodes.nodes();
+  auto at = all.upper_bound(last_looked_at);
+  for (std::size_t left = std::min(nodes_a_look, all.size()); left > 0; --left, ++at) {
+    if (at == all.end()) at = all.begin();
+    look_at(*at->second, wanted, now);
+    last_looked_at = at->first;
+  }
+}
+
+http::client& worker::client_of(const served_model& m) {
+  const std::string key = fmt::format("{}{}", m.secure ? "https://" : "http://", m.server());
+  auto& there = clients[key];
+  if (there) return *there;
+  http::server_address where;
+  where.host = m.host;
+  where.port = m.port;
+  std::function<std::shared_ptr<SSL_CTX>()> secured;
+  if (m.secure) secured = [context = security] { return context->current(); };
+  there = std::make_unique<http::client>(std::move(where), std::move(secured), "binnacle-aggregator");
+  return *there;
+}
+
+task<void> worker::ask(std::shared_ptr<worker> self, asker::call c) {
+  http::call what;
+  what.method = "POST";
+  what.target = c.about.model.path;
+  what.headers = {{"Content-Type", "application/json"}};
+  what.body = body_of(c.about, c.first, c.count);
+  what.most_bytes = most_answer_bytes;
+  http::client& there = self->client_of(c.about.model);
+  auto got = co_await there.ask(std::move(what), async::within(deadline_of_a_call));
+  self->questions.answered(c, got, boot_clock::now());
+  self->answered->notify();
+}
+
+task<void> worker::keep_asking(std::shared_ptr<worker> self) {
+  for (;;) {
+    const instant now = boot_clock::now();
+    self->look(now);
+    auto calls = self->questions.next(now);
+    // Connections that nobody needs any more; those of calls are kept by them.
+    if (calls.empty() && self->clients.size() > most_clients) self->clients.clear();
+    for (asker::call& c : calls) self->running->spawn("model server", ask(self, std::move(c)));
+    const auto now_wrong = self->questions.troubles();
+    const std::string first = now_wrong.empty() ? std::string() : now_wrong.front();
+    if (self->trouble.is_news(first)) {
+      if (first.empty()) {
+        self->log.info("all model servers answer again");
+      } else {
+        self->log.warning("{}", first);
+      }
+    }
+    const async::deadline until = async::within(between_looks);
+    co_await self->answered->wait(until);
+  }
+}
+
+void worker::start(async::loop& on, service::parts p) {
+  with = std::make_unique<service::parts>(std::move(p));
+  answered = std::make_unique<async::event>(on);
+  running = std::make_unique<async::task_group>(on, log);
+  const auto self = shared_from_this();
+  for (std::size_t g = 0; g < node_configs::groups; ++g) {
+    followers[g] = std::make_unique<kube::reflector>(node_configs::collection(g), configs.of_group(g),
+                                                     std::random_device{}());
+    running->keep("NodeConfig objects",
+                  [self, g] { return kube::follow(self->with->api, *self->followers[g], [self] {}); });
+  }
+  running->keep("model servers", [self] { return keep_asking(self); });
+  running->spawn("authority", async::follow_files(security, "authority of model servers", log));
+}
+
+std::vector<std::string> worker::troubles() const {
+  std::vector<std::string> out = questions.troubles();
+  for (const auto& f : followers) {
+    // A cluster without WAO has no such objects.
+    if (f && !f->trouble().empty() && !f->trouble().starts_with("the API server has no "))
+      out.push_back(f->trouble());
+  }
+  return out;
+}
+
+}  // namespace
+
+struct service::impl {
+  explicit impl(std::shared_ptr<worker> w) : work(std::move(w)) {}
+  ~impl() {
+    if (work->running) work->running->cancel();
+  }
+  const std::shared_ptr<worker> work;
+};
+
+service::service(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+service::~service() = default;
+
+result<std::unique_ptr<service>> service::open(const settings& s, logger log) {
+  auto allowed = allowed_servers::read(s.servers);
+  if (allowed.has_error()) return allowed.error();
+  tls::options o;
+  o.side = tls::role::client;
+  o.pem.authority = s.authority;
+  o.servers = s.authority.empty() ? tls::trust::system : tls::trust::authority;
+  auto security = tls::context::load(std::move(o));
+  if (security.has_error()) return security.error();
+  auto work = std::make_shared<worker>(std::move(*allowed),
+                                       std::shared_ptr<tls::context>(std::move(*security)), std::move(log));
+  return std::unique_ptr<service>(new service(std::make_unique<impl>(std::move(work))));
+}
+
+void service::start(async::loop& on, parts p) { impl_->work->start(on, std::move(p)); }
+std::vector<std::string> service::troubles() const { return impl_->work->troubles(); }
+const asker::counters& service::counted() const noexcept { return impl_->work->questions.counted(); }
+
+}  // namespace binnacle::model_servers

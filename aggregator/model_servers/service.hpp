@@ -1,0 +1,51 @@
+#pragma once
+
+#include "aggregator/kube/client/client.hpp"
+#include "aggregator/kube/objects/node_objects.hpp"
+#include "aggregator/model_servers/asker.hpp"
+#include "aggregator/policy/published/view.hpp"
+#include "common/async/task.hpp"
+#include "common/error.hpp"
+#include "common/log/log.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace binnacle::model_servers {
+
+struct settings {
+  std::vector<std::string> servers;  ///< allowed_servers::read()
+  std::string authority;             ///< PEM file that vouches for https servers; empty: the system's
+};
+
+/// Keeps the curves of nodes whose labels or objects name a model on a server that may be asked: beside
+/// prioritize, never in it. What it knows it writes into the view (policy::view::served()). It asks while a
+/// policy in force has minimizepower with a model other than Learned. Threads: one loop, that of the view.
+class service {
+ public:
+  struct parts {
+    policy::view& nodes;
+    std::shared_ptr<kube::client> api;
+    /// The labels of a node's object, or null.
+    std::function<const kube::packed_labels*(std::string_view node)> labels_of;
+  };
+
+  /// Errors: one sentence: a server that cannot be meant, or an authority that cannot be read.
+  static result<std::unique_ptr<service>> open(const settings& s, logger log);
+  ~service();
+
+  void start(async::loop& on, parts p);
+  /// Sentences: what is not up to date, and what counts meanwhile.
+  std::vector<std::string> troubles() const;
+  const asker::counters& counted() const noexcept;
+
+ private:
+  struct impl;
+  explicit service(std::unique_ptr<impl> i);
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace binnacle::model_servers

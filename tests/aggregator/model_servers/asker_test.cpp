@@ -1,0 +1,209 @@
+#include "aggregator/model_servers/asker.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+namespace model_asker_test {
+
+using namespace binnacle;
+using namespace binnacle::model_servers;
+using namespace std::chrono_literals;
+
+question about(const std::string& server, const std::string& model, double inlet = 22) {
+  question q;
+  q.model = *v2_model("http://" + server + "/v2/models/" + model + "/infer");
+  q.cores = 10;
+  q.others = {inlet, 5, 0};
+  return q;
+}
+
+result<http::answer> says(unsigned status, std::string body) {
+  http::answer a;
+  a.status = status;
+  a.body = std::move(body);
+  return a;
+}
+
+/// The watts of a machine with 100 W idle and 2 W more for each percent.
+result<http::answer> watts(const asker::call& c) {
+  std::string data;
+  for (std::size_t i = 0; i < c.count; ++i)
+    data += fmt::format("{}{}", i == 0 ? "" : ",", 100 + 2 * (c.first + i));
+  return says(200, R"({"outputs":[{"name":"predict","data":[)" + data + "]}]}");
+}
+
+struct world {
+  asker it{7};
+  instant now = from_ns(1'000'000'000'000);
+  std::vector<asker::call> next() { return it.next(now); }
+  void pass(duration d) { now += d; }
+};
+
+std::uint64_t count(const asker& a, asker::outcome o) { return a.counted()[static_cast<std::size_t>(o)]; }
+
+TEST_SUITE("aggregator/model_servers/asker") {
+  TEST_CASE("one request brings the whole curve, and none is made while it counts") {
+    world w;
+    const question q = about("h:1", "pc");
+    CHECK(w.it.want(q, w.now) == nullptr);
+    auto calls = w.next();
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0].first == 0);
+    CHECK(calls[0].count == points);
+    CHECK_MESSAGE(w.next().empty(), "one call at a time goes to a server");
+    w.it.answered(calls[0], watts(calls[0]), w.now);
+    const auto known = w.it.want(q, w.now);
+    REQUIRE(known != nullptr);
+    CHECK(known->from == predict::model_source::server);
+    CHECK(known->server == "http://h:1/v2/models/pc/infer");
+    CHECK(known->power.watts(5) == doctest::Approx(200));
+    CHECK(w.next().empty());
+    CHECK(w.it.trouble(q).empty());
+    w.pass(asker::asked_again_after);
+    CHECK_MESSAGE(w.it.want(q, w.now) == known, "it counts while it is asked again");
+    CHECK(w.next().size() == 1);
+  }
+
+  TEST_CASE("nodes with the same model and inputs ask one question, other inputs and servers their own") {
+    world w;
+    for (int node = 0; node < 100; ++node) (void)w.it.want(about("h:1", "pc", 22 + node % 2), w.now);
+    (void)w.it.want(about("other:1", "pc"), w.now);
+    CHECK(w.it.size() == 3);
+    const auto calls = w.next();
+    REQUIRE(calls.size() == 2);
+    CHECK(calls[0].about.model.server() != calls[1].about.model.server());
+  }
+
+  TEST_CASE("a batch that a server refuses is halved, and the server's limit is remembered") {
+    world w;
+    const question q = about("h:1", "pc");
+    constexpr std::size_t limit = 30;
+    const auto ask_all = [&] {
+      int calls = 0;
+      for (;;) {
+        (void)w.it.want(q, w.now);
+        const auto now = w.next();
+        if (now.empty()) return calls;
+        ++calls;
+        w.it.answered(
+            now[0],
+            now[0].count > limit ? says(400, R"({"error":"batch-size must be <= 30"})") : watts(now[0]),
+            w.now);
+      }
+    };
+    CHECK(ask_all() == 2 + 5);  // 101 and 50 are too many, 25 are not: four times 25, and one
+    const auto known = w.it.want(q, w.now);
+    REQUIRE(known != nullptr);
+    CHECK(known->power.watts(10) == doctest::Approx(300));
+    CHECK(count(w.it, asker::outcome::halved) == 2);
+    w.pass(asker::asked_again_after);
+    CHECK(ask_all() == 5);
+  }
+
+  TEST_CASE("a model that refuses every batch is left alone, and does not keep its server from others") {
+    world w;
+    const question bad = about("h:1", "bad"), good = about("h:1", "good");
+    int calls_of_bad = 0;
+    for (int i = 0; i < 50; ++i) {
+      (void)w.it.want(bad, w.now);
+      (void)w.it.want(good, w.now);
+      for (const auto& c : w.next()) {
+        const bool is_bad = c.about == bad;
+        calls_of_bad += is_bad ? 1 : 0;
+        w.it.answered(c, is_bad ? says(400, R"({"error":"unexpected inference input"})") : watts(c), w.now);
+      }
+    }
+    CHECK(calls_of_bad == 7);  // 101, 50, 25, 12, 6, 3, 1
+    CHECK(w.it.want(good, w.now) != nullptr);
+    CHECK(w.it.want(bad, w.now) == nullptr);
+    CHECK(w.it.trouble(bad).find("unexpected inference input") != std::string::npos);
+    CHECK(w.it.trouble(good).empty());
+    CHECK(w.it.troubles().size() == 1);
+  }
+
+  TEST_CASE("a server that is down or slow is left alone for longer and longer, and its last answer counts") {
+    world w;
+    const question q = about("h:1", "pc");
+    (void)w.it.want(q, w.now);
+    auto calls = w.next();
+    w.it.answered(calls[0], watts(calls[0]), w.now);
+    w.pass(asker::asked_again_after);
+    int attempts = 0;
+    const instant down_since = w.now;
+    while (w.now - down_since < 30min) {
+      (void)w.it.want(q, w.now);
+      for (const auto& c : w.next()) {
+        ++attempts;
+        w.it.answered(c, error{errc::timeout, "no answer in 500 ms"}, w.now);
+      }
+      w.pass(200ms);
+    }
+    CHECK(attempts > 30);
+    CHECK(attempts < 250);
+    CHECK(w.it.want(q, w.now) != nullptr);
+    CHECK(w.it.troubles().at(0).find("no answer in 500 ms") != std::string::npos);
+    w.pass(asker::counts_for);
+    CHECK_MESSAGE(w.it.want(q, w.now) == nullptr, "after an hour it does not");
+    calls = w.next();
+    REQUIRE(calls.size() == 1);
+    w.it.answered(calls[0], watts(calls[0]), w.now);
+    CHECK(w.it.want(q, w.now) != nullptr);
+    CHECK(w.it.troubles().empty());
+  }
+
+  TEST_CASE("garbage, errors of the server's code and watts that cannot be cost that model alone") {
+    for (const auto& bad :
+         {says(200, "OK"), says(200, R"({"outputs":[{"data":[1]}]})"), says(500, "Internal Server Error"),
+          says(422, R"({"detail":[]})"), says(404, R"({"error":"Model x not found"})")}) {
+      world w;
+      const question ill = about("h:1", "a"), well = about("h:1", "b");
+      for (int i = 0; i < 5; ++i) {
+        (void)w.it.want(ill, w.now);
+        (void)w.it.want(well, w.now);
+        for (const auto& c : w.next()) w.it.answered(c, c.about == ill ? bad : watts(c), w.now);
+      }
+      CHECK(w.it.want(well, w.now) != nullptr);
+      CHECK(w.it.want(ill, w.now) == nullptr);
+      CHECK_FALSE(w.it.trouble(ill).empty());
+      CHECK(w.next().empty());
+      w.pass(asker::asked_again_after + 1s);
+      (void)w.it.want(ill, w.now);
+      CHECK_FALSE(w.next().empty());
+    }
+    for (const unsigned status : {429U, 502U, 503U, 504U}) {
+      CAPTURE(status);
+      world w;
+      (void)w.it.want(about("h:1", "a"), w.now);
+      (void)w.it.want(about("h:1", "b"), w.now);
+      const auto c = w.next();
+      w.it.answered(c.at(0), says(status, ""), w.now);
+      CHECK_MESSAGE(w.next().empty(), "the whole server is left alone");
+    }
+  }
+
+  TEST_CASE("questions are bounded, and those that nobody asks any more are dropped") {
+    world w;
+    for (std::size_t i = 0; i < asker::most_questions + 10; ++i)
+      (void)w.it.want(about("h:1", "pc", static_cast<double>(i)), w.now);
+    CHECK(w.it.size() == asker::most_questions);
+    CHECK(w.it.troubles().at(0).find("more than 2000 curves") != std::string::npos);
+    w.pass(asker::dropped_after);
+    CHECK(w.next().empty());
+    CHECK(w.it.size() == 0);
+  }
+
+  TEST_CASE("an answer to a question that was dropped meanwhile harms nothing") {
+    world w;
+    (void)w.it.want(about("h:1", "pc"), w.now);
+    const auto calls = w.next();
+    w.pass(asker::dropped_after);
+    CHECK(w.next().empty());
+    w.it.answered(calls.at(0), watts(calls[0]), w.now);
+    CHECK(w.next().empty());
+    CHECK(w.it.size() == 0);
+    (void)w.it.want(about("h:1", "pc"), w.now);
+    CHECK(w.next().size() == 1);
+  }
+}
+
+}  // namespace model_asker_test

@@ -1,0 +1,170 @@
+#include "aggregator/model_servers/node_model.hpp"
+
+#include "aggregator/store/warehouse.hpp"
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+namespace node_model_test {
+
+using namespace binnacle;
+using namespace binnacle::model_servers;
+using policy::cpu_format;
+
+using label_map = std::map<std::string, std::string, std::less<>>;
+
+/// A node of WAO's first version.
+label_map wao_v1() {
+  return {{"tensorflow/host", "10.0.0.7"},
+          {"tensorflow/port", "8500"},
+          {"tensorflow/name", "konohana"},
+          {"tensorflow/version", "1218"},
+          {"tensorflow/signature", "konohana"},
+          {"ambient/min", "15"},
+          {"ambient/max", "35"},
+          {"cpu1/min", "20"},
+          {"cpu1/max", "90"},
+          {"cpu2/min", "20"},
+          {"cpu2/max", "90"}};
+}
+
+std::optional<result<node_model>> read(const label_map& labels) {
+  return model_by_labels([&](std::string_view key) -> std::optional<std::string_view> {
+    const auto at = labels.find(key);
+    return at == labels.end() ? std::nullopt : std::optional<std::string_view>(at->second);
+  });
+}
+
+TEST_SUITE("aggregator/model_servers/node_model") {
+  TEST_CASE("labels of WAO's first version name the model, asked over REST beside the gRPC port") {
+    const auto m = read(wao_v1());
+    REQUIRE(m);
+    REQUIRE(m->has_value());
+    CHECK((*m)->model.text() == "http://10.0.0.7:8501/v1/models/konohana/versions/1218:predict");
+    CHECK((*m)->model.signature == "konohana");
+    CHECK((*m)->shares->at(0) == span{15, 35});
+    CHECK((*m)->shares->at(2) == span{20, 90});
+    CHECK_FALSE(read({{"tensorflow/name", "konohana"}}));
+    label_map other = wao_v1();
+    other["tensorflow/port"] = "8080";
+    CHECK(read(other)->value().model.port == 8080);
+  }
+
+  TEST_CASE("without version and signature the server's own count") {
+    label_map labels = wao_v1();
+    labels.erase("tensorflow/version");
+    labels.erase("tensorflow/signature");
+    const auto m = read(labels);
+    CHECK(m->value().model.path == "/v1/models/konohana:predict");
+    CHECK(m->value().model.signature.empty());
+    labels["tensorflow/version"] = "newest";
+    CHECK(read(labels)->value().model.path == "/v1/models/konohana:predict");
+  }
+
+  TEST_CASE("a label that is missing or wrong is named") {
+    for (const std::string key : {"tensorflow/name", "ambient/min", "ambient/max", "cpu1/min", "cpu2/max"}) {
+      CAPTURE(key);
+      label_map labels = wao_v1();
+      labels.erase(key);
+      const auto m = read(labels);
+      REQUIRE(m->has_error());
+      CHECK(m->error().message.find(key) != std::string::npos);
+    }
+    label_map labels = wao_v1();
+    labels["ambient/max"] = "warm";
+    CHECK(read(labels)->error().message.find("ambient/max") != std::string::npos);
+    labels["ambient/max"] = "15";
+    CHECK(read(labels)->error().message.find("are equal") != std::string::npos);
+    labels["ambient/max"] = "5";
+    CHECK_MESSAGE(read(labels)->has_value(), "the scale turns over, as with WAO");
+    for (const std::string port : {"", "0", "99999", "x"}) {
+      CAPTURE(port);
+      labels = wao_v1();
+      labels["tensorflow/port"] = port;
+      CHECK(read(labels)->has_error());
+    }
+  }
+
+  node_model v2() {
+    node_model m;
+    m.model = *v2_model("http://h:1/v2/models/pc/infer");
+    return m;
+  }
+
+  TEST_CASE("inputs are rounded, stay while they wander between two steps, and move when they have") {
+    readings r;
+    r.inlet = 21.6;
+    r.pressure = 3.2;
+    const question first = question_of(v2(), r, 96, cpu_format::percent, nullptr);
+    CHECK(first.others[0] == 22);
+    CHECK(first.others[1] == 3);
+    CHECK(first.assumed == 0);
+    CHECK(first.count == 2);
+    for (const double inlet : {21.3, 22.0, 22.7}) {
+      CAPTURE(inlet);
+      r.inlet = inlet;
+      CHECK(question_of(v2(), r, 96, cpu_format::percent, &first) == first);
+    }
+    r.inlet = 22.8;
+    CHECK(question_of(v2(), r, 96, cpu_format::percent, &first).others[0] == 23);
+    CHECK(question_of(v2(), r, 96, cpu_format::raw, nullptr).top == 96);
+    CHECK(question_of(v2(), r, 96, cpu_format::percent, nullptr).top == 100);
+  }
+
+  TEST_CASE("what nobody measures has a typical value, and is marked; what an object fixes is not") {
+    const question q = question_of(v2(), {}, 96, cpu_format::percent, nullptr);
+    CHECK(q.others[0] == 22);
+    CHECK(q.others[1] == 5);
+    CHECK(q.assumed == 3);
+    node_model fake = v2();
+    fake.inlet = 15.5;
+    fake.pressure = 7.5;
+    readings r;
+    r.inlet = 40;
+    const question fixed = question_of(fake, r, 96, cpu_format::percent, nullptr);
+    CHECK(fixed.others[0] == 16);
+    CHECK(fixed.others[1] == 8);
+    CHECK(fixed.assumed == 0);
+  }
+
+  TEST_CASE("a machine with one socket is asked about with a typical share for the second") {
+    readings r;
+    r.inlet = 25;
+    r.cpu1 = 55;
+    const question q = question_of(read(wao_v1())->value(), r, 16, cpu_format::raw, nullptr);
+    CHECK_MESSAGE(q.top == 1, "its first version knows only shares");
+    CHECK(q.count == 3);
+    CHECK(q.others[0] == doctest::Approx(0.5));
+    CHECK(q.others[1] == doctest::Approx(0.5));
+    CHECK(q.others[2] == doctest::Approx(0.5));
+    CHECK(q.assumed == 4);
+    r.inlet = 500;
+    CHECK_MESSAGE(question_of(read(wao_v1())->value(), r, 16, cpu_format::raw, nullptr).others[0] == 2,
+                  "far outside of its span a model means nothing");
+  }
+
+  TEST_CASE("readings come from the node's series") {
+    store::warehouse all{{.nodes = 10}, {}};
+    const instant now = store::at_s(1000);
+    const auto id = *all.node("a");
+    auto c = store::catalog_builder().group("os", 10'000).series("host_inlet_temperature_celsius", {}, -1);
+    c.series("bmc_cpu_temperature_celsius", {{"sensor", "CPU1"}})
+        .series("bmc_cpu_temperature_celsius", {{"sensor", "CPU2"}});
+    c.series("delta_p", {}, -2);
+    const wire::catalog announced = c;
+    REQUIRE(all.set_catalog(id, announced, now).has_value());
+    CHECK_FALSE(readings_of(*all.cells(id), now).inlet);
+    REQUIRE(all.apply(id, store::batch_at(announced, now, {{0, 215}, {1, 51}, {2, 47}, {3, 320}}),
+                      duration::zero(), now)
+                .has_value());
+    const readings r = readings_of(*all.cells(id), now);
+    CHECK(*r.inlet == doctest::Approx(21.5));
+    CHECK(*r.cpu1 == 51);
+    CHECK(*r.cpu2 == 47);
+    CHECK(*r.pressure == doctest::Approx(3.2));
+  }
+}
+
+}  // namespace node_model_test

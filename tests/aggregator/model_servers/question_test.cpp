@@ -1,0 +1,142 @@
+#include "aggregator/model_servers/question.hpp"
+
+#include <boost/json/parse.hpp>
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <vector>
+
+namespace model_question_test {
+
+using namespace binnacle;
+using namespace binnacle::model_servers;
+
+question v2() {
+  question q;
+  q.model = *v2_model("http://h:1/v2/models/pc/versions/v0.1.0/infer");
+  q.cores = 96;
+  q.others = {22, 5, 0};
+  return q;
+}
+
+question tf() {
+  question q;
+  q.model = *tf_model("h", 8501, "konohana", "1218", "konohana");
+  q.cores = 16;
+  q.top = 1;
+  q.others = {.5, .5, .5};
+  q.count = 3;
+  return q;
+}
+
+TEST_SUITE("aggregator/model_servers/question") {
+  TEST_CASE("a V2 request has a row for each load, with the other inputs beside it") {
+    CHECK(
+        body_of(v2(), 0, 2) ==
+        R"({"inputs":[{"name":"predict-prob","shape":[2,3],"datatype":"FP32","data":[[0,22,5],[1,22,5]]}]})");
+    CHECK(body_of(v2(), 99, 2).find("[[99,22,5],[100,22,5]]") != std::string::npos);
+    question raw = v2();
+    raw.top = raw.cores;
+    CHECK(body_of(raw, 100, 1).find("[[96,22,5]]") != std::string::npos);
+    CHECK(boost::json::parse(body_of(v2(), 0, points)).at("inputs").at(0).at("data").as_array().size() ==
+          101);
+  }
+
+  TEST_CASE("a request to TensorFlow Serving has shares, and the signature if there is one") {
+    CHECK(body_of(tf(), 50, 1) == R"({"signature_name":"konohana","inputs":[[0.5,0.5,0.5,0.5]]})");
+    question q = tf();
+    q.model.signature.clear();
+    CHECK(body_of(q, 0, 1) == R"({"inputs":[[0,0.5,0.5,0.5]]})");
+    q.model.signature = "a\"b";
+    CHECK(boost::json::parse(body_of(q, 0, 1)).at("signature_name").as_string() == "a\"b");
+  }
+
+  TEST_CASE("answers as MLServer, Triton and TensorFlow Serving gave them are read") {
+    const auto two = watts_in(
+        protocol::v2,
+        R"({"model_name":"pc-model","model_version":"v0.1.0","id":"x","parameters":{},"outputs":[{"name":"predict","shape":[2,1],"datatype":"FP64","parameters":{"content_type":"np"},"data":[132.47,151.60]}]})",
+        2);
+    REQUIRE(two.has_value());
+    CHECK(*two == std::vector<double>{132.47, 151.60});
+    const auto one = watts_in(
+        protocol::v2,
+        R"({"model_name":"pc-model","model_version":"1","outputs":[{"name":"predict","datatype":"FP32","shape":[1,1],"data":[132.58999633789063]}]})",
+        1);
+    REQUIRE(one.has_value());
+    CHECK(one->front() == doctest::Approx(132.59));
+    for (const std::string text :
+         {R"({"outputs":[[95.9459],[99.7103]]})", R"({"predictions":[[95.9459],[99.7103]]})",
+          R"({"outputs":{"w":[[95.9459],[99.7103]]}})", R"({"predictions":[95.9459,99.7103]})"}) {
+      CAPTURE(text);
+      const auto w = watts_in(protocol::tf_serving, text, 2);
+      REQUIRE(w.has_value());
+      CHECK(*w == std::vector<double>{95.9459, 99.7103});
+    }
+  }
+
+  TEST_CASE("nested and flat data, whole numbers, and an output chosen by its name are read") {
+    for (const std::string data : {"[1,2]", "[[1],[2]]", "[[1,2]]", "[1.0,2e0]"}) {
+      CAPTURE(data);
+      const auto w = watts_in(protocol::v2, R"({"outputs":[{"name":"w","data":)" + data + "}]}", 2);
+      REQUIRE(w.has_value());
+      CHECK(*w == std::vector<double>{1, 2});
+    }
+    CHECK(watts_in(protocol::v2, R"({"outputs":[{"name":"sd","data":[9]},{"name":"predict","data":[5]}]})", 1)
+              ->front() == 5);
+  }
+
+  TEST_CASE("an answer of 200 with garbage is an error in words") {
+    for (const std::string text :
+         {"", "OK", "{", "[]", "{}", R"({"outputs":[]})", R"({"outputs":[{}]})",
+          R"({"outputs":[{"data":7}]})", R"({"outputs":[{"data":[1]}]})", R"({"outputs":[{"data":[1,2,3]}]})",
+          R"({"outputs":[{"data":["1","2"]}]})", R"({"outputs":[{"data":[null,2]}]})",
+          R"({"outputs":[{"data":[[[[1,2]]]]}]})", R"({"outputs":[1,2]})", R"({"error":"x"})"}) {
+      CAPTURE(text);
+      for (const protocol speaks : {protocol::v2, protocol::tf_serving}) {
+        if (speaks == protocol::tf_serving && text == R"({"outputs":[1,2]})") continue;  // that is an answer
+        CHECK(watts_in(speaks, text, 2).has_error());
+      }
+    }
+    const auto nan = watts_in(protocol::tf_serving, R"({"outputs":[[NaN],[1]]})", 2);
+    REQUIRE(nan.has_error());
+    CHECK(nan.error().message == "the model says NaN or Infinity");
+    // Nothing that a server sends makes the reader dig without end.
+    CHECK(watts_in(protocol::v2, std::string(100'000, '['), 1).has_error());
+  }
+
+  TEST_CASE("a refusal is told in the server's words, in any of their forms") {
+    CHECK(refusal_in(R"({"error":"Model x not found"})").find("Model x not found") != std::string::npos);
+    CHECK(refusal_in(R"({"detail":[{"loc":["body"],"msg":"bad"}]})").find("bad") != std::string::npos);
+    CHECK(refusal_in("Internal Server Error\n").find("Internal Server Error") != std::string::npos);
+    CHECK(refusal_in(std::string(10'000, 'x')).size() < 200);
+  }
+
+  TEST_CASE("a curve that falls or stands is lifted, and one that no server has is refused") {
+    std::vector<double> steps(points, 200);
+    for (std::size_t i = 0; i < points; ++i) steps[i] += 10.0 * static_cast<double>(i / 20);
+    steps[30] = 150;  // a dip, as models of trees have
+    const auto lifted = curve_of(steps, 96);
+    REQUIRE(lifted.has_value());
+    CHECK(lifted->watts(96 * 0.30) == doctest::Approx(210));
+    CHECK(lifted->watts(96) == doctest::Approx(250));
+    const auto with = [](double what, std::size_t at) {
+      std::vector<double> w(points, 100);
+      w.back() = 200;
+      w[at] = what;
+      return curve_of(w, 96);
+    };
+    CHECK(with(100, 3).has_value());
+    for (const double bad : {-1.0, 0.0, 1e6, std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::infinity()}) {
+      CAPTURE(bad);
+      CHECK(with(bad, 3).has_error());
+    }
+    CHECK_MESSAGE(curve_of(std::vector<double>(points, 100), 96).has_error(),
+                  "it does not depend on the load");
+    std::vector<double> falls(points);
+    for (std::size_t i = 0; i < points; ++i) falls[i] = 300 - static_cast<double>(i);
+    CHECK(curve_of(falls, 96).has_error());
+  }
+}
+
+}  // namespace model_question_test

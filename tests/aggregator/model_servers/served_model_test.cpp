@@ -1,0 +1,60 @@
+#include "aggregator/model_servers/served_model.hpp"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+#include <vector>
+
+namespace served_model_test {
+
+using namespace binnacle;
+using model_servers::v2_model;
+
+TEST_SUITE("aggregator/model_servers/served_model") {
+  TEST_CASE("a V2 endpoint names server, model and version, and a path before /v2 is kept") {
+    const std::vector<std::pair<std::string, std::string>> good{
+        {"http://10.0.0.1:8080/v2/models/pc/versions/v0.1.0/infer",
+         "http://10.0.0.1:8080/v2/models/pc/versions/v0.1.0/infer"},
+        {"http://h/v2/models/pc/infer", "http://h:80/v2/models/pc/infer"},
+        {"http://h:1/v2/models/pc", "http://h:1/v2/models/pc/infer"},
+        {"http://h:1/v2/models/pc/", "http://h:1/v2/models/pc/infer"},
+        {"http://h:1/v2/models/pc/versions/1", "http://h:1/v2/models/pc/versions/1/infer"},
+        {"https://h/seldon/ns/m/v2/models/PC-R650xs-2CPU/infer",
+         "https://h:443/seldon/ns/m/v2/models/PC-R650xs-2CPU/infer"},
+        {"http://[::1]:8080/v2/models/pc/infer", "http://[::1]:8080/v2/models/pc/infer"},
+    };
+    for (const auto& row : good) {
+      CAPTURE(row.first);
+      const auto m = v2_model(row.first);
+      REQUIRE(m.has_value());
+      CHECK(m->text() == row.second);
+    }
+  }
+
+  TEST_CASE("what is no V2 endpoint is refused in words") {
+    for (const std::string text :
+         {"", "h:1/v2/models/pc", "ftp://h/v2/models/pc", "http:///v2/models/pc", "http://h:0/v2/models/pc",
+          "http://h/v2/models/", "http://h/v2/models//infer", "http://h/v1/models/pc",
+          "http://h/v2/models/pc/x", "http://h/v2/models/pc/versions//infer", "http://h/v2/models/pc/infer/x",
+          "http://h/v2/models/pc?x=1", "http://h/v2/models/p c", "http://h/v2/models/../infer",
+          "http://u:p@h/v2/models/pc", "http://h/v2/models/pc\r\nX: y", "https://fake-endpoint"}) {
+      CAPTURE(text);
+      const auto m = v2_model(text);
+      REQUIRE(m.has_error());
+      CHECK(m.error().message.find("endpoint") != std::string::npos);
+      CHECK_MESSAGE(m.error().message.find("u:p") == std::string::npos, "a password is not repeated");
+    }
+  }
+
+  TEST_CASE("a model of TensorFlow Serving has its version in the path, or the newest") {
+    const auto path = [](std::string_view version) {
+      return model_servers::tf_model("h", 8501, "konohana", version, "konohana")->path;
+    };
+    CHECK(path("1218") == "/v1/models/konohana/versions/1218:predict");
+    CHECK(path("") == "/v1/models/konohana:predict");
+    CHECK_MESSAGE(path("latest") == "/v1/models/konohana:predict", "as with WAO: as if it were absent");
+    CHECK(model_servers::tf_model("h", 8501, "a/b", "", "").has_error());
+  }
+}
+
+}  // namespace served_model_test

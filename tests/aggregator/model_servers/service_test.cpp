@@ -1,0 +1,190 @@
+// The service between an API server and model servers, which are real HTTP servers on loopback: they speak
+// the protocol as it was recorded from MLServer, and can be told to be ill.
+#include "aggregator/model_servers/service.hpp"
+
+#include "tests/aggregator/store/nodes.hpp"
+#include "tests/support/net/served.hpp"
+
+#include <boost/json/parse.hpp>
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace model_service_test {
+
+using namespace binnacle;
+using namespace std::chrono_literals;
+
+/// Says 100 W and 2 W more for each percent, in MLServer's form.
+struct model_server {
+  std::atomic<int> calls{0};
+  std::atomic<unsigned> status{200};
+  support::served door{routes()};
+
+  http::router routes() {
+    http::router r;
+    r.add("POST", "/pre/v2/models/pc/versions/v0.1.0/infer", [this](const http::request&, std::string_view body) {
+      ++calls;
+      if (status != 200) return http::response::text("Internal Server Error", status);
+      const auto asked = boost::json::parse(body);
+      const auto& input = asked.at("inputs").at(0);
+      std::string data;
+      for (const auto& row : input.at("data").as_array())
+        data += fmt::format("{}{}", data.empty() ? "" : ",", 100 + 2 * row.at(0).to_number<double>());
+      return http::response::json(fmt::format(
+          R"({{"model_name":"pc","model_version":"v0.1.0","id":"x","parameters":{{}},"outputs":[{{"name":"predict","shape":[{},1],"datatype":"FP64","parameters":{{"content_type":"np"}},"data":[{}]}}]}})",
+          input.at("data").as_array().size(), data));
+    });
+    return r;
+  }
+};
+
+/// An API server that has one NodeConfig, and none of the older group.
+struct api_server {
+  explicit api_server(std::string of_model) : endpoint(std::move(of_model)) {}
+  std::string endpoint;
+  support::served door{routes()};
+
+  http::router routes() {
+    http::router r;
+    r.add(
+        "GET", "/apis/node.waok8s.github.io/v1beta1/nodeconfigs",
+        [this](const http::request& q, std::string_view) {
+          if (q.parameter("watch") != nullptr) return http::response::json("");
+          return http::response::json(fmt::format(
+              R"({{"metadata":{{"resourceVersion":"1"}},"items":[{{"metadata":{{"name":"a","namespace":"wao-system","resourceVersion":"1"}},
+             "spec":{{"nodeName":"a","metricsCollector":{{"inletTemp":{{"type":"Fake","endpoint":""}},"deltaP":{{"type":"Fake","endpoint":""}}}},
+             "predictor":{{"powerConsumption":{{"type":"V2InferenceProtocol","endpoint":"{}"}}}}}}}}]}})",
+              endpoint));
+        });
+    return r;
+  }
+  std::shared_ptr<kube::client> client() const {
+    kube::access to;
+    to.host = "127.0.0.1";
+    to.port = door.port();
+    to.secure = false;
+    return kube::client::open(std::move(to), logger("test", log_level::off)).value();
+  }
+};
+
+struct house {
+  explicit house(std::vector<std::string> allowed, unsigned status = 200, std::string real = {})
+      : api(real.empty() ? fmt::format("http://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
+                                       models.door.port())
+                         : std::move(real)) {
+    models.status = status;
+    loop.on_loop([&] {
+      store::catalog_builder c;
+      c.group("os").series("os_cpus");
+      const wire::catalog announced = c;
+      auto row = std::make_shared<store::row>(
+          std::make_shared<const store::shape>(store::make_shape(announced, {})->what));
+      row->set_value(0, 10);
+      row->set_read(0, boot_clock::now() + 1h);
+      store::node_update u;
+      u.id = store::node_id{0};
+      u.name = "a";
+      u.connected = true;
+      u.cells = row;
+      nodes.apply(std::move(u));
+      policy::published_policy p;
+      p.key = {"default", "watts"};
+      p.strategies.push_back({.kind = policy::strategy_kind::minimizepower});
+      auto table = std::make_shared<policy::policy_table>();
+      table->emplace(p.key, std::make_shared<const policy::published_policy>(p));
+      nodes.set_policies(table);
+      it = std::move(*model_servers::service::open({std::move(allowed), ""}, logger("test", log_level::off)));
+      it->start(loop.loop(), {nodes, api.client(), [](std::string_view) { return nullptr; }});
+    });
+  }
+  ~house() {
+    loop.on_loop([this] { it.reset(); });
+  }
+  /// Waits for what must come, a minute if need be.
+  bool comes(const std::function<bool()>& there) {
+    for (int i = 0; i < 6000; ++i) {
+      bool yes = false;
+      loop.on_loop([&] { yes = there(); });
+      if (yes) return true;
+      std::this_thread::sleep_for(10ms);
+    }
+    return false;
+  }
+  /// What is said of model servers and models. The API server of this test ends each watch at once, which is
+  /// trouble of another kind.
+  std::vector<std::string> ill() const {
+    auto out = it->troubles();
+    std::erase_if(out, [](const std::string& t) { return !t.starts_with("model "); });
+    return out;
+  }
+  const predict::model* served() const { return nodes.served(policy::cpu_format::percent).find(0); }
+
+  model_server models;
+  api_server api;
+  policy::view nodes;
+  support::served loop{http::router()};
+  std::unique_ptr<model_servers::service> it;
+};
+
+TEST_SUITE("aggregator/model_servers/service") {
+  TEST_CASE("a node with a NodeConfig gets its model server's curve by one call") {
+    house h({"127.0.0.1"});
+    REQUIRE(h.comes([&] { return h.served() != nullptr; }));
+    h.loop.on_loop([&] {
+      CHECK(h.served()->power.watts(5) == doctest::Approx(200));
+      CHECK(h.served()->from == predict::model_source::server);
+      CHECK(fmt::format("{}", fmt::join(h.ill(), "; ")).empty());
+      CHECK(h.nodes.served_note(0).empty());
+    });
+    CHECK(h.models.calls == 1);
+  }
+
+  TEST_CASE("a server that is not in the list is never asked, and that is said") {
+    house h({"elsewhere"});
+    REQUIRE(h.comes([&] { return !h.nodes.served_note(0).empty(); }));
+    h.loop.on_loop([&] {
+      CHECK(h.nodes.served_note(0).find("NodeConfig wao-system/a names 127.0.0.1:") == 0);
+      CHECK(h.nodes.served_note(0).find("is not in model-servers") != std::string::npos);
+      CHECK(h.served() == nullptr);
+    });
+    CHECK(h.models.calls == 0);
+  }
+
+  TEST_CASE("an ill server is named, nothing is known by it, and it is asked again once it is well") {
+    house h({"127.0.0.1"}, 503);
+    REQUIRE(h.comes([&] { return !h.ill().empty() && !h.nodes.served_note(0).empty(); }));
+    h.loop.on_loop([&] {
+      CHECK(h.ill().at(0).find("it answered 503") != std::string::npos);
+      CHECK(h.nodes.served_note(0).find("it answered 503") != std::string::npos);
+      CHECK(h.served() == nullptr);
+    });
+    h.models.status = 200;
+    CHECK(h.comes([&] { return h.served() != nullptr && h.ill().empty(); }));
+  }
+
+  // tests/aggregator/model_servers/mlserver_test.py starts it.
+  TEST_CASE("a real MLServer gives a node's curve, and says in its words what it does not know" *
+            doctest::skip(std::getenv("BINNACLE_MLSERVER") == nullptr)) {
+    const std::string at = std::getenv("BINNACLE_MLSERVER");
+    house h({"127.0.0.1"}, 200, "http://" + at + "/v2/models/pc-model/versions/v0.1.0/infer");
+    REQUIRE(h.comes([&] { return h.served() != nullptr; }));
+    // 100 W and 2 W for each percent, 1 W for each degree above 22: at the 15.5 °C of the type Fake.
+    h.loop.on_loop([&] {
+      CHECK(h.served()->power.watts(0) == doctest::Approx(94));
+      CHECK(h.served()->power.watts(10) == doctest::Approx(294));
+      CHECK(fmt::format("{}", fmt::join(h.ill(), "; ")).empty());
+    });
+    house unknown({"127.0.0.1"}, 200, "http://" + at + "/v2/models/other/infer");
+    REQUIRE(unknown.comes([&] { return !unknown.ill().empty(); }));
+    unknown.loop.on_loop(
+        [&] { CHECK_MESSAGE(unknown.ill().at(0).find("404") != std::string::npos, unknown.ill().at(0)); });
+  }
+}
+
+}  // namespace model_service_test
