@@ -43,7 +43,7 @@ class cluster {
 
   /// Follows the API server from now on; policies go to `writer`.
   void start(async::loop& on, ingest_inbox& writer, sources from);
-  /// Ends all that, and lets the next replica write at once.
+  /// Stops following the API server and gives up the Lease, so that the next replica may write at once.
   async::task<void> stop(async::deadline until);
   cluster_report state() const;
   /// As cluster_report::policies_read: for those who ask often.

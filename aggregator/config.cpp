@@ -46,7 +46,7 @@ void bind_export(config_spec& spec, exporter::protocol p, export_settings& e, co
   spec.add_choice<sender>(
       name + "-by", e.by, {{"leader", sender::leader}, {"each", sender::each}},
       "which replicas write. leader: only the one that also writes the nodes' labels; each: all, "
-      "each adds its name");
+      "each adds a label replica with its own name");
 }
 
 }  // namespace
@@ -164,9 +164,10 @@ config_spec bind(settings& s) {
            "host:port of the other replicas' ops ports. At the start this replica asks one after "
            "another for its state, and uses the first answer if it is newer than its own file. A "
            "name may have several addresses. All replicas need the same --cert and --key");
-  spec.add("policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
-           "memory that all policies together may take, MiB; a policy that no longer fits is not in "
-           "force. With --state or --state-from, a quarter of it (384 MiB at most) is kept for the state");
+  spec.add(
+      "policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
+      "memory that all policies together may take, MiB; a policy that no longer fits is not in "
+      "force. With --state or --state-from, a quarter of it (at most 256 or 384 MiB) is kept for the state");
   spec.add("policy-columns", s.policy_columns, 1, 1'000'000,
            "how many different metrics, windows and statistics all policies together may read");
   spec.add("policy-label-keys", s.policy_label_keys, 1, 1'000'000,

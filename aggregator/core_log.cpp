@@ -6,7 +6,7 @@ namespace binnacle::aggregator {
 
 void core_log::say_left_out(instant now) {
   if (const auto more = node_lines_.left_out(now))
-    log_.info("{} more changes of verdicts in the last ten seconds", more);
+    log_.info("{} more changes of verdicts in the last ten seconds were not logged", more);
   if (const auto more = learning_lines_.left_out(now))
     log_.warning("the power curves of {} more nodes began to be learned again in the last minute", more);
 }

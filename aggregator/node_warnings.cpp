@@ -1,7 +1,8 @@
 #include "aggregator/node_warnings.hpp"
 
+#include "common/text/first_few.hpp"
+
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -19,13 +20,6 @@ std::string sentence_of(const ingest::contest& c) {
       "node {}: two agents claim it; the one at {} stays, the one at {} is refused: give each machine a node "
       "name and a certificate or token of its own",
       c.node, c.stays, c.other);
-}
-
-std::string first_of(const std::vector<std::string>& names) {
-  const auto shown = std::min(names.size(), most_named);
-  return fmt::format("{}{}",
-                     fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                     shown < names.size() ? "…" : "");
 }
 
 /// Of many sentences the first few, and of the others how many there are.
@@ -59,7 +53,7 @@ std::vector<std::string> session_warnings(const std::vector<ingest::repeated_end
         fmt::format("the sessions of {} ({}) end again and again, so their values go stale: {}; if agents "
                     "and aggregator are of different versions, bring them to one",
                     e.nodes.size() == 1 ? "1 node" : fmt::format("{} nodes", e.nodes.size()),
-                    first_of(e.nodes), e.why.text()));
+                    first_few(e.nodes, most_named), e.why.text()));
   }
   return out;
 }
@@ -69,7 +63,7 @@ std::vector<std::string> registration_warnings(const std::vector<std::string>& w
   return {fmt::format(
       "{} connected agents belong to nodes that the API server does not know ({}): their values are shown, "
       "but they get no label; stop these agents, or let the nodes join the cluster under the agents' names",
-      without_object.size(), first_of(without_object))};
+      without_object.size(), first_few(without_object, most_named))};
 }
 
 std::vector<std::string> score_warnings(const extender::far_value& last, instant now) {

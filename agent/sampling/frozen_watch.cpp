@@ -6,7 +6,7 @@ namespace binnacle::agent {
 
 void frozen_watch::look(const std::vector<reading>& all, std::optional<double> witness,
                         const std::set<std::string>& witnessed, instant now) {
-  if (began_ && now >= *began_ + settings_.window) judge(witnessed);
+  if (began_ && now >= *began_ + settings_.window) name_frozen(witnessed);
   if (!began_ || now >= *began_ + settings_.window) begin(now);
   ++looks_;
   if (witness) {
@@ -42,7 +42,7 @@ void frozen_watch::look(const std::vector<reading>& all, std::optional<double> w
   std::erase_if(frozen_, [&](const auto& f) { return !tracks_.contains(f.first); });
 }
 
-void frozen_watch::judge(const std::set<std::string>& witnessed) {
+void frozen_watch::name_frozen(const std::set<std::string>& witnessed) {
   struct peers {
     std::size_t all = 0, moved = 0;
   };

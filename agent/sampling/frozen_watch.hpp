@@ -65,14 +65,14 @@ class frozen_watch {
   bool moved(const track& t) const {
     return t.reads >= settings_.reads && t.values.size() >= settings_.peer_values;
   }
-  void judge(const std::set<std::string>& witnessed);
+  void name_frozen(const std::set<std::string>& witnessed);
   void begin(instant now);
 
   settings settings_;
   std::optional<instant> began_;
   std::map<std::uint32_t, track> tracks_;
   std::map<std::uint32_t, stuck> frozen_;
-  double least_ = 2, most_ = -1;  // of the witness
+  double least_ = 2, most_ = -1;  // CPU load (0..1) since the round began; none yet: most_ < least_
   std::uint64_t looks_ = 0;
 };
 

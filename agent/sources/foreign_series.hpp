@@ -53,7 +53,7 @@ class foreign_names {
   /// `key` and `holder` must stay where they are until release().
   void take(std::string_view key, const foreign_series& s, foreign_origin& holder);
   void release(std::string_view key);
-  /// A source that has this name but no longer the series gives the name up.
+  /// Another source wants this name: if its holder no longer has the series, the holder gives the name up.
   void ask_for(const std::string& key, board& out);
   /// If these bounds or the board's leave no room for `s`, but would without the series that are gone: those
   /// are given up, the one gone longest first, until there is room.

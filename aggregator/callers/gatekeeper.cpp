@@ -47,7 +47,7 @@ struct gatekeeper::impl : std::enable_shared_from_this<gatekeeper::impl> {
   };
   static task<void> follow_layer(std::shared_ptr<impl> self);
   static task<void> decide(std::shared_ptr<impl> self, case_file file, refuse how, http::guard_answer then);
-  task<std::optional<no>> judge(case_file& file);
+  task<std::optional<no>> refusal_of(case_file& file);
   void look_at_layer();
   void answer(const std::optional<no>& refused, const refuse& how, const http::guard_answer& then);
 
@@ -78,7 +78,7 @@ task<void> gatekeeper::impl::follow_layer(std::shared_ptr<impl> self) {
 }
 
 /// Brings the user's name into the file on its way.
-task<std::optional<no>> gatekeeper::impl::judge(case_file& file) {
+task<std::optional<no>> gatekeeper::impl::refusal_of(case_file& file) {
   const async::deadline until = async::within(patience);
   if (file.from.how == claim::kind::token) {
     std::vector<std::string> for_the_api_server;
@@ -118,7 +118,7 @@ void gatekeeper::impl::answer(const std::optional<no>& refused, const refuse& ho
 
 task<void> gatekeeper::impl::decide(std::shared_ptr<impl> self, case_file file, refuse how,
                                     http::guard_answer then) {
-  const std::optional<no> refused = co_await self->judge(file);
+  const std::optional<no> refused = co_await self->refusal_of(file);
   self->answer(refused, how, then);
 }
 

@@ -25,7 +25,7 @@ using attributes = std::function<kube::access_question(const http::request&)>;
 
 /// Lets callers of a face go on or tells them 401, 403 or 503, as the API server has it: who somebody is
 /// (front proxy, certificate, token) and what they may do (SubjectAccessReview). Holders of a certificate of
-/// our own authority may read everything, as without Kubernetes, and group system:masters, too. Verdicts are
+/// our own authority may read everything, as without Kubernetes, and group system:masters, too. Answers are
 /// remembered for ten seconds; when the API server cannot be asked for others, they are refused within three.
 /// Nobody else waits meanwhile. Include from .cpp files only. Threads: one loop.
 class gatekeeper {

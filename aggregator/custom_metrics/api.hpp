@@ -39,8 +39,8 @@ struct api_sources {
   std::optional<pod_source> pods;      ///< none: metrics of nodes only
   std::optional<node_source> objects;  ///< none: nodes have their names, and what policies put on them
   const metrics::names_in_force* aliases = &metrics::names_in_force::built_in();  ///< must outlive the api
-  /// Everything but /livez, /readyz and /healthz needs a verified client certificate. False only where the
-  /// listener has no TLS, which a person asked for.
+  /// Everything but /livez, /readyz and /healthz needs a verified client certificate. False in Kubernetes,
+  /// where the gatekeeper has asked before.
   bool identity_required = true;
   http::run_later later;  ///< for lists of pods; what mount() needs
 };

@@ -12,10 +12,6 @@
 namespace binnacle::decision {
 namespace {
 
-bool is_refused(const candidate& c) noexcept {
-  return c.what == verdict::refused || c.what == verdict::refused_missing;
-}
-
 /// What to call each candidate: strangers are named in order of appearance.
 std::vector<std::string_view> candidate_names(const record& r, const node_names& names) {
   std::vector<std::string_view> out;
@@ -43,7 +39,7 @@ std::vector<std::size_t> chosen(const record& r, const std::vector<std::string_v
   if (options.all || !options.node.empty()) return out;
   const auto before = [&](std::size_t a, std::size_t b) {
     const candidate &x = r.candidates[a], &y = r.candidates[b];
-    return r.what == verb::prioritize ? x.score > y.score : is_refused(x) && !is_refused(y);
+    return r.what == verb::prioritize ? x.score > y.score : is_refused(x.what) && !is_refused(y.what);
   };
   std::stable_sort(out.begin(), out.end(), before);
   if (out.size() > options.nodes) out.resize(options.nodes);

@@ -27,7 +27,7 @@ enum class outcome : std::uint8_t {
   no_strategy,  ///< the policy has no strategy that yields what the verb asks for: as no_label
   no_data,  ///< the aggregator knows no value for any candidate (start, cut-off): every node passes, scores 0
 };
-inline constexpr std::size_t outcomes = 5;
+inline constexpr std::size_t outcomes = static_cast<std::size_t>(outcome::no_data) + 1;
 
 /// What became of one candidate.
 enum class verdict : std::uint8_t {
@@ -38,7 +38,10 @@ enum class verdict : std::uint8_t {
   scored,           ///< prioritize
   unscored,         ///< prioritize, no fresh value or one that could be worse: score 0
 };
-inline constexpr std::size_t verdicts = 6;
+inline constexpr std::size_t verdicts = static_cast<std::size_t>(verdict::unscored) + 1;
+constexpr bool is_refused(verdict v) noexcept {
+  return v == verdict::refused || v == verdict::refused_missing;
+}
 
 /// What a strategy must yield to answer that verb.
 constexpr policy::yield asked_for(verb v) noexcept {

@@ -48,9 +48,6 @@ class judge {
   made finish(instant last_piece, instant now);
 
  private:
-  static bool is_refused(decision::verdict v) noexcept {
-    return v == decision::verdict::refused || v == decision::verdict::refused_missing;
-  }
   void look_up(const name_list& names, std::size_t from);
   std::size_t list(const name_list& names, std::size_t from, instant now);
   std::vector<std::uint8_t> by_metric(const name_list& names, std::size_t listed, instant now);

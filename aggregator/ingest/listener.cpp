@@ -160,7 +160,8 @@ task<void> listener::impl::drain(std::shared_ptr<impl> self, async::deadline unt
   const std::shared_ptr<shared_state> c = self->shared;
   const bool all_left = co_await c->tasks.wait(until);
   if (!all_left) {
-    c->log.info("{} agents did not end their sessions in time", c->sessions.size());
+    c->log.info("{} sessions of agents did not end in time: their connections are closed now",
+                c->sessions.size());
     c->tasks.cancel();
     const async::deadline soon = within(std::chrono::seconds(1));
     co_await c->tasks.wait(soon);

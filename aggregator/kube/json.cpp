@@ -57,7 +57,8 @@ result<void> object_stream::feed(std::string_view bytes,
     if (ec) return error{errc::protocol, "the stream is not JSON: " + ec.message()};
     size_ += used;
     bytes.remove_prefix(used);
-    if (size_ > most_bytes) return error{errc::overloaded, "an object of the stream is larger than 8 MiB"};
+    if (size_ > most_bytes)
+      return error{errc::overloaded, "the API server sent an object larger than 8 MiB, which is not read"};
     if (!parser_.done()) continue;
     const json::value v = parser_.release();
     parser_.reset();

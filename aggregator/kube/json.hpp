@@ -13,9 +13,11 @@
 /// Kubernetes' JSON, taken apart without trusting it.
 namespace binnacle::kube {
 
-/// The member of that name if it is an object, a string, an integer; null, empty, nothing otherwise.
+/// The member of that name if it is an object, else null.
 const boost::json::object* object_in(const boost::json::object& from, std::string_view name);
+/// The member if it is a string, else empty.
 std::string_view text_in(const boost::json::object& from, std::string_view name);
+/// The member if it is an integer, else nothing.
 std::optional<std::int64_t> integer_in(const boost::json::object& from, std::string_view name);
 
 /// `text` as one JSON object. Errors: protocol.

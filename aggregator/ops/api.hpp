@@ -34,7 +34,8 @@ struct api_sources {
   http::health health;
   std::function<instant()> now = boot_clock::now;
   std::function<std::chrono::system_clock::time_point(instant)> wall = wall_time;
-  /// Everything but /livez and /readyz needs a verified client certificate.
+  /// Everything but /livez and /readyz needs a verified client certificate. False in Kubernetes, where the
+  /// gatekeeper has asked before.
   bool identity_required = true;
 };
 

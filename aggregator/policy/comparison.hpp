@@ -53,7 +53,12 @@ constexpr std::optional<comparison> comparison_of(std::string_view name) noexcep
 /// Whether a value meets the comparison. `order`: of the value to the target.
 constexpr bool meets(comparison c, std::strong_ordering order) noexcept {
   if (order == 0) return includes_target(c);
-  return towards(c) == (order > 0 ? direction::larger : direction::smaller);
+  switch (towards(c)) {
+    case direction::larger: return order > 0;
+    case direction::smaller: return order < 0;
+    case direction::at_target: break;
+  }
+  return false;
 }
 
 /// On which side of its clearing threshold a violated rule clears: "below", "above", or empty where the
@@ -77,7 +82,12 @@ constexpr std::string_view clearing_key(comparison c) noexcept {
 }
 /// Whether a value is past the clearing threshold, strictly. `order`: of the value to the threshold.
 constexpr bool past_clearing(comparison c, std::strong_ordering order) noexcept {
-  return towards(c) == direction::larger ? order < 0 : order > 0;
+  switch (towards(c)) {
+    case direction::larger: return order < 0;
+    case direction::smaller: return order > 0;
+    case direction::at_target: break;
+  }
+  return false;
 }
 
 }  // namespace binnacle::policy

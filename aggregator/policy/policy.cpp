@@ -108,7 +108,7 @@ std::uint64_t content_revision(const policy& p) {
     hash.add_field(s.max_nodes ? to_string(*s.max_nodes) : "");
     hash.add_field(fmt::format("{} {}", s.cool_down.count(), s.rules.size()));
     for (const rule& r : s.rules) add(hash, r);
-    if (s.kind == strategy_kind::minimizepower) {
+    if (description_of(s.kind).has_power_terms) {
       hash.add(fmt::format("{} {} {} {}", to_string(s.power.objective), static_cast<int>(s.power.model),
                            s.power.max_load, s.power.pod_usage));
       if (s.power.format == cpu_format::raw) hash.add_field("Raw");

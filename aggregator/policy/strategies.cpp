@@ -32,10 +32,13 @@ const strategy_description& description_of(strategy_kind k) noexcept {
   return *all[static_cast<std::size_t>(k)];
 }
 
-std::string names_of(std::optional<yield> what, std::string_view last) {
+namespace {
+
+template <class Fits>
+std::string names_where(Fits fits, std::string_view last) {
   std::vector<std::string_view> names;
   for (const strategy_description* s : all) {
-    if (!what || s->yields == *what) names.push_back(s->name);
+    if (fits(*s)) names.push_back(s->name);
   }
   std::string out;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -43,6 +46,16 @@ std::string names_of(std::optional<yield> what, std::string_view last) {
     out += names[i];
   }
   return out;
+}
+
+}  // namespace
+
+std::string names_of(std::optional<yield> what, std::string_view last) {
+  return names_where([what](const strategy_description& s) { return !what || s.yields == *what; }, last);
+}
+
+std::string names_with_on_missing() {
+  return names_where([](const strategy_description& s) { return s.on_missing.has_value(); }, "and");
 }
 
 }  // namespace binnacle::policy

@@ -12,7 +12,8 @@
 /// kind: a further strategy is an enumerant, a file in strategies/ and a line in strategies.cpp.
 namespace binnacle::policy {
 
-/// What a strategy is for, and so where it is judged.
+/// What a strategy is for, and so where it is judged. A strategy yields one of these: what must refuse nodes
+/// and rank them is two strategies of one policy.
 enum class yield : std::uint8_t {
   refusals,  ///< nodes that may not have a pod: the engine judges whenever a value comes, filter reads the
              ///< verdicts
@@ -57,5 +58,7 @@ std::span<const strategy_description* const> strategies() noexcept;
 const strategy_description& description_of(strategy_kind k) noexcept;
 /// "deschedule and labeling": those that yield it, for messages; without `what` all.
 std::string names_of(std::optional<yield> what, std::string_view last = "and");
+/// Those whose manifest may have onMissing, likewise.
+std::string names_with_on_missing();
 
 }  // namespace binnacle::policy

@@ -13,7 +13,7 @@ namespace binnacle::predict {
 class statistics {
  public:
   static constexpr std::size_t bins = 21;  ///< idle, and around 5, 10 … 100 %
-  /// Idle is a bin of its own, whose load counts as 0: servers pay a step when they leave it.
+  /// Loads below this are one bin, at load 0: a server's watts jump when it leaves idle.
   static constexpr double idle_below = 0.01;
   /// A bin's mean weighs as much as so many samples at most, however many there were: newer ones count more.
   static constexpr std::uint16_t remembered = 600;

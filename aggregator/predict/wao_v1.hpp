@@ -40,7 +40,8 @@ struct shares {
 };
 std::optional<shares> shares_of(double load, double capacity, container_cpu pod) noexcept;
 
-/// A temperature on the scale of its labels max and min, not clamped. Nothing if they are equal.
+/// (celsius - min) / (max - min), which may lie outside 0..1; the node's labels give max and min. Nothing if
+/// they are equal.
 std::optional<double> normalised(double celsius, double max, double min) noexcept;
 
 /// As the model is asked: to one decimal, halves away from zero.

@@ -52,7 +52,7 @@ struct shape {
 
   /// Indexes of the family's series, ascending; empty when there is none.
   std::span<const std::uint32_t> of_family(std::string_view family) const noexcept;
-  /// The series of that flat name, or null.
+  /// Points to the index in `all` of the series with that flat name; null if there is none.
   const std::uint32_t* of_flat(std::string_view flat) const noexcept;
 
   std::shared_ptr<const name_parts> names;  ///< never null once made

@@ -16,7 +16,7 @@ using words = std::vector<std::int64_t>;
 /// from then on.
 class word_reader {
  public:
-  /// Some 36 years: sums and differences of such instants fit, and their shift too.
+  /// Some 36 years in ns. Two such instants added, and then shifted, still fit into 64 bits.
   static constexpr duration longest{std::int64_t{1} << 60};
 
   /// `shift` brings instants of the snapshot to this process's boot time; twice `longest` at most.

@@ -2,11 +2,11 @@
 
 #include "cli/doctor/place.hpp"
 #include "common/clock.hpp"
+#include "common/text/first_few.hpp"
 #include "common/text/text.hpp"
 #include "common/tls/certificate.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace binnacle::cli::doctor {
 namespace {
@@ -37,12 +37,7 @@ std::string names_in(const tls::certificate_facts& c) {
   std::vector<std::string> all = c.names.dns_names;
   all.insert(all.end(), c.names.uris.begin(), c.names.uris.end());
   if (all.empty() && !c.names.common_name.empty()) return in_quotes(c.names.common_name, 253);
-  if (all.size() > 4) {
-    const auto more = all.size() - 4;
-    all.resize(4);
-    return fmt::format("{} and {} more names", fmt::join(all, ", "), more);
-  }
-  return all.empty() ? "nobody" : fmt::format("{}", fmt::join(all, ", "));
+  return all.empty() ? "nobody" : first_few(all, 4);
 }
 
 finding of_own(const certificate_files& f, const std::string& text,

@@ -44,7 +44,7 @@ void take_plugin(const std::string& name, const std::string& whose, migration& o
     return;
   }
   if (name == "intel_rdt") {
-    // The agent's default list, and rdt, which the agent reads only if it is asked to.
+    // The agent's default list (usual_names()), and rdt, which the agent reads only if it is asked to.
     for (const char* source : {"rapl", "os", "pmu", "bmc", "textfile", "scrape", "path", "rdt"})
       out.values["agent"]["settings"]["sources"].push_back(source);
     out.carried(subject, "agent.settings.sources: source rdt: rdt_*, by the resctrl filesystem");

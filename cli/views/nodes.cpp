@@ -1,5 +1,6 @@
 #include "cli/views/nodes.hpp"
 
+#include "common/text/first_few.hpp"
 #include "common/text/plain.hpp"
 
 #include <fmt/format.h>
@@ -76,14 +77,12 @@ std::string short_name(const std::string& policy) {
 
 std::string names_of(const json::value& group) {
   constexpr std::size_t most = 8;
-  std::string out;
-  std::size_t shown = 0;
+  std::vector<std::string> names;
   for (const auto& n : list(group, "nodes")) {
-    if (shown == most) break;
-    if (n.is_string()) out += (shown++ == 0 ? "" : ", ") + text(n);
+    if (n.is_string()) names.push_back(text(n));
   }
-  const auto more = integer(group, "count") - static_cast<std::int64_t>(shown);
-  return more > 0 ? fmt::format("{} and {} more", out, more) : out;
+  const auto count = static_cast<std::size_t>(std::max<std::int64_t>(integer(group, "count"), 0));
+  return first_few(names, most, count);
 }
 
 int badness(std::string_view state) {

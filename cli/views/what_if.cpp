@@ -104,7 +104,7 @@ std::string render_what_if(const json::value& answer, const paint& with) {
   }
   const json::value full = object(answer, "full");
   if (integer(full, "count") > 0)
-    out += fmt::format("{} without room for one more: {}\n", counted(integer(full, "count"), "node"),
+    out += fmt::format("no room for one more pod on {}: {}\n", counted(integer(full, "count"), "node"),
                        names_of(full));
   for (const auto& group : list(answer, "leftOut")) {
     const auto [what, remedy] = words_for(text(group, "reason"));

@@ -96,7 +96,7 @@ task<void> run_again(std::string name, std::function<task<void>()> make, logger 
     }
     if (!why) co_return;
     if (is_cancellation(why)) std::rethrow_exception(why);
-    log.error("{} ended by an error and begins again: {}", name, sentence_of(why));
+    log.error("the task '{}' failed and is started again: {}", name, sentence_of(why));
     co_await sleep_for(before_another);
   }
 }

@@ -406,16 +406,16 @@ task<bool> connection::arrived(slot<T>& at) {
 task<std::optional<response>> connection::refused(const request& head) {
   const guard& asked = core_.routes.asked_first();
   if (!asked) co_return std::nullopt;
-  auto verdict = std::make_shared<refusal_slot>();
+  auto answer = std::make_shared<refusal_slot>();
   try {
-    asked(head, [verdict](std::optional<response> r) { verdict->put(std::move(r)); });
+    asked(head, [answer](std::optional<response> r) { answer->put(std::move(r)); });
   } catch (const std::exception& e) {
     core_.log.error("{}: a guard failed: {}", core_.options.name, e.what());
     co_return failure(500, "the handler failed");
   }
-  const bool came = co_await arrived(*verdict);
+  const bool came = co_await arrived(*answer);
   if (!came) co_return failure(503, "it could not be checked in time whether you may do this");
-  co_return std::move(*verdict->value);
+  co_return std::move(*answer->value);
 }
 
 task<void> connection::answer_from(exchange& with, std::shared_ptr<answer_slot> slot) {

@@ -39,7 +39,7 @@ struct response_parser::impl final : body_parser<false> {
   void on_response_impl(int status, beast::string_view, int, error_code& ec) override {
     head.status = static_cast<unsigned>(status);
     if (head.status >= 200) return;
-    fail(0, "an interim answer came that nobody asked for");
+    fail(0, "the server sent an HTTP 1xx answer, which we do not take");
     stop(ec);
   }
 

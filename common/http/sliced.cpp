@@ -27,13 +27,15 @@ class counted_slices final : public slices {
   std::shared_ptr<int> running_;
 };
 
+/// Owned by the exchange. The call that waits on the loop has only a weak pointer to it, so the job ends when
+/// its connection ends.
 struct sliced_job {
   std::unique_ptr<slices> work;
   run_later later;
   reply answer;
 };
 
-/// Held by the exchange alone; what waits on the loop only knows it weakly, so it ends with the connection.
+/// Makes one slice, and posts itself again unless that was the last.
 void go_on(const std::weak_ptr<sliced_job>& waiting) {
   const auto j = waiting.lock();
   if (j == nullptr) return;

@@ -44,8 +44,8 @@ struct options {
   role side = role::server;
   files pem;
   client_certificate clients = client_certificate::required;  ///< server only
-  bool tls13_only = false;           ///< the agent link; HTTP faces allow 1.2 with ECDHE+AEAD (Go clients)
-  std::string alpn;                  ///< "binnacle/1", "http/1.1", or empty: none offered, none refused
+  bool tls13_only = false;  ///< the agents' port; HTTP also takes 1.2 with ECDHE and AEAD (old Go clients)
+  std::string alpn;         ///< "binnacle/1", "http/1.1", or empty: none offered, none refused
   trust servers = trust::authority;  ///< client only
   files text;                        ///< PEM text in place of a file: a kubeconfig's "…-data"
 };

@@ -136,7 +136,7 @@ engine::~engine() { SSL_free(ssl_); }
 engine::step engine::handshake() {
   ERR_clear_error();
   turn_left_ = turn_size;
-  const step made = judge(SSL_do_handshake(ssl_), "the TLS handshake");
+  const step made = step_of(SSL_do_handshake(ssl_), "the TLS handshake");
   shaken_ = shaken_ || made == step::done;
   return made;
 }
@@ -146,7 +146,7 @@ engine::step engine::read(char* to, std::size_t room, std::size_t& got) {
   if (has_failed_) return step::failed;
   ERR_clear_error();
   turn_left_ = turn_size;
-  return judge(SSL_read_ex(ssl_, to, room, &got), "reading");
+  return step_of(SSL_read_ex(ssl_, to, room, &got), "reading");
 }
 
 bool engine::was_refused() {
@@ -155,7 +155,7 @@ bool engine::was_refused() {
     turn_left_ = turn_size;
     char next = 0;
     std::size_t got = 0;
-    (void)judge(SSL_peek_ex(ssl_, &next, 1, &got), "reading");
+    (void)step_of(SSL_peek_ex(ssl_, &next, 1, &got), "reading");
   }
   return has_failed_ && why_.code == errc::permission;
 }
@@ -165,7 +165,7 @@ engine::step engine::write(std::string_view text) {
   if (text.empty()) return step::done;
   ERR_clear_error();
   std::size_t written = 0;
-  return judge(SSL_write_ex(ssl_, text.data(), text.size(), &written), "writing");
+  return step_of(SSL_write_ex(ssl_, text.data(), text.size(), &written), "writing");
 }
 
 void engine::shutdown() {
@@ -189,7 +189,7 @@ void engine::refuse(std::string sentence) {
   why_ = {errc::overloaded, std::move(sentence)};
 }
 
-engine::step engine::judge(int returned, std::string_view doing) {
+engine::step engine::step_of(int returned, std::string_view doing) {
   if (overloaded_) {
     has_failed_ = true;
     ERR_clear_error();
@@ -209,7 +209,7 @@ engine::step engine::judge(int returned, std::string_view doing) {
 namespace {
 
 /// The remedies for what usually is wrong with a certificate.
-std::string verification_sentence(SSL* ssl, long verdict, const std::string& server_name) {
+std::string verification_sentence(SSL* ssl, long checked, const std::string& server_name) {
   const X509* peer = SSL_get0_peer_certificate(ssl);
   std::string subject = "of the peer";
   if (peer != nullptr) {
@@ -218,7 +218,7 @@ std::string verification_sentence(SSL* ssl, long verdict, const std::string& ser
     OPENSSL_free(text);
   }
   std::string remedy;
-  switch (verdict) {
+  switch (checked) {
     case X509_V_ERR_CERT_HAS_EXPIRED: remedy = "; issue a new one"; break;
     case X509_V_ERR_CERT_NOT_YET_VALID: remedy = "; compare the clocks of both machines"; break;
     case X509_V_ERR_HOSTNAME_MISMATCH:
@@ -242,7 +242,7 @@ std::string verification_sentence(SSL* ssl, long verdict, const std::string& ser
           "the certificate {} was refused: its key is not our own; give all replicas the same pair", subject);
     default: break;
   }
-  return fmt::format("the certificate {} was refused: {}{}", subject, X509_verify_cert_error_string(verdict),
+  return fmt::format("the certificate {} was refused: {}{}", subject, X509_verify_cert_error_string(checked),
                      remedy);
 }
 
@@ -276,12 +276,12 @@ error engine::explain(int reason, std::string_view doing) const {
     return {errc::disconnected, fmt::format("{} failed: {}", doing, describe(socket_errno_))};
   }
   const int why = ERR_GET_REASON(ERR_peek_error());
-  const long verdict = SSL_get_verify_result(ssl_);
+  const long checked = SSL_get_verify_result(ssl_);
   if (why == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
     return {errc::disconnected, fmt::format("{} failed: the peer closed the connection", doing)};
   }
-  if (why == SSL_R_CERTIFICATE_VERIFY_FAILED && verdict != X509_V_OK) {
-    return {errc::permission, verification_sentence(ssl_, verdict, server_name_)};
+  if (why == SSL_R_CERTIFICATE_VERIFY_FAILED && checked != X509_V_OK) {
+    return {errc::permission, verification_sentence(ssl_, checked, server_name_)};
   }
   if (why == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE) {
     return {errc::permission, "the peer gave no client certificate, which this server requires"};

@@ -72,7 +72,7 @@ class engine {
   SSL* native() const noexcept { return ssl_; }
 
  private:
-  step judge(int returned, std::string_view doing);
+  step step_of(int returned, std::string_view doing);
   error explain(int reason, std::string_view doing) const;
   void refuse(std::string sentence);
 

@@ -22,7 +22,7 @@ bool peer_identity(SSL* connection, identity& out) {
 }
 
 std::string last_error() {
-  // The newest error is the outermost; the oldest names the cause, which is what a person needs.
+  // The oldest error of OpenSSL's queue names the cause; newer ones say which call failed by it.
   const unsigned long code = ERR_get_error();
   ERR_clear_error();
   if (code == 0) return "no further reason given by OpenSSL";

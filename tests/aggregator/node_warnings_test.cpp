@@ -44,7 +44,7 @@ TEST_SUITE("aggregator/node_warnings") {
     const auto said =
         session_warnings({{{binnacle::wire::reason::bad_message, "a wish"}, {"a", "b", "c", "d", "e", "f"}}});
     REQUIRE(said.size() == 1);
-    CHECK(said[0].starts_with("the sessions of 6 nodes (a, b, c, d, e…) end again and again"));
+    CHECK(said[0].starts_with("the sessions of 6 nodes (a, b, c, d, e and 1 more) end again and again"));
     CHECK(said[0].find("bad_message: a wish") != std::string::npos);
   }
 

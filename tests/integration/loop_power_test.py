@@ -140,7 +140,7 @@ class Power(unittest.TestCase):
         many = self.trial.cli("what-if", "--pods", "30", "--cpu", "2", "--policy", "power-policy")
         self.assertEqual(many.returncode, 1, many.stdout + many.stderr)  # some find no room
         for part in ("30 pods of 2 CPU by policy default/power-policy (BestChord up to 90 % load)", "pods without room",
-                     "2 nodes without room for one more: flat, steep", "the node's own"):
+                     "no room for one more pod on 2 nodes: flat, steep", "the node's own"):
             self.assertIn(part, many.stdout)
         unknown = self.trial.cli("what-if", "--pods", "2", "--cpu", "2", "--policy", "else")
         self.assertEqual(unknown.returncode, 1)

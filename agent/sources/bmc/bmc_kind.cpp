@@ -94,7 +94,9 @@ result<bmc_options> bmc_kind::options(const settings& s) const {
   o.socket = socket_;
   o.helper = helper_.empty() ? helper_beside_us() : helper_;
   if (host_.empty() && !credentials_file_.empty()) {
-    return invalid("bmc-credentials-file is set but no bmc-host: the device of this machine needs none");
+    return invalid(
+        "bmc-credentials-file is set but bmc-host is not: the device of this machine needs no password; set "
+        "bmc-host, or remove bmc-credentials-file");
   }
   if (!host_.empty() && credentials_file_.empty() && socket_.empty()) {
     return invalid(

@@ -270,7 +270,9 @@ result<void> helper_link::hear_one(const ipmi::from_helper& message) {
       wake();
       return {};
     }
-    return error{errc::protocol, "something else than a hello came first"};
+    return error{
+        errc::protocol,
+        "what answers at the helper's socket does not begin as binnacle-ipmi does: check ipmi-socket"};
   }
   if (auto taken = view_.take(message); !taken) return taken;
   if (const auto* status = std::get_if<ipmi::status>(&message)) {

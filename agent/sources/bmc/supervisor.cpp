@@ -131,8 +131,8 @@ void supervisor::status(bool ok, bool permanent, std::string message, instant no
 }
 
 void supervisor::hung(std::string what, instant) {
-  end({errc::timeout, fmt::format("the helper binnacle-ipmi {} in time, so it was ended: the BMC (or its "
-                                  "driver) hangs; it is tried again",
+  end({errc::timeout, fmt::format("the helper binnacle-ipmi {} in time and was ended: the BMC or its driver "
+                                  "hangs; the agent starts the helper again by itself",
                                   what)},
       counts_.hung);
 }

@@ -60,7 +60,7 @@ class supervisor {
   void planned(std::optional<duration> shortest, instant now);
   void reading(instant now);
   void status(bool ok, bool permanent, std::string message, instant now);
-  /// It serves another agent, and no other.
+  /// The helper already serves another agent. It serves one at a time.
   void serves_another(std::string message, instant now);
   /// It broke the protocol: it must go.
   void broke(const error& why, instant now);

@@ -29,8 +29,8 @@ class cpufreq_part final : public os_part {
 
   std::string what() const override { return "CPU frequency (" + folder_ + ")"; }
   std::string remedy() const override {
-    return "nothing on a virtual machine; else the kernel has no cpufreq driver for this CPU, or firmware "
-           "keeps it to itself";
+    return "on a virtual machine nothing can be done; otherwise load the CPU's cpufreq driver, or let the "
+           "firmware leave the frequency to the system";
   }
 
   result<void> discover(board& out, board::group_ref) override {

@@ -1,6 +1,7 @@
 // What --probe says of the PMU: each kind of event opened once, on one CPU.
 #include "agent/kernel/cpu_list.hpp"
 #include "agent/sources/pmu/pmu.hpp"
+#include "common/text/first_few.hpp"
 
 #include <fmt/format.h>
 
@@ -18,16 +19,12 @@ struct kind_of_events {
   std::map<int, std::vector<std::string>> refused;  // by errno
 };
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (std::size_t i = 0; i < names.size() && i < most_shown; ++i) out += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > most_shown) out += fmt::format(" and {} more", names.size() - most_shown);
-  return out;
-}
-
 void add_findings(const kind_of_events& kind, const std::string& proc_root, std::vector<finding>& found) {
   if (!kind.names.empty()) {
-    found.push_back({finding::grade::works, fmt::format("{} ({})", kind.what, joined(kind.names)), {}, {}});
+    found.push_back({finding::grade::works,
+                     fmt::format("{} ({})", kind.what, first_few(kind.names, most_shown)),
+                     {},
+                     {}});
   }
   for (const auto& [error_number, names] : kind.refused) {
     auto refusal = why_refused(error_number, proc_root);
@@ -36,7 +33,8 @@ void add_findings(const kind_of_events& kind, const std::string& proc_root, std:
       refusal = {errc::unsupported, "this CPU counts no such thing", "do without them"};
     }
     found.push_back({absent ? finding::grade::absent : finding::grade::broken,
-                     fmt::format("{} ({})", kind.what, joined(names)), refusal.why, refusal.remedy});
+                     fmt::format("{} ({})", kind.what, first_few(names, most_shown)), refusal.why,
+                     refusal.remedy});
   }
 }
 

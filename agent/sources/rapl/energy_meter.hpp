@@ -34,7 +34,7 @@ namespace binnacle::agent {
 class energy_meter {
  public:
   struct limits {
-    std::uint64_t range_uj = 0;  ///< max_energy_range_uj; 0: unknown, then a counter that falls is a reset
+    std::uint64_t range_uj = 0;  ///< max_energy_range_uj, where it wraps; 0: not known, so a fall is a reset
     double most_watts = 0;       ///< more than this zone can draw, for telling a wrap from a reset; > 0
     duration still_after{};      ///< it must have moved by then (zone_rule); zero: it may stand still
     double step_joules = 0;      ///< it may count in steps of this (zone_rule): one less is no fall

@@ -174,7 +174,9 @@ std::vector<finding> rdt_source::probe() {
     if (!readable(root.domains.front().folder + "/" + file)) continue;
     events += fmt::format("{}{}", events.empty() ? "" : ", ", file);
   }
-  auto text = fmt::format("{} of {} groups, {} L3 caches", events, tree->groups.size(), root.domains.size());
+  auto text =
+      fmt::format("{}, in {} groups and {} L3 caches", events.empty() ? "no event can be read" : events,
+                  tree->groups.size(), root.domains.size());
   std::vector<finding> found;
   if (tree->left_out == 0) {
     found.push_back({finding::grade::works, std::move(text), {}, {}});

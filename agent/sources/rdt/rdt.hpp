@@ -43,7 +43,7 @@ class rdt_source final : public source {
   struct cache {
     kernel_file occupancy;
     board::series_ref occupied = board::no_series;
-    std::array<traffic, 2> moved;  // all memory, the cache's own
+    std::array<traffic, 2> moved;  // mbm_total_bytes, mbm_local_bytes (memory of the cache's own NUMA node)
   };
   struct group {
     resctrl_group about;

@@ -11,7 +11,7 @@
 
 namespace binnacle::kube {
 
-/// Asks the API server who a token's holder is and what a user may do, remembers its verdicts for ten
+/// Asks the API server who a token's holder is and what a user may do, remembers its answers for ten
 /// seconds, and tries again (500 ms, then half as long again each time) while the server has trouble. Include
 /// from .cpp files only. Threads: one loop.
 class reviewer {

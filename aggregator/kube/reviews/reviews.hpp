@@ -63,7 +63,7 @@ result<access_answer> access_answer_of(const http::answer& a);
 using question_key = std::array<unsigned char, 32>;
 question_key key_of(std::string_view question);
 
-/// Verdicts for ten seconds each, as Kubernetes' own delegated authentication remembers them; the ones that
+/// Answers for ten seconds each, as Kubernetes' own delegated authentication remembers them; the ones that
 /// were not asked for longest go when it is full. Errors are not kept. Pure: time is given.
 template <class Answer>
 class answer_cache {

@@ -60,7 +60,7 @@ std::uint16_t winner(const label_plan::key& k, const strategy& s, std::span<cons
   return previous_contends ? previous : first;
 }
 
-/// Whether rules that are true now, and look in different directions, give the key.
+/// Whether two rules that are true now give this label although they look in different directions.
 bool at_odds(const label_plan::key& k, const strategy& s, std::span<const rule_state> rules) {
   const rule* first = nullptr;
   return std::ranges::any_of(k.offers, [&](const label_plan::offer& o) {

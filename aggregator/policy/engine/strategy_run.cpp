@@ -158,8 +158,8 @@ bool strategy_run::place_for(store::node_id node, const judgement& j, instant no
   if (std::exchange(nodes_[index(node)].blocked, blocked) != blocked) out.relabel.push_back(node);
   if (blocked || (wants && !out.may_label(node))) {
     // The label cannot be written on this node. The node violates, but takes no place from the others.
-    // After a restart its Node object may only not have been read yet: until this process writes labels, it
-    // keeps its turn.
+    // After a restart the label may look blocked only because the Node object has not been read yet. So a
+    // node that waits for a place keeps its turn until this process writes labels.
     if (blocked || budget_.writes_labels()) budget_.stop_waiting(node);
     if (!nodes_[index(node)].carries && budget_.has(node)) budget_.give_back(node);
     return true;

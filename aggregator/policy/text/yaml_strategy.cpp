@@ -24,7 +24,7 @@ void check_label_key(label_form form, const policy_key& key, const yaml_value& v
     const std::string full = labeling_key(key, "x");
     if (!label_key_flaw(full).empty()) {
       v.refuse(fmt::format(
-          "labeling needs the label prefix {} of {} characters, 253 are allowed: shorten the policy's name",
+          "labels of this policy begin with {}, which has {} characters, 253 are allowed: shorten its name",
           in_quotes(full.substr(0, full.find('/'))), full.find('/')));
     }
   }
@@ -124,7 +124,7 @@ std::optional<strategy> parse_strategy(strategy_kind kind, const policy_key& key
     s.on_missing = which == std::optional<std::size_t>(1) ? missing::reject : missing::allow;
     if (!is.on_missing)
       on_missing->refuse(
-          fmt::format("belongs to {}: {}; remove it", names_of(yield::refusals), is.without_data));
+          fmt::format("belongs to {}: {}; remove it", names_with_on_missing(), is.without_data));
   }
   const auto most = fields.get("maxNodes");
   if (most) s.max_nodes = limit(*most);

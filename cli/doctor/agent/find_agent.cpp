@@ -155,7 +155,11 @@ result<agent_here> agent_to_ask(const std::string& root, const std::string& conf
 result<agent_settings> parse_agent_settings(const std::string& yaml) {
   try {
     const YAML::Node top = load_yaml(yaml);
-    if (!top.IsMap()) return error{errc::invalid_input, "the agent printed no settings"};
+    if (!top.IsMap())
+      return error{
+          errc::invalid_input,
+          "binnacle-agent --print-config printed something that is no settings file: is the agent of this "
+          "release?"};
     const auto text = [&](const char* key) {
       return top[key] ? top[key].as<std::string>("") : std::string();
     };

@@ -49,9 +49,10 @@ findings findings_of_weight(const YAML::Node& extender, const std::string& name)
   const long n = std::strtol(weight.c_str(), nullptr, 10);
   if (n * 10 > 500) return {};
   return {warning(
-      fmt::format("{} has weight {}: one point of a score is worth {} of the up to 500 that the scheduler's "
-                  "own plug-ins add unasked, so a preferred node may lose",
-                  name, weight, n * 10),
+      fmt::format(
+          "{} has weight {}. kube-scheduler's own plug-ins add up to 500 points, and one point of ours "
+          "counts only {}: so the node that we prefer may lose",
+          name, weight, n * 10),
       "weight: 100, unless that is meant (aggregator/extender/README.md has the arithmetic)")};
 }
 

@@ -42,7 +42,7 @@ TEST_SUITE("cli/views/what_if") {
           "2 pods without room: one more would fill each node with a model beyond maxLoad, 90 %. "
           "kube-scheduler "
           "would place them all the same, if their requests fit.\n",
-          "3 nodes without room for one more: flat, steep, third\n",
+          "no room for one more pod on 3 nodes: flat, steep, third\n",
           "1 node refused by the policy's dontschedule: hot\n",
           "1 node without a CPU load now: away (see that the agent runs there, binnacle doctor)\n",
           "12 nodes without a model and without host_power_watts: m1, m2, m3, m4, m5, m6, m7, m8 and 4 more "

@@ -137,7 +137,7 @@ TEST_CASE("what the CPU does not count is not announced") {
   m.start();
   CHECK(shown(m.out, "rdt_memory_bandwidth_local_bytes_total", m.labels("/", "0")) == "no such series");
   CHECK(m.moved("/", "0") == "0");
-  CHECK(m.source.probe().at(0).what == "llc_occupancy, mbm_total_bytes of 4 groups, 2 L3 caches");
+  CHECK(m.source.probe().at(0).what == "llc_occupancy, mbm_total_bytes, in 4 groups and 2 L3 caches");
 }
 
 TEST_CASE("groups beyond the bound are left out and named") {
