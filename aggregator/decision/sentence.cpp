@@ -77,8 +77,7 @@ std::string model_text(const watts_cell& w) {
   const std::string age = human(std::chrono::seconds(w.model_age_s));
   if (w.from == predict::model_source::hardware_class)
     return fmt::format("model: that of nodes with the same hardware, {} old", age);
-  if (w.from == predict::model_source::server)
-    return fmt::format("model: its model server's, {} old", age);
+  if (w.from == predict::model_source::server) return fmt::format("model: its model server's, {} old", age);
   return fmt::format("model: the node's own, {} old, {} % of its loads measured, ±{:.1f} %", age,
                      w.covered_percent, w.noise_permille / 10.0);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/metrics/family.hpp"
+#include "common/metrics/catalog.hpp"
 
 namespace binnacle::exposition {
 
