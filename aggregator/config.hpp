@@ -89,7 +89,7 @@ struct settings {
   std::int64_t policy_percent = 50;
   std::int64_t namespace_percent = 75;
   duration policy_poll = std::chrono::seconds(1);
-  export_settings remote_write, otlp;  ///< Prometheus remote write; OpenTelemetry's protocol
+  export_settings remote_write, otlp;      ///< Prometheus remote write; OpenTelemetry's protocol
   std::vector<std::string> model_servers;  ///< that may be asked for watts (model_servers/allowed.hpp)
   std::string model_servers_ca;            ///< PEM file for those with https; empty: the system's
   duration drain = std::chrono::seconds(5);

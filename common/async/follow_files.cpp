@@ -41,7 +41,7 @@ task<void> follow_files(std::shared_ptr<tls::context> context, std::string what,
     said.clear();
     if (troubles) troubles->erase(what);
     if (*reloaded) {
-      log.info("{}: its files have changed and are in force now; it ends in {} hours", what,
+      log.info("{}: taken over from its changed files; it ends in {} hours", what,
                context->seconds_left() / 3600);
       told_soon = told_wrong = false;
     }
