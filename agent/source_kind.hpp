@@ -33,8 +33,8 @@ struct source_parts {
 };
 
 /// A source as the agent knows it before it exists: its name, its settings with their defaults, what it
-/// needs, and how it is made. Each source describes itself in its own folder; source_list.cpp lists them, and
-/// nothing else in the agent names one. Threads: the agent's start, before any loop runs.
+/// needs, and how it is made. Each source describes itself in its own folder; source_list.cpp lists them.
+/// Only report/ also knows one: it reads RAPL's perf PMU. Threads: the agent's start, before any loop runs.
 class source_kind {
  public:
   virtual ~source_kind() = default;

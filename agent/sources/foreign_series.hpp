@@ -48,7 +48,7 @@ class foreign_names {
     std::string_view reason;  ///< a label value of binnacle_agent_refused_series_total
     std::string sentence;
   };
-  /// What stands against one series more; nothing if it may be taken.
+  /// Why one series more is refused; nothing if it may be taken.
   std::optional<refusal> why_refused(const std::string& key, const foreign_series& s) const;
   /// `key` and `holder` must stay where they are until release().
   void take(std::string_view key, const foreign_series& s, foreign_origin& holder);

@@ -11,8 +11,7 @@
 // (SSL_ERROR_WANT_WRITE), which would forbid a reader and a writer to take turns.
 //
 // The peer is not trusted before the handshake, and hardly after it. What it can make us do is bounded:
-// - One call takes at most turn_size bytes from the socket. Then it says want_turn, and other connections
-// run.
+// - One call takes at most turn_size bytes from the socket. Then it says want_turn: other connections run.
 // - After the handshake, messages of the handshake (key updates, session tickets) are rationed. SSL_read does
 //   not return for records without data, so a flood of them would keep one call busy for as long as they
 //   come. They are counted in OpenSSL's message callback, which is the only place that sees each of them.

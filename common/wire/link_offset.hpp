@@ -16,10 +16,10 @@ namespace binnacle::wire {
 /// differ. Nothing keeps two boot clocks together. All that can be measured are messages, and each is late by
 /// an unknown time on its way. With offset = our clock - the agent's clock at the same moment:
 ///
-///   a batch, agent to aggregator:      received - sent = offset + the way back    so  offset <= received -
-///   sent a question, aggregator to agent:   asked - heard   = offset - the way there   so  offset >= asked -
-///   heard
+///   a batch comes:       received - sent = offset + the way back,  so offset <= received - sent
+///   a question arrives:  asked - heard = offset - the way there,   so offset >= asked - heard
 ///
+/// A batch goes from the agent to the aggregator; a question goes the other way.
 /// So batches bound the offset from above and answers to questions bound it from below. The fastest message
 /// of each kind gives the tightest bound. It counts for ten minutes, since clocks drift.
 ///

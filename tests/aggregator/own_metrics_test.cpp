@@ -30,6 +30,7 @@ struct busy_replica {
 
     ingest.strategies.push_back(
         {.policy = key, .strategy = policy::strategy_kind::deschedule, .violating = 1});
+    ingest.readings.parties.push_back({.party = "default", .wished = 2, .granted = 1});
     ingest.conditions.push_back({.policy = key, .what = policy::condition_kind::held, .active = true});
     ingest.sessions.ended[static_cast<std::size_t>(wire::reason::overloaded)] = 1;
   }

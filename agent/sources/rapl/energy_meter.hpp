@@ -14,8 +14,7 @@ namespace binnacle::agent {
 /// The counter is 32 bits of an energy unit and wraps at max_energy_range_uj (minutes under load), so a
 /// difference is taken modulo that range. What cannot be known is not guessed:
 ///  - first reading: no power (not_read_yet), the total stays;
-///  - a difference that would need more than `most_watts`: the counter was reset (driver reload, hotplug):
-///  `reset`;
+///  - a difference that would need more than `most_watts`: `reset` (the driver was loaded again, hotplug);
 ///  - so long since the last reading that one more wrap would fit under `most_watts`: `gap`;
 ///  - a suspend in between, told by interrupt(): `gap`.
 /// In the last three the reading is the new start: power is back with the next one, and the energy of that

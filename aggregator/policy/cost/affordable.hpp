@@ -37,8 +37,8 @@ struct cost_report {
 std::vector<std::string> cost_warnings(const cost_report& costs);
 
 /// Which policies are in force, of those that are wanted: as many as the limits allow, at the fleet's size.
-/// What is in force goes before what is new, so that nobody's edit takes another's place. Then an older
-/// object goes before a younger one (policy::created, then by key). Pure.
+/// A policy that is in force goes before a new one, so that no edit puts another policy out of force. Then an
+/// older object goes before a younger one (policy::created, then by key). Pure.
 ///
 /// A last good version is in this process's memory only. So a replica that starts later, or again, knows the
 /// newest texts alone and chooses among them by age: it may take an edit that this one refuses, and refuse

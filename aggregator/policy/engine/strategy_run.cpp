@@ -4,9 +4,8 @@
 //
 //   sample ─→ rule_state   one rule at one node: off, pending (`for`), on; hysteresis       rule_state.hpp
 //          ─→ judgement    all rules together: pass, violating, missing or frozen           judge.hpp
-//          ─→ place        may the node carry the label: maxNodes, coolDown, free keys      budget.hpp,
-//          place_for() ─→ labels       which rule gives which label, where several want the same key
-//          label_plan.hpp
+//          ─→ place        may the node carry the label: maxNodes, coolDown, free keys      budget.hpp
+//          ─→ labels       which rule gives which label, where several want the same key    label_plan.hpp
 //
 // A strategy that only refuses pods (dontschedule) ends after the judgement: its verdict is what the extender
 // reads. The last two steps are for strategies that label nodes.

@@ -24,7 +24,8 @@ void check_label_key(label_form form, const policy_key& key, const yaml_value& v
     const std::string full = labeling_key(key, "x");
     if (!label_key_flaw(full).empty()) {
       v.refuse(fmt::format(
-          "labels of this policy begin with {}, which has {} characters, 253 are allowed: shorten its name",
+          "labels of this policy begin with {}, which has {} characters; 253 are allowed: shorten the "
+          "policy's name",
           in_quotes(full.substr(0, full.find('/'))), full.find('/')));
     }
   }

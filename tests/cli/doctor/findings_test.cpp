@@ -75,7 +75,7 @@ TEST_SUITE("cli/doctor/findings") {
         "managedResources: [{name: telemetry/scheduling}]}\n",
         "c.yaml");
     REQUIRE(weak.has_value());
-    CHECK(any_says(weak->remarks, grade::warning, "a preferred node may lose"));
+    CHECK(any_says(weak->remarks, grade::warning, "the node that we prefer may lose"));
     CHECK(any_says(weak->remarks, grade::failure, "without ignoredByScheduler"));
   }
 
