@@ -30,7 +30,7 @@ struct busy_replica {
 
     ingest.strategies.push_back(
         {.policy = key, .strategy = policy::strategy_kind::deschedule, .violating = 1});
-    ingest.readings.parties.push_back({.party = "default", .wished = 2, .granted = 1});
+    ingest.readings.parties.push_back({.party = "default", .wished = 2, .granted = 2});
     ingest.conditions.push_back({.policy = key, .what = policy::condition_kind::held, .active = true});
     ingest.sessions.ended[static_cast<std::size_t>(wire::reason::overloaded)] = 1;
   }
@@ -93,6 +93,7 @@ TEST_SUITE("aggregator/own_warnings") {
     replica.ingest.certificate_troubles = {"the agents' key does not fit"};
     replica.ingest.state.trouble = "the disk is full";
     replica.ingest.state.left_out = 7;
+    replica.ingest.readings.parties.front().granted = 1;
     replica.ingest.sessions.denied.add("10.0.0.9:1", instant{1h});
     own_numbers n = replica.numbers();
     n.exported.front().numbers.trouble = "401";
@@ -105,7 +106,7 @@ TEST_SUITE("aggregator/own_warnings") {
     for (const char* part :
          {"--unsafe", "the new key", "the agents' key", "the disk is full", "no room for 7 windows",
           "agents' port (ingest): 1 connections", "ops: 1 connections", "remote write: 401",
-          "policies may be", "authorities may be", "stray"}) {
+          "policies may be", "authorities may be", "stray", "namespace default get 1 of 2"}) {
       CAPTURE(part);
       CHECK(all.find(part) != std::string::npos);
     }
