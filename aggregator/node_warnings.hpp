@@ -2,7 +2,7 @@
 
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/ingest/counters.hpp"
-#include "aggregator/power_outliers.hpp"
+#include "aggregator/outliers/power_outliers.hpp"
 #include "common/tls/denials.hpp"
 
 #include <cstddef>

@@ -8,8 +8,8 @@
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/model_servers/asker.hpp"
 #include "aggregator/ops/report.hpp"
+#include "aggregator/outliers/power_outliers.hpp"
 #include "aggregator/policy/published/view.hpp"
-#include "aggregator/power_outliers.hpp"
 #include "aggregator/replicas/state_route.hpp"
 #include "common/async/follow_files.hpp"
 

@@ -1,4 +1,4 @@
-#include "aggregator/power_outliers.hpp"
+#include "aggregator/outliers/power_outliers.hpp"
 
 #include "aggregator/store/hardware.hpp"
 

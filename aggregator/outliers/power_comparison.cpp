@@ -1,4 +1,4 @@
-#include "aggregator/power_comparison.hpp"
+#include "aggregator/outliers/power_comparison.hpp"
 
 #include "common/async/timers.hpp"
 #include "common/clock.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "aggregator/outliers/power_outliers.hpp"
 #include "aggregator/policy/published/view.hpp"
-#include "aggregator/power_outliers.hpp"
 #include "common/async/task.hpp"
 #include "common/log/log.hpp"
 
