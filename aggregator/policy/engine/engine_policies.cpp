@@ -235,9 +235,10 @@ void engine::find_label_owners(const std::map<policy_key, policy>& wanted) {
   std::map<std::string, const policy*> oldest;
   for (const auto& [key, p] : wanted) {
     if (p.how != mode::enforce) continue;
-    const bool gives = std::ranges::any_of(p.strategies, [&](const strategy& s) {
+    // clang 14 captures no structured binding.
+    const bool gives = std::ranges::any_of(p.strategies, [&, &policy_name = key](const strategy& s) {
       const label_form form = description_of(s.kind).labels;
-      return form != label_form::none && !s.rules.empty() && refusal_of(key, form).empty();
+      return form != label_form::none && !s.rules.empty() && refusal_of(policy_name, form).empty();
     });
     if (!gives) continue;
     const auto [at, first] = oldest.try_emplace(key.name, &p);
