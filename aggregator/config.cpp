@@ -18,8 +18,8 @@ namespace binnacle::aggregator {
 namespace {
 
 /// Of each protocol the same settings.
-void bind_export(config_spec& spec, exporter::protocol p, export_settings& e, const std::string& url_help) {
-  const auto& d = exporter::dialect_of(p);
+void bind_export(config_spec& spec, export_settings& e, const std::string& url_help) {
+  const auto& d = exporter::dialect_of(e.speaks);
   const std::string name = d.setting;
   spec.add(name, e.url,
            fmt::format("{}, for example {}. Readings of all nodes are written there, each at most once, with "
@@ -138,10 +138,8 @@ config_spec bind(settings& s) {
       "TAS");
 
   spec.group("Where readings go");
-  bind_export(spec, exporter::protocol::remote_write, s.remote_write,
-              "URL of a receiver of Prometheus remote write, 2.0 or 1.0");
-  bind_export(spec, exporter::protocol::otlp, s.otlp,
-              "URL of a receiver of OpenTelemetry metrics (OTLP over HTTP, protocol buffers)");
+  bind_export(spec, s.remote_write, "URL of a receiver of Prometheus remote write, 2.0 or 1.0");
+  bind_export(spec, s.otlp, "URL of a receiver of OpenTelemetry metrics (OTLP over HTTP, protocol buffers)");
 
   spec.group("Model servers");
   spec.add("model-servers", s.model_servers,
@@ -158,16 +156,15 @@ config_spec bind(settings& s) {
   spec.add("state", s.state,
            "file that keeps the state of policies through a restart: windows, for, clearBelow, "
            "maxNodes, coolDown and what nodes' watts have taught. It is written every few seconds and read "
-           "at the start (none: "
-           "policies begin anew)");
+           "at the start (none: policies begin anew)");
   spec.add("state-from", s.state_from,
            "host:port of the other replicas' ops ports. At the start this replica asks one after "
            "another for its state, and uses the first answer if it is newer than its own file. A "
            "name may have several addresses. All replicas need the same --cert and --key");
-  spec.add(
-      "policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
-      "memory that all policies together may take, MiB; a policy that no longer fits is not in "
-      "force. With --state or --state-from, a quarter of it (at most 256 or 384 MiB) is kept for the state");
+  spec.add("policy-memory-mib", s.policy_memory_mib, 1, 1 << 20,
+           "memory that all policies together may take, MiB; a policy that no longer fits is not in "
+           "force. A quarter of it is kept for the state: at most 256 MiB with --state, 384 MiB with "
+           "--state-from");
   spec.add("policy-columns", s.policy_columns, 1, 1'000'000,
            "how many different metrics, windows and statistics all policies together may read");
   spec.add("policy-label-keys", s.policy_label_keys, 1, 1'000'000,
@@ -223,8 +220,8 @@ result<void> check_ports(const settings& s) {
   return {};
 }
 
-result<void> check_export(exporter::protocol p, const export_settings& e) {
-  const auto& d = exporter::dialect_of(p);
+result<void> check_export(const export_settings& e) {
+  const auto& d = exporter::dialect_of(e.speaks);
   const auto wrong = [&](std::string_view form) {
     return error{errc::invalid_input, fmt::format(fmt::runtime(form), d.setting)};
   };
@@ -307,9 +304,8 @@ result<void> validate(const settings& s) {
       !s.default_max_nodes.empty() && most.has_error())
     return error{errc::invalid_input, "--default-max-nodes: " + most.error().message};
   if (auto distinct = check_ports(s); distinct.has_error()) return distinct;
-  for (const auto& [by, where] : {std::pair{exporter::protocol::remote_write, &s.remote_write},
-                                  std::pair{exporter::protocol::otlp, &s.otlp}}) {
-    if (auto writable = check_export(by, *where); writable.has_error()) return writable;
+  for (const export_settings* where : s.exports()) {
+    if (auto writable = check_export(*where); writable.has_error()) return writable;
   }
   if (auto known = check_replicas(s); known.has_error()) return known;
   if (auto allowed = check_model_servers(s); allowed.has_error()) return allowed;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "aggregator/exporter/protocol.hpp"
 #include "aggregator/extender/score_mode.hpp"
 #include "aggregator/ingest/token_origin.hpp"
 #include "common/config/config.hpp"
 #include "common/log/log.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,9 +24,10 @@ enum class sender : std::uint8_t {
   each,    ///< all of them, told apart by the label `replica`
 };
 
-/// Where readings go by one protocol. Each member is a setting whose name begins with the protocol's
+/// Where readings go by one protocol. Each other member is a setting whose name begins with the protocol's
 /// ("otlp-interval"), the URL's is that name alone.
 struct export_settings {
+  exporter::protocol speaks;
   std::string url;  ///< of the receiver; empty: nothing is written
   std::string ca;
   std::string cert;
@@ -89,11 +92,14 @@ struct settings {
   std::int64_t policy_percent = 50;
   std::int64_t namespace_percent = 75;
   duration policy_poll = std::chrono::seconds(1);
-  export_settings remote_write, otlp;      ///< Prometheus remote write; OpenTelemetry's protocol
+  export_settings remote_write{exporter::protocol::remote_write}, otlp{exporter::protocol::otlp};
   std::vector<std::string> model_servers;  ///< that may be asked for watts (model_servers/allowed.hpp)
   std::string model_servers_ca;            ///< PEM file for those with https; empty: the system's
   duration drain = std::chrono::seconds(5);
   binnacle::log_level log_level = binnacle::log_level::info;
+
+  /// Of every protocol that readings may go out by.
+  std::array<const export_settings*, 2> exports() const noexcept { return {&remote_write, &otlp}; }
 
   deployment_mode mode() const noexcept {
     return kube_config.empty() ? deployment_mode::standalone : deployment_mode::in_cluster;

@@ -8,14 +8,13 @@
 namespace binnacle::aggregator {
 result<void> exports::start(const settings& s, async::loop& on, async::task_group& tasks,
                             const std::function<bool()>& leads, const logger& log) {
-  for (const auto& [by, where] : {std::pair{exporter::protocol::remote_write, &s.remote_write},
-                                  std::pair{exporter::protocol::otlp, &s.otlp}}) {
+  for (const export_settings* where : s.exports()) {
     if (where->url.empty()) continue;
-    const std::string name(exporter::dialect_of(by).called);
-    auto opened = exporter::exporter::open(exporter_settings_of(s, by, *where), log.part(name));
+    const std::string name(exporter::dialect_of(where->speaks).called);
+    auto opened = exporter::exporter::open(exporter_settings_of(s, *where), log.part(name));
     if (opened.has_error()) return opened.error();
     exporter::exporter& to = **opened;
-    writers_.push_back({by, std::move(*opened)});
+    writers_.push_back({where->speaks, std::move(*opened)});
     const auto may = where->by == sender::leader ? leads : [] { return true; };
     tasks.keep(name, [this, &on, &to, may, interval = where->interval] {
       return keep_writing(on, to, interval, may);

@@ -20,7 +20,7 @@ core_options core_options_of(const settings& s);
 ingest::ingest_options ingest_options_of(const settings& s, const descriptor_plan& room);
 extender::options extender_options_of(const settings& s);
 /// `e`: where readings go by that protocol.
-exporter::settings exporter_settings_of(const settings& s, exporter::protocol by, const export_settings& e);
+exporter::settings exporter_settings_of(const settings& s, const export_settings& e);
 decision::ring_limits ring_limits_of(const settings& s);
 
 /// The ops ports of other replicas, which are asked for their state.

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "aggregator/exporter/encoder.hpp"
+#include "aggregator/exporter/protocol.hpp"
 #include "aggregator/exporter/server_answer.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,13 +12,7 @@
 
 namespace binnacle::exporter {
 
-/// How we speak to a time-series database.
-enum class protocol : std::uint8_t {
-  remote_write,  ///< Prometheus remote write, 2.0 or 1.0
-  otlp,          ///< OpenTelemetry's protocol over HTTP
-};
-
-/// What differs between them, and between their versions.
+/// What differs between protocols, and between their versions.
 struct dialect {
   const char* setting;                                       ///< what its settings begin with: "remote-write"
   std::string_view called;                                   ///< in sentences: "remote write"
