@@ -1,5 +1,6 @@
 #include "aggregator/exporter/write_request_2.hpp"
 
+#include "aggregator/exporter/write_request_form.hpp"
 #include "common/metrics/catalog.hpp"
 
 #include <protozero/pbf_reader.hpp>
@@ -18,17 +19,6 @@ constexpr protozero::pbf_tag_type request_symbol = 4, request_series = 5, series
                                   metadata_type = 1, metadata_help = 3, metadata_unit = 4;
 constexpr int type_counter = 1, type_gauge = 2;
 }  // namespace v2
-
-namespace v1 {
-constexpr protozero::pbf_tag_type request_series = 1, series_label = 1, series_sample = 2, label_name = 1,
-                                  label_value = 2;
-}  // namespace v1
-
-std::string packed(const std::string& plain) {
-  std::string out;
-  snappy::Compress(plain.data(), plain.size(), &out);
-  return out;
-}
 
 }  // namespace
 
@@ -91,23 +81,23 @@ std::string as_version_1(const std::string& body) {
       symbols.emplace_back(text.data(), text.size());
       continue;
     }
-    protozero::pbf_writer series(written, v1::request_series);
+    protozero::pbf_writer series(written, version_1::request_series);
     protozero::pbf_reader old = request.get_message();
     while (old.next()) {
       switch (old.tag()) {
         case v2::series_labels: {
           const auto places = old.get_packed_uint32();
           for (auto at = places.begin(); at != places.end(); ++at) {
-            protozero::pbf_writer label(series, v1::series_label);
+            protozero::pbf_writer label(series, version_1::series_label);
             const std::string_view name = symbols.at(*at++), value = symbols.at(*at);
-            label.add_string(v1::label_name, name.data(), name.size());
-            label.add_string(v1::label_value, value.data(), value.size());
+            label.add_string(version_1::label_name, name.data(), name.size());
+            label.add_string(version_1::label_value, value.data(), value.size());
           }
           break;
         }
         case v2::series_sample: {  // has the same form in both
           const auto sample = old.get_view();
-          series.add_message(v1::series_sample, sample.data(), sample.size());
+          series.add_message(version_1::series_sample, sample.data(), sample.size());
           break;
         }
         default: old.skip();
