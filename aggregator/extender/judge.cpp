@@ -210,11 +210,9 @@ std::vector<std::uint8_t> judge::by_watts(const name_list& names, std::size_t li
     in_flight = unseen_by_node(shared_.placed, shared_.data, load_rule, now);
   const double cap = predict::has_cap(terms.objective) ? terms.max_load : 1;
   std::optional<predict::chord_table::view> learned, served;
-  if (terms.model != policy::power_model::external)
-    learned = shared_.chords.up_to(cap, shared_.data.models());
+  if (terms.takes_learned()) learned = shared_.chords.up_to(cap, shared_.data.models());
   const predict::model_table& of_servers = shared_.data.served(terms.format);
-  if (terms.model != policy::power_model::learned && of_servers.size() != 0)
-    served = shared_.chords.up_to(cap, of_servers);
+  if (terms.takes_served() && of_servers.size() != 0) served = shared_.chords.up_to(cap, of_servers);
 
   std::vector<predict::candidate> candidates(names.size());
   std::vector<predict::placing> placings(names.size());

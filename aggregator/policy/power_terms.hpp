@@ -33,6 +33,10 @@ struct power_terms {
   double max_load = 0.9;
   /// The share of what a pod asks for that it is taken to use, 0..1.
   double pod_usage = 1;
+
+  /// A model server's curve goes before a learned one, where both are taken and there.
+  bool takes_served() const noexcept { return model != power_model::learned; }
+  bool takes_learned() const noexcept { return model != power_model::external; }
   friend bool operator==(const power_terms&, const power_terms&) = default;
 };
 

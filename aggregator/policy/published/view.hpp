@@ -40,8 +40,8 @@ class view : public store::view {
   void forget_served() { served_ = {}, served_notes_.clear(); }
   /// The model that a strategy goes by at a node; null: none.
   std::shared_ptr<const predict::model> model_for(const power_terms& t, std::uint32_t node) const {
-    auto out = t.model == power_model::learned ? nullptr : served(t.format).share(node);
-    return out == nullptr && t.model != power_model::external ? models_.share(node) : out;
+    auto out = t.takes_served() ? served(t.format).share(node) : nullptr;
+    return out == nullptr && t.takes_learned() ? models_.share(node) : out;
   }
   /// Why a node's model server says nothing new, a clause; empty: it does, or the node has none.
   std::string_view served_note(std::uint32_t node) const {
