@@ -4,6 +4,7 @@
 #include "aggregator/kube/times.hpp"
 #include "aggregator/policy/published/label_list.hpp"
 #include "aggregator/policy/published/labels.hpp"
+#include "common/text/first_few.hpp"
 #include "common/text/utf8.hpp"
 
 #include <boost/json/array.hpp>
@@ -56,8 +57,8 @@ std::string would_label(const store::view& nodes, const std::string& policy) {
   for (const auto& [name, node] : nodes.nodes()) would.add(name, node->would_be);
   std::string out;
   for (const policy::listed_label& l : would.take()) {
-    add(out, fmt::format("{}{} would get the label {}", fmt::join(l.nodes, ", "),
-                         l.count > named ? fmt::format(" and {} more", l.count - named) : "", l.label));
+    const std::vector<std::string> first(l.nodes.begin(), l.nodes.end());
+    add(out, fmt::format("{} would get the label {}", first_few(first, named, l.count), l.label));
   }
   return out;
 }

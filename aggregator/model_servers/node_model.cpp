@@ -43,36 +43,36 @@ result<span> span_by_labels(const label_look_up& labels, std::string_view what) 
   return out;
 }
 
+result<node_model> read_labels(std::string_view host, const label_look_up& labels) {
+  const auto text_of = [&](std::string_view key) { return labels(key).value_or(""); };
+  const auto at = read_endpoint(fmt::format("{}:{}", host, text_of("tensorflow/port")), grpc_port);
+  if (!at)
+    return bad_label(
+        fmt::format("the labels tensorflow/host and tensorflow/port are {} and {}, which is no address",
+                    in_quotes(host), in_quotes(text_of("tensorflow/port"))));
+  const std::uint16_t port = at->port == grpc_port ? rest_port : at->port;
+  if (text_of("tensorflow/name").empty()) return bad_label("the label tensorflow/name is missing");
+  auto model = tf_model(at->host, port, text_of("tensorflow/name"), text_of("tensorflow/version"),
+                        std::string(text_of("tensorflow/signature")));
+  if (model.has_error()) return model.error();
+  node_model out;
+  out.model = std::move(*model);
+  out.shares.emplace();
+  std::size_t i = 0;
+  for (const std::string_view what : {"ambient", "cpu1", "cpu2"}) {
+    const auto s = span_by_labels(labels, what);
+    if (s.has_error()) return s.error();
+    (*out.shares)[i++] = *s;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<result<node_model>> model_by_labels(const label_look_up& labels) {
   const auto host = labels("tensorflow/host");
   if (!host) return std::nullopt;
-  const auto read = [&]() -> result<node_model> {
-    const auto text_of = [&](std::string_view key) { return labels(key).value_or(""); };
-    const auto at = read_endpoint(fmt::format("{}:{}", *host, text_of("tensorflow/port")), grpc_port);
-    if (!at)
-      return bad_label(
-          fmt::format("the labels tensorflow/host and tensorflow/port are {} and {}, which is no "
-                      "address",
-                      in_quotes(*host), in_quotes(text_of("tensorflow/port"))));
-    const std::uint16_t port = at->port == grpc_port ? rest_port : at->port;
-    if (text_of("tensorflow/name").empty()) return bad_label("the label tensorflow/name is missing");
-    auto model = tf_model(at->host, port, text_of("tensorflow/name"), text_of("tensorflow/version"),
-                          std::string(text_of("tensorflow/signature")));
-    if (model.has_error()) return model.error();
-    node_model out;
-    out.model = std::move(*model);
-    out.shares.emplace();
-    std::size_t i = 0;
-    for (const std::string_view what : {"ambient", "cpu1", "cpu2"}) {
-      const auto s = span_by_labels(labels, what);
-      if (s.has_error()) return s.error();
-      (*out.shares)[i++] = *s;
-    }
-    return out;
-  };
-  return read();
+  return read_labels(*host, labels);
 }
 
 readings readings_of(const store::row& cells, instant now) {

@@ -42,14 +42,17 @@ result<served_model> v2_model(std::string_view given) {
   const auto at = read_endpoint(url.authority, out.secure ? 443 : 80);
   // A user and a password before the host would be logged.
   if (!at || url.authority.find('@') != url.authority.npos)
-    return bad_endpoint(fmt::format("the endpoint's host is no HOST or HOST:PORT"));
+    return bad_endpoint("the endpoint's host is no HOST or HOST:PORT");
   out.host = at->host;
   out.port = at->port;
+  const auto bad_path = [given] {
+    return bad_endpoint(fmt::format(
+        "the path of the endpoint {} is not /v2/models/NAME/versions/VERSION/infer", in_quotes(given)));
+  };
   constexpr std::string_view begin = "/v2/models/";
   const auto found = url.rest.find(begin);
   if (found == url.rest.npos || !may_stand_in_url(url.rest) || url.rest.find_first_of("?#") != url.rest.npos)
-    return bad_endpoint(fmt::format(
-        "the path of the endpoint {} is not /v2/models/NAME/versions/VERSION/infer", in_quotes(given)));
+    return bad_path();
   std::string_view rest = url.rest.substr(found + begin.size());
   const std::string_view name = take_segment(rest);
   out.path = fmt::format("{}{}{}", url.rest.substr(0, found), begin, name);
@@ -62,9 +65,7 @@ result<served_model> v2_model(std::string_view given) {
     next = take_segment(rest);
   }
   good = good && (next.empty() || next == "infer") && rest.empty();
-  if (!good)
-    return bad_endpoint(fmt::format(
-        "the path of the endpoint {} is not /v2/models/NAME/versions/VERSION/infer", in_quotes(given)));
+  if (!good) return bad_path();
   out.path += "/infer";
   return out;
 }
