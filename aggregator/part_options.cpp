@@ -62,10 +62,10 @@ extender::options extender_options_of(const settings& s) {
   return out;
 }
 
-exporter::settings exporter_settings_of(const settings& s, exporter::protocol by, const export_settings& e) {
-  const auto& d = exporter::dialect_of(by);
+exporter::settings exporter_settings_of(const settings& s, const export_settings& e) {
+  const auto& d = exporter::dialect_of(e.speaks);
   exporter::settings out;
-  out.speaks = by;
+  out.speaks = e.speaks;
   out.to = exporter::parse_destination(e.url, d.setting, d.example).value();
   out.who = {{e.cert, e.key, e.ca}, e.user, e.token};
   out.from.cluster = s.cluster;
