@@ -1,9 +1,9 @@
 #include "aggregator/config.hpp"
 
-#include "aggregator/exporter/destination.hpp"
-#include "aggregator/exporter/dialect.hpp"
 #include "aggregator/model_servers/allowed.hpp"
 #include "aggregator/policy/policy.hpp"
+#include "aggregator/sender/destination.hpp"
+#include "aggregator/sender/dialect.hpp"
 #include "common/text/endpoint.hpp"
 #include "common/text/label_syntax.hpp"
 #include "common/text/text.hpp"
@@ -18,8 +18,8 @@ namespace binnacle::aggregator {
 namespace {
 
 /// Of each protocol the same settings.
-void bind_export(config_spec& spec, export_settings& e, const std::string& url_help) {
-  const auto& d = exporter::dialect_of(e.speaks);
+void bind_sender(config_spec& spec, sender_settings& e, const std::string& url_help) {
+  const auto& d = sender::dialect_of(e.speaks);
   const std::string name = d.setting;
   spec.add(name, e.url,
            fmt::format("{}, for example {}. Readings of all nodes are written there, each at most once, with "
@@ -43,8 +43,8 @@ void bind_export(config_spec& spec, export_settings& e, const std::string& url_h
   spec.add(name + "-memory-mib", e.memory_mib, 1, 16'384,
            "memory for readings that wait while the receiver does not answer, MiB; when it is full, the "
            "oldest are dropped");
-  spec.add_choice<sender>(
-      name + "-by", e.by, {{"leader", sender::leader}, {"each", sender::each}},
+  spec.add_choice<replicas_that_send>(
+      name + "-by", e.by, {{"leader", replicas_that_send::leader}, {"each", replicas_that_send::each}},
       "which replicas write. leader: only the one that also writes the nodes' labels; each: all, "
       "each adds a label replica with its own name");
 }
@@ -138,8 +138,8 @@ config_spec bind(settings& s) {
       "TAS");
 
   spec.group("Where readings go");
-  bind_export(spec, s.remote_write, "URL of a receiver of Prometheus remote write, 2.0 or 1.0");
-  bind_export(spec, s.otlp, "URL of a receiver of OpenTelemetry metrics (OTLP over HTTP, protocol buffers)");
+  bind_sender(spec, s.remote_write, "URL of a receiver of Prometheus remote write, 2.0 or 1.0");
+  bind_sender(spec, s.otlp, "URL of a receiver of OpenTelemetry metrics (OTLP over HTTP, protocol buffers)");
 
   spec.group("Model servers");
   spec.add("model-servers", s.model_servers,
@@ -220,8 +220,8 @@ result<void> check_ports(const settings& s) {
   return {};
 }
 
-result<void> check_export(const export_settings& e) {
-  const auto& d = exporter::dialect_of(e.speaks);
+result<void> check_sender(const sender_settings& e) {
+  const auto& d = sender::dialect_of(e.speaks);
   const auto wrong = [&](std::string_view form) {
     return error{errc::invalid_input, fmt::format(fmt::runtime(form), d.setting)};
   };
@@ -236,7 +236,7 @@ result<void> check_export(const export_settings& e) {
     }
     return {};
   }
-  const auto to = exporter::parse_destination(e.url, d.setting, d.example);
+  const auto to = sender::parse_destination(e.url, d.setting, d.example);
   if (to.has_error()) return to.error();
   if (e.cert.empty() != e.key.empty()) return wrong("--{0}-cert and --{0}-key belong together: give both");
   if (!e.user.empty() && e.token.empty())
@@ -304,8 +304,8 @@ result<void> validate(const settings& s) {
       !s.default_max_nodes.empty() && most.has_error())
     return error{errc::invalid_input, "--default-max-nodes: " + most.error().message};
   if (auto distinct = check_ports(s); distinct.has_error()) return distinct;
-  for (const export_settings* where : s.exports()) {
-    if (auto writable = check_export(*where); writable.has_error()) return writable;
+  for (const sender_settings* where : s.senders()) {
+    if (auto writable = check_sender(*where); writable.has_error()) return writable;
   }
   if (auto known = check_replicas(s); known.has_error()) return known;
   if (auto allowed = check_model_servers(s); allowed.has_error()) return allowed;

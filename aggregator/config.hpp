@@ -1,8 +1,8 @@
 #pragma once
 
-#include "aggregator/exporter/protocol.hpp"
 #include "aggregator/extender/score_mode.hpp"
 #include "aggregator/ingest/token_origin.hpp"
+#include "aggregator/sender/protocol.hpp"
 #include "common/config/config.hpp"
 #include "common/log/log.hpp"
 
@@ -19,15 +19,15 @@ enum class deployment_mode : std::uint8_t {
 };
 
 /// Which replicas write to the time-series database.
-enum class sender : std::uint8_t {
+enum class replicas_that_send : std::uint8_t {
   leader,  ///< the one that writes labels; standalone: every one
   each,    ///< all of them, told apart by the label `replica`
 };
 
 /// Where readings go by one protocol. Each other member is a setting whose name begins with the protocol's
 /// ("otlp-interval"), the URL's is that name alone.
-struct export_settings {
-  exporter::protocol speaks;
+struct sender_settings {
+  sender::protocol speaks;
   std::string url;  ///< of the receiver; empty: nothing is written
   std::string ca;
   std::string cert;
@@ -37,7 +37,7 @@ struct export_settings {
   duration interval = std::chrono::seconds(10);
   std::vector<std::string> families;  ///< globs; none: all
   std::int64_t memory_mib = 64;
-  sender by = sender::leader;
+  replicas_that_send by = replicas_that_send::leader;
 };
 
 /// The aggregator's settings, with their defaults. Every member is a key of the YAML file and a flag of the
@@ -92,14 +92,14 @@ struct settings {
   std::int64_t policy_percent = 50;
   std::int64_t namespace_percent = 75;
   duration policy_poll = std::chrono::seconds(1);
-  export_settings remote_write{exporter::protocol::remote_write}, otlp{exporter::protocol::otlp};
+  sender_settings remote_write{sender::protocol::remote_write}, otlp{sender::protocol::otlp};
   std::vector<std::string> model_servers;  ///< that may be asked for watts (model_servers/allowed.hpp)
   std::string model_servers_ca;            ///< PEM file for those with https; empty: the system's
   duration drain = std::chrono::seconds(5);
   binnacle::log_level log_level = binnacle::log_level::info;
 
   /// Of every protocol that readings may go out by.
-  std::array<const export_settings*, 2> exports() const noexcept { return {&remote_write, &otlp}; }
+  std::array<const sender_settings*, 2> senders() const noexcept { return {&remote_write, &otlp}; }
 
   deployment_mode mode() const noexcept {
     return kube_config.empty() ? deployment_mode::standalone : deployment_mode::in_cluster;

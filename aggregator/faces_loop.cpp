@@ -9,7 +9,6 @@
 #include "aggregator/custom_metrics/api.hpp"
 #include "aggregator/custom_metrics/status.hpp"
 #include "aggregator/decision/ring.hpp"
-#include "aggregator/exports.hpp"
 #include "aggregator/extender/face.hpp"
 #include "aggregator/extender/unseen.hpp"
 #include "aggregator/face_servers.hpp"
@@ -23,6 +22,7 @@
 #include "aggregator/questions/store_question.hpp"
 #include "aggregator/readiness.hpp"
 #include "aggregator/replicas/state_route.hpp"
+#include "aggregator/senders.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timeout.hpp"
@@ -115,7 +115,7 @@ struct faces_loop::impl final : faces_inbox {
   std::unique_ptr<callers::gatekeeper> gate;       // likewise
   std::unique_ptr<callers::agent_tokens> agents;   // if tokens speak for agents
   std::unique_ptr<model_servers::service> models;  // none: no model server may be asked
-  exports written{nodes};
+  senders sending{nodes};
   std::unique_ptr<questions::watched_columns> windows;
   std::unique_ptr<custom_metrics::api> metrics_api;
   std::unique_ptr<ops::api> ops_api;
@@ -275,7 +275,7 @@ own_numbers faces_loop::impl::numbers() {
   if (gate) out.callers = gate->counted();
   if (gate) out.callers_trouble = gate->trouble();
   if (agents) out.tokens = agents->counted();
-  out.exported = written.counted();
+  out.sending = sending.counted();
   out.decisions_dropped = decisions.dropped();
   out.decisions_trimmed = decisions.trimmed();
   out.placements_dropped = extend.placed().dropped();
@@ -305,7 +305,7 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
   tasks.keep("comparing power", [this] { return power.keep_looking(); });
   tasks.keep("ending windows", [this] { return keep_ending_windows(); });
   const auto leads = [this] { return !kubernetes || kubernetes->state().leads; };
-  if (auto begun = written.start(options, loop, tasks, leads, log); begun.has_error()) return begun;
+  if (auto begun = sending.start(options, loop, tasks, leads, log); begun.has_error()) return begun;
   if (kubernetes && !options.model_servers.empty()) {
     auto opened = model_servers::service::open({options.model_servers, options.model_servers_ca},
                                                log.part("model servers"));

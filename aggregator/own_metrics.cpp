@@ -107,20 +107,20 @@ void add_ingest(collector& c, const own_numbers& n) {
 }
 
 /// What the metrics of a protocol are called.
-struct export_names {
+struct sender_names {
   const char *samples, *requests, *retries, *late_rounds, *waiting_bytes, *lag;
 };
-constexpr export_names remote_write_names{
+constexpr sender_names remote_write_names{
     "binnacle_remote_write_samples_total", "binnacle_remote_write_requests_total",
     "binnacle_remote_write_retries_total", "binnacle_remote_write_late_rounds_total",
     "binnacle_remote_write_waiting_bytes", "binnacle_remote_write_lag_seconds"};
-constexpr export_names otlp_names{"binnacle_otlp_samples_total", "binnacle_otlp_requests_total",
+constexpr sender_names otlp_names{"binnacle_otlp_samples_total", "binnacle_otlp_requests_total",
                                   "binnacle_otlp_retries_total", "binnacle_otlp_late_rounds_total",
                                   "binnacle_otlp_waiting_bytes", "binnacle_otlp_lag_seconds"};
 
-void add_export(collector& c, const exports::report& r) {
-  const export_names& n = r.by == exporter::protocol::otlp ? otlp_names : remote_write_names;
-  const exporter::counters& w = r.numbers;
+void add_sender(collector& c, const senders::report& r) {
+  const sender_names& n = r.by == sender::protocol::otlp ? otlp_names : remote_write_names;
+  const sender::counters& w = r.numbers;
   c.add(n.samples, w.sent, {{"outcome", "sent"}});
   c.add(n.samples, w.refused, {{"outcome", "refused"}});
   c.add(n.samples, w.dropped, {{"outcome", "dropped"}});
@@ -269,7 +269,7 @@ std::vector<ops::own_sample> own_metrics(const own_numbers& n) {
   if (n.kubernetes) c.add("binnacle_unregistered_nodes", static_cast<std::uint64_t>(n.without_object.size()));
   if (n.callers) add_callers(c, *n.callers);
   if (n.tokens) add_tokens(c, *n.tokens);
-  for (const exports::report& r : n.exported) add_export(c, r);
+  for (const senders::report& r : n.sending) add_sender(c, r);
   add_servers(c, n);
   return std::move(c.out);
 }

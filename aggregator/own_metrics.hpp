@@ -3,7 +3,6 @@
 #include "aggregator/callers/agent_tokens.hpp"
 #include "aggregator/callers/gatekeeper.hpp"
 #include "aggregator/cluster_report.hpp"
-#include "aggregator/exports.hpp"
 #include "aggregator/extender/counters.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/model_servers/asker.hpp"
@@ -11,6 +10,7 @@
 #include "aggregator/outliers/power_outliers.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "aggregator/replicas/state_route.hpp"
+#include "aggregator/senders.hpp"
 #include "common/async/follow_files.hpp"
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct own_numbers {
   std::optional<callers::gatekeeper::counters> callers = {};
   std::string callers_trouble = {};  ///< gatekeeper::trouble()
   std::optional<callers::agent_tokens::counters> tokens = {};
-  std::vector<exports::report> exported = {};
+  std::vector<senders::report> sending = {};
   std::vector<std::string> without_object = {};  ///< connected nodes that the API server does not know
   std::uint64_t decisions_dropped = 0;
   std::uint64_t decisions_trimmed = 0;

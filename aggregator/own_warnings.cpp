@@ -40,9 +40,9 @@ std::vector<std::string> own_warnings(const own_numbers& n, const settings& s, i
   for (const auto& [use, why] : n.certificate_troubles) all.add(why);
   all.add(n.ingest.certificate_troubles);
   all.add(n.ingest.state.trouble);
-  for (const exports::report& r : n.exported) {
+  for (const senders::report& r : n.sending) {
     if (!r.numbers.trouble.empty())
-      all.add(fmt::format("{}: {}", exporter::dialect_of(r.by).called, r.numbers.trouble));
+      all.add(fmt::format("{}: {}", sender::dialect_of(r.by).called, r.numbers.trouble));
   }
   all.add(n.model_servers_troubles);
   if (n.ingest.state.left_out > 0)

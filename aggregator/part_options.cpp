@@ -62,14 +62,14 @@ extender::options extender_options_of(const settings& s) {
   return out;
 }
 
-exporter::settings exporter_settings_of(const settings& s, const export_settings& e) {
-  const auto& d = exporter::dialect_of(e.speaks);
-  exporter::settings out;
+sender::settings sender_settings_of(const settings& s, const sender_settings& e) {
+  const auto& d = sender::dialect_of(e.speaks);
+  sender::settings out;
   out.speaks = e.speaks;
-  out.to = exporter::parse_destination(e.url, d.setting, d.example).value();
+  out.to = sender::parse_destination(e.url, d.setting, d.example).value();
   out.who = {{e.cert, e.key, e.ca}, e.user, e.token};
   out.from.cluster = s.cluster;
-  if (e.by == sender::each) out.from.replica = s.replica_id;
+  if (e.by == replicas_that_send::each) out.from.replica = s.replica_id;
   out.families = e.families;
   out.most_bytes = mib(e.memory_mib);
   return out;

@@ -4,9 +4,9 @@
 #include "aggregator/core/core.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/descriptor_plan.hpp"
-#include "aggregator/exporter/exporter.hpp"
 #include "aggregator/extender/face.hpp"
 #include "aggregator/ingest/listener.hpp"
+#include "aggregator/sender/sender.hpp"
 #include "common/text/endpoint.hpp"
 #include "common/tls/context.hpp"
 
@@ -20,7 +20,7 @@ core_options core_options_of(const settings& s);
 ingest::ingest_options ingest_options_of(const settings& s, const descriptor_plan& room);
 extender::options extender_options_of(const settings& s);
 /// `e`: where readings go by that protocol.
-exporter::settings exporter_settings_of(const settings& s, const export_settings& e);
+sender::settings sender_settings_of(const settings& s, const sender_settings& e);
 decision::ring_limits ring_limits_of(const settings& s);
 
 /// The ops ports of other replicas, which are asked for their state.

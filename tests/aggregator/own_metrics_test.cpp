@@ -43,7 +43,7 @@ struct busy_replica {
     out.callers.emplace();
     out.tokens.emplace();
     out.model_servers.emplace();
-    out.exported = {{.by = exporter::protocol::remote_write}, {.by = exporter::protocol::otlp}};
+    out.sending = {{.by = sender::protocol::remote_write}, {.by = sender::protocol::otlp}};
     return out;
   }
 
@@ -96,7 +96,7 @@ TEST_SUITE("aggregator/own_warnings") {
     replica.ingest.readings.parties.front().granted = 1;
     replica.ingest.sessions.denied.add("10.0.0.9:1", instant{1h});
     own_numbers n = replica.numbers();
-    n.exported.front().numbers.trouble = "401";
+    n.sending.front().numbers.trouble = "401";
     n.kubernetes->troubles = {"policies may be out of date"};
     n.callers_trouble = "authorities may be out of date";
     n.without_object = {"stray"};

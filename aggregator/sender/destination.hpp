@@ -1,0 +1,36 @@
+#pragma once
+
+#include "common/error.hpp"
+#include "common/text/endpoint.hpp"
+#include "common/tls/context.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace binnacle::sender {
+
+/// Where samples go.
+struct destination {
+  bool secure = true;
+  endpoint at;
+  std::string target;  ///< path and query, with a leading '/'
+};
+
+/// "https://prometheus.example:9090/api/v1/write", with http for networks that nobody else is on. `setting`:
+/// where the URL stands ("remote-write"); `example`: a good one, for people.
+/// Errors: invalid_input, one sentence that names the setting and the remedy.
+result<destination> parse_destination(std::string_view url, std::string_view setting,
+                                      std::string_view example);
+
+/// By what we prove who we are; each may be empty.
+struct proof {
+  tls::files pem;          ///< `authority` empty: the server is checked by this machine's authorities
+  std::string user;        ///< then the secret is a password (HTTP Basic), else a bearer token
+  std::string token_file;  ///< read for every request, since it may be replaced
+};
+
+/// The Authorization header. Errors: what read_file() says; invalid_input (empty, or no text for a header).
+/// Blocks for a small file.
+result<std::string> authorization(const proof& p);
+
+}  // namespace binnacle::sender

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "aggregator/sender/encoder.hpp"
+#include "aggregator/sender/protocol.hpp"
+#include "aggregator/sender/server_answer.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace binnacle::sender {
+
+/// What differs between protocols, and between their versions.
+struct dialect {
+  const char* setting;                                       ///< what its settings begin with: "remote-write"
+  std::string_view called;                                   ///< in sentences: "remote write"
+  std::string_view version;                                  ///< "2.0"
+  std::string_view example;                                  ///< a URL for people
+  std::vector<std::pair<std::string, std::string>> headers;  ///< of every request
+  std::unique_ptr<encoder> (*encode)(const origin& from);
+  outcome (*judge)(const result<http::answer>& answer);
+
+  // For servers that are older than this version; null: there is none before it.
+  const dialect* older = nullptr;
+  std::string (*in_older)(const std::string& body) = nullptr;              ///< the same request in that one
+  bool (*is_unknown_to)(const http::answer& by, bool took_one) = nullptr;  ///< as is_version_1_server()
+};
+
+/// The newest version of a protocol: what we begin with.
+const dialect& dialect_of(protocol p) noexcept;
+
+}  // namespace binnacle::sender

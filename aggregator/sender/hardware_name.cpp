@@ -1,0 +1,85 @@
+#include "aggregator/sender/hardware_name.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace binnacle::sender {
+namespace {
+
+/// One family, or those of its series whose label `zone` has this value, under OpenTelemetry's name.
+struct entry {
+  std::string_view family;
+  std::string_view zone;  // empty: all of the family
+  std::string_view metric;
+  std::string_view type;                    // hw.type
+  std::string_view source;                  // what the id begins with, since sources may use equal names
+  std::array<std::string_view, 2> id = {};  // labels whose values are the rest of it
+  std::string_view location = {};           // hw.sensor_location
+};
+
+// Whole machines have metrics of their own. Parts of a package (core, uncore) and psys, which has the
+// packages in it, keep our names; so do the BMC's power sensors, of which some measure what others do.
+constexpr entry entries[] = {
+    {"host_power_watts", "", "hw.host.power", "", "host"},
+    {"host_inlet_temperature_celsius", "", "hw.host.ambient_temperature", "", "host"},
+    {"rapl_power_watts", "", "hw.power", "cpu", "package", {"package"}},
+    {"rapl_zone_power_watts", "dram", "hw.power", "memory", "dram", {"package"}},
+    {"rapl_energy_joules_total", "package", "hw.energy", "cpu", "package", {"package"}},
+    {"rapl_energy_joules_total", "dram", "hw.energy", "memory", "dram", {"package"}},
+    {"bmc_temperature_celsius", "", "hw.temperature", "temperature", "bmc", {"sensor"}},
+    {"bmc_cpu_temperature_celsius", "", "hw.temperature", "temperature", "bmc", {"sensor"}, "CPU"},
+    {"bmc_inlet_temperature_celsius", "", "hw.temperature", "temperature", "bmc", {"sensor"}, "INLET"},
+    {"os_cpu_temperature_celsius", "", "hw.temperature", "temperature", "hwmon", {"chip", "sensor"}, "CPU"},
+    {"os_disk_temperature_celsius", "", "hw.temperature", "temperature", "disk", {"disk", "sensor"}, "DISK"},
+    {"os_hwmon_temperature_celsius", "", "hw.temperature", "temperature", "hwmon", {"chip", "sensor"}},
+    {"os_thermal_zone_temperature_celsius", "", "hw.temperature", "temperature", "thermal_zone", {"zone"}},
+    {"bmc_fan_rpm", "", "hw.fan.speed", "fan", "bmc", {"sensor"}},
+    {"bmc_fan_ratio", "", "hw.fan.speed_ratio", "fan", "bmc", {"sensor"}},
+    {"os_hwmon_fan_speed_rpm", "", "hw.fan.speed", "fan", "hwmon", {"chip", "sensor"}},
+};
+
+struct unit_names {
+  std::string_view ours, ucum;
+};
+constexpr unit_names units[] = {
+    {"watts", "W"},   {"joules", "J"}, {"celsius", "Cel"},
+    {"ratio", "1"},   {"bytes", "By"}, {"bytes_per_second", "By/s"},
+    {"seconds", "s"}, {"hertz", "Hz"}, {"volts", "V"},
+    {"amperes", "A"}, {"rpm", "rpm"},  {"per_second", "1/s"},
+};
+
+std::string_view value_of(const metrics::label_set& labels, std::string_view name) {
+  const auto at = std::ranges::find(labels, name, &metrics::label_set::value_type::first);
+  return at == labels.end() ? std::string_view() : std::string_view(at->second);
+}
+
+}  // namespace
+
+std::optional<hardware_name> hardware_name_of(const store::shape::series& s) {
+  const auto* e = std::ranges::find_if(entries, [&s](const entry& one) {
+    return one.family == s.family && (one.zone.empty() || one.zone == value_of(s.labels, "zone"));
+  });
+  if (e == std::end(entries)) return std::nullopt;
+  hardware_name out{e->metric, {}};
+  std::string id(e->source), name(e->source);
+  for (const std::string_view label : e->id) {
+    const std::string_view value = value_of(s.labels, label);
+    if (value.empty()) continue;
+    id.append("/").append(value);
+    name.append(" ").append(value);
+  }
+  out.attributes.emplace_back("hw.id", std::move(id));
+  out.attributes.emplace_back("hw.name", std::move(name));
+  if (!e->type.empty()) out.attributes.emplace_back("hw.type", e->type);
+  if (!e->location.empty()) out.attributes.emplace_back("hw.sensor_location", e->location);
+  return out;
+}
+
+std::string_view ucum(std::string_view unit) noexcept {
+  const auto* at = std::ranges::find(units, unit, &unit_names::ours);
+  return at == std::end(units) ? std::string_view() : at->ucum;
+}
+
+}  // namespace binnacle::sender

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "aggregator/sender/server_answer.hpp"
+
+namespace binnacle::sender {
+
+/// What an OTLP server's answer to a request means for it. 429, 502, 503, 504 and broken connections are
+/// tried again, after Retry-After if it is given; every other answer but 2xx refuses the request for good.
+/// A partial success takes it: what the server left out is counted and never sent again.
+/// Source: opentelemetry-proto, docs/specification.md, "OTLP/HTTP Response".
+outcome judge_otlp_answer(const result<http::answer>& answer);
+
+}  // namespace binnacle::sender

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "common/clock.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+namespace binnacle::sender {
+
+struct dialect;
+
+/// A request that waits for its turn.
+struct parcel {
+  std::string body;
+  std::size_t samples = 0;
+  instant made{};
+  const dialect* in = nullptr;  ///< in which the body is written
+};
+
+/// Requests that the server has not taken yet, the oldest first. Bounded by bytes and by age: what does not
+/// fit or is too old is left out, oldest first, and its samples are counted.
+class outbox {
+ public:
+  outbox(std::size_t most_bytes, duration most_age) : most_bytes_(most_bytes), most_age_(most_age) {}
+
+  void put(parcel p, instant now);
+  /// The oldest, which leaves the box; nothing when it is empty.
+  std::optional<parcel> take(instant now);
+  /// Puts back one that could not be delivered: it is the first again, unless newer ones fill the box.
+  void put_back(parcel p, instant now);
+
+  /// When the oldest was made; nothing when the box is empty.
+  std::optional<instant> oldest() const;
+  std::size_t size() const noexcept { return waiting_.size(); }
+  std::size_t bytes() const noexcept { return bytes_; }
+  std::uint64_t dropped_samples() const noexcept { return dropped_; }
+
+ private:
+  void tidy(instant now);
+  std::size_t most_bytes_;
+  duration most_age_;
+  std::deque<parcel> waiting_;
+  std::size_t bytes_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace binnacle::sender

@@ -1,0 +1,263 @@
+#include "aggregator/sender/sender.hpp"
+
+#include "aggregator/sender/cursor.hpp"
+#include "aggregator/sender/outbox.hpp"
+#include "common/async/follow_files.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "common/backoff.hpp"
+#include "common/http/client.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <pthread.h>
+#include <random>
+#include <thread>
+#include <utility>
+
+namespace binnacle::sender {
+namespace {
+
+using async::task;
+
+// Receivers take bodies of some MiB; Prometheus' own senders stay at some thousand samples.
+constexpr std::size_t samples_at_once = 5'000;
+constexpr std::size_t bytes_at_once = 2u << 20;
+// A server's head block does not go back further. Source: prometheus.io/docs, storage, out-of-order samples.
+constexpr std::chrono::hours longest_wait(1);
+constexpr backoff::settings between_attempts{std::chrono::milliseconds(100), std::chrono::seconds(1),
+                                             std::chrono::seconds(30)};
+
+}  // namespace
+
+struct sender::impl {
+  impl(settings s, std::shared_ptr<tls::context> certificates, logger l)
+      : options(std::move(s)),
+        log(std::move(l)),
+        tasks(loop, log),
+        something_waits(loop),
+        tls(std::move(certificates)),
+        wire({options.to.at.host, options.to.at.port, {}},
+             tls ? std::function<std::shared_ptr<SSL_CTX>()>([c = tls] { return c->current(); }) : nullptr,
+             "binnacle-aggregator/" BINNACLE_VERSION),
+        unsaid(options.families),
+        speech(&dialect_of(options.speaks)),
+        request(speech->encode(options.from)),
+        waiting(options.most_bytes, longest_wait) {}
+
+  void write_round();
+  task<void> deliver();
+  result<void> prove(http::call& to) const;
+  task<outcome> attempt(parcel& p);
+  void count(const outcome& o, const parcel& p);
+  void publish();
+
+  const settings options;
+  const logger log;
+
+  // Owned by the loop.
+  async::loop loop;
+  async::task_group tasks;
+  async::event something_waits;
+  const std::shared_ptr<tls::context> tls;  // null: plain HTTP
+  http::client wire;
+  cursor unsaid;
+  const dialect* speech;             // the newest that the server is not known to be too old for
+  bool took_one = false;             // a request in it
+  std::unique_ptr<encoder> request;  // empty between rounds
+  bool begun = false;
+  outbox waiting;
+  counters numbers;
+  std::optional<instant> sending_since;  // when the request under way was made
+
+  // Shared.
+  mutable std::mutex guard;
+  std::optional<fleet> next;
+  bool rests = false;
+  std::uint64_t late_rounds = 0;
+  counters published;
+
+  std::thread runner;
+};
+
+/// Turns the newest round into requests.
+void sender::impl::write_round() {
+  std::optional<fleet> nodes;
+  {
+    const std::lock_guard held(guard);
+    nodes = std::exchange(next, std::nullopt);
+    if (std::exchange(rests, false)) begun = false;
+  }
+  if (!nodes) return;
+  const instant now = boot_clock::now();
+  if (!begun) unsaid.begin(now);
+  begun = true;
+  const auto wall = wall_time(now);
+  const auto ns_of = [&](instant at) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>((wall - (now - at)).time_since_epoch())
+        .count();
+  };
+  const auto close = [&] {
+    const std::size_t samples = request->samples();
+    if (samples != 0) waiting.put({request->take(), samples, now, speech}, now);
+  };
+  unsaid.take(*nodes, now, [&](const point& p) {
+    request->add(p, ns_of(p.at));
+    if (request->samples() >= samples_at_once || request->bytes() >= bytes_at_once) close();
+  });
+  close();
+  publish();
+  something_waits.notify();
+}
+
+/// The Authorization header, if the server wants one.
+result<void> sender::impl::prove(http::call& to) const {
+  if (options.who.token_file.empty()) return {};
+  auto header = authorization(options.who);
+  if (header.has_error()) {
+    return error{header.error().code, fmt::format("--{}-token {}: {}", speech->setting,
+                                                  options.who.token_file, header.error().message)};
+  }
+  to.headers.emplace_back("Authorization", std::move(*header));
+  return {};
+}
+
+task<outcome> sender::impl::attempt(parcel& p) {
+  for (;;) {
+    if (p.in != speech) {
+      p.body = p.in->in_older(p.body);
+      p.in = speech;
+    }
+    http::call what{.method = "POST", .target = options.to.target, .body = p.body, .most_bytes = 1u << 16};
+    what.headers = speech->headers;
+    if (auto proven = prove(what); proven.has_error())
+      co_return outcome{outcome::kind::later, {}, proven.error().message};
+    const auto answer = co_await wire.ask(std::move(what), async::within(options.patience));
+    if (answer.has_value() && speech->older != nullptr && speech->is_unknown_to(*answer, took_one)) {
+      log.info("{} does not know {} {}: it gets {}", to_string(options.to.at), speech->called,
+               speech->version, speech->older->version);
+      speech = speech->older;
+      took_one = false;
+      request = speech->encode(options.from);
+      continue;
+    }
+    const outcome out = speech->judge(answer);
+    took_one |= out.is == outcome::kind::taken;
+    co_return out;
+  }
+}
+
+void sender::impl::count(const outcome& o, const parcel& p) {
+  const auto& where = options.to.at;
+  if (o.why.empty() && !numbers.trouble.empty()) log.info("{} takes samples again", to_string(where));
+  if (!o.why.empty() && o.why != numbers.trouble) log.warning("{}: {}", to_string(where), o.why);
+  numbers.trouble = o.why;
+  ++numbers.requests;
+  switch (o.is) {
+    case outcome::kind::taken: {
+      const std::uint64_t left_out = std::min<std::uint64_t>(o.left_out, p.samples);
+      numbers.sent += p.samples - left_out;
+      numbers.refused += left_out;
+      break;
+    }
+    case outcome::kind::refused: numbers.refused += p.samples; break;
+    case outcome::kind::later: ++numbers.retries; break;
+  }
+}
+
+task<void> sender::impl::deliver() {
+  std::minstd_rand random(std::random_device{}());
+  backoff pause(between_attempts);
+  for (;;) {
+    auto first = waiting.take(boot_clock::now());
+    if (!first) {
+      publish();
+      co_await something_waits.wait();
+      continue;
+    }
+    sending_since = first->made;
+    const outcome o = co_await attempt(*first);
+    sending_since.reset();
+    count(o, *first);
+    if (o.is != outcome::kind::later) {
+      pause.reset();
+      publish();
+      continue;
+    }
+    waiting.put_back(std::move(*first), boot_clock::now());
+    publish();
+    co_await async::sleep_for(pause.next(random, o.wait_at_least));
+  }
+}
+
+void sender::impl::publish() {
+  const auto oldest = sending_since ? sending_since : waiting.oldest();
+  numbers.dropped = waiting.dropped_samples();
+  numbers.waiting_bytes = waiting.bytes();
+  numbers.lag = oldest ? boot_clock::now() - *oldest : duration::zero();
+  const std::lock_guard held(guard);
+  published = numbers;
+}
+
+sender::sender(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+
+result<std::unique_ptr<sender>> sender::open(settings s, logger log) {
+  std::shared_ptr<tls::context> certificates;
+  if (s.to.secure) {
+    tls::options o;
+    o.side = tls::role::client;
+    o.pem = s.who.pem;
+    o.alpn = "http/1.1";
+    o.servers = s.who.pem.authority.empty() ? tls::trust::system : tls::trust::authority;
+    auto loaded = tls::context::load(std::move(o));
+    if (loaded.has_error()) return loaded.error();
+    certificates = std::move(*loaded);
+  }
+  auto made = std::make_unique<impl>(std::move(s), std::move(certificates), std::move(log));
+  impl& self = *made;
+  self.tasks.keep("delivering samples", [&self] { return self.deliver(); });
+  if (self.tls)
+    self.tasks.spawn(
+        "certificates",
+        async::follow_files(self.tls, fmt::format("{} certificate", self.speech->called), self.log));
+  self.runner = std::thread([&self] {
+    pthread_setname_np(pthread_self(), self.speech->setting);
+    const auto stay = boost::asio::make_work_guard(self.loop);
+    async::run(self.loop, self.log);
+  });
+  return std::unique_ptr<sender>(new sender(std::move(made)));
+}
+
+sender::~sender() {
+  impl_->loop.stop();
+  impl_->runner.join();
+}
+
+void sender::take(fleet nodes) {
+  {
+    const std::lock_guard held(impl_->guard);
+    if (impl_->next) ++impl_->late_rounds;
+    impl_->next = std::move(nodes);
+  }
+  async::post(impl_->loop, [self = impl_.get()] { self->write_round(); });
+}
+
+void sender::rest() {
+  const std::lock_guard held(impl_->guard);
+  impl_->next.reset();
+  impl_->rests = true;
+}
+
+counters sender::counted() const {
+  const std::lock_guard held(impl_->guard);
+  counters out = impl_->published;
+  out.late_rounds = impl_->late_rounds;
+  return out;
+}
+
+}  // namespace binnacle::sender

@@ -1,0 +1,62 @@
+#include "aggregator/sender/server_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace binnacle::sender {
+namespace {
+
+constexpr std::size_t most_words = 200;  // bytes of a server's own words that we repeat
+
+std::string_view remedy_of(unsigned status) {
+  switch (status) {
+    case 400: return "its log says which samples it refuses";
+    case 401:
+    case 403: return "give --remote-write-token, --remote-write-user or --remote-write-cert what it wants";
+    case 404:
+      return "look at the path; Prometheus takes samples only with --web.enable-remote-write-receiver";
+    case 413: return "raise the server's limit of a request's size to 8 MiB";
+    case 415: return "it speaks neither remote write 2.0 nor 1.0";
+    default: return "look at its log";
+  }
+}
+
+}  // namespace
+
+duration retry_after(const http::answer& a) {
+  const std::string* text = a.header("retry-after");
+  unsigned seconds = 0;
+  if (text == nullptr) return {};
+  const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (bad != std::errc{} || end != text->data() + text->size()) return {};
+  return std::min<duration>(std::chrono::seconds(seconds), std::chrono::minutes(5));
+}
+
+std::string in_brackets(std::string_view words) {
+  const std::string_view first = words.substr(0, std::min(words.find('\n'), most_words));
+  return first.empty() ? std::string() : fmt::format(" ({})", first);
+}
+
+outcome judge_answer(const result<http::answer>& answer) {
+  if (answer.has_error()) return {outcome::kind::later, {}, answer.error().message};
+  const unsigned status = answer->status;
+  if (status / 100 == 2) return {};
+  if (status == 429 || status / 100 == 5) {
+    return {outcome::kind::later, retry_after(*answer),
+            fmt::format("the server answers {}{}", status, in_brackets(answer->body))};
+  }
+  return {outcome::kind::refused,
+          {},
+          fmt::format("the server refuses samples with {}{}: {}", status, in_brackets(answer->body),
+                      remedy_of(status))};
+}
+
+bool is_version_1_server(const http::answer& by, bool took_one) {
+  if (by.status / 100 == 2) return by.header("x-prometheus-remote-write-samples-written") == nullptr;
+  return by.status == 415 || (by.status == 400 && !took_one);
+}
+
+}  // namespace binnacle::sender

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <protozero/types.hpp>
+#include <snappy.h>
+#include <string>
+
+/// What both versions of remote write need to know of 1.0's bytes: requests that wait in 2.0 are translated.
+namespace binnacle::sender {
+
+/// prometheus/prompb: WriteRequest.timeseries; TimeSeries.labels, .samples; Label.name, .value; Sample.value,
+/// .timestamp.
+namespace version_1 {
+inline constexpr protozero::pbf_tag_type request_series = 1, series_label = 1, series_sample = 2,
+                                         label_name = 1, label_value = 2, sample_value = 1, sample_time = 2;
+}  // namespace version_1
+
+/// In snappy's block format.
+inline std::string packed(const std::string& plain) {
+  std::string out;
+  snappy::Compress(plain.data(), plain.size(), &out);
+  return out;
+}
+
+}  // namespace binnacle::sender

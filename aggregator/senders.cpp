@@ -1,0 +1,52 @@
+#include "aggregator/senders.hpp"
+
+#include "aggregator/part_options.hpp"
+#include "common/async/timers.hpp"
+
+#include <utility>
+
+namespace binnacle::aggregator {
+result<void> senders::start(const settings& s, async::loop& on, async::task_group& tasks,
+                            const std::function<bool()>& leads, const logger& log) {
+  for (const sender_settings* where : s.senders()) {
+    if (where->url.empty()) continue;
+    const std::string name(sender::dialect_of(where->speaks).called);
+    auto opened = sender::sender::open(sender_settings_of(s, *where), log.part(name));
+    if (opened.has_error()) return opened.error();
+    sender::sender& to = **opened;
+    writers_.push_back({where->speaks, std::move(*opened)});
+    const auto may = where->by == replicas_that_send::leader ? leads : [] { return true; };
+    tasks.keep(name, [this, &on, &to, may, interval = where->interval] {
+      return keep_writing(on, to, interval, may);
+    });
+    log.info("readings are written to {} every {}", where->url, human(where->interval));
+  }
+  return {};
+}
+
+/// Gives the writer all rows, which it reads for itself.
+async::task<void> senders::keep_writing(async::loop& on, sender::sender& to, duration interval,
+                                        std::function<bool()> may) const {
+  async::periodic_timer timer(on, interval);
+  for (;;) {
+    co_await timer.next();
+    if (!may()) {
+      to.rest();
+      continue;
+    }
+    sender::fleet all;
+    all.reserve(nodes_.nodes().size());
+    for (const auto& [name, node] : nodes_.nodes()) {
+      if (node->cells != nullptr) all.push_back({name, node->cells});
+    }
+    to.take(std::move(all));
+  }
+}
+
+std::vector<senders::report> senders::counted() const {
+  std::vector<report> out;
+  for (const writer& w : writers_) out.push_back({w.by, w.it->counted()});
+  return out;
+}
+
+}  // namespace binnacle::aggregator

@@ -1,0 +1,137 @@
+#include "aggregator/sender/cursor.hpp"
+
+#include "tests/aggregator/store/nodes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace binnacle::sender {
+namespace cursor_test {
+
+using store::at_s;
+using store::catalog_builder;
+
+struct said {
+  std::string what;  // "node family"
+  double value;
+  instant at;
+};
+
+std::shared_ptr<store::row> row_of(const catalog_builder& c) {
+  return std::make_shared<store::row>(
+      std::make_shared<const store::shape>(store::make_shape(c, {}).value().what));
+}
+
+catalog_builder two_families() {
+  return catalog_builder().group("rapl").series("rapl_power_watts", {}, -1).series("os_load1", {}, -2);
+}
+
+struct bench {
+  explicit bench(std::vector<std::string> families = {}) : it(std::move(families)) { it.begin(at_s(0)); }
+  std::vector<said> take(const fleet& nodes, instant now) {
+    std::vector<said> out;
+    it.take(nodes, now, [&](const point& p) {
+      out.push_back({p.node + " " + p.series.family, p.value, p.at});
+    });
+    return out;
+  }
+  cursor it;
+};
+
+bool ends(const said& s) { return std::isnan(s.value); }
+
+}  // namespace cursor_test
+
+TEST_SUITE("aggregator/sender/cursor") {
+  using namespace cursor_test;
+
+  TEST_CASE("each reading is told once, with the time at which it was read") {
+    bench b;
+    const auto row = row_of(two_families());
+    row->set_value(0, 715);
+    row->set_read(0, at_s(10));
+    auto first = b.take({{"a", row}}, at_s(11));
+    REQUIRE(first.size() == 1);  // the other was never read
+    CHECK(first[0].what == "a rapl_power_watts");
+    CHECK(first[0].value == 71.5);
+    CHECK(first[0].at == at_s(10));
+    CHECK(b.take({{"a", row}}, at_s(12)).empty());
+    row->set_read(0, at_s(13));  // the same value, read again
+    CHECK(b.take({{"a", row}}, at_s(14)).size() == 1);
+  }
+
+  TEST_CASE("a series that expires ends once, and goes on with a newer reading") {
+    bench b;
+    const auto row = row_of(two_families());
+    row->set_value(0, 715);
+    row->set_read(0, at_s(10));
+    b.take({{"a", row}}, at_s(11));
+    const auto end = b.take({{"a", row}}, at_s(30));
+    REQUIRE(end.size() == 1);
+    CHECK(ends(end[0]));
+    CHECK(end[0].at == at_s(30));
+    CHECK(b.take({{"a", row}}, at_s(31)).empty());
+    row->set_read(0, at_s(29));  // late: the database has a newer end already, and would refuse it
+    CHECK(b.take({{"a", row}}, at_s(31)).empty());
+    row->set_read(0, at_s(32));
+    CHECK(b.take({{"a", row}}, at_s(33)).size() == 1);
+  }
+
+  TEST_CASE("series of a node that is forgotten end") {
+    bench b;
+    const auto row = row_of(two_families());
+    row->set_value(0, 715);
+    row->set_read(0, at_s(10));
+    b.take({{"a", row}}, at_s(11));
+    const auto end = b.take({}, at_s(12));
+    REQUIRE(end.size() == 1);
+    CHECK(ends(end[0]));
+    CHECK(b.take({}, at_s(13)).empty());
+  }
+
+  TEST_CASE("with another catalogue, what is in both goes on and what has gone ends") {
+    bench b;
+    const auto before = row_of(two_families());
+    before->set_value(0, 715);
+    before->set_value(1, 100);
+    before->set_read(0, at_s(10));
+    CHECK(b.take({{"a", before}}, at_s(11)).size() == 2);
+
+    const auto after =
+        row_of(catalog_builder().group("rapl").series("os_load5", {}, -2).series("rapl_power_watts", {}, -1));
+    after->set_value(1, 715);
+    after->set_read(0, at_s(10));
+    const auto change = b.take({{"a", after}}, at_s(12));
+    REQUIRE(change.size() == 1);  // and the reading of 10 s is not told again
+    CHECK(change[0].what == "a os_load1");
+    CHECK(ends(change[0]));
+  }
+
+  TEST_CASE("only the families that were asked for leave") {
+    bench b({"rapl_*"});
+    const auto row = row_of(two_families());
+    row->set_value(0, 715);
+    row->set_value(1, 100);
+    row->set_read(0, at_s(10));
+    const auto all = b.take({{"a", row}}, at_s(11));
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].what == "a rapl_power_watts");
+  }
+
+  TEST_CASE("a replica that takes over tells only what is read from then on") {
+    bench b;
+    const auto row = row_of(two_families());
+    row->set_value(0, 715);
+    row->set_read(0, at_s(10));
+    b.it.begin(at_s(10.5));
+    CHECK(b.take({{"a", row}}, at_s(11)).empty());  // the other replica told it
+    row->set_read(0, at_s(11));
+    CHECK(b.take({{"a", row}}, at_s(12)).size() == 1);
+  }
+}
+
+}  // namespace binnacle::sender

@@ -1,0 +1,61 @@
+#include "aggregator/sender/destination.hpp"
+
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+namespace binnacle::sender {
+
+namespace destination_test {
+
+result<destination> parse(std::string_view url) {
+  return parse_destination(url, "otlp", "https://collector.example:4318/v1/metrics");
+}
+
+}  // namespace destination_test
+
+TEST_SUITE("aggregator/sender/destination") {
+  using namespace destination_test;
+
+  TEST_CASE("a URL gives scheme, host, port and target") {
+    const auto one = parse("https://prom.example:9090/api/v1/write?tenant=a").value();
+    CHECK(one.secure);
+    CHECK(to_string(one.at) == "prom.example:9090");
+    CHECK(one.target == "/api/v1/write?tenant=a");
+    CHECK(parse("http://[fd00::5]/w").value().at.port == 80);
+    CHECK(parse("https://prom.example/w").value().at.port == 443);
+  }
+
+  TEST_CASE("what is no such URL is refused with the right form") {
+    for (const char* text :
+         {"", "prom.example:9090", "ftp://prom.example/w", "https:///w", "https://prom.example",
+          "https://prom.example/", "https://prom.example:0/w", "https://prom example/w"}) {
+      CAPTURE(text);
+      const auto read = parse(text);
+      REQUIRE(read.has_error());
+      CHECK(read.error().message.starts_with("--otlp "));
+      CHECK(read.error().message.find("https://collector.example:4318/v1/metrics") != std::string::npos);
+    }
+  }
+
+  TEST_CASE("a password in the URL is refused and not repeated") {
+    const auto read = parse("https://me:secret@prom.example/w");
+    REQUIRE(read.has_error());
+    CHECK(read.error().message.find("secret") == std::string::npos);
+    CHECK(read.error().message.find("--otlp-token") != std::string::npos);
+  }
+
+  TEST_CASE("the file holds a token, or a user's password") {
+    support::temp_folder folder;
+    folder.write("token", "open sesame\n");
+    CHECK(authorization({{}, "", folder / "token"}).value() == "Bearer open sesame");
+    CHECK(authorization({{}, "ali", folder / "token"}).value() == "Basic YWxpOm9wZW4gc2VzYW1l");
+    folder.write("token", "two\nlines");
+    CHECK(authorization({{}, "", folder / "token"}).has_error());
+    folder.write("token", "\n");
+    CHECK(authorization({{}, "", folder / "token"}).has_error());
+    CHECK(authorization({{}, "", folder / "none"}).has_error());
+  }
+}
+
+}  // namespace binnacle::sender

@@ -1,0 +1,309 @@
+#include "aggregator/sender/sender.hpp"
+
+#include "aggregator/sender/write_request_2.hpp"
+#include "common/system/descriptor.hpp"
+#include "tests/aggregator/store/nodes.hpp"
+#include "tests/support/net/served.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <thread>
+
+namespace binnacle::sender {
+namespace sender_test {
+
+using namespace std::chrono_literals;
+
+/// A receiver of remote write 2.0, or of OTLP, that answers as it is told, and then takes everything.
+class receiver {
+ public:
+  explicit receiver(std::deque<http::response> answers, protocol speaks = protocol::remote_write)
+      : speaks_(speaks), answers_(std::move(answers)), it_(routes()) {}
+
+  std::unique_ptr<sender> writer(std::size_t most_bytes = 1u << 20) const {
+    settings s;
+    s.speaks = speaks_;
+    s.to = {false, {"127.0.0.1", it_.port()}, "/take"};
+    s.most_bytes = most_bytes;
+    return sender::open(std::move(s), logger("test", log_level::off)).value();
+  }
+  /// The headers of the newest request.
+  http::request newest() const {
+    const std::lock_guard held(guard_);
+    return newest_;
+  }
+  std::atomic<bool> says_what_it_wrote = true;  // as a server of 2.0 must
+  std::vector<std::string> bodies() const {
+    const std::lock_guard held(guard_);
+    return bodies_;
+  }
+
+ private:
+  http::router routes() {
+    http::router out;
+    out.add("POST", "/take", [this](const http::request& asked, std::string_view body) {
+      const std::lock_guard held(guard_);
+      bodies_.emplace_back(body);
+      newest_ = asked;
+      http::response told = http::response::text("", 200);
+      if (!answers_.empty()) {
+        told = std::move(answers_.front());
+        answers_.pop_front();
+      }
+      if (told.status / 100 == 2 && says_what_it_wrote)
+        told.headers.emplace_back("X-Prometheus-Remote-Write-Samples-Written", "1");
+      return told;
+    });
+    return out;
+  }
+
+  const protocol speaks_;
+  mutable std::mutex guard_;
+  std::vector<std::string> bodies_;
+  http::request newest_;
+  std::deque<http::response> answers_;
+  support::served it_;
+};
+
+std::shared_ptr<store::row> one_series() {
+  const auto catalog = store::catalog_builder().group("rapl", 3'600'000).series("rapl_power_watts", {}, -1);
+  return std::make_shared<store::row>(
+      std::make_shared<const store::shape>(store::make_shape(catalog, {}).value().what));
+}
+
+void read_now(store::row& row, std::int64_t tenths) {
+  row.set_value(0, tenths);
+  row.set_read(0, boot_clock::now());
+}
+
+/// Answers as a server gives them.
+std::deque<http::response> say(std::initializer_list<unsigned> statuses) {
+  std::deque<http::response> out;
+  for (const unsigned status : statuses) out.push_back(http::response::text("as told\n", status));
+  return out;
+}
+
+bool soon(const std::function<bool()>& is_so) {
+  for (const auto end = std::chrono::steady_clock::now() + 60s; std::chrono::steady_clock::now() < end;) {
+    if (is_so()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+/// Listens, and nothing else.
+descriptor silent_server() {
+  descriptor it(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in at{
+      .sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  REQUIRE(::bind(it.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0);
+  REQUIRE(::listen(it.get(), 8) == 0);
+  return it;
+}
+
+std::uint16_t port_of(const descriptor& d) {
+  sockaddr_in at{};
+  socklen_t size = sizeof at;
+  REQUIRE(::getsockname(d.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  return ntohs(at.sin_port);
+}
+
+/// A round before the first reading: the sender tells what is read after its beginning.
+void begin(sender& e, const std::shared_ptr<store::row>& row) {
+  e.take({{"node-a", row}});
+  std::this_thread::sleep_for(50ms);  // only so that rounds are rarely joined; either order gives the same
+}
+
+}  // namespace sender_test
+
+TEST_SUITE("aggregator/sender/sender") {
+  using namespace sender_test;
+
+  TEST_CASE("a server that is in trouble gets the same request again; one that refuses it does not") {
+    receiver server(say({503, 500, 204, 400}));
+    const auto writer = server.writer();
+    const auto row = one_series();
+    begin(*writer, row);
+    REQUIRE(soon([&] {
+      // The first round that is written is the one that begins; a reading later than it is told for sure.
+      read_now(*row, 715);
+      writer->take({{"node-a", row}});
+      return server.bodies().size() >= 3;
+    }));
+    REQUIRE(soon([&] { return writer->counted().sent >= 1; }));
+    const auto bodies = server.bodies();
+    CHECK(bodies[0] == bodies[1]);
+    CHECK(bodies[1] == bodies[2]);
+    CHECK(*server.newest().header("content-type") ==
+          "application/x-protobuf;proto=io.prometheus.write.v2.Request");
+    CHECK(*server.newest().header("x-prometheus-remote-write-version") == "2.0.0");
+    CHECK(writer->counted().retries == 2);
+    REQUIRE(soon([&] {
+      read_now(*row, 720);
+      writer->take({{"node-a", row}});
+      return writer->counted().refused == 1;
+    }));
+    REQUIRE(soon([&] { return writer->counted().waiting_bytes == 0 && writer->counted().trouble.empty(); }));
+    CHECK(writer->counted().lag == duration::zero());
+  }
+
+  TEST_CASE("a server that knows only remote write 1.0 gets the same readings in that, and nothing is lost") {
+    std::deque<http::response> told;
+    bool silent = false;
+    SUBCASE("it refuses the form") { told = say({415}); }
+    SUBCASE("it cannot read the request") { told = say({400}); }
+    SUBCASE("it reads nothing in it, and takes it") { silent = true; }
+    receiver server(std::move(told));
+    server.says_what_it_wrote = !silent;
+    const auto writer = server.writer();
+    const auto row = one_series();
+    begin(*writer, row);
+    REQUIRE(soon([&] {
+      read_now(*row, 715);
+      writer->take({{"node-a", row}});
+      return writer->counted().sent >= 2;
+    }));
+    const auto bodies = server.bodies();
+    CHECK(bodies[1] == as_version_1(bodies[0]));
+    CHECK(*server.newest().header("content-type") == "application/x-protobuf");
+    CHECK(*server.newest().header("x-prometheus-remote-write-version") == "0.1.0");
+    CHECK(writer->counted().refused == 0);
+    CHECK(writer->counted().retries == 0);
+    CHECK(writer->counted().trouble.empty());
+  }
+
+  TEST_CASE("a server that is away is named, and what has no room any more is counted") {
+    const auto row = one_series();
+    std::unique_ptr<sender> writer;
+    {
+      receiver gone(say({}));
+      writer = gone.writer(400);
+    }
+    begin(*writer, row);
+    REQUIRE(soon([&] {
+      read_now(*row, 715);
+      writer->take({{"node-a", row}});
+      return writer->counted().dropped >= 2;
+    }));
+    CHECK(writer->counted().waiting_bytes <= 400);
+    CHECK(writer->counted().sent == 0);
+    CHECK_FALSE(writer->counted().trouble.empty());
+    CHECK(writer->counted().lag > duration::zero());
+  }
+
+  TEST_CASE("a sender whose server never answers ends without waiting for it") {
+    const auto silent = silent_server();
+    settings s;
+    s.to = {false, {"127.0.0.1", port_of(silent)}, "/take"};
+    auto writer = sender::open(std::move(s), logger("test", log_level::off)).value();
+    const auto row = one_series();
+    begin(*writer, row);
+    REQUIRE(soon([&] {
+      read_now(*row, 715);
+      writer->take({{"node-a", row}});
+      return writer->counted().lag > duration::zero();
+    }));
+    const auto start = std::chrono::steady_clock::now();
+    writer.reset();
+    CHECK(std::chrono::steady_clock::now() - start < 20s);  // the request's own deadline is 30 s away
+  }
+
+  TEST_CASE("an OTLP server that throttles gets the same request again, one that fails or refuses does not") {
+    receiver server(say({503, 429, 502, 504, 200, 500, 400}), protocol::otlp);
+    const auto writer = server.writer();
+    const auto row = one_series();
+    begin(*writer, row);
+    const auto tell = [&] {
+      read_now(*row, 715);
+      writer->take({{"node-a", row}});
+    };
+    REQUIRE(soon([&] {
+      tell();
+      return writer->counted().sent >= 1;
+    }));
+    const auto bodies = server.bodies();
+    for (std::size_t i = 1; i < 5; ++i) CHECK(bodies[i] == bodies[0]);
+    CHECK(writer->counted().retries == 4);
+    REQUIRE(soon([&] {
+      tell();
+      return writer->counted().refused >= 2;  // 500 and 400, once each
+    }));
+    REQUIRE(soon([&] { return writer->counted().waiting_bytes == 0 && writer->counted().trouble.empty(); }));
+    CHECK(writer->counted().retries == 4);
+    const http::request asked = server.newest();
+    CHECK(*asked.header("content-type") == "application/x-protobuf");
+    CHECK(*asked.header("content-encoding") == "gzip");
+  }
+
+  TEST_CASE("what an OTLP server leaves out of a request is refused, and the rest sent") {
+    // partial_success {rejected_data_points: 1, error_message: "old"}
+    const http::response part{
+        200, "application/x-protobuf", {std::string("\x0a\x07\x08\x01\x12\x03old", 9)}, {}, false};
+    receiver server({part}, protocol::otlp);
+    const auto writer = server.writer();
+    const auto a = one_series(), b = one_series();
+    const auto tell = [&] {
+      read_now(*a, 715);
+      read_now(*b, 716);
+      writer->take({{"node-a", a}, {"node-b", b}});
+    };
+    writer->take({{"node-a", a}, {"node-b", b}});
+    REQUIRE(soon([&] {
+      if (writer->counted().requests == 0) tell();
+      return writer->counted().refused == 1;
+    }));
+    CHECK(writer->counted().retries == 0);
+    REQUIRE(soon([&] {
+      tell();
+      return writer->counted().trouble.empty() && writer->counted().sent >= 3;
+    }));
+    CHECK(writer->counted().refused == 1);
+  }
+
+  TEST_CASE("a server that drips its answer is given up at the deadline, and asked again") {
+    const auto listener = silent_server();
+    settings s;
+    s.speaks = protocol::otlp;
+    s.to = {false, {"127.0.0.1", port_of(listener)}, "/v1/metrics"};
+    s.patience = 200ms;
+    std::atomic<bool> over = false;
+    std::atomic<int> connections = 0;
+    std::thread dripping([&] {
+      const std::string answer = "HTTP/1.1 200 OK\r\nX-Long: " + std::string(60'000, 'x');
+      while (!over) {
+        const descriptor peer(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        ++connections;
+        for (std::size_t i = 0; i < answer.size() && !over; ++i) {
+          if (::send(peer.get(), &answer[i], 1, MSG_NOSIGNAL) != 1) break;
+          std::this_thread::sleep_for(10ms);
+        }
+      }
+    });
+    auto writer = sender::open(std::move(s), logger("test", log_level::off)).value();
+    const auto row = one_series();
+    begin(*writer, row);
+    const bool twice = soon([&] {
+      if (writer->counted().requests == 0) {
+        read_now(*row, 715);
+        writer->take({{"node-a", row}});
+      }
+      return writer->counted().retries >= 2 && connections >= 2;
+    });
+    over = true;
+    ::shutdown(listener.get(), SHUT_RDWR);
+    dripping.join();
+    CHECK(twice);
+    CHECK(writer->counted().sent == 0);
+    CHECK_FALSE(writer->counted().trouble.empty());
+  }
+}
+
+}  // namespace binnacle::sender

@@ -1,0 +1,61 @@
+#include "aggregator/sender/server_answer.hpp"
+
+#include <doctest/doctest.h>
+
+namespace binnacle::sender {
+namespace server_answer_test {
+
+http::answer with(unsigned status, std::string body = {}, std::string retry_after = {}) {
+  http::answer out;
+  out.status = status;
+  out.body = std::move(body);
+  if (!retry_after.empty()) out.headers.emplace_back("retry-after", retry_after);
+  return out;
+}
+
+}  // namespace server_answer_test
+
+TEST_SUITE("aggregator/sender/server_answer") {
+  using namespace server_answer_test;
+  using kind = outcome::kind;
+
+  TEST_CASE("2xx takes a request, 5xx and 429 put it off, everything else refuses it for good") {
+    for (const unsigned status : {200u, 202u, 204u}) CHECK(judge_answer(with(status)).is == kind::taken);
+    for (const unsigned status : {429u, 500u, 503u}) CHECK(judge_answer(with(status)).is == kind::later);
+    for (const unsigned status : {301u, 400u, 401u, 404u, 413u, 415u})
+      CHECK(judge_answer(with(status)).is == kind::refused);
+    CHECK(judge_answer(error{errc::timeout, "too late"}).is == kind::later);
+  }
+
+  TEST_CASE("Retry-After counts in seconds, five minutes at most; anything else is no wait") {
+    const auto wait = [](const char* text) { return judge_answer(with(503, "", text)).wait_at_least; };
+    CHECK(wait("7") == std::chrono::seconds(7));
+    CHECK(wait("86400") == std::chrono::minutes(5));
+    for (const char* text : {"", "-1", "soon", "7 s", "Wed, 21 Oct 2026 07:28:00 GMT"})
+      CHECK(wait(text) == duration::zero());
+  }
+
+  TEST_CASE("a refusal says what the server said, shortened to one line, and what to do") {
+    CHECK(judge_answer(with(404, "404 page not found\n")).why ==
+          "the server refuses samples with 404 (404 page not found): look at the path; Prometheus takes "
+          "samples "
+          "only with --web.enable-remote-write-receiver");
+    CHECK(judge_answer(with(400, std::string(5'000, 'x'))).why.size() < 400);
+    CHECK(judge_answer(with(200)).why.empty());
+  }
+
+  TEST_CASE("a server that does not say what it has written, or refuses the form, does not know 2.0") {
+    http::answer knows = with(204);
+    knows.headers.emplace_back("x-prometheus-remote-write-samples-written", "0");
+    CHECK_FALSE(is_version_1_server(knows, false));
+    CHECK(is_version_1_server(with(204), false));
+    CHECK(is_version_1_server(with(200), true));  // an older one took the newer one's place
+    CHECK(is_version_1_server(with(415), true));
+    CHECK(is_version_1_server(with(400), false));
+    CHECK_FALSE(is_version_1_server(with(400), true));  // it refuses samples
+    for (const unsigned status : {401u, 404u, 413u, 429u, 500u, 503u})
+      CHECK_FALSE(is_version_1_server(with(status), false));
+  }
+}
+
+}  // namespace binnacle::sender
