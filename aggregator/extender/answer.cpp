@@ -17,7 +17,7 @@ class refused_exchange final : public http::exchange {
 
 }  // namespace
 
-http::response answer(std::vector<std::string> body, judge::made made) {
+http::response answer(std::vector<std::string> body, decider::made made) {
   http::response r;
   r.body = std::move(body);
   r.headers = {{"Binnacle-Decision", std::to_string(made.id)},

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/extender/judge.hpp"
+#include "aggregator/extender/decider.hpp"
 #include "common/http/exchange.hpp"
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace binnacle::extender {
 
 /// 200 with what the decision was made of in headers, so that "no data" is said and the record is found.
-http::response answer(std::vector<std::string> body, judge::made made);
+http::response answer(std::vector<std::string> body, decider::made made);
 
 /// 4xx: one sentence, and still a valid result of the verb for a caller that reads it anyway.
 http::response refusal(decision::verb verb, unsigned status, std::string_view sentence);

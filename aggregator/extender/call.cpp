@@ -16,7 +16,7 @@ void call::finish(http::reply reply) {
     return;
   }
   auto pieces = body();
-  reply(answer(std::move(pieces), judge_.finish(now_, shared_.clock())));
+  reply(answer(std::move(pieces), decider_.finish(now_, shared_.clock())));
 }
 
 }  // namespace binnacle::extender

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/extender/judge.hpp"
+#include "aggregator/extender/decider.hpp"
 #include "common/http/exchange.hpp"
 
 namespace binnacle::extender {
@@ -13,7 +13,7 @@ class call : public http::exchange, protected args_sink {
       : shared_(shared),
         verb_(verb),
         args_(*this, limits_of(shared, verb), announced),
-        judge_(shared, verb) {}
+        decider_(shared, verb) {}
 
   bool consume(std::string_view piece) final {
     now_ = shared_.clock();
@@ -23,7 +23,7 @@ class call : public http::exchange, protected args_sink {
   void finish(http::reply reply) final;
 
  protected:
-  void on_pod() override { judge_.choose(args_.pod(), args_.pod_text(), now_); }
+  void on_pod() override { decider_.choose(args_.pod(), args_.pod_text(), now_); }
   /// The body of the answer to a complete and sound request. It ends where its JSON does: kube-scheduler
   /// reads no further, and Go gives up a connection on which anything is left over (a line's end is, for one
   /// length in 2,500).
@@ -45,7 +45,7 @@ class call : public http::exchange, protected args_sink {
   context& shared_;
   const decision::verb verb_;
   args_parser args_;
-  judge judge_;
+  decider decider_;
   instant now_{};        // when the last piece came
   std::string problem_;  // 413 for what args_ does not know of
 };

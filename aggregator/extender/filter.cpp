@@ -36,7 +36,7 @@ class filter_call final : public call {
   bool early_open_ = false;
 };
 
-/// Name `i` goes to FailedAndUnresolvableNodes; it is candidate `k` of the judge's last batch.
+/// Name `i` goes to FailedAndUnresolvableNodes; it is candidate `k` of the last batch of the decider.
 void filter_call::refuse(const name_list& names, std::size_t i, std::size_t k) {
   if (!refused_.empty()) refused_ += ',';
   if (names.quoted(i))
@@ -44,14 +44,14 @@ void filter_call::refuse(const name_list& names, std::size_t i, std::size_t k) {
   else
     append_json_string(refused_, names[i]);
   refused_ += ':';
-  refused_ += judge_.refusal(k);
+  refused_ += decider_.refusal(k);
 }
 
 void filter_call::on_pod() {
   call::on_pod();
-  judge_.admit(args_.items(), 0, now_);  // those that came before
+  decider_.admit(args_.items(), 0, now_);  // those that came before
   for (std::size_t i = 0; i < early_.size(); ++i) {
-    if (judge_.admitted(i)) {
+    if (decider_.admitted(i)) {
       kept_.append(early_[i]);
       kept_.keep();
     } else {
@@ -78,8 +78,8 @@ void filter_call::on_item() {
   early_open_ = false;
   if (!args_.has_pod()) return;
   const std::size_t i = args_.items().size() - 1;
-  judge_.admit(args_.items(), i, now_);
-  if (judge_.admitted(0)) {
+  decider_.admit(args_.items(), i, now_);
+  if (decider_.admitted(0)) {
     kept_.keep();
   } else {
     kept_.drop();
@@ -100,16 +100,16 @@ std::vector<std::string> filter_call::body() {
 
 std::vector<std::string> filter_call::names_body() {
   const name_list& names = args_.names();
-  judge_.admit(names, 0, now_);
+  decider_.admit(names, 0, now_);
   std::string out = R"({"Nodes":null,"NodeNames":[)";
   out.reserve(out.size() + names.bytes() + 3 * names.size() + 256);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!judge_.admitted(i)) {
+    if (!decider_.admitted(i)) {
       refuse(names, i, i);
       continue;
     }
     const std::size_t first = i;
-    while (names.joined(i) && judge_.admitted(i + 1)) ++i;
+    while (names.joined(i) && decider_.admitted(i + 1)) ++i;
     if (names.quoted(first))
       out += names.quoted_text(first, i);
     else

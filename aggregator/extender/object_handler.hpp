@@ -51,7 +51,7 @@ class object_handler {
   const object_meta& meta() const noexcept { return meta_; }
   const std::string& text() const noexcept { return text_; }
   bool too_long() const noexcept { return too_long_; }
-  /// The field that was neither string nor null though it says which policy judges; null if none was.
+  /// The field that was neither string nor null though it says which policy applies; null if none was.
   const char* wrong_kind() const noexcept { return wrong_kind_; }
 
   using error_code = boost::json::error_code;

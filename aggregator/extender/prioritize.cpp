@@ -20,7 +20,7 @@ class prioritize_call final : public call {
 
 std::vector<std::string> prioritize_call::body() {
   const name_list& names = candidates();
-  const std::vector<std::uint8_t> scores = judge_.score(names, now_);
+  const std::vector<std::uint8_t> scores = decider_.score(names, now_);
   std::string out = "[";
   if (!scores.empty()) {
     out.reserve(names.bytes() + 24 * names.size() + 8);

@@ -1,4 +1,4 @@
-#include "aggregator/extender/judge.hpp"
+#include "aggregator/extender/decider.hpp"
 
 #include "aggregator/decision/explain.hpp"
 #include "aggregator/extender/unseen.hpp"
@@ -56,7 +56,7 @@ void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept 
 
 }  // namespace
 
-void judge::choose(const object_meta& pod, std::string_view pod_text, instant now) {
+void decider::choose(const object_meta& pod, std::string_view pod_text, instant now) {
   by_ = shared_.policies.of(shared_.data.policies(), pod, decision::asked_for(record_.what));
   record_.how = by_.how;
   record_.policy = by_.facts;
@@ -72,7 +72,7 @@ void judge::choose(const object_meta& pod, std::string_view pod_text, instant no
   if (record_.what == decision::verb::filter) write_refusals();
 }
 
-void judge::write_refusals() {
+void decider::write_refusals() {
   const auto& strategy = *by_.strategy;
   const std::string head = fmt::format("policy {}: ", by_.policy->key.text());
   std::string all;
@@ -87,7 +87,7 @@ void judge::write_refusals() {
                                  record_.judging_stopped ? "nothing is judged any more" : "no data", kind));
 }
 
-void judge::look_up(const name_list& names, std::size_t from) {
+void decider::look_up(const name_list& names, std::size_t from) {
   ids_.resize(names.size() - from);
   shared_.data.ids().find_all(
       ids_.size(), [&](std::size_t i) { return names[from + i]; }, ids_.data());
@@ -97,7 +97,7 @@ void judge::look_up(const name_list& names, std::size_t from) {
 
 /// Puts names and values of the batch into the record, for as many candidates as it may list; gives how many.
 /// Each value is read once.
-std::size_t judge::list(const name_list& names, std::size_t from, instant now) {
+std::size_t decider::list(const name_list& names, std::size_t from, instant now) {
   const auto& rules = by_.strategy->rules;
   const std::size_t listed = std::min(batch_.size(), most_listed_ - record_.candidates.size());
   if (record_.cells.empty()) record_.cells.reserve(listed * rules.size());
@@ -123,7 +123,7 @@ std::size_t judge::list(const name_list& names, std::size_t from, instant now) {
   return listed;
 }
 
-void judge::admit(const name_list& names, std::size_t from, instant now) {
+void decider::admit(const name_list& names, std::size_t from, instant now) {
   record_.asked += static_cast<std::uint32_t>(names.size() - from);
   if (by_.strategy == nullptr) return;
   look_up(names, from);
@@ -151,7 +151,7 @@ void judge::admit(const name_list& names, std::size_t from, instant now) {
                             batch_.begin() + static_cast<std::ptrdiff_t>(listed));
 }
 
-std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
+std::vector<std::uint8_t> decider::score(const name_list& names, instant now) {
   record_.asked += static_cast<std::uint32_t>(names.size());
   if (by_.strategy == nullptr) return {};
   look_up(names, 0);
@@ -166,7 +166,7 @@ std::vector<std::uint8_t> judge::score(const name_list& names, instant now) {
   return by_.dry_run() || no_opinion_ ? std::vector<std::uint8_t>{} : scores;
 }
 
-std::vector<std::uint8_t> judge::by_metric(const name_list& names, std::size_t listed, instant now) {
+std::vector<std::uint8_t> decider::by_metric(const name_list& names, std::size_t listed, instant now) {
   const policy::published_rule& rule = by_.strategy->rules.front();
   std::vector<std::optional<decimal>> values(names.size());
   const auto take = [&](std::size_t i, bool present, decimal value, store::certainty sure) {
@@ -201,7 +201,7 @@ std::vector<std::uint8_t> judge::by_metric(const name_list& names, std::size_t l
 
 /// Scores by what the pod would cost on each candidate: its model, the load that was measured, and the cores
 /// that pods just placed there ask for. A look-up and an interpolation for each.
-std::vector<std::uint8_t> judge::by_watts(const name_list& names, std::size_t listed, instant now) {
+std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t listed, instant now) {
   const policy::published_rule& load_rule = by_.strategy->rules.front();
   const policy::power_terms& terms = by_.strategy->power;
   std::vector<placements::unseen> in_flight;
@@ -269,7 +269,7 @@ std::vector<std::uint8_t> judge::by_watts(const name_list& names, std::size_t li
 
 /// Pods whose load the ranking value does not show yet take a point each off their node, those aside that
 /// every scored node has: under a steady stream of pods the values must still count.
-void judge::damp(std::vector<std::uint8_t>& scores, instant now) {
+void decider::damp(std::vector<std::uint8_t>& scores, instant now) {
   shared_.placed.gone(record_.pod.uid);  // whom a scheduler asks about is nowhere yet
   const auto unseen = unseen_by_node(shared_.placed, shared_.data, by_.strategy->rules.front(), now);
   if (unseen.empty()) return;
@@ -292,7 +292,7 @@ void judge::damp(std::vector<std::uint8_t>& scores, instant now) {
 
 /// Where the pod will most likely go: of the nodes that have a value, to the one with the best score; among
 /// equals to any. The binding is seen only after the next pods have been asked about.
-void judge::expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now) {
+void decider::expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now) {
   std::optional<std::uint8_t> best;
   std::size_t equals = 0;
   for (std::size_t i = 0; i < scores.size(); ++i) {
@@ -308,7 +308,7 @@ void judge::expect(const name_list& names, const std::vector<std::uint8_t>& scor
   }
 }
 
-judge::made judge::finish(instant last_piece, instant now) {
+decider::made decider::finish(instant last_piece, instant now) {
   const bool any_value = oldest_ms_ >= 0;
   if (by_.dry_run()) shared_.counted.dry_run_refusals += record_.refused;
   const bool nothing_known = no_opinion_ || (!any_value && record_.refused == 0);

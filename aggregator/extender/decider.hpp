@@ -14,9 +14,9 @@ namespace binnacle::extender {
 /// Reads each value once; nothing is allocated per candidate. Candidates may come one by one (full nodes) or
 /// all at once: many are taken together, so that the memory behind them is fetched for several at a
 /// time.
-class judge {
+class decider {
  public:
-  judge(context& shared, decision::verb what) : shared_(shared) { record_.what = what; }
+  decider(context& shared, decision::verb what) : shared_(shared) { record_.what = what; }
 
   /// Finds the policy. Before the first candidate.
   /// `pod_text`: the Pod's JSON, from which a policy that predicts watts reads what the pod asks for.
