@@ -94,7 +94,7 @@ void label_router::set_labels(const std::vector<node_labels>& nodes, instant now
     objects_.erase(n.node);
     const auto id = nodes_.find(n.node);
     if (!id) continue;
-    // It gives back its places. An agent that goes on makes it known again with its next value.
+    // It gives back its slots. An agent that goes on makes it known again with its next value.
     engine_.node_gone(*id, now);
     to_.carried(*id, n.node, {});
   }

@@ -38,7 +38,7 @@ class label_router {
 
   /// The store has this node now, maybe under a new id.
   void add_node(store::node_id node, const std::string& name, instant now);
-  /// The Node object carries labels of ours. It then has places of maxNodes even if its agent is silent, so
+  /// The Node object carries labels of ours. It then has slots of maxNodes even if its agent is silent, so
   /// the store must not forget the node.
   bool keeps(const std::string& name) const;
   /// Node objects that there are, as far as told.

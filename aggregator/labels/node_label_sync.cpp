@@ -79,7 +79,7 @@ void node_label_sync::impl::pass_on() {
 }
 
 // With the Lease, and with everything read that says which labels are whose. The ingest loop has been told
-// all nodes' labels before, so that those that are there have their places.
+// all nodes' labels before, so that those that are there have their slots.
 void node_label_sync::impl::lead(instant now) {
   const bool now_writes = with.leads() && follower.is_synced() && claims_known;
   labels.set_leads(now_writes, now);
@@ -91,7 +91,7 @@ void node_label_sync::impl::wake(instant now) {
   for (const std::string& node : waiting.due(with.nodes, with.decisions.names(), now)) labels.wake(node, now);
 }
 
-// A place of maxNodes is not for a label that cannot be written.
+// A slot of maxNodes is not for a label that cannot be written.
 void node_label_sync::impl::tell_taken() {
   std::vector<node_taken> news;
   std::string first;
@@ -103,7 +103,7 @@ void node_label_sync::impl::tell_taken() {
   if (some > 0)
     log.warning(
         "{}{}: somebody else set this label, so it is left alone; a node on which all labels of a strategy "
-        "are taken gets no place of its maxNodes",
+        "are taken gets no slot of its maxNodes",
         first, some == 1 ? "" : fmt::format(" (and {} more nodes alike)", some - 1));
   if (!news.empty()) with.router.take_taken_keys(std::move(news));
 }

@@ -16,7 +16,7 @@ namespace {
 // Measured, and rounded up: tests/aggregator/core/cost_test.cpp compares them with what the core takes.
 constexpr std::uint64_t column_bytes = 192;    // a sample, its spread, its deadline, an input's cell
 constexpr std::uint64_t rule_bytes = 32;       // rule_state
-constexpr std::uint64_t strategy_bytes = 128;  // a node's state, its verdict, its place, a deadline
+constexpr std::uint64_t strategy_bytes = 128;  // a node's state, its verdict, its slot, a deadline
 constexpr std::uint64_t label_bytes = 400;     // a wish and its texts, on both loops
 // What is learned of a node's power, its model and the one before, its chords up to the policy's maxLoad.
 constexpr std::uint64_t power_bytes = 2'500;

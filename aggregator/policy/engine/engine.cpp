@@ -114,7 +114,7 @@ void engine::set_node_labels(store::node_id node, const std::map<std::string, st
   for (auto& [id, e] : entries_) {
     e.run->inherit(node, labels, now, context_);
     if (fresh) {
-      e.run->judge(node, now, context_);  // it may take a place now
+      e.run->judge(node, now, context_);  // it may take a slot now
       e.run->serve_waiting(now, context_);
     }
     check_conditions(id, e);

@@ -27,7 +27,7 @@ struct engine_options {
   std::string label_prefix;
   /// maxNodes of strategies that label nodes and give none; none: no limit.
   std::optional<node_limit> default_max_nodes;
-  /// In a cluster: only nodes that set_node_labels() has named can be labelled. Other nodes take no place of
+  /// In a cluster: only nodes that set_node_labels() has named can be labelled. Other nodes take no slot of
   /// maxNodes and count in no share.
   bool told_nodes_only = false;
 };
@@ -68,11 +68,11 @@ class engine {
   void set_node_labels(store::node_id node, const std::map<std::string, std::string>& labels, instant now);
 
   /// The keys of labels on the node that somebody else has set, among those that strategies want to set. A
-  /// strategy with maxNodes or coolDown that has no other label to give gives the node no place.
+  /// strategy with maxNodes or coolDown that has no other label to give gives the node no slot.
   void set_taken_keys(store::node_id node, taken_keys keys, instant now);
 
   /// Whether this process writes the labels that it wishes for; at the start it does, as standalone. A
-  /// process that does not gives no places of maxNodes and coolDown. Its places follow the labels that it is
+  /// process that does not gives no slots of maxNodes and coolDown. Its slots follow the labels that it is
   /// told of, so that it can go on with the same nodes when it becomes the writer.
   void set_writes_labels(bool writes, instant now);
 

@@ -49,7 +49,7 @@ void engine::set_policies(const std::vector<policy>& policies, instant now) {
       e.allowed = allowed;
       e.run->set_dry_run(!e.enforced);
       // Labels that it gave in a dry run, or while it was not allowed to, were never written. They lose
-      // their places; only labels that are on nodes keep theirs.
+      // their slots; only labels that are on nodes keep theirs.
       if (was_there && !was_written && e.enforced && e.allowed)
         e.run->set_writes_labels(false, now, context_);
       e.run->set_writes_labels(written_by_us(e), now, context_);

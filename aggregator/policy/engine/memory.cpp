@@ -1,4 +1,4 @@
-// What the engine takes along through a restart: rule states, places of maxNodes, the queue for them, and the
+// What the engine takes along through a restart: rule states, slots of maxNodes, the queue for them, and the
 // cool-down. With a node's samples (store/warehouse_memory.cpp) the engine goes on as if it had never
 // stopped.
 #include "aggregator/policy/engine/memory.hpp"
@@ -55,7 +55,7 @@ void strategy_run::recall(store::node_id node, store::word_reader from, std::uin
   const bool waits = epoch.next() != 0;
   read.waiting_since = from.time();
   if (!waits) read.waiting_since = {};
-  const bool has_place = from.flag();
+  const bool has_slot = from.flag();
   const auto ticket = static_cast<std::uint64_t>(from.next(0, std::numeric_limits<std::int64_t>::max() - 1));
   std::vector<rule_state> states(strategy_.rules.size());
   for (rule_state& s : states) {
@@ -74,10 +74,10 @@ void strategy_run::recall(store::node_id node, store::word_reader from, std::uin
   cell.waiting_since = read.waiting_since;
   std::ranges::copy(states, rules(node).begin());
   std::ranges::copy(winning, winners(node).begin());
-  // Where another process writes the labels, a place is a label that is there.
-  // A snapshot is taken node by node, so two may have had one place in it.
-  const bool room = budget_.used() < budget_.places(known_nodes);
-  if (has_place && (budget_.writes_labels() ? room : cell.carries)) {
+  // Where another process writes the labels, a slot is a label that is there.
+  // A snapshot is taken node by node, so two may have had one slot in it.
+  const bool room = budget_.used() < budget_.slots(known_nodes);
+  if (has_slot && (budget_.writes_labels() ? room : cell.carries)) {
     budget_.adopt(node);
   } else if (ticket != 0) {
     budget_.wait_again(node, ticket);

@@ -4,7 +4,7 @@
 //
 //   sample ─→ rule_state   one rule at one node: off, pending (`for`), on; hysteresis       rule_state.hpp
 //          ─→ judgement    all rules together: pass, violating, missing or frozen           judge.hpp
-//          ─→ place        may the node carry the label: maxNodes, coolDown, free keys      budget.hpp
+//          ─→ slot         may the node carry the label: maxNodes, coolDown, free keys      budget.hpp
 //          ─→ labels       which rule gives which label, where several want the same key    label_plan.hpp
 //
 // A strategy that only refuses pods (dontschedule) ends after the judgement: its verdict is what the extender
@@ -15,7 +15,7 @@
 // second changes later, when somebody has written a patch, and after a restart it is known before the first.
 //
 // Invariants:
-// - There are never more labels on nodes than places of maxNodes. So a place is taken before the label is
+// - There are never more labels on nodes than slots of maxNodes. So a slot is taken before the label is
 //   wished for, and is given back when the label has been seen to be gone. It is not given back when the
 //   violation ends: the label is still there then, and another node would get one too many.
 // - No label is touched before the node has had a value since the start (`touched`); until then wishes() says
@@ -27,8 +27,8 @@
 // - Missing data changes no label. A value that may still come is waited for (`waiting`), but not for ever:
 //   after a stale-after due::give_up lets the rule count as off. Otherwise a node without a BMC would keep
 //   the label of a BMC rule that was there before a restart.
-// - A replica that does not write labels gives no places (a closed budget): there a place is a label that is
-//   seen. So all replicas know the same places, and the next writer goes on with the same nodes.
+// - A replica that does not write labels gives no slots (a closed budget): there a slot is a label that is
+//   seen. So all replicas know the same slots, and the next writer goes on with the same nodes.
 // - Whatever changes wishes() for a node also puts the node into run_context::relabel. A change that does not
 //   leaves a wrong label until the node's next change.
 //
@@ -104,12 +104,12 @@ void strategy_run::judge(store::node_id node, instant now, run_context& out) {
 
 void strategy_run::settle(store::node_id node, const judgement& j, instant now, run_context& out) {
   verdict shown = j.found;
-  bool place_free = false;
+  bool slot_free = false;
   if (labels()) {
     watch_knowledge(node, j, now, out);
     const std::uint32_t used = budget_.used();
-    shown.violating = place_for(node, j, now, out);
-    place_free = budget_.used() < used;
+    shown.violating = slot_for(node, j, now, out);
+    slot_free = budget_.used() < used;
     if (j.found.what == state::violating && !shown.violating) shown.what = state::held;
     resolve_labels(node, shown.violating && !nodes_[index(node)].blocked, now, out);
   }
@@ -122,7 +122,7 @@ void strategy_run::settle(store::node_id node, const judgement& j, instant now, 
   ++counts_[static_cast<std::size_t>(shown.what)];
   cell.last = shown.what;
   if (verdicts_->load(node) != shown) verdicts_->store(node, shown);
-  if (place_free) serve_waiting(now, out);
+  if (slot_free) serve_waiting(now, out);
 }
 
 /// Labels may be written once the node has had a value; rules that never have one are given up after a while.
@@ -149,16 +149,16 @@ void strategy_run::watch_knowledge(store::node_id node, const judgement& j, inst
   }
 }
 
-/// Whether the node is to carry the label. A violating node asks for a place; a frozen one keeps what it has.
-/// The place of a node that no longer violates becomes free when its label is off, not before.
-bool strategy_run::place_for(store::node_id node, const judgement& j, instant now, run_context& out) {
+/// Whether the node is to carry the label. A violating node asks for a slot; a frozen one keeps what it has.
+/// The slot of a node that no longer violates becomes free when its label is off, not before.
+bool strategy_run::slot_for(store::node_id node, const judgement& j, instant now, run_context& out) {
   const bool wants = j.found.violating && budget_.limits();
   const bool blocked = wants && !can_get_label(node, out);
   if (std::exchange(nodes_[index(node)].blocked, blocked) != blocked) out.relabel.push_back(node);
   if (blocked || (wants && !out.may_label(node))) {
-    // The label cannot be written on this node. The node violates, but takes no place from the others.
+    // The label cannot be written on this node. The node violates, but takes no slot from the others.
     // After a restart the label may look blocked only because the Node object has not been read yet. So a
-    // node that waits for a place keeps its turn until this process writes labels.
+    // node that waits for a slot keeps its turn until this process writes labels.
     if (blocked || budget_.writes_labels()) budget_.stop_waiting(node);
     if (!nodes_[index(node)].carries && budget_.has(node)) budget_.give_back(node);
     return true;
@@ -277,7 +277,7 @@ void strategy_run::set_writes_labels(bool yes, instant now, run_context& out) {
   if (yes == budget_.writes_labels()) return;
   budget_.set_writes_labels(yes);
   if (yes) return serve_waiting(now, out);
-  // From here on a place is a label that is there. A label that was wished for may never be written now.
+  // From here on a slot is a label that is there. A label that was wished for may never be written now.
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
     const store::node_id node{n};
     if (!nodes_[n].alive) continue;
@@ -349,7 +349,7 @@ void strategy_run::carry_over(const strategy_run& before, std::uint32_t known_no
       const auto now = std::ranges::find(old_rule, std::size_t{winner});
       if (now != old_rule.end()) winners(node)[k] = static_cast<std::uint16_t>(now - old_rule.begin());
     }
-    const bool room = !budget_.writes_labels() || budget_.used() < budget_.places(known_nodes);
+    const bool room = !budget_.writes_labels() || budget_.used() < budget_.slots(known_nodes);
     if (before.budget_.has(node) && room) budget_.adopt(node);
   }
   budget_.remember(before.budget_);

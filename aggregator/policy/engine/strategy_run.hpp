@@ -82,10 +82,10 @@ class strategy_run {
   bool writes_labels() const noexcept { return budget_.writes_labels(); }
 
   /// The labels that the node carries. They decide what values cannot decide yet (after a restart). Where
-  /// another process writes the labels, they also say which nodes have a place.
+  /// another process writes the labels, they also say which nodes have a slot.
   void inherit(store::node_id node, const std::map<std::string, std::string>& labels, instant now,
                run_context& out);
-  /// The node is gone: its state, its place in the budget.
+  /// The node is gone: its state, its slot in the budget.
   void forget(store::node_id node, instant now, run_context& out);
 
   /// Takes over what the strategy knew before an edit. Call it before the first observe(). `before` is of the
@@ -95,7 +95,7 @@ class strategy_run {
   /// Appends what is known of the node to a snapshot; false, and nothing is written, where nothing is.
   bool save(store::node_id node, store::words& into) const;
   /// Takes over what save() of a run with the same content wrote, before the first observe(). Impossible
-  /// words change nothing. Takes no more places than there are.
+  /// words change nothing. Takes no more slots than there are.
   void recall(store::node_id node, store::word_reader from, std::uint32_t known_nodes);
   /// The cool-down goes on.
   void recall_cool_down(instant last_given) noexcept { budget_.given(last_given); }
@@ -104,7 +104,7 @@ class strategy_run {
   void reject_missing() noexcept { rejects_ = true; }
   /// due::give_up: rules whose values never came to this node in their time count as off.
   void give_up(store::node_id node, instant now, run_context& out);
-  /// due::cool_down, or places became free: labels for those who wait.
+  /// due::cool_down, or slots became free: labels for those who wait.
   void serve_waiting(instant now, run_context& out);
 
   /// What should become of this strategy's labels on the node.
@@ -145,7 +145,7 @@ class strategy_run {
   std::span<const rule_state> rules(store::node_id node) const noexcept;
   std::span<std::uint16_t> winners(store::node_id node) noexcept;
   void settle(store::node_id node, const judgement& j, instant now, run_context& out);
-  bool place_for(store::node_id node, const judgement& j, instant now, run_context& out);
+  bool slot_for(store::node_id node, const judgement& j, instant now, run_context& out);
   bool labelled(store::node_id node) const noexcept {
     return nodes_[index(node)].violating && budget_.has(node);
   }

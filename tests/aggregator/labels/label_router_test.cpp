@@ -177,7 +177,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     CHECK(h.wishes["b"] == "p=violating");
   }
 
-  TEST_CASE("nobody gets the place of a labelled node whose agent is away for too long") {
+  TEST_CASE("nobody gets the slot of a labelled node whose agent is away for too long") {
     house h(true);
     for (const char n : {'a', 'b'}) {
       h.agent(n);
@@ -212,7 +212,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     CHECK(h.wishes["a"] == "p=violating");
   }
 
-  TEST_CASE("standalone: a node that is away for too long gives its place back with the rest") {
+  TEST_CASE("standalone: a node that is away for too long gives its slot back with the rest") {
     house h(false);
     for (const char n : {'a', 'b'}) {
       h.agent(n);
@@ -227,7 +227,7 @@ TEST_SUITE("aggregator/labels/label_router") {
     CHECK(h.carried["b"] == violating);
   }
 
-  TEST_CASE("a node that is deleted gives its place back, also while its agent goes on") {
+  TEST_CASE("a node that is deleted gives its slot back, also while its agent goes on") {
     house h(true);
     for (const char n : {'a', 'b'}) {
       h.agent(n);

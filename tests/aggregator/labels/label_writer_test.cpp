@@ -232,7 +232,7 @@ TEST_SUITE("aggregator/labels/label_writer") {
     CHECK(t.w.take_taken().empty());
     CHECK(t.w.foreign().empty() == !leads);
     t.node("n1");
-    CHECK_MESSAGE(t.next() == "", "whether the place is still free, the engine says");
+    CHECK_MESSAGE(t.next() == "", "whether the slot is still free, the engine says");
     CHECK(t.w.take_taken() == free);
     CHECK(t.w.foreign().empty());
     t.node("n1", R"("hot":"mine")");

@@ -91,7 +91,7 @@ TEST_SUITE("aggregator/policy/engine/budget") {
     CHECK(w.labels('b') == "-p");
   }
 
-  TEST_CASE("a restart keeps its places: labelled nodes count before anyone else may ask") {
+  TEST_CASE("a restart keeps its slots: labelled nodes count before anyone else may ask") {
     world w;
     w.apply(one("deschedule", hot, "maxNodes: 1, coolDown: 1h"));
     w.e.set_node_labels(world::id('b'), violating, w.now);

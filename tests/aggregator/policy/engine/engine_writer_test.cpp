@@ -32,7 +32,7 @@ struct standby : world {
 };
 
 TEST_SUITE("aggregator/policy/engine/writer") {
-  TEST_CASE("maxNodes: who does not write gives no place, but follows the labels that are there") {
+  TEST_CASE("maxNodes: who does not write gives no slot, but follows the labels that are there") {
     standby s("maxNodes: 1");
     CHECK(s.all() == "-p -p -p");
     CHECK_FALSE_MESSAGE(s.holds(condition_kind::held), "its label may be on its way");
@@ -98,7 +98,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
     CHECK(s.all() == "-p -p p=violating");
   }
 
-  TEST_CASE("a place is free when the label is off, so that there are never more labels than places") {
+  TEST_CASE("a slot is free when the label is off, so that there are never more labels than slots") {
     world w;
     w.apply(hot("maxNodes: 1"));
     w.value('a', "temp", 90, 1h);
@@ -115,7 +115,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
       w.e.node_gone(world::id('a'), w.now);
       CHECK(w.labels('b') == "p=violating");
     }
-    SUBCASE("it violates again before that: it has its place") {
+    SUBCASE("it violates again before that: it has its slot") {
       w.value('a', "temp", 90, 1h);
       CHECK(w.labels('a') == "p=violating");
       CHECK(w.labels('b') == "-p");
@@ -147,7 +147,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
     CHECK(w.labels('b') == "~p");
   }
 
-  TEST_CASE("a node that cannot be labelled takes no place of those that can") {
+  TEST_CASE("a node that cannot be labelled takes no slot of those that can") {
     world w({.told_nodes_only = true});
     w.apply(hot("maxNodes: 1"));
     w.value('a', "temp", 90, 1h);
@@ -167,7 +167,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
     CHECK(w.labels('b') == "p=violating");
   }
 
-  TEST_CASE("a node whose label somebody else has keeps no place of maxNodes") {
+  TEST_CASE("a node whose label somebody else has keeps no slot of maxNodes") {
     world w;
     w.apply(hot("maxNodes: 1"));
     for (const char n : {'a', 'b'}) {
@@ -183,7 +183,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
       CHECK_FALSE(w.holds(condition_kind::held));
       CHECK(w.what('a', evict) == state::violating);
       w.e.set_taken_keys(w.id('a'), {}, w.now);
-      CHECK_MESSAGE(w.labels('a') == "-p", "b has the place now");
+      CHECK_MESSAGE(w.labels('a') == "-p", "b has the slot now");
       CHECK(w.holds(condition_kind::held));
       w.value('b', "temp", 10, 10h);
       CHECK(w.labels('a') == "p=violating");
@@ -210,7 +210,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
     }
   }
 
-  TEST_CASE("labeling: a node has a place as long as one label that it would get is free") {
+  TEST_CASE("labeling: a node has a slot as long as one label that it would get is free") {
     const std::string rule = "{{metricname: {0}, operator: GreaterThan, target: 80, labels: [{0}=hot]}}";
     world w;
     w.apply(manifest({{"labeling", "maxNodes: 1, rules: [" + fmt::format(fmt::runtime(rule), "temp") + ", " +
@@ -227,7 +227,7 @@ TEST_SUITE("aggregator/policy/engine/writer") {
     w.value('b', "temp", 10, 10h);
     w.value('a', "watts", 90, 10h);
     CHECK_MESSAGE(w.labels('a') == "p/temp=hot p/watts=hot", "one of them is written");
-    // What it carries of ours has to go before the place is another's.
+    // What it carries of ours has to go before the slot is another's.
     const std::string watts = "telemetry.aware.scheduling.p/watts";
     w.e.set_node_labels(w.id('a'), {{watts, "hot"}}, w.now);
     w.value('a', "watts", 10, 10h);

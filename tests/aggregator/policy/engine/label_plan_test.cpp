@@ -53,7 +53,7 @@ TEST_SUITE("aggregator/policy/engine/label_plan") {
     CHECK(c.resolve({true, true}, {}));
   }
 
-  TEST_CASE("a node without a place gets no label, whatever is true") {
+  TEST_CASE("a node without a slot gets no label, whatever is true") {
     contest c(of({gives({{"a", "1"}})}));
     c.resolve({true}, {}, false);
     CHECK(c.winners == std::vector{label_plan::none});

@@ -143,7 +143,7 @@ TEST_SUITE("aggregator/policy/engine/strategy_run") {
     CHECK_MESSAGE(x.wish(b).empty(), "nobody has named that node");
   }
 
-  TEST_CASE("data that goes missing freezes what was, and the place of the node with it") {
+  TEST_CASE("data that goes missing freezes what was, and the slot of the node with it") {
     bench x(evict(node_limit{1}));
     x.value(a, 90);
     x.value(b, 90);
@@ -154,7 +154,7 @@ TEST_SUITE("aggregator/policy/engine/strategy_run") {
     CHECK(x.run.violated_by() == 2);
   }
 
-  TEST_CASE("a place is free when the label is off, not when the node violates no longer") {
+  TEST_CASE("a slot is free when the label is off, not when the node violates no longer") {
     bench x(evict(node_limit{1}));
     x.value(a, 90);
     x.value(b, 90);
@@ -170,7 +170,7 @@ TEST_SUITE("aggregator/policy/engine/strategy_run") {
     CHECK(x.wish(b) == "set");
   }
 
-  TEST_CASE("a node that goes leaves its place to the one that has waited longest") {
+  TEST_CASE("a node that goes leaves its slot to the one that has waited longest") {
     bench x(evict(node_limit{1}));
     for (const auto n : {a, c, b}) x.value(n, 90);
     x.run.forget(a, x.now, x.out);
@@ -233,7 +233,7 @@ TEST_SUITE("aggregator/policy/engine/strategy_run") {
     CHECK(x.wish(a) == "set");
   }
 
-  TEST_CASE("a label of somebody else's under the key is left alone and takes no place") {
+  TEST_CASE("a label of somebody else's under the key is left alone and takes no slot") {
     bench x(evict(node_limit{1}));
     x.out.taken[a] = {"p"};
     x.value(a, 90);
@@ -247,7 +247,7 @@ TEST_SUITE("aggregator/policy/engine/strategy_run") {
     CHECK(x.what(a) == state::held);
   }
 
-  TEST_CASE("where another process writes the labels, a place is a label that is seen") {
+  TEST_CASE("where another process writes the labels, a slot is a label that is seen") {
     bench x(evict(node_limit{1}));
     x.value(a, 90);
     CHECK(x.run.budget().used() == 1);
@@ -282,7 +282,7 @@ TEST_SUITE("aggregator/policy/engine/strategy_run") {
       y.value(a, 90);
       CHECK(y.wish(a) == "remove");
     }
-    SUBCASE("with fewer places: those beyond them wait") {
+    SUBCASE("with fewer slots: those beyond them wait") {
       bench y(evict(node_limit{1}));
       y.run.carry_over(x.run, 3);
       CHECK(y.run.budget().used() == 1);
