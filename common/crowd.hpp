@@ -20,24 +20,24 @@ struct network {
 
 /// Those who share something that is bounded, by the network they come from; tells who has to give way when a
 /// newcomer finds no room: somebody of the network that has most of it. So a crowd from one place takes from
-/// itself, and a caller from elsewhere keeps its place. Ordered containers: no hash that a peer could choose
+/// itself, and a caller from elsewhere keeps its seat. Ordered containers: no hash that a peer could choose
 /// its addresses by. Enter and leave cost the logarithm of the number of networks. Pure.
 template <class Member>
 class crowd {
  public:
   using members = std::list<Member*>;
-  struct place {
+  struct seat {
     network from;
     typename members::iterator at;
   };
 
-  place enter(const network& from, Member* who) {
+  seat enter(const network& from, Member* who) {
     members& group = groups_[from];
     moved(from, group.size(), group.size() + 1);
     ++size_;
     return {from, group.insert(group.end(), who)};
   }
-  void leave(const place& which) {
+  void leave(const seat& which) {
     const auto group = groups_.find(which.from);
     const std::size_t before = group->second.size();
     group->second.erase(which.at);

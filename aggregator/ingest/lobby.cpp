@@ -59,7 +59,7 @@ struct lobby::visitor {
   async::tcp_socket socket;
   network from, address;
   async::deadline until;
-  crowd<visitor>::place seat;
+  crowd<visitor>::seat seat;
   std::list<visitor*>::iterator at;
   bool is_here = false;
 };

@@ -19,8 +19,8 @@ struct arrival {
 };
 
 /// Connections that have not spoken yet. They wait here until a whole ClientHello can be read, and cost a
-/// socket but no place in a handshake. A connection that sends none in time, or sends anything else, is
-/// closed. When the lobby is full, a connection at random is closed, of the network that has most here. At
+/// socket but none of the handshakes that run. A connection that sends none in time, or sends anything else,
+/// is closed. When the lobby is full, a connection at random is closed, of the network that has most here. At
 /// random, because the oldest may be an agent behind a slow line. Include from .cpp files only. Threads: one
 /// loop.
 class lobby {

@@ -169,7 +169,7 @@ class connection {
   }
 
   server_core& core_;
-  std::optional<crowd<connection>::place> seat_;  // none once it was told to go
+  std::optional<crowd<connection>::seat> seat_;  // none once it was told to go
   wait waits_ = wait::request;
   instant since_ = boot_clock::now();
   bool is_known_ = false;  // showed a certificate of ours, or was served

@@ -47,7 +47,7 @@ struct server_core {
 /// Serves one connection to its end.
 async::task<void> serve(std::shared_ptr<server_core> core, async::tcp_socket socket);
 
-/// Closes a connection that a newcomer may have the place of; false when there is none.
+/// Closes a connection that a newcomer may replace; false when there is none.
 bool make_room(server_core& core);
 
 /// Cuts the connections whose certificate the context denies by now.

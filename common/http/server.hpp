@@ -22,10 +22,10 @@ struct server_options {
   std::uint16_t port = 0;                ///< 0: any free one, see server::port()
   std::shared_ptr<tls::context> tls;     ///< null: plain HTTP
   std::size_t header_limit = 64u << 10;  ///< bytes of request line and headers; more is answered 431
-  /// A newcomer beyond them takes the place of one that waits for its peer; see server.
+  /// A newcomer beyond them replaces one that waits for its peer; see server.
   std::size_t max_connections = 4096;
   /// For the first byte of a connection and, if the handshake showed no certificate of ours, of the first
-  /// request. A request that stands still for so long may lose its place to a newcomer.
+  /// request. A request that stands still for so long may be closed for a newcomer.
   std::chrono::milliseconds first_byte_deadline{std::chrono::seconds(3)};
   std::chrono::milliseconds header_deadline{std::chrono::seconds(10)};  ///< also for the TLS handshake
   std::chrono::milliseconds body_deadline{std::chrono::seconds(30)};    ///< for the whole body
@@ -53,8 +53,8 @@ struct server_counters {
 /// An HTTP/1.1 server on one loop: keep-alive, Content-Length answers, streaming request bodies. Long bodies
 /// and answers go in pieces of at most 64 KiB between which other connections are served. An accept error is
 /// logged and retried after a pause.
-/// A crowd keeps nobody out: when max_connections are there, a newcomer takes the place of a connection of
-/// the address that has most of them (an IPv6 /64 counts as one address). First those go that have never been
+/// A crowd keeps nobody out: when max_connections are there, a newcomer replaces a connection of the
+/// address that has most of them (an IPv6 /64 counts as one address). First those go that have never been
 /// served and showed no certificate of ours, then the one that has waited longest for its next request, then
 /// one whose peer has not moved its request or answer for first_byte_deadline. A request that goes on is
 /// never cut; if all are such, the newcomer is closed, and counted as rejected.

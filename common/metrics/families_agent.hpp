@@ -81,8 +81,9 @@ inline constexpr family agent[] = {
     {.name = "binnacle_agent_http_dropped_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Connections that the agent's own ports closed to keep places free, by reason (evicted: "
-             "replaced by a newcomer; full: a newcomer that found no place; silent: sent nothing for three "
+     .help = "Connections that the agent's own ports closed to make room for others, by reason "
+             "(evicted: replaced by a newcomer; full: a newcomer that found no room; silent: sent nothing "
+             "for three "
              "seconds; flood: too many key updates; denied: by the serial number of the certificate).",
      .labels = agent_reason,
      .source = "agent"},

@@ -404,10 +404,11 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_http_dropped_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Connections that a server closed to keep places free, by reason (evicted: replaced by a "
-             "newcomer; full: a newcomer that found no place; silent: sent nothing for three seconds; flood: "
-             "too many key updates, or did not read its answers; denied: by the serial number of its "
-             "certificate).",
+     .help =
+         "Connections that a server closed to make room for others, by reason (evicted: replaced "
+         "by a newcomer; full: a newcomer that found no room; silent: sent nothing for three seconds; flood: "
+         "too many key updates, or did not read its answers; denied: by the serial number of its "
+         "certificate).",
      .labels = aggregator_server_reason,
      .source = "aggregator"},
     {.name = "binnacle_http_open",
@@ -417,8 +418,8 @@ inline constexpr family aggregator[] = {
      .source = "aggregator"},
     {.name = "binnacle_http_most",
      .unit = "",
-     .help =
-         "Connections that a server has places for: its share of the descriptors that this process may open.",
+     .help = "The most connections that a server keeps open: its share of the descriptors that this process "
+             "may open.",
      .labels = aggregator_server,
      .source = "aggregator"},
     {.name = "binnacle_certificate_remaining_seconds",
