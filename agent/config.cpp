@@ -55,7 +55,7 @@ config_spec bind(settings& s, const source_kinds& kinds) {
   spec.add("period", s.period, milliseconds(20), hours(1), "time between two reads of a source");
   spec.add_choice<on_frozen>(
       "frozen", s.frozen, {{"flag", on_frozen::flag}, {"absent", on_frozen::absent}},
-      "what to do about a sensor that hangs. flag: name it in its source's status and count it in "
+      "what to do about a stuck sensor. flag: name it in its source's status and count it in "
       "binnacle_agent_frozen_sensors; absent: also withhold its value, with the reason frozen");
   spec.add("read-budget", s.read_budget, 0.01, 100,
            "percent of one core that a source may use to read more often than its period because policies "

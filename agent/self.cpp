@@ -60,7 +60,7 @@ void self_source::read_sources(board& out) {
     out.set(labelled(out, "binnacle_agent_source_period_seconds", "source", h.source),
             std::chrono::duration<double>(h.period).count());
     out.set(labelled(out, "binnacle_agent_frozen_sensors", "source", h.source),
-            static_cast<std::int64_t>(h.frozen));
+            static_cast<std::int64_t>(h.stuck));
     out.set(labelled(out, "binnacle_agent_missed_ticks_total", "source", h.source),
             static_cast<std::int64_t>(h.missed));
     for (const auto& [event, count] : h.events) {

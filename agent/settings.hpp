@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/sampling/frozen_sensors.hpp"
+#include "agent/sampling/stuck_sensors.hpp"
 #include "common/clock.hpp"
 #include "common/config/config.hpp"
 #include "common/log/log.hpp"

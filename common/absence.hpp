@@ -18,7 +18,7 @@ enum class absence : std::uint8_t {
   gap,           ///< too long since the last read to make a rate (double wrap possible)
   not_running,   ///< a perf event that was never scheduled
   out_of_range,  ///< NaN, infinite, or beyond what an int64 mantissa holds
-  frozen,        ///< the sensor hangs: the same reading again and again while similar ones move
+  frozen,        ///< the sensor is stuck: the same reading again and again while similar ones move
   never_moved,   ///< an energy counter that has stood still since it was first seen, too long to be alive
   stands_still,  ///< an energy counter that moved once and has stood still for too long since
   implausible,   ///< the number cannot be true: 0 W from a thing that is on, less than a part of it draws

@@ -42,7 +42,7 @@ sampler::sampler(board& out, logger log, clocks time, sampler_options options)
       log_(std::move(log)),
       time_(std::move(time)),
       share_(options.share),
-      frozen_(options.frozen) {}
+      stuck_(options.frozen) {}
 
 void sampler::add(std::unique_ptr<source> s) {
   const auto period = s->period();
@@ -70,7 +70,7 @@ bool sampler::run(instant now) {
     if (e.found) read(e, now);
     any = true;
   }
-  if (any) frozen_.look(out_, now);
+  if (any) stuck_.look(out_, now);
   return any;
 }
 
@@ -119,7 +119,7 @@ void sampler::read(entry& e, instant now) {
   const auto refused = refusal_since(refusals);
   for (const auto& more :
        {limited.empty() ? refused : std::string(), limited.empty() ? e.refused_by_look : std::string(),
-        e.slowed, frozen_.sentence(e.from->name(), out_)}) {
+        e.slowed, stuck_.sentence(e.from->name(), out_)}) {
     if (!more.empty()) message += (message.empty() ? "" : "; ") + more;
   }
   say(e, true, message, now);
@@ -228,7 +228,7 @@ std::vector<sampler::health> sampler::report() const {
   all.reserve(entries_.size());
   for (const auto& e : entries_) {
     all.push_back({std::string(e.from->name()), e.up, e.last_read, e.ticks.period(), e.missed,
-                   frozen_.count(e.from->name()), e.from->events()});
+                   stuck_.count(e.from->name()), e.from->events()});
   }
   return all;
 }

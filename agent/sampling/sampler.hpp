@@ -1,10 +1,10 @@
 #pragma once
 
 #include "agent/clocks.hpp"
-#include "agent/sampling/frozen_sensors.hpp"
 #include "agent/sampling/interest.hpp"
 #include "agent/sampling/read_budget.hpp"
 #include "agent/sampling/schedule.hpp"
+#include "agent/sampling/stuck_sensors.hpp"
 #include "agent/source.hpp"
 #include "common/doubling.hpp"
 #include "common/log/log.hpp"
@@ -55,7 +55,7 @@ class sampler {
     duration last_read{};  ///< how long it took
     duration period{};     ///< in force now
     std::uint64_t missed = 0;
-    std::size_t frozen = 0;  ///< of its sensors hang
+    std::size_t stuck = 0;  ///< of its sensors
     std::vector<event_count> events;
   };
   std::vector<health> report() const;
@@ -95,7 +95,7 @@ class sampler {
   clocks time_;
   std::vector<entry> entries_;
   double share_;
-  frozen_sensors frozen_;
+  stuck_sensors stuck_;
   interest_book wishes_;
   std::uint32_t applied_to_ = 0;  // the board's version when wishes_ were last given to the sources
 };

@@ -43,7 +43,7 @@ inline constexpr family agent[] = {
      .source = "agent"},
     {.name = "binnacle_agent_frozen_sensors",
      .unit = "",
-     .help = "Sensors of a source that hang: their reading has stayed exactly the same for ten minutes while "
+     .help = "Stuck sensors of a source: their reading has stayed exactly the same for ten minutes while "
              "similar sensors moved.",
      .labels = agent_source,
      .rule = node_rule::sum,

@@ -216,7 +216,7 @@ enum Absence {
   outOfRange @10;
   # NaN, infinite, or more than a mantissa holds.
   frozen @11;
-  # The sensor hangs: the same reading again and again while similar sensors move. Since 1.2; a reader of 1.1 shows "other".
+  # The sensor is stuck: the same reading again and again while similar sensors move. Since 1.2; a reader of 1.1 shows "other".
   neverMoved @12;
   # An energy counter that has stood still since it was first seen. This and the next two since 1.3; a reader of 1.2 shows "other".
   standsStill @13;

@@ -170,7 +170,7 @@ class Grafana(loop.Loop):
             "Nodes without a link to a replica": [self.rows(lambda: [(node, self.nobody) for node in NODES], "node", "aggregator")],
             "Sources that do not work any more": [self.rows(lambda: [("lame", "textfile")], "node", "source")],
             "Series without a value": [lambda result: any(number(one) > 0 for one in result) and all(set(labels_of(one)) == {"source", "reason"} for one in result)],
-            "Sensors that hang": [lambda result: "rapl" in {labels_of(one)["source"] for one in result} and all(number(one) == 0 for one in result)],
+            "Stuck sensors": [lambda result: "rapl" in {labels_of(one)["source"] for one in result} and all(number(one) == 0 for one in result)],
             "Links lost a minute": [lambda result: len(result) == 1 and number(result[0]) > 0],
             "Refused sessions a second": [lambda result: len(result) > 0 and self.rates("binnacle_sessions_refused_total", "reason")(result)],
             "What full buffers drop a second": [lambda result: len(result) > 0 and self.rates("binnacle_dropped_total", "buffer")(result)],

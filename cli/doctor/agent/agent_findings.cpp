@@ -23,13 +23,13 @@ std::string label(const exposition::sample& s, std::string_view name) {
 
 findings findings_of_agent_metrics(std::string_view exposition_text) {
   std::vector<std::string> linked, lost, down;
-  std::int64_t hanging = 0;
+  std::int64_t stuck = 0;
   std::vector<std::string> unbelieved, set_aside;
   const auto parsed = exposition::parse(exposition_text, {}, [&](const exposition::sample& s) {
     if (s.name == "binnacle_agent_connected")
       (s.value == 1 ? linked : lost).push_back(label(s, "aggregator"));
     if (s.name == "binnacle_agent_source_up" && s.value == 0) down.push_back(label(s, "source"));
-    if (s.name == "binnacle_agent_frozen_sensors") hanging += static_cast<std::int64_t>(s.value);
+    if (s.name == "binnacle_agent_frozen_sensors") stuck += static_cast<std::int64_t>(s.value);
     const std::string reason = label(s, "reason");
     if (s.name == "binnacle_agent_absent_series" && s.value > 0 &&
         (reason == "never_moved" || reason == "stands_still" || reason == "implausible"))
@@ -53,9 +53,9 @@ findings findings_of_agent_metrics(std::string_view exposition_text) {
         warning(fmt::format("{} cannot be read: {}",
                             counted(static_cast<std::int64_t>(down.size()), "source"), fmt::join(down, ", ")),
                 "see the check sensors"));
-  if (hanging > 0)
-    out.push_back(warning(fmt::format("{} hang: their readings stay exactly the same while others move",
-                                      counted(hanging, "sensor")),
+  if (stuck > 0)
+    out.push_back(warning(fmt::format("{} {} stuck: the readings stay exactly the same while others move",
+                                      counted(stuck, "sensor"), stuck == 1 ? "is" : "are"),
                           "reset the BMC or the driver; frozen: absent keeps such values from policies"));
   if (!unbelieved.empty())
     out.push_back(warning(

@@ -206,7 +206,7 @@ TEST_SUITE("cli/doctor/findings") {
     CHECK(any_says(found, grade::ok, "a link to agg-0"));
     CHECK(any_says(found, grade::warning, "no link to agg-1"));
     CHECK(any_says(found, grade::warning, "1 source cannot be read: rapl"));
-    CHECK(any_says(found, grade::warning, "2 sensors hang"));
+    CHECK(any_says(found, grade::warning, "2 sensors are stuck"));
     const auto lies = findings_of_agent_metrics(
         "binnacle_agent_absent_series{source=\"rapl\",reason=\"never_moved\"} 2\n"
         "binnacle_agent_absent_series{source=\"rapl\",reason=\"stands_still\"} 0\n"

@@ -1,14 +1,14 @@
-#include "agent/sampling/frozen_watch.hpp"
+#include "agent/sampling/stuck_watch.hpp"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <functional>
 
-namespace frozen_watch_test {
+namespace stuck_watch_test {
 
 using namespace binnacle;
-using agent::frozen_watch;
+using agent::stuck_watch;
 using namespace std::chrono_literals;
 
 namespace {
@@ -17,7 +17,7 @@ using value = std::optional<std::int64_t>;
 
 /// Sensors read every five seconds; `at` gives the value of each at a look, none for no value.
 struct bench {
-  frozen_watch watch;
+  stuck_watch watch;
   instant now{1h};
   std::set<std::string> witnessed{"watts"};
   std::function<std::optional<double>(int)> load = [](int) { return std::optional<double>(0.1); };
@@ -26,7 +26,7 @@ struct bench {
   void pass(duration span, const std::string& kind, std::size_t sensors,
             const std::function<value(std::size_t, int)>& at) {
     for (const auto until = now + span; now < until; now += 5s, ++looks) {
-      std::vector<frozen_watch::reading> all;
+      std::vector<stuck_watch::reading> all;
       for (std::size_t i = 0; i < sensors; ++i)
         all.push_back({static_cast<std::uint32_t>(i), kind, at(i, looks), now});
       watch.look(all, load(looks), witnessed, now);
@@ -36,27 +36,27 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/sampling/frozen_watch");
+TEST_SUITE_BEGIN("agent/sampling/stuck_watch");
 
-TEST_CASE("a sensor that stays the same while all others move is frozen, until it moves") {
+TEST_CASE("a sensor that stays the same while all others move is stuck, until it moves") {
   bench b;
   const auto hangs = [](std::size_t i, int look) {
     return value(i == 2 ? 410 : 300 + (look * 7 + 3 * i) % 40);
   };
   b.pass(10min, "celsius", 4, hangs);
-  CHECK(b.watch.frozen().empty());  // the window is not over
+  CHECK(b.watch.stuck().empty());  // the window is not over
   b.pass(5s, "celsius", 4, hangs);
-  REQUIRE(b.watch.frozen().size() == 1);
-  CHECK(b.watch.frozen().begin()->first == 2);
-  CHECK(b.watch.frozen().begin()->second.value == 410);
-  CHECK(b.watch.frozen().begin()->second.since == instant{1h});
+  REQUIRE(b.watch.stuck().size() == 1);
+  CHECK(b.watch.stuck().begin()->first == 2);
+  CHECK(b.watch.stuck().begin()->second.value == 410);
+  CHECK(b.watch.stuck().begin()->second.since == instant{1h});
   b.pass(1h, "celsius", 4, hangs);
-  CHECK(b.watch.frozen().size() == 1);
+  CHECK(b.watch.stuck().size() == 1);
   b.pass(5s, "celsius", 4, [](std::size_t, int look) { return value(300 + look % 40); });
-  CHECK(b.watch.frozen().empty());
+  CHECK(b.watch.stuck().empty());
 }
 
-TEST_CASE("quantised temperatures of an idle machine are not frozen") {
+TEST_CASE("quantised temperatures of an idle machine are not stuck") {
   bench b;
   SUBCASE("all stay the same") {
     b.pass(3h, "celsius", 8, [](std::size_t i, int) { return value(300 + static_cast<std::int64_t>(i)); });
@@ -67,24 +67,23 @@ TEST_CASE("quantised temperatures of an idle machine are not frozen") {
   SUBCASE("the processors move a lot, the air, the disks and the memory do not") {
     b.pass(3h, "celsius", 8, [](std::size_t i, int look) { return value(i < 4 ? 300 + look % 30 : 250); });
   }
-  CHECK(b.watch.frozen().empty());
+  CHECK(b.watch.stuck().empty());
 }
 
 TEST_CASE("of two sockets one that hangs is found by the other") {
   bench b;
   b.pass(11min, "watts", 2, [](std::size_t i, int look) { return value(i == 0 ? 805 : 700 + look % 100); });
-  CHECK(b.watch.frozen().contains(0));
-  CHECK(b.watch.frozen().size() == 1);
+  CHECK(b.watch.stuck().contains(0));
+  CHECK(b.watch.stuck().size() == 1);
 }
 
-TEST_CASE(
-    "zero is what something off reads and a step or two what something idle does, not sensors that hang") {
+TEST_CASE("zero is what something off reads and a step or two what something idle does, not stuck sensors") {
   bench b;
   std::int64_t calm = 0;
   SUBCASE("off") { calm = 0; }
   SUBCASE("idle") { calm = 1; }
   b.pass(1h, "watts", 2, [calm](std::size_t i, int look) { return value(i == 0 ? calm : 700 + look % 100); });
-  CHECK(b.watch.frozen().empty());
+  CHECK(b.watch.stuck().empty());
 }
 
 TEST_CASE("a sensor without peers is judged by the load, if that tells anything about it") {
@@ -93,21 +92,21 @@ TEST_CASE("a sensor without peers is judged by the load, if that tells anything 
   SUBCASE("the load moves") {
     b.load = [](int look) { return std::optional<double>(look % 60 < 30 ? 0.05 : 0.8); };
     b.pass(11min, "watts", 1, same);
-    CHECK(b.watch.frozen().size() == 1);
+    CHECK(b.watch.stuck().size() == 1);
   }
   SUBCASE("the load stays where it is") {
     b.pass(1h, "watts", 1, same);
-    CHECK(b.watch.frozen().empty());
+    CHECK(b.watch.stuck().empty());
   }
   SUBCASE("it is no measure of power") {
     b.load = [](int look) { return std::optional<double>(look % 60 < 30 ? 0.05 : 0.8); };
     b.pass(1h, "rpm", 1, same);
-    CHECK(b.watch.frozen().empty());
+    CHECK(b.watch.stuck().empty());
   }
   SUBCASE("the load is unknown") {
     b.load = [](int) { return std::optional<double>(); };
     b.pass(1h, "watts", 1, same);
-    CHECK(b.watch.frozen().empty());
+    CHECK(b.watch.stuck().empty());
   }
 }
 
@@ -124,19 +123,19 @@ TEST_CASE("a sensor that was absent in between, or read too seldom, is not judge
                    {}, {}, b.now);
     }
   }
-  CHECK(b.watch.frozen().empty());
+  CHECK(b.watch.stuck().empty());
 }
 
 TEST_CASE("what is no longer there is forgotten, and an id given to another sensor starts anew") {
   bench b;
   const auto hangs = [](std::size_t i, int look) { return value(i == 0 ? 805 : 700 + look % 100); };
   b.pass(11min, "watts", 2, hangs);
-  REQUIRE(b.watch.frozen().contains(0));
+  REQUIRE(b.watch.stuck().contains(0));
   SUBCASE("another sensor of the same value") { b.pass(5s, "celsius", 2, hangs); }
   SUBCASE("none") { b.pass(5s, "watts", 0, hangs); }
-  CHECK(b.watch.frozen().empty());
+  CHECK(b.watch.stuck().empty());
 }
 
 TEST_SUITE_END();
 
-}  // namespace frozen_watch_test
+}  // namespace stuck_watch_test

@@ -12,11 +12,11 @@
 
 namespace binnacle::agent {
 
-/// Which sensors hang: their reading stayed exactly the same over a whole window in which similar sensors
-/// moved a lot. On an idle machine all sensors of a coarse resolution stay the same for hours. So a sensor
-/// counts as hanging only if nearly all similar ones moved. A small reading never counts: 0 is what a thing
-/// reads that is off, and 0.1 W at a resolution of 0.1 W may just be calm. Pure.
-class frozen_watch {
+/// Which sensors are stuck: their reading stayed exactly the same over a whole window in which similar
+/// sensors moved a lot. On an idle machine all sensors of a coarse resolution stay the same for hours. So a
+/// sensor counts as stuck only if nearly all similar ones moved. A small reading never counts: 0 is what a
+/// thing reads that is off, and 0.1 W at a resolution of 0.1 W may just be calm. Pure.
+class stuck_watch {
  public:
   struct settings {
     duration window = std::chrono::minutes(10);
@@ -26,8 +26,8 @@ class frozen_watch {
     double peer_share = 0.75;     ///< of the peers with a value must have moved
     double witness_span = 0.2;    ///< by which a witness must have moved to stand for the peers
   };
-  frozen_watch() : frozen_watch(settings{}) {}
-  explicit frozen_watch(settings s) : settings_(s) {}
+  stuck_watch() : stuck_watch(settings{}) {}
+  explicit stuck_watch(settings s) : settings_(s) {}
 
   /// One sensor at one look.
   struct reading {
@@ -41,12 +41,12 @@ class frozen_watch {
   void look(const std::vector<reading>& all, std::optional<double> witness,
             const std::set<std::string>& witnessed, instant now);
 
-  struct stuck {
+  struct found {
     std::int64_t value = 0;
     instant since{};
   };
-  /// By id: those that hang, until they read another value or are no longer there.
-  const std::map<std::uint32_t, stuck>& frozen() const noexcept { return frozen_; }
+  /// By id: those that are stuck, until they read another value or are no longer there.
+  const std::map<std::uint32_t, found>& stuck() const noexcept { return stuck_; }
 
  private:
   /// A sensor in the present window.
@@ -65,13 +65,13 @@ class frozen_watch {
   bool moved(const track& t) const {
     return t.reads >= settings_.reads && t.values.size() >= settings_.peer_values;
   }
-  void name_frozen(const std::set<std::string>& witnessed);
+  void name_stuck(const std::set<std::string>& witnessed);
   void begin(instant now);
 
   settings settings_;
   std::optional<instant> began_;
   std::map<std::uint32_t, track> tracks_;
-  std::map<std::uint32_t, stuck> frozen_;
+  std::map<std::uint32_t, found> stuck_;
   double least_ = 2, most_ = -1;  // CPU load (0..1) since the round began; none yet: most_ < least_
   std::uint64_t looks_ = 0;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "agent/board.hpp"
-#include "agent/sampling/frozen_watch.hpp"
+#include "agent/sampling/stuck_watch.hpp"
 
 #include <map>
 #include <string>
@@ -9,21 +9,22 @@
 
 namespace binnacle::agent {
 
+/// What to do about a stuck sensor: the setting `frozen`.
 enum class on_frozen : unsigned char {
   flag,    ///< say so
   absent,  ///< and take the value away, until the sensor moves
 };
 
-/// Looks over the board for sensors that hang (frozen_watch): our own families in watts, degrees, rpm and
+/// Looks over the board for stuck sensors (stuck_watch): our own families in watts, degrees, rpm and
 /// amperes that measure something. Threads: the agent's loop.
-class frozen_sensors {
+class stuck_sensors {
  public:
-  explicit frozen_sensors(on_frozen what) : what_(what) {}
+  explicit stuck_sensors(on_frozen what) : what_(what) {}
 
-  /// To be called after reads; looks every few seconds. True if what is frozen may be another now.
+  /// To be called after reads; looks every few seconds. True if other sensors may be stuck now.
   bool look(board& out, instant now);
 
-  /// How many of a source's sensors hang.
+  /// How many of a source's sensors are stuck.
   std::size_t count(std::string_view source) const;
   /// Which and since when, one sentence; empty when there are none.
   std::string sentence(std::string_view source, const board& from) const;
@@ -32,12 +33,12 @@ class frozen_sensors {
   void find(const board& from);
 
   on_frozen what_;
-  frozen_watch watch_;
+  stuck_watch watch_;
   instant next_{};
   std::uint32_t found_in_ = 0;  // the board's version
   std::vector<board::series_ref> sensors_;
   board::series_ref load_ = board::no_series;
-  std::map<std::string, std::vector<board::series_ref>, std::less<>> by_source_;  // those that hang
+  std::map<std::string, std::vector<board::series_ref>, std::less<>> by_source_;  // the stuck ones
 };
 
 }  // namespace binnacle::agent

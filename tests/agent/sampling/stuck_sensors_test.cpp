@@ -1,10 +1,10 @@
-#include "agent/sampling/frozen_sensors.hpp"
+#include "agent/sampling/stuck_sensors.hpp"
 
 #include "tests/agent/support.hpp"
 
 #include <doctest/doctest.h>
 
-namespace frozen_sensors_test {
+namespace stuck_sensors_test {
 
 using namespace binnacle;
 using namespace binnacle::agent;
@@ -15,8 +15,8 @@ namespace {
 
 /// Two packages read once a second: the first hangs at 80.5 W, the second moves.
 struct bench {
-  explicit bench(on_frozen what) : frozen(what) {}
-  frozen_sensors frozen;
+  explicit bench(on_frozen what) : stuck(what) {}
+  stuck_sensors stuck;
   board out;
   board::group_ref rapl = out.add_group("rapl", "", 1s, 10s);
   board::series_ref hangs = out.add_series(rapl, "rapl_power_watts", {{"package", "0"}});
@@ -33,7 +33,7 @@ struct bench {
       out.set(tdp0, 205.0);
       out.set(tdp1, 200.0 + static_cast<double>(second % 10));
       out.mark_read(rapl, now);
-      frozen.look(out, now);
+      stuck.look(out, now);
     }
   }
   std::string watts() { return shown(out, "rapl_power_watts", {{"package", "0"}}); }
@@ -41,23 +41,23 @@ struct bench {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("agent/sampling/frozen_sensors");
+TEST_SUITE_BEGIN("agent/sampling/stuck_sensors");
 
 TEST_CASE("a sensor that hangs is counted and named, and keeps its value") {
   bench b(on_frozen::flag);
   b.pass(9min);
-  CHECK(b.frozen.count("rapl") == 0);
-  CHECK(b.frozen.sentence("rapl", b.out).empty());
+  CHECK(b.stuck.count("rapl") == 0);
+  CHECK(b.stuck.sentence("rapl", b.out).empty());
   b.pass(2min);
-  CHECK(b.frozen.count("rapl") == 1);  // and not the TDP, which is a setting
+  CHECK(b.stuck.count("rapl") == 1);  // and not the TDP, which is a setting
   CHECK(
-      b.frozen.sentence("rapl", b.out) ==
+      b.stuck.sentence("rapl", b.out) ==
       "rapl_power_watts{package=\"0\"} has read exactly 80.5 for more than 10 minutes while similar sensors "
       "moved: the "
-      "sensor hangs");
+      "sensor is stuck");
   CHECK(b.watts() == "80.5");
   b.pass(10s, 81.0);
-  CHECK(b.frozen.count("rapl") == 0);
+  CHECK(b.stuck.count("rapl") == 0);
 }
 
 TEST_CASE("if asked for, a sensor that hangs has no value until it moves") {
@@ -67,12 +67,12 @@ TEST_CASE("if asked for, a sensor that hangs has no value until it moves") {
   CHECK(shown(b.out, "rapl_power_watts", {{"package", "1"}}) != "frozen");
   b.pass(20min);
   CHECK(b.watts() == "frozen");
-  CHECK(b.frozen.count("rapl") == 1);
+  CHECK(b.stuck.count("rapl") == 1);
   b.pass(10s, 90.0);
   CHECK(b.watts() == "90.0");
-  CHECK(b.frozen.count("rapl") == 0);
+  CHECK(b.stuck.count("rapl") == 0);
 }
 
 TEST_SUITE_END();
 
-}  // namespace frozen_sensors_test
+}  // namespace stuck_sensors_test

@@ -1,4 +1,4 @@
-#include "agent/sampling/frozen_sensors.hpp"
+#include "agent/sampling/stuck_sensors.hpp"
 
 #include "common/text/plain.hpp"
 
@@ -41,7 +41,7 @@ std::string shown(const wire::series_info& s) {
 
 }  // namespace
 
-void frozen_sensors::find(const board& from) {
+void stuck_sensors::find(const board& from) {
   found_in_ = from.version();
   sensors_.clear();
   load_ = board::no_series;
@@ -53,13 +53,13 @@ void frozen_sensors::find(const board& from) {
   }
 }
 
-bool frozen_sensors::look(board& out, instant now) {
+bool stuck_sensors::look(board& out, instant now) {
   if (now < next_) return false;
   next_ = now + between_looks;
   if (found_in_ != out.version()) find(out);
   if (sensors_.empty() && by_source_.empty()) return false;
 
-  std::vector<frozen_watch::reading> all;
+  std::vector<stuck_watch::reading> all;
   std::set<std::string> power;
   all.reserve(sensors_.size());
   for (const auto s : sensors_) {
@@ -76,27 +76,27 @@ bool frozen_sensors::look(board& out, instant now) {
   watch_.look(all, load, power, now);
 
   const auto before = std::exchange(by_source_, {});
-  for (const auto& [s, since] : watch_.frozen())
+  for (const auto& [s, since] : watch_.stuck())
     by_source_[out.groups()[out.series()[s].info.group].info.source].push_back(s);
   if (what_ == on_frozen::absent) {
-    for (const auto s : sensors_) out.withhold(s, absence::frozen, watch_.frozen().contains(s));
+    for (const auto s : sensors_) out.withhold(s, absence::frozen, watch_.stuck().contains(s));
   }
   return by_source_ != before;
 }
 
-std::size_t frozen_sensors::count(std::string_view source) const {
+std::size_t stuck_sensors::count(std::string_view source) const {
   const auto at = by_source_.find(source);
   return at == by_source_.end() ? 0 : at->second.size();
 }
 
-std::string frozen_sensors::sentence(std::string_view source, const board& from) const {
+std::string stuck_sensors::sentence(std::string_view source, const board& from) const {
   const auto at = by_source_.find(source);
   if (at == by_source_.end()) return {};
   const auto first = at->second.front();
   const auto& e = from.series()[first];
   return fmt::format(
-      "{} has read exactly {} for more than 10 minutes while similar sensors moved{}: the sensor hangs{}",
-      shown(e.info), plain(decimal{watch_.frozen().at(first).value, e.info.exponent}),
+      "{} has read exactly {} for more than 10 minutes while similar sensors moved{}: the sensor is stuck{}",
+      shown(e.info), plain(decimal{watch_.stuck().at(first).value, e.info.exponent}),
       at->second.size() == 1 ? "" : fmt::format(", and {} more", at->second.size() - 1),
       what_ == on_frozen::absent ? " and counts as absent" : "");
 }

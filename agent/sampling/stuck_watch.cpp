@@ -1,12 +1,12 @@
-#include "agent/sampling/frozen_watch.hpp"
+#include "agent/sampling/stuck_watch.hpp"
 
 #include <algorithm>
 
 namespace binnacle::agent {
 
-void frozen_watch::look(const std::vector<reading>& all, std::optional<double> witness,
-                        const std::set<std::string>& witnessed, instant now) {
-  if (began_ && now >= *began_ + settings_.window) name_frozen(witnessed);
+void stuck_watch::look(const std::vector<reading>& all, std::optional<double> witness,
+                       const std::set<std::string>& witnessed, instant now) {
+  if (began_ && now >= *began_ + settings_.window) name_stuck(witnessed);
   if (!began_ || now >= *began_ + settings_.window) begin(now);
   ++looks_;
   if (witness) {
@@ -19,7 +19,7 @@ void frozen_watch::look(const std::vector<reading>& all, std::optional<double> w
     // An id may be given out again, for another sensor.
     if (at != tracks_.end() && at->second.kind != r.kind) {
       tracks_.erase(at);
-      frozen_.erase(r.id);
+      stuck_.erase(r.id);
       at = tracks_.end();
     }
     if (at == tracks_.end()) {
@@ -31,40 +31,39 @@ void frozen_watch::look(const std::vector<reading>& all, std::optional<double> w
       t.whole = false;
       continue;
     }
-    if (const auto f = frozen_.find(r.id); f != frozen_.end() && f->second.value != *r.value)
-      frozen_.erase(f);
+    if (const auto f = stuck_.find(r.id); f != stuck_.end() && f->second.value != *r.value) stuck_.erase(f);
     if (r.read_at == t.last_read) continue;
     t.last_read = r.read_at;
     ++t.reads;
     if (t.values.size() < settings_.peer_values) t.values.insert(*r.value);
   }
   std::erase_if(tracks_, [&](const auto& t) { return t.second.seen != looks_; });
-  std::erase_if(frozen_, [&](const auto& f) { return !tracks_.contains(f.first); });
+  std::erase_if(stuck_, [&](const auto& f) { return !tracks_.contains(f.first); });
 }
 
-void frozen_watch::name_frozen(const std::set<std::string>& witnessed) {
+void stuck_watch::name_stuck(const std::set<std::string>& witnessed) {
   struct peers {
     std::size_t all = 0, moved = 0;
   };
   std::map<std::string, peers> kinds;
   for (const auto& [id, t] : tracks_) {
-    if (t.reads < settings_.reads || frozen_.contains(id)) continue;
+    if (t.reads < settings_.reads || stuck_.contains(id)) continue;
     auto& k = kinds[t.kind];
     ++k.all;
     if (moved(t)) ++k.moved;
   }
   const bool witness_moved = most_ - least_ >= settings_.witness_span;
   for (const auto& [id, t] : tracks_) {
-    if (!constant(t) || frozen_.contains(id)) continue;
+    if (!constant(t) || stuck_.contains(id)) continue;
     const auto others = kinds[t.kind].all - 1;  // without itself, which did not move
     const bool alone = others == 0 ? witnessed.contains(t.kind) && witness_moved
                                    : static_cast<double>(kinds[t.kind].moved) >=
                                          settings_.peer_share * static_cast<double>(others);
-    if (alone) frozen_[id] = {*t.values.begin(), *began_};
+    if (alone) stuck_[id] = {*t.values.begin(), *began_};
   }
 }
 
-void frozen_watch::begin(instant now) {
+void stuck_watch::begin(instant now) {
   began_ = now;
   for (auto& [id, t] : tracks_) {
     t.values.clear();
