@@ -100,6 +100,20 @@ TEST_SUITE("cli/doctor/agent/find_agent") {
     running(9, {"binnacle-agent"}, agent_exe, root_user);
     CHECK(found().error().message == "2 agents run here: name the settings of one with --agent-config");
   }
+
+  TEST_CASE("the agent's own print of its settings is understood") {
+    const auto s = parse_agent_settings(
+        "node-name: \"n1\"\naggregator: [\"a:9110\", \"b\"]\nserver-name: \"x\"\ncert: \"c\"\nkey: "
+        "\"k\"\nca: \"a\"\n"
+        "listen: \":9103\"\nsys-root: \"/host/sys\"\n");
+    REQUIRE(s.has_value());
+    CHECK(s->node_name == "n1");
+    CHECK(s->aggregators == std::vector<std::string>{"a:9110", "b"});
+    CHECK(s->pem.key == "k");
+    CHECK(s->sys_root == "/host/sys");
+    CHECK(parse_agent_settings("").has_error());
+    CHECK(parse_agent_settings("aggregator: [\n").has_error());
+  }
 }
 
 }  // namespace

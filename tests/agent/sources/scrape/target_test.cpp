@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-namespace scrape_target_test {
+namespace target_test {
 
 namespace {
 
@@ -124,4 +124,4 @@ TEST_SUITE("agent/sources/scrape/target") {
 
 }  // namespace
 
-}  // namespace scrape_target_test
+}  // namespace target_test

@@ -7,7 +7,7 @@
 namespace metrics = binnacle::metrics;
 using metrics::node_rule;
 
-TEST_SUITE("common/metrics/alias") {
+TEST_SUITE("common/metrics/alias_table") {
   TEST_CASE("the table is sorted, without doubles, and points at families that exist") {
     const auto all = metrics::aliases();
     REQUIRE(!all.empty());

@@ -81,7 +81,7 @@ batch delta_batch(std::vector<series_value> values, std::int64_t at = 101 * seco
 
 }  // namespace
 
-TEST_SUITE("common/wire/batch") {
+TEST_SUITE("common/wire/codec/batch_codec") {
   TEST_CASE("zigzag gives back every mantissa or says that it does not fit") {
     struct {
       std::int64_t value, base;

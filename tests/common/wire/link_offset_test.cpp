@@ -1,4 +1,5 @@
 #include "common/wire/link_offset.hpp"
+
 #include "tests/common/wire/support.hpp"
 
 #include <random>

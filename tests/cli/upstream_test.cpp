@@ -58,7 +58,7 @@ void with(const std::vector<std::string>& urls, const std::function<async::task<
   support::run(work, 120s);
 }
 
-TEST_SUITE("cli/dashboard/upstream") {
+TEST_SUITE("cli/upstream") {
   TEST_CASE(
       "a replica that is busy, stops or does not know the node yet does not keep the other's answer away") {
     for (const unsigned status : {401u, 403u, 404u, 429u, 500u, 503u}) {

@@ -1,0 +1,77 @@
+#include "aggregator/policy/published/view.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace policy_view_test {
+
+using namespace binnacle;
+using namespace binnacle::policy;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::shared_ptr<const predict::model> from(std::string who) {
+  predict::model m{predict::curve::through(std::vector<double>{100, 200}, 8).value()};
+  m.server = std::move(who);
+  return std::make_shared<const predict::model>(std::move(m));
+}
+std::string chosen(const view& v, power_model m, cpu_format f = cpu_format::percent) {
+  const auto found = v.model_for({.model = m, .format = f}, 3);
+  return found == nullptr ? "none" : found->server;
+}
+
+TEST_SUITE("aggregator/policy/published/view") {
+  TEST_CASE("verdicts count as missing when nobody has kept them up for five seconds") {
+    view v;
+    CHECK_FALSE(v.judging_stopped(instant(1h)));  // nobody said who keeps them up
+    const auto beats = std::make_shared<heartbeat>();
+    v.set_heartbeat(beats);
+    CHECK_FALSE(v.judging_stopped(instant(1h)));  // not before the first beat
+    beats->beat(instant(1h));
+    CHECK_FALSE(v.judging_stopped(instant(1h) + 5s));
+    CHECK(v.judging_stopped(instant(1h) + 5001ms));
+    CHECK(beats->age(instant(1h) - 1s) == 0s);  // the reader's clock was read before the beat
+    beats->beat(instant(1h) + 6s);
+    CHECK_FALSE(v.judging_stopped(instant(1h) + 6s));
+  }
+
+  TEST_CASE("a model server's curve goes before a learned one, as far as the policy takes either") {
+    view v;
+    CHECK(chosen(v, power_model::automatic) == "none");
+    v.models().set(3, from("learned"));
+    CHECK(chosen(v, power_model::automatic) == "learned");
+    CHECK(chosen(v, power_model::external) == "none");
+    v.served(cpu_format::percent).set(3, from("served"));
+    CHECK(chosen(v, power_model::automatic) == "served");
+    CHECK(chosen(v, power_model::external) == "served");
+    CHECK(chosen(v, power_model::learned) == "learned");
+    // Asked with another form of the load, the server said nothing.
+    CHECK(chosen(v, power_model::automatic, cpu_format::raw) == "learned");
+    CHECK(chosen(v, power_model::external, cpu_format::raw) == "none");
+    v.forget_served();
+    CHECK(chosen(v, power_model::automatic) == "learned");
+    v.forget_models(3);
+    CHECK(chosen(v, power_model::automatic) == "none");
+  }
+
+  TEST_CASE("why a model server is silent is said of the node until it speaks or goes") {
+    view v;
+    CHECK(v.served_note(3).empty());
+    v.set_served_note(3, "it answers 500");
+    CHECK(v.served_note(3) == "it answers 500");
+    v.set_served_note(3, "");
+    CHECK(v.served_note(3).empty());
+    v.set_served_note(3, "it answers 500");
+    v.forget_models(3);
+    CHECK(v.served_note(3).empty());
+  }
+}
+
+}  // namespace
+
+}  // namespace policy_view_test

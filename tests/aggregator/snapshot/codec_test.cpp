@@ -1,0 +1,113 @@
+#include "aggregator/snapshot/snapshot.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace snapshot_codec_test {
+
+using namespace binnacle;
+using namespace binnacle::aggregator;
+using namespace std::chrono_literals;
+
+namespace {
+
+snapshot sample() {
+  snapshot s;
+  s.boot_id = "6c1f";
+  s.taken = instant(90s);
+  s.taken_wall = std::chrono::system_clock::time_point(1'700'000'000s);
+  s.columns.push_back(
+      {{.metric = "host_power_watts", .window = 10s, .stat = store::statistic::p95}, "host_power_watts"});
+  s.strategies.push_back({.key = {"lab", "hot"},
+                          .kind = policy::strategy_kind::deschedule,
+                          .content = 0xfedcba9876543210,
+                          .last_given = instant(80s)});
+  s.strategies.push_back({.key = {"lab", "cold"}, .kind = policy::strategy_kind::minimizepower});
+  s.nodes.push_back({"node-a", {1, -2, 3}, {{"hot", "violating"}}});
+  s.nodes.push_back({"node-b", {}, {}});
+  return s;
+}
+
+TEST_SUITE("aggregator/snapshot/codec") {
+  TEST_CASE("what is decoded is what was encoded") {
+    const auto back = decode(encode(sample()));
+    REQUIRE(back.has_value());
+    CHECK(back->boot_id == "6c1f");
+    CHECK(back->taken == instant(90s));
+    CHECK(back->taken_wall == std::chrono::system_clock::time_point(1'700'000'000s));
+    REQUIRE(back->columns.size() == 1);
+    CHECK(back->columns[0].spec == sample().columns[0].spec);
+    CHECK(back->columns[0].meaning == "host_power_watts");
+    REQUIRE(back->strategies.size() == 2);
+    CHECK(back->strategies[0].key == policy::policy_key{"lab", "hot"});
+    CHECK(back->strategies[0].kind == policy::strategy_kind::deschedule);
+    CHECK(back->strategies[0].content == 0xfedcba9876543210);
+    CHECK(back->strategies[0].last_given == instant(80s));
+    CHECK(back->strategies[1].kind == policy::strategy_kind::minimizepower);
+    CHECK_FALSE(back->strategies[1].last_given.has_value());
+    REQUIRE(back->nodes.size() == 2);
+    CHECK(back->nodes[0].name == "node-a");
+    CHECK(back->nodes[0].words == store::words{1, -2, 3});
+    CHECK(back->nodes[0].labels == std::map<std::string, std::string>{{"hot", "violating"}});
+    CHECK(back->nodes[1].words.empty());
+  }
+
+  TEST_CASE("nodes that fill several messages of 256 KiB come back in order") {
+    snapshot s = sample();
+    s.nodes.clear();
+    for (int i = 0; i < 40; ++i)
+      s.nodes.push_back({"node-" + std::to_string(i), store::words(4'000, i), {}});  // 32 KB each
+    const auto back = decode(encode(std::move(s)));
+    REQUIRE(back.has_value());
+    REQUIRE(back->nodes.size() == 40);
+    for (int i = 0; i < 40; ++i) {
+      const auto& n = back->nodes[static_cast<std::size_t>(i)];
+      CHECK(n.name == "node-" + std::to_string(i));
+      CHECK(n.words == store::words(4'000, i));
+    }
+  }
+
+  TEST_CASE("a file that was cut off anywhere is refused, not taken in part") {
+    const auto whole = encode(sample());
+    for (std::size_t n = 0; n < whole.size(); ++n) {
+      CAPTURE(n);
+      CHECK(decode(std::span(whole).first(n)).has_error());
+    }
+  }
+
+  TEST_CASE("an instant that no machine has is refused") {
+    snapshot s = sample();
+    s.strategies[0].last_given = instant::max();
+    const auto back = decode(encode(std::move(s)));
+    REQUIRE(back.has_error());
+    CHECK(back.error().message.find("in no machine's time") != std::string::npos);
+  }
+
+  TEST_CASE("within one boot ages go by the boot time, after a restart of the machine by the wall clock") {
+    const snapshot s = sample();
+    const clocks later{"6c1f", instant(100s), s.taken_wall + 1h};
+    CHECK(age_of(s, later) == 10s);
+    CHECK(shift_of(s, later) == 0s);
+    const clocks rebooted{"other", instant(30s), s.taken_wall + 5min};
+    CHECK(age_of(s, rebooted) == 5min);
+    // Taken 5 min ago is 30 s - 5 min of this boot; the snapshot says 90 s.
+    CHECK(shift_of(s, rebooted) == 30s - 5min - 90s);
+    const clocks set_back{"other", instant(30s), s.taken_wall - 1h};
+    CHECK(age_of(s, set_back) == 0s);
+  }
+
+  TEST_CASE("a boot without an id is like no other") {
+    snapshot s = sample();
+    s.boot_id.clear();
+    CHECK(age_of(s, {"", instant(100s), s.taken_wall + 1min}) == 1min);
+  }
+}
+
+}  // namespace
+
+}  // namespace snapshot_codec_test

@@ -1,0 +1,91 @@
+#include "aggregator/state/state_file.hpp"
+
+#include "tests/support/temp_folder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+namespace state_file_test {
+
+using namespace binnacle;
+using namespace binnacle::aggregator;
+using namespace std::chrono_literals;
+
+namespace {
+
+snapshot of(const std::string& node) {
+  snapshot s;
+  s.boot_id = "boot";
+  s.nodes.push_back({node, {1, 2, 3}, {}});
+  s.left_out = 7;
+  return s;
+}
+
+bool until_idle(const state_file& file) {
+  const auto deadline = std::chrono::steady_clock::now() + 1min;
+  while (file.is_busy() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(1ms);
+  return !file.is_busy();
+}
+
+TEST_SUITE("aggregator/state/state_file") {
+  TEST_CASE("what is kept is read again, and nothing is left beside it") {
+    support::temp_folder folder;
+    const std::string path = folder / "state";
+    {
+      state_file file(path);
+      file.keep(of("first"));
+      REQUIRE(until_idle(file));
+      CHECK(file.counted().written == 1);
+      CHECK(file.counted().left_out == 7);
+      CHECK(file.counted().bytes == std::filesystem::file_size(path));
+      CHECK(file.counted().trouble.empty());
+      file.keep(of("second"));
+    }  // waits for the write
+    const auto back = read_state(path);
+    REQUIRE(back.has_value());
+    REQUIRE(back->nodes.size() == 1);
+    CHECK(back->nodes[0].name == "second");
+    CHECK_FALSE(std::filesystem::exists(path + ".new"));
+    CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::others_read) ==
+          std::filesystem::perms::none);
+  }
+
+  TEST_CASE("a write that fails is counted, says why, and leaves the old file alone") {
+    support::temp_folder folder;
+    const std::string path = folder / "state";
+    state_file file(path);
+    file.keep(of("good"));
+    REQUIRE(until_idle(file));
+    std::filesystem::create_directory(path + ".new");  // also in root's way
+    file.keep(of("lost"));
+    REQUIRE(until_idle(file));
+    CHECK(file.counted().failed == 1);
+    CHECK(file.counted().trouble.find(path + ".new: cannot create it") != std::string::npos);
+    CHECK(read_state(path)->nodes[0].name == "good");
+    std::filesystem::remove(path + ".new");
+    file.keep(of("better"));
+    REQUIRE(until_idle(file));
+    CHECK(file.counted().trouble.empty());
+    CHECK(read_state(path)->nodes[0].name == "better");
+  }
+
+  TEST_CASE("a file that is missing, or is no snapshot, is an error with its path") {
+    support::temp_folder folder;
+    const auto missing = read_state(folder / "state");
+    REQUIRE(missing.has_error());
+    CHECK(missing.error().code == errc::not_found);
+    folder.write("state", "no snapshot");
+    const auto wrong = read_state(folder / "state");
+    REQUIRE(wrong.has_error());
+    CHECK(wrong.error().code == errc::invalid_input);
+    CHECK(wrong.error().message.find(folder / "state") != std::string::npos);
+  }
+}
+
+}  // namespace
+
+}  // namespace state_file_test

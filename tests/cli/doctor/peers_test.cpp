@@ -1,0 +1,44 @@
+#include "cli/doctor/peers.hpp"
+
+#include "tests/cli/doctor/finding_words.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+
+namespace peers_test {
+
+namespace {
+
+using namespace binnacle;
+using namespace binnacle::cli;
+using namespace binnacle::cli::doctor;
+using namespace std::chrono_literals;
+
+TEST_SUITE("cli/doctor/peers") {
+  TEST_CASE("clocks that differ matter to certificates, not to verdicts") {
+    const std::chrono::system_clock::time_point now{1'700'000'000s};
+    const auto ahead = [&](auto by) {
+      return finding_of_clock({"the peer", now + by, now - 10ms, now + 10ms});
+    };
+    CHECK(ahead(0s).how == grade::ok);
+    CHECK(ahead(1s).how == grade::ok);  // times of answers are whole seconds
+    CHECK(ahead(-6900ms).how == grade::warning);
+    CHECK(says(ahead(20s), "ahead of ours; verdicts do not depend on it"));
+    CHECK(says(ahead(-20s), "behind ours"));
+    CHECK(ahead(600s).how == grade::failure);
+    // An answer that took long says less.
+    CHECK(finding_of_clock({"the peer", now + 20s, now, now + 40s}).how == grade::ok);
+  }
+
+  TEST_CASE("a Date header is read, anything else is not") {
+    CHECK(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT") ==
+          std::chrono::system_clock::from_time_t(784111777));
+    CHECK(parse_http_date("1994-11-06") == std::chrono::system_clock::time_point());
+    CHECK(parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT+1") == std::chrono::system_clock::time_point());
+  }
+}
+
+}  // namespace
+
+}  // namespace peers_test
