@@ -1,10 +1,10 @@
 #include "cli/views/top.hpp"
 
-#include "aggregator/policy/text/problem.hpp"
 #include "cli/views/nodes.hpp"
 #include "cli/views/table.hpp"
 #include "cli/views/units.hpp"
 #include "common/metrics/catalog.hpp"
+#include "common/text/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ std::string_view nearest_metric(const std::string& name) {
   std::vector<std::string_view> names;
   for (const metrics::family& f : metrics::catalog()) names.push_back(f.name);
   for (const metrics::alias& a : metrics::aliases()) names.push_back(a.name);
-  return policy::nearest(name, names);
+  return nearest(name, names);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "common/text/text.hpp"
 
 #include "common/config/config.hpp"
+#include "common/text/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -20,28 +21,18 @@ std::string commented(std::string_view text) {
   return out + '\n';
 }
 
-constexpr std::size_t longest_name = 64;  // nobody misspells more: keeps the distance cheap
-
 }  // namespace
 
 std::string config_spec::nearest(std::string_view name, bool flags) const {
-  std::string best;
-  std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
-  const auto consider = [&](std::string_view candidate) {
-    if (const std::size_t d = edit_distance(name, candidate); d < least) {
-      least = d;
-      best = candidate;
-    }
-  };
-  if (name.size() > longest_name) return best;
-  for (const setting& s : settings_) consider(s.key);
+  std::vector<std::string_view> known;
+  for (const setting& s : settings_) known.push_back(s.key);
   if (flags) {
-    for (const spelling& s : spellings_) consider(s.flag);
+    for (const spelling& s : spellings_) known.push_back(s.flag);
     for (std::string_view f : built_in_flags) {
-      if (f.size() > 1) consider(f);
+      if (f.size() > 1) known.push_back(f);
     }
   }
-  return best;
+  return std::string(binnacle::nearest(name, known));
 }
 
 std::string config_spec::help_text() const {

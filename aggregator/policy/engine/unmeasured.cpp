@@ -1,7 +1,7 @@
 #include "aggregator/policy/engine/unmeasured.hpp"
 
-#include "aggregator/policy/text/problem.hpp"
 #include "common/metrics/family_of.hpp"
+#include "common/text/nearest.hpp"
 #include "common/wire/names.hpp"
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
 #include "common/metrics/family_of.hpp"
+#include "common/text/nearest.hpp"
 #include "common/text/plain.hpp"
 #include "common/text/text.hpp"
 

@@ -5,6 +5,7 @@
 #include "aggregator/policy/text/yaml_strategy.hpp"
 #include "common/text/label_syntax.hpp"
 #include "common/text/load_yaml.hpp"
+#include "common/text/nearest.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #include "aggregator/policy/text/yaml_map.hpp"
 
+#include "common/text/nearest.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>
