@@ -11,7 +11,7 @@
 #include "agent/sampling/sampler.hpp"
 #include "agent/self.hpp"
 #include "agent/source_list.hpp"
-#include "agent/uplink/token_file.hpp"
+#include "agent/token_file.hpp"
 #include "agent/uplink/uplink.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"

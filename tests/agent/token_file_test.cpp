@@ -1,4 +1,4 @@
-#include "agent/uplink/token_file.hpp"
+#include "agent/token_file.hpp"
 
 #include "common/wire/limits.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -13,7 +13,7 @@ using namespace binnacle;
 using namespace binnacle::agent;
 using support::temp_folder;
 
-TEST_SUITE_BEGIN("agent/uplink/token_file");
+TEST_SUITE_BEGIN("agent/token_file");
 
 TEST_CASE("a token of any length that the wire takes is read whole") {
   temp_folder folder;
