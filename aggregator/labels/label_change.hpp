@@ -1,6 +1,6 @@
 #pragma once
 
-#include "aggregator/kube/merge_patch.hpp"
+#include "aggregator/kube/objects/merge_patch.hpp"
 #include "aggregator/kube/objects/node_objects.hpp"
 #include "aggregator/policy/published/labels.hpp"
 

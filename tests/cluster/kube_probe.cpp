@@ -2,7 +2,7 @@
 // tests.
 #include "aggregator/kube/election/campaign.hpp"
 #include "aggregator/kube/events/send_events.hpp"
-#include "aggregator/kube/merge_patch.hpp"
+#include "aggregator/kube/objects/merge_patch.hpp"
 #include "aggregator/kube/refusal.hpp"
 #include "aggregator/kube/reviews/reviewer.hpp"
 #include "common/async/task_group.hpp"

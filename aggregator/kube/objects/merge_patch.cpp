@@ -1,4 +1,4 @@
-#include "aggregator/kube/merge_patch.hpp"
+#include "aggregator/kube/objects/merge_patch.hpp"
 
 #include "aggregator/kube/objects/node_objects.hpp"
 #include "common/text/json_writer.hpp"

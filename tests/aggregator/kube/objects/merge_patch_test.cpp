@@ -1,4 +1,4 @@
-#include "aggregator/kube/merge_patch.hpp"
+#include "aggregator/kube/objects/merge_patch.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace binnacle;
 
-TEST_SUITE("aggregator/kube/merge_patch") {
+TEST_SUITE("aggregator/kube/objects/merge_patch") {
   TEST_CASE("a node's patch has the keys that change and nothing else") {
     const http::call c =
         kube::node_patch("node-1", {{"telemetry.aware.scheduling.p/heat", "high"}, {"old", std::nullopt}},
