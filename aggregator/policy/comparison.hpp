@@ -8,7 +8,7 @@
 #include <string_view>
 
 /// How a rule compares a value with its target. Everything that depends on the operator is asked here, so
-/// that a further operator is an enumerant, a line in `comparisons` and its name in the CRD.
+/// that a further operator is an enumerant, a line of facts() and `comparisons`, and its name in the CRD.
 namespace binnacle::policy {
 
 enum class comparison : std::uint8_t { less_than, greater_than, equals, less_or_equal, greater_or_equal };
@@ -17,25 +17,30 @@ enum class comparison : std::uint8_t { less_than, greater_than, equals, less_or_
 enum class direction : std::uint8_t { smaller, larger, at_target };
 
 struct comparison_facts {
-  std::string_view name;  ///< as in the manifest
-  std::string_view sign;
-  direction towards;
-  bool at_target;  ///< a value that equals the target meets it
+  std::string_view name = {};  ///< as in the manifest
+  std::string_view sign = {};
+  direction towards = direction::at_target;
+  bool at_target = false;  ///< a value that equals the target meets it
 };
 
-/// By `comparison`.
-inline constexpr std::array<comparison_facts, 5> comparisons{{
-    {"LessThan", "<", direction::smaller, false},
-    {"GreaterThan", ">", direction::larger, false},
-    {"Equals", "=", direction::at_target, true},
-    {"LessOrEqual", "<=", direction::smaller, true},
-    {"GreaterOrEqual", ">=", direction::larger, true},
-}};
-static_assert(comparisons.size() == static_cast<std::size_t>(comparison::greater_or_equal) + 1);
-
-constexpr const comparison_facts& facts(comparison c) noexcept {
-  return comparisons[static_cast<std::size_t>(c)];
+/// A switch, so that the compiler names an enumerant without a line. Nothing for a number that is none.
+constexpr comparison_facts facts(comparison c) noexcept {
+  switch (c) {
+    case comparison::less_than: return {"LessThan", "<", direction::smaller, false};
+    case comparison::greater_than: return {"GreaterThan", ">", direction::larger, false};
+    case comparison::equals: return {"Equals", "=", direction::at_target, true};
+    case comparison::less_or_equal: return {"LessOrEqual", "<=", direction::smaller, true};
+    case comparison::greater_or_equal: return {"GreaterOrEqual", ">=", direction::larger, true};
+  }
+  return {};
 }
+
+/// All of them, in the order in which messages name them.
+inline constexpr std::array comparisons{comparison::less_than, comparison::greater_than, comparison::equals,
+                                        comparison::less_or_equal, comparison::greater_or_equal};
+static_assert(facts(static_cast<comparison>(comparisons.size())).name.empty(),
+              "`comparisons` lacks an enumerant that facts() knows");
+
 constexpr std::string_view to_string(comparison c) noexcept { return facts(c).name; }
 constexpr std::string_view sign(comparison c) noexcept { return facts(c).sign; }
 constexpr direction towards(comparison c) noexcept { return facts(c).towards; }
@@ -44,8 +49,8 @@ constexpr bool includes_target(comparison c) noexcept { return facts(c).at_targe
 
 /// The operator of that name; nothing if there is none.
 constexpr std::optional<comparison> comparison_of(std::string_view name) noexcept {
-  for (std::size_t i = 0; i < comparisons.size(); ++i) {
-    if (comparisons[i].name == name) return static_cast<comparison>(i);
+  for (const comparison c : comparisons) {
+    if (facts(c).name == name) return c;
   }
   return std::nullopt;
 }

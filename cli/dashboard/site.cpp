@@ -120,8 +120,7 @@ std::string operators() {
   std::string text = "export const OPERATORS = ";
   json_writer out(text);
   out.begin_object();
-  for (std::size_t i = 0; i < policy::comparisons.size(); ++i) {
-    const auto c = static_cast<policy::comparison>(i);
+  for (const policy::comparison c : policy::comparisons) {
     out.key(to_string(c)).begin_object();
     out.field("below", meets(c, std::strong_ordering::less));
     out.field("at", meets(c, std::strong_ordering::equal));

@@ -43,7 +43,7 @@ bool comparison_of(yaml_map& fields, rule& r) {
     return false;
   }
   std::vector<std::string_view> names;
-  for (const comparison_facts& c : comparisons) names.push_back(c.name);
+  for (const comparison c : comparisons) names.push_back(to_string(c));
   const auto which = op->one_of(names);
   if (!which) return false;
   r.op = static_cast<comparison>(*which);
@@ -108,7 +108,7 @@ void clearing(yaml_map& fields, rule& r, bool op_known, bool target_known) {
       // At the target of a strict operator it clears as without it; further on a true rule would clear at
       // once.
       if (!target_known || !r.clear || !clears_at_once(r)) continue;
-      const bool clears_below = clearing_side(r.op) == "below";
+      const bool clears_below = towards(r.op) == direction::larger;
       v.refuse(fmt::format("{} is {} the target: a violation would clear at once; {} it", key,
                            clears_below ? "above" : "below", clears_below ? "lower" : "raise"));
     }

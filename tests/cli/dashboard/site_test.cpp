@@ -195,7 +195,8 @@ TEST_SUITE("cli/dashboard/site") {
     const json::value operators =
         json::parse(answer.body.substr(begin.size(), answer.body.size() - begin.size() - end.size()));
     CHECK(operators.as_object().size() == policy::comparisons.size());
-    for (const auto& c : policy::comparisons) {
+    for (const policy::comparison op : policy::comparisons) {
+      const policy::comparison_facts c = facts(op);
       INFO(std::string(c.name));
       const json::value* facts = operators.as_object().if_contains(c.name);
       REQUIRE(facts != nullptr);
