@@ -75,8 +75,8 @@ class what_if_answer final : public http::slices {
   what_if_answer(const policy::view& nodes, imagined_pods q, const in_flight_reader& in_flight)
       : nodes_(nodes),
         asked_(std::move(q)),
-        strategy_(*asked_.policy->find(policy::strategy_kind::minimizepower)),
-        filter_(asked_.policy->find(policy::strategy_kind::dontschedule)),
+        strategy_(*asked_.policy->by_watts()),
+        filter_(asked_.policy->find(policy::yield::refusals)),
         judging_stopped_(nodes.judging_stopped(asked_.now)),
         place_(nodes),
         pod_(demand()) {
@@ -252,7 +252,7 @@ result<std::shared_ptr<const policy::published_policy>> policy_by_watts(const po
   std::vector<std::string> all;
   std::vector<std::shared_ptr<const policy::published_policy>> meant;
   for (const auto& [key, policy] : policies) {
-    if (policy->find(policy::strategy_kind::minimizepower) == nullptr) continue;
+    if (policy->by_watts() == nullptr) continue;
     all.push_back(key.text());
     if (name.empty() || name == key.name || name == all.back()) meant.push_back(policy);
   }

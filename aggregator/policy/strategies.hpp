@@ -18,7 +18,8 @@ enum class yield : std::uint8_t {
   refusals,  ///< nodes that may not have a pod: the engine judges whenever a value comes, filter reads the
              ///< verdicts
   labels,    ///< labels of nodes: the engine judges likewise, whoever writes the labels follows its wishes
-  scores,    ///< an order of nodes: prioritize judges when the scheduler asks, by the values of that moment
+  scores,    ///< an order of nodes: prioritize works it out when the scheduler asks, by the values of that
+             ///< moment
 };
 
 /// Which labels a strategy gives.
@@ -42,6 +43,7 @@ struct strategy_description {
   yield yields;
   bool predicts_watts = false;  ///< by the watts that the pod would cost, which the core learns to predict
   label_form labels;
+  bool evicts = false;  ///< its label tells a descheduler to move pods away
 
   // How it is explained.
   std::string_view without_data;  ///< a clause: what becomes of a node whose data is missing

@@ -101,6 +101,13 @@ struct published_policy {
     }
     return nullptr;
   }
+  /// The one that goes by the watts that a pod would cost; null: none does.
+  const published_strategy* by_watts() const noexcept {
+    for (const auto& s : strategies) {
+      if (description_of(s.kind).predicts_watts) return &s;
+    }
+    return nullptr;
+  }
   /// The first strategy that yields it.
   const published_strategy* find(yield what) const noexcept {
     for (const auto& s : strategies) {

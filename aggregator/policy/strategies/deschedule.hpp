@@ -13,6 +13,7 @@ inline constexpr strategy_description deschedule{
     .on_missing = {},
     .yields = yield::labels,
     .labels = label_form::policy_name,
+    .evicts = true,
     .without_data = "when data is missing, deschedule leaves the label as it is",
     .flaps = "label",
     .rule_text = [](const rule& r) { return r.text(); },

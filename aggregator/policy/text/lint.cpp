@@ -153,17 +153,23 @@ class linter {
 
   /// Evicting where placing is still allowed sends pods round in circles.
   void check_order() {
-    const strategy* place = p_.value.find(strategy_kind::dontschedule);
-    const strategy* evict = p_.value.find(strategy_kind::deschedule);
-    if (place == nullptr || evict == nullptr) return;
-    for (std::size_t i = 0; i < evict->rules.size(); ++i) {
-      for (const rule& p : place->rules) {
-        const rule& e = evict->rules[i];
-        if (e.metric != p.metric || towards(e.op) != towards(p.op) || !begins_sooner(e, p)) continue;
-        say(severity::warning, strategy_kind::deschedule, i,
+    for (const strategy& evicting : p_.value.strategies) {
+      if (!description_of(evicting.kind).evicts) continue;
+      for (const strategy& refusing : p_.value.strategies) {
+        if (description_of(refusing.kind).yields == yield::refusals) check_order(evicting, refusing);
+      }
+    }
+  }
+
+  void check_order(const strategy& evicting, const strategy& refusing) {
+    for (std::size_t i = 0; i < evicting.rules.size(); ++i) {
+      for (const rule& r : refusing.rules) {
+        const rule& e = evicting.rules[i];
+        if (e.metric != r.metric || towards(e.op) != towards(r.op) || !begins_sooner(e, r)) continue;
+        say(severity::warning, evicting.kind, i,
             fmt::format("pods are evicted at {} and still placed until {}: they go round in circles; let "
-                        "dontschedule begin first",
-                        plain(e.target), plain(p.target)));
+                        "{} begin first",
+                        plain(e.target), plain(r.target), to_string(refusing.kind)));
       }
     }
   }

@@ -50,7 +50,7 @@ export class PoliciesPage {
       for (const s of p.strategies) for (const text of s.rules) {
         const rule = ruleParts(text);
         if (!metrics.has(rule.metric)) metrics.set(rule.metric, []);
-        if (s.strategy !== "scheduleonmetric") metrics.get(rule.metric).push(rule);
+        if (rule.target !== null) metrics.get(rule.metric).push(rule);  // others only rank nodes
       }
       return h("section", {class: "card policy"},
         h("div", {class: "title"}, h("h2", {}, p.namespace === "default" ? p.name : key), h("span", {class: "badge " + (p.mode === "Enforce" ? "plainly" : "held")}, p.mode)),
