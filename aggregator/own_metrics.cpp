@@ -70,15 +70,6 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_state_bytes", n.ingest.state.bytes);
   c.add("binnacle_state_left_out", n.ingest.state.left_out);
   add_state_of_replicas(c, n.ingest.began, n.state_route);
-  c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.outliers.size()));
-  for (std::size_t i = 0; i < n.ingest.learning.size(); ++i) {
-    c.add("binnacle_power_learning_samples_total", n.ingest.learning[i],
-          {{"outcome", std::string(to_string(static_cast<predict::learner::outcome>(i)))}});
-  }
-  for (std::size_t i = 0; n.model_servers && i < n.model_servers->size(); ++i) {
-    c.add("binnacle_model_server_calls_total", (*n.model_servers)[i],
-          {{"outcome", std::string(to_string(static_cast<model_servers::asker::outcome>(i)))}});
-  }
   c.add("binnacle_contested_nodes", static_cast<std::uint64_t>(n.ingest.contests.size()));
 
   const ingest::ingest_counters& s = n.ingest.sessions;
@@ -104,6 +95,19 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_dropped_total", n.decisions_dropped, {{"buffer", "decisions"}});
   c.add("binnacle_dropped_total", n.decisions_trimmed, {{"buffer", "decision_candidates"}});
   c.add("binnacle_dropped_total", n.placements_dropped, {{"buffer", "placements"}});
+}
+
+/// What is known of the nodes' watts, and from whom.
+void add_power(collector& c, const own_numbers& n) {
+  c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.outliers.size()));
+  for (std::size_t i = 0; i < n.ingest.learning.size(); ++i) {
+    c.add("binnacle_power_learning_samples_total", n.ingest.learning[i],
+          {{"outcome", std::string(to_string(static_cast<predict::learner::outcome>(i)))}});
+  }
+  for (std::size_t i = 0; n.model_servers && i < n.model_servers->size(); ++i) {
+    c.add("binnacle_model_server_calls_total", (*n.model_servers)[i],
+          {{"outcome", std::string(to_string(static_cast<model_servers::asker::outcome>(i)))}});
+  }
 }
 
 /// What the metrics of a protocol are called.
@@ -263,6 +267,7 @@ std::vector<ops::own_sample> own_metrics(const own_numbers& n) {
   collector c;
   add_process(c);
   add_ingest(c, n);
+  add_power(c, n);
   add_extender(c, n.extender);
   add_policies(c, n);
   if (n.kubernetes) add_kubernetes(c, *n.kubernetes);
