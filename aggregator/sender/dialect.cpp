@@ -26,7 +26,7 @@ const dialect& dialect_of(protocol p) noexcept {
                   {"Content-Encoding", "snappy"},
                   {"X-Prometheus-Remote-Write-Version", "0.1.0"}},
       .encode = encoder_of<write_request>,
-      .judge = judge_answer,
+      .outcome_of = remote_write_outcome,
   };
   static const dialect remote_write_2{
       .setting = "remote-write",
@@ -37,7 +37,7 @@ const dialect& dialect_of(protocol p) noexcept {
                   {"Content-Encoding", "snappy"},
                   {"X-Prometheus-Remote-Write-Version", "2.0.0"}},
       .encode = encoder_of<write_request_2>,
-      .judge = judge_answer,
+      .outcome_of = remote_write_outcome,
       .older = &remote_write_1,
       .in_older = as_version_1,
       .is_unknown_to = is_version_1_server,
@@ -49,7 +49,7 @@ const dialect& dialect_of(protocol p) noexcept {
       .example = "https://collector.example:4318/v1/metrics",
       .headers = {{"Content-Type", "application/x-protobuf"}, {"Content-Encoding", "gzip"}},
       .encode = encoder_of<otlp_request>,
-      .judge = judge_otlp_answer,
+      .outcome_of = otlp_outcome,
   };
   return p == protocol::otlp ? otlp : remote_write_2;
 }

@@ -20,7 +20,7 @@ struct dialect {
   std::string_view example;                                  ///< a URL for people
   std::vector<std::pair<std::string, std::string>> headers;  ///< of every request
   std::unique_ptr<encoder> (*encode)(const origin& from);
-  outcome (*judge)(const result<http::answer>& answer);
+  outcome (*outcome_of)(const result<http::answer>& answer);
 
   // For servers that are older than this version; null: there is none before it.
   const dialect* older = nullptr;

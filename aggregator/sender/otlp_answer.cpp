@@ -1,7 +1,5 @@
 #include "aggregator/sender/otlp_answer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -84,7 +82,7 @@ std::string_view otlp_remedy_of(unsigned status) {
 
 }  // namespace
 
-outcome judge_otlp_answer(const result<http::answer>& answer) {
+outcome otlp_outcome(const result<http::answer>& answer) {
   if (answer.has_error()) return {outcome::kind::later, {}, answer.error().message};
   const unsigned status = answer->status;
   if (status / 100 == 2) {
@@ -97,12 +95,8 @@ outcome judge_otlp_answer(const result<http::answer>& answer) {
                                            ": its log says which";
     return out;
   }
-  const std::string said = in_brackets(reason_in(*answer));
-  if (std::ranges::find(put_off, status) != put_off.end())
-    return {outcome::kind::later, retry_after(*answer), fmt::format("the server answers {}{}", status, said)};
-  return {outcome::kind::refused,
-          {},
-          fmt::format("the server refuses readings with {}{}: {}", status, said, otlp_remedy_of(status))};
+  return not_taken(*answer, std::ranges::find(put_off, status) != put_off.end(), reason_in(*answer),
+                   "readings", otlp_remedy_of(status));
 }
 
 }  // namespace binnacle::sender

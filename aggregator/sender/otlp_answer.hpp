@@ -8,6 +8,6 @@ namespace binnacle::sender {
 /// tried again, after Retry-After if it is given; every other answer but 2xx refuses the request for good.
 /// A partial success takes it: what the server left out is counted and never sent again.
 /// Source: opentelemetry-proto, docs/specification.md, "OTLP/HTTP Response".
-outcome judge_otlp_answer(const result<http::answer>& answer);
+outcome otlp_outcome(const result<http::answer>& answer);
 
 }  // namespace binnacle::sender

@@ -146,7 +146,7 @@ task<outcome> sender::impl::attempt(parcel& p) {
       request = speech->encode(options.from);
       continue;
     }
-    const outcome out = speech->judge(answer);
+    const outcome out = speech->outcome_of(answer);
     took_one |= out.is == outcome::kind::taken;
     co_return out;
   }

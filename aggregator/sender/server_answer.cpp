@@ -40,18 +40,21 @@ std::string in_brackets(std::string_view words) {
   return first.empty() ? std::string() : fmt::format(" ({})", first);
 }
 
-outcome judge_answer(const result<http::answer>& answer) {
+outcome not_taken(const http::answer& a, bool later, std::string_view words, std::string_view what,
+                  std::string_view remedy) {
+  const std::string said = in_brackets(words);
+  if (later)
+    return {outcome::kind::later, retry_after(a), fmt::format("the server answers {}{}", a.status, said)};
+  return {outcome::kind::refused,
+          {},
+          fmt::format("the server refuses {} with {}{}: {}", what, a.status, said, remedy)};
+}
+
+outcome remote_write_outcome(const result<http::answer>& answer) {
   if (answer.has_error()) return {outcome::kind::later, {}, answer.error().message};
   const unsigned status = answer->status;
   if (status / 100 == 2) return {};
-  if (status == 429 || status / 100 == 5) {
-    return {outcome::kind::later, retry_after(*answer),
-            fmt::format("the server answers {}{}", status, in_brackets(answer->body))};
-  }
-  return {outcome::kind::refused,
-          {},
-          fmt::format("the server refuses samples with {}{}: {}", status, in_brackets(answer->body),
-                      remedy_of(status))};
+  return not_taken(*answer, status == 429 || status / 100 == 5, answer->body, "samples", remedy_of(status));
 }
 
 bool is_version_1_server(const http::answer& by, bool took_one) {

@@ -28,10 +28,15 @@ duration retry_after(const http::answer& a);
 /// " (words)" of a server's own: the first line, shortened; empty when it said nothing.
 std::string in_brackets(std::string_view words);
 
+/// Of an answer that is no 2xx: the same request again after a wait if `later`, else never again. `words`:
+/// the server's own, `what` is refused, and the remedy, all for the sentence.
+outcome not_taken(const http::answer& a, bool later, std::string_view words, std::string_view what,
+                  std::string_view remedy);
+
 /// By the rules of remote write: 5xx, 429 and broken connections are tried again, everything else that is not
 /// 2xx is not. `answer`: what the client got. Retry-After counts in seconds, at most five minutes.
 /// Source: prometheus.io/docs/concepts/remote_write_spec, "Retries & Backoff".
-outcome judge_answer(const result<http::answer>& answer);
+outcome remote_write_outcome(const result<http::answer>& answer);
 
 /// Whether the answer to a request in remote write 2.0 comes from a server that knows only 1.0: it refuses
 /// the form (415, or 400 to the first requests), or it takes the request without saying how many samples it

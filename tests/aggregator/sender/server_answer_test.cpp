@@ -20,15 +20,19 @@ TEST_SUITE("aggregator/sender/server_answer") {
   using kind = outcome::kind;
 
   TEST_CASE("2xx takes a request, 5xx and 429 put it off, everything else refuses it for good") {
-    for (const unsigned status : {200u, 202u, 204u}) CHECK(judge_answer(with(status)).is == kind::taken);
-    for (const unsigned status : {429u, 500u, 503u}) CHECK(judge_answer(with(status)).is == kind::later);
+    for (const unsigned status : {200u, 202u, 204u})
+      CHECK(remote_write_outcome(with(status)).is == kind::taken);
+    for (const unsigned status : {429u, 500u, 503u})
+      CHECK(remote_write_outcome(with(status)).is == kind::later);
     for (const unsigned status : {301u, 400u, 401u, 404u, 413u, 415u})
-      CHECK(judge_answer(with(status)).is == kind::refused);
-    CHECK(judge_answer(error{errc::timeout, "too late"}).is == kind::later);
+      CHECK(remote_write_outcome(with(status)).is == kind::refused);
+    CHECK(remote_write_outcome(error{errc::timeout, "too late"}).is == kind::later);
   }
 
   TEST_CASE("Retry-After counts in seconds, five minutes at most; anything else is no wait") {
-    const auto wait = [](const char* text) { return judge_answer(with(503, "", text)).wait_at_least; };
+    const auto wait = [](const char* text) {
+      return remote_write_outcome(with(503, "", text)).wait_at_least;
+    };
     CHECK(wait("7") == std::chrono::seconds(7));
     CHECK(wait("86400") == std::chrono::minutes(5));
     for (const char* text : {"", "-1", "soon", "7 s", "Wed, 21 Oct 2026 07:28:00 GMT"})
@@ -36,12 +40,12 @@ TEST_SUITE("aggregator/sender/server_answer") {
   }
 
   TEST_CASE("a refusal says what the server said, shortened to one line, and what to do") {
-    CHECK(judge_answer(with(404, "404 page not found\n")).why ==
+    CHECK(remote_write_outcome(with(404, "404 page not found\n")).why ==
           "the server refuses samples with 404 (404 page not found): look at the path; Prometheus takes "
           "samples "
           "only with --web.enable-remote-write-receiver");
-    CHECK(judge_answer(with(400, std::string(5'000, 'x'))).why.size() < 400);
-    CHECK(judge_answer(with(200)).why.empty());
+    CHECK(remote_write_outcome(with(400, std::string(5'000, 'x'))).why.size() < 400);
+    CHECK(remote_write_outcome(with(200)).why.empty());
   }
 
   TEST_CASE("a server that does not say what it has written, or refuses the form, does not know 2.0") {
