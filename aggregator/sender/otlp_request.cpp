@@ -1,12 +1,13 @@
 #include "aggregator/sender/otlp_request.hpp"
 
-#include "aggregator/sender/gzip.hpp"
 #include "aggregator/sender/hardware_name.hpp"
 #include "common/metrics/catalog.hpp"
 
 #include <bit>
+#include <new>
 #include <protozero/pbf_writer.hpp>
 #include <utility>
+#include <zlib.h>
 
 namespace binnacle::sender {
 namespace {
@@ -32,6 +33,24 @@ void add_attribute(pbf_writer& to, tag field, std::string_view key, std::string_
   attribute.add_string(attribute_key, key.data(), key.size());
   pbf_writer any(attribute, attribute_value);
   any.add_string(value_string, value.data(), value.size());
+}
+
+/// `plain` in gzip's format, as Content-Encoding: gzip means it. Source: RFC 1952.
+std::string gzip(std::string_view plain) {
+  // 15 bits of window, the most; 16 more ask for gzip's header instead of zlib's. 8 is zlib's own default.
+  constexpr int window_bits = 15 + 16, memory_level = 8;
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::bad_alloc();  // its only other errors are wrong arguments
+  std::string out(deflateBound(&stream, plain.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
+  stream.avail_in = static_cast<uInt>(plain.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);  // the bound is enough for all of it
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
 }
 
 }  // namespace
