@@ -132,6 +132,8 @@ void election::broke(const error& why, instant now) {
   lost(why.message, {}, now);
 }
 
+// The pause does not grow with the attempts, as it does elsewhere (common/backoff.hpp): a Lease that is kept
+// has to be renewed in time, and a holder that died has to be followed in time.
 void election::lost(std::string why, duration at_least, instant now) {
   trouble_ = fmt::format("the Lease {}/{} cannot be kept: {}", settings_.name_space, settings_.name, why);
   // A server that only wants to be left alone for long must not depose who leads: time for a last try stays.

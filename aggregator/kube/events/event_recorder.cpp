@@ -18,7 +18,6 @@ using binnacle::duration;
 
 constexpr duration quiet = 6min;     // without a repeat: a later one is a new event
 constexpr duration between = 30min;  // between two counts of one series
-constexpr duration pause = 10s;      // after a failure
 constexpr std::size_t most_known = 1024;
 constexpr std::size_t longest_note = 1024;
 
@@ -149,6 +148,7 @@ void event_recorder::answered(const http::answer& a, instant now) {
   const auto r = refusal_of(a);
   if (!r) {
     ++counters_.written;
+    pauses_.reset();
     s.written = counting_;
     s.written_at = now;
     return;
@@ -165,7 +165,7 @@ void event_recorder::answered(const http::answer& a, instant now) {
   if (r->status == 429 || r->status >= 500) {
     if (!was_there) s.event_name.clear();
     enqueue(n, s);
-    paused_until_ = now + std::max(pause, r->retry_after.value_or(duration::zero()));
+    paused_until_ = now + std::max(pauses_.next(), r->retry_after.value_or(duration::zero()));
     return;
   }
   // The API server would refuse the same again: the namespace is going away, or a right is missing.
@@ -181,7 +181,7 @@ void event_recorder::broke(const error&, instant now) {
   ++counters_.failed;
   if (s.written == 0) s.event_name.clear();
   enqueue(n, s);
-  paused_until_ = now + pause;
+  paused_until_ = now + pauses_.next();
 }
 
 }  // namespace binnacle::kube

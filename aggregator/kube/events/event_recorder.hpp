@@ -1,6 +1,7 @@
 #pragma once
 
 #include "common/clock.hpp"
+#include "common/doubling.hpp"
 #include "common/error.hpp"
 #include "common/http/client.hpp"
 #include "common/rate_limit.hpp"
@@ -83,6 +84,7 @@ class event_recorder {
   std::optional<note> under_way_;
   std::uint64_t counting_ = 0;  // the count that is being written
   rate_limit writes_;
+  doubling pauses_{std::chrono::seconds(10), std::chrono::minutes(2)};  // after a failure
   instant paused_until_{};
   counters counters_;
 };

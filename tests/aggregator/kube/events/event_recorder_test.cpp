@@ -121,11 +121,17 @@ TEST_SUITE("aggregator/kube/events/event_recorder") {
     CHECK(*w.machine.wakes(w.now) == w.now + 30s);
     w.now += 30s;
     REQUIRE(w.machine.next(w.now, w.clock()).has_value());
-    w.machine.broke({errc::timeout, "late"}, w.now);
+    w.machine.broke({errc::timeout, "late"}, w.now);  // the second failure: the pause has doubled
+    w.now += 19s;
     CHECK(w.turn() == "");
-    w.now += 10s;
+    w.now += 1s;
     CHECK(w.turn() == "POST ");
     CHECK(w.machine.stats().written == 1);
+    // After a success the pause is short again.
+    w.say(invalid("another"));
+    REQUIRE(w.machine.next(w.now, w.clock()).has_value());
+    w.machine.broke({errc::timeout, "late"}, w.now);
+    CHECK(*w.machine.wakes(w.now) == w.now + 10s);
   }
 
   TEST_CASE("an event whose hour is over is made anew with its count") {
