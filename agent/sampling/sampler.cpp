@@ -15,10 +15,6 @@
 namespace binnacle::agent {
 namespace {
 
-using std::chrono::seconds;
-
-constexpr duration told_at_most = seconds(60);  // what changes in a source that works in part
-
 bool same(const wire::interest& a, const wire::interest& b) {
   return std::ranges::equal(a.wishes, b.wishes, [](const auto& x, const auto& y) {
     return x.family == y.family && x.period_ms == y.period_ms;
@@ -148,18 +144,16 @@ void sampler::say(entry& e, bool ok, const std::string& message, instant now) {
   const auto [what, more] = problem_summary::outline_of(message);
   const bool same = e.told_ok == ok && e.told == what;
   if (same && more <= e.told_more) {  // a person was told already
-    if (more == e.told_more || now < e.tell_again) return;
     // Fewer for long: when they become more, that is new.
-    e.told_more = more;
-    e.tell_again = now + told_at_most;
+    if (more < e.told_more && e.lines.take(now)) e.told_more = more;
     return;
   }
   const bool still_in_part = e.told_ok == true && ok && !e.told.empty() && !what.empty();
-  if (still_in_part && now < e.tell_again) return;
+  if (!still_in_part) e.lines.reset();
+  if (!e.lines.take(now)) return;
   e.told_ok = ok;
   e.told = what;
   e.told_more = more;
-  e.tell_again = now + told_at_most;
   if (!ok) {
     log_.warning("source {} does not work: {}", name, message);
   } else if (!message.empty()) {

@@ -7,6 +7,7 @@
 #include "agent/sampling/stuck_sensors.hpp"
 #include "agent/source.hpp"
 #include "common/doubling.hpp"
+#include "common/log/line_throttle.hpp"
 #include "common/log/log.hpp"
 
 #include <chrono>
@@ -78,8 +79,8 @@ class sampler {
     std::uint64_t missed = 0;
     std::optional<bool> told_ok;  // what the log said last
     std::string told;
-    std::size_t told_more = 0;  // how many problems there were beside that one
-    instant tell_again{};       // while the source works in part, the log says nothing new before this
+    std::size_t told_more = 0;                         // how many problems there were beside that one
+    line_throttle lines{1, std::chrono::seconds(60)};  // of what changes in a source that works in part
   };
 
   void look(entry& e, instant now);

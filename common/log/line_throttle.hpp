@@ -27,6 +27,9 @@ class line_throttle {
     return ++seen_ <= most_;
   }
 
+  /// Forgets what was said: the next line begins a span.
+  void reset() noexcept { seen_ = 0, until_ = {}; }
+
  private:
   std::size_t most_;
   duration span_;

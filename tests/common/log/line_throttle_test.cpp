@@ -30,6 +30,17 @@ TEST_SUITE("common/log/line_throttle") {
     CHECK_FALSE(lines.take(start + 24s));
     CHECK(lines.take(start + 25s));
   }
+
+  TEST_CASE("what is said anew begins a span of its own") {
+    line_throttle lines(1, 10s);
+    const instant start = instant{} + 1h;
+    CHECK(lines.take(start));
+    CHECK_FALSE(lines.take(start + 5s));
+    lines.reset();
+    CHECK(lines.take(start + 6s));
+    CHECK_FALSE(lines.take(start + 15s));
+    CHECK(lines.take(start + 16s));
+  }
 }
 
 }  // namespace
