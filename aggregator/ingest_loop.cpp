@@ -1,3 +1,26 @@
+// The shell of the core: one thread that owns it, and why nothing else runs there.
+//
+//   agents' connections (ingest/listener) ─┐                        ┌→ faces_inbox      what the faces read
+//   policy and alias files (a thread) ─────┼→ one event at a time ──┼→ the listener     what agents read
+//   the faces loop, by async::post ────────┘   of `inner`, the core └→ the log
+//
+// The core has no clock, timer, file or socket. This class gives it the time with every event, and keeps
+// the one timer for what happens because nothing arrived: tick() says when it wants to be called again,
+// and deadline_moved says that this instant has changed. Everything that the core yields goes through one
+// take() for each kind of change.
+//
+// Rules:
+// - Whatever comes from another thread is posted to the loop. So the core needs no lock, and the events
+//   have one order. Only `beats` is read by others; it is atomic.
+// - Nothing here waits for a disk, a name or a server: files of policies and the state file have threads
+//   of their own, and tokens are reviewed by the faces loop. A thousand agents wait behind whatever blocks
+//   here. (The files of our certificates are read here. They are small and on a local volume.)
+// - begin() comes before every other event of the core: what an earlier process or another replica knew
+//   must be there before the first value decides anything. While other replicas are asked, everything
+//   posted waits.
+// - Beats say that verdicts are kept up. One follows each tick, so that a loop that hangs in an event, or
+//   a core that never returns, stops them, and the faces then count verdicts as missing data.
+
 #include "aggregator/ingest_loop.hpp"
 
 #include "aggregator/core/core.hpp"

@@ -1,3 +1,21 @@
+// When each source is read, and what becomes of one that fails.
+//
+// An entry has two clocks of its own. `ticks` says when the source is read; `look_at` says when it is
+// asked again what there is (discover), because devices come and go. A source that failed, or that works
+// only in part, is looked at soon and then less and less often (pauses); one that works, every
+// regular_look.
+//
+// What policies watch is read more often than the source wants by itself, as far as its budget goes:
+// reading is measured by the processor time that it took, and a source that costs more than its share is
+// read more slowly (read_budget). Readings that wait for nobody (a helper process, a scrape) arrive by
+// arrived() and are moved to the board at once.
+//
+// Nothing that a source does reaches another: what it throws is an error of that source (guarded), what it
+// returns makes its series absent with the reason, and what the board refuses counts in its own status.
+//
+// The status of a source changes with every read; a person wants to hear of it once. say() logs what is
+// new in kind, and of a source that works in part at most one line a minute.
+
 #include "agent/sampling/sampler.hpp"
 
 #include "agent/kernel/absence_of.hpp"

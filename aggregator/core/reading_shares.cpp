@@ -1,3 +1,26 @@
+// Fair shares of the readings that the ingest loop can take.
+//
+// Policies make agents read more often: each rule on a RAPL metric wishes for a reading every 200 ms, at
+// every node. A tenant could so fill the loop that all depend on. Wishes are therefore served as processor
+// time is in a fair scheduler, by max-min fairness:
+//
+//   1. Each namespace is a party, and callers of the metrics API are one. A family that a party wishes for
+//      twice counts once, at the shorter period.
+//   2. The budget (readings a second of one node) is divided evenly. A party that wishes for less gets all
+//      of it, and what it leaves is divided among the others. So nobody gains by splitting one policy into
+//      ten, and nobody loses because somebody else wishes for more.
+//   3. A party above its share is slowed in all its families by one factor. It is never cut off: a value
+//      every ten seconds still decides (slowest_wish).
+//   4. A family of several parties is read at the shortest period that any of them is granted, and counts
+//      at each of them. What two parties share costs the loop once, so the sum of the shares is an upper
+//      bound.
+//
+// No wish says what a reading costs, since that depends on the machine. So reading_budget measures: it
+// starts without a limit, cuts in proportion when the loop was busy in two measurements running (a fleet
+// that comes back makes one measurement busy, and is no reason), and grants a quarter more each time that
+// there is room. Periods are rounded up to 10 ms, so that small changes of the budget send no new interest
+// to the agents.
+
 #include "aggregator/core/reading_shares.hpp"
 
 #include "common/wire/limits.hpp"

@@ -1,3 +1,21 @@
+// Pods that are on their way to a node, and how they are forgotten again.
+//
+// The scheduler asks about a pod, and a second later about the next, while the watts of the node change
+// only when the first one runs. Without this ledger all pods of a burst would go to one node. The ledger
+// is two maps (pods by uid, residents by node) and three queues by time:
+//
+//   expected_   our guess of where a pod goes   → ends after `unconfirmed`, unless it is bound by then
+//   by_age_     every pod                       → ends after `lifetime`, which begins anew when it is Ready
+//   starting_   bound, not Ready, and old       → only its cores still count; ends when it is Ready or gone
+//
+// An entry of a queue is (since, uid) and is not removed when its pod goes or is put again: still() finds
+// out that it no longer speaks of anybody. So nothing has to search a queue. The price is that one pod may
+// leave many entries, for a scheduler retries a pod that does not fit for hours; bound_entries() keeps a
+// queue at four times `most`.
+//
+// When there are more than `most` pods, those that have been starting for long go first, then the oldest.
+// A pod that is dropped too early makes a score a little wrong; it is counted (dropped()).
+
 #include "aggregator/extender/placements.hpp"
 
 #include <algorithm>

@@ -1,3 +1,17 @@
+// Where connections wait until they have shown that they want a TLS session.
+//
+// A handshake costs a signature, and a socket costs next to nothing. So nobody gets the first before it
+// has sent a whole ClientHello. Nothing is read for this: the bytes are looked at in the kernel's buffer
+// (MSG_PEEK), where OpenSSL finds them again later. SO_RCVLOWAT lets the kernel wake us once when six
+// bytes are there, and once when the record is, and not for each byte of a peer that drips.
+//
+// A visitor costs a socket, little memory and no timer. All have the same patience and came in
+// order, so one timer for the first of them serves all (watch).
+//
+// A full lobby is somebody's doing. It makes room in the network that has most visitors, so a flood from one
+// /24 takes from itself. Within that network chance decides. If the newest always went, agents that come
+// during the flood would find no way in; and the oldest may be an agent behind a slow line.
+
 #include "aggregator/ingest/lobby.hpp"
 
 #include "common/async/timers.hpp"

@@ -1,3 +1,19 @@
+// Between the engine and whoever carries its wishes out.
+//
+// The engine may not be called while it works: a label that is carried can free a slot, which changes the
+// wishes of another node. So relabel() only notes the node, and do_wishes() runs after the engine is done,
+// again and again until nothing is left. Standalone the wish comes true at once, and the engine is told in
+// the same turn. In a cluster the wish is sent to the faces loop, and the engine hears of it when the Node
+// object has changed.
+//
+// `objects_` holds what the Node objects carried, by name and not by the store's id. Node objects come before
+// the agents after a restart, they stay when an agent is away, and a node that was forgotten comes back
+// under another id. Where a Node carries labels of ours and no agent has come, the store makes the node
+// known all the same (tell_engine), since its labels count against maxNodes.
+//
+// Wishes that equal the last ones sent are not sent again. A node without a Node object is sent nothing:
+// nobody could write its labels, and node_label_sync would keep them for nothing.
+
 #include "aggregator/labels/label_router.hpp"
 
 #include <algorithm>

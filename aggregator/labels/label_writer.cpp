@@ -1,3 +1,22 @@
+// The queue of patches: few, late enough to be worth it, and never from an old state.
+//
+// A node's labels may change many times a second, and each patch costs the API server a write and every
+// watcher of Nodes an event. So a wish is not a patch. A wish only puts its node into the queue, and the
+// patch is made when its turn comes, from what is wished for and what the Node carries at that moment
+// (change_for). Two changes that cancel each other come out as none.
+//
+// `queue_` is ordered by the instant from which a node may be patched: at once, or `between` after its
+// last patch, or much later if the server does not take its patch. queued_for is the node's key in it, so
+// that a node is in the queue once. A node is put in again after each answer, because its wishes may have
+// changed meanwhile; if there is nothing to change, next() drops it without a call.
+//
+// Failures are of three kinds, and cost accordingly:
+//   the server is away or overloaded (no answer, 429, 5xx)   all wait, longer each time, with jitter
+//   we may not (401, 403)                                    all wait for half a minute
+//   this node's patch is refused (422 and so on)             this node alone waits, for five minutes
+// A conflict (409) is none of them: somebody wrote the node first, its new state comes by the watch, and
+// the patch is made again from that.
+
 #include "aggregator/labels/label_writer.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,27 @@
+// Nodes' labels in a cluster: the follower of Node objects, the writer of patches, and the two loops.
+//
+//   API server ── watch ──→ reflector → node_objects ──→ label_router (ingest loop) ──→ engine
+//       ↑                                   │                                             │
+//       └── patch ── label_writer ←─────────┴───────── take_wishes() ←──────── wishes ────┘
+//
+// The engine decides by the labels that nodes carry, and changes them by its decisions. So the order
+// matters:
+//
+// - No label is written before all of this is known: the Lease is ours, every Node has been read, and the
+//   policies have said which labels are theirs (lead()). Before that a label of ours may look like
+//   nobody's, and one that a policy still wants like one that no policy claims.
+// - What nodes carry is told to the ingest loop before it is told that we write. Labels that are there
+//   have their slots by then; the engine would give them to other nodes otherwise.
+// - The answer to a patch counts as news of the node at once (take_answer). The watch brings the same
+//   later, and until then the writer would make its patch again from the old state.
+// - A patch has a deadline that is shorter than the rest of the Lease, so that it has ended before another
+//   replica may write.
+//
+// Pods that wait because this node refused them are woken by every replica, not by the leader alone
+// (wake_list): each knows only the refusals that it gave itself. All this runs on the faces loop, and
+// nothing here blocks it: one patch is under way at a time, and label_writer looks at some hundreds of
+// nodes in one turn at most.
+
 #include "aggregator/labels/node_label_sync.hpp"
 
 #include "aggregator/kube/election/election.hpp"

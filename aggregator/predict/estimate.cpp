@@ -1,3 +1,21 @@
+// From bins of measured watts to a curve over all loads.
+//
+// A node has measured some loads well and most loads never. Three kinds of knowledge are put together,
+// each where it is the best that there is:
+//
+//   1. its own measurements, at the loads that it had;
+//   2. those of nodes with the same hardware, brought to this node's height: two servers of one model
+//      differ in their fans and supplies, hardly in their shape. A bin of theirs counts as twenty own
+//      samples at most, so that the node's own take over as they come;
+//   3. the median of published servers, brought to the height of the measurements, with a weight so small
+//      that it decides only where nothing was measured.
+//
+// follow() fits four terms (least_squares.hpp) to all of it. A fit alone would miss what is particular to
+// a node, so the curve then follows the measurements: the distance of each measured bin from the fit is
+// kept, is drawn out in proportion between two measured bins, and fades by half for each tenth of load
+// beyond them. A bin with few samples keeps only a part of its distance. Limits at both ends keep a fit
+// through a few odd bins from giving watts that no server has.
+
 #include "aggregator/predict/estimate.hpp"
 
 #include "aggregator/predict/least_squares.hpp"

@@ -1,3 +1,24 @@
+// What a node's own meter teaches about its watts, and what is not learned from it.
+//
+// A sample is a pair (load, watts). It goes into the bin of its load, where a mean is kept (statistics).
+// The difficulty is not the mean but what meters do:
+//
+// - They repeat themselves. A BMC measures every few seconds and says the last number meanwhile. A sample
+//   whose watts are those of the sample before, though the load has moved, says nothing about this load:
+//   `repeated`. If that goes on for most_repeats samples and the load moved by a tenth, the meter is
+//   stuck. Nobody knows since when, so what was learned may be wrong: learning begins again (`anew_stuck`)
+//   and waits for another number.
+// - They lie now and then: a spike, a reading of another second. A sample far from the mean of its bin is
+//   left out (`outlier`). How far is far follows the noise that this node showed; five times that, and
+//   never less than 30 %, since watts rise within a bin, too. Near idle a server's watts may double
+//   between two states of its CPU, so only three times the mean is far there, and the noise is not
+//   measured there.
+// - They change for good: a second power supply, a new disk shelf, another limit. Then every sample is an
+//   outlier. After twenty in a row it is the learned curve that is wrong (`anew_outliers`).
+//
+// A bin judges samples only from least_samples on: the first ones have nothing to be compared with. The
+// whole state has a fixed size (static_assert in the header), because there is one for every node.
+
 #include "aggregator/predict/learner.hpp"
 
 #include "aggregator/predict/estimate.hpp"

@@ -1,3 +1,19 @@
+// What a pod costs on each candidate, and the scores that follow.
+//
+// Every objective asks the same two questions of a node's chords: the watts at its load (what is in flight
+// included), and the watts with the pod on top. They differ in what they make of it:
+//
+// - Marginal takes the difference. It is exact for this one pod, and short-sighted: a curve that is steep
+//   near idle makes an idle node look dear, though the pods after this one would be cheap there.
+// - BestChord takes the mean watts of each further core up to the load at which this mean is lowest, times
+//   the pod's cores. So it sees that waking a node pays if it is going to be filled.
+// - The two of WAO are what WAO computes, with its roundings, its integers and its own idea of what a pod
+//   needs, so that a cluster that moves here may compare. They know no cap but all cores.
+//
+// Costs become scores in cost.cpp: the scheduler takes whole numbers from 0 to 10, so 0 is kept for a node
+// of which nothing is known and 1 for one that the pod would fill beyond the cap, and the rest spreads
+// what is known. WAO's scores of 0 to 100 are divided by ten, with 0 for failures alone.
+
 #include "aggregator/predict/objective.hpp"
 
 #include "aggregator/predict/wao_v2.hpp"

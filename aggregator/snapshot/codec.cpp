@@ -1,3 +1,22 @@
+// A core's state as bytes.
+//
+// Half of it is plain (columns, strategies, names: snapshot.capnp), half is words: runs of whole numbers
+// that each class of the core writes and reads itself. This file knows nothing of what the words mean. It
+// bounds them, and the readers of words check them (store::word_reader).
+//
+// The bytes come from a file that anybody with the folder may have written, from another version, or from
+// another replica. So nothing is believed:
+// - A small file may unpack to a large message. The size is computed before anything is unpacked.
+// - Instants may be any number. Those that no machine can have are refused, because they are shifted and
+//   compared later, which must not overflow.
+// - A list may be longer than it says, or end early. The number of nodes stands in the first message, and
+//   all of them must be there. Half a snapshot is none: a node whose state is missing would begin as if it
+//   had never violated anything.
+//
+// It is written as several messages of a quarter MiB, and each node's memory is freed when it has been
+// written. With one message for a fleet of 5,000 nodes the state would be in memory twice, and a third
+// time packed.
+
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/snapshot/snapshot.capnp.h"
 #include "aggregator/snapshot/snapshot.hpp"

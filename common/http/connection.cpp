@@ -1,3 +1,23 @@
+// One HTTP connection from accept to close, as one coroutine, and what keeps it from costing others anything.
+//
+//   begin()  TLS ─→ one_request()  wait ─→ head ─→ guard ─→ body ─→ handler ─→ answer ─┐ ─→ end()
+//                        ↑                                                             │
+//                        └──────────────────────── keep-alive ─────────────────────────┘
+//
+// - Every wait has its own deadline: handshake, first byte, head, body, handler, write, idle. A peer that
+//   drips a byte a second moves none of them.
+// - An idle connection has no buffer. It is allocated with the first byte of a request and given back
+//   after the answer, because thousands of connections idle at once.
+// - At every moment the connection knows what it waits for (waits_for): a request, its peer, or our
+//   handler. By this make_room() finds the one that loses least if a newcomer replaces it. One that waits
+//   for our handler is never replaced: the caller did nothing wrong.
+// - Handlers answer by a callback that may come at once, later or never, and on this thread. The answer
+//   goes into a slot that outlives the connection, so a handler that answers too late writes into
+//   something that nobody reads. A handler that drops its callback unused answers 500 (last_word).
+// - What a handler throws ends that request with 500 and is logged. It never ends the loop.
+// - Closing while bytes are unread would reset the connection, and the peer could lose the answer that
+//   tells it why. So end() first stops writing, and then reads for two seconds at most.
+
 #include "common/http/connection.hpp"
 
 #include "common/async/network.hpp"

@@ -1,3 +1,26 @@
+// List and watch: how one collection of the API server is followed, and what an API server does to those
+// who follow.
+//
+//   list (pages) ─→ watch ─→ ended, silent, broken ─→ watch from the last version ─→ …
+//     ↑                            │
+//     └── 410 Expired, a version that the server does not know, an event that cannot be read
+//
+// The state is small: the version up to which everything is known, and the version of each object. Each
+// object is told once per version (upsert), however often a list or a watch brings it; what a new list no
+// longer has, is told as gone. So the watcher sees the same changes whether a watch ran on, broke for an
+// hour, or was replaced by a list.
+//
+// From where a list comes matters to a cluster of thousands of nodes:
+// - the first one from the watch cache (resourceVersion=0), which costs etcd nothing and may be old;
+// - one after a break from our last version on, since an older list would bring back what was gone
+//   already;
+// - one after "expired" from etcd, since the cache may have forgotten the same.
+//
+// Silence is told from trouble. A bookmark comes every minute, so a watch without a byte for 150 s is
+// dead, though TCP may not know for a quarter of an hour; it is begun again at once. A server that answers
+// and refuses gets pauses that grow. A 404 may be an API server that has just started: only if it lasts
+// for half a minute, the collection is gone.
+
 #include "aggregator/kube/objects/reflector.hpp"
 
 #include "common/http/target.hpp"

@@ -1,3 +1,21 @@
+// Which policies the aggregator can afford.
+//
+// Whoever may write TASPolicy objects decides how much memory and time the aggregator spends. Without
+// limits one namespace could stop the scheduling of all. Each policy therefore has a price (cost.hpp) in
+// four resources, which is compared with three limits: of one policy, of one namespace, and of all
+// together.
+//
+// The choice is greedy, and its order is the point:
+//   1. what is in force already, oldest object first, so that nothing that works is put out of force by an
+//      edit of somebody else's;
+//   2. then each change, oldest first: the version in force is taken off, the new one is tried, and if it
+//      does not fit, the old one stays. An edit that makes a policy cheaper so makes room for the next.
+//
+// Prices grow with the number of nodes. holds_up_to_ is the size of the fleet up to which the choice
+// stands, so that a node that joins costs one comparison and not a new choice. Columns that several
+// policies read are paid once in each sum (the sums count readers), which is why a policy that is cheap
+// beside others may be dear alone.
+
 #include "aggregator/policy/cost/affordable.hpp"
 
 #include <fmt/format.h>
