@@ -24,7 +24,7 @@ void set_up_options(CLI::App& app, arguments& a) {
                  "PEM file of the authority that signed the aggregator's certificate")
       ->type_name("FILE");
   app.add_option("--cert", a.flags.pem.certificate, "PEM file of your client certificate")->type_name("FILE");
-  app.add_option("--key", a.flags.pem.key, "PEM file of its key")->type_name("FILE");
+  app.add_option("--key", a.flags.pem.key, "PEM file of the certificate's key")->type_name("FILE");
   app.add_option("--settings", a.settings_file,
                  "file with defaults for the options above (~/.config/binnacle/cli.yaml)")
       ->type_name("FILE");
@@ -61,7 +61,7 @@ void set_up_top(CLI::App& app, arguments& a, action& chosen) {
   top->add_option("--metric", a.top.metrics, "one more column; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  top->add_flag("--once", a.top.once, "print one table and end; so does a pipe");
+  top->add_flag("--once", a.top.once, "print one table and end, as it does when its output is no terminal");
   top->footer("Example: binnacle top --metric os_memory_available_bytes");
   top->callback(
       [&] { chosen = [&](const connection& c, const terminal& t) { return top_command(c, a.top, t); }; });
@@ -73,10 +73,11 @@ void set_up_dashboard(CLI::App& app, arguments& a, action& chosen) {
   dashboard->add_option("--port", a.dashboard.port, "the port on 127.0.0.1 (any free one)")
       ->check(CLI::Range(1, 65535))
       ->type_name("PORT");
-  dashboard->add_flag("--open", a.dashboard.open, "open it in this desktop's browser");
+  dashboard->add_flag("--open", a.dashboard.open, "open the page in this desktop's browser");
   dashboard->footer(
-      "The page shows what your certificate or token may read. The link opens one page, once. To run it on "
-      "another machine, use the same port at both ends: ssh -L 8900:127.0.0.1:8900 HOST binnacle dashboard "
+      "The page shows what your certificate or token may read. The link works once, for one page. To run the "
+      "command on another machine, use the same port at both ends: ssh -L 8900:127.0.0.1:8900 HOST binnacle "
+      "dashboard "
       "--port 8900\n"
       "Example: binnacle dashboard --open");
   dashboard->callback([&] {
@@ -98,8 +99,8 @@ void set_up_power(CLI::App& app, arguments& a, action& chosen) {
 }
 
 void set_up_what_if(CLI::App& app, arguments& a, action& chosen) {
-  auto* what_if = app.add_subcommand(
-      "what-if", "what so many pods more would cost in watts, and on which nodes they would go");
+  auto* what_if =
+      app.add_subcommand("what-if", "what more pods would cost in watts, and on which nodes they would run");
   what_if->add_option("--pods", a.what_if.pods, "how many pods, all alike, up to 10000")
       ->required()
       ->check(CLI::Range(1, 10'000))
@@ -109,11 +110,11 @@ void set_up_what_if(CLI::App& app, arguments& a, action& chosen) {
       ->type_name("CPU");
   what_if
       ->add_option("--policy", a.what_if.policy,
-                   "the policy with minimizepower that would place them (the only one)")
+                   "the policy with minimizepower (default: the only one that there is)")
       ->type_name("NAMESPACE/NAME");
   what_if->footer(
-      "It looks at CPU and watts, and at the policy's dontschedule; not at memory, taints, affinities, nor "
-      "what pods have requested already. Nothing is changed anywhere.\n"
+      "The answer considers CPU, watts and the policy's dontschedule. It does not consider memory, taints, "
+      "affinities, and what pods have requested already. Nothing is changed anywhere.\n"
       "Exit status: 0 all pods find room, 1 some do not, or no answer, 2 wrong usage.\n"
       "Example: binnacle what-if --pods 20 --cpu 4");
   what_if->callback([&] {
@@ -174,7 +175,7 @@ void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
   add("--ca-file", w.ca, "CA of the aggregator's certificate, where the scheduler sees it", "FILE");
   add("--cert-file", w.certificate, "the scheduler's client certificate, where the scheduler sees it",
       "FILE");
-  add("--key-file", w.key, "its key, where the scheduler sees it", "FILE");
+  add("--key-file", w.key, "the key of that certificate, where the scheduler sees it", "FILE");
   add("--weight", w.weight, "weight of our scores against the scheduler's own plug-ins", "N");
   add("--timeout", w.timeout, "how long the scheduler waits for an answer", "DURATION");
   config->add_flag("--required", w.required, "place no pod while no aggregator answers");
@@ -186,8 +187,8 @@ void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
   config
       ->add_option("--verify", a.scheduler.verify,
                    "check this KubeSchedulerConfiguration by calling the aggregator as the scheduler does: "
-                   "name, TLS, a filter call, the managed resource; give --ca, --cert and --key if its files "
-                   "are elsewhere on this machine")
+                   "name, TLS, a filter call, the managed resource; give --ca, --cert and --key if the "
+                   "files that it names are elsewhere on this machine")
       ->type_name("FILE")
       ->excludes(patch);
   config->footer("Example: binnacle scheduler-config --kubernetes 1.34 > scheduler.yaml");

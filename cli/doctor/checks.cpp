@@ -9,15 +9,15 @@ constexpr check all_checks[] = {
     {"capabilities", "what the agent that runs here, or else this command, may do", check_capabilities},
     {"devices", "RAPL, /dev/ipmi0, resctrl", check_devices},
     {"selinux", "denials of our programs in the audit log", check_selinux},
-    {"agent", "whether it runs, is ready and has its links", check_agent},
+    {"agent", "whether the agent runs, is ready and has its links", check_agent},
     {"sensors", "what binnacle-agent --probe finds", check_sensors},
     {"certificates", "the agent's, the scheduler's and your TLS files", check_certificates},
     {"ingest", "the aggregators as the agent sees them", check_ingest},
     {"extender", "a filter call as kube-scheduler makes it", check_extender},
-    {"aggregator", "its status, and whether it hears this node", check_aggregator},
+    {"aggregator", "the aggregator's status, and whether it hears this node", check_aggregator},
     {"kubernetes", "API server, CRD, APIServices", check_kubernetes},
     {"rights", "what the aggregator may do in the cluster", check_rights},
-    {"clocks", "whether those of aggregators and API server agree with ours", check_clocks},
+    {"clocks", "whether the clocks of aggregators and API server agree with ours", check_clocks},
 };
 
 }  // namespace
