@@ -161,7 +161,7 @@ class Grafana(loop.Loop):
             "Policies in force": [self.rows(lambda: [(p["namespace"], p["name"], p["mode"]) for p in self.api("/api/v1/policies")["policies"]], "owner", "policy", "mode")],
             "Conditions of policies": [own("binnacle_policy_conditions", "condition")],
             "Share of their budget that policies take": [self.equal(share, "resource")],
-            "Nodes judged a second": [self.rates("binnacle_decisions_total", "verdict", "passed", "refused")],
+            "Candidates answered a second": [self.rates("binnacle_decisions_total", "verdict", "passed", "refused")],
             "Scheduler calls a second": [lambda result: [labels_of(one) for one in result if number(one) > 0] == [{"verb": "filter", "outcome": "decided"}]],
             "Age of the data that decisions used": [self.within(0, 60), self.within(0, 60)],
             "Time to answer kube-scheduler": [lambda result: {labels_of(one)["verb"] for one in result} == {"filter", "prioritize"} and all(
