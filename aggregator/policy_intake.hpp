@@ -31,7 +31,7 @@ class policy_intake {
   /// What the file of aliases has now; `path` is the file's, for the log.
   void take_aliases(const policy::alias_file& now_there, std::string_view path, instant now);
 
-  /// Of policies and aliases, as last read.
+  /// Problems of policies and aliases, as last read.
   std::vector<policy::problem> problems() const;
   /// Calls of take_objects().
   std::uint64_t objects_taken() const noexcept { return objects_taken_; }

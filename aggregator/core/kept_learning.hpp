@@ -16,8 +16,8 @@ struct kept_learning {
   predict::learner what;
 };
 
-/// Which hardware and which kind of meter something was learned of. What was learned of others counts for
-/// nothing.
+/// Stands for the hardware and the kind of meter that something was learned of. What was learned under
+/// another key is not used.
 std::uint64_t learning_key(std::string_view machine, std::string_view meter) noexcept;
 
 void save(const kept_learning& kept, store::words& into);

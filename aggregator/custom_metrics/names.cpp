@@ -47,7 +47,7 @@ std::string alias_name(const metrics::alias& a, const store::shape::name_parts::
 
 name_list::name_list(const metrics::names_in_force& names) : in_force_(names) { begin(); }
 
-// With the aliases in force now, and no node.
+// Begins anew, with the aliases that are in force now and without any node.
 void name_list::begin() {
   table_ = in_force_.table();
   aliases_.clear();

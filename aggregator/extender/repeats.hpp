@@ -30,7 +30,7 @@ class repeats {
     return false;
   }
 
-  /// For so many names; before the first.
+  /// Makes room for so many names. Call it before the first one.
   void reserve(std::size_t names) {
     std::size_t size = slots_.size();
     while (names * 2 > size) size *= 2;

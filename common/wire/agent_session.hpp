@@ -44,7 +44,7 @@ class agent_session : public session {
   /// the agent's own back-off.
   duration retry_after() const noexcept { return retry_after_; }
 
-  /// Each only while streaming; a fault means that nothing was put out and the session goes on. send(batch)
+  /// Call both only while streaming. After a fault nothing was sent, and the session goes on. send(batch)
   /// sets sequence, catalog_version and sent_at_ns (`now`, so it must be the clock of the read times).
   outcome<void> send(const catalog& c, instant now);
   outcome<void> send(batch& b, instant now);

@@ -50,7 +50,7 @@ class supervisor {
   std::uint64_t ping() const noexcept { return ping_; }
 
   // What happened.
-  /// There may be a BMC: nothing is started before the first call.
+  /// There may be a BMC, so the helper may be started. It is not before the first call.
   void allow(instant now);
   void started(instant now);
   void not_started(error why, instant now);

@@ -18,8 +18,8 @@ struct path_options {
 };
 
 /// Round trip, jitter and loss to named peers: what a policy needs for a service level or a network slice.
-/// Every peer has a group and a coroutine of its own, which sends one probe a period, the peers one after
-/// another and not all at once.
+/// Each peer has its own group of series and its own coroutine, which sends one probe a period. The probes to
+/// all peers are spread over the period.
 class path_source final : public source {
  public:
   explicit path_source(path_options options, clocks time = {});

@@ -101,7 +101,7 @@ struct published_policy {
     }
     return nullptr;
   }
-  /// The one that goes by the watts that a pod would cost; null: none does.
+  /// The strategy that ranks nodes by the watts that a pod would cost; null: there is none.
   const published_strategy* by_watts() const noexcept {
     for (const auto& s : strategies) {
       if (description_of(s.kind).predicts_watts) return &s;
