@@ -5,15 +5,13 @@ Run by meson (suite integration), or by hand: python3 tests/integration/loop_pow
 """
 
 import json
-import os
 import pathlib
 import sys
-import threading
-import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
-from trial import ROOT, Trial, pod, run_tests  # noqa: E402  (the path comes first)
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / folder) for folder in ("scripts", "tests/support/machine")]
+from played import Machine, Machines  # noqa: E402  (the path comes first)
+from trial import ROOT, Trial, pod, run_tests  # noqa: E402
 
 BUILD = ROOT / "build"
 CPUS = 8
@@ -24,44 +22,6 @@ spec:
   strategies:
     minimizepower: {}
 """
-
-
-class Machine(threading.Thread):
-    """A /proc/stat whose idle and busy ticks go on by a load, and a powercap tree whose watts follow from that load."""
-
-    def __init__(self, trial, node, watts):
-        super().__init__(daemon=True)
-        self.trial, self.node, self.watts = trial, node, watts
-        self.load, self.shown, self.ticks = 0.1, None, [0.0, 0.0]
-        self.proc = trial.folder / node / "proc"
-        self.proc.mkdir(parents=True)
-        # Another model for each: the two have nothing to tell each other.
-        (self.proc / "cpuinfo").write_text(f"processor\t: 0\nmodel name\t: A {node} CPU\n")
-        (self.proc / "meminfo").write_text("MemTotal:       16777216 kB\nMemFree:         8388608 kB\nMemAvailable:    8388608 kB\n")
-        self.stat = os.open(self.proc / "stat", os.O_CREAT | os.O_WRONLY)
-        self.stopped = threading.Event()
-        self.write()
-
-    def write(self):
-        """In place and of one length: the agent keeps the file open."""
-        busy, idle = (int(part) for part in self.ticks)
-        lines = [f"cpu  {busy:012d} 0 0 {idle:012d} 0 0 0 0 0 0"]
-        lines += [f"cpu{i} {busy // CPUS:012d} 0 0 {idle // CPUS:012d} 0 0 0 0 0 0" for i in range(CPUS)]
-        lines += ["ctxt 1", "btime 1767225600", "processes 1", "procs_running 1", "procs_blocked 0", ""]
-        os.pwrite(self.stat, "\n".join(lines).encode(), 0)
-
-    def run(self):
-        last = time.monotonic()
-        while not self.stopped.wait(0.05):
-            now = time.monotonic()
-            ticks = 100 * CPUS * (now - last)
-            last = now
-            self.ticks[0] += ticks * self.load
-            self.ticks[1] += ticks * (1 - self.load)
-            self.write()
-            if self.shown != self.load:
-                self.shown = self.load
-                self.trial.heat(self.node, self.watts(self.load))
 
 
 class Power(unittest.TestCase):
@@ -77,12 +37,12 @@ class Power(unittest.TestCase):
         self.trial.write_policy(POLICY)
         self.trial.start_aggregator()
         for node, watts in self.curves.items():
-            machine = self.machines[node] = Machine(self.trial, node, watts)
-            self.trial.start_package(node, watts(machine.load))
+            # Another model for each: the two have nothing to tell each other.
+            machine = self.machines[node] = Machine(self.trial, node, CPUS, watts, f"A {node} CPU", load=0.1)
             machine.start()
-            self.addCleanup(machine.join)
-            self.addCleanup(machine.stopped.set)
-            self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node), "--proc-root", machine.proc)
+        living = Machines(list(self.machines.values()))
+        living.start()
+        self.addCleanup(living.stop)
 
     def known(self, node):
         status, text = self.trial.ask("ops", f"/api/v1/power/{node}")

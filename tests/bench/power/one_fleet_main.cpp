@@ -1,0 +1,78 @@
+// binnacle-power-fleet: one fleet of these servers, filled once, as JSON: for tests that place pods on nodes
+// which play the same servers, and compare.
+#include "common/config/config.hpp"
+#include "tests/bench/power/fleet.hpp"
+#include "tests/bench/power/optimum.hpp"
+#include "tests/support/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace binnacle::bench {
+namespace {
+
+struct wanted {
+  std::vector<std::string> kinds;
+  std::int64_t each = 4;
+  double pod_cores = 4, load = 0.5, max_load = 1;
+};
+
+/// What the fleet draws with so many pods on it: the mean of some runs, which differ by how ties fall.
+double watts_after(const fleet& empty, rule by, wish pod, std::size_t pods) {
+  constexpr int runs = 5;
+  double sum = 0;
+  for (int run = 0; run < runs; ++run) {
+    fleet nodes = empty;
+    dice random(static_cast<std::uint64_t>(run) + 1);
+    for (std::size_t i = 0; i < pods; ++i)
+      nodes[static_cast<std::size_t>(choose(nodes, by, pod, ties::random, random))].used += pod.cores;
+    sum += watts(nodes);
+  }
+  return sum / runs;
+}
+
+std::string filled_once(const wanted& w) {
+  std::vector<server> kinds;
+  std::string described;
+  for (const server& s : spec_servers()) {
+    if (std::ranges::none_of(w.kinds, [&s](const std::string& k) { return s.name.starts_with(k); })) continue;
+    kinds.push_back(s);
+    described += fmt::format(R"({}{{"name":"{}","cores":{},"watts":[{}]}})", described.empty() ? "" : ",",
+                             s.name, s.cores, fmt::join(s.watts, ","));
+  }
+  const auto nodes = make_fleet(kinds, static_cast<std::size_t>(w.each), w.max_load);
+  const wish pod{w.pod_cores, false};
+  const auto pods = static_cast<std::size_t>(std::lround(w.load * cores(nodes) / pod.cores));
+  return fmt::format(R"({{"servers":[{}],"pods":{},"spread":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})",
+                     described, pods, watts_after(nodes, rule::spread, pod, pods),
+                     watts_after(nodes, rule::chord, pod, pods), least_watts(nodes, pod)[pods]);
+}
+
+}  // namespace
+}  // namespace binnacle::bench
+
+int main(int argc, char** argv) {
+  binnacle::bench::wanted w;
+  const std::string program = "binnacle-power-fleet";
+  binnacle::config_spec spec(program,
+                             "Fills a simulated fleet with equal pods and prints its servers, how many pods "
+                             "there are, and the fleet's watts when they are spread, placed by the best "
+                             "chord, and placed in the best way that there is.",
+                             program + " --kinds 'HPE DL380,Lenovo SR650' --each 4 --load 0.5");
+  spec.add("kinds", w.kinds, "how the servers' names begin (tests/bench/power/servers.cpp)");
+  spec.add("each", w.each, 1, 100, "servers of each kind");
+  spec.add("pod-cores", w.pod_cores, 0.1, 64, "cores of a pod");
+  spec.add("load", w.load, 0, 0.9, "the share of the fleet's cores that the pods ask for");
+  spec.add("max-load", w.max_load, 0.1, 1, "the share of a server's cores that pods may take");
+  if (const auto status = binnacle::support::read_options(spec, program, argc, argv)) return *status;
+  if (w.kinds.empty()) {
+    fmt::print(stderr, "{}: kinds is missing\n", program);
+    return 2;
+  }
+  fmt::print("{}\n", binnacle::bench::filled_once(w));
+}
