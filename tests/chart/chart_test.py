@@ -118,6 +118,22 @@ class Objects(Renderings):
         self.assertEqual([(m["mountPath"] + "/aliases.yaml", m.get("subPath")) for m in mounts], [(settings["aliases"], None)])
         self.assertNotIn("aliases", yaml.safe_load(RENDERED["defaults"].one("ConfigMap", "binnacle-aggregator")["data"]["aggregator.yaml"]))
 
+    def test_model_servers_bring_the_right_to_read_waos_objects_and_the_file_of_their_authority(self):
+        def settings_of(objects):
+            return yaml.safe_load(objects.one("ConfigMap", "binnacle-aggregator")["data"]["aggregator.yaml"])
+
+        def groups_of(objects):
+            return {group for rule in objects.one("ClusterRole", "binnacle-aggregator")["rules"] for group in rule.get("apiGroups", [])}
+        objects, plain = RENDERED["everything optional"], RENDERED["defaults"]
+        self.assertEqual(settings_of(objects)["model-servers"], ["models.example:8443"])
+        spec = objects.one("Deployment", "binnacle-aggregator")["spec"]["template"]["spec"]
+        mounts = [m["mountPath"] + "/ca.crt" for m in spec["containers"][0]["volumeMounts"] if m["name"] == "model-servers"]
+        self.assertEqual(mounts, [settings_of(objects)["model-servers-ca"]])
+        self.assertEqual([v["secret"]["secretName"] for v in spec["volumes"] if v["name"] == "model-servers"], ["my-models"])
+        self.assertIn("node.waok8s.github.io", groups_of(objects))
+        self.assertNotIn("node.waok8s.github.io", groups_of(plain))
+        self.assertFalse([key for key in settings_of(plain) if key.startswith("model-servers")])
+
     def test_an_aggregator_may_take_the_time_to_drain_twice(self):
         for drain, seconds in ((None, 15), ("0s", 5), ("500ms", 7), ("30s", 65), ("1m30s", 185)):
             with self.subTest(drain):

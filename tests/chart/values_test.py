@@ -103,6 +103,8 @@ WRONG = [
     ({"aggregator": {"remoteWrite": {"secret": "writer"}}}, "aggregator.remoteWrite: give the url of the receiver"),
     ({"aggregator": {"otlp": {"url": "collector:4318"}}}, "at '/aggregator/otlp/url'"),
     ({"aggregator": {"otlp": {"user": "me"}}}, "aggregator.otlp: give the url of the receiver"),
+    ({"aggregator": {"modelServers": ["models"]}}, "at '/aggregator/modelServers/0'"),
+    ({"aggregator": {"modelServersCa": "my-models"}}, "aggregator.modelServersCa: name the servers, too"),
     ({"aggregator": {"settings": {"drain": "5m1ns"}}}, "aggregator.settings.drain: 5m1ns is out of bounds: give a duration, from 0s to 5m"),
 ]
 # Durations that are just within their bounds.
