@@ -322,9 +322,18 @@ async::task<void> cluster::stop(async::deadline until) {
 std::vector<std::string> cluster::nodes_without_object() const {
   return impl_->nodes ? impl_->nodes->without_object() : std::vector<std::string>();
 }
+const kube::node_objects::node* cluster::object_of(std::string_view node) const {
+  return impl_->nodes ? impl_->nodes->objects().find(node) : nullptr;
+}
 const kube::packed_labels* cluster::labels_of(std::string_view node) const {
-  const kube::node_objects::node* known = impl_->nodes ? impl_->nodes->objects().find(node) : nullptr;
+  const kube::node_objects::node* known = object_of(node);
   return known == nullptr ? nullptr : &known->labels;
+}
+bool cluster::say(kube::note n) {
+  if (!impl_->candidate.leads(boot_clock::now())) return false;
+  impl_->events.record(std::move(n), boot_clock::now(), std::chrono::system_clock::now());
+  impl_->news->notify();
+  return true;
 }
 std::size_t cluster::node_objects() const noexcept {
   return impl_->nodes ? impl_->nodes->objects().nodes().size() : 0;

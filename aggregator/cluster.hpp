@@ -4,6 +4,7 @@
 #include "aggregator/config.hpp"
 #include "aggregator/decision/ring.hpp"
 #include "aggregator/extender/placements.hpp"
+#include "aggregator/kube/events/event_recorder.hpp"
 #include "aggregator/kube/objects/node_objects.hpp"
 #include "aggregator/kube/objects/pod_objects.hpp"
 #include "aggregator/loop_messages.hpp"
@@ -52,7 +53,9 @@ class cluster {
   bool policies_judged() const noexcept;
   /// Connected nodes that the API server does not know. Looks at all of them.
   std::vector<std::string> nodes_without_object() const;
-  /// The labels of a node's object, or null where there is no such object.
+  /// A node's object, or null where there is none.
+  const kube::node_objects::node* object_of(std::string_view node) const;
+  /// Its labels, or null likewise.
   const kube::packed_labels* labels_of(std::string_view node) const;
   std::size_t node_objects() const noexcept;
   /// Whether all Node objects have been read, once since the start.
@@ -61,6 +64,9 @@ class cluster {
   const kube::pod_objects& pods() const noexcept;
   /// For what else is asked of the API server.
   std::shared_ptr<kube::client> api() const;
+
+  /// Writes an event if this replica writes any now: false if not. After start().
+  bool say(kube::note n);
 
   // From the ingest loop, on the faces loop, after start().
   /// sources::judged is a newer one.

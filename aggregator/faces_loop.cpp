@@ -311,10 +311,10 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
                                                log.part("model servers"));
     if (opened.has_error()) return opened.error();
     models = std::move(*opened);
-    const auto labels_of = [known = kubernetes.get()](std::string_view node) {
-      return known->labels_of(node);
-    };
-    models->start(loop, {nodes, kubernetes->api(), labels_of});
+    cluster* const known = kubernetes.get();
+    models->start(
+        loop, {nodes, kubernetes->api(), [known](std::string_view node) { return known->object_of(node); },
+               [known](kube::note n) { return known->say(std::move(n)); }});
     log.info("curves are asked of model servers: {}", fmt::join(options.model_servers, ", "));
   }
   for (const auto& context : certificates)

@@ -1,79 +1,50 @@
 #include "aggregator/model_servers/node_configs.hpp"
 
 #include "aggregator/kube/json.hpp"
-#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace binnacle::model_servers {
 namespace {
 
 namespace json = boost::json;
 
-// What WAO's collectors of type Fake say.
-constexpr double fake_inlet = 15.5, fake_pressure = 7.5;
+/// The newer one first.
+constexpr std::array<std::string_view, 2> group_names{"node.waok8s.github.io", "wao.bitmedia.co.jp"};
 
-struct term {
-  std::string_view type, endpoint;
-  bool secret = false;
-};
-std::optional<term> term_in(const json::object* from, std::string_view name) {
-  const json::object* t = from == nullptr ? nullptr : kube::object_in(*from, name);
-  if (t == nullptr) return std::nullopt;
-  const json::object* secret = kube::object_in(*t, "basicAuthSecret");
-  return term{kube::text_in(*t, "type"), kube::text_in(*t, "endpoint"),
-              secret != nullptr && !kube::text_in(*secret, "name").empty()};
-}
-
-result<node_model> model_in(const json::object* predictor) {
-  const auto power = term_in(predictor, "powerConsumption");
-  const bool provided = term_in(predictor, "powerConsumptionEndpointProvider").has_value();
-  if (!power || power->type.empty())
-    return error{errc::invalid_input,
-                 provided ? "its powerConsumptionEndpointProvider is not asked: name the model in "
-                            "predictor.powerConsumption"
-                          : "it has no predictor.powerConsumption"};
-  if (power->type != "V2InferenceProtocol")
-    return error{
-        errc::invalid_input,
-        fmt::format("predictor.powerConsumption is of type {}, and only V2InferenceProtocol is asked",
-                    in_quotes(power->type))};
-  if (power->secret)
-    return error{errc::invalid_input,
-                 "predictor.powerConsumption names a basicAuthSecret, and Secrets are not read"};
-  auto model = v2_model(power->endpoint);
-  if (model.has_error()) return model.error();
-  node_model out;
-  out.model = std::move(*model);
-  return out;
+kube::object_reference reference_of(std::string_view kind, const std::string& api_version,
+                                    const kube::object_key& key, const json::object& given) {
+  const json::object* meta = kube::object_in(given, "metadata");
+  return {std::string(kind), api_version, key.name_space, key.name,
+          std::string(meta == nullptr ? "" : kube::text_in(*meta, "uid"))};
 }
 
 }  // namespace
 
-node_configs::found read_node_config(const kube::object_key& key, const json::object& spec) {
-  const json::object* predictor = kube::object_in(spec, "predictor");
-  node_configs::found out{"NodeConfig " + key.text(), model_in(predictor)};
-  if (out.model.has_error()) return out;
-  const json::object* collectors = kube::object_in(spec, "metricsCollector");
-  if (const auto inlet = term_in(collectors, "inletTemp"); inlet && inlet->type == "Fake")
-    out.model->inlet = fake_inlet;
-  if (const auto pressure = term_in(collectors, "deltaP"); pressure && pressure->type == "Fake")
-    out.model->pressure = fake_pressure;
-  return out;
+node_configs::node_configs() {
+  for (std::size_t g = 0; g < groups; ++g)
+    configs_[g].api_version = templates_[g].api_version = fmt::format("{}/v1beta1", group_names[g]);
 }
 
-kube::reflector::settings node_configs::collection(std::size_t group) {
+kube::reflector::settings node_configs::collection(std::size_t i) {
   kube::reflector::settings out;
-  const std::string_view name = group == 0 ? "node.waok8s.github.io" : "wao.bitmedia.co.jp";
-  out.path = fmt::format("/apis/{}/v1beta1/nodeconfigs", name);
-  out.what = fmt::format("NodeConfig objects ({})", name);
+  const std::string_view group = group_names[i % groups];
+  const bool templates = i >= groups;
+  out.path = fmt::format("/apis/{}/v1beta1/nodeconfig{}s", group, templates ? "template" : "");
+  out.what = fmt::format("NodeConfig{} objects ({})", templates ? "Template" : "", group);
   out.if_unknown = "WAO is not installed, which is no trouble";
   return out;
 }
 
-void node_configs::collection_of::unlist(const kube::object_key& key) {
+kube::watcher& node_configs::watcher_of(std::size_t i) noexcept {
+  if (i < groups) return configs_[i];
+  return templates_[i % groups];
+}
+
+void node_configs::configs_of::unlist(const kube::object_key& key) {
   const auto known = objects.find(key);
   if (known == objects.end()) return;
   const auto of_node = by_node.find(known->second.node);
@@ -82,36 +53,84 @@ void node_configs::collection_of::unlist(const kube::object_key& key) {
   if (of_node->second.empty()) by_node.erase(of_node);
 }
 
-void node_configs::collection_of::changed(const kube::object_key& key, const json::object& given) {
+void node_configs::configs_of::changed(const kube::object_key& key, const json::object& given) {
   const json::object* spec = kube::object_in(given, "spec");
   unlist(key);
   if (spec == nullptr) {
     objects.erase(key);
     return;
   }
-  object o{std::string(kube::text_in(*spec, "nodeName")), read_node_config(key, *spec)};
+  object o{std::string(kube::text_in(*spec, "nodeName")),
+           read_node_config("NodeConfig " + key.text(), *spec)};
+  o.what.about = reference_of("NodeConfig", api_version, key, given);
   auto& of_node = by_node[o.node];
   of_node.insert(std::ranges::lower_bound(of_node, key), key);
   objects.insert_or_assign(key, std::move(o));
 }
 
-void node_configs::collection_of::gone(const kube::object_key& key) {
+void node_configs::configs_of::gone(const kube::object_key& key) {
   unlist(key);
   objects.erase(key);
 }
 
-const node_configs::found* node_configs::find(std::string_view node) const {
-  for (const collection_of& c : collections_) {
-    const auto at = c.by_node.find(node);
-    if (at != c.by_node.end()) return &c.objects.at(at->second.front()).what;
+void node_configs::templates_of::changed(const kube::object_key& key, const json::object& given) {
+  const json::object* spec = kube::object_in(given, "spec");
+  objects.erase(key);
+  if (spec == nullptr) return;
+  objects.emplace(key, object{reference_of("NodeConfigTemplate", api_version, key, given),
+                              node_template::read(key, *spec)});
+}
+
+std::optional<named_model> node_configs::find(const node& n) const {
+  for (const configs_of& c : configs_) {
+    const auto at = c.by_node.find(n.name);
+    if (at != c.by_node.end()) return c.objects.at(at->second.front()).what;
   }
-  return nullptr;
+  if (!n.labels) return std::nullopt;
+  for (const templates_of& t : templates_) {
+    for (const auto& [key, o] : t.objects) {
+      if (o.what.has_error() || !o.what->selects(n.labels)) continue;
+      auto out = o.what->model_of({n.labels("kubernetes.io/hostname").value_or(""), n.address});
+      out.about = o.about;
+      return out;
+    }
+  }
+  return std::nullopt;
+}
+
+bool node_configs::need_addresses() const noexcept {
+  return std::ranges::any_of(templates_, [](const templates_of& t) {
+    return std::ranges::any_of(t.objects, [](const auto& one) {
+      return one.second.what.has_value() && one.second.what->needs_address();
+    });
+  });
 }
 
 std::size_t node_configs::size() const noexcept {
   std::size_t out = 0;
-  for (const collection_of& c : collections_) out += c.objects.size();
+  for (const configs_of& c : configs_) out += c.objects.size();
+  for (const templates_of& t : templates_) out += t.objects.size();
   return out;
+}
+
+void node_configs::complain(complaints& to, instant now) const {
+  for (const configs_of& c : configs_) {
+    for (const auto& [node, keys] : c.by_node) {
+      for (std::size_t i = 1; i < keys.size(); ++i)
+        to.add(c.objects.at(keys[i]).what.about,
+               fmt::format("NodeConfig {} is for the node {}, too, and goes before it: delete one of them",
+                           keys.front().text(), node),
+               now);
+    }
+    for (const auto& [key, o] : c.objects) {
+      if (o.what.model.has_error()) to.add(o.what.about, o.what.model.error().message, now);
+    }
+  }
+  for (const templates_of& t : templates_) {
+    for (const auto& [key, o] : t.objects) {
+      if (o.what.has_error()) to.add(o.about, o.what.error().message, now);
+    }
+  }
 }
 
 }  // namespace binnacle::model_servers

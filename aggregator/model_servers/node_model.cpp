@@ -127,4 +127,26 @@ question question_of(const node_model& m, const readings& r, double cores, polic
   return out;
 }
 
+std::vector<std::string> assumptions_of(const question& q) {
+  constexpr std::array<std::string_view, 3> degrees{
+      "the inlet temperature", "the first processor's temperature", "the second processor's temperature"};
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < q.count; ++i) {
+    if ((q.assumed & (1U << i)) == 0) continue;
+    if (q.count == degrees.size()) {
+      out.push_back(fmt::format(
+          "nobody measures {} of its node, so that the middle of its span stands for it", degrees[i]));
+    } else if (i == 0) {
+      out.push_back(fmt::format("nobody measures {} of its node, so that {} °C stand for it", degrees[0],
+                                typical_inlet));
+    } else {
+      out.push_back(
+          fmt::format("nobody brings delta_p of its node, so that {} Pa stand for it (an exporter or a "
+                      "*.prom file brings it)",
+                      typical_pressure));
+    }
+  }
+  return out;
+}
+
 }  // namespace binnacle::model_servers

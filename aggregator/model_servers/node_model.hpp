@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace binnacle::model_servers {
 
@@ -52,5 +53,8 @@ readings readings_of(const store::row& cells, instant now);
 /// 22 °C, 5 Pa, a share of 0.5.
 question question_of(const node_model& m, const readings& r, double cores, policy::cpu_format format,
                      const question* before);
+
+/// What its model is told though nobody measures it, a clause each: "nobody measures …".
+std::vector<std::string> assumptions_of(const question& q);
 
 }  // namespace binnacle::model_servers

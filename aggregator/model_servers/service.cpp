@@ -3,6 +3,8 @@
 #include "aggregator/kube/objects/follow.hpp"
 #include "aggregator/kube/objects/reflector.hpp"
 #include "aggregator/model_servers/allowed.hpp"
+#include "aggregator/model_servers/complaints.hpp"
+#include "aggregator/model_servers/node_addresses.hpp"
 #include "aggregator/model_servers/node_configs.hpp"
 #include "aggregator/model_servers/node_model.hpp"
 #include "aggregator/store/hardware.hpp"
@@ -26,6 +28,7 @@ namespace {
 using async::task;
 
 constexpr auto between_looks = std::chrono::milliseconds(200);
+constexpr auto between_object_looks = std::chrono::seconds(5);
 constexpr std::size_t nodes_a_look = 500;  // a millisecond: the scheduler's calls come first
 constexpr auto deadline_of_a_call = std::chrono::milliseconds(500);
 constexpr std::size_t most_answer_bytes = std::size_t{1} << 20;
@@ -41,7 +44,9 @@ struct worker : std::enable_shared_from_this<worker> {
   void forget_all();
   void look(instant now);
   void look_at(const store::node_view& node, const formats& wanted, instant now);
-  std::optional<result<node_model>> model_of(const std::string& node) const;
+  std::optional<named_model> model_of(const std::string& node) const;
+  void follow(std::unique_ptr<kube::reflector> one);
+  void look_at_objects(instant now);
   http::client& client_of(const served_model& m);
   void start(async::loop& on, service::parts p);
   std::vector<std::string> troubles() const;
@@ -53,7 +58,10 @@ struct worker : std::enable_shared_from_this<worker> {
   const logger log;
   asker questions;
   node_configs configs;
-  std::array<std::unique_ptr<kube::reflector>, node_configs::groups> followers;
+  node_addresses addresses;  // followed once a template asks for them
+  std::vector<std::unique_ptr<kube::reflector>> followers;
+  complaints wrong;
+  instant objects_looked_at{};
   std::unique_ptr<service::parts> with;
   std::map<std::string, std::unique_ptr<http::client>> clients;  // by scheme and server
   // Of each node by format: what was asked last, so that inputs between two steps ask nothing new.
@@ -81,20 +89,20 @@ void worker::forget_all() {
   last.clear();
 }
 
-/// NodeConfig objects before labels, as the newer form.
-std::optional<result<node_model>> worker::model_of(const std::string& node) const {
-  const auto checked = [this](result<node_model> m, std::string_view by) -> result<node_model> {
-    if (m.has_error()) return error{m.error().code, fmt::format("{}: {}", by, m.error().message)};
-    if (allowed.allow(m->model.host, m->model.port)) return m;
-    return error{errc::permission,
-                 fmt::format("{} names {}, which is not in model-servers", by, m->model.server())};
-  };
-  if (const auto* found = configs.find(node)) return checked(found->model, found->object);
-  const kube::packed_labels* labels = with->labels_of(node);
-  if (labels == nullptr) return std::nullopt;
-  const auto read = model_by_labels([labels](std::string_view key) { return labels->find(key); });
-  if (!read) return std::nullopt;
-  return checked(*read, "its labels");
+/// Objects before labels, as the newer form.
+std::optional<named_model> worker::model_of(const std::string& node) const {
+  const kube::node_objects::node* object = with->object_of(node);
+  label_look_up labels;
+  if (object != nullptr) labels = [object](std::string_view key) { return object->labels.find(key); };
+  auto out = configs.find({node, labels, addresses.find(node)});
+  if (!out && labels) {
+    if (auto read = model_by_labels(labels))
+      out = {"its labels", std::move(*read), {"Node", "v1", "", node, object->uid}};
+  }
+  if (out && out->model.has_value() && !allowed.allow(out->model->model.host, out->model->model.port))
+    out->model = error{errc::permission,
+                       fmt::format("the server {} is not in model-servers", out->model->model.server())};
+  return out;
 }
 
 void worker::look_at(const store::node_view& node, const formats& wanted, instant now) {
@@ -105,23 +113,27 @@ void worker::look_at(const store::node_view& node, const formats& wanted, instan
   const double cores =
       node.cells == nullptr ? 0 : store::first_present(*node.cells, policy::cpus_metric, now).value;
   std::string note;
-  if (model && model->has_error()) note = model->error().message;
+  if (model && model->model.has_error()) {
+    note = fmt::format("{}: {}", model->object, model->model.error().message);
+    wrong.add(model->about, model->model.error().message, now);
+  }
   for (std::size_t f = 0; f < policy::cpu_formats; ++f) {
     predict::model_table& table = nodes.served(static_cast<policy::cpu_format>(f));
     std::shared_ptr<const predict::model> known;
-    if (!wanted[f] || !model || model->has_error()) {
+    if (!wanted[f] || !model || model->model.has_error()) {
       last[id][f].reset();
     } else if (cores <= 0) {
       known = table.share(id);  // not known now: as before
     } else {
       auto& before = last[id][f];
-      before = question_of(**model, readings_of(*node.cells, now), cores, static_cast<policy::cpu_format>(f),
-                           before ? &*before : nullptr);
+      before = question_of(*model->model, readings_of(*node.cells, now), cores,
+                           static_cast<policy::cpu_format>(f), before ? &*before : nullptr);
       known = questions.want(*before, now);
       if (note.empty()) note = questions.trouble(*before);
+      for (std::string& why : assumptions_of(*before)) wrong.add(model->about, std::move(why), now);
       // Until the new inputs have an answer, that for the ones before counts, as long as any does.
       const predict::model* old = table.find(id);
-      if (known == nullptr && old != nullptr && old->server == (*model)->model.text() &&
+      if (known == nullptr && old != nullptr && old->server == model->model->model.text() &&
           old->power.cores() == cores && now - old->made < asker::counts_for)
         known = table.share(id);
     }
@@ -145,6 +157,18 @@ void worker::look(instant now) {
     look_at(*at->second, wanted, now);
     last_looked_at = at->first;
   }
+}
+
+/// What is wrong with objects whatever their nodes are, and events of all that is wrong.
+void worker::look_at_objects(instant now) {
+  if (now - objects_looked_at < between_object_looks) return;
+  objects_looked_at = now;
+  if (!idle) configs.complain(wrong, now);
+  wrong.end_old(now);
+  wrong.say(now, [this](kube::note n) { return with->say(std::move(n)); });
+  if (configs.need_addresses() && followers.size() == node_configs::collections)
+    follow(
+        std::make_unique<kube::reflector>(node_addresses::collection(), addresses, std::random_device{}()));
 }
 
 http::client& worker::client_of(const served_model& m) {
@@ -177,6 +201,7 @@ task<void> worker::keep_asking(std::shared_ptr<worker> self) {
   for (;;) {
     const instant now = boot_clock::now();
     self->look(now);
+    self->look_at_objects(now);
     auto calls = self->questions.next(now);
     // Connections that nobody needs any more; those of calls are kept by them.
     if (calls.empty() && self->clients.size() > most_clients) self->clients.clear();
@@ -195,26 +220,30 @@ task<void> worker::keep_asking(std::shared_ptr<worker> self) {
   }
 }
 
+void worker::follow(std::unique_ptr<kube::reflector> one) {
+  kube::reflector& it = *followers.emplace_back(std::move(one));
+  running->keep("WAO's objects",
+                [self = shared_from_this(), &it] { return kube::follow(self->with->api, it, [self] {}); });
+}
+
 void worker::start(async::loop& on, service::parts p) {
   with = std::make_unique<service::parts>(std::move(p));
   answered = std::make_unique<async::event>(on);
   running = std::make_unique<async::task_group>(on, log);
   const auto self = shared_from_this();
-  for (std::size_t g = 0; g < node_configs::groups; ++g) {
-    followers[g] = std::make_unique<kube::reflector>(node_configs::collection(g), configs.of_group(g),
-                                                     std::random_device{}());
-    running->keep("NodeConfig objects",
-                  [self, g] { return kube::follow(self->with->api, *self->followers[g], [self] {}); });
-  }
+  for (std::size_t i = 0; i < node_configs::collections; ++i)
+    follow(std::make_unique<kube::reflector>(node_configs::collection(i), configs.watcher_of(i),
+                                             std::random_device{}()));
   running->keep("model servers", [self] { return keep_asking(self); });
   running->spawn("authority", async::follow_files(security, "authority of model servers", log));
 }
 
 std::vector<std::string> worker::troubles() const {
   std::vector<std::string> out = questions.troubles();
+  for (std::string& one : wrong.sentences(boot_clock::now())) out.push_back(std::move(one));
   for (const auto& f : followers) {
     // A cluster without WAO has no such objects.
-    if (f && !f->trouble().empty() && !f->trouble().starts_with("the API server has no "))
+    if (!f->trouble().empty() && !f->trouble().starts_with("the API server has no "))
       out.push_back(f->trouble());
   }
   return out;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/kube/client/client.hpp"
+#include "aggregator/kube/events/event_recorder.hpp"
 #include "aggregator/kube/objects/node_objects.hpp"
 #include "aggregator/model_servers/asker.hpp"
 #include "aggregator/policy/published/view.hpp"
@@ -29,8 +30,10 @@ class service {
   struct parts {
     policy::view& nodes;
     std::shared_ptr<kube::client> api;
-    /// The labels of a node's object, or null.
-    std::function<const kube::packed_labels*(std::string_view node)> labels_of;
+    /// A node's object, or null.
+    std::function<const kube::node_objects::node*(std::string_view node)> object_of;
+    /// Writes an event. False: this replica writes none now.
+    std::function<bool(kube::note)> say;
   };
 
   /// Errors: one sentence: a server that cannot be meant, or an authority that cannot be read.

@@ -21,9 +21,19 @@ boost::json::object object_of(const std::string& node, const std::string& predic
 const std::string v2 =
     R"({"powerConsumption":{"type":"V2InferenceProtocol","endpoint":"http://10.0.0.20:8080/v2/models/PC-R650/versions/v0.1.0/infer"}})";
 
-node_configs::found read(const std::string& predictor) {
+named_model read(const std::string& predictor) {
   const auto o = object_of("worker-0", predictor);
-  return read_node_config({"wao-system", "w0"}, o.at("spec").as_object());
+  return read_node_config("NodeConfig wao-system/w0", o.at("spec").as_object());
+}
+
+/// With a uid, as the API server gives it.
+boost::json::object with_uid(boost::json::object o, const std::string& uid) {
+  o["metadata"] = {{"uid", uid}};
+  return o;
+}
+
+std::optional<named_model> found(const node_configs& all, const std::string& node) {
+  return all.find({node, nullptr, ""});
 }
 
 TEST_SUITE("aggregator/model_servers/node_configs") {
@@ -58,13 +68,13 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
 
   TEST_CASE("of two NodeConfigs for a node the first by name counts, and the other when it is gone") {
     node_configs all;
-    auto& group = all.of_group(0);
+    auto& group = all.watcher_of(0);
     const auto model = [](const std::string& name) {
       return object_of(
           "n", R"({"powerConsumption":{"type":"V2InferenceProtocol","endpoint":"http://h/v2/models/)" + name +
                    R"("}})");
     };
-    const auto now = [&] { return all.find("n") == nullptr ? "" : all.find("n")->model->model.path; };
+    const auto now = [&] { return found(all, "n") ? found(all, "n")->model->model.path : ""; };
     group.changed({"wao-system", "b"}, model("b"));
     CHECK(now() == "/v2/models/b/infer");
     group.changed({"wao-system", "a"}, model("a"));
@@ -74,30 +84,100 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
     group.gone({"wao-system", "a"});
     CHECK(now() == "/v2/models/b/infer");
     group.gone({"wao-system", "b"});
-    CHECK(all.find("n") == nullptr);
+    CHECK(!found(all, "n"));
     CHECK(all.size() == 0);
   }
 
   TEST_CASE("an object that moves to another node leaves the first one") {
     node_configs all;
-    auto& group = all.of_group(0);
+    auto& group = all.watcher_of(0);
     group.changed({"ns", "a"}, object_of("one", v2));
     group.changed({"ns", "a"}, object_of("two", v2));
-    CHECK(all.find("one") == nullptr);
-    CHECK(all.find("two") != nullptr);
+    CHECK(!found(all, "one"));
+    CHECK(found(all, "two"));
     group.changed({"ns", "a"}, boost::json::object());
-    CHECK(all.find("two") == nullptr);
+    CHECK(!found(all, "two"));
   }
 
   TEST_CASE("both API groups are followed, and the newer one wins") {
     CHECK(node_configs::collection(0).path == "/apis/node.waok8s.github.io/v1beta1/nodeconfigs");
     CHECK(node_configs::collection(1).path == "/apis/wao.bitmedia.co.jp/v1beta1/nodeconfigs");
     node_configs all;
-    all.of_group(1).changed({"ns", "a"}, object_of("n", "{}"));
-    REQUIRE(all.find("n") != nullptr);
-    CHECK(all.find("n")->model.has_error());
-    all.of_group(0).changed({"ns", "z"}, object_of("n", v2));
-    CHECK(all.find("n")->model.has_value());
+    CHECK(node_configs::collection(2).path == "/apis/node.waok8s.github.io/v1beta1/nodeconfigtemplates");
+    CHECK(node_configs::collection(3).path == "/apis/wao.bitmedia.co.jp/v1beta1/nodeconfigtemplates");
+    all.watcher_of(1).changed({"ns", "a"}, object_of("n", "{}"));
+    REQUIRE(found(all, "n"));
+    CHECK(found(all, "n")->model.has_error());
+    all.watcher_of(0).changed({"ns", "z"}, object_of("n", v2));
+    CHECK(found(all, "n")->model.has_value());
+  }
+
+  TEST_CASE("a template stands for a NodeConfig of the nodes that it selects, and an object goes before it") {
+    const auto templated = [](const std::string& model) {
+      return boost::json::
+          parse(fmt::format(
+                    R"({{"metadata":{{"uid":"t"}},"spec":{{"nodeSelector":{{"matchLabels":{{"kind":"r650"}}}},"template":{{
+             "predictor":{{"powerConsumption":{{"type":"V2InferenceProtocol","endpoint":"http://{{{{.Hostname}}}}/v2/models/{}"}}}}}}}}}})",
+                    model))
+              .as_object();
+    };
+    const label_look_up r650 = [](std::string_view key) -> std::optional<std::string_view> {
+      if (key == "kind") return "r650";
+      if (key == "kubernetes.io/hostname") return "host-n";
+      return std::nullopt;
+    };
+    const label_look_up other = [](std::string_view) -> std::optional<std::string_view> {
+      return std::nullopt;
+    };
+    node_configs all;
+    auto& templates = all.watcher_of(2);
+    templates.changed({"ns", "b"}, templated("b"));
+    REQUIRE(all.find({"n", r650, ""}));
+    CHECK(all.find({"n", r650, ""})->model->model.text() == "http://host-n:80/v2/models/b/infer");
+    CHECK(all.find({"n", r650, ""})->about.kind == "NodeConfigTemplate");
+    CHECK(all.find({"n", r650, ""})->about.uid == "t");
+    CHECK_FALSE(all.find({"n", other, ""}));
+    CHECK_FALSE_MESSAGE(found(all, "n"), "a node without an object has no labels");
+    templates.changed({"ns", "a"}, templated("a"));
+    CHECK(all.find({"n", r650, ""})->object == "NodeConfigTemplate ns/a");
+    all.watcher_of(1).changed({"ns", "z"}, object_of("n", v2));
+    CHECK(all.find({"n", r650, ""})->object == "NodeConfig ns/z");
+    CHECK(all.size() == 3);
+    all.watcher_of(1).gone({"ns", "z"});
+    templates.gone({"ns", "a"});
+    templates.changed({"ns", "b"}, boost::json::object());
+    CHECK_FALSE(all.find({"n", r650, ""}));
+  }
+
+  TEST_CASE(
+      "two NodeConfigs for a node, one without a model and a template of more than is filled in are "
+      "complained of") {
+    node_configs all;
+    all.watcher_of(0).changed({"ns", "a"}, with_uid(object_of("n", v2), "a"));
+    all.watcher_of(0).changed({"ns", "b"}, with_uid(object_of("n", v2), "b"));
+    all.watcher_of(0).changed({"ns", "c"}, with_uid(object_of("m", "{}"), "c"));
+    all.watcher_of(3).changed(
+        {"ns", "t"}, boost::json::parse(R"({"metadata":{"uid":"t"},"spec":{"nodeSelector":{},"template":{
+        "predictor":{"powerConsumption":{"type":"V2InferenceProtocol","endpoint":"http://{{ lower .Hostname }}/"}}}}})")
+                         .as_object());
+    complaints to;
+    all.complain(to, instant{});
+    const auto said = to.sentences(instant{} + complaints::said_after);
+    REQUIRE(said.size() == 3);
+    CHECK(said[0] ==
+          "NodeConfig ns/b: NodeConfig ns/a is for the node n, too, and goes before it: delete one of them");
+    CHECK(said[1] == "NodeConfig ns/c: it has no predictor.powerConsumption");
+    CHECK(said[2].starts_with(
+        "NodeConfigTemplate ns/t: predictor.powerConsumption.endpoint: \"{{ lower .Hostname }}\""));
+    std::vector<kube::note> events;
+    to.say(instant{} + complaints::said_after, [&](kube::note n) {
+      events.push_back(std::move(n));
+      return true;
+    });
+    REQUIRE(events.size() == 3);
+    CHECK(events[0].about ==
+          kube::object_reference{"NodeConfig", "node.waok8s.github.io/v1beta1", "ns", "b", "b"});
+    CHECK(events[2].about.api_version == "wao.bitmedia.co.jp/v1beta1");
   }
 }
 

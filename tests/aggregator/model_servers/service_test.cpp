@@ -100,7 +100,8 @@ struct house {
       table->emplace(p.key, std::make_shared<const policy::published_policy>(p));
       nodes.set_policies(table);
       it = std::move(*model_servers::service::open({std::move(allowed), ""}, logger("test", log_level::off)));
-      it->start(loop.loop(), {nodes, api.client(), [](std::string_view) { return nullptr; }});
+      it->start(loop.loop(), {nodes, api.client(), [](std::string_view) { return nullptr; },
+                              [](const kube::note&) { return false; }});
     });
   }
   ~house() {
@@ -149,7 +150,7 @@ TEST_SUITE("aggregator/model_servers/service") {
     house h({"elsewhere"});
     REQUIRE(h.comes([&] { return !h.nodes.served_note(0).empty(); }));
     h.loop.on_loop([&] {
-      CHECK(h.nodes.served_note(0).find("NodeConfig wao-system/a names 127.0.0.1:") == 0);
+      CHECK(h.nodes.served_note(0).find("NodeConfig wao-system/a: the server 127.0.0.1:") == 0);
       CHECK(h.nodes.served_note(0).find("is not in model-servers") != std::string::npos);
       CHECK(h.served() == nullptr);
     });

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "aggregator/kube/events/event_recorder.hpp"
+#include "common/clock.hpp"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace binnacle::model_servers {
+
+/// What is wrong with objects of the API server, so that it is said once on the object and, while it lasts,
+/// in the status. Pure. Somebody looks at all objects again and again and add()s what is wrong with them;
+/// what was not added for `ends_after` is over. Bounds: `most` at once; those beyond are left out, which the
+/// sentences say.
+class complaints {
+ public:
+  static constexpr std::size_t most = 2'000;
+  /// Nodes' values come some seconds after the nodes.
+  static constexpr duration said_after = std::chrono::seconds(30);
+  static constexpr duration ends_after = std::chrono::minutes(1);
+
+  /// `why`: a clause without live values.
+  void add(const kube::object_reference& about, std::string why, instant now);
+  /// Forgets what is over.
+  void end_old(instant now);
+
+  /// Events to be written now: each once while it lasts, if `write` takes it.
+  template <class Write>
+  void say(instant now, Write&& write) {
+    for (auto& [what, c] : all_) {
+      if (!c.said && now - c.since >= said_after) c.said = write(note_of(what));
+    }
+  }
+  /// For the status: a sentence for each reason, with the names of its objects; ten at most.
+  std::vector<std::string> sentences(instant now) const;
+
+ private:
+  using complaint = std::pair<kube::object_reference, std::string>;
+  struct state {
+    instant since{}, seen{};
+    bool said = false;
+  };
+  static kube::note note_of(const complaint& what);
+
+  std::map<complaint, state> all_;
+  bool full_ = false;
+};
+
+}  // namespace binnacle::model_servers

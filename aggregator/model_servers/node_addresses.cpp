@@ -1,0 +1,40 @@
+#include "aggregator/model_servers/node_addresses.hpp"
+
+#include "aggregator/kube/json.hpp"
+
+#include <boost/json/array.hpp>
+
+namespace binnacle::model_servers {
+
+kube::reflector::settings node_addresses::collection() {
+  kube::reflector::settings out;
+  out.path = "/api/v1/nodes";
+  out.what = "Nodes with their addresses";
+  out.page = 50;  // each may have lists of a hundred images
+  return out;
+}
+
+std::string_view node_addresses::find(std::string_view node) const noexcept {
+  const auto at = all_.find(node);
+  return at == all_.end() ? std::string_view() : std::string_view(at->second);
+}
+
+void node_addresses::changed(const kube::object_key& key, const boost::json::object& object) {
+  const boost::json::object* status = kube::object_in(object, "status");
+  const boost::json::value* given = status == nullptr ? nullptr : status->if_contains("addresses");
+  const boost::json::array* list = given == nullptr ? nullptr : given->if_array();
+  std::string_view first;
+  for (const auto& one : list == nullptr ? boost::json::array() : *list) {
+    const boost::json::object* address = one.if_object();
+    if (address == nullptr || kube::text_in(*address, "type") != "InternalIP") continue;
+    first = kube::text_in(*address, "address");
+    break;
+  }
+  if (first.empty()) {
+    all_.erase(key.name);
+  } else {
+    all_.insert_or_assign(key.name, std::string(first));
+  }
+}
+
+}  // namespace binnacle::model_servers

@@ -1,0 +1,219 @@
+#include "aggregator/model_servers/node_template.hpp"
+
+#include "aggregator/kube/json.hpp"
+#include "common/text/text.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace binnacle::model_servers {
+namespace {
+
+namespace json = boost::json;
+
+error not_taken(std::string what) { return {errc::invalid_input, std::move(what)}; }
+
+/// The n-th part of a dotted quad; "x" if the address is none.
+std::string octet(std::string_view address, std::size_t n) {
+  std::array<std::string_view, 4> parts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto dot = i + 1 < parts.size() ? address.find('.') : address.size();
+    if (dot == address.npos) return "x";
+    parts[i] = address.substr(0, dot);
+    address.remove_prefix(std::min(address.size(), dot + 1));
+    unsigned value = 0;
+    const auto end = parts[i].data() + parts[i].size();
+    const auto read = std::from_chars(parts[i].data(), end, value);
+    if (read.ec != std::errc() || read.ptr != end || value > 255) return "x";
+  }
+  return std::string(parts[n]);
+}
+
+/// One word of an action: a variable, a text in quotes, a number. Nothing: something else.
+std::optional<std::string> value_of(std::string_view word, const template_values& of) {
+  if (word == ".Hostname") return std::string(of.hostname.empty() ? "undefined.example.com" : of.hostname);
+  if (word == ".IPv4.Address") return std::string(of.address.empty() ? "x.x.x.x" : of.address);
+  constexpr std::string_view octets = ".IPv4.Octet";
+  if (word.starts_with(octets) && word.size() == octets.size() + 1 && word.back() >= '1' &&
+      word.back() <= '4')
+    return octet(of.address, static_cast<std::size_t>(word.back() - '1'));
+  if (word.size() >= 2 && word.starts_with('"') && word.ends_with('"') && word.find('\\') == word.npos)
+    return std::string(word.substr(1, word.size() - 2));
+  if (!word.empty() && word.find_first_not_of("0123456789") == word.npos) return std::string(word);
+  return std::nullopt;
+}
+
+/// sprig's toInt64: what is no number is 0.
+std::int64_t integer_of(std::string_view text) {
+  std::int64_t out = 0;
+  const auto end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, out);
+  return read.ec == std::errc() && read.ptr == end ? out : 0;
+}
+
+/// Its words; blanks inside quotes belong to a word.
+std::vector<std::string_view> words_of(std::string_view action) {
+  std::vector<std::string_view> out;
+  while (true) {
+    action = trimmed(action);
+    if (action.empty()) return out;
+    std::size_t end = action.find_first_of(" \t\n");
+    if (action.front() == '"') {
+      end = action.find('"', 1);
+      if (end != action.npos) ++end;
+    }
+    out.push_back(action.substr(0, end));
+    action.remove_prefix(std::min(action.size(), end));
+  }
+}
+
+std::optional<std::string> result_of(std::string_view action, const template_values& of) {
+  const auto words = words_of(action);
+  if (words.size() == 1) return value_of(words[0], of);
+  std::vector<std::string> values;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    auto v = value_of(words[i], of);
+    if (!v) return std::nullopt;
+    values.push_back(*std::move(v));
+  }
+  if (values.size() == 2 && words[0] == "trimPrefix")
+    return values[1].starts_with(values[0]) ? values[1].substr(values[0].size()) : values[1];
+  if (!values.empty() && words[0] == "add") {
+    return std::to_string(
+        std::accumulate(values.begin(), values.end(), std::int64_t{0},
+                        [](std::int64_t sum, const std::string& v) { return sum + integer_of(v); }));
+  }
+  return std::nullopt;
+}
+
+/// The texts of a NodeConfig's spec that may depend on the node, and that we use.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> terms{
+    {{"predictor", "powerConsumption"}, {"metricsCollector", "inletTemp"}, {"metricsCollector", "deltaP"}}};
+
+/// `f(text)` for each of them, which may change it. Errors: that of f.
+template <class F>
+result<void> each_text(json::object& spec, F&& f) {
+  for (const auto& [part, term] : terms) {
+    json::value* outer = spec.if_contains(part);
+    json::object* inside = outer == nullptr ? nullptr : outer->if_object();
+    json::value* inner = inside == nullptr ? nullptr : inside->if_contains(term);
+    json::object* given = inner == nullptr ? nullptr : inner->if_object();
+    if (given == nullptr) continue;
+    for (const std::string_view name : {"type", "endpoint"}) {
+      // Only of the model: collectors are not asked for values.
+      if (name == "endpoint" && part != "predictor") continue;
+      json::value* text = given->if_contains(name);
+      if (text == nullptr || !text->is_string()) continue;
+      auto done = f(text->get_string());
+      if (done.has_error())
+        return not_taken(fmt::format("{}.{}.{}: {}", part, term, name, done.error().message));
+    }
+  }
+  return {};
+}
+
+/// A LabelSelector as its text. Errors: a clause.
+result<questions::selector> selector_in(const json::object* from) {
+  if (from == nullptr) return not_taken("it has no nodeSelector");
+  std::vector<std::string> all;
+  if (const json::object* labels = kube::object_in(*from, "matchLabels")) {
+    for (const auto& one : *labels) {
+      if (!one.value().is_string()) return not_taken("its nodeSelector has a label that is no text");
+      all.push_back(
+          fmt::format("{}={}", std::string_view(one.key()), std::string_view(one.value().get_string())));
+    }
+  }
+  const json::value* expressions = from->if_contains("matchExpressions");
+  const json::array* list = expressions == nullptr ? nullptr : expressions->if_array();
+  for (const json::value& one : list == nullptr ? json::array() : *list) {
+    const json::object* e = one.if_object();
+    const std::string_view key = e == nullptr ? "" : kube::text_in(*e, "key");
+    const std::string_view op = e == nullptr ? "" : kube::text_in(*e, "operator");
+    std::vector<std::string> values;
+    const json::value* given = e == nullptr ? nullptr : e->if_contains("values");
+    if (given != nullptr && given->is_array()) {
+      for (const json::value& v : given->get_array()) {
+        if (v.is_string()) values.emplace_back(v.get_string());
+      }
+    }
+    if (op == "In" || op == "NotIn") {
+      all.push_back(fmt::format("{} {} ({})", key, op == "In" ? "in" : "notin", fmt::join(values, ",")));
+    } else if (op == "Exists" || op == "DoesNotExist") {
+      all.push_back(fmt::format("{}{}", op == "Exists" ? "" : "!", key));
+    } else {
+      return not_taken(
+          fmt::format("its nodeSelector has the operator {}, which Kubernetes does not know", in_quotes(op)));
+    }
+  }
+  auto read = questions::selector::parse(fmt::format("{}", fmt::join(all, ",")));
+  if (read.has_error()) return not_taken("its nodeSelector cannot be read: " + read.error().message);
+  return read;
+}
+
+}  // namespace
+
+result<std::string> fill_in(std::string_view text, const template_values& of) {
+  std::string out;
+  for (;;) {
+    const auto begin = text.find("{{");
+    out += text.substr(0, begin);
+    if (begin == text.npos) return out;
+    const auto end = text.find("}}", begin);
+    const std::string_view action = text.substr(begin, end == text.npos ? text.npos : end + 2 - begin);
+    const auto made = end == text.npos ? std::nullopt : result_of(action.substr(2, action.size() - 4), of);
+    if (!made)
+      return not_taken(
+          fmt::format("{} is not filled in: of templates only .Hostname, .IPv4.Address, .IPv4.Octet1 to "
+                      "Octet4, trimPrefix and add are; write NodeConfig objects for its nodes",
+                      in_quotes(action)));
+    out += *made;
+    text.remove_prefix(begin + action.size());
+  }
+}
+
+result<node_template> node_template::read(const kube::object_key& key, const json::object& spec) {
+  auto selector = selector_in(kube::object_in(spec, "nodeSelector"));
+  if (selector.has_error()) return selector.error();
+  const json::object* body = kube::object_in(spec, "template");
+  if (body == nullptr) return not_taken("it has no template");
+  node_template out;
+  out.object_ = "NodeConfigTemplate " + key.text();
+  out.selector_ = std::move(*selector);
+  out.spec_ = *body;
+  bool same = true;
+  const auto looked = each_text(out.spec_, [&](const json::string& text) -> result<void> {
+    const std::string_view words(text);
+    same = same && words.find("{{") == words.npos;
+    out.needs_address_ = out.needs_address_ || words.find(".IPv4") != words.npos;
+    // What cannot be filled in for one node cannot be for any.
+    const auto tried = fill_in(words, {});
+    if (tried.has_error()) return tried.error();
+    return {};
+  });
+  if (looked.has_error()) return looked.error();
+  if (same) out.of_all_ = read_node_config(out.object_, out.spec_);
+  return out;
+}
+
+named_model node_template::model_of(const template_values& node) const {
+  if (of_all_) return *of_all_;
+  json::object filled = spec_;
+  (void)each_text(filled, [&node](json::string& text) -> result<void> {
+    auto made = fill_in(std::string_view(text), node);
+    if (made.has_error()) return made.error();
+    text = std::string_view(*made);
+    return {};
+  });
+  return read_node_config(object_, filled);
+}
+
+}  // namespace binnacle::model_servers

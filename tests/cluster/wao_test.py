@@ -1,0 +1,157 @@
+"""WAO's objects in a real API server: a template and NodeConfigs name nodes' models, the aggregator asks the model server for curves, and what is wrong
+with an object becomes an event on it and a sentence of the status.
+
+Run by scripts/test --cluster, or by hand: python3 tests/cluster/wao_test.py --build build
+"""
+
+import http.server
+import json
+import threading
+import time
+import unittest
+
+from control_plane import ROOT, ControlPlane
+from trial import Trial, decimal, run_tests
+
+BUILD = ROOT / "build"
+GROUP = "node.waok8s.github.io"
+NODES = ["templated", "named", "labelled"]
+
+
+def definition(kind):
+    """The CRD as far as it matters here: any spec, a status of its own."""
+    plural = kind.lower() + "s"
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.{GROUP}"},
+            "spec": {"group": GROUP, "scope": "Namespaced", "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
+                     "versions": [{"name": "v1beta1", "served": True, "storage": True, "subresources": {"status": {}}, "schema": {
+                         "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
+
+
+class Models(http.server.ThreadingHTTPServer):
+    """A model server of the V2 protocol whose models say 100 W and 1 W for each percent of load."""
+
+    class Door(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["inputs"][0]["data"]
+            self.server.asked.append((self.path, rows[0]))
+            text = json.dumps({"model_name": "m", "outputs": [{"name": "predict", "shape": [len(rows), 1], "datatype": "FP64",
+                                                               "data": [100 + row[0] for row in rows]}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *_):
+            pass
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), self.Door)
+        self.asked = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Wao(unittest.TestCase):
+    def setUp(self):
+        self.plane, self.trial, self.models = ControlPlane(), Trial(BUILD), Models()
+        self.addCleanup(self.models.server_close)
+        self.addCleanup(self.models.shutdown)
+        self.addCleanup(self.plane.stop)
+        self.addCleanup(self.trial.stop)
+
+    def predictor(self, model, host="127.0.0.1"):
+        return {"powerConsumption": {"type": "V2InferenceProtocol", "endpoint": f"http://{host}:{self.models.server_port}/v2/models/{model}"}}
+
+    def config(self, name, **spec):
+        fake = {"inletTemp": {"type": "Fake", "endpoint": ""}, "deltaP": {"type": "Fake", "endpoint": ""}}
+        return {"apiVersion": f"{GROUP}/v1beta1", "kind": "NodeConfig", "metadata": {"name": name, "namespace": "default"},
+                "spec": {"metricsCollector": fake, **spec}}
+
+    def template(self, name, selector, predictor):
+        collectors = {"inletTemp": {"type": "Fake", "endpoint": ""}, "deltaP": {"type": "DifferentialPressureAPI", "endpoint": "http://192.0.2.1"}}
+        return {"apiVersion": f"{GROUP}/v1beta1", "kind": "NodeConfigTemplate", "metadata": {"name": name, "namespace": "default"},
+                "spec": {"nodeSelector": {"matchLabels": selector}, "template": {"metricsCollector": collectors, "predictor": predictor}}}
+
+    def begin(self):
+        plane, trial = self.plane, self.trial
+        plane.begin()
+        plane.install_crd()
+        plane.apply(definition("NodeConfig"), definition("NodeConfigTemplate"))
+        for kind in ("nodeconfigs", "nodeconfigtemplates"):
+            plane.kubectl("wait", "--for=condition=Established", f"crd/{kind}.{GROUP}", "--timeout=30s")
+        plane.add_node("templated", kind="r650")
+        plane.add_node("named", kind="r650")
+        plane.add_node("labelled")
+        plane.kubectl("label", "node", "labelled", "tensorflow/host=127.0.0.1", "tensorflow/port=8500", "tensorflow/name=m",
+                      "ambient/min=10", "ambient/max=40", "cpu1/min=20", "cpu1/max=90", "cpu2/min=20", "cpu2/max=20")
+        # The address that a template may ask for stands in the status.
+        status = {"status": {"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}]}}
+        code, text = plane.request("PATCH", "/api/v1/nodes/templated/status", status, "application/merge-patch+json")
+        self.assertEqual(code, 200, text)
+        plane.apply(self.template("r650", {"kind": "r650"}, self.predictor("of-{{ .Hostname }}", "{{ .IPv4.Address }}")),
+                    self.template("too-clever", {"kind": "none"}, self.predictor("{{ upper .Hostname }}")),
+                    self.config("first", nodeName="named", predictor=self.predictor("by-object")),
+                    self.config("second", nodeName="named", predictor=self.predictor("never")),
+                    {"apiVersion": "telemetry.intel.com/v1alpha1", "kind": "TASPolicy", "metadata": {"name": "fewer-watts", "namespace": "default"},
+                     "spec": {"strategies": {"minimizepower": {}}}})
+        trial.make_certificates(NODES)
+        trial.start_aggregator("--kube-config", plane.kubeconfig, "--model-servers", f"127.0.0.1:{self.models.server_port}")
+        for node in NODES:
+            (trial.folder / node).mkdir()
+            trial.start_agent(node, "--sources", "os,textfile", "--textfile-directory", trial.folder / node)
+
+    def power(self, node):
+        status, text = self.trial.ask("ops", f"/api/v1/power/{node}")
+        return json.loads(text) if status == 200 else {"model": None}
+
+    def server_of(self, node):
+        model = self.power(node)["model"]
+        return model.get("server", "") if model else ""
+
+    def warnings(self):
+        return "\n".join(json.loads(self.trial.ask("ops", "/api/v1/status")[1]).get("warnings", []))
+
+    def events_on(self, kind, name):
+        items = json.loads(self.plane.request("GET", "/apis/events.k8s.io/v1/events")[1])["items"]
+        return [item["note"] for item in items if (item.get("regarding", {}).get("kind"), item["regarding"].get("name")) == (kind, name)]
+
+    def until(self, what, ready, seconds=120):
+        return self.trial.wait_for(what, lambda: time.sleep(0.3) or ready(), seconds)
+
+    def test_waos_objects_name_nodes_models_and_what_is_wrong_with_them_is_said_on_them(self):
+        self.begin()
+        base = f"http://127.0.0.1:{self.models.server_port}/v2/models"
+        self.until("the template's model, with the node's name and address in it", lambda: self.server_of("templated") == f"{base}/of-templated/infer")
+        self.until("the NodeConfig's model, before the template's", lambda: self.server_of("named") == f"{base}/by-object/infer")
+        curve = {point["load"]: point["watts"] for point in self.power("named")["model"]["curve"]}
+        self.assertEqual((curve[0.0], curve[0.5], curve[1.0]), (100, 150, 200))
+        asked = dict(self.models.asked)
+        self.assertEqual(asked["/v2/models/by-object/infer"], [0, 16, 8])  # idle; 15.5 °C and 7.5 Pa, as WAO's type Fake has it, rounded
+        self.assertEqual(asked["/v2/models/of-templated/infer"], [0, 16, 5])  # nobody brings delta_p
+        self.assertNotIn("/v2/models/never/infer", asked)
+
+        for kind, name, words in (("NodeConfig", "second", "NodeConfig default/first is for the node named, too"),
+                                  ("NodeConfigTemplate", "too-clever", "is not filled in"),
+                                  ("NodeConfigTemplate", "r650", "nobody brings delta_p of its node, so that 5 Pa stand for it"),
+                                  ("Node", "labelled", "the labels cpu2/min and cpu2/max are equal")):
+            with self.subTest(name):
+                self.until(f"an event on {name}", lambda: any(words in note for note in self.events_on(kind, name)))
+                self.until(f"{name} in the status", lambda: words in self.warnings())
+        self.assertEqual(self.events_on("NodeConfig", "first"), [])
+        with self.subTest("and kubectl describe shows it"):
+            self.assertIn("too, and goes before it", self.plane.kubectl("describe", f"nodeconfig.{GROUP}/second", "-n", "default"))
+
+        with self.subTest("what is mended is not said any more"):
+            self.plane.kubectl("delete", f"nodeconfig.{GROUP}/first", "-n", "default")
+            self.until("the second object's model", lambda: self.server_of("named") == f"{base}/never/infer")
+            folder = self.trial.folder / "templated"
+            (folder / "pressure.new").write_text("# TYPE delta_p gauge\ndelta_p 3.2\n")
+            (folder / "pressure.new").rename(folder / "pressure.prom")
+            self.until("the template's model to be told the pressure", lambda: ("/v2/models/of-templated/infer", [0, 16, 3]) in self.models.asked)
+            self.assertEqual([(item["describedObject"]["name"], decimal(item["value"])) for item in self.trial.metric("delta_p")], [("templated", 3.2)])
+            self.until("the end of the sentences", lambda: "default/first is for the node" not in self.warnings() and "delta_p" not in self.warnings(), 180)
+
+
+if __name__ == "__main__":
+    run_tests()
