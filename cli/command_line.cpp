@@ -248,13 +248,15 @@ void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
 
 void set_up_migrate(CLI::App& app, arguments& a, action& chosen) {
   auto* migrate = app.add_subcommand(
-      "migrate", "turns manifests of Intel TAS, collectd and Prometheus into values for the Helm chart");
+      "migrate",
+      "turns manifests of Intel TAS, collectd and Prometheus, or of WAO, into values for the Helm chart");
   migrate->add_option("files", a.manifests, "manifests (YAML or JSON); - is standard input")
       ->required()
       ->type_name("FILE");
   migrate->footer(
-      "The values go to standard output. What became of every setting goes to standard error. Nothing is "
-      "changed anywhere.\nExample: kubectl get -n telemetry-aware-scheduling "
+      "The values go to standard output. What became of every setting, and policies to apply, go to standard "
+      "error. "
+      "Nothing is changed anywhere.\nExample: kubectl get -n telemetry-aware-scheduling "
       "deploy,svc,secret,cm,taspolicies -o yaml | binnacle migrate - > values.yaml");
   migrate->callback([&] {
     a.use = settings_file_is::unused;

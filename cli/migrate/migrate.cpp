@@ -33,10 +33,17 @@ constexpr std::array headings{
 
 std::string values_text(const migration& m) {
   std::string out =
-      "# Values for the chart binnacle, made by `binnacle migrate` from the manifests of Intel TAS and "
-      "its collectors.\n# Only what differs from the chart's defaults.\n";
+      "# Values for the chart binnacle, made by `binnacle migrate` from the manifests of an installation of "
+      "Intel TAS "
+      "or WAO.\n# Only what differs from the chart's defaults.\n";
   if (m.values.size() == 0) return out + "{}\n";
   return out + yaml_text(m.values);
+}
+
+std::string objects_text(const migration& m) {
+  std::string out;
+  for (const YAML::Node& object : m.objects) out += (out.empty() ? "" : "---\n") + yaml_text(object);
+  return out;
 }
 
 std::string report_text(const migration& m, const paint& with, std::size_t width) {
@@ -51,13 +58,17 @@ std::string report_text(const migration& m, const paint& with, std::size_t width
       out += "    " + wrapped(n.sentence, 4, width) + '\n';
     }
   }
+  if (!m.objects.empty())
+    out += fmt::format("\n{}\n{}", with(colour::yellow, "To apply as well, with kubectl apply -f"),
+                       objects_text(m));
   return out;
 }
 
 std::string as_json(const migration& m) {
   std::string text;
   json_writer out(text);
-  out.begin_object().field("values", values_text(m)).key("notes").begin_array();
+  out.begin_object().field("values", values_text(m)).field("objects", objects_text(m));
+  out.key("notes").begin_array();
   for (const note& n : m.notes) {
     const auto h =
         std::find_if(headings.begin(), headings.end(), [&](const heading& x) { return x.what == n.what; });

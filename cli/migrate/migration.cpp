@@ -1,5 +1,6 @@
 #include "cli/migrate/migration.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace binnacle::cli::migrate {
@@ -31,16 +32,23 @@ void migration::yours(std::string subject, std::string sentence) {
   notes.push_back({note::fate::yours, std::move(subject), std::move(sentence)});
 }
 
+void migration::once(note::fate what, std::string subject, std::string sentence) {
+  if (std::ranges::any_of(notes, [&](const note& n) { return n.subject == subject; })) return;
+  notes.push_back({what, std::move(subject), std::move(sentence)});
+}
+
 migration migrate(std::span<const manifest> installed) {
   migration out;
+  find_wao_schedulers(installed, out);
   for (const manifest& m : installed) {
-    const bool known = migrate_policy(m, out) || migrate_tas(m, out) || migrate_scheduler(m, out) ||
-                       migrate_collector(m, out) || migrate_metrics_path(m, out);
+    const bool known = migrate_policy(m, out) || migrate_tas(m, out) || migrate_wao(m, out) ||
+                       migrate_scheduler(m, out) || migrate_collector(m, out) || migrate_metrics_path(m, out);
     if (!known && m.kind != "Namespace") {
       out.yours(m.title(),
                 "is nothing that Binnacle replaces, as far as this command knows: check it yourself");
     }
   }
+  finish_wao(out);
   return out;
 }
 

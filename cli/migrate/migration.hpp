@@ -4,6 +4,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,21 +24,35 @@ struct note {
   std::string sentence;  ///< why, or what to do
 };
 
+/// What was found of WAO.
+struct wao_findings {
+  std::set<std::string> schedulers;          ///< profiles with MinimizePower, by schedulerName
+  std::set<std::string> namespaces;          ///< of what asks for one of them
+  std::size_t objects = 0;                   ///< NodeConfigs and templates that can be used as they are
+  std::size_t nodes = 0;                     ///< whose labels name a model
+  YAML::Node strategy{YAML::NodeType::Map};  ///< minimizepower, by the plug-in's arguments
+};
+
 /// Values for the Helm chart, and what is to be said about every part of what was given.
 struct migration {
   YAML::Node values{YAML::NodeType::Map};  ///< only what differs from the chart's defaults
+  std::vector<YAML::Node> objects;         ///< to apply beside the chart
   std::vector<note> notes;                 ///< in the order of the manifests
+  wao_findings wao;
 
   void carried(std::string subject, std::string sentence);
   void works(std::string subject, std::string sentence);
   void dropped(std::string subject, std::string sentence);
   void yours(std::string subject, std::string sentence);
+  /// The same, unless it was said before.
+  void once(note::fate what, std::string subject, std::string sentence);
 };
 
-/// Turns an installation of Intel TAS with collectd, Prometheus and its adapter into values of our chart.
-/// Knows: TAS's Deployment (flags, placement, pull secrets), Service, RBAC and TLS Secrets, the scheduler's
-/// configuration, TASPolicy objects (their metrics looked up), collectd's and node-exporter's DaemonSets and
-/// configuration, Prometheus, its adapter and the APIService. What it does not know it says. Pure.
+/// Turns an installation of Intel TAS with collectd, Prometheus and its adapter, or of WAO, into values of
+/// our chart. Knows: TAS's Deployment (flags, placement, pull secrets), Service, RBAC and TLS Secrets, the
+/// scheduler's configuration, TASPolicy objects (their metrics looked up), collectd's and node-exporter's
+/// DaemonSets and configuration, Prometheus, its adapter and the APIService; WAO's NodeConfigs, templates,
+/// labels of nodes, schedulers and their pods. What it does not know it says. Pure.
 migration migrate(std::span<const manifest> installed);
 
 // The parts, one file each. Each returns whether the manifest was one of its own.
@@ -46,6 +61,11 @@ bool migrate_scheduler(const manifest& m, migration& out);
 bool migrate_policy(const manifest& m, migration& out);
 bool migrate_collector(const manifest& m, migration& out);
 bool migrate_metrics_path(const manifest& m, migration& out);
+bool migrate_wao(const manifest& m, migration& out);
+
+// Before and after all manifests: which schedulers are WAO's, and the policy for their pods.
+void find_wao_schedulers(std::span<const manifest> installed, migration& out);
+void finish_wao(migration& out);
 
 /// The arguments of a pod template's containers, "--name=value" whatever form they were written in: "-name
 /// value", a "--name" alone is "--name". In order, of all containers.

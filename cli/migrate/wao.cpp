@@ -1,0 +1,366 @@
+// WAO: its objects and labels that say which model a node has, its scheduler, and the pods that it places.
+#include "aggregator/model_servers/node_config.hpp"
+#include "aggregator/model_servers/node_model.hpp"
+#include "aggregator/model_servers/node_template.hpp"
+#include "cli/migrate/migration.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace binnacle::cli::migrate {
+namespace {
+
+namespace json = boost::json;
+using model_servers::node_model;
+
+constexpr std::string_view policy_name = "fewer-watts";
+constexpr std::array<std::string_view, 2> groups{"node.waok8s.github.io", "wao.bitmedia.co.jp"};
+
+bool has_group(std::string_view text) {
+  return std::ranges::any_of(groups, [text](std::string_view g) { return text.find(g) != text.npos; });
+}
+
+/// YAML as JSON whose every scalar is a text.
+json::value as_json_value(const YAML::Node& from, unsigned depth = 0) {
+  constexpr unsigned deepest = 20;
+  if (depth == deepest) return nullptr;
+  if (from.IsMap()) {
+    json::object out;
+    for (const auto& one : from) {
+      if (one.first.IsScalar()) out[one.first.Scalar()] = as_json_value(one.second, depth + 1);
+    }
+    return out;
+  }
+  if (from.IsSequence()) {
+    json::array out;
+    for (const auto& one : from) out.push_back(as_json_value(one, depth + 1));
+    return out;
+  }
+  return from.IsScalar() ? json::value(from.Scalar()) : json::value(nullptr);
+}
+
+json::object spec_of(const manifest& m) {
+  const json::value out = as_json_value(below(m.body, "spec"));
+  return out.is_object() ? out.get_object() : json::object();
+}
+
+// Which model a node has.
+
+void allow_server(const node_model& m, const std::string& whose, migration& out) {
+  const std::string server = m.model.server();
+  YAML::Node list = out.values["aggregator"]["modelServers"];
+  for (const auto& known : list) {
+    if (known.Scalar() == server) return;
+  }
+  list.push_back(server);
+  out.carried(whose, fmt::format("aggregator.modelServers: {}, which may be asked from now on", server));
+  if (m.model.secure)
+    out.yours(whose,
+              fmt::format("{} speaks https: if no public authority signed its certificate, put the authority "
+                          "into a Secret and name that in aggregator.modelServersCa",
+                          server));
+  if (m.model.speaks == model_servers::protocol::tf_serving)
+    out.yours(
+        whose,
+        fmt::format("TensorFlow Serving is asked by its REST API at {}: start it with --rest_api_port={}",
+                    server, m.model.port));
+}
+
+void take_collectors(const manifest& m, const std::string& where, migration& out) {
+  const auto type = [&](std::string_view collector) {
+    return text_of(m.body, fmt::format("{}metricsCollector.{}.type", where, collector));
+  };
+  if (type("inletTemp") == "Redfish") {
+    out.once(note::fate::dropped, "metricsCollector.inletTemp of type Redfish",
+             "the agents read the inlet temperature from their own BMCs (agent.ipmi.enabled) or sensors");
+  }
+  if (type("deltaP") == "DifferentialPressureAPI") {
+    out.once(
+        note::fate::yours, "metricsCollector.deltaP of type DifferentialPressureAPI",
+        "is not asked: bring delta_p by an exporter on the nodes or a *.prom file (agent.textfileDirectory); "
+        "without it 5 Pa stand for it");
+  }
+}
+
+bool take_node_config(const manifest& m, migration& out) {
+  if (m.kind != "NodeConfig" || !has_group(text_of(m.body, "apiVersion"))) return false;
+  const auto read = model_servers::read_node_config(m.title(), spec_of(m));
+  if (read.model.has_error()) {
+    out.yours(m.title(), read.model.error().message);
+  } else {
+    allow_server(*read.model, m.title(), out);
+    ++out.wao.objects;
+  }
+  if (const auto bmc = text_of(m.body, "spec.predictor.powerConsumptionEndpointProvider.endpoint");
+      !bmc.empty()) {
+    out.yours(
+        m.title(),
+        fmt::format("powerConsumptionEndpointProvider is not asked. See what it answers, and write that into "
+                    "predictor.powerConsumption: curl -ku USER:PASSWORD "
+                    "{}/redfish/v1/Systems/ID/MachineLearningModel",
+                    bmc));
+  }
+  take_collectors(m, "spec.", out);
+  return true;
+}
+
+bool take_template(const manifest& m, migration& out) {
+  if (m.kind != "NodeConfigTemplate" || !has_group(text_of(m.body, "apiVersion"))) return false;
+  const auto read = model_servers::node_template::read({m.name_space, m.name}, spec_of(m));
+  if (read.has_error()) {
+    out.yours(m.title(), read.error().message);
+    return true;
+  }
+  const auto one = read->model_of({"one.example.com", "192.0.2.1"});
+  const auto other = read->model_of({"other.example.com", "192.0.3.2"});
+  if (one.model.has_error()) {
+    out.yours(m.title(), one.model.error().message);
+  } else if (other.model.has_value() && one.model->model.server() == other.model->model.server()) {
+    allow_server(*one.model, m.title(), out);
+    ++out.wao.objects;
+  } else {
+    out.yours(m.title(),
+              fmt::format(
+                  "each node has a server of its own: name them in aggregator.modelServers, as HOST:PORT or "
+                  "as *.SUFFIX:{}",
+                  one.model->model.port));
+    ++out.wao.objects;
+  }
+  take_collectors(m, "spec.template.", out);
+  return true;
+}
+
+/// Of WAO's first version. A Node without its labels is of no interest.
+bool take_node(const manifest& m, migration& out) {
+  if (m.kind != "Node") return false;
+  const YAML::Node labels = below(m.body, "metadata.labels");
+  std::map<std::string, std::string, std::less<>> all;
+  if (labels.IsMap()) {
+    for (const auto& one : labels) {
+      if (one.second.IsScalar()) all[one.first.Scalar()] = one.second.Scalar();
+    }
+  }
+  const auto read =
+      model_servers::model_by_labels([&all](std::string_view key) -> std::optional<std::string_view> {
+        const auto at = all.find(key);
+        return at == all.end() ? std::nullopt : std::optional<std::string_view>(at->second);
+      });
+  if (!read) return true;
+  if (read->has_error()) {
+    out.yours(m.title(), read->error().message);
+  } else {
+    allow_server(**read, m.title(), out);
+    ++out.wao.nodes;
+  }
+  return true;
+}
+
+// Its scheduler.
+
+bool is_power_plugin(std::string_view name) {
+  return name == "MinimizePower" || name == "oc-score-plugin" || name == "wao-score-plugin";
+}
+
+/// `f(plugin)` for all that a profile enables.
+template <class F>
+void each_enabled(const YAML::Node& profile, F&& f) {
+  const YAML::Node points = below(profile, "plugins");
+  if (!points.IsMap()) return;
+  for (const auto& point : points) {
+    const YAML::Node enabled = below(point.second, "enabled");
+    if (!enabled.IsSequence()) continue;
+    for (const auto& plugin : enabled) f(plugin);
+  }
+}
+
+bool minimizes_power(const YAML::Node& profile) {
+  bool yes = false;
+  each_enabled(profile, [&](const YAML::Node& p) { yes = yes || is_power_plugin(text_of(p, "name")); });
+  return yes;
+}
+
+std::string name_of_profile(const YAML::Node& profile) {
+  const std::string name = text_of(profile, "schedulerName");
+  return name.empty() ? "default-scheduler" : name;
+}
+
+void take_arguments(const YAML::Node& profile, const std::string& whose, migration& out) {
+  YAML::Node args;
+  if (const auto all = below(profile, "pluginConfig"); all.IsSequence()) {
+    for (const auto& one : all) {
+      if (is_power_plugin(text_of(one, "name"))) args.reset(below(one, "args"));
+    }
+  }
+  YAML::Node strategy(YAML::NodeType::Map);
+  // What WAO takes where nothing is said; 0 says nothing there.
+  const std::string share = text_of(args, "podUsageAssumption");
+  strategy["podUsageAssumption"] = share.empty() || share == "0" || share == "0.0" ? "0.5" : share;
+  out.carried(whose + ", podUsageAssumption", "the strategy's field of this name");
+  const std::string format = text_of(args, "cpuUsageFormat");
+  if (format != "Percent") strategy["cpuFormat"] = "Raw";
+  out.carried(whose + ", cpuUsageFormat",
+              "the strategy's cpuFormat; WAO's default is Raw, Binnacle's Percent");
+  for (const char* ttl : {"metricsCacheTTL", "predictorCacheTTL"}) {
+    if (!text_of(args, ttl).empty())
+      out.dropped(whose + ", " + ttl,
+                  "values are used as they are measured, and a curve is asked again every 15 minutes");
+  }
+  out.wao.strategy = strategy;
+}
+
+void take_profile(const YAML::Node& profile, const std::string& whose, migration& out) {
+  take_arguments(profile, whose, out);
+  each_enabled(profile, [&](const YAML::Node& plugin) {
+    const std::string name = text_of(plugin, "name"), weight = text_of(plugin, "weight");
+    if (name == "PodSpread") {
+      out.yours(whose + ", PodSpread",
+                "is not read, nor is the annotation waok8s.github.io/podspread-rate: give such pods "
+                "topologySpreadConstraints");
+    } else if (is_power_plugin(name) && !weight.empty()) {
+      out.dropped(fmt::format("{}, weight {} of {}", whose, weight, name),
+                  "the extender's is scheduler.weight, 100: with it one point of its scores outweighs what "
+                  "kube-scheduler's own plug-ins add. A lower one makes them count more");
+    }
+  });
+  const std::string name = name_of_profile(profile);
+  if (name == "default-scheduler") {
+    out.yours(whose,
+              "the cluster's own scheduler has WAO's plug-ins: give it its former image and configuration "
+              "again, and let pods ask for schedulerName: binnacle-scheduler");
+  } else if (text_of(out.values, "scheduler.name").empty()) {
+    out.values["scheduler"]["name"] = name;
+    out.carried(whose, "scheduler.name: pods go on asking for that scheduler");
+  } else {
+    out.yours(whose, fmt::format("the chart has one scheduler, {}: let its pods ask for that",
+                                 text_of(out.values, "scheduler.name")));
+  }
+}
+
+bool take_scheduler(const manifest& m, migration& out) {
+  if (m.kind != "KubeSchedulerConfiguration") return false;
+  bool any = false;
+  const auto profiles = below(m.body, "profiles");
+  for (std::size_t i = 0; profiles.IsSequence() && i < profiles.size(); ++i) {
+    if (!minimizes_power(profiles[i])) continue;
+    any = true;
+    take_profile(profiles[i], fmt::format("{}, profile {}", m.title(), name_of_profile(profiles[i])), out);
+  }
+  if (!any) return false;
+  if (below(m.body, "clientConnection").IsMap())
+    out.dropped(m.title() + ", clientConnection", "no call to the API server is made for a pod");
+  if (below(m.body, "extenders").IsSequence()) migrate_scheduler(m, out);
+  return true;
+}
+
+// Its programs, and pods that it places.
+
+YAML::Node pod_template_of(const manifest& m) {
+  if (m.kind == "Pod") return m.body;
+  return below(m.body, m.kind == "CronJob" ? "spec.jobTemplate.spec.template" : "spec.template");
+}
+
+std::string annotation(const YAML::Node& object, const char* key) {
+  const YAML::Node all = below(object, "metadata.annotations");  // not below(): the key has dots in it
+  const YAML::Node value = all.IsMap() ? all[key] : YAML::Node();
+  return value && value.IsScalar() ? value.Scalar() : std::string();
+}
+
+bool take_workload(const manifest& m, migration& out) {
+  const YAML::Node pods = pod_template_of(m);
+  const std::string scheduler = text_of(pods, "spec.schedulerName");
+  if (scheduler.empty() || !out.wao.schedulers.contains(scheduler)) return false;
+  out.wao.namespaces.insert(m.name_space.empty() ? "default" : m.name_space);
+  out.yours(m.title(),
+            fmt::format("give its pods the label telemetry-policy: {}, and one of their containers the limit "
+                        "telemetry/scheduling: \"0\"{}",
+                        policy_name,
+                        scheduler == "default-scheduler" ? ", and schedulerName: binnacle-scheduler" : ""));
+  for (const YAML::Node& object : {m.body, pods}) {
+    const std::string rate = annotation(object, "waok8s.github.io/podspread-rate");
+    if (rate.empty()) continue;
+    out.yours(m.title() + ", podspread-rate " + rate,
+              "is not read: give its pods topologySpreadConstraints with whenUnsatisfiable: ScheduleAnyway");
+    break;
+  }
+  return true;
+}
+
+bool take_own(const manifest& m, migration& out) {
+  if (m.kind == "CustomResourceDefinition" && has_group(m.name)) {
+    out.works(m.title(), "its objects are read as they are; keep it as long as they are to count");
+    return true;
+  }
+  const std::string images = images_of(m);
+  const bool workload = m.kind == "Deployment" || m.kind == "DaemonSet" || m.kind == "StatefulSet";
+  if (workload && images.find("metrics-server") != images.npos) {
+    out.works(m.title(), "Binnacle does not need it; `kubectl top` and autoscalers by CPU do");
+    return true;
+  }
+  if (workload && images.find("tensorflow/serving") != images.npos) {
+    out.works(m.title(), "its models are asked as before, by its REST API");
+    return true;
+  }
+  if (!m.name.starts_with("wao-") && images.find("waok8s") == images.npos) return false;
+  if (!workload) {
+    out.dropped(m.title(), "belongs to WAO: delete it with WAO");
+  } else if (m.name.find("loadbalancer") != m.name.npos) {
+    out.yours(m.title(), "has no counterpart: kube-proxy shares connections out evenly; it may stay");
+  } else {
+    out.yours(m.title(),
+              "is not needed any more: scale it to 0 when Binnacle places the pods, then delete it");
+  }
+  return true;
+}
+
+}  // namespace
+
+void find_wao_schedulers(std::span<const manifest> installed, migration& out) {
+  for (const manifest& m : installed) {
+    if (m.kind != "KubeSchedulerConfiguration") continue;
+    const auto profiles = below(m.body, "profiles");
+    for (std::size_t i = 0; profiles.IsSequence() && i < profiles.size(); ++i) {
+      if (minimizes_power(profiles[i])) out.wao.schedulers.insert(name_of_profile(profiles[i]));
+    }
+  }
+}
+
+bool migrate_wao(const manifest& m, migration& out) {
+  return take_node_config(m, out) || take_template(m, out) || take_node(m, out) || take_scheduler(m, out) ||
+         take_own(m, out) || take_workload(m, out);
+}
+
+void finish_wao(migration& out) {
+  const auto& w = out.wao;
+  if (w.objects > 0)
+    out.works(fmt::format("{} NodeConfig and NodeConfigTemplate objects", w.objects),
+              "are read as they are; WAO's controller need not run");
+  if (w.nodes > 0)
+    out.works(fmt::format("labels of {} nodes", w.nodes),
+              "tensorflow/…, ambient/… and cpu1/… are read as they are");
+  if (w.objects + w.nodes == 0 && w.schedulers.empty()) return;
+  const std::set<std::string> everywhere =
+      w.namespaces.empty() ? std::set<std::string>{"default"} : w.namespaces;
+  for (const std::string& name_space : everywhere) {
+    YAML::Node policy(YAML::NodeType::Map);
+    policy["apiVersion"] = "telemetry.intel.com/v1alpha1";
+    policy["kind"] = "TASPolicy";
+    policy["metadata"]["name"] = std::string(policy_name);
+    policy["metadata"]["namespace"] = name_space;
+    policy["spec"]["strategies"]["minimizepower"] = YAML::Clone(w.strategy);
+    out.objects.push_back(policy);
+  }
+  out.yours(
+      fmt::format("TASPolicy {}", policy_name),
+      fmt::format("apply the policy below in each namespace of pods that it is to place (here: {}). Its mode "
+                  "may be DryRun at first",
+                  fmt::join(everywhere, ", ")));
+}
+
+}  // namespace binnacle::cli::migrate

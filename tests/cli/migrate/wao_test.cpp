@@ -1,0 +1,279 @@
+// WAO's manifests, as its documentation shows them, become a policy, values and words.
+#include "aggregator/policy/text/yaml.hpp"
+#include "cli/migrate/migrate.hpp"
+#include "cli/migrate/migration.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace wao_test {
+
+using namespace binnacle;
+using namespace binnacle::cli;
+using namespace binnacle::cli::migrate;
+
+namespace {
+
+migration of(const std::string& text) {
+  const auto found = read_manifests("wao.yaml", text);
+  REQUIRE(found.has_value());
+  return migrate::migrate(*found);
+}
+
+/// The fates and subjects of all notes, one a line.
+std::string fates(const migration& m) {
+  std::string out;
+  for (const note& n : m.notes) {
+    constexpr std::array names{"carried", "works", "dropped", "yours"};
+    out += fmt::format("{}: {}\n", names[static_cast<std::size_t>(n.what)], n.subject);
+  }
+  return out;
+}
+
+std::string sentence(const migration& m, const std::string& subject, note::fate what) {
+  const auto at =
+      std::ranges::find_if(m.notes, [&](const note& n) { return n.subject == subject && n.what == what; });
+  CAPTURE(subject);
+  REQUIRE(at != m.notes.end());
+  return at->sentence;
+}
+
+std::string values(const migration& m) {
+  const std::string text = values_text(m);
+  return text.substr(text.find("defaults.\n") + 10);
+}
+
+const std::string scheduler = R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: wao-scheduler-config, namespace: kube-system}
+data:
+  config.yaml: |
+    apiVersion: kubescheduler.config.k8s.io/v1
+    kind: KubeSchedulerConfiguration
+    clientConnection: {qps: 150, burst: 300}
+    profiles:
+    - schedulerName: wao-scheduler
+      plugins:
+        multiPoint:
+          enabled:
+          - {name: MinimizePower, weight: 20}
+          - name: PodSpread
+      pluginConfig:
+      - name: MinimizePower
+        args: {metricsCacheTTL: 15s, predictorCacheTTL: 15m, podUsageAssumption: 0.8, cpuUsageFormat: Percent}
+---
+)";
+
+std::string node_config(const std::string& name, const std::string& predictor) {
+  return fmt::format(R"(
+apiVersion: node.waok8s.github.io/v1beta1
+kind: NodeConfig
+metadata: {{name: {0}, namespace: wao-system}}
+spec:
+  nodeName: {0}
+  metricsCollector:
+    inletTemp: {{type: Redfish, endpoint: "https://10.0.0.100", basicAuthSecret: {{name: redfish}}, fetchInterval: 10s}}
+    deltaP: {{type: DifferentialPressureAPI, endpoint: "http://10.0.0.200:5000", fetchInterval: 10s}}
+  predictor: {1}
+---
+)",
+                     name, predictor);
+}
+
+const std::string served =
+    R"({powerConsumption: {type: V2InferenceProtocol, endpoint: "http://10.0.0.20:8080/v2/models/PC-R650/versions/v0.1.0/infer"}})";
+
+}  // namespace
+
+TEST_SUITE("cli/migrate/wao") {
+  TEST_CASE("an installation of WAO's second version becomes a policy, values and a word about each part") {
+    const auto m = of(scheduler + node_config("worker-0", served) + node_config("worker-1", served) + R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop, annotations: {waok8s.github.io/podspread-rate: "0.6"}}
+spec: {template: {spec: {schedulerName: wao-scheduler, containers: [{name: app, image: web}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: other, namespace: shop}
+spec: {template: {spec: {schedulerName: other-scheduler, containers: [{name: app, image: web}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: wao-scheduler, namespace: kube-system}
+spec: {template: {spec: {containers: [{name: s, image: "ghcr.io/waok8s/wao-scheduler:v1.31.0"}]}}}
+---
+kind: ClusterRole
+metadata: {name: wao-core-manager-role}
+---
+kind: APIService
+metadata: {name: v1beta2.custom.metrics.k8s.io}
+---
+kind: CustomResourceDefinition
+metadata: {name: nodeconfigs.node.waok8s.github.io}
+---
+kind: Deployment
+metadata: {name: metrics-server, namespace: kube-system}
+spec: {template: {spec: {containers: [{image: "registry.k8s.io/metrics-server/metrics-server:v0.7.0"}]}}}
+)");
+    CHECK(values(m) == R"(scheduler:
+  name: wao-scheduler
+aggregator:
+  modelServers:
+    - 10.0.0.20:8080
+)");
+    CHECK(objects_text(m) == R"(apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata:
+  name: fewer-watts
+  namespace: shop
+spec:
+  strategies:
+    minimizepower:
+      podUsageAssumption: 0.8
+)");
+    const auto read = policy::parse_policies("policy.yaml", objects_text(m));
+    CHECK(read.problems.empty());
+    REQUIRE(read.policies.size() == 1);
+    CHECK(fates(m) == R"(dropped: ConfigMap wao-scheduler-config
+carried: KubeSchedulerConfiguration, profile wao-scheduler, podUsageAssumption
+carried: KubeSchedulerConfiguration, profile wao-scheduler, cpuUsageFormat
+dropped: KubeSchedulerConfiguration, profile wao-scheduler, metricsCacheTTL
+dropped: KubeSchedulerConfiguration, profile wao-scheduler, predictorCacheTTL
+dropped: KubeSchedulerConfiguration, profile wao-scheduler, weight 20 of MinimizePower
+yours: KubeSchedulerConfiguration, profile wao-scheduler, PodSpread
+carried: KubeSchedulerConfiguration, profile wao-scheduler
+dropped: KubeSchedulerConfiguration, clientConnection
+carried: NodeConfig worker-0
+dropped: metricsCollector.inletTemp of type Redfish
+yours: metricsCollector.deltaP of type DifferentialPressureAPI
+yours: Deployment web
+yours: Deployment web, podspread-rate 0.6
+yours: Deployment other
+yours: Deployment wao-scheduler
+dropped: ClusterRole wao-core-manager-role
+yours: APIService v1beta2.custom.metrics.k8s.io
+works: CustomResourceDefinition nodeconfigs.node.waok8s.github.io
+works: Deployment metrics-server
+works: 2 NodeConfig and NodeConfigTemplate objects
+yours: TASPolicy fewer-watts
+)");
+    CHECK(sentence(m, "Deployment web", note::fate::yours) ==
+          "give its pods the label telemetry-policy: fewer-watts, and one of their containers the limit "
+          "telemetry/scheduling: \"0\"");
+    const auto report = report_text(m, {}, 100);
+    CHECK(report.ends_with(objects_text(m)));
+    CHECK(as_json(m).find(R"("objects":"apiVersion: telemetry.intel.com/v1alpha1\n)") != std::string::npos);
+  }
+
+  TEST_CASE("WAO's defaults are written down where its configuration says nothing") {
+    const auto m = of(R"(
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: wao-scheduler
+  plugins: {score: {enabled: [{name: MinimizePower}]}}
+)");
+    const auto strategy = m.objects.at(0)["spec"]["strategies"]["minimizepower"];
+    CHECK(strategy["podUsageAssumption"].Scalar() == "0.5");
+    CHECK(strategy["cpuFormat"].Scalar() == "Raw");
+    CHECK_MESSAGE(m.objects.at(0)["metadata"]["namespace"].Scalar() == "default", "no pod was shown");
+    CHECK_MESSAGE(fates(m).find("clientConnection") == std::string::npos, "nothing is said of what is not there");
+  }
+
+  TEST_CASE(
+      "a template whose nodes share a server names it, and one whose nodes do not is left to a person") {
+    const auto templated = [](const std::string& endpoint) {
+      return fmt::format(R"(
+apiVersion: node.waok8s.github.io/v1beta1
+kind: NodeConfigTemplate
+metadata: {{name: r650, namespace: wao-system}}
+spec:
+  nodeSelector: {{matchLabels: {{kind: r650}}}}
+  template:
+    metricsCollector: {{inletTemp: {{type: Fake, endpoint: ""}}, deltaP: {{type: Fake, endpoint: ""}}}}
+    predictor: {{powerConsumption: {{type: V2InferenceProtocol, endpoint: "{}"}}}}
+)",
+                         endpoint);
+    };
+    const std::string title = "NodeConfigTemplate r650";
+    auto m = of(templated("http://models:8080/v2/models/{{.Hostname}}"));
+    CHECK(values(m).find("models:8080") != std::string::npos);
+    m = of(templated("http://{{.IPv4.Address}}:8080/v2/models/m"));
+    CHECK(m.values.size() == 0);
+    CHECK(sentence(m, title, note::fate::yours).find("*.SUFFIX:8080") != std::string::npos);
+    m = of(templated("http://{{ lower .Hostname }}/v2/models/m"));
+    CHECK(sentence(m, title, note::fate::yours).find("is not filled in") != std::string::npos);
+    CHECK(m.objects.empty());
+  }
+
+  TEST_CASE("what Binnacle does not ask is said of each object, with the way out") {
+    const auto m = of(
+        node_config("a",
+                    R"({powerConsumptionEndpointProvider: {type: Redfish, endpoint: "https://10.0.0.7"}})") +
+        node_config(
+            "b",
+            R"({powerConsumption: {type: V2InferenceProtocol, endpoint: "http://h/v2/models/m", basicAuthSecret: {name: s}}})") +
+        node_config("c",
+                    R"({powerConsumption: {type: V2InferenceProtocol, endpoint: "https://h/v2/models/m"}})"));
+    std::string of_a;
+    for (const note& n : m.notes) of_a += n.subject == "NodeConfig a" ? n.sentence + "\n" : "";
+    CHECK(of_a.find("https://10.0.0.7/redfish/v1/Systems/ID/MachineLearningModel") != std::string::npos);
+    CHECK(sentence(m, "NodeConfig b", note::fate::yours).find("Secrets are not read") != std::string::npos);
+    CHECK(sentence(m, "NodeConfig c", note::fate::yours).find("aggregator.modelServersCa") !=
+          std::string::npos);
+    CHECK(values(m).find("h:443") != std::string::npos);
+  }
+
+  TEST_CASE("labels of WAO's first version name a server of TensorFlow Serving, once for all nodes") {
+    const auto node = [](const std::string& name, const std::string& more) {
+      return fmt::format(R"(
+kind: Node
+metadata:
+  name: {}
+  labels: {{tensorflow/host: tensorflow-service, tensorflow/port: "8500", tensorflow/name: konohana, tensorflow/version: "101",
+            tensorflow/signature: konohana, ambient/min: "10", ambient/max: "40", cpu1/min: "20", cpu1/max: "90", cpu2/min: "20"{}}}
+---
+)",
+                         name, more);
+    };
+    const auto m = of(node("a", ", cpu2/max: \"90\"") + node("b", ", cpu2/max: \"90\"") +
+                      node("c", ", cpu2/max: \"20\"") + "kind: Node\nmetadata: {name: plain}\n");
+    CHECK(values(m) == "aggregator:\n  modelServers:\n    - tensorflow-service:8501\n");
+    CHECK(fates(m) == R"(carried: Node a
+yours: Node a
+yours: Node c
+works: labels of 2 nodes
+yours: TASPolicy fewer-watts
+)");
+    CHECK(sentence(m, "Node a", note::fate::yours).find("--rest_api_port=8501") != std::string::npos);
+    CHECK(sentence(m, "Node c", note::fate::yours).find("cpu2/min and cpu2/max are equal") !=
+          std::string::npos);
+  }
+
+  TEST_CASE(
+      "WAO's plug-ins in the cluster's own scheduler are left to a person, and an extender beside them is "
+      "not lost") {
+    const auto m = of(R"(
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {multiPoint: {enabled: [{name: MinimizePower}]}}
+extenders: [{urlPrefix: "https://gpu:8000", filterVerb: filter}]
+---
+kind: Pod
+metadata: {name: p}
+spec: {schedulerName: default-scheduler}
+)");
+    CHECK(sentence(m, "KubeSchedulerConfiguration, profile default-scheduler", note::fate::yours)
+              .find("binnacle-scheduler") != std::string::npos);
+    CHECK(sentence(m, "KubeSchedulerConfiguration, extender https://gpu:8000", note::fate::yours)
+              .find("another program") != std::string::npos);
+    CHECK(sentence(m, "Pod p", note::fate::yours).ends_with("and schedulerName: binnacle-scheduler"));
+    CHECK(m.values.size() == 0);
+  }
+}
+
+}  // namespace wao_test
