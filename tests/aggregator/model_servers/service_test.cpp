@@ -169,11 +169,11 @@ TEST_SUITE("aggregator/model_servers/service") {
     CHECK(h.comes([&] { return h.served() != nullptr && h.ill().empty(); }));
   }
 
-  // tests/aggregator/model_servers/mlserver_test.py starts it.
-  TEST_CASE("a real MLServer gives a node's curve, and says in its words what it does not know" *
-            doctest::skip(std::getenv("BINNACLE_MLSERVER") == nullptr)) {
-    const std::string at = std::getenv("BINNACLE_MLSERVER");
-    house h({"127.0.0.1"}, 200, "http://" + at + "/v2/models/pc-model/versions/v0.1.0/infer");
+  // tests/aggregator/model_servers/real_servers_test.py starts it.
+  TEST_CASE("a real model server gives a node's curve, and says in its words what it does not know" *
+            doctest::skip(std::getenv("BINNACLE_MODEL") == nullptr)) {
+    const std::string model = std::getenv("BINNACLE_MODEL");
+    house h({"127.0.0.1"}, 200, model);
     REQUIRE(h.comes([&] { return h.served() != nullptr; }));
     // 100 W and 2 W for each percent, 1 W for each degree above 22: at the 15.5 °C of the type Fake.
     h.loop.on_loop([&] {
@@ -181,7 +181,7 @@ TEST_SUITE("aggregator/model_servers/service") {
       CHECK(h.served()->power.watts(10) == doctest::Approx(294));
       CHECK(fmt::format("{}", fmt::join(h.ill(), "; ")).empty());
     });
-    house unknown({"127.0.0.1"}, 200, "http://" + at + "/v2/models/other/infer");
+    house unknown({"127.0.0.1"}, 200, model.substr(0, model.find("/v2/")) + "/v2/models/other");
     REQUIRE(unknown.comes([&] { return !unknown.ill().empty(); }));
     unknown.loop.on_loop(
         [&] { CHECK_MESSAGE(unknown.ill().at(0).find("404") != std::string::npos, unknown.ill().at(0)); });

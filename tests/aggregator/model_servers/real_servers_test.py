@@ -1,0 +1,133 @@
+"""Real model servers answer the service that asks them: MLServer, and the Triton that is inside the wheel of nvidia-pytriton. `install` (beside this
+file) gets them from PyPI into the cache, some 800 MB, so each is skipped where it is not.
+
+Run by meson, or by hand: python3 tests/aggregator/model_servers/real_servers_test.py --build build [TestName]
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
+from trial import ROOT, Processes, free_port, run_tests  # noqa: E402  (the path comes first)
+
+BUILD = ROOT / "build"
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "binnacle/model-servers"
+
+# 100 W, 2 W for each percent of load, and 1 W for each degree above 22.
+MLSERVER_MODEL = '''
+from mlserver import MLModel
+from mlserver.codecs import NumpyCodec
+from mlserver.types import InferenceResponse
+
+
+class Watts(MLModel):
+    async def load(self):
+        return True
+
+    async def predict(self, payload):
+        rows = NumpyCodec.decode_input(payload.inputs[0])
+        watts = (100 + 2 * rows[:, 0] + (rows[:, 1] - 22)).reshape(-1, 1).astype("float64")
+        return InferenceResponse(model_name=self.name, model_version=self.version, outputs=[NumpyCodec.encode_output("predict", watts)])
+'''
+TRITON_MODEL = '''
+import triton_python_backend_utils as triton
+
+
+class TritonPythonModel:
+    def execute(self, requests):
+        rows = [triton.get_input_tensor_by_name(one, "predict-prob").as_numpy() for one in requests]
+        watts = [(100 + 2 * r[:, 0] + (r[:, 1] - 22)).reshape(-1, 1).astype("float32") for r in rows]
+        return [triton.InferenceResponse([triton.Tensor("predict", w)]) for w in watts]
+'''
+# It takes 40 rows at once: a curve of 101 points comes in pieces.
+TRITON_CONFIG = '''
+backend: "python"
+max_batch_size: 40
+input [{ name: "predict-prob", data_type: TYPE_FP32, dims: [3] }]
+output [{ name: "predict", data_type: TYPE_FP32, dims: [1] }]
+instance_group [{ kind: KIND_CPU, count: 1 }]
+'''
+
+
+class RealServer(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="binnacle-models-"))
+        self.running = Processes(self.folder)
+        self.addCleanup(self.running.stop)
+
+    def until_ready(self, port, path):
+        def ready():
+            time.sleep(0.2)
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}/ready", timeout=5):
+                    return True
+            except (urllib.error.URLError, OSError):
+                return False
+        self.running.wait_for("the server", ready, 120)
+
+    def ask(self, port, path):
+        """The component test that asks a real server."""
+        tried = subprocess.run([BUILD / "tests/aggregator/aggregator_component_test", "-tc=*a real model server*"], capture_output=True, text=True,
+                               env={**os.environ, "BINNACLE_MODEL": f"http://127.0.0.1:{port}{path}"}, timeout=300, check=False)
+        self.assertEqual(tried.returncode, 0, tried.stdout + tried.stderr)
+        self.assertIn("1 passed", tried.stdout)
+
+    def test_mlserver(self):
+        program = CACHE / "mlserver/bin/mlserver"
+        if not program.exists():
+            self.skipTest("MLServer is not in the cache: tests/aggregator/model_servers/install mlserver")
+        models = self.folder / "models"
+        (models / "pc-model").mkdir(parents=True)
+        http = free_port()
+        (models / "settings.json").write_text(json.dumps({"host": "127.0.0.1", "http_port": http, "grpc_port": free_port(), "metrics_port": free_port(),
+                                                          "parallel_workers": 0}))
+        (models / "pc-model/model-settings.json").write_text(json.dumps({"name": "pc-model", "implementation": "watts_model.Watts",
+                                                                         "parameters": {"version": "v0.1.0"}}))
+        (models / "watts_model.py").write_text(MLSERVER_MODEL)
+        self.running.start("mlserver", "env", f"PYTHONPATH={models}", program, "start", models)
+        path = "/v2/models/pc-model/versions/v0.1.0"
+        self.until_ready(http, path)
+        self.ask(http, path)
+
+    def test_triton_whose_batches_are_smaller_than_a_curve(self):
+        """Started by itself: pytriton's own launcher wants the very Python that its stubs were built with."""
+        wheel = CACHE / "triton"
+        server = wheel / "pytriton/tritonserver/bin/tritonserver"
+        stub = wheel / f"pytriton/tritonserver/python_backend_stubs/{sys.version_info.major}.{sys.version_info.minor}/triton_python_backend_stub"
+        if not server.exists() or not stub.exists():
+            self.skipTest("Triton, or its stub for this Python, is not in the cache: tests/aggregator/model_servers/install triton")
+        model = self.folder / "models/pc-model"
+        (model / "1").mkdir(parents=True)
+        (model / "1/model.py").write_text(TRITON_MODEL)
+        (model / "config.pbtxt").write_text(TRITON_CONFIG)
+        backend = self.folder / "backends/python"
+        shutil.copytree(wheel / "pytriton/tritonserver/backends/python", backend)
+        shutil.copy(stub, backend / "triton_python_backend_stub")
+        for program in (server, backend / "triton_python_backend_stub"):
+            program.chmod(0o755)
+        # The stub looks only beside itself for what a model imports.
+        for library in ("numpy", "numpy.libs"):
+            (backend / library).symlink_to(wheel / library)
+        libraries = ":".join([str(wheel / "nvidia_pytriton.libs"), str(sysconfig.get_config_var("LIBDIR"))])
+        http = free_port()
+        self.running.start("triton", "env", f"LD_LIBRARY_PATH={libraries}", f"PYTHONHOME={sys.base_prefix}", server,
+                           "--model-repository", self.folder / "models", "--backend-directory", self.folder / "backends",
+                           "--http-address", "127.0.0.1", "--http-port", http, "--allow-grpc=false", "--allow-metrics=false",
+                           "--disable-auto-complete-config")
+        path = "/v2/models/pc-model"
+        self.until_ready(http, path)
+        self.ask(http, path)
+
+
+if __name__ == "__main__":
+    run_tests()
