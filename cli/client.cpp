@@ -15,7 +15,7 @@ std::string_view remedy(errc code) {
   switch (code) {
     case errc::disconnected:
       return "is binnacle-aggregator running there? --aggregator names another address";
-    case errc::timeout: return "is the address right, and no firewall in between?";
+    case errc::timeout: return "check the address, and that no firewall in between drops the connection";
     case errc::not_found: return "check the name given with --aggregator";
     case errc::permission: return "check --ca (who signed the server), --cert and --key (who you are)";
     case errc::protocol: return "is that the ops port (9102), and https?";

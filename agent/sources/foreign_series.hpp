@@ -108,7 +108,7 @@ class foreign_origin {
   void lose(absence reason, board& out);
   /// Forgets those that have been missing for long. Cheap enough for once a minute.
   void sweep(instant now, board& out);
-  /// Forgets all, as the group of them was removed.
+  /// Forgets all series, because their group was removed.
   void clear();
   std::size_t size() const noexcept { return held_.size(); }
 

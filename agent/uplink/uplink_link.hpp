@@ -80,7 +80,7 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
 
  private:
   struct session;
-  /// One session from the dial to its end; how long to stay away is at least `retry_after_` then.
+  /// One session, from the dial to its end. Afterwards the link stays away for `retry_after_` at least.
   async::task<result<void>> live();
   async::task<void> read(std::shared_ptr<session> s);
   async::task<void> write(std::shared_ptr<session> s);

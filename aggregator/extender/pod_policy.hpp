@@ -28,7 +28,7 @@ std::string_view namespace_of(const object_meta& pod) noexcept;
 /// Finds policies for pods: namespace of the pod, name in its label telemetry-policy.
 class pod_policies {
  public:
-  /// By the first strategy of the policy that yields what is wanted.
+  /// The pod's policy, and its first strategy that yields `wanted`.
   pod_policy of(const policy::policy_table& policies, const object_meta& pod, policy::yield wanted);
 
  private:

@@ -71,7 +71,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   /// A line about this connection.
   void tell(std::string_view sentence, instant now);
 
-  /// Counts it if so.
+  /// Whether its certificate is denied by now; counts that.
   bool is_denied();
   void leave_seat();
 

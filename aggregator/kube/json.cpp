@@ -64,7 +64,8 @@ result<void> object_stream::feed(std::string_view bytes,
     parser_.reset();
     size_ = 0;
     const json::object* object = v.if_object();
-    if (object == nullptr) return error{errc::protocol, "the stream has something that is not an object"};
+    if (object == nullptr)
+      return error{errc::protocol, "the API server's stream has something that is not an object"};
     if (!each(*object)) return {};
   }
   return {};

@@ -56,7 +56,7 @@ class power_outliers {
   };
   /// Compares all nodes that have a reading. A node that has none now is no longer named.
   void look(std::span<const power_reading> all, instant now);
-  /// Those named, by node, with what they drew when they were.
+  /// The outliers that were named, by node, with the watts that they drew then.
   const std::map<std::string, outlier>& named() const noexcept { return named_; }
 
  private:

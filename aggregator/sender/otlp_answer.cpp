@@ -70,7 +70,7 @@ std::string_view otlp_remedy_of(unsigned status) {
   switch (status) {
     case 400: return "its log says what it cannot read";
     case 401:
-    case 403: return "give --otlp-token, --otlp-user or --otlp-cert what it wants";
+    case 403: return "give --otlp-token, --otlp-user or --otlp-cert that it accepts";
     case 404:
       return "look at the path: a collector takes /v1/metrics, Prometheus /api/v1/otlp/v1/metrics with "
              "--web.enable-otlp-receiver";

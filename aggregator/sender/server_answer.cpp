@@ -15,7 +15,7 @@ std::string_view remedy_of(unsigned status) {
   switch (status) {
     case 400: return "its log says which samples it refuses";
     case 401:
-    case 403: return "give --remote-write-token, --remote-write-user or --remote-write-cert what it wants";
+    case 403: return "give --remote-write-token, --remote-write-user or --remote-write-cert that it accepts";
     case 404:
       return "look at the path; Prometheus takes samples only with --web.enable-remote-write-receiver";
     case 413: return "raise the server's limit of a request's size to 8 MiB";

@@ -16,7 +16,8 @@ std::string unreachable_remedy(errc code, std::string_view what) {
       return fmt::format(
           "is {} up, and does every Service, NetworkPolicy and firewall in between let it through?", what);
     case errc::timeout:
-      return fmt::format("is the address of {} right, and no firewall in between that drops?", what);
+      return fmt::format("check the address of {}, and that no firewall in between drops the connection",
+                         what);
     case errc::not_found: return "check the name, and this machine's DNS";
     case errc::permission: return "check both sides' certificates and CA files";
     case errc::protocol: return fmt::format("does {} listen there, with TLS?", what);

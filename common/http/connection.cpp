@@ -145,7 +145,7 @@ class connection {
   }
 
  private:
-  /// Counts it if so.
+  /// Whether its certificate is denied by now; counts that.
   bool is_denied();
 
   /// What it waits for: the handshake or a request, the peer within a request or an answer, our handler.

@@ -102,7 +102,7 @@ void node_objects::changed(const object_key& key, const json::object& object) {
   node& known = at->second;
   // A node of the same name that was made again has none of our labels, even if it looks the same.
   const bool another = known.uid != text_in(*meta, "uid");
-  // A watch that is behind still tells of times before our patch, whose answer came earlier.
+  // A watch that lags behind brings the node as it was before our patch, whose answer came first.
   if (!another && is_older(text_in(*meta, "resourceVersion"), known.patched)) return;
   known.patched.clear();
   known.version = text_in(*meta, "resourceVersion");

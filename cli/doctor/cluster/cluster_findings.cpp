@@ -26,8 +26,9 @@ json::value condition(const json::value& of, std::string_view type) {
 finding finding_of_version(const json::value& version, unsigned status, const std::string& url) {
   const std::string called = text(version, "gitVersion");
   if (status == 401 || status == 403) {
-    return failure(fmt::format("the API server {} does not know us (HTTP status {})", url, status),
-                   "log in again: the credentials in the kubeconfig are no longer good");
+    return failure(
+        fmt::format("the API server {} does not accept our credentials (HTTP status {})", url, status),
+        "log in again: the credentials in the kubeconfig are no longer good");
   }
   if (called.empty()) {
     return failure(fmt::format("{} answers HTTP status {} and no version", url, status),

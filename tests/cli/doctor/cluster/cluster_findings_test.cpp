@@ -45,7 +45,7 @@ TEST_SUITE("cli/doctor/cluster/cluster_findings") {
           grade::ok);
     CHECK(finding_of_version(parsed(R"({"major":"1","minor":"27","gitVersion":"v1.27.3"})"), 200, "u").how ==
           grade::warning);
-    CHECK(says(finding_of_version(parsed("{}"), 401, "u"), "does not know us"));
+    CHECK(says(finding_of_version(parsed("{}"), 401, "u"), "does not accept our credentials"));
     CHECK(finding_of_version(nullptr, 200, "u").how == grade::failure);
   }
 
