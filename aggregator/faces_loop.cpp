@@ -1,3 +1,24 @@
+// The shell of the faces: everything that answers callers, on one thread, and what joins it to the ingest
+// loop.
+//
+// A call of kube-scheduler asks the ingest loop nothing. The faces read a view of their own (`nodes`): rows
+// and verdicts are atomic cells that the ingest loop writes, and everything else comes as a message
+// (faces_inbox) and is applied here, one after the other. So a call takes no lock and waits for nobody, and
+// an ingest loop that is busy makes values older, not answers slower. Only what needs something new of that
+// loop is posted to it: a window that a reader of metrics begins, and the state for another replica.
+//
+// What is built follows from the settings, in one order (start): the cluster and who may ask, the faces,
+// the ports, the tasks. The ports open late, because a request may come with the next turn of the loop.
+//
+// Who may do what is decided in front of the routes, once for each port: a certificate of clients-ca or,
+// in a cluster, what the API server says of the caller (gatekeeper); then the list of names that the
+// settings give the port (named_only). The one exception is the route for replicas, which prove that they
+// hold our own key.
+//
+// Stopping takes its time, in a given order: first /readyz fails while requests are still served, so that
+// callers find another replica; then the Lease is given back; then no new connections are taken, the
+// requests that run end, and the loop with them. A second signal skips the waiting.
+
 #include "aggregator/faces_loop.hpp"
 
 #include "aggregator/callers/agent_tokens.hpp"

@@ -1,3 +1,24 @@
+// One slot of the uplink: dials an aggregator, keeps a session, and begins again.
+//
+// link_plan says how many slots there are and which of them may dial. Each has one coroutine that runs as
+// long as the agent. Within a session two more run, a reader and a writer, because an aggregator that does
+// not read must not keep us from hearing why.
+//
+// Nothing queues. The writer asks what has changed on the board since its last batch (feed), writes one
+// batch, and asks again when that is out. On a slow line a value that changes ten times meanwhile is sent
+// once, the newest, and counted as conflated. After a reconnect everything is sent anew, so nothing has to
+// be remembered of a session that broke.
+//
+// How long to stay away depends on why a session ended:
+// - the aggregator asked for a time: at least that long;
+// - two of our links met at one replica (one address that leads to several): the other one has it, and
+//   this one looks for another replica with pauses of its own, since each look costs the aggregator a swap
+//   of sessions;
+// - anything else: random pauses that grow, and are short again once a session has lasted.
+//
+// Under TLS 1.3 a server refuses our certificate after our side of the handshake is done. The alert
+// arrives while the first write already fails, so the reader goes on for a second to get the reason.
+
 #include "agent/uplink/uplink_link.hpp"
 
 #include "common/tls/own_certificate.hpp"

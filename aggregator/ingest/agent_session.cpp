@@ -1,3 +1,27 @@
+// One agent's connection, from the handshake to the last word.
+//
+//   greet()  TLS, certificate ─→ serve()  hello, welcome, catalogue, batches, clocks, statuses ─→ linger()
+//
+// The protocol is a machine without a socket (wire::aggregator_session). This class carries its bytes, and
+// turns what it says into events of the core. It reads and writes in two coroutines, since an agent that
+// does not read must not keep us from hearing it. What the machine wants to say is sent by flush(), one
+// write at a time.
+//
+// - A catalogue is read and prepared on a thread beside the loop: it may have thousands of series, and all
+//   other agents' values would wait. Meanwhile nothing else of this session is read (preparing_), because
+//   batches name series of the catalogue. An agent that announces more than once a second is read more
+//   slowly, and no other is.
+// - Many sessions wait, few speak. So a session has no read buffer while it waits, and the room that it
+//   asks for grows only for an agent with much to say.
+// - Reading times are the agent's. Each batch and each answer to a clock question tells something of the
+//   difference to our clock (link_offset), which belongs to the node's link and not to the session, so
+//   that it outlives a reconnect.
+// - A session may be replaced by a newer one of its node at any moment. leave() tells the core that the
+//   node is disconnected only if the session still has the node.
+// - Whoever closes while the peer's bytes are unread makes the kernel reset the connection, and the agent
+//   would not learn why. So the last words are written first, and the peer's bytes are read for two
+//   seconds (linger).
+
 #include "aggregator/ingest/agent_session.hpp"
 
 #include "common/clock.hpp"

@@ -1,3 +1,20 @@
+// The agent's side of the helper: bytes, a process, and time for the supervisor, which decides everything.
+//
+//   supervisor (pure) ←─ what happened, and when ─┬─ supervise(): deadlines, the child's end
+//                      ─→ start, ping, end ────────┤  listen(): what the helper says
+//                                                  └─ speak(): what we say
+//
+// IPMI calls block, in a driver that may never return. So they are made in a process of its own, and this
+// class must never wait for it: sockets do not block, the child is reaped by looking, and a child that
+// does not die is looked at once a second for as long as it takes. There are never two: the second would
+// hang in the same driver.
+//
+// - What the helper says comes from another process, and with a sidecar from another container. It is decoded
+//   with bounds, and the first thing wrong ends the connection.
+// - What we say is bounded, too. A helper that does not read is given up when a MiB waits.
+// - A connection is closed before its child is waited for. The helper then ends its session with the BMC
+//   by itself, which BMCs need, because they have few sessions; after a moment it is killed.
+
 #include "agent/sources/bmc/helper_link.hpp"
 
 #include "agent/ipmi/protocol/line_buffer.hpp"

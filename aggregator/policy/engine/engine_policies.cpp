@@ -1,3 +1,22 @@
+// What an edit of the policies changes, and what goes on as if nothing had happened.
+//
+// The set of policies is given as a whole, and compared with what runs, strategy by strategy:
+// - A strategy whose definition is the same keeps its run: values, `for`, labels and slots. It does not
+//   notice.
+// - A changed one starts anew with what can be carried over (carry_over), and is judged at once by the
+//   values that its columns hold. So tightening a target takes effect at every node with the edit.
+// - A new one remembers what a snapshot knew of the same content (recall), and takes the labels that are
+//   on nodes as what an earlier process found out (inherit).
+//
+// The order keeps what is shared alive. New strategies watch their columns before old ones let go of
+// theirs, and drop_unused() comes last, so a column that both read keeps its window. Map nodes are moved
+// and not copied, because runs_ points at them.
+//
+// Keys of labels hold a policy's name and not its namespace, as in TAS. So one name belongs to one
+// namespace in a cluster, that of the oldest object (find_label_owners). Since this may change with any
+// edit of anybody's, permission is worked out anew for all, and whenever the keys or their owner change,
+// each known node is labelled again.
+
 #include "aggregator/policy/engine/engine.hpp"
 
 #include <fmt/format.h>
