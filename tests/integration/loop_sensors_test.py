@@ -94,6 +94,7 @@ class Sensors(loop.Loop):
             self.trial.wait_for(f"the refusal by {metric}", lambda: self.ask("filter", ["cool"])["NodeNames"] == [])
             self.trial.warm("cool", "cpu0_temp", 61)
         self.trial.wait_for("the other sensor", lambda: [i["value"] for i in self.trial.metric("bmc_temperature_celsius_inlet_temp")] == ["23"])
+        self.trial.wait_for("the inlet under the name that WAO has for it", lambda: [i["value"] for i in self.trial.metric("inlet_temp")] == ["23"])
 
     def test_the_bmc_of_the_agents_own_machine_decides(self):
         if not (loop.BUILD / "tests/support/binnacle-sim-bmc").exists():
