@@ -2,8 +2,8 @@
 
 #include "aggregator/model_servers/allowed.hpp"
 #include "aggregator/policy/policy.hpp"
-#include "aggregator/sender/destination.hpp"
 #include "aggregator/sender/dialect.hpp"
+#include "common/http/destination.hpp"
 #include "common/text/endpoint.hpp"
 #include "common/text/label_syntax.hpp"
 #include "common/text/text.hpp"
@@ -222,30 +222,7 @@ result<void> check_ports(const settings& s) {
 
 result<void> check_sender(const sender_settings& e) {
   const auto& d = sender::dialect_of(e.speaks);
-  const auto wrong = [&](std::string_view form) {
-    return error{errc::invalid_input, fmt::format(fmt::runtime(form), d.setting)};
-  };
-  if (e.url.empty()) {
-    for (const auto& [key, value] :
-         {std::pair{"ca", e.ca}, std::pair{"cert", e.cert}, std::pair{"key", e.key},
-          std::pair{"token", e.token}, std::pair{"user", e.user}}) {
-      if (!value.empty())
-        return error{
-            errc::invalid_input,
-            fmt::format("--{0}-{1} is given without --{0}: name the receiver's URL, too", d.setting, key)};
-    }
-    return {};
-  }
-  const auto to = sender::parse_destination(e.url, d.setting, d.example);
-  if (to.has_error()) return to.error();
-  if (e.cert.empty() != e.key.empty()) return wrong("--{0}-cert and --{0}-key belong together: give both");
-  if (!e.user.empty() && e.token.empty())
-    return wrong("--{0}-user has no password: name a file with it by --{0}-token");
-  const bool secret = !e.token.empty() || !e.cert.empty();
-  if (secret && !to->secure)
-    return wrong(
-        "--{0} is http, which everybody on the way may read: use https with --{0}-token or --{0}-cert");
-  return {};
+  return http::check_destination(e.url, {{e.cert, e.key, e.ca}, e.user, e.token}, d.setting, d.example);
 }
 
 result<void> check_replicas(const settings& s) {

@@ -66,7 +66,7 @@ sender::settings sender_settings_of(const settings& s, const sender_settings& e)
   const auto& d = sender::dialect_of(e.speaks);
   sender::settings out;
   out.speaks = e.speaks;
-  out.to = sender::parse_destination(e.url, d.setting, d.example).value();
+  out.to = http::parse_destination(e.url, d.setting, d.example).value();
   out.who = {{e.cert, e.key, e.ca}, e.user, e.token};
   out.from.cluster = s.cluster;
   if (e.by == replicas_that_send::each) out.from.replica = s.replica_id;

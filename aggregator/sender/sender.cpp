@@ -118,7 +118,7 @@ void sender::impl::write_round() {
 /// The Authorization header, if the server wants one.
 result<void> sender::impl::prove(http::call& to) const {
   if (options.who.token_file.empty()) return {};
-  auto header = authorization(options.who);
+  auto header = http::authorization(options.who);
   if (header.has_error()) {
     return error{header.error().code, fmt::format("--{}-token {}: {}", speech->setting,
                                                   options.who.token_file, header.error().message)};
@@ -207,18 +207,10 @@ void sender::impl::publish() {
 sender::sender(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
 
 result<std::unique_ptr<sender>> sender::open(settings s, logger log) {
-  std::shared_ptr<tls::context> certificates;
-  if (s.to.secure) {
-    tls::options o;
-    o.side = tls::role::client;
-    o.pem = s.who.pem;
-    o.alpn = "http/1.1";
-    o.servers = s.who.pem.authority.empty() ? tls::trust::system : tls::trust::authority;
-    auto loaded = tls::context::load(std::move(o));
-    if (loaded.has_error()) return loaded.error();
-    certificates = std::move(*loaded);
-  }
-  auto made = std::make_unique<impl>(std::move(s), std::move(certificates), std::move(log));
+  auto security = http::security_for(s.to, s.who);
+  if (security.has_error()) return security.error();
+  const std::shared_ptr<tls::context> certificates = std::move(*security);
+  auto made = std::make_unique<impl>(std::move(s), certificates, std::move(log));
   impl& self = *made;
   self.tasks.keep("delivering samples", [&self] { return self.deliver(); });
   if (self.tls)

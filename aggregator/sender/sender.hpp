@@ -1,9 +1,9 @@
 #pragma once
 
-#include "aggregator/sender/destination.hpp"
 #include "aggregator/sender/dialect.hpp"
 #include "aggregator/sender/fleet.hpp"
 #include "common/error.hpp"
+#include "common/http/destination.hpp"
 #include "common/log/log.hpp"
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace binnacle::sender {
 
 struct settings {
   protocol speaks = protocol::remote_write;
-  destination to;
-  proof who;
+  http::destination to;
+  http::proof who;
   origin from;
   std::vector<std::string> families;             ///< globs; none: all
   std::size_t most_bytes = 64u << 20;            ///< of requests that wait

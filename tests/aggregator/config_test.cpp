@@ -102,7 +102,7 @@ TEST_SUITE("aggregator/config") {
             s.remote_write.url = "prom.example";
           }).starts_with("--remote-write is not a URL"));
     CHECK(why([](settings& s) { s.remote_write.url.clear(), s.remote_write.ca = "ca"; }) ==
-          "--remote-write-ca is given without --remote-write: name the receiver's URL, too");
+          "--remote-write-ca is given without --remote-write: name the URL, too");
     CHECK(why([](settings& s) { s.remote_write.cert = "c"; }).find("give both") != std::string::npos);
     CHECK(why([](settings& s) { s.remote_write.user = "u"; }).find("has no password") != std::string::npos);
     CHECK(why([](settings& s) {
@@ -112,7 +112,7 @@ TEST_SUITE("aggregator/config") {
     CHECK(why([](settings& s) { s.otlp.url = "https://collector.example:4318/v1/metrics"; }).empty());
     CHECK(why([](settings& s) { s.otlp.url = "collector.example"; }).starts_with("--otlp is not a URL"));
     CHECK(why([](settings& s) { s.otlp.token = "t"; }) ==
-          "--otlp-token is given without --otlp: name the receiver's URL, too");
+          "--otlp-token is given without --otlp: name the URL, too");
   }
 
   TEST_CASE("an address of another replica, and callers of an extender without certificates, are looked at") {

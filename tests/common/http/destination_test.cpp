@@ -1,10 +1,10 @@
-#include "aggregator/sender/destination.hpp"
+#include "common/http/destination.hpp"
 
 #include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
-namespace binnacle::sender {
+namespace binnacle::http {
 
 namespace destination_test {
 
@@ -14,7 +14,7 @@ result<destination> parse(std::string_view url) {
 
 }  // namespace destination_test
 
-TEST_SUITE("aggregator/sender/destination") {
+TEST_SUITE("common/http/destination") {
   using namespace destination_test;
 
   TEST_CASE("a URL gives scheme, host, port and target") {
@@ -38,6 +38,29 @@ TEST_SUITE("aggregator/sender/destination") {
     }
   }
 
+  TEST_CASE("a server that is named without a path has one where the example has none") {
+    CHECK(parse_destination("https://prom.example", "history", "https://prometheus.example:9090")
+              .value()
+              .target.empty());
+    CHECK(parse_destination("https://prom.example/prom/", "history", "https://prometheus.example:9090")
+              .value()
+              .target == "/prom/");
+  }
+
+  TEST_CASE("what does not go together is refused with what to give") {
+    const auto why = [](std::string_view url, const proof& p) {
+      const auto checked = check_destination(url, p, "history", "https://prometheus.example:9090");
+      return checked.has_error() ? checked.error().message : std::string();
+    };
+    CHECK(why("", {}).empty());
+    CHECK(why("https://p", {{"c", "k", "a"}, "u", "t"}).empty());
+    CHECK(why("http://p", {}).empty());
+    CHECK(why("", {{}, "", "t"}).find("--history-token is given without --history") != std::string::npos);
+    CHECK(why("https://p", {{"c", "", ""}, "", ""}).find("belong together") != std::string::npos);
+    CHECK(why("https://p", {{}, "u", ""}).find("no password") != std::string::npos);
+    CHECK(why("http://p", {{}, "", "t"}).find("use https") != std::string::npos);
+  }
+
   TEST_CASE("a password in the URL is refused and not repeated") {
     const auto read = parse("https://me:secret@prom.example/w");
     REQUIRE(read.has_error());
@@ -58,4 +81,4 @@ TEST_SUITE("aggregator/sender/destination") {
   }
 }
 
-}  // namespace binnacle::sender
+}  // namespace binnacle::http

@@ -4,12 +4,13 @@
 #include "common/text/endpoint.hpp"
 #include "common/tls/context.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
 
-namespace binnacle::sender {
+namespace binnacle::http {
 
-/// Where samples go.
+/// A server outside, as its URL says.
 struct destination {
   bool secure = true;
   endpoint at;
@@ -17,7 +18,8 @@ struct destination {
 };
 
 /// "https://prometheus.example:9090/api/v1/write", with http for networks that nobody else is on. `setting`:
-/// where the URL stands ("remote-write"); `example`: a good one, for people.
+/// where the URL stands ("remote-write"); `example`: a good one, for people; if it has a path, the URL needs
+/// one.
 /// Errors: invalid_input, one sentence that names the setting and the remedy.
 result<destination> parse_destination(std::string_view url, std::string_view setting,
                                       std::string_view example);
@@ -29,8 +31,16 @@ struct proof {
   std::string token_file;  ///< read for every request, since it may be replaced
 };
 
+/// Whether a URL and what proves us go together: nothing without a URL, certificate and key both or neither,
+/// a password for a user, and no secret over plain http. Errors: as parse_destination().
+result<void> check_destination(std::string_view url, const proof& p, std::string_view setting,
+                               std::string_view example);
+
+/// What we show and believe; null for plain HTTP. Errors: as tls::context::load(). Blocks for small files.
+result<std::unique_ptr<tls::context>> security_for(const destination& to, const proof& p);
+
 /// The Authorization header. Errors: what read_file() says; invalid_input (empty, or no text for a header).
 /// Blocks for a small file.
 result<std::string> authorization(const proof& p);
 
-}  // namespace binnacle::sender
+}  // namespace binnacle::http
