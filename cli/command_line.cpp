@@ -74,6 +74,32 @@ void set_up_dashboard(CLI::App& app, arguments& a, action& chosen) {
       ->check(CLI::Range(1, 65535))
       ->type_name("PORT");
   dashboard->add_flag("--open", a.dashboard.open, "open the page in this desktop's browser");
+  auto& past = a.dashboard.history;
+  const std::string set = "History";
+  dashboard
+      ->add_option("--history", past.url,
+                   "your time-series database, with Prometheus' HTTP API, for charts of the past")
+      ->type_name("URL")
+      ->group(set);
+  dashboard
+      ->add_option("--history-ca", past.who.pem.authority, "who signed its certificate (this machine's CAs)")
+      ->type_name("FILE")
+      ->group(set);
+  dashboard->add_option("--history-cert", past.who.pem.certificate, "a client certificate for it")
+      ->type_name("FILE")
+      ->group(set);
+  dashboard->add_option("--history-key", past.who.pem.key, "its private key")->type_name("FILE")->group(set);
+  dashboard->add_option("--history-user", past.who.user, "a user; then the token's file holds his password")
+      ->type_name("NAME")
+      ->group(set);
+  dashboard->add_option("--history-token", past.who.token_file, "a file with the token or password")
+      ->type_name("FILE")
+      ->group(set);
+  dashboard
+      ->add_option("--history-label", past.where,
+                   "a label that our series have there, where others have the same names; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->group(set);
   dashboard->footer(
       "The page shows what your certificate or token may read. The link works once, for one page. To run the "
       "command on another machine, use the same port at both ends: ssh -L 8900:127.0.0.1:8900 HOST binnacle "

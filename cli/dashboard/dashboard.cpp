@@ -35,9 +35,10 @@ http::server_options on_loopback(std::uint16_t port) {
   return o;
 }
 
-task<void> until_interrupted(async::loop& on, http::server& page, feed& what) {
+task<void> until_interrupted(async::loop& on, http::server& page, feed& what, history::database* past) {
   co_await async::stop_signal();
   what.stop();
+  if (past != nullptr) past->stop();
   page.stop(200ms, [&on] { on.stop(); });
 }
 
@@ -48,13 +49,20 @@ int dashboard_command(const connection& to, const dashboard_arguments& what, con
     on.err << "binnacle: " << e.message << '\n';
     return static_cast<int>(exit_problem);
   };
+  if (const auto fits = history::check(what.history); fits.has_error()) return complain(fits.error());
   auto from = upstream::open(to);
   if (from.has_error()) return complain(from.error());
   const logger log("dashboard", log_level::warning);
   async::loop loop(1);
   door who(random_secret);
+  std::unique_ptr<history::database> past;
+  if (!what.history.url.empty()) {
+    auto opened = history::database::open(loop, what.history, log);
+    if (opened.has_error()) return complain(opened.error());
+    past = std::move(*opened);
+  }
   feed pages(loop, std::move(*from), log);
-  http::server server(loop, on_loopback(what.port), routes(who, pages), log);
+  http::server server(loop, on_loopback(what.port), routes(who, pages, past.get()), log);
   if (const auto open = server.start(); open.has_error()) return complain(open.error());
   who.serve_at(server.port());
 
@@ -72,7 +80,8 @@ int dashboard_command(const connection& to, const dashboard_arguments& what, con
     if (opened.has_error()) return complain(opened.error());
     shown = std::move(*opened);
   }
-  boost::asio::co_spawn(loop.get_executor(), until_interrupted(loop, server, pages), boost::asio::detached);
+  boost::asio::co_spawn(loop.get_executor(), until_interrupted(loop, server, pages, past.get()),
+                        boost::asio::detached);
   async::run(loop, log);
   return exit_ok;
 }

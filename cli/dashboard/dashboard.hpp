@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/commands.hpp"
+#include "cli/dashboard/history/database.hpp"
 
 #include <cstdint>
 
@@ -9,6 +10,7 @@ namespace binnacle::cli::dashboard {
 struct dashboard_arguments {
   std::uint16_t port = 0;  ///< on loopback; 0: any free one
   bool open = false;       ///< hands the link to the desktop's browser
+  history::settings history;
 };
 
 /// Serves the dashboard on loopback, says its link, and blocks until it is interrupted.

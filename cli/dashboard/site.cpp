@@ -88,6 +88,35 @@ std::unique_ptr<http::exchange> live(const door& who, feed& what, const http::re
   return std::make_unique<page_events>(what, std::move(topics), std::move(metrics));
 }
 
+/// What the user's database knows of the past.
+class page_history final : public http::exchange {
+ public:
+  page_history(history::database& past, history::question what) : past_(past), question_(std::move(what)) {}
+  bool consume(std::string_view) override { return true; }
+  void finish(http::reply answer) override {
+    past_.ask(std::move(question_), [answer = std::move(answer)](result<std::string> told) {
+      if (told.has_value()) return answer(page_json(std::move(*told)));
+      const bool too_many = told.error().code == errc::overloaded;
+      answer(refused(too_many ? 429 : 502, told.error().message));
+    });
+  }
+
+ private:
+  history::database& past_;
+  history::question question_;
+};
+
+std::unique_ptr<http::exchange> past_of(const door& who, history::database* past, const http::request& r) {
+  if (auto no = who.refusal(r, false)) return say(std::move(*no));
+  if (past == nullptr)
+    return say(refused(404,
+                       "no history is set: start `binnacle dashboard --history URL` with the address of "
+                       "your time-series database"));
+  auto what = history::parse_question(r.query);
+  if (what.has_error()) return say(refused(400, what.error().message));
+  return std::make_unique<page_history>(*past, std::move(*what));
+}
+
 /// {"link":"…"} for its key.
 http::response open(door& who, std::string_view body) {
   boost::system::error_code ec;
@@ -102,14 +131,18 @@ http::response open(door& who, std::string_view body) {
   return page_json(to_text(json::object{{"key", *key}}));
 }
 
-/// Names, units and meanings of the metrics that an agent of ours may have.
-std::string catalogue() {
+/// Names and meanings of the metrics that an agent of ours may have, and how far back a page may look.
+std::string catalogue(bool has_history) {
   std::string text;
   json_writer out(text);
   out.begin_object().key("metrics").begin_array();
   for (const metrics::family& f : metrics::catalog()) {
     if (f.name.starts_with("binnacle_")) continue;
     out.begin_object().field("name", f.name).field("help", f.help).end_object();
+  }
+  out.end_array().key("spans").begin_array();
+  if (has_history) {
+    for (const history::reach& r : history::reaches()) out.value(r.name);
   }
   out.end_array().end_object();
   return text;
@@ -132,7 +165,7 @@ std::string operators() {
 
 }  // namespace
 
-http::router routes(door& who, feed& what) {
+http::router routes(door& who, feed& what, history::database* past) {
   http::router r;
   const auto add_file = [&r, &who](std::string_view path, std::string_view type, std::string text) {
     r.add("GET", std::string(path),
@@ -161,12 +194,14 @@ http::router routes(door& who, feed& what) {
         return page_json(to_text(json::object{{"link", link}}));
       },
       most_body);
-  r.add("GET", "/catalogue", [&who](const http::request& q, std::string_view) {
+  r.add("GET", "/catalogue", [&who, past](const http::request& q, std::string_view) {
     if (auto no = who.refusal(q, false)) return std::move(*no);
-    return page_json(catalogue());
+    return page_json(catalogue(past != nullptr));
   });
   r.add_streaming(
       "GET", "/live", [&who, &what](const http::request& q) { return live(who, what, q); }, most_body);
+  r.add_streaming(
+      "GET", "/history", [&who, past](const http::request& q) { return past_of(who, past, q); }, most_body);
   r.add_prefix("/", [&who](const http::request& q, std::string_view) {
     if (auto no = who.refusal(q, true)) return std::move(*no);
     return refused(404, "there is nothing at this path: the page is /");

@@ -19,7 +19,9 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
+sys.path.insert(0, str(ROOT / "tests/integration"))
 import chromium  # noqa: E402
+import prometheus  # noqa: E402
 from trial import Trial, pod, run_tests  # noqa: E402
 
 BUILD = None
@@ -70,24 +72,29 @@ class Ops(http.server.ThreadingHTTPServer):
         self.server_close()
 
 
-class Small(unittest.TestCase):
+class ThreeAgents(unittest.TestCase):
     """Three agents whose one metric a file says, so that the numbers are known to the digit."""
 
     def setUp(self):
         self.trial = Trial(BUILD)
         self.addCleanup(self.trial.stop)
+        aggregators, dashboards = self.flags()
         self.nodes = {"alpha": 41, "beta-2": 52, "gamma": 7}
         self.trial.make_certificates(self.nodes)
         self.trial.write_policy(POLICY)
-        self.trial.start_aggregator()
+        self.trial.start_aggregator(*aggregators)
         for node, value in self.nodes.items():
             self.say(node, value)
             self.trial.start_agent(node, "--sources", "textfile", "--textfile-directory", self.trial.folder / node)
         self.trial.wait_for("the values", lambda: len(self.trial.metric(METRIC)) == 3)
-        self.dashboard = chromium.Dashboard(self.trial)
+        self.dashboard = chromium.Dashboard(self.trial, "dashboard", *dashboards)
         self.page = self.browser()
         self.page.open(self.dashboard.link)
         self.page.wait("the fleet", lambda: self.page.text(".stat dd").split()[:1] == ["3"] and "all connected" in self.page.text(".stats"))
+
+    def flags(self):
+        """More words for the aggregator, and for the dashboard."""
+        return (), ()
 
     def browser(self, **how):
         page = chromium.Browser(**how)
@@ -132,6 +139,8 @@ class Small(unittest.TestCase):
     def clean(self, page=None):
         self.assertEqual((page or self.page).log(), [])
 
+
+class Small(ThreeAgents):
     def test_what_is_shown_is_what_the_api_says_under_change(self):
         page = self.page
         page.find("main .controls button").click()  # as a table
@@ -491,6 +500,89 @@ class Small(unittest.TestCase):
         page.find("main .controls button").click()
         page.wait("the first page to go on", lambda: self.rows()["alpha"][1] == "44")
         self.clean()
+
+
+@unittest.skipIf(prometheus.program() is None, "no Prometheus: scripts/bootstrap --prometheus brings Debian's")
+class Past(ThreeAgents):
+    """History from a real Prometheus that the aggregator writes to."""
+
+    def flags(self):
+        self.server = prometheus.Prometheus(self.trial)
+        self.server.start()
+        return ("--remote-write", self.server.url, "--remote-write-interval", "1s"), ("--history", self.server.base)
+
+    def drawn(self, canvas):
+        """What a chart holds: (the query, its range in seconds, {line: [(seconds, value)]})."""
+        query, when, sets = self.page.run("""
+            const canvas = document.querySelector(arguments[0]), sets = Chart.getChart(canvas).data.datasets;
+            return [canvas.dataset.query, canvas.dataset.range, sets.map(s => [s.label, s.data.filter(p => !Number.isNaN(p.y)).map(p => [p.x, p.y])])]""", canvas)
+        start, end, step = (int(word) / 1000 for word in when.split())
+        return query, (start, end, step), {name: [(round(end + x), y) for x, y in points] for name, points in sets}
+
+    def told(self, query, when):
+        """What Prometheus itself says to that: {line: [(seconds, value)]}."""
+        start, end, step = when
+        words = urllib.parse.urlencode({"query": query, "start": start, "end": end, "step": step})
+        found = json.loads(self.server.get("/api/v1/query_range?" + words))["data"]["result"]
+        return {one["metric"].get("line", ""): [(round(at), float(value)) for at, value in one["values"]] for one in found}
+
+    def until_it_is_what_prometheus_says(self, canvas, newest):
+        """`newest`: the last value of each line, so that the chart is of now."""
+        def equal():
+            query, when, lines = self.drawn(canvas)
+            return query and {name: points[-1][1] for name, points in lines.items() if points} == newest and lines == self.told(query, when)
+        self.page.wait("the chart to be what Prometheus says", equal, 120)
+
+    def span(self, words):
+        [button] = [b for b in self.page.driver.find_elements("css selector", ".spans button") if b.text == words]
+        button.click()
+        self.assertEqual(button.get_attribute("aria-pressed"), "true")
+
+    def test_charts_show_what_prometheus_answers(self):
+        page = self.page
+        page.go("#/node/alpha")
+        page.wait("the spans", lambda: page.text(".spans") == "Live\n15 min\n1 h\n6 h\n24 h\n7 days")
+        self.span("15 min")
+        chart = "canvas[aria-label^='The chosen series']"
+        page.wait("a series of the database", lambda: "From your database: a value every 5 s" in page.text())
+        self.until_it_is_what_prometheus_says(chart, {"": 41})
+        self.say("alpha", 47)
+        self.until_it_is_what_prometheus_says(chart, {"": 47})
+        # One of its series, in place of the rule's number.
+        page.run("[...document.querySelectorAll('.series button.pick')].find(b => b.textContent.includes(arguments[0])).click()", METRIC)
+        page.wait("the series' labels in the question", lambda: 'what="one"' in self.drawn(chart)[0])
+        self.until_it_is_what_prometheus_says(chart, {"": 47})
+        if chromium.AXE.exists():
+            self.assertEqual(page.violations(), [])
+
+        # The fleet's: the lowest, the median and the highest of three nodes.
+        page.go("#/policies")
+        chart = "canvas[aria-label^='The lowest, median and highest']"
+        page.wait("the fleet's series", lambda: "From your database" in page.text())
+        self.until_it_is_what_prometheus_says(chart, {"lowest": 7, "median": 47, "highest": 52})
+        for words, step in (("1 h", 15), ("6 h", 90), ("24 h", 360), ("7 days", 2520)):
+            self.span(words)
+            page.wait(f"the span {words}", lambda step=step: page.run("return document.querySelector(arguments[0]).dataset.range", chart).endswith(f" {step}000")
+                      or "no value of it in this time" in page.text())
+        if chromium.AXE.exists():
+            self.assertEqual(page.violations(), [])
+        page.look(390, 844)
+        page.wait("charts of a phone's width", lambda: page.run("return document.documentElement.scrollWidth") <= 390)
+        page.look(1380, 900)
+
+        # What the page itself has seen, by its button; and when the database is away.
+        self.span("15 min")
+        page.wait("the database's", lambda: "From your database" in page.text())
+        self.span("Live")
+        page.wait("the page's own", lambda: "Shown is what this page has seen." in page.text() and page.run("return document.querySelector(arguments[0]).dataset.query", chart) == "")
+        self.assertEqual(page.run("return Chart.getChart(arguments[0]).data.datasets.map(s => s.data[s.data.length - 1].y)", page.find(chart)), [7, 47, 52])
+        self.trial.end("prometheus")
+        self.span("1 h")
+        page.wait("the reason", lambda: f"No history: cannot ask {self.server.base} for history" in page.text() and "Shown is what this page has seen." in page.text())
+        self.assertFalse(page.find("#banner").is_displayed())
+        self.server.start()
+        page.wait("its return", lambda: "No history" not in page.text())
+        self.assertEqual([line for line in page.log() if "502" not in line], [])
 
 
 class Crowd(unittest.TestCase):

@@ -7,6 +7,7 @@ import {HealthPage, troubles} from "./health.js";
 import {Live} from "./live.js";
 import {NodePage} from "./node.js";
 import {PoliciesPage} from "./policies.js";
+import {Reach} from "./past.js";
 import {Fleet} from "./store.js";
 
 const SUGGESTIONS = 12;  // a browser shows some twenty
@@ -22,6 +23,7 @@ class App {
     // `extra`: a metric that this page asks for besides the aggregator's; `before`: what was shown before it.
     this.settings = {colour: null, group: "", extra: null, before: {colour: null, extra: null}, refused: ""};
     this.catalogue = [];
+    this.reach = new Reach();
     this.waiting = new Map();
     this.pageTrouble = "";
     this.states = {fleet: ["lost", "connecting"], page: ["open", ""]};
@@ -43,7 +45,7 @@ class App {
     });
     window.addEventListener("hashchange", () => this.route());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.page?.update?.());
-    this.ask("/catalogue").then(c => { this.catalogue = c.metrics; this.page?.catalogued?.(); }, () => {});
+    this.ask("/catalogue").then(c => { this.catalogue = c.metrics; this.reach.offer(c.spans); this.page?.catalogued?.(); }, () => {});
     this.followFleet();
     this.route();
     setInterval(() => this.tick(), 1000);

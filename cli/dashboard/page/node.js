@@ -2,6 +2,7 @@
 import {theme} from "./colours.js";
 import {badge, fill, h, setText} from "./dom.js";
 import {amount, plural, reason, ruleParts, span} from "./format.js";
+import {Past} from "./past.js";
 import {Line, spark} from "./plots.js";
 import {History} from "./store.js";
 
@@ -16,6 +17,9 @@ function historyOf(name) {
   if (seen.size > MOST_NODES) seen.delete(seen.keys().next().value);
   return found;
 }
+
+/** What the database is asked about one series. */
+const seriesQuestion = s => [["family", s.family], ...Object.entries(s.labels ?? {}).map(([name, value]) => ["label", `${name}=${value}`])];
 
 const keyOf = s => s.family + JSON.stringify(s.labels);
 
@@ -39,6 +43,8 @@ export class NodePage {
     this.canvas = h("canvas", {role: "img", "aria-label": "The chosen series over the last minutes"});
     this.chartTitle = h("h2", {}, "Series");
     this.chartNote = h("p", {class: "muted"});
+    this.pastNote = h("p", {class: "muted", role: "status"});
+    this.spans = h("div", {});
     this.sources = h("div", {});
     this.filter = h("input", {type: "search", placeholder: "Filter series", "aria-label": "Filter series", oninput: () => this.filtered()});
     this.body = h("tbody", {});
@@ -48,15 +54,19 @@ export class NodePage {
       h("div", {class: "title"}, h("h1", {}, this.name), this.state), this.head, this.note,
       h("div", {class: "two"},
         h("section", {class: "card"}, h("h2", {}, "Policies"), this.verdicts),
-        h("section", {class: "card"}, this.chartTitle, h("div", {class: "plot"}, this.canvas), this.chartNote)),
+        h("section", {class: "card"}, h("div", {class: "title"}, this.chartTitle, this.spans), h("div", {class: "plot"}, this.canvas), this.chartNote, this.pastNote)),
       h("section", {class: "card"}, h("div", {class: "title"}, h("h2", {}, "Every series ", this.count), this.filter),
         h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Every series"}, h("table", {class: "series"}, h("caption", {class: "sr"}, "Every series of this node"),
           h("thead", {}, h("tr", {}, ["Series", "Value", "Age", "Last minutes", "Source"].map((n, i) => h("th", {scope: "col", class: i === 1 ? "number" : null}, n)))), this.body))),
       h("section", {class: "card"}, h("h2", {}, "Sources"), this.sources));
     this.line = new Line(this.canvas);
+    this.past = new Past(this.app, () => this.plot());
+    this.catalogued();
   }
 
-  close() { this.line?.destroy(); }
+  close() { this.past?.stop(); this.line?.destroy(); }
+
+  catalogued() { fill(this.spans, this.app.reach.buttons(() => this.plot())); }
 
   event(name, data) {
     if (name !== "node" || data.about !== this.name) return;
@@ -163,16 +173,24 @@ export class NodePage {
     const history = this.history.get(this.picked);
     if (!history) return;
     const rule = this.rules.get(this.picked);
-    if (rule) {
-      const {metric} = ruleParts(rule.rule);
-      setText(this.chartTitle, metric);
-      setText(this.chartNote, "The node’s one number, as the rule compares it. Choose a rule, or a series in the table below.");
-      return this.line.show(history.points(), this.app.fleet.unit(metric), this.watching.filter(w => w.metric === metric), this.now);
-    }
     const s = this.rows.get(this.picked)?.series;
-    if (!s) return;
-    setText(this.chartTitle, s.flatName ?? s.family);
-    setText(this.chartNote, "Since this page was opened. Choose a rule, or another series in the table below.");
-    this.line.show(history.points(), s.unit, this.watching.filter(w => w.metric === s.flatName), this.now);
+    if (rule) {
+      const {metric, window} = ruleParts(rule.rule);
+      // A rule may name one series by its flat name.
+      const named = [...this.rows.values()].find(row => row.series.flatName === metric)?.series;
+      const compared = window ? ` The rule compares the ${window} of it, which your database is not asked for.` : "";
+      this.draw(metric, `The node’s one number.${this.app.reach.isLive ? " It is drawn as the rule compares it." : compared} Choose a rule, or a series in the table below.`,
+        history, this.app.fleet.unit(metric), metric, named ? seriesQuestion(named) : [["metric", metric]]);
+    } else if (s) {
+      this.draw(s.flatName ?? s.family, "Choose a rule, or another series in the table below.", history, s.unit, s.flatName, seriesQuestion(s));
+    }
+  }
+
+  draw(title, note, history, unit, metric, question) {
+    setText(this.chartTitle, title);
+    setText(this.chartNote, note);
+    if (this.app.reach.isLive) this.past.stop();
+    else this.past.follow([["node", this.name], ...question]);
+    this.past.show(this.line, this.pastNote, unit, this.watching.filter(w => w.metric === metric), {lines: [{name: "", points: history.points()}], now: this.now});
   }
 }

@@ -1,6 +1,6 @@
 // Charts: Chart.js for distributions and lines, a few strokes of our own for the hundreds of sparklines.
 import {theme} from "./colours.js";
-import {amount, short} from "./format.js";
+import {amount, short, span} from "./format.js";
 import {OPERATORS} from "./operators.js";
 
 const Chart = window.Chart;
@@ -114,13 +114,26 @@ export class Distribution {
   destroy() { this.chart.destroy(); }
 }
 
-/** One series over the last minutes, with the targets that watch it. */
+/** `points` as the chart takes them; where more than `longest` (ms) lies between two, the line is broken: no value is no value. */
+function broken(points, now, longest) {
+  const data = [];
+  let before = null;
+  for (const [time, y] of points) {
+    if (before !== null && time - before > longest) data.push({x: (before + 1 - now) / 1000, y: NaN});
+    data.push({x: (time - now) / 1000, y});
+    before = time;
+  }
+  return data;
+}
+
+/** One series over time, or the lowest, median and highest of many, with the targets that watch it. */
 export class Line {
   constructor(canvas) {
     defaults();
+    this.canvas = canvas;
     this.chart = new Chart(canvas, {
       type: "line",
-      data: {datasets: [{data: [], borderWidth: 2, pointRadius: 0, pointHitRadius: 8, tension: 0, fill: true}]},
+      data: {datasets: []},
       options: {
         parsing: false,
         interaction: {mode: "nearest", axis: "x", intersect: false},
@@ -131,24 +144,32 @@ export class Line {
     });
   }
 
-  show(points, unit, targets, now) {
+  /** `lines`: [{name, points: [[time, value], …]}], times and `now` in Unix ms. `range`: {fromMs, stepMs} of a database's answer; without it the chart begins with its points. */
+  show(lines, unit, targets, now, range = null) {
     const t = defaults();
-    const set = this.chart.data.datasets[0];
-    set.data = points.map(([x, y]) => ({x: (x - now) / 1000, y}));
-    set.borderColor = t.accent;
-    set.backgroundColor = t.accent + "22";
+    const one = lines.length < 2;
+    const longest = range ? range.stepMs * 1.5 : Infinity;
+    const styles = {lowest: {borderColor: t.muted, borderDash: [2, 3]}, highest: {borderColor: t.muted, borderDash: [6, 3]}};
+    this.chart.data.datasets = lines.map(({name, points}) => ({
+      label: name, data: broken(points, now, longest), borderWidth: 2, pointRadius: 0, pointHitRadius: 8, tension: 0,
+      borderColor: t.accent, backgroundColor: t.accent + "22", fill: one, ...styles[name],
+    }));
     const {x, y} = this.chart.options.scales;
     x.max = 0;
-    x.min = Math.min(-60, set.data[0]?.x ?? -60);
-    x.ticks.callback = v => v === 0 ? "now" : v > -120 ? `${Math.round(v)} s` : `${Math.round(v / 60)} min`;
+    x.min = range ? (range.fromMs - now) / 1000 : Math.min(-60, ...this.chart.data.datasets.map(s => s.data[0]?.x ?? -60));
+    // Days, hours and minutes, not thousands of seconds.
+    const wanted = [180, 600, 3600, 4 * 3600, 86400];
+    x.ticks.stepSize = range ? wanted.find(s => -x.min / s <= 7) ?? -x.min / 7 : undefined;
+    x.ticks.maxTicksLimit = range ? 9 : 7;
+    x.ticks.callback = v => v === 0 ? "now" : range ? "−" + span(-v * 1000) : v > -120 ? `${Math.round(v)} s` : `${Math.round(v / 60)} min`;
     y.ticks.callback = v => short(v, unit);
     y.grid = {color: t.line};
     y.suggestedMax = targets.length > 0 ? Math.max(...targets.map(m => m.target)) : undefined;
     y.suggestedMin = targets.length > 0 ? Math.min(...targets.map(m => m.target)) : undefined;
-    this.chart.options.plugins.marks.marks = targets.map(m => ({at: m.target, text: `${m.policy}: ${m.operator} ${short(m.target, unit)}`}));
+    this.chart.options.plugins.marks.marks = targets.map(m => ({at: m.target, text: `${m.policy ? m.policy + ": " : ""}${m.operator} ${short(m.target, unit)}`}));
     this.chart.options.plugins.tooltip.callbacks = {
-      title: items => `${Math.round(-items[0].parsed.x)} s ago`,
-      label: item => amount(Math.round(item.parsed.y * 1e4) / 1e4, unit),
+      title: items => range ? new Date(now + items[0].parsed.x * 1000).toLocaleString() : `${Math.round(-items[0].parsed.x)} s ago`,
+      label: item => (item.dataset.label ? item.dataset.label + ": " : "") + amount(Math.round(item.parsed.y * 1e4) / 1e4, unit),
     };
     this.chart.update("none");
   }

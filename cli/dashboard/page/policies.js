@@ -1,7 +1,8 @@
 // Policies: how the metric of each is spread over the fleet, where its targets lie, and whom it concerns.
 import {badge, fill, h, nodeLink} from "./dom.js";
 import {count, plural, ruleParts, title} from "./format.js";
-import {Distribution} from "./plots.js";
+import {Past} from "./past.js";
+import {Distribution, Line} from "./plots.js";
 
 const STATES = ["violating", "held", "frozen", "missing"];
 
@@ -16,12 +17,23 @@ export class PoliciesPage {
   open(main) {
     document.title = "Policies · Binnacle";
     this.problems = h("div", {});
+    this.spans = h("div", {});
     this.list = h("div", {});
-    fill(main, h("h1", {}, "Policies"), this.problems, this.list);
+    fill(main, h("div", {class: "title"}, h("h1", {}, "Policies"), this.spans), this.problems, this.list);
+    this.catalogued();
     if (this.last) this.show(this.last);
   }
 
-  close() { for (const p of this.plots.values()) p.chart.destroy(); this.plots.clear(); }
+  close() {
+    for (const p of this.plots.values()) {
+      p.chart.destroy();
+      p.past.stop();
+      p.line.destroy();
+    }
+    this.plots.clear();
+  }
+
+  catalogued() { fill(this.spans, this.app.reach.buttons(() => this.update())); }
 
   event(name, data) {
     if (name !== "policies") return;
@@ -62,9 +74,12 @@ export class PoliciesPage {
           h("div", {}, [...metrics].map(([metric, rules]) => {
             const canvas = h("canvas", {role: "img", "aria-label": `How ${metric} is spread over the fleet`});
             const note = h("p", {class: "muted"});
-            const figure = h("figure", {}, h("figcaption", {}, title(metric), " ", h("code", {class: "muted"}, metric)), h("div", {class: "plot"}, canvas), note);
-            // The chart needs its canvas on the page.
-            queueMicrotask(() => this.plots.set(key + " " + metric, {chart: new Distribution(canvas), metric, rules, note}));
+            const over = h("canvas", {role: "img", "aria-label": `The lowest, median and highest ${metric} of the fleet over time`});
+            const overNote = h("p", {class: "muted", role: "status"});
+            const figure = h("figure", {}, h("figcaption", {}, title(metric), " ", h("code", {class: "muted"}, metric)), h("div", {class: "plot"}, canvas), note,
+              h("p", {class: "muted"}, "Over time: the median node, and dashed the highest and the lowest."), h("div", {class: "plot low"}, over), overNote);
+            // The charts need their canvases on the page.
+            queueMicrotask(() => this.plots.set(key + " " + metric, {chart: new Distribution(canvas), metric, rules, note, line: new Line(over), overNote, past: new Past(this.app, () => this.overTime(key + " " + metric))}));
             return figure;
           }))));
     }));
@@ -84,12 +99,26 @@ export class PoliciesPage {
   }
 
   update() {
-    for (const {chart, metric, rules, note} of this.plots.values()) {
+    for (const [key, {chart, metric, rules, note}] of this.plots) {
       const values = [];
       for (const n of this.app.fleet.nodes.values()) { const v = n.values?.[metric]?.value; if (v !== undefined) values.push(v); }
       chart.show(values, this.app.fleet.unit(metric), rules);
       this.tell(note, metric, rules, values.length);
+      this.overTime(key);
     }
+  }
+
+  overTime(key) {
+    const plot = this.plots.get(key);
+    if (!plot) return;
+    const {metric, rules, line, overNote, past} = plot;
+    const {fleet, reach} = this.app;
+    if (reach.isLive) past.stop();
+    else past.follow([["metric", metric]]);
+    const seen = fleet.spread.get(metric);
+    const lines = seen ? ["lowest", "median", "highest"].map(name => ({name, points: seen[name].points()})) : [];
+    const targets = rules.filter(r => r.target !== null).map(r => ({...r, policy: ""}));
+    past.show(line, overNote, fleet.unit(metric), targets, {lines, now: fleet.now()});
   }
 
   /** What the picture does not show, and why. */

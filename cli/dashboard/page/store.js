@@ -28,6 +28,7 @@ export class History {
 export class Fleet {
   constructor() {
     this.nodes = new Map();
+    this.spread = new Map();  // metric → {lowest, median, highest: History}, since this page was opened
     this.metrics = [];
     this.policies = [];
     this.labelKeys = [];      // of Node objects
@@ -66,9 +67,21 @@ export class Fleet {
         seen.add(v.readMs, v.value);
       }
     }
+    for (const m of this.metrics) this.takeSpread(m.name, event.nowMs);
     const policies = new Set();
     for (const node of this.nodes.values()) for (const v of node.verdicts ?? []) policies.add(v.policy);
     this.policies = [...policies].sort();
+  }
+
+  takeSpread(metric, now) {
+    const values = Float64Array.from([...this.nodes.values()].map(n => n.values?.[metric]?.value).filter(v => v !== undefined)).sort();
+    if (values.length === 0) return;
+    let seen = this.spread.get(metric);
+    if (!seen) this.spread.set(metric, seen = {lowest: new History(600), median: new History(600), highest: new History(600)});
+    const middle = (values.length - 1) / 2;
+    seen.lowest.add(now, values[0]);
+    seen.median.add(now, (values[Math.floor(middle)] + values[Math.ceil(middle)]) / 2);
+    seen.highest.add(now, values[values.length - 1]);
   }
 
   /** An event "labels": the keys of Node objects' labels, or who carries which value of one. */

@@ -71,16 +71,19 @@ struct site {
   const logger log{"test", log_level::off};
   door who{random_secret};
   std::optional<feed> pages;
+  std::unique_ptr<history::database> past;
   std::optional<http::server> server;
   std::thread thread;
 
-  explicit site(const std::vector<std::string>& aggregators, http::server_options o = {}) {
+  explicit site(const std::vector<std::string>& aggregators, http::server_options o = {},
+                const std::string& database = "") {
+    if (!database.empty()) past = history::database::open(loop, {database, {}, {}}, log).value();
     connection to;
     to.aggregators = aggregators;
     pages.emplace(loop, upstream::open(to).value(), log);
     o.address = "127.0.0.1";
     o.name = "dashboard";
-    server.emplace(loop, o, routes(who, *pages), log);
+    server.emplace(loop, o, routes(who, *pages, past.get()), log);
     server->start().value();
     who.serve_at(server->port());
     thread = std::thread([this] { async::run(loop, log); });
@@ -89,6 +92,7 @@ struct site {
     on_loop([this] {
       server.reset();
       pages->stop();
+      if (past) past->stop();
     });
     work.reset();
     thread.join();  // when every coroutine has ended
@@ -216,7 +220,7 @@ TEST_SUITE("cli/dashboard/site") {
     site s({url(a)});
     auto b = s.browser();
     const std::string key = s.key();
-    for (const char* path : {"/live?topic=fleet", "/catalogue"}) {
+    for (const char* path : {"/live?topic=fleet", "/catalogue", "/history?span=1h&metric=os_load1"}) {
       INFO(path);
       CHECK(b.get(path).status == 401);
       CHECK(s.browser("evil.example").get(path, s.page(key)).status == 403);
@@ -236,6 +240,40 @@ TEST_SUITE("cli/dashboard/site") {
     const std::string body = fmt::format(R"({{"link":"{}"}})", other);
     CHECK(b.post("/open", body).status == 200);
     CHECK(b.post("/open", body).status == 401);
+  }
+
+  TEST_CASE("history is asked of the database that is set, by names alone") {
+    aggregator a;
+    const auto said = [](const https_client::answer& answer) {
+      return text(json::parse(answer.body), "error");
+    };
+    site without({url(a)});
+    auto b = without.browser();
+    const std::string key = without.key();
+    const auto none = b.get("/history?span=1h&metric=os_load1", without.page(key));
+    CHECK(none.status == 404);
+    CHECK(said(none).find("--history URL") != std::string::npos);
+    CHECK(list(json::parse(b.get("/catalogue", without.page(key)).body), "spans").empty());
+
+    std::atomic<int> asked{0};
+    http::router prometheus;
+    prometheus.add("GET", "/api/v1/query_range", [&](const http::request&, std::string_view) {
+      ++asked;
+      return http::response::json(R"({"status":"success","data":{"resultType":"matrix","result":[]}})");
+    });
+    support::served database(std::move(prometheus));
+    site with({url(a)}, {}, fmt::format("http://127.0.0.1:{}", database.port()));
+    auto c = with.browser();
+    const std::string other = with.key();
+    CHECK(list(json::parse(c.get("/catalogue", with.page(other)).body), "spans").size() == 5);
+    const auto told = c.get("/history?span=1h&metric=os_load1", with.page(other));
+    CHECK(told.status == 200);
+    CHECK(told.headers.contains("content-security-policy"));
+    CHECK(text(json::parse(told.body), "query").find("os_load1") != std::string::npos);
+    CHECK(asked == 1);
+    CHECK(c.get("/history?span=1h&query=up", with.page(other)).status == 400);
+    CHECK(c.get("/history?span=1h&metric=rapl_power_watts_0", with.page(other)).status == 502);
+    CHECK(asked == 1);
   }
 
   TEST_CASE("bounds: bodies, headers, topics and metrics") {
