@@ -5,10 +5,12 @@ Prometheus scrapes as the chart's monitors make it scrape, and takes remote writ
 Run by meson (suite integration), or by hand: python3 tests/integration/grafana_test.py --build build
 """
 
+import http.server
 import json
 import pathlib
 import shutil
 import sys
+import threading
 
 import loop
 from loop import METRIC, policy, rule
@@ -49,7 +51,7 @@ class Grafana(loop.Loop):
         for name, text in POLICIES.items():
             extra = "  mode: DryRun\n" if name == "trial" else ""
             self.trial.write_policy(policy(text, name, extra).replace("namespace: default", f"namespace: {OWNER}"), f"{name}.yaml")
-        self.trial.start_aggregator("--remote-write", self.server.url, "--remote-write-interval", "1s")
+        self.trial.start_aggregator("--remote-write", self.server.url, "--remote-write-interval", "1s", "--otlp", self.collector(), "--otlp-interval", "1s")
         for node, watts in NODES.items():
             self.text(node).mkdir(parents=True)
             (self.text(node) / "mine.prom").write_text("my_number 7\n")
@@ -57,6 +59,26 @@ class Grafana(loop.Loop):
             self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node), "--aggregator", self.nobody, "--textfile-directory", self.text(node),
                                    "--rapl-least-period", "1s", "--inlet-sensors", "SYSTIN", scrape=self.pages[node])
         self.until("watts of all nodes", lambda: len(self.trial.metric("host_power_watts")) == len(NODES))
+
+    def collector(self):
+        """The URL of something that takes OTLP, so that there is something to count; tests/cluster/otlp_test.py has real servers."""
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):  # noqa: N802
+                self.rfile.read(int(self.headers["Content-Length"]))
+                self.send_response(200)
+                self.send_header("Content-Length", "0")  # an ExportMetricsServiceResponse without a partial success
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}/v1/metrics"
 
     def text(self, node):
         return self.trial.folder / node / "textfile"
@@ -176,10 +198,10 @@ class Grafana(loop.Loop):
             "What full buffers drop a second": [lambda result: len(result) > 0 and self.rates("binnacle_dropped_total", "buffer")(result)],
             "Time until certificates expire": [lambda result: {labels_of(one)["file"] for one in result} == {c["file"] for c in self.api("/api/v1/status")["certificates"]}
                                                and all(0 < number(one) <= 86400 for one in result)],
-            "Readings a second": [self.rates("binnacle_remote_write_samples_total", "outcome", "sent")],
-            "Requests sent again a second": [self.within(0, 10, *pods)],
-            "Size of what waits": [self.within(0, 64 << 20, *pods)],
-            "Age of the oldest that waits": [self.within(0, 3600, *pods)],
+            "Readings a second": [self.rates(f"binnacle_{name}_samples_total", "outcome", "sent") for name in ("remote_write", "otlp")],
+            "Requests sent again a second": [self.within(0, 10, *pods)] * 2,
+            "Size of what waits": [self.within(0, 64 << 20, *pods)] * 2,
+            "Age of the oldest that waits": [self.within(0, 3600, *pods)] * 2,
             "Memory of the aggregator": [lambda result: len(result) == 1 and labels_of(result[0]) == {"pod": "binnacle-0"} and number(result[0]) > 1 << 20],
             "CPU of the aggregator": [self.within(0, 16, *pods)],
         }
