@@ -43,6 +43,9 @@ class Otlp(Writing):
         self.trial.wait_for("the end of the node's watts", lambda: not server.query('hw_power_watts{k8s_node_name="cool"}'))
         self.assertTrue(server.query('hw_power_watts{k8s_node_name="warm"}'))
 
+    def test_a_day_of_values_comes_back_to_the_last_digit(self):
+        self.check_day(self.server(), "otlp")
+
     def test_a_server_that_was_away_gets_what_it_missed(self):
         server = self.server()
         self.begin_writing(server)

@@ -31,6 +31,9 @@ class RemoteWrite2(Writing):
         self.trial.wait_for("the end of the node's watts", lambda: not server.query('rapl_power_watts{node="cool"}'))
         self.assertEqual(self.number("samples_total", outcome="refused"), 0)
 
+    def test_a_day_of_values_comes_back_to_the_last_digit(self):
+        self.check_day(self.server("io.prometheus.write.v2.Request"), "remote-write-2")
+
     def test_a_server_that_takes_1_0_alone_gets_every_digit(self):
         server = self.server("prometheus.WriteRequest")
         self.begin_writing(server)

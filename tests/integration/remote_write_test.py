@@ -26,6 +26,11 @@ class RemoteWrite(Writing):
         self.trial.wait_for("the end of the node's watts", lambda: not server.query('rapl_power_watts{node="cool"}'))
         self.assertTrue(server.query('rapl_power_watts{node="warm"}'))
 
+    def test_a_day_of_values_comes_back_to_the_last_digit(self):
+        server = Prometheus(self.trial)
+        server.start()
+        self.check_day(server, "remote-write-1")  # the server knows no 2.0
+
     def test_a_server_that_was_away_gets_what_it_missed(self):
         server = Prometheus(self.trial)
         server.start()
