@@ -127,7 +127,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual((status, failures), (0, []))
         for check in ("kernel", "agent", "sensors", "certificates", "ingest", "extender", "aggregator", "clocks"):
             self.assertIn("ok", [f["grade"] for f in found[check]], found[check])
-        for check in ("kubernetes", "rights"):
+        for check in ("kubernetes", "pods", "rights"):
             self.assertEqual([f["grade"] for f in found[check]], ["unchecked"])
         # The agent's session is the same as before: nothing that was looked at took its place.
         self.assertNotIn("superseded", self.trial.log("aggregator"))

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int least_minor = 30;  // where a label change wakes refused pods (Kubernetes #118438 and after)
 
-/// The condition of that type in status.conditions; null without one.
+}  // namespace
+
 json::value condition(const json::value& of, std::string_view type) {
   const json::value status = object(of, "status");
   for (const auto& c : list(status, "conditions")) {
@@ -20,8 +21,6 @@ json::value condition(const json::value& of, std::string_view type) {
   }
   return nullptr;
 }
-
-}  // namespace
 
 finding finding_of_version(const json::value& version, unsigned status, const std::string& url) {
   const std::string called = text(version, "gitVersion");

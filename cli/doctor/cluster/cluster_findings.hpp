@@ -12,6 +12,9 @@
 /// What objects of an API server mean for us; null: there is no such object. Pure.
 namespace binnacle::cli::doctor {
 
+/// The condition of that type in an object's status.conditions; null without one.
+json::value condition(const json::value& of, std::string_view type);
+
 /// Of /version.
 finding finding_of_version(const json::value& version, unsigned status, const std::string& url);
 /// Of the CustomResourceDefinition of TASPolicy.

@@ -3,6 +3,9 @@
 #include "aggregator/kube/client/client.hpp"
 #include "cli/blocking.hpp"
 
+#include <boost/json/parse.hpp>
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace binnacle::cli::doctor {
@@ -34,6 +37,26 @@ result<http::answer> kube_get(const kube::access& to, std::string target,
   what.target = std::move(target);
   what.headers = {{"Accept", "application/json"}};
   return kube_ask(to, std::move(what), patience);
+}
+
+read_object kube_read(const kube::access& to, const std::string& path, std::string_view what,
+                      const place& p) {
+  const auto got = kube_get(to, path, p.patience);
+  if (got.has_error())
+    return {{}, unchecked(fmt::format("{} cannot be asked for: {}", what, got.error().message))};
+  if (got->status == 401 || got->status == 403) {
+    return {{},
+            unchecked(fmt::format("{} may not be read by this user (HTTP status {})", what, got->status),
+                      "use a kubeconfig of a user who may get it")};
+  }
+  if (got->status == 404) return {};
+  boost::system::error_code ec;
+  json::value said = json::parse(got->body, ec);
+  if (ec || got->status != 200)
+    return {
+        {},
+        warning(fmt::format("{}: the API server answers HTTP status {}", what, got->status), "see its log")};
+  return {std::move(said), std::nullopt};
 }
 
 }  // namespace binnacle::cli::doctor

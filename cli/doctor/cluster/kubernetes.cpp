@@ -7,35 +7,6 @@
 #include <fmt/format.h>
 
 namespace binnacle::cli::doctor {
-namespace {
-
-/// Its JSON, or what there is to say instead of judging it.
-struct read_object {
-  json::value object;
-  std::optional<finding> instead;
-};
-
-read_object read(const kube::access& to, const std::string& path, std::string_view what, const place& p) {
-  const auto got = kube_get(to, path, p.patience);
-  if (got.has_error())
-    return {{}, unchecked(fmt::format("{} cannot be asked for: {}", what, got.error().message))};
-  if (got->status == 401 || got->status == 403) {
-    return {{},
-            unchecked(fmt::format("{} may not be read by this user (HTTP status {})", what, got->status),
-                      "use a kubeconfig of a user who may get it")};
-  }
-  if (got->status == 404) return {};
-  boost::system::error_code ec;
-  json::value said = json::parse(got->body, ec);
-  if (ec || got->status != 200)
-    return {
-        {},
-        warning(fmt::format("{}: the API server answers HTTP status {}", what, got->status), "see its log")};
-  return {std::move(said), std::nullopt};
-}
-
-}  // namespace
-
 findings check_kubernetes(const place& p) {
   const auto access = kube_access(p);
   if (!access) return {unchecked("no cluster is asked", "--kube-config FILE (or in-cluster), or KUBECONFIG")};
@@ -51,12 +22,13 @@ findings check_kubernetes(const place& p) {
   findings out{finding_of_version(json::parse(version->body, ec), version->status, to.url())};
 
   auto crd =
-      read(to, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/taspolicies.telemetry.intel.com",
-           "the CRD of TASPolicy", p);
+      kube_read(to, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/taspolicies.telemetry.intel.com",
+                "the CRD of TASPolicy", p);
   out.push_back(crd.instead ? *crd.instead : finding_of_crd(crd.object));
   for (const char* v : {"v1beta1", "v1beta2"}) {
     const std::string name = fmt::format("{}.custom.metrics.k8s.io", v);
-    auto api = read(to, "/apis/apiregistration.k8s.io/v1/apiservices/" + name, "the APIService " + name, p);
+    auto api =
+        kube_read(to, "/apis/apiregistration.k8s.io/v1/apiservices/" + name, "the APIService " + name, p);
     out.push_back(api.instead ? *api.instead : finding_of_api_service(api.object, name));
   }
   return out;

@@ -1,0 +1,62 @@
+#include "cli/doctor/checks.hpp"
+#include "cli/doctor/cluster/kube_call.hpp"
+#include "cli/doctor/cluster/pod_findings.hpp"
+#include "cli/views/units.hpp"
+#include "common/http/target.hpp"
+
+#include <fmt/format.h>
+
+namespace binnacle::cli::doctor {
+namespace {
+
+constexpr int page_pods = 500, most_pages = 40;  // 20,000 pods
+constexpr std::size_t most_reasons = 8;
+
+}  // namespace
+
+findings check_pods(const place& p) {
+  const auto access = kube_access(p);
+  if (!access || access->has_error()) return {unchecked("no cluster is asked; see the check kubernetes")};
+  const kube::access& to = **access;
+  const std::string ours = http::query_escaped("app.kubernetes.io/part-of=binnacle");
+  std::vector<stuck_pod> stuck;
+  std::size_t all = 0;
+  std::string next;
+  for (int page = 0; page < most_pages; ++page) {
+    const auto got = kube_read(to,
+                               fmt::format("/api/v1/pods?labelSelector={}&limit={}&continue={}", ours,
+                                           page_pods, http::query_escaped(next)),
+                               "the chart's pods", p);
+    if (got.instead) return {*got.instead};
+    all += list(got.object, "items").size();
+    for (stuck_pod& one : stuck_pods(got.object)) stuck.push_back(std::move(one));
+    next = text(object(got.object, "metadata"), "continue");
+    if (next.empty()) break;
+  }
+  if (all == 0)
+    return {unchecked("the cluster has no pods of the chart (app.kubernetes.io/part-of=binnacle)")};
+  if (stuck.empty())
+    return {
+        ok(fmt::format("{} of the chart: all are ready", counted(static_cast<std::int64_t>(all), "pod")))};
+
+  findings out;
+  for (auto& alike : by_reason(std::move(stuck))) {
+    if (out.size() == most_reasons) {
+      out.push_back(warning("more pods of the chart are not ready", "mend these first, then ask again"));
+      break;
+    }
+    stuck_pod& first = alike.front();
+    if (first.message.empty() && !first.is_ready) {
+      const auto events = kube_read(to,
+                                    fmt::format("/api/v1/namespaces/{}/events?fieldSelector={}&limit=100",
+                                                http::query_escaped(first.name_space),
+                                                http::query_escaped("involvedObject.uid=" + first.uid)),
+                                    "its events", p);
+      if (!events.instead) explain_by_events(first, events.object);
+    }
+    out.push_back(finding_of_stuck_pods(alike));
+  }
+  return out;
+}
+
+}  // namespace binnacle::cli::doctor
