@@ -1,6 +1,7 @@
 """The project's images and its chart on the lab's nodes, as a user installs them: what the tests stand on."""
 
 import json
+import re
 import unittest
 
 import namespaces
@@ -12,13 +13,19 @@ VALUES = ("--set", "agent.textfileDirectory=/var/lib/numbers", "--set", "agent.s
 IMAGES = [ROOT / f"build-images/binnacle-{name}.oci.tar" for name in ("agent", "aggregator")]
 
 
-def begin(*more, names=("n1", "n2")):
-    """To be called by setUpModule(): nodes with the chart installed and ready."""
+def begin_nodes(names=("n1", "n2")):
+    """To be called by setUpModule(): nodes that have the images, without the chart."""
     absent = [str(image.relative_to(ROOT)) for image in IMAGES if not image.exists()]
     assert not absent, f"there is no {', '.join(absent)}: scripts/images makes it"
     lab = Nodes(namespaces.enter())
     unittest.addModuleCleanup(lab.stop)
     lab.begin(names)
+    return lab
+
+
+def begin(*more, names=("n1", "n2")):
+    """To be called by setUpModule(): nodes with the chart installed and ready."""
+    lab = begin_nodes(names)
     install(lab, *more)
     return lab
 
@@ -49,6 +56,39 @@ def restarts(lab):
     """{pod: restarts of its containers}, of all that the chart brought."""
     everyone = [pod for namespace in ("binnacle", "binnacle-agents") for pod in lab.get("pods", namespace=namespace)]
     return {p["metadata"]["name"]: sum(c["restartCount"] for c in p["status"].get("containerStatuses", [])) for p in everyone}
+
+
+def container(pod, name=None):
+    """The status of a container of it: that of this name, or the first."""
+    return next(c for c in pod["status"]["containerStatuses"] if name in (None, c["name"]))
+
+
+def process(lab, pod, name=None):
+    """(node, id there) of a container's first process."""
+    node, own = pod["spec"]["nodeName"], container(pod, name)["containerID"].partition("://")[2]
+    tasks = lab.on_node(node, "ctr", "-n", "k8s.io", "tasks", "list")
+    return node, re.search(rf"^{own}\s+(\d+)", tasks, re.MULTILINE).group(1)
+
+
+def signal(lab, pod, number, name=None):
+    """To a container's first process, from outside: what a process 1 may ignore from inside reaches it, too."""
+    own = container(pod, name)["containerID"].partition("://")[2]
+    lab.on_node(pod["spec"]["nodeName"], "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", number, own)
+
+
+def fill_memory(lab, pod):
+    """Uses up the memory that a pod's first container may have: pages of a file in memory count for the cgroup of who writes them. The kernel
+    then kills the largest process there that may be killed first, which is the container's own."""
+    node, number = process(lab, pod)
+    groups = dict(line.split(":")[1:] for line in lab.on_node(node, "cat", f"/proc/{number}/cgroup").splitlines())
+    group = f"/sys/fs/cgroup/memory{groups['memory']}" if "memory" in groups else f"/sys/fs/cgroup{groups['']}"
+    lab.on_node(node, "sh", "-c", f"echo $$ > {group}/cgroup.procs && exec dd if=/dev/zero of=/run/fill bs=64k count=64k", check=False)
+    lab.on_node(node, "rm", "/run/fill")
+
+
+def was_killed_for_memory(pod):
+    """Its first container, the last time that it ended."""
+    return container(pod)["lastState"].get("terminated", {}).get("reason") == "OOMKilled"
 
 
 def metric(lab, name, node="*"):
