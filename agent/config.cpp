@@ -20,8 +20,6 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
-
 }  // namespace
 
 config_spec bind(settings& s, const source_kinds& kinds) {

@@ -3,15 +3,20 @@
 #include "agent/sampling/stuck_sensors.hpp"
 #include "common/clock.hpp"
 #include "common/config/config.hpp"
+#include "common/error.hpp"
 #include "common/log/log.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace binnacle::agent {
+
+/// What is wrong with a setting: one sentence with the remedy.
+inline error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
 
 /// The agent's settings, with their defaults, but for those of single sources (source_kind). Every member is
 /// a key of the YAML file and a flag of the same name (underscores as dashes); see bind().

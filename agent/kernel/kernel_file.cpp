@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <unistd.h>
 
 namespace binnacle::agent {
@@ -77,6 +79,11 @@ std::optional<std::string> read_line(const std::string& path) {
   const auto end = all.find('\n');
   if (end == all.npos && all.size() == text.size()) return std::nullopt;  // half a line is no value
   return std::string(trimmed(all.substr(0, end)));
+}
+
+bool there(const std::string& path) {
+  std::error_code bad;
+  return std::filesystem::exists(path, bad);
 }
 
 }  // namespace binnacle::agent

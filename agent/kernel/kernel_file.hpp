@@ -40,4 +40,7 @@ class kernel_file {
 /// The first line of a small file, trimmed; nothing if it cannot be read or has more than 511 bytes.
 std::optional<std::string> read_line(const std::string& path);
 
+/// Whether something lies at `path`; false also where this program may not look.
+bool there(const std::string& path);
+
 }  // namespace binnacle::agent

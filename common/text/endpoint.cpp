@@ -26,7 +26,7 @@ struct host_port {
   bool brackets = false;
 };
 
-std::optional<host_port> split(std::string_view text) {
+std::optional<host_port> split_port(std::string_view text) {
   if (text.starts_with('[')) {
     const auto end = text.find(']');
     if (end == std::string_view::npos) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<std::uint16_t> read_port(std::string_view text) {
 }
 
 std::optional<endpoint> read_endpoint(std::string_view text, std::uint16_t default_port) {
-  const auto parts = split(text);
+  const auto parts = split_port(text);
   if (!parts || !possible_host(parts->host)) return std::nullopt;
   if (parts->port.empty()) return endpoint{std::string(parts->host), default_port};
   const auto port = read_port(parts->port.substr(1));
@@ -64,7 +64,7 @@ std::optional<endpoint> read_endpoint(std::string_view text, std::uint16_t defau
 }
 
 std::optional<endpoint> read_listen_address(std::string_view text) {
-  const auto parts = split(text);
+  const auto parts = split_port(text);
   if (!parts || parts->port.empty()) return std::nullopt;
   const auto port = number(parts->port.substr(1));
   if (!port || (parts->host.empty() ? parts->brackets : !possible_host(parts->host))) return std::nullopt;

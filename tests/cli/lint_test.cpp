@@ -12,7 +12,7 @@ using namespace binnacle::cli;
 
 namespace {
 
-const std::string right = R"(apiVersion: telemetry.intel.com/v1alpha1
+const std::string right_policy = R"(apiVersion: telemetry.intel.com/v1alpha1
 kind: TASPolicy
 metadata:
   name: load
@@ -39,7 +39,7 @@ outcome lint(const std::vector<std::string>& files, bool as_json = false) {
 TEST_SUITE("cli/lint") {
   TEST_CASE("a right file is 0 and says so") {
     support::temp_folder dir;
-    support::write_file(dir / "load.yaml", right);
+    support::write_file(dir / "load.yaml", right_policy);
     const auto o = lint({dir / "load.yaml"});
     CAPTURE(o.out);
     CHECK(o.status == exit_ok);
@@ -48,7 +48,7 @@ TEST_SUITE("cli/lint") {
 
   TEST_CASE("an error is 1 and named by file, line, field and remedy") {
     support::temp_folder dir;
-    std::string wrong = right;
+    std::string wrong = right_policy;
     wrong.replace(wrong.find("target: 60, clearBelow: 50"), 26, "target: 60.5");
     support::write_file(dir / "load.yaml", wrong);
     const auto o = lint({dir / "load.yaml"});
@@ -61,7 +61,7 @@ TEST_SUITE("cli/lint") {
 
   TEST_CASE("a folder without policy files is most likely the wrong one") {
     support::temp_folder dir;
-    support::write_file(dir / "notes.txt", right);
+    support::write_file(dir / "notes.txt", right_policy);
     const auto o = lint({dir / "."});
     CAPTURE(o.out);
     CHECK(o.status == exit_problem);
@@ -71,7 +71,7 @@ TEST_SUITE("cli/lint") {
 
   TEST_CASE("a folder stands for its policy files; a missing file is an error") {
     support::temp_folder dir;
-    support::write_file(dir / "b.yml", right);
+    support::write_file(dir / "b.yml", right_policy);
     support::write_file(dir / "a.yaml", "{");
     support::write_file(dir / ".hidden.yaml", "{");
     support::write_file(dir / "notes.txt", "{");
@@ -89,7 +89,7 @@ TEST_SUITE("cli/lint") {
 
   TEST_CASE("what is not a file is named and refused, and the others are read on") {
     support::temp_folder dir;
-    support::write_file(dir / "a.yaml", right);
+    support::write_file(dir / "a.yaml", right_policy);
     const auto o = lint({"/dev/zero", "/proc/self/mem", dir / "a.yaml"});
     CAPTURE(o.out);
     CHECK(o.status == exit_problem);
@@ -103,7 +103,7 @@ TEST_SUITE("cli/lint") {
 
   TEST_CASE("JSON has the same") {
     support::temp_folder dir;
-    support::write_file(dir / "a.yaml", right);
+    support::write_file(dir / "a.yaml", right_policy);
     const auto o = lint({dir / "missing.yaml"}, true);
     CHECK(o.status == exit_problem);
     CHECK(o.out ==

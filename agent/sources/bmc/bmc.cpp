@@ -1,5 +1,6 @@
 #include "agent/sources/bmc/bmc.hpp"
 
+#include "agent/kernel/kernel_file.hpp"
 #include "agent/sources/bmc/helper_link.hpp"
 #include "common/system/os_error.hpp"
 
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <unistd.h>
 #include <utility>
 
@@ -21,11 +21,6 @@ link_options link_of(const bmc_options& o) {
   l.select = o.select;
   l.supervision.child = o.socket.empty();
   return l;
-}
-
-bool there(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
 }
 
 // Source: Linux Documentation/driver-api/ipmi.rst (ipmi_si, ipmi_devintf); SMBIOS type 38 is the IPMI device.

@@ -9,8 +9,6 @@
 namespace binnacle::agent {
 namespace {
 
-error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
-
 /// binnacle-ipmi beside our own program, or where a build leaves it.
 std::string helper_beside_us() {
   std::error_code bad;

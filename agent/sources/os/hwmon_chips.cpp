@@ -74,11 +74,6 @@ std::string name_of(const std::string& driver, const std::string& device) {
   return device.starts_with(driver) ? device : driver + "-" + device;
 }
 
-bool there(const std::string& path) {
-  std::error_code bad;
-  return fs::exists(path, bad);
-}
-
 std::vector<input_file> inputs_in(const std::string& folder) {
   std::vector<input_file> found;
   std::error_code bad;

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::size_t most_file_bytes = 1u << 20;
 
-error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
-
 }  // namespace
 
 void scrape_kind::bind(config_spec& spec) {

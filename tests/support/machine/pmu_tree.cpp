@@ -1,18 +1,11 @@
 #include "tests/support/machine/pmu_tree.hpp"
 
-#include <filesystem>
-#include <fstream>
+#include "tests/support/machine/write_line.hpp"
 
 namespace binnacle::support {
 namespace {
 
-namespace fs = std::filesystem;
 using files = std::vector<std::pair<std::string, std::string>>;
-
-void write(const fs::path& file, std::string_view text) {
-  fs::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::binary | std::ios::trunc) << text << '\n';
-}
 
 files joined(files a, const files& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -47,23 +40,23 @@ pmu_spec power(unsigned type, const std::string& cpumask, const files& events) {
 }  // namespace
 
 void set_online(const std::string& root, std::string_view cpus) {
-  write(root + "/devices/system/cpu/online", cpus);
+  write_line(root + "/devices/system/cpu/online", cpus);
 }
 
 void write_pmu_tree(const std::string& root, const pmu_machine& machine) {
   set_online(root, machine.online);
   for (std::size_t cpu = 0; cpu < machine.seats.size(); ++cpu) {
     const auto topology = root + "/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology";
-    write(topology + "/physical_package_id", std::to_string(machine.seats[cpu].package));
-    write(topology + "/die_id", std::to_string(machine.seats[cpu].die));
+    write_line(topology + "/physical_package_id", std::to_string(machine.seats[cpu].package));
+    write_line(topology + "/die_id", std::to_string(machine.seats[cpu].die));
   }
   for (const auto& p : machine.pmus) {
     const auto folder = root + "/bus/event_source/devices/" + p.name;
-    write(folder + "/type", std::to_string(p.type));
-    if (!p.cpumask.empty()) write(folder + "/cpumask", p.cpumask);
-    if (!p.cpus.empty()) write(folder + "/cpus", p.cpus);
-    for (const auto& [name, text] : p.format) write(folder + "/format/" + name, text);
-    for (const auto& [name, text] : p.events) write(folder + "/events/" + name, text);
+    write_line(folder + "/type", std::to_string(p.type));
+    if (!p.cpumask.empty()) write_line(folder + "/cpumask", p.cpumask);
+    if (!p.cpus.empty()) write_line(folder + "/cpus", p.cpus);
+    for (const auto& [name, text] : p.format) write_line(folder + "/format/" + name, text);
+    for (const auto& [name, text] : p.events) write_line(folder + "/events/" + name, text);
   }
 }
 

@@ -1,9 +1,10 @@
 #include "tests/support/machine/powercap_tree.hpp"
 
+#include "tests/support/machine/write_line.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 
 namespace binnacle::support {
 namespace {
@@ -12,23 +13,19 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t dram_range_uj = 65'712'999'613;  // energy unit 15.3 µJ
 
-void write(const fs::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::trunc) << text << '\n';
-}
-
 void write_zone(const fs::path& folder, const zone_spec& z) {
   fs::create_directories(folder);
-  write(folder / "name", z.name);
-  write(folder / "energy_uj", std::to_string(z.energy_uj));
-  write(folder / "max_energy_range_uj", std::to_string(z.range_uj));
-  write(folder / "enabled", "1");
+  write_line(folder / "name", z.name);
+  write_line(folder / "energy_uj", std::to_string(z.energy_uj));
+  write_line(folder / "max_energy_range_uj", std::to_string(z.range_uj));
+  write_line(folder / "enabled", "1");
   for (std::size_t i = 0; i < z.constraints.size(); ++i) {
     const auto& c = z.constraints[i];
     const auto prefix = folder / fmt::format("constraint_{}_", i);
-    write(prefix.string() + "name", c.name);
-    write(prefix.string() + "power_limit_uw", std::to_string(c.power_limit_uw));
-    write(prefix.string() + "time_window_us", std::to_string(c.time_window_us));
-    if (c.max_power_uw) write(prefix.string() + "max_power_uw", std::to_string(*c.max_power_uw));
+    write_line(prefix.string() + "name", c.name);
+    write_line(prefix.string() + "power_limit_uw", std::to_string(c.power_limit_uw));
+    write_line(prefix.string() + "time_window_us", std::to_string(c.time_window_us));
+    if (c.max_power_uw) write_line(prefix.string() + "max_power_uw", std::to_string(*c.max_power_uw));
   }
 }
 
@@ -74,7 +71,7 @@ void write_powercap_tree(const std::string& root, const std::vector<zone_spec>& 
                          const std::string& control_type) {
   const auto base = fs::path(root) / "devices/virtual/powercap" / control_type;
   fs::create_directories(base);
-  write(base / "enabled", "1");
+  write_line(base / "enabled", "1");
   std::vector<fs::path> all{base};
   write_zones(base, zones, all);
   const auto links = fs::path(root) / "class/powercap";

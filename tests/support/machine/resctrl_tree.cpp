@@ -1,27 +1,20 @@
 #include "tests/support/machine/resctrl_tree.hpp"
 
+#include "tests/support/machine/write_line.hpp"
+
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 namespace binnacle::support {
-namespace {
 
 namespace fs = std::filesystem;
 
-void write(const fs::path& file, const std::string& text) {
-  fs::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::trunc) << text << '\n';
-}
-
-}  // namespace
-
 resctrl_tree_writer::resctrl_tree_writer(std::string root, std::vector<unsigned> domains)
     : root_(std::move(root) + "/fs/resctrl"), domains_(std::move(domains)) {
-  write(root_ + "/info/L3_MON/mon_features", "llc_occupancy\nmbm_total_bytes\nmbm_local_bytes");
-  write(root_ + "/info/L3_MON/num_rmids", "176");
-  write(root_ + "/schemata", "L3:0=7ff;1=7ff");
-  write(root_ + "/tasks", "1");
+  write_line(root_ + "/info/L3_MON/mon_features", "llc_occupancy\nmbm_total_bytes\nmbm_local_bytes");
+  write_line(root_ + "/info/L3_MON/num_rmids", "176");
+  write_line(root_ + "/schemata", "L3:0=7ff;1=7ff");
+  write_line(root_ + "/tasks", "1");
   make_group("");
 }
 
@@ -34,7 +27,7 @@ std::string resctrl_tree_writer::folder(const std::string& group, unsigned domai
 void resctrl_tree_writer::make_group(const std::string& name) {
   for (const auto d : domains_) {
     for (const auto* event : {"llc_occupancy", "mbm_total_bytes", "mbm_local_bytes"})
-      write(fs::path(folder(name, d)) / event, "0");
+      write_line(fs::path(folder(name, d)) / event, "0");
   }
   if (name.find("mon_groups") == name.npos) fs::create_directories(root_ + "/" + name + "/mon_groups");
 }
@@ -43,7 +36,7 @@ void resctrl_tree_writer::remove_group(const std::string& name) { fs::remove_all
 
 void resctrl_tree_writer::set(const std::string& group, unsigned domain, const std::string& event,
                               const std::string& text) {
-  write(fs::path(folder(group, domain)) / event, text);
+  write_line(fs::path(folder(group, domain)) / event, text);
 }
 
 void resctrl_tree_writer::remove_event(const std::string& event) {

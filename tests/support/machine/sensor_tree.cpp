@@ -1,40 +1,36 @@
 #include "tests/support/machine/sensor_tree.hpp"
 
+#include "tests/support/machine/write_line.hpp"
+
 #include <filesystem>
-#include <fstream>
 
 namespace binnacle::support {
 namespace {
 
 namespace fs = std::filesystem;
 
-void write(const fs::path& file, const std::string& text) {
-  fs::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::trunc) << text << '\n';
-}
-
 void write_zone(const fs::path& root, unsigned number, const std::string& type, const std::string& temp) {
   const auto folder = root / "class/thermal" / ("thermal_zone" + std::to_string(number));
-  write(folder / "type", type);
-  write(folder / "temp", temp);
+  write_line(folder / "type", type);
+  write_line(folder / "temp", temp);
 }
 
 void write_policy(const fs::path& root, unsigned number, const std::string& cpus, const std::string& governor,
                   unsigned khz) {
   const auto folder = root / "devices/system/cpu/cpufreq" / ("policy" + std::to_string(number));
-  write(folder / "affected_cpus", cpus);
-  write(folder / "scaling_governor", governor);
-  write(folder / "scaling_cur_freq", std::to_string(khz));
+  write_line(folder / "affected_cpus", cpus);
+  write_line(folder / "scaling_governor", governor);
+  write_line(folder / "scaling_cur_freq", std::to_string(khz));
 }
 
 // Siblings count their core's events each, and all CPUs of a package the package's.
 void write_throttles(const fs::path& root, unsigned cpu, unsigned package, unsigned core) {
   const auto folder = root / "devices/system/cpu" / ("cpu" + std::to_string(cpu));
-  write(folder / "topology/physical_package_id", std::to_string(package));
-  write(folder / "topology/core_id", std::to_string(core));
-  write(folder / "thermal_throttle/core_throttle_count", std::to_string(2 + core));
-  write(folder / "thermal_throttle/package_throttle_count", std::to_string(10 + package));
-  write(folder / "thermal_throttle/package_throttle_total_time_ms", std::to_string(5000 + package));
+  write_line(folder / "topology/physical_package_id", std::to_string(package));
+  write_line(folder / "topology/core_id", std::to_string(core));
+  write_line(folder / "thermal_throttle/core_throttle_count", std::to_string(2 + core));
+  write_line(folder / "thermal_throttle/package_throttle_count", std::to_string(10 + package));
+  write_line(folder / "thermal_throttle/package_throttle_total_time_ms", std::to_string(5000 + package));
 }
 
 }  // namespace
@@ -42,8 +38,8 @@ void write_throttles(const fs::path& root, unsigned cpu, unsigned package, unsig
 void write_chip(const std::string& root, unsigned number, const std::string& driver,
                 const std::string& device, const std::map<std::string, std::string>& files) {
   const auto folder = fs::path(root) / "class/hwmon" / ("hwmon" + std::to_string(number));
-  write(folder / "name", driver);
-  for (const auto& [name, text] : files) write(folder / name, text);
+  write_line(folder / "name", driver);
+  for (const auto& [name, text] : files) write_line(folder / name, text);
   if (device.empty()) return;
   const auto target = fs::path(root) / "devices" / device;
   fs::create_directories(target);
@@ -88,7 +84,7 @@ void xeon(const std::string& root) {
   write_chip(root, 6, "acpitz", "virtual/thermal/thermal_zone0", {{"temp1_input", "27800"}});
   write_zone(root, 0, "acpitz", "27800");
   write_zone(root, 1, "x86_pkg_temp", "61000");
-  write(fs::path(root) / "class/thermal/cooling_device0/type", "Processor");
+  write_line(fs::path(root) / "class/thermal/cooling_device0/type", "Processor");
   for (const unsigned cpu : {0u, 1u, 2u, 3u}) {
     write_policy(root, cpu, std::to_string(cpu), "performance", 2'000'000 + 500'000 * cpu);
     write_throttles(root, cpu, cpu % 2, 0);  // CPU 0 and 2 are siblings of a core
@@ -140,14 +136,14 @@ void altra(const std::string& root) {
 void arm_scmi(const std::string& root) {
   const auto zone = [&](const std::string& number, const std::string& name, const std::string& power) {
     const auto folder = fs::path(root) / "class/powercap" / ("arm-scmi" + number);
-    write(folder / "name", name);
-    write(folder / "enabled", "1");
-    write(folder / "power_uw", power);
-    write(folder / "max_power_range_uw", "4294967295");
-    write(folder / "constraint_0_name", "SCMI power-cap");
-    write(folder / "constraint_0_power_limit_uw", "250000000");
+    write_line(folder / "name", name);
+    write_line(folder / "enabled", "1");
+    write_line(folder / "power_uw", power);
+    write_line(folder / "max_power_range_uw", "4294967295");
+    write_line(folder / "constraint_0_name", "SCMI power-cap");
+    write_line(folder / "constraint_0_power_limit_uw", "250000000");
   };
-  write(fs::path(root) / "class/powercap/arm-scmi/enabled", "1");
+  write_line(fs::path(root) / "class/powercap/arm-scmi/enabled", "1");
   zone(":0", "SOC", "182400000");
   zone(":0:0", "CLUSTER", "64100000");
   zone(":0:1", "CLUSTER", "58300000");
