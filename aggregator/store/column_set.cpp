@@ -51,8 +51,16 @@ ready_plan make_plan(const shape& s, const plan_wish& wanted) {
 
 std::shared_ptr<const ready_plans> make_plans(const shape& s, const std::vector<plan_wish>& wanted) {
   auto out = std::make_shared<ready_plans>();
-  out->by_column.reserve(wanted.size());
-  for (const plan_wish& w : wanted) out->by_column.push_back(w.serial == 0 ? ready_plan{} : make_plan(s, w));
+  out->by_column.resize(wanted.size());
+  std::map<std::string_view, const ready_plan*> made;  // windows of one metric have one plan
+  for (std::size_t id = 0; id < wanted.size(); ++id) {
+    const plan_wish& w = wanted[id];
+    ready_plan& here = out->by_column[id];
+    if (w.serial == 0) continue;
+    const auto [at, fresh] = made.try_emplace(w.metric, &here);
+    here = fresh ? make_plan(s, w) : *at->second;
+    here.serial = w.serial;
+  }
   return out;
 }
 
@@ -81,9 +89,37 @@ void column_set::name(column& c, metrics::resolved meant) {
   add_families(c.families, c.name);
 }
 
+/// Another column of this kind with the same plan.
+std::optional<std::uint32_t> column_set::twin_of(const kind& k, std::uint32_t id) const {
+  const column& c = *columns_[id];
+  for (auto at = by_spec_.lower_bound({c.spec.metric}); at != by_spec_.end(); ++at) {
+    if (at->first.metric != c.spec.metric) break;
+    const std::uint32_t other = at->second;
+    // While the table of old names is replaced, the other may still mean what the name meant before.
+    if (other != id && other < k.plans.size() && k.plans[other] != nullptr && columns_[other]->name == c.name)
+      return other;
+  }
+  return std::nullopt;
+}
+
 void column_set::attach(kind& k, std::uint32_t id, const ready_plans* ready) {
-  if (k.plans.size() <= id) k.plans.resize(id + 1);
+  if (k.plans.size() <= id) {
+    k.plans.resize(id + 1);
+    k.twins.resize(id + 1, kind::alone);
+  }
   column& c = *columns_[id];
+  if (const auto twin = twin_of(k, id)) {
+    const column& other = *columns_[*twin];
+    if (k.twins[*twin] == kind::alone) k.twins[*twin] = *twin;
+    k.twins[id] = k.twins[*twin];
+    k.plans[id] = k.plans[*twin];
+    for (const std::uint16_t g : k.plans[id]->groups) k.columns_of[g].push_back(id);
+    c.stale_after = std::max(c.stale_after, other.stale_after);
+    for (const std::string& family : other.families) {
+      if (c.families.insert(family).second) ++interest_version_;
+    }
+    return;
+  }
   const bool fits =
       ready != nullptr && id < ready->by_column.size() && ready->by_column[id].serial == c.serial;
   ready_plan own;
@@ -104,6 +140,14 @@ void column_set::attach(kind& k, std::uint32_t id, const ready_plans* ready) {
 void column_set::detach(kind& k, std::uint32_t id) {
   for (const std::uint16_t g : k.plans[id]->groups) std::erase(k.columns_of[g], id);
   k.plans[id].reset();
+  k.twins[id] = kind::alone;
+  // An id that is free may soon be another metric's: the others go together under one of theirs.
+  std::uint32_t heir = kind::alone;
+  for (std::uint32_t other = 0; other < k.twins.size(); ++other) {
+    if (k.twins[other] != id) continue;
+    if (heir == kind::alone) heir = other;
+    k.twins[other] = heir;
+  }
 }
 
 column_set::added column_set::add(const column_spec& spec) {
@@ -181,6 +225,7 @@ std::shared_ptr<const kind> column_set::kind_of(std::shared_ptr<const shape> s, 
   k->what = std::move(s);
   k->columns_of.resize(k->what->groups.size());
   k->plans.resize(columns_.size());
+  k->twins.resize(columns_.size(), kind::alone);
   for (std::uint32_t id = 0; id < columns_.size(); ++id) {
     if (columns_[id]) attach(*k, id, ready);
   }

@@ -59,7 +59,11 @@ struct column {
 /// side by side so that a batch looks up nothing by name.
 struct kind {
   std::shared_ptr<const shape> what;
-  std::vector<std::shared_ptr<const plan>> plans;      ///< by column id; null: free
+  std::vector<std::shared_ptr<const plan>> plans;  ///< by column id; null: free
+  /// By column id: the same for all columns with one plan (windows of one metric), so that their members are
+  /// looked at once; `alone` for the others.
+  std::vector<std::uint32_t> twins;
+  static constexpr std::uint32_t alone = ~std::uint32_t{0};
   std::vector<std::vector<std::uint32_t>> columns_of;  ///< by group: column ids
 };
 
@@ -118,6 +122,7 @@ class column_set {
  private:
   void name(column& c, metrics::resolved meant);
   void attach(kind& k, std::uint32_t id, const ready_plans* ready = nullptr);
+  std::optional<std::uint32_t> twin_of(const kind& k, std::uint32_t id) const;
   static void detach(kind& k, std::uint32_t id);
 
   const metrics::alias_table* names_;

@@ -96,8 +96,9 @@ result<warehouse::catalog_outcome> warehouse::set_catalog(node_id id, prepared_c
       if (!w) continue;
       if (auto* mean = std::get_if<mean_window>(&w->points)) mean->change_counter();
     }
+    next_stamp();
     for (std::uint32_t c = 0; c < columns_.size(); ++c) {
-      if (columns_.used(column_id{c})) publish(c, id, derive(n, c, now));
+      if (columns_.used(column_id{c})) publish(c, id, derive(n, c, evaluate_once(n, c, now), now));
     }
   }
   out.cells = n.cells;
@@ -192,13 +193,8 @@ result<void> warehouse::apply(node_id id, const wire::batch& b, duration offset,
   counters_.absences += b.absences.size();
 
   touched_.clear();
-  if (++stamp_ == 0) {  // after 2^32 batches: no old stamp may look like a new one
-    std::fill(group_stamp_.begin(), group_stamp_.end(), 0u);
-    std::fill(column_stamp_.begin(), column_stamp_.end(), 0u);
-    stamp_ = 1;
-  }
+  next_stamp();
   if (group_stamp_.size() < n.what->columns_of.size()) group_stamp_.resize(n.what->columns_of.size(), 0);
-  if (column_stamp_.size() < columns_.size()) column_stamp_.resize(columns_.size(), 0);
 
   store_cells(n, b);
   store_read_times(n, b, offset, now);
@@ -207,15 +203,38 @@ result<void> warehouse::apply(node_id id, const wire::batch& b, duration offset,
   return {};
 }
 
+void warehouse::next_stamp() {
+  if (++stamp_ == 0) {  // after 2^32 of them: no old stamp may look like a new one
+    std::fill(group_stamp_.begin(), group_stamp_.end(), 0u);
+    std::fill(column_stamp_.begin(), column_stamp_.end(), 0u);
+    std::fill(evaluated_.begin(), evaluated_.end(), evaluated{});
+    stamp_ = 1;
+  }
+  if (column_stamp_.size() >= columns_.size()) return;
+  column_stamp_.resize(columns_.size(), 0);
+  evaluated_.resize(columns_.size());
+}
+
 void warehouse::derive_touched(node_id id, instant now) {
   node_state& n = nodes_[index(id)];
   for (const std::uint16_t group : touched_) {
     for (const std::uint32_t c : n.what->columns_of[group]) {
       if (column_stamp_[c] == stamp_) continue;
       column_stamp_[c] = stamp_;
-      publish(c, id, derive(n, c, now));
+      publish(c, id, derive(n, c, evaluate_once(n, c, now), now));
     }
   }
+}
+
+/// What a column reads after a batch or a catalogue, before its window. Fifty windows of a metric with 10,000
+/// series at one node cost one look at these series.
+const sample& warehouse::evaluate_once(const node_state& n, std::uint32_t c, instant now) {
+  const std::uint32_t twins = n.what->twins[c];
+  if (twins != kind::alone && evaluated_[twins].stamp == stamp_) return evaluated_[twins].raw;
+  ++counters_.evaluated;
+  sample& raw = twins == kind::alone ? raw_ : evaluated_[twins].raw;
+  if (twins != kind::alone) evaluated_[twins].stamp = stamp_;
+  return raw = evaluate(*n.what->plans[c], *n.cells, now);
 }
 
 void warehouse::publish(std::uint32_t c, node_id id, const sample& s) {

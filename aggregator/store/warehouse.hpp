@@ -33,7 +33,8 @@ struct warehouse_limits {
 /// What the store has seen. Written by the ingest loop.
 struct warehouse_counters {
   std::uint64_t batches = 0, values = 0, absences = 0;
-  std::uint64_t derived = 0;           ///< column samples made
+  std::uint64_t derived = 0;    ///< column samples made
+  std::uint64_t evaluated = 0;  ///< of batches and catalogues: times that a plan's members were looked at
   std::uint64_t refused_batches = 0;   ///< of the wrong catalogue or with a series that it does not have
   std::uint64_t refused_catalogs = 0;  ///< out of bounds as a whole
   std::uint64_t refused_series = 0, refused_names = 0;  ///< names taken by another series
@@ -202,7 +203,9 @@ class warehouse {
   void store_read_times(node_state& n, const wire::batch& b, duration offset, instant now);
   void absent_when_not_in(const wire::batch& full, node_state& n);
   void touch(std::uint16_t group);
+  void next_stamp();
   void derive_touched(node_id id, instant now);
+  const sample& evaluate_once(const node_state& n, std::uint32_t id, instant now);
   sample derive(node_state& n, std::uint32_t id, instant now);
   sample derive(node_state& n, std::uint32_t id, sample raw, instant now);  // of what evaluate() gave
   sample derive_window(node_state& n, std::uint32_t id, const plan& p, sample raw, instant now);
@@ -238,10 +241,16 @@ class warehouse {
   std::priority_queue<deadline, std::vector<deadline>, std::greater<>> deadlines_;
   boost::unordered_flat_map<std::uint64_t, instant> armed_;
 
-  // Scratch of apply(): what this batch touched, by stamp so that nothing needs clearing.
+  // Scratch: what this batch touched, by stamp so that nothing needs clearing.
   std::uint32_t stamp_ = 0;
   std::vector<std::uint32_t> group_stamp_, column_stamp_;
   std::vector<std::uint16_t> touched_;
+  struct evaluated {
+    std::uint32_t stamp = 0;
+    sample raw;
+  };
+  std::vector<evaluated> evaluated_;  // by kind::twins
+  sample raw_;                        // of a column without twins
 };
 
 }  // namespace binnacle::store

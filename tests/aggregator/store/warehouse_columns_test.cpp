@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace binnacle::store {
@@ -48,6 +49,49 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     CHECK(column.values->load(b.node).value == decimal{1170, -1});
     CHECK(column.values->load(b.node).read_at == at_s(101));
     CHECK(column.values->load(b.node).expires_at == at_s(111));
+  }
+
+  TEST_CASE("windows of one metric cost one look at its series, however many they are") {
+    bench b;
+    std::vector<warehouse::watched> windows{b.store.watch({"rapl_power_watts"}, at_s(99))};
+    for (int s = 1; s <= 60; ++s)
+      windows.push_back(
+          b.store.watch({"rapl_power_watts", std::chrono::seconds(s), statistic::max}, at_s(99)));
+    const auto other = b.store.watch({"rapl_power_watts_0"}, at_s(99));
+    auto looks = [&b, before = b.store.counters().evaluated]() mutable {
+      return b.store.counters().evaluated - std::exchange(before, b.store.counters().evaluated);
+    };
+    b.send_watts(100, 600);
+    CHECK(looks() == 2);
+    for (const auto& w : windows) CHECK(w.values->load(b.node).value == decimal{1170, -1});
+    CHECK(other.values->load(b.node).value == decimal{600, -1});
+    b.send_watts(101, 500);
+    CHECK(looks() == 2);
+    CHECK(windows[0].values->load(b.node).value == decimal{1070, -1});
+    CHECK(windows[60].values->load(b.node).value == decimal{1170, -1});  // the largest of a minute
+
+    // A new catalogue, too.
+    catalog_builder grown = two_packages();
+    grown.made.version = 2;
+    grown.group("os").series("os_load1", {}, -2);
+    b.catalog = grown;
+    REQUIRE(b.store.set_catalog(b.node, b.catalog, at_s(102)).has_value());
+    CHECK(looks() == 2);
+    CHECK(windows[0].values->load(b.node).value == decimal{1070, -1});
+  }
+
+  TEST_CASE("when the first of several windows goes, its place may be another metric's") {
+    bench b;
+    const auto first = b.store.watch({"rapl_power_watts"}, at_s(99));
+    const auto second = b.store.watch({"rapl_power_watts", 10s, statistic::max}, at_s(99));
+    const auto third = b.store.watch({"rapl_power_watts", 20s, statistic::max}, at_s(99));
+    b.store.unwatch(first.id);
+    const auto other = b.store.watch({"rapl_power_watts_0"}, at_s(99));
+    REQUIRE(other.id == first.id);
+    b.send_watts(100, 600);
+    CHECK(second.values->load(b.node).value == decimal{1170, -1});
+    CHECK(third.values->load(b.node).value == decimal{1170, -1});
+    CHECK(other.values->load(b.node).value == decimal{600, -1});
   }
 
   TEST_CASE("a batch of other groups leaves a column alone") {
@@ -199,10 +243,17 @@ TEST_SUITE("aggregator/store/warehouse/plans") {
       CHECK(w.plans_compiled() == compiled);
     }
     SUBCASE("another column has come: its plan alone is compiled") {
-      const auto fresh = w.watch({"rack_inlet", 10s}, at_s(1));
+      const auto fresh = w.watch({"rack_nothing"}, at_s(1));
       compiled = w.plans_compiled();
       REQUIRE(w.set_catalog(id, prepare(c), at_s(1)).has_value());
       CHECK(w.plans_compiled() == compiled + 1);
+      CHECK(fresh.values->load(id).reason == absence::missing);
+    }
+    SUBCASE("another window of a metric has come: it has the metric's plan") {
+      const auto fresh = w.watch({"rack_inlet", 10s}, at_s(1));
+      compiled = w.plans_compiled();
+      REQUIRE(w.set_catalog(id, prepare(c), at_s(1)).has_value());
+      CHECK(w.plans_compiled() == compiled);
       CHECK(fresh.values->load(id).reason == absence::not_read_yet);
     }
     SUBCASE("another column has the id of one that has gone: it gets no plan of that one") {
