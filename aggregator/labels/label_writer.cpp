@@ -37,11 +37,7 @@ constexpr duration forbidden = 30s;  // for all, until somebody grants the right
 }  // namespace
 
 label_writer::label_writer(const kube::node_objects& nodes, settings s, std::uint64_t seed)
-    : nodes_(nodes),
-      settings_(s),
-      random_(seed),
-      patches_(s.burst, s.refill),
-      pauses_({400ms, 1600ms, 30s}) {}
+    : nodes_(nodes), settings_(s), random_(seed), pauses_({400ms, 1600ms, 30s}) {}
 
 void label_writer::enqueue(const std::string& node, work& w, instant now) {
   const instant at = std::max(now, w.not_before);
@@ -134,7 +130,7 @@ std::optional<http::call> label_writer::next(instant now) {
     w.queued_for.reset();
     const label_change change = change_of(name, w);
     if (change.empty()) continue;
-    patches_.take(now);
+    patches_.sent(now);
     under_way_ = name;
     waking_ = std::exchange(w.wake, false);
     w.not_before = now + settings_.between;
@@ -159,6 +155,7 @@ void label_writer::answered(const http::answer& a, instant now) {
   const auto refused = kube::refusal_of(a);
   ++(refused ? counters_.refused : counters_.written);
   if (!refused) {
+    patches_.taken(now);
     trouble_.clear();
     pauses_.reset();
     if (waking_) ++counters_.woken;
@@ -171,6 +168,7 @@ void label_writer::answered(const http::answer& a, instant now) {
     w.wake = w.wake || waking_;
     const error why = refused->as_error("labelling the node " + name);
     if (refused->status == 429 || refused->status >= 500) {
+      patches_.refused(now);
       pause(why.message, refused->retry_after.value_or(duration::zero()), now);
     } else if (refused->status == 401 || refused->status == 403) {
       pause(why.message, forbidden, now);
@@ -187,6 +185,7 @@ void label_writer::answered(const http::answer& a, instant now) {
 void label_writer::broke(const error& why, instant now) {
   const std::string name = std::exchange(under_way_, {});
   ++counters_.broken;
+  patches_.refused(now);
   pause(why.message, duration::zero(), now);
   unanswered_ = true;
   const auto at = work_.find(name);

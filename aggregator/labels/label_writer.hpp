@@ -2,10 +2,10 @@
 
 #include "aggregator/kube/refusal.hpp"
 #include "aggregator/labels/label_change.hpp"
+#include "aggregator/labels/patch_pace.hpp"
 #include "common/backoff.hpp"
 #include "common/clock.hpp"
 #include "common/error.hpp"
-#include "common/rate_limit.hpp"
 
 #include <cstdint>
 #include <map>
@@ -17,15 +17,14 @@
 
 namespace binnacle::labels {
 
-/// Which node is patched next, and how. One patch is under way at a time, one a second for each node, and a
-/// rate limit holds for all of them together. A patch that failed is made again after a pause, from what is
-/// known then. Changes that cancel each other between two patches are never written. Pure: time is given.
+/// Which node is patched next, and how. One patch is under way at a time, one a second for each node, and all
+/// of them together go at the pace that the API server has time for. A patch that failed is made again after
+/// a pause, from what is known then. Changes that cancel each other between two patches are never written.
+/// Pure: time is given.
 class label_writer {
  public:
   struct settings {
-    duration between = std::chrono::seconds(1);       ///< two patches of one node
-    int burst = 40;                                   ///< patches at once,
-    duration refill = std::chrono::milliseconds(50);  ///< and one more after each of these
+    duration between = std::chrono::seconds(1);  ///< two patches of one node
   };
   struct counters {
     std::uint64_t written = 0;  ///< patches that the API server took
@@ -96,7 +95,7 @@ class label_writer {
 
   std::string under_way_;
   bool waking_ = false;  // the patch under way changes the label that wakes
-  rate_limit patches_;
+  patch_pace patches_;
   backoff pauses_;
   instant paused_until_{};
   bool unanswered_ = false;  // the pause is because the API server did not answer

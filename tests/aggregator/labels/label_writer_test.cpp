@@ -71,6 +71,49 @@ const std::string on = R"({"hot":"violating"})";
 const std::string off = R"({"hot":null})";
 const std::string is_on = R"("hot":"violating")";
 
+TEST_SUITE("aggregator/labels/patch_pace") {
+  /// Patches one after the other, as soon as each may be sent.
+  const auto patch = [](patch_pace& p, instant& now, int times, duration answer) {
+    for (int i = 0; i < times; ++i) {
+      now = std::max(now, p.next());
+      p.sent(now);
+      now += answer;
+      p.taken(now);
+    }
+  };
+
+  TEST_CASE("quick answers to patches that had to wait raise the pace, up to a bound") {
+    patch_pace p;
+    instant now(1h);
+    patch(p, now, 1'000, 2ms);
+    CHECK(p.per_second() == patch_pace::most);
+    const instant from = now;
+    patch(p, now, 200, 2ms);
+    CHECK(now - from <= 1001ms);
+  }
+
+  TEST_CASE("patches that need not wait leave the pace as it is") {
+    patch_pace p;
+    instant now(1h);
+    for (int i = 0; i < 500; ++i, now += 1s) patch(p, now, 1, 2ms);
+    CHECK(p.per_second() == patch_pace::least);
+  }
+
+  TEST_CASE("slow answers take a quarter each, a refusal all that was added; the least is left") {
+    patch_pace p;
+    instant now(1h);
+    patch(p, now, 1'000, 2ms);
+    patch(p, now, 1, 300ms);
+    CHECK(p.per_second() == patch_pace::most * 0.75);
+    patch(p, now, 1, 100ms);  // neither quick nor slow
+    CHECK(p.per_second() == patch_pace::most * 0.75);
+    p.refused(now);
+    CHECK(p.per_second() == patch_pace::least);
+    patch(p, now, 10, 300ms);
+    CHECK(p.per_second() == patch_pace::least);
+  }
+}
+
 TEST_SUITE("aggregator/labels/label_writer") {
   TEST_CASE("nothing is written before it is known what belongs to policies") {
     talk t;
@@ -136,12 +179,39 @@ TEST_SUITE("aggregator/labels/label_writer") {
     CHECK(next > t.now);
     CHECK(next <= t.now + 50ms);
     t.now += 1s;
-    CHECK(patches_now() == 20);
+    CHECK(patches_now() == 21);  // one more: the last one had to wait, and was answered quickly
     for (int s = 0; s < 10; ++s) {
       t.now += 1s;
       patches_now();
     }
     CHECK(t.w.stats().written == 200);
+  }
+
+  /// The patches that are made within that time, each answered after so long.
+  const auto patches_within = [](talk& t, duration span, duration answer) {
+    int patches = 0;
+    for (const instant end = t.now + span; t.now < end;) {
+      if (t.next() == "") {
+        t.now = std::max(t.now + 1ms, t.w.next_wake().value_or(end));
+        continue;
+      }
+      t.now += answer;
+      t.done(is_on, "hot");
+      ++patches;
+    }
+    return patches;
+  };
+  const auto heat = [](talk& t, int nodes) {
+    for (int i = 0; i < nodes; ++i) {
+      t.node(fmt::format("n{:04}", i));
+      t.hot(fmt::format("n{:04}", i));
+    }
+  };
+
+  TEST_CASE("5,000 labels are written within a minute where the API server answers quickly") {
+    talk t;
+    heat(t, 5'000);
+    CHECK(patches_within(t, 60s, 5ms) == 5'000);
   }
 
   TEST_CASE("a look at very many nodes is made in parts") {

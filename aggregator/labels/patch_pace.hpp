@@ -1,0 +1,54 @@
+#pragma once
+
+#include "common/clock.hpp"
+#include "common/rate_limit.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace binnacle::labels {
+
+/// When the next patch may be sent: `least` a second at first, and `burst` at once. Each quick answer to a
+/// patch that had to wait for this pace allows one a second more, up to `most`; a slow one takes a quarter of
+/// the pace, and a refusal for the server's own sake (429 of its priority and fairness, 5xx) or none all that
+/// was added. So 5,000 labels take less than a minute where the API server has time for them. Pure.
+class patch_pace {
+ public:
+  static constexpr double least = 20, most = 200;  ///< a second
+  static constexpr int burst = 40;
+  static constexpr duration quick = std::chrono::milliseconds(50), slow = std::chrono::milliseconds(250);
+
+  instant next() const noexcept { return limit_.next(); }
+  /// A patch is sent.
+  void sent(instant now) noexcept {
+    limit_.take(now);
+    sent_at_ = now;
+  }
+  /// The server took it.
+  void taken(instant now) noexcept {
+    const duration took = now - sent_at_;
+    if (took > slow) {
+      set(now_ * 0.75, now);
+    } else if (took <= quick && limit_.next() > now) {
+      set(now_ + 1, now);
+    }
+  }
+  /// The server had no time for it, or did not answer.
+  void refused(instant now) noexcept { set(least, now); }
+
+  double per_second() const noexcept { return now_; }
+
+ private:
+  void set(double per_second, instant now) noexcept {
+    now_ = std::clamp(per_second, least, most);
+    limit_.set_refill(refill(), now);
+  }
+  duration refill() const noexcept { return duration(static_cast<std::int64_t>(1e9 / now_)); }
+
+  double now_ = least;
+  rate_limit limit_{burst, refill()};
+  instant sent_at_{};
+};
+
+}  // namespace binnacle::labels
