@@ -104,7 +104,7 @@ struct faces_loop::impl final : faces_inbox {
   void arrived(aliases_replaced a) { names.replace(std::move(a.table)); }
 
   // From the settings to what runs, in this order.
-  result<void> open_cluster();
+  result<void> open_cluster(ingest_inbox& writer);
   void make_apis(ingest_inbox& writer);
   void make_state_route(ingest_inbox& writer);
   result<std::shared_ptr<tls::context>> load(tls::client_certificate clients);
@@ -171,7 +171,7 @@ void faces_loop::impl::review(std::string token, network from,
   });
 }
 
-result<void> faces_loop::impl::open_cluster() {
+result<void> faces_loop::impl::open_cluster(ingest_inbox& writer) {
   if (options.mode() == deployment_mode::in_cluster) {
     auto opened = cluster::open(options, log.part("kubernetes"));
     if (opened.has_error()) return opened.error();
@@ -181,8 +181,8 @@ result<void> faces_loop::impl::open_cluster() {
       agents = std::make_unique<callers::agent_tokens>(loop, kubernetes->api(), options.agents_audience,
                                                        log.part("agents"));
   }
-  ready.emplace(
-      readiness::sources{nodes, ingest, kubernetes.get(), gate.get(), !options.state_from.empty(), started});
+  ready.emplace(readiness::sources{nodes, ingest, kubernetes.get(), gate.get(), !options.state_from.empty(),
+                                   started, [&writer] { writer.fleet_has_come(); }});
   return {};
 }
 
@@ -383,7 +383,7 @@ faces_inbox& faces_loop::inbox() noexcept { return *impl_; }
 
 result<void> faces_loop::start(ingest_inbox& writer) {
   impl_->nodes.set_heartbeat(writer.heart());
-  if (auto opened = impl_->open_cluster(); opened.has_error()) return opened;
+  if (auto opened = impl_->open_cluster(writer); opened.has_error()) return opened;
   impl_->make_apis(writer);
   impl_->make_state_route(writer);
   if (auto served = impl_->serve(); served.has_error()) return served;

@@ -299,6 +299,10 @@ void ingest_loop::take_snapshot(replicas::given_state then) {
   });
 }
 
+void ingest_loop::fleet_has_come() {
+  async::post(impl_->loop, [this] { impl_->inner.fleet_has_come(boot_clock::now()); });
+}
+
 std::shared_ptr<const policy::heartbeat> ingest_loop::heart() const { return impl_->beats; }
 
 void ingest_loop::watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) {

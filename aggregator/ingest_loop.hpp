@@ -43,6 +43,7 @@ class ingest_loop final : public ingest_inbox {
   void watch(store::column_spec spec, std::function<void(store::warehouse::watched)> then) override;
   void unwatch(store::column_id id) override;
   void pods_deleted(std::vector<std::string> uids) override;
+  void fleet_has_come() override;
   std::shared_ptr<const policy::heartbeat> heart() const override;
   void take_snapshot(replicas::given_state then) override;
   void take_policies(std::vector<policy_text> changed, std::string trouble, bool all_read) override;

@@ -75,6 +75,8 @@ class ingest_inbox : public labels::router_inbox {
   virtual void unwatch(store::column_id id) = 0;
   /// Pods that are no more, by UID.
   virtual void pods_deleted(std::vector<std::string> uids) = 0;
+  /// Agents of most Node objects have connected since the start, or are no longer waited for.
+  virtual void fleet_has_come() = 0;
   /// The state as it is now, for another replica; `then` is called on the ingest loop.
   virtual void take_snapshot(replicas::given_state then) = 0;
   /// Beats while the ingest loop judges. Never null.

@@ -28,6 +28,18 @@ bool readiness::knows_most_nodes() {
   return agents_came_;
 }
 
+/// From the moment at which the scheduler may ask us, a node without data is one of which nothing is known.
+bool readiness::has_agents() {
+  const cluster* const kubernetes = from_.kubernetes;
+  if (kubernetes == nullptr || said_so_) return true;
+  if (!knows_most_nodes() &&
+      boot_clock::now() - from_.started <= patience_with_agents(kubernetes->node_objects()))
+    return false;
+  said_so_ = true;
+  from_.fleet_has_come();
+  return true;
+}
+
 bool readiness::judges() {
   if (from_.kubernetes != nullptr) return from_.kubernetes->policies_judged() && knows_most_nodes();
   return std::ranges::any_of(from_.nodes.nodes(), [](const auto& n) { return is_connected(n); });
@@ -58,11 +70,7 @@ http::health readiness::checks() {
       "nodes", [kubernetes] { return kubernetes == nullptr || kubernetes->nodes_read(); },
       "the nodes are not read from the API server yet");
   out.add_ready(
-      "agents",
-      [this, kubernetes] {
-        return kubernetes == nullptr || knows_most_nodes() ||
-               boot_clock::now() - from_.started > patience_with_agents(kubernetes->node_objects());
-      },
+      "agents", [this] { return has_agents(); },
       "agents of nine nodes in ten have not connected yet; this is waited for until 30 s after the start, "
       "and 1 s longer for every 100 nodes");
   // Nor one that would refuse the API server's own calls.

@@ -7,6 +7,9 @@
 #include "common/clock.hpp"
 #include "common/http/health.hpp"
 
+#include <functional>
+#include <utility>
+
 namespace binnacle::aggregator {
 
 /// Whether this replica may be asked, as /readyz says it: it knows the policies, most nodes and whom to let
@@ -21,9 +24,10 @@ class readiness {
     const callers::gatekeeper* gate;  ///< likewise
     bool asks_replicas;               ///< for their state, at the start
     instant started;
+    std::function<void()> fleet_has_come;  ///< called once, when agents are no longer waited for
   };
 
-  explicit readiness(sources from) : from_(from) {}
+  explicit readiness(sources from) : from_(std::move(from)) {}
 
   http::health checks();
   /// From now on it is not ready.
@@ -33,10 +37,12 @@ class readiness {
 
  private:
   bool knows_most_nodes();
+  bool has_agents();
 
   const sources from_;
   bool stopping_ = false;
   bool agents_came_ = false;
+  bool said_so_ = false;
 };
 
 }  // namespace binnacle::aggregator

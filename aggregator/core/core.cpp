@@ -241,6 +241,11 @@ void core::set_writes_labels(bool writes, instant now) {
   settle();
 }
 
+void core::fleet_has_come(instant now) {
+  engine_.fleet_has_come(at(now));
+  settle();
+}
+
 store::warehouse::watched core::watch(const store::column_spec& spec, instant now) {
   auto made = store_.watch(spec, at(now));
   ++asked_[spec];

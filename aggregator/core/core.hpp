@@ -95,6 +95,9 @@ class core {
   /// Whether this replica writes the labels; see policy::engine::set_writes_labels().
   void set_writes_labels(bool writes, instant now);
 
+  /// Agents of most Node objects have connected since the start; see policy::engine::fleet_has_come().
+  void fleet_has_come(instant now);
+
   // Events of the faces.
 
   /// One more user of a column, which is filled at once from what is known.

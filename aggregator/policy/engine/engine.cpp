@@ -190,29 +190,50 @@ void engine::set_patience(entry& e) const {
   for (std::size_t r = 0; r < e.inputs.size(); ++r) e.run->set_patience(r, patience(e, r));
 }
 
-/// When values that have never come count as missing: a whole stale-after after the strategy's columns began
-/// to be watched.
+/// When values that have never come are said to be missing: a whole stale-after after the strategy's columns
+/// began to be watched.
 instant engine::grace_end(const entry& e) const {
   instant end{};
   for (std::size_t r = 0; r < e.inputs.size(); ++r) end = std::max(end, e.columns[r]->since + patience(e, r));
   return end;
 }
 
+duration engine::longest_patience(const entry& e) const {
+  duration out{};
+  for (std::size_t r = 0; r < e.inputs.size(); ++r) out = std::max(out, patience(e, r));
+  return out;
+}
+
 void engine::grace(entry& e, instant now) {
   const instant end = grace_end(e);
+  e.patient = e.patient && end > now;
+  std::optional<instant> next = begin_to_reject(e, now);
+  if (e.patient) next = std::min(end, next.value_or(end));
+  if (next) context_.due.push({*next, due::grace, e.run->serial(), {}});
+}
+
+/// onMissing: Reject. When to ask again, if it is not time yet. A node has no grace of its own: one whose
+/// link breaks every few seconds would get pods without data for ever. Only this process has one, after its
+/// start: as long as it may be the reason that nothing is known.
+std::optional<instant> engine::begin_to_reject(entry& e, instant now) {
   const strategy& s = e.run->definition();
-  const bool rejects = description_of(s.kind).yields == yield::refusals && s.on_missing == missing::reject;
-  if (rejects) e.run->verdicts()->reject_missing_from(end);
-  if (end > now) {
-    context_.due.push({end, due::grace, e.run->serial(), {}});
-    return;
-  }
-  e.patient = false;
-  if (!rejects) return;
+  if (description_of(s.kind).yields != yield::refusals || s.on_missing != missing::reject) return {};
+  if (e.run->rejects_missing()) return {};
+  const instant from = fleet_has_come_ ? now : *began_ + longest_patience(e);
+  e.run->verdicts()->reject_missing_from(from);
+  if (from > now) return from;
   e.run->reject_missing();
   for (std::uint32_t n = 0; n < known_.size(); ++n) {
     if (known_[n]) e.run->judge(store::node_id{n}, now, context_);
   }
+  return {};
+}
+
+void engine::fleet_has_come(instant now) {
+  do_what_is_due(now);
+  fleet_has_come_ = true;
+  for (auto& [id, e] : entries_) (void)begin_to_reject(e, now);
+  flush();
 }
 
 bool engine::awaited(const deadline& d) const {

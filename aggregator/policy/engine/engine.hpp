@@ -17,9 +17,9 @@
 namespace binnacle::policy {
 
 struct engine_options {
-  /// How long to wait at least for values that have never come: before onMissing: Reject rejects, before a
-  /// label from before the start is given up, and before "no node has a value" is said. A rule's staleAfter,
-  /// or a longer stale-after of the metric, replaces it.
+  /// How long to wait at least for values that have never come: after the start, before onMissing: Reject
+  /// rejects; before a label from before the start is given up; and before "no node has a value" is said. A
+  /// rule's staleAfter, or a longer stale-after of the metric, replaces it.
   duration patience = std::chrono::seconds(10);
   /// Namespaces whose policies may label nodes (deschedule, labeling); empty: all.
   std::vector<std::string> label_namespaces;
@@ -70,6 +70,10 @@ class engine {
   /// The keys of labels on the node that somebody else has set, among those that strategies want to set. A
   /// strategy with maxNodes or coolDown that has no other label to give gives the node no slot.
   void set_taken_keys(store::node_id node, taken_keys keys, instant now);
+
+  /// Most agents have connected since the start. From now on a node without data is one of which nothing is
+  /// known, and not one that had no time yet: onMissing: Reject rejects it.
+  void fleet_has_come(instant now);
 
   /// Whether this process writes the labels that it wishes for; at the start it does, as standalone. A
   /// process that does not gives no slots of maxNodes and coolDown. Its slots follow the labels that it is
@@ -159,8 +163,10 @@ class engine {
   void do_what_is_due(instant now);
   duration patience(const entry& e, std::size_t rule) const;
   void set_patience(entry& e) const;
+  duration longest_patience(const entry& e) const;
   instant grace_end(const entry& e) const;
   void grace(entry& e, instant now);
+  std::optional<instant> begin_to_reject(entry& e, instant now);
   bool awaited(const deadline& d) const;
   void check_conditions(const strategy_id& id, entry& e, bool all = false);
   void check_conditions_of(const input& i);
@@ -182,6 +188,8 @@ class engine {
   std::uint32_t known_count_ = 0;
   std::map<store::node_id, std::map<std::string, std::string>> told_;  // labels as last heard
   bool writes_labels_ = true;
+  std::optional<instant> began_;  // the first set_policies()
+  bool fleet_has_come_ = false;
   engine_memory memory_;
   run_context context_;
   std::map<policy_key, policy> policies_;

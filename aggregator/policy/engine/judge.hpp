@@ -14,8 +14,8 @@ struct judgement {
 };
 
 /// dontschedule: a rule without a value is not true. So anyOf is decided by the other rules, and allOf cannot
-/// be met. With `rejects` (onMissing: Reject, after its grace) the verdict is `missing` if a value could have
-/// made the difference.
+/// be met. With `rejects` (onMissing: Reject, but not right after our start) the verdict is `missing` if a
+/// value could have made the difference.
 judgement judge_ignoring_missing(logic op, std::span<const rule_state> rules, bool rejects) noexcept;
 
 /// deschedule, labeling: a rule without a value keeps its last state, and nothing starts to violate because

@@ -102,6 +102,7 @@ class strategy_run {
 
   /// Missing data rejects from now on (onMissing: Reject); judge the nodes again.
   void reject_missing() noexcept { rejects_ = true; }
+  bool rejects_missing() const noexcept { return rejects_; }
   /// due::give_up: rules whose values never came to this node in their time count as off.
   void give_up(store::node_id node, instant now, run_context& out);
   /// due::cool_down, or slots became free: labels for those who wait.

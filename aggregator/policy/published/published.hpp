@@ -45,7 +45,7 @@ class verdict_column {
   }
 
   /// The verdict on a node that the store has never heard of: `missing` where onMissing is Reject and the
-  /// grace after the start is over, else pass.
+  /// time for the fleet after our start is over, else pass.
   verdict of_unknown_node(instant now) const noexcept {
     const bool rejects = to_ns(now) >= rejects_from_ns_.load(std::memory_order_acquire);
     return {rejects ? state::missing : state::pass, false, 0, 1};

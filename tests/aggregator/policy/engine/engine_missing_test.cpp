@@ -112,7 +112,51 @@ TEST_SUITE("aggregator/policy/engine/missing") {
     }
   }
 
-  TEST_CASE("a node that appears after the grace is rejected until it has data") {
+  TEST_CASE("onMissing: Reject rejects as soon as the fleet has come, before the time for it is over") {
+    world w;
+    w.apply(manifest({{"dontschedule", rules(hot, "onMissing: Reject")}}));
+    w.e.node_added(world::id('a'), w.now);
+    w.value('b', "temp", 50);
+    const auto& verdicts = *w.out.table->begin()->second->strategies[0].verdicts;
+    CHECK(w.what('a') == state::pass);
+    w.at(1s);
+    w.e.fleet_has_come(w.now);
+    CHECK(w.what('a') == state::missing);
+    CHECK(verdicts.of_unknown_node(w.now).what == state::missing);
+    CHECK(w.what('b') == state::pass);
+    w.value('a', "temp", 50);
+    CHECK(w.what('a') == state::pass);
+  }
+
+  TEST_CASE("a node whose agent comes back again and again without data gets no grace from that") {
+    world w;
+    w.apply(manifest({{"dontschedule", rules(hot, "onMissing: Reject")}}));
+    w.e.fleet_has_come(w.now);
+    for (int i = 1; i < 5; ++i) {
+      w.at(i * 3s);
+      w.e.node_added(world::id('a'), w.now);
+      w.absent('a', "temp");
+      CHECK(w.what('a') == state::missing);
+    }
+  }
+
+  TEST_CASE("a policy that is applied or edited long after the start rejects at once") {
+    world w;
+    w.apply(manifest({{"dontschedule", rules(hot)}}));
+    w.e.node_added(world::id('a'), w.now);
+    w.at(1min);
+    w.value('b', "temp", 50);
+    w.apply(manifest({{"dontschedule", rules(hot, "onMissing: Reject")}}));
+    CHECK(w.what('a') == state::missing);
+    CHECK(w.what('b') == state::pass);
+    w.at(2min);
+    w.apply(manifest({{"dontschedule", rules(low, "onMissing: Reject")}}));  // a metric that nobody watched
+    CHECK(w.what('a') == state::missing);
+    CHECK(w.what('b') == state::missing);
+    CHECK_MESSAGE(w.why(condition_kind::metric_missing).empty(), "that is said when it had time to come");
+  }
+
+  TEST_CASE("a node that appears after the start is rejected until it has data") {
     world w;
     w.apply(manifest({{"dontschedule", rules(hot, "onMissing: Reject")}}));
     w.at(11s);
