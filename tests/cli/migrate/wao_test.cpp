@@ -181,7 +181,8 @@ profiles:
     CHECK(strategy["podUsageAssumption"].Scalar() == "0.5");
     CHECK(strategy["cpuFormat"].Scalar() == "Raw");
     CHECK_MESSAGE(m.objects.at(0)["metadata"]["namespace"].Scalar() == "default", "no pod was shown");
-    CHECK_MESSAGE(fates(m).find("clientConnection") == std::string::npos, "nothing is said of what is not there");
+    CHECK_MESSAGE(fates(m).find("clientConnection") == std::string::npos,
+                  "nothing is said of what is not there");
   }
 
   TEST_CASE(
