@@ -76,6 +76,23 @@ TEST_SUITE("bench/power") {
     CHECK(chord[5] > wao[5] + 3);
   }
 
+  TEST_CASE("fleets that no rule was tuned to: near the optimum, and never behind WAO's second version") {
+    constexpr wish two_cores{2, false};
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const auto nodes = make_fleet(made_up_servers(8, seed), 4);
+      const auto base = against_spreading(nodes, two_cores);
+      const auto chord = base.of(nodes, rule::chord, two_cores),
+                 wao = base.of(nodes, rule::wao_v2, two_cores);
+      const auto best = saved(base.base, least_by_load(nodes, two_cores));
+      for (std::size_t i = 0; i < loads; ++i) {
+        CAPTURE(seed);
+        CAPTURE(10 * (i + 1));
+        CHECK(chord[i] > best[i] - 1.5);
+        CHECK(chord[i] > wao[i] - 0.3);
+      }
+    }
+  }
+
   TEST_CASE("curves learned in ten minutes save within 1.5 points of what the true ones do") {
     const auto truth = make_fleet(spec_servers(), 8);
     const auto base = against_spreading(truth, hundredth);

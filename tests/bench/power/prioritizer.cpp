@@ -7,9 +7,19 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <ctime>
 #include <stdexcept>
 
 namespace binnacle::bench {
+namespace {
+
+double cpu_us() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return 1e6 * static_cast<double>(t.tv_sec) + 1e-3 * static_cast<double>(t.tv_nsec);
+}
+
+}  // namespace
 
 const std::string& prioritizer::policy_for(predict::objective by, double max_load) {
   std::string& name = policies_[{by, max_load}];
@@ -51,7 +61,11 @@ std::vector<double> prioritizer::scores(const fleet& nodes, std::span<const std:
   std::string text = test::pod_json("web", policy_for(by, max_load));
   const std::string limits = R"("limits":{"telemetry/scheduling":"1"})";
   text.replace(text.find(limits), limits.size(), fmt::format(R"("requests":{{"cpu":"{:.6f}"}})", pod.cores));
-  const auto answer = boost::json::parse(world_.prioritize(test::names_args(text, asked)).body).as_array();
+  const std::string request = test::names_args(text, asked);
+  const double begin = cpu_us();
+  const std::string reply = world_.prioritize(request).body;
+  took_us_ = cpu_us() - begin;
+  const auto answer = boost::json::parse(reply).as_array();
   if (answer.size() != asked.size())
     throw std::runtime_error("prioritize scored other nodes than it was asked");
   std::vector<double> out;

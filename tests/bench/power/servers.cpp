@@ -1,5 +1,11 @@
 #include "tests/bench/power/servers.hpp"
 
+#include "tests/bench/power/dice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 namespace binnacle::bench {
 namespace {
 
@@ -51,6 +57,29 @@ const server& wao_supermicro() {
       "Supermicro edge (WAO's model)", 96,
       every_twentieth({201.6, 198.6, 205.2, 225.0, 247.5, 265.0, 285.0, 288.8, 291.5, 292.5, 297.3, 307.9})};
   return one;
+}
+
+std::vector<server> made_up_servers(std::size_t many, std::uint64_t seed) {
+  constexpr std::array<double, 6> sizes{16, 32, 48, 64, 96, 128};
+  dice random(seed);
+  const auto between = [&random](double low, double high) { return low + (high - low) * random.share(); };
+  std::vector<server> out;
+  for (std::size_t i = 0; i < many; ++i) {
+    server s{"made up", sizes[random.below(sizes.size())], {}};
+    const double peak = s.cores * between(2.5, 7), idle = peak * between(0.12, 0.55);
+    const double step = random.below(3) == 0 ? 0 : between(0, 0.4);  // of what lies between idle and peak
+    const double bend = between(0.6, 2.2), straight = random.share();
+    const double steep_end = random.below(3) == 0 ? between(0, 0.2) : 0;  // of it in the last fifth
+    for (int k = 0; k <= 10; ++k) {
+      const double load = 0.1 * k;
+      const double middle = straight * load + (1 - straight) * std::pow(load, bend);
+      const double end = std::max(0.0, (load - 0.8) / 0.2);
+      const double share = k == 0 ? 0 : step + (1 - step) * ((1 - steep_end) * middle + steep_end * end);
+      s.watts.push_back(idle + (peak - idle) * share);
+    }
+    out.push_back(std::move(s));
+  }
+  return out;
 }
 
 }  // namespace binnacle::bench

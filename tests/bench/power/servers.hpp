@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,5 +25,10 @@ std::span<const server> spec_servers();
 /// 0, 5, 10 … 100 %.
 const server& wao_lenovo();
 const server& wao_supermicro();
+
+/// Servers that nobody has: `many` of 16 to 128 cores, with curves of the kinds that published ones have: a
+/// step when they leave idle, or none, then flat or steep, straight or bent, some with a steep end. The same
+/// for the same seed. For fleets that no rule was tuned to.
+std::vector<server> made_up_servers(std::size_t many, std::uint64_t seed);
 
 }  // namespace binnacle::bench
