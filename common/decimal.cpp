@@ -28,6 +28,14 @@ constexpr std::array<wide, most_digits + 1> powers_of_ten = [] {
 
 constexpr wide power_of_ten(int n) noexcept { return powers_of_ten[static_cast<std::size_t>(n)]; }
 
+/// As doubles, those of which are exact: a conversion from 128 bits is a call into the compiler's library,
+/// and to_double() is asked for each candidate of a pod.
+constexpr std::array<double, most_digits> exact_powers_of_ten = [] {
+  std::array<double, most_digits> p{};
+  for (std::size_t i = 0; i < p.size(); ++i) p[i] = static_cast<double>(powers_of_ten[i]);
+  return p;
+}();
+
 constexpr wide power_of_five(int n) noexcept {
   wide p = 1;
   while (n-- > 0) p *= 5;
@@ -117,18 +125,26 @@ std::optional<std::int8_t> natural_exponent(double value) noexcept {
   return static_cast<std::int8_t>(std::max(finest, std::min(magnitude - 8, 0)));
 }
 
-double to_double(decimal d) noexcept {
-  constexpr std::int64_t exact = std::int64_t(1) << 53;
-  if (d.mantissa <= exact && d.mantissa >= -exact && d.exponent >= -18 && d.exponent <= 18) {
-    // Both operands are exact doubles, so the one operation rounds correctly.
-    const auto scale = static_cast<double>(power_of_ten(std::abs(d.exponent)));
-    return d.exponent < 0 ? static_cast<double>(d.mantissa) / scale : static_cast<double>(d.mantissa) * scale;
-  }
+namespace {
+
+double to_double_by_text(decimal d) noexcept {
   std::array<char, 32> text;  // 20 for the mantissa, 1 for e, 4 for the exponent
   const char* end = fmt::format_to(text.data(), "{}e{}", d.mantissa, static_cast<int>(d.exponent));
   double out = 0;
   std::from_chars(static_cast<const char*>(text.data()), end, out);
   return out;
+}
+
+}  // namespace
+
+double to_double(decimal d) noexcept {
+  constexpr std::int64_t exact = std::int64_t(1) << 53;
+  constexpr int most = static_cast<int>(exact_powers_of_ten.size()) - 1;
+  if (d.mantissa > exact || d.mantissa < -exact || d.exponent < -most || d.exponent > most)
+    return to_double_by_text(d);
+  // Both operands are exact doubles, so the one operation rounds correctly.
+  const double scale = exact_powers_of_ten[static_cast<std::size_t>(std::abs(d.exponent))];
+  return d.exponent < 0 ? static_cast<double>(d.mantissa) / scale : static_cast<double>(d.mantissa) * scale;
 }
 
 std::optional<decimal> add(decimal a, decimal b) noexcept {

@@ -209,62 +209,61 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   if (by_.policy->damping == policy::herd_damping::enabled)
     in_flight = unseen_by_node(shared_.placed, shared_.data, load_rule, now);
   const double cap = predict::has_cap(terms.objective) ? terms.max_load : 1;
-  std::optional<predict::chord_table::view> learned, served;
-  if (terms.takes_learned()) learned = shared_.chords.up_to(cap, shared_.data.models());
-  const predict::model_table& of_servers = shared_.data.served(terms.format);
-  if (terms.takes_served() && of_servers.size() != 0) served = shared_.chords.up_to(cap, of_servers);
+  const auto models = shared_.chords.up_to(cap, shared_.data.models_for(terms));
+  const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage);
+  record_.pod_cores = pod.cores;
 
-  std::vector<predict::candidate> candidates(names.size());
-  std::vector<predict::placing> placings(names.size());
-  record_.power.resize(listed);
+  std::vector<predict::cost> costs(names.size());
+  std::uint32_t opinions = 0;
+  record_.power.reserve(listed);
   constexpr std::size_t ahead = 8;  // enough to hide a fetch from memory behind the work on those before it
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (i + ahead < candidates.size()) {
-      const std::uint32_t soon = index(batch_[i + ahead].id);
-      if (learned) learned->prefetch(soon);
-      if (served) served->prefetch(soon);
-    }
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (i + ahead < costs.size()) models.prefetch(index(batch_[i + ahead].id));
+    const bool is_listed = i < listed;
+    decision::watts_cell unlisted;
+    decision::watts_cell& w = is_listed ? record_.power.emplace_back() : unlisted;
+    batch_[i].what = verdict::unscored;
     if (batch_[i].id == decision::no_node) continue;
     const std::uint32_t at = index(batch_[i].id);
     std::optional<double> share;
-    if (i < listed) {
+    if (is_listed) {
       if (record_.cells[i].present()) share = to_double(record_.cells[i].value());
     } else if (const store::sample s = load_rule.load(batch_[i].id); s.present(now)) {
       share = to_double(s.value);
     }
-    const predict::known_power* model = served ? served->find(at) : nullptr;
-    if (model == nullptr && learned) model = learned->find(at);
+    const predict::known_power* model = models.find(at);
     const double asked_for = at < in_flight.size() ? in_flight[at].cores : 0;
     predict::node_load load{0, asked_for * terms.pod_usage};
     if (share && model != nullptr) {
       load = predict::load_of(model->best, *share, asked_for, terms.pod_usage);
-      candidates[i] = {&model->best, load.cores()};
+      const auto placing = predict::placing_on(terms.objective, pod, {&model->best, load.cores()});
+      costs[i].is = placing.costs.is;  // member by member: see write_cell()
+      costs[i].watts = placing.costs.watts;
+      batch_[i].what = verdict::scored;
+      ++opinions;
+      write_placing(placing, w);
     }
-    if (i >= listed) continue;
-    decision::watts_cell& w = record_.power[i];
     w.load = static_cast<float>(load.measured);
     w.in_flight = static_cast<float>(load.in_flight);
     if (model != nullptr) write_model(*model, now, w);
   }
-  const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage);
   std::vector<std::uint8_t> scores(names.size());
-  predict::score(terms.objective, pod, candidates, placings, scores);
-  record_.pod_cores = pod.cores;
-
-  std::uint32_t sum = 0, count = 0;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    const bool opinion = candidates[i].node != nullptr;
-    batch_[i].what = opinion ? verdict::scored : verdict::unscored;
-    if (opinion) sum += scores[i], ++count;
-    if (i < listed) write_placing(placings[i], record_.power[i]);
-  }
-  no_opinion_ = count == 0;
-  if (count != 0 && by_.strategy->on_missing == policy::missing::allow) {
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-      if (candidates[i].node == nullptr) scores[i] = static_cast<std::uint8_t>((sum + count / 2) / count);
-    }
-  }
+  predict::score(terms.objective, costs, scores);
+  no_opinion_ = opinions == 0;
+  if (!no_opinion_ && by_.strategy->on_missing == policy::missing::allow) give_the_mean(scores, opinions);
   return scores;
+}
+
+/// A candidate of which nothing is known gets the mean of the others.
+void decider::give_the_mean(std::vector<std::uint8_t>& scores, std::uint32_t opinions) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (batch_[i].what == verdict::scored) sum += scores[i];
+  }
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (batch_[i].what != verdict::scored)
+      scores[i] = static_cast<std::uint8_t>((sum + opinions / 2) / opinions);
+  }
 }
 
 /// Pods whose load the ranking value does not show yet take a point each off their node, those aside that

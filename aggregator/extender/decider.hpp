@@ -52,6 +52,7 @@ class decider {
   std::size_t list(const name_list& names, std::size_t from, instant now);
   std::vector<std::uint8_t> by_metric(const name_list& names, std::size_t listed, instant now);
   std::vector<std::uint8_t> by_watts(const name_list& names, std::size_t listed, instant now);
+  void give_the_mean(std::vector<std::uint8_t>& scores, std::uint32_t opinions);
   void damp(std::vector<std::uint8_t>& scores, instant now);
   void expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now);
   void write_refusals();

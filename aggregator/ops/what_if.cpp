@@ -129,7 +129,7 @@ class what_if_answer final : public http::slices {
     const store::sample share = strategy_.rules.front().load(node.id);
     if (!share.present(asked_.now)) return leave_out(node.name, left_out::no_load);
     const std::size_t at = store::index(node.id);
-    auto model = nodes_.model_for(strategy_.power, store::index(node.id));
+    auto model = nodes_.models_for(strategy_.power).share(store::index(node.id));
     if (model == nullptr) {
       const bool has_meter =
           node.cells != nullptr &&

@@ -3,26 +3,49 @@
 #include <algorithm>
 
 namespace binnacle::predict {
+namespace {
 
-void chord_table::view::renew(entry& e, std::uint32_t node) {
-  e.of = models_->share(node);
-  const model& m = *e.of;
-  e.made.emplace(known_power{chords(m.power, in_->max_load), m.made,
-                             static_cast<std::uint16_t>(std::clamp(1000 * m.noise, 0.0, 1000.0)),
-                             static_cast<std::uint8_t>(std::clamp(100 * m.covered, 0.0, 100.0)), m.from});
+known_power known_of(const model& m, double max_load) {
+  return {chords(m.power, max_load), m.made,
+          static_cast<std::uint16_t>(std::clamp(1000 * m.noise, 0.0, 1000.0)),
+          static_cast<std::uint8_t>(std::clamp(100 * m.covered, 0.0, 100.0)), m.from};
 }
 
-chord_table::view chord_table::up_to(double max_load, const model_table& models) {
-  const auto at = std::ranges::find_if(
-      caps_, [&](const of_cap& c) { return c.max_load == max_load && c.models == &models; });
-  if (at == caps_.end()) {
-    if (caps_.size() >= most_caps) caps_.pop_back();
-    caps_.push_front({max_load, &models, {}});
-  } else {
-    caps_.splice(caps_.begin(), caps_, at);  // views that were given stay valid
+}  // namespace
+
+void chord_table::catch_up(kept& k) {
+  bool changed = false;
+  std::size_t nodes = k.of.size();
+  for (std::size_t i = 0; i < k.versions.size(); ++i) {
+    const model_table* t = k.by.tables[i];
+    if (t == nullptr || t->version() == k.versions[i]) continue;
+    changed = true;
+    k.versions[i] = t->version();
+    nodes = std::max(nodes, t->size());
   }
-  if (caps_.front().nodes.size() < models.size()) caps_.front().nodes.resize(models.size());
-  return {caps_.front(), models};
+  if (!changed) return;
+  k.of.resize(nodes);
+  k.rows.resize(nodes);
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    const model_table* in = k.by.table_of(node);
+    const model* now = in == nullptr ? nullptr : in->find(node);
+    if (k.of[node].get() == now) continue;
+    k.of[node] = now == nullptr ? nullptr : in->share(node);
+    k.rows[node] = now == nullptr ? row() : known_of(*now, k.max_load);
+  }
+}
+
+chord_table::view chord_table::up_to(double max_load, const model_sources& by) {
+  const auto at =
+      std::ranges::find_if(views_, [&](const kept& k) { return k.max_load == max_load && k.by == by; });
+  if (at == views_.end()) {
+    if (views_.size() >= most_views) views_.pop_back();
+    views_.push_front({max_load, by, {}, {}, {}});
+  } else {
+    views_.splice(views_.begin(), views_, at);  // views that were given stay valid
+  }
+  catch_up(views_.front());
+  return view(views_.front().rows);
 }
 
 }  // namespace binnacle::predict

@@ -3,10 +3,12 @@
 #include "aggregator/predict/chords.hpp"
 #include "aggregator/predict/model.hpp"
 
+#include <array>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace binnacle::predict {
@@ -20,54 +22,49 @@ struct known_power {
   model_source from = model_source::node;
 };
 
-/// The best chords of all nodes' models, for each table of models and each cap (a policy's maxLoad) that is
-/// asked for. A node's chords
-/// are made at the first question after its model has changed, and looked up from then on.
-/// Bounds: `most_caps`; the cap that was asked for least recently gives way.
+/// The best chords of all nodes, for each cap (a policy's maxLoad) and each choice of models that is asked
+/// for. What a node goes by is settled when models have changed, not for each candidate: a candidate costs
+/// one look at one piece of memory.
+/// Bounds: `most_views`; the one that was asked for least recently gives way.
 class chord_table {
-  struct entry {
-    std::shared_ptr<const model> of;
-    std::optional<known_power> made;
-  };
-  struct of_cap {
+  using row = std::optional<known_power>;
+  struct kept {
     double max_load;
-    const model_table* models;
-    std::vector<entry> nodes;
+    model_sources by;
+    std::array<std::uint64_t, std::tuple_size_v<decltype(model_sources::tables)>> versions{};
+    std::vector<std::shared_ptr<const model>> of;  // which model each row was made of
+    std::vector<row> rows;                         // by node
   };
 
  public:
-  static constexpr std::size_t most_caps = 16;
+  static constexpr std::size_t most_views = 16;
 
-  /// The chords for one cap. Valid until the models change, or most_caps other ones were asked for.
+  /// Valid until a model changes, or most_views other ones were asked for.
   class view {
    public:
     /// Null: the node has no model.
-    const known_power* find(std::uint32_t node) {
-      const model* now = models_->find(node);
-      if (now == nullptr) return nullptr;
-      entry& e = in_->nodes[node];
-      if (e.of.get() != now) renew(e, node);
-      return &*e.made;
+    const known_power* find(std::uint32_t node) const noexcept {
+      return node < rows_.size() && rows_[node] ? &*rows_[node] : nullptr;
     }
     /// Has the memory of it fetched; for loops over many nodes. Any id.
     void prefetch(std::uint32_t node) const noexcept {
-      if (node >= in_->nodes.size()) return;
-      const char* at = reinterpret_cast<const char*>(&in_->nodes[node]);
-      for (std::size_t i = 0; i < sizeof(entry); i += 64) __builtin_prefetch(at + i);
+      if (node >= rows_.size()) return;
+      const char* at = reinterpret_cast<const char*>(&rows_[node]);
+      for (std::size_t i = 0; i < sizeof(row); i += 64) __builtin_prefetch(at + i);
     }
 
    private:
     friend class chord_table;
-    view(of_cap& in, const model_table& models) : in_(&in), models_(&models) {}
-    void renew(entry& e, std::uint32_t node);
-    of_cap* in_;
-    const model_table* models_;
+    explicit view(std::span<const row> rows) : rows_(rows) {}
+    std::span<const row> rows_;
   };
-  /// `models` must outlive this.
-  view up_to(double max_load, const model_table& models);
+  /// Costs some microseconds for a thousand nodes if a model has changed since the last call, and as much
+  /// for each model that has. The tables must outlive this.
+  view up_to(double max_load, const model_sources& by);
 
  private:
-  std::list<of_cap> caps_;  // the one asked for last in front
+  static void catch_up(kept& k);
+  std::list<kept> views_;  // the one asked for last in front
 };
 
 }  // namespace binnacle::predict

@@ -4,6 +4,7 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace binnacle::predict {
@@ -23,26 +24,59 @@ class chords {
   double cores() const noexcept { return cores_; }
   /// How far the node may be filled, in cores.
   double cap() const noexcept { return cap_; }
-  /// Watts at that load. Loads below 0 and above the cap count as these.
-  double watts(double load) const noexcept;
 
-  /// Watts per core of the best chord from `load` on. 0 only where the curve stays flat up to some later
-  /// load; never negative. Loads below 0 count as 0; at the cap and above it is the last slope before it.
-  /// Costs one division or two, and seldom more.
-  double from(double load) const noexcept;
+  /// A load's place on the curve: found once, for the watts and the best chord from there.
+  class place {
+   public:
+    double watts() const noexcept { return watts_; }
+
+   private:
+    friend class chords;
+    std::uint32_t before_;  // the point at or below the load, but for the last one
+    double load_, watts_;
+  };
+  /// Loads below 0 and above the cap count as these.
+  place at(double load) const noexcept {
+    place out;
+    out.load_ = std::clamp(load, 0.0, cap_);
+    const double steps = out.load_ * per_core_;
+    out.before_ = std::min(static_cast<std::uint32_t>(steps), last() - 1);
+    const double* w = watts_.data() + out.before_;
+    out.watts_ = w[0] + (w[1] - w[0]) * (steps - out.before_);
+    return out;
+  }
+  double watts(double load) const noexcept { return at(load).watts(); }
+
+  /// Watts per core of the best chord from there on. 0 only where the curve stays flat up to some later
+  /// load; never negative. At the cap it is the last slope before it. Costs one division, and seldom more.
+  double from(const place& here) const noexcept {
+    const std::uint32_t i = here.before_, far = next_[i];
+    // The best chord leads to the next point: it is the line of the curve on which the load lies.
+    if (far == i + 1) return (watts_[far] - watts_[i]) * per_core_;
+    // The curve lies above the envelope here. The best chord ends at a corner of the envelope, not before the
+    // end for the point right of the load and not behind the end for the point left of it; mostly they are
+    // one.
+    std::uint32_t end = next_[i + 1];
+    double best = slope(here, end);
+    while (end < far) {
+      end = next_[end];
+      best = std::min(best, slope(here, end));
+    }
+    return best;
+  }
+  double from(double load) const noexcept { return from(at(load)); }
 
  private:
-  std::size_t last() const noexcept { return watts_.size() - 1; }
-  double load_of(std::size_t i) const noexcept { return i == last() ? cap_ : static_cast<double>(i) * step_; }
-  double slope(double load, double watts, std::size_t to) const noexcept {
-    return (watts_[to] - watts) / (load_of(to) - load);
+  std::uint32_t last() const noexcept { return static_cast<std::uint32_t>(next_.size()) - 1; }
+  // A chord to the last point ends at the cap, which may lie before it.
+  double load_of(std::uint32_t end) const noexcept { return std::min(end * step_, cap_); }
+  double slope(const place& from, std::uint32_t to) const noexcept {
+    return ((to == last() ? watts_at_cap_ : watts_[to]) - from.watts_) / (load_of(to) - from.load_);
   }
-  /// The point at or below a load of at most the cap, but for the last one.
-  std::size_t before(double load) const noexcept;
 
-  static constexpr std::size_t usual_points = curve::least_points + 1;
-  double cores_, step_, cap_;
-  // At the points of the curve below the cap, and at the cap.
+  static constexpr std::size_t usual_points = curve::least_points;
+  double cores_, step_, per_core_, cap_, watts_at_cap_;  // per_core_: points a core
+  // At the points of the curve below the cap, and at the next one.
   boost::container::small_vector<double, usual_points> watts_;
   // Where the best chord from each point ends; the last point's own index.
   boost::container::small_vector<std::uint8_t, usual_points> next_;

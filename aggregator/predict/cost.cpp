@@ -6,12 +6,6 @@
 
 namespace binnacle::predict {
 
-cost cost_of(const chords& node, double load, double pod, double watts) noexcept {
-  // Sums of cores are rounded: a pod that fills a node exactly fits.
-  const bool fits = load + pod <= node.cap() + 1e-9 * node.cores();
-  return fits ? cost{cost::known::yes, watts} : cost{cost::known::over, 0};
-}
-
 cost cost_by_chord(const chords& node, double load, double pod) noexcept {
   return cost_of(node, load, pod, node.from(load) * pod);
 }
@@ -29,15 +23,17 @@ void score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores) {
   }
   const double like_cheapest = 1.005 * cheapest;
   const double spread = std::max(dearest - like_cheapest, 0.05 * dearest);
+  const double points = spread > 0 ? (top_score - least_known_score) / spread : 0;  // for a watt
   for (std::size_t i = 0; i < costs.size(); ++i) {
     switch (costs[i].is) {
       case cost::known::no:
       case cost::known::error: scores[i] = 0; break;
       case cost::known::over: scores[i] = 1; break;
       case cost::known::yes: {
+        // Never above 10, so cutting off is rounding down; std::floor is a call on x86-64 without SSE 4.1.
         const double above = std::max(0.0, costs[i].watts - like_cheapest);
-        const double off = above > 0 ? std::ceil((top_score - least_known_score) * above / spread - 1e-9) : 0;
-        scores[i] = static_cast<std::uint8_t>(top_score - off);
+        scores[i] =
+            static_cast<std::uint8_t>(std::max<double>(top_score - above * points + 1e-9, least_known_score));
       }
     }
   }

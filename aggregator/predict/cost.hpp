@@ -20,7 +20,11 @@ struct cost {
 };
 
 /// `watts`, or that the pod does not fit below the node's cap.
-cost cost_of(const chords& node, double load, double pod, double watts) noexcept;
+inline cost cost_of(const chords& node, double load, double pod, double watts) noexcept {
+  // Sums of cores are rounded: a pod that fills a node exactly fits.
+  const bool fits = load + pod <= node.cap() + 1e-9 * node.cores();
+  return fits ? cost{cost::known::yes, watts} : cost{cost::known::over, 0};
+}
 
 /// By the best chord from the node's load on: its watts per core times the pod's cores. `load` is what is
 /// measured and what is in flight, `pod` what the pod will use, both in cores.

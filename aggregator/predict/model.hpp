@@ -4,6 +4,7 @@
 #include "aggregator/predict/statistics.hpp"
 #include "common/clock.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -53,8 +54,15 @@ class model_table {
     return node < models_.size() ? models_[node] : nullptr;
   }
   std::size_t size() const noexcept { return models_.size(); }
+  /// Another number after each change; 0: nothing was ever set.
+  std::uint64_t version() const noexcept { return version_; }
+  void clear() {
+    ++version_;
+    models_.clear();
+  }
   /// Null takes it away.
   void set(std::uint32_t node, std::shared_ptr<const model> m) {
+    ++version_;
     if (node >= models_.size()) {
       if (m == nullptr) return;
       models_.resize(node + 1);
@@ -64,6 +72,25 @@ class model_table {
 
  private:
   std::vector<std::shared_ptr<const model>> models_;
+  std::uint64_t version_ = 0;
+};
+
+/// Tables of models, the best first: a node goes by the first that knows it. Null: not asked for.
+struct model_sources {
+  std::array<const model_table*, 3> tables{};
+
+  /// The table that a node's model is in; null: none has one.
+  const model_table* table_of(std::uint32_t node) const noexcept {
+    for (const model_table* t : tables) {
+      if (t != nullptr && t->find(node) != nullptr) return t;
+    }
+    return nullptr;
+  }
+  std::shared_ptr<const model> share(std::uint32_t node) const {
+    const model_table* in = table_of(node);
+    return in == nullptr ? nullptr : in->share(node);
+  }
+  friend bool operator==(const model_sources&, const model_sources&) = default;
 };
 
 }  // namespace binnacle::predict

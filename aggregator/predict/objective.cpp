@@ -53,16 +53,16 @@ std::int64_t wao_value(objective by, const cost& c) {
   return by == objective::wao_v2 && c.is == cost::known::over ? wao_v2::overload : wao_v2::error;
 }
 
-void score_as_wao(objective by, std::span<const placing> placings, std::span<std::uint8_t> scores) {
-  std::vector<std::int64_t> watts(placings.size());
-  std::vector<int> hundreds(placings.size());
-  for (std::size_t i = 0; i < placings.size(); ++i) watts[i] = wao_value(by, placings[i].costs);
+void score_as_wao(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores) {
+  std::vector<std::int64_t> watts(costs.size());
+  std::vector<int> hundreds(costs.size());
+  for (std::size_t i = 0; i < costs.size(); ++i) watts[i] = wao_value(by, costs[i]);
   if (by == objective::wao_v1) {
     wao_v1::normalise(watts, hundreds);
   } else {
     wao_v2::normalise(watts, hundreds);
   }
-  for (std::size_t i = 0; i < placings.size(); ++i) {
+  for (std::size_t i = 0; i < costs.size(); ++i) {
     const bool failed = watts[i] < 0 && watts[i] != wao_v2::overload;
     scores[i] = failed ? 0 : static_cast<std::uint8_t>(std::max(1, (hundreds[i] + 5) / 10));
   }
@@ -82,27 +82,12 @@ demand demand_of(const pod_cpu& pod, double usage) {
   return out;
 }
 
-placing placing_on(objective by, const demand& pod, const candidate& c) {
-  placing out;
-  if (c.node == nullptr) return out;
-  out.now = c.node->watts(c.load);
-  out.with = c.node->watts(c.load + pod.cores);
-  out.slope = c.node->from(c.load);
-  switch (by) {
-    case objective::best_chord: out.costs = cost_of(*c.node, c.load, pod.cores, pod.cores * out.slope); break;
-    case objective::marginal: out.costs = cost_of(*c.node, c.load, pod.cores, out.with - out.now); break;
-    case objective::wao_v1: out.costs = wao_v1_cost(pod, c); break;
-    case objective::wao_v2: out.costs = wao_v2_cost(pod, c); break;
-  }
-  return out;
+cost cost_as_wao(objective by, const demand& pod, const candidate& c) {
+  return by == objective::wao_v1 ? wao_v1_cost(pod, c) : wao_v2_cost(pod, c);
 }
 
-void score(objective by, const demand& pod, std::span<const candidate> candidates, std::span<placing> out,
-           std::span<std::uint8_t> scores) {
-  for (std::size_t i = 0; i < candidates.size(); ++i) out[i] = placing_on(by, pod, candidates[i]);
-  if (by == objective::wao_v1 || by == objective::wao_v2) return score_as_wao(by, out, scores);
-  std::vector<cost> costs(candidates.size());
-  for (std::size_t i = 0; i < candidates.size(); ++i) costs[i] = out[i].costs;
+void score(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores) {
+  if (by == objective::wao_v1 || by == objective::wao_v2) return score_as_wao(by, costs, scores);
   score_costs(costs, scores);
 }
 

@@ -57,14 +57,32 @@ struct placing {
   double slope = 0;  ///< watts per core from the load to the end of the best chord
 };
 
-/// What a pod costs on one candidate by `by`. Costs are known::no without a model.
-placing placing_on(objective by, const demand& pod, const candidate& c);
+/// By one of WAO's objectives, on a candidate with a model.
+cost cost_as_wao(objective by, const demand& pod, const candidate& c);
 
-/// Scores 0..10 of all candidates by `by`, from what placing_on() gives for each: score_costs(), or WAO's
+/// What a pod costs on one candidate by `by`. Costs are known::no without a model. Prioritize asks it for
+/// thousands of nodes: here in the header its result stays in registers.
+inline placing placing_on(objective by, const demand& pod, const candidate& c) {
+  placing out;
+  if (c.node == nullptr) return out;
+  const chords::place here = c.node->at(c.load);
+  out.now = here.watts();
+  out.with = c.node->watts(c.load + pod.cores);
+  out.slope = c.node->from(here);
+  if (by == objective::best_chord) {
+    out.costs = cost_of(*c.node, c.load, pod.cores, pod.cores * out.slope);
+  } else if (by == objective::marginal) {
+    out.costs = cost_of(*c.node, c.load, pod.cores, out.with - out.now);
+  } else {
+    out.costs = cost_as_wao(by, pod, c);
+  }
+  return out;
+}
+
+/// Scores 0..10 by `by` of all candidates, whose costs placing_on() gave: score_costs(), or WAO's
 /// scores of 0..100 in tenths. Of WAO's, 0 is for a candidate without a model or without a figure, and all
 /// others have at least 1, so that they stay above it: for WAO's second version 1 is a full one, in the first
-/// its dearest, and each of equal ones. Reads nothing but the candidates. The spans have one size.
-void score(objective by, const demand& pod, std::span<const candidate> candidates, std::span<placing> out,
-           std::span<std::uint8_t> scores);
+/// its dearest, and each of equal ones. The spans have one size.
+void score(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores);
 
 }  // namespace binnacle::predict

@@ -37,11 +37,13 @@ class view : public store::view {
     return served_[static_cast<std::size_t>(f)];
   }
   predict::model_table& served(cpu_format f) noexcept { return served_[static_cast<std::size_t>(f)]; }
-  void forget_served() { served_ = {}, served_notes_.clear(); }
-  /// The model that a strategy goes by at a node; null: none.
-  std::shared_ptr<const predict::model> model_for(const power_terms& t, std::uint32_t node) const {
-    auto out = t.takes_served() ? served(t.format).share(node) : nullptr;
-    return out == nullptr && t.takes_learned() ? models_.share(node) : out;
+  void forget_served() {
+    for (predict::model_table& t : served_) t.clear();
+    served_notes_.clear();
+  }
+  /// Whose models a strategy goes by.
+  predict::model_sources models_for(const power_terms& t) const noexcept {
+    return {{t.takes_served() ? &served(t.format) : nullptr, t.takes_learned() ? &models_ : nullptr}};
   }
   /// Why a node's model server says nothing new, a clause; empty: it does, or the node has none.
   std::string_view served_note(std::uint32_t node) const {

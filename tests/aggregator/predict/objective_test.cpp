@@ -21,8 +21,11 @@ struct scored {
   std::vector<placing> placings;
 };
 scored run(objective by, const demand& pod, const std::vector<candidate>& candidates) {
-  scored out{std::vector<std::uint8_t>(candidates.size(), 77), std::vector<placing>(candidates.size())};
-  score(by, pod, candidates, out.placings, out.scores);
+  scored out{std::vector<std::uint8_t>(candidates.size(), 77), {}};
+  std::vector<cost> costs;
+  for (const candidate& c : candidates)
+    costs.push_back(out.placings.emplace_back(placing_on(by, pod, c)).costs);
+  score(by, costs, out.scores);
   return out;
 }
 
@@ -104,39 +107,58 @@ TEST_SUITE("aggregator/predict/objective") {
     CHECK(d.wao_container.limit == doctest::Approx(0.2));
   }
 
+  std::shared_ptr<const model> made(double peak) {
+    return std::make_shared<const model>(model{curve::through(std::array{100.0, peak}, 10).value()});
+  }
+
   TEST_CASE("a table makes a node's chords once for each model and cap") {
     model_table models;
+    const model_sources learned{{&models}};
     chord_table table;
-    CHECK(table.up_to(0.9, models).find(3) == nullptr);
-    const auto made = [](double peak) {
-      return std::make_shared<const model>(model{
-          curve::through(std::array{100.0, peak}, 10).value(), {}, {}, 0, 0, 0, 0, false, 0, {}, {}, {}});
-    };
+    CHECK(table.up_to(0.9, learned).find(3) == nullptr);
     models.set(3, made(200));
-    auto up_to_90 = table.up_to(0.9, models);
-    const known_power* first = up_to_90.find(3);
+    const known_power* first = table.up_to(0.9, learned).find(3);
     REQUIRE(first != nullptr);
     CHECK(first->best.cap() == doctest::Approx(9));
     CHECK(first->best.from(0) == doctest::Approx(10));
-    CHECK(up_to_90.find(3) == first);
-    CHECK(up_to_90.find(2) == nullptr);
-    CHECK(up_to_90.find(4) == nullptr);
-    CHECK(table.up_to(0.5, models).find(3)->best.cap() == doctest::Approx(5));
+    CHECK(table.up_to(0.9, learned).find(3) == first);
+    CHECK(table.up_to(0.9, learned).find(2) == nullptr);
+    CHECK(table.up_to(0.9, learned).find(4) == nullptr);
+    CHECK(table.up_to(0.5, learned).find(3)->best.cap() == doctest::Approx(5));
     models.set(3, made(300));
-    CHECK(table.up_to(0.9, models).find(3)->best.from(0) == doctest::Approx(20));
-    // Another table's views are its own, and both are good side by side.
-    model_table served;
-    served.set(3, made(900));
-    auto learned_view = table.up_to(0.9, models);
-    auto served_view = table.up_to(0.9, served);
-    CHECK(learned_view.find(3)->best.from(0) == doctest::Approx(20));
-    CHECK(served_view.find(3)->best.from(0) == doctest::Approx(80));
+    CHECK(table.up_to(0.9, learned).find(3)->best.from(0) == doctest::Approx(20));
     models.set(3, nullptr);
-    CHECK(table.up_to(0.9, models).find(3) == nullptr);
+    CHECK(table.up_to(0.9, learned).find(3) == nullptr);
     models.set(9000, nullptr);  // takes nothing away and needs no room
     CHECK(models.size() == 4);
-    for (std::size_t i = 0; i < 3 * chord_table::most_caps; ++i)
-      CHECK(table.up_to(0.1 + 0.01 * static_cast<double>(i), models).find(3) == nullptr);
+    for (std::size_t i = 0; i < 3 * chord_table::most_views; ++i)
+      CHECK(table.up_to(0.1 + 0.01 * static_cast<double>(i), learned).find(3) == nullptr);
+  }
+
+  TEST_CASE("a node goes by the first table that knows it, and by the next when that one forgets it") {
+    model_table served, learned;
+    chord_table table;
+    const auto slope_of = [&](const model_sources& by, std::uint32_t node) {
+      const known_power* known = table.up_to(1, by).find(node);
+      return known == nullptr ? -1 : known->best.from(0);
+    };
+    const model_sources both{{&served, &learned}}, measured{{nullptr, &learned}}, external{{&served}};
+    learned.set(3, made(200));
+    learned.set(4, made(300));
+    served.set(3, made(900));
+    CHECK(slope_of(both, 3) == doctest::Approx(80));
+    CHECK(slope_of(both, 4) == doctest::Approx(20));
+    CHECK(slope_of(measured, 3) == doctest::Approx(10));
+    CHECK(slope_of(external, 3) == doctest::Approx(80));
+    CHECK(slope_of(external, 4) == -1);
+    served.clear();
+    CHECK(slope_of(both, 3) == doctest::Approx(10));
+    CHECK(slope_of(external, 3) == -1);
+    served.set(3, made(500));
+    CHECK(slope_of(both, 3) == doctest::Approx(40));
+    CHECK(both.share(3) == served.share(3));
+    CHECK(both.share(4) == learned.share(4));
+    CHECK(both.share(5) == nullptr);
   }
 }
 

@@ -21,7 +21,7 @@ std::shared_ptr<const predict::model> from(std::string who) {
   return std::make_shared<const predict::model>(std::move(m));
 }
 std::string chosen(const view& v, power_model m, cpu_format f = cpu_format::percent) {
-  const auto found = v.model_for({.model = m, .format = f}, 3);
+  const auto found = v.models_for({.model = m, .format = f}).share(3);
   return found == nullptr ? "none" : found->server;
 }
 
