@@ -160,6 +160,16 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK(f.ask(power_fleet::pod("b", "4")).at("flat") == 10);
   }
 
+  TEST_CASE("pods of one name are two pods where their uids differ, as in two namespaces") {
+    power_fleet f;
+    const std::string first = power_fleet::pod("a", "4");
+    std::string second = first;
+    second.replace(second.find("8f1e-a"), 6, "9c2d-a");
+    (void)f.ask(first);
+    (void)f.ask(second);
+    CHECK(f.record().power[1].in_flight == doctest::Approx(4));
+  }
+
   TEST_CASE("cores in flight count by what the API server says, until the load shows them") {
     power_fleet f;
     auto& placed = f.face().placed();
