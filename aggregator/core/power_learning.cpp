@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/power_columns.hpp"
 #include "aggregator/predict/estimate.hpp"
+#include "aggregator/predict/rated.hpp"
 #include "aggregator/store/hardware.hpp"
 
 #include <fmt/format.h>
@@ -192,7 +193,7 @@ std::shared_ptr<const predict::model> power_learning::model_of(const node_state&
   }
   auto power =
       predict::estimate(n.own.learned(), alike_nodes == nullptr ? nullptr : &alike_nodes->all, cores);
-  if (!power) return nullptr;
+  if (!power) return rated_model(n, cores, now);
   const bool measured = n.own.covered() > 0;
   const std::uint32_t all = alike_nodes == nullptr ? 0 : alike_nodes->nodes;
   return std::make_shared<const predict::model>(predict::model{
@@ -211,6 +212,22 @@ std::shared_ptr<const predict::model> power_learning::model_of(const node_state&
       n.restarts,
       n.restarted_for,
   });
+}
+
+std::shared_ptr<const predict::model> power_learning::rated_model(const node_state& n, double cores,
+                                                                  instant now) const {
+  const auto idle = store::first_present(*n.cells, policy::rated_idle_metric, now);
+  const auto peak = store::first_present(*n.cells, policy::rated_peak_metric, now);
+  if (idle.series == nullptr || peak.series == nullptr) return nullptr;
+  auto line = predict::rated_line(idle.value, peak.value, cores);
+  if (!line) return nullptr;  // ops/power_json says why
+  predict::model out{std::move(*line)};
+  out.from = predict::model_source::rated;
+  out.hardware = n.machine;
+  out.made = now;
+  out.restarts = n.restarts;
+  out.restarted_for = n.restarted_for;
+  return std::make_shared<const predict::model>(std::move(out));
 }
 
 void power_learning::forget(const std::vector<store::node_id>& gone) {

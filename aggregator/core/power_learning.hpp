@@ -25,6 +25,9 @@ namespace binnacle::aggregator {
 /// anyway, and the nodes of a kind meet here. So agents of any release are learned from, and there is no
 /// state on a node that could be wrong.
 ///
+/// A node of which nothing was measured, and no node with its hardware either, goes by its rated watts, if it
+/// has any (predict/rated.hpp).
+///
 /// What is left out, besides what predict::learner leaves out: means of windows that are not known well
 /// enough, a value that was learned from already, and watts of a meter that lags (BMC, DCMI) unless the load
 /// has stood still for so long that they are of this load. A node whose hardware or meter is another one
@@ -111,6 +114,7 @@ class power_learning {
   static void watch_load(node_state& n, double load, instant now);
   void pool();
   std::shared_ptr<const predict::model> model_of(const node_state& n, instant now) const;
+  std::shared_ptr<const predict::model> rated_model(const node_state& n, double cores, instant now) const;
   static std::string class_of(const node_state& n) { return n.machine + ", by " + n.meter; }
 
   store::warehouse& store_;

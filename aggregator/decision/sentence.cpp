@@ -78,6 +78,8 @@ std::string model_text(const watts_cell& w) {
   if (w.from == predict::model_source::hardware_class)
     return fmt::format("model: that of nodes with the same hardware, {} old", age);
   if (w.from == predict::model_source::server) return fmt::format("model: its model server's, {} old", age);
+  if (w.from == predict::model_source::rated)
+    return "model: a line between its rated watts, since nobody has measured such a node";
   return fmt::format("model: the node's own, {} old, {} % of its loads measured, ±{:.1f} %", age,
                      w.covered_percent, w.noise_permille / 10.0);
 }
@@ -118,7 +120,7 @@ std::string watts_text(const record& r, std::size_t i) {
     return "no opinion: no model server has said what it draws, and the policy asks for no other model";
   if (w.model_age_s < 0)
     return "no opinion: nothing is known of its watts yet, by its own meter or by nodes with the same "
-           "hardware";
+           "hardware, and it has no rated ones";
   if (w.is == predict::cost::known::no) return fmt::format("no opinion, {}", load_text(w, c));
   return fmt::format("{}; {}; {}", figures_text(r, w), load_text(w, c), model_text(w));
 }

@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/power_terms.hpp"
 #include "aggregator/predict/estimate.hpp"
+#include "aggregator/predict/rated.hpp"
 #include "aggregator/store/hardware.hpp"
 
 #include <fmt/format.h>
@@ -55,6 +56,17 @@ void write_model(json_writer& out, const predict::model& m, std::optional<double
   out.end_array().end_object();
 }
 
+/// Why a node's rated watts are of no use, a clause; empty: they are, or it has none.
+std::string trouble_of_rated(const store::row& cells, instant now) {
+  const auto idle = store::first_present(cells, policy::rated_idle_metric, now);
+  const auto peak = store::first_present(cells, policy::rated_peak_metric, now);
+  if (idle.series == nullptr && peak.series == nullptr) return {};
+  if (idle.series == nullptr) return fmt::format("{} is missing", policy::rated_idle_metric);
+  if (peak.series == nullptr) return fmt::format("{} is missing", policy::rated_peak_metric);
+  const auto line = predict::rated_line(idle.value, peak.value, 1);
+  return line.has_error() ? line.error().message : std::string();
+}
+
 }  // namespace
 
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
@@ -71,10 +83,13 @@ void write_power(json_writer& out, const store::node_view& node, const policy::v
     load = value_of(policy::load_metric);
     watts = value_of(policy::power_metric);
   }
+  const std::string rated_trouble =
+      known == nullptr && node.cells != nullptr ? trouble_of_rated(*node.cells, now) : std::string();
   out.begin_object().field("node", node.name);
   if (load) out.key("loadRatio").raw(digits(*load, 4));
   if (watts) out.key("watts").raw(digits(*watts, 1));
   if (const auto note = all.served_note(id); !note.empty()) out.field("modelServerTrouble", note);
+  if (!rated_trouble.empty()) out.field("ratedTrouble", rated_trouble);
   out.key("model");
   if (known == nullptr) {
     out.null();

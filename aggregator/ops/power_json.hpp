@@ -12,7 +12,8 @@ namespace binnacle::ops {
 ///  "curve":[{"load":0,"watts":90.1,"samples":600},…]}.
 /// Of a model server ("source":"server") also "server":URL and "assumedInputs":1, how many of the model's
 /// inputs nobody measures; it goes before what was learned. "modelServerTrouble" says why the node's model
-/// server is of no use now.
+/// server is of no use now. "ratedTrouble": why the rated watts of a node without a model are of no use
+/// ("source":"rated" if they are).
 /// coveredFrom and coveredTo are absent while the node has not measured itself; predictedWatts without a
 /// load.
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now);

@@ -49,4 +49,9 @@ inline constexpr std::string_view load_metric = "os_cpu_utilization_ratio";
 inline constexpr std::string_view power_metric = "host_power_watts";
 inline constexpr std::string_view cpus_metric = "os_cpus";
 
+/// What a node's data sheet says, if somebody wrote it down for the node (a *.prom file, an exporter): watts
+/// when idle, and with all cores busy.
+inline constexpr std::string_view rated_idle_metric = "rated_idle_watts";
+inline constexpr std::string_view rated_peak_metric = "rated_peak_watts";
+
 }  // namespace binnacle::policy

@@ -13,14 +13,15 @@
 
 namespace binnacle::predict {
 
-/// Where a curve comes from, the best first.
+/// Where a curve comes from.
 enum class model_source : std::uint8_t {
   node,            ///< what the node's own meter said, and its class's where the node has not measured
   hardware_class,  ///< other nodes with the same hardware; the node itself has no meter, or has not measured
                    ///< yet
   server,          ///< a model server that the node's objects or labels name
+  rated,           ///< rated_line(): nobody has measured such a node
 };
-std::string_view to_string(model_source s) noexcept;  ///< "node", "class", "server"
+std::string_view to_string(model_source s) noexcept;  ///< "node", "class", "server", "rated"
 
 /// What is known of one node's watts. Immutable once made.
 struct model {

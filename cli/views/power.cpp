@@ -16,6 +16,8 @@ constexpr double bar_width = 40;
 
 std::string source_text(const json::value& m) {
   if (text(m, "source") == "server") return "its model server, " + text(m, "server");
+  if (text(m, "source") == "rated")
+    return "a straight line between its rated watts: nobody has measured such a node";
   const std::int64_t others = integer(m, "others");
   const std::string hardware = text(m, "hardware");
   const std::string alike = fmt::format("{} with the same hardware{}", counted(others, "node"),
@@ -47,17 +49,22 @@ std::string render_power(const json::value& answer, const paint& with) {
   if (!trouble.empty())
     trouble = with(colour::yellow, "its model server is of no use now: " + trouble) + '\n';
   const auto& curve = list(m, "curve");
+  if (const std::string rated = text(answer, "ratedTrouble"); !rated.empty())
+    trouble += with(colour::yellow, "its rated watts are of no use: " + rated) + '\n';
   if (curve.empty()) {
     return out + (trouble.empty() ? "" : '\n' + trouble.substr(0, trouble.size() - 1)) +
            "\nNothing is known of its watts yet: Binnacle learns while a policy with minimizepower is in "
            "force, "
-           "from host_power_watts of this node or of nodes with the same hardware.\n";
+           "from host_power_watts of this node or of nodes with the same hardware. Or give it "
+           "rated_idle_watts and rated_peak_watts.\n";
   }
   if (const auto predicted = number(m, "predictedWatts"))
     out += fmt::format(", its curve says {:.1f} W", *predicted);
   const std::string old = age(1000 * integer(m, "ageSeconds"));
-  const bool served = text(m, "source") == "server";
-  if (served) {
+  const bool served = text(m, "source") == "server", rated = text(m, "source") == "rated";
+  if (rated) {
+    out += fmt::format("\nsource    {}\n", source_text(m));
+  } else if (served) {
     const auto assumed = integer(m, "assumedInputs");
     out += fmt::format(
         "\nsource    {}\ninputs    {}\nasked     {} ago\n", source_text(m),
@@ -106,7 +113,7 @@ std::string render_power(const json::value& answer, const paint& with) {
             here ? colour::bold : colour::none}});
   }
   for (const auto& line : t.lines(with)) out += line + '\n';
-  if (served) return out;
+  if (served || rated) return out;
   return out +
          with(colour::dim, "#: measured here, .: taken from nodes like it, or from servers in general\n");
 }
@@ -115,6 +122,7 @@ std::string model_words(const json::value& node) {
   const std::string model = text(node, "model");
   if (model.empty()) return "none";
   if (model == "server") return "its model server's";
+  if (model == "rated") return "its rated watts";
   if (model != "node") return "that of nodes like it";
   const auto noise = number(node, "noisePercent");
   return fmt::format("the node's own, {} % of its loads, ±{} %", integer(node, "coveredPercent"),

@@ -28,6 +28,7 @@ struct world {
   struct machine {
     store::node_id id{};
     wire::catalog announced;
+    std::optional<std::pair<double, double>> rated;  // idle, peak; instead of a meter
   };
   machine& add(const std::string& name, const std::string& cpu = "EPYC", const std::string& meter = "rapl") {
     machine m;
@@ -53,11 +54,29 @@ struct world {
       const machine& m = all.at(name);
       std::vector<std::pair<std::uint32_t, std::int64_t>> values{
           {0, std::lround(10'000 * load)}, {1, std::lround(cores)}, {2, 1}};
-      if (m.announced.series.size() > 3)
+      if (m.rated) {
+        values.push_back({3, std::lround(10 * m.rated->first)});
+        values.push_back({4, std::lround(10 * m.rated->second)});
+      } else if (m.announced.series.size() > 3) {
         values.push_back({3, std::lround(10 * watts.value_or(watts_at(load)))});
+      }
       REQUIRE(store.apply(m.id, store::batch_at(m.announced, now, values), 0s, now).has_value());
     }
     for (int i = 0; i < 10; ++i) tick(now + i * 100ms);
+  }
+  /// A node without a meter whose data sheet is known: a Xeon.
+  void rated(const std::string& name, double idle, double peak) {
+    machine& m = add(name, "Xeon", "");
+    store::catalog_builder c;
+    c.group("os", stale_after_ms);
+    c.series("os_cpu_utilization_ratio", {}, -4).series("os_cpus");
+    c.series("host_hardware_info",
+             {{"cpu", "Xeon"}, {"sockets", "1"}, {"memory_gib", "64"}, {"accelerators", "0"}});
+    c.series("rated_idle_watts", {}, -1).series("rated_peak_watts", {}, -1);
+    m.announced = c;
+    m.announced.version = 2;
+    m.rated = std::pair(idle, peak);
+    REQUIRE(store.set_catalog(m.id, m.announced, now).has_value());
   }
   void tick(instant at) {
     auto news = learning.tick(at);
@@ -118,6 +137,23 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(m->others == 1);
     CHECK(m->power.watts(0.5 * cores) == doctest::Approx(watts_at(0.5)).epsilon(0.05));
     CHECK(w.model("other") == nullptr);
+  }
+
+  TEST_CASE("a node that nobody measured goes by its rated watts, until one of its kind measures") {
+    world w;
+    w.rated("old", 90, 410);
+    w.rated("mixed up", 410, 90);
+    w.seconds(30, {{"old", 0.5}, {"mixed up", 0.5}});
+    const auto* m = w.model("old");
+    REQUIRE(m != nullptr);
+    CHECK(m->from == predict::model_source::rated);
+    CHECK(m->power.watts(0.5 * cores) == doctest::Approx(250));
+    CHECK(m->covered == 0);
+    CHECK(w.model("mixed up") == nullptr);
+    w.add("like it", "Xeon");
+    w.seconds(60, {{"old", 0.5}, {"mixed up", 0.5}, {"like it", 0.5}});
+    REQUIRE(w.model("old") != nullptr);
+    CHECK(w.model("old")->from == predict::model_source::hardware_class);
   }
 
   TEST_CASE("a node without a meter whose hardware is another one leaves its class") {

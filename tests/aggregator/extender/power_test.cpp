@@ -1,5 +1,6 @@
 #include "aggregator/decision/explain.hpp"
 #include "aggregator/policy/power_terms.hpp"
+#include "aggregator/predict/rated.hpp"
 #include "tests/aggregator/extender/fleet.hpp"
 #include "tests/aggregator/extender/go_args.hpp"
 
@@ -96,6 +97,16 @@ TEST_SUITE("aggregator/extender/power") {
     power_fleet other;
     serve(other, "cold", {50, 51, 52, 53, 54, 55}, policy::cpu_format::raw);
     CHECK(other.ask(power_fleet::pod("web", "1")).at("cold") == 2);
+  }
+
+  TEST_CASE("a node that nobody measured goes by its rated watts, and the record says so") {
+    power_fleet f;
+    predict::model m{predict::rated_line(50, 55, 10).value()};
+    m.from = predict::model_source::rated;
+    m.made = f.now - 5s;
+    f.data.models().set(store::index(f.node("new")), std::make_shared<const predict::model>(std::move(m)));
+    CHECK(f.ask(power_fleet::pod("web", "1")).at("new") == 10);
+    CHECK_MESSAGE(f.told().find("model: a line between its rated watts") != std::string::npos, f.told());
   }
 
   TEST_CASE("a policy that asks for learned models or for model servers alone gets no others") {

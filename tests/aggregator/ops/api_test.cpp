@@ -255,6 +255,17 @@ TEST_SUITE("aggregator/ops/api") {
     nodes.models().set(store::index(nodes.find("node-d")->id), std::make_shared<const predict::model>(m));
     CHECK(body("/api/v1/power/node-d").starts_with(R"({"node":"node-d","loadRatio":0.2500,"watts":140.4,)"));
     CHECK(body("/api/v1/power/node-d").find(R"("predictedWatts":150.0)") != std::string::npos);
+    // What its data sheet says counts where nobody has measured, if it makes sense.
+    store::catalog_builder sheet;
+    sheet.group("files").series("rated_idle_watts", {}, 0).series("rated_peak_watts", {}, 0);
+    auto rated = add("node-e", sheet);
+    rated->set_value(0, 400);
+    rated->set_value(1, 90);
+    rated->set_read(0, store::at_s(100.8));
+    const auto mixed_up = body("/api/v1/power/node-e");
+    CHECK_MESSAGE(mixed_up.find(R"("ratedTrouble":"rated watts of 400 idle and 90 with all cores busy)") !=
+                      std::string::npos,
+                  mixed_up);
     // A model server's goes before what was learned, and says what is wrong with it.
     predict::model served{predict::curve::through(std::vector<double>{100, 500}, 16).value()};
     served.from = predict::model_source::server;

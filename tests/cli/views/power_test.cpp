@@ -62,6 +62,17 @@ TEST_SUITE("cli/views/power") {
               "the label cpu2/min is missing"));
   }
 
+  TEST_CASE("a node with rated watts says that they are no measurement, and why bad ones are of no use") {
+    const auto text = render(
+        R"({"node":"a","model":{"source":"rated","ageSeconds":3,"curve":[{"load":0,"watts":90},{"load":1,"watts":410}]}})");
+    CHECK_MESSAGE(has(text, "a straight line between its rated watts: nobody has measured such a node"),
+                  text);
+    CHECK_FALSE(has(text, "samples"));
+    const auto none = render(R"({"node":"a","model":null,"ratedTrouble":"rated_peak_watts is missing"})");
+    CHECK_MESSAGE(has(none, "its rated watts are of no use: rated_peak_watts is missing"), none);
+    CHECK(model_words(boost::json::parse(R"({"model":"rated"})")) == "its rated watts");
+  }
+
   TEST_CASE("a node whose curve was learned again says how often, and why") {
     const auto text = render(
         R"({"node":"a","model":{"source":"node","restarts":2,"restartedFor":"its meter (dcmi) stood still while its load moved",
