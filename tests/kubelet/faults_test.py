@@ -8,6 +8,7 @@ import calendar
 import json
 import os
 import re
+import subprocess
 import time
 import unittest
 
@@ -28,11 +29,6 @@ def setUpModule():
 
 def agent_of(node):
     return next(pod for pod in releases.agents(LAB) if pod["spec"]["nodeName"] == node)
-
-
-def signal_agent(node, name):
-    container = agent_of(node)["status"]["containerStatuses"][0]["containerID"].partition("://")[2]
-    LAB.on_node(node, "ctr", "-n", "k8s.io", "tasks", "kill", "--signal", name, container)
 
 
 def age(node):
@@ -57,18 +53,58 @@ def all_ready():
     return len(everyone()) == 5 and all(releases.is_ready(pod) for pod in everyone())
 
 
+def doctor_of_pods():
+    """Every sentence and remedy of its check "pods", as an administrator of the cluster gets them."""
+    done = subprocess.run([BUILD / "cli/binnacle", "doctor", "pods", "--kube-config", LAB.kubeconfig, "--timeout", "60", "-o", "json"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True, timeout=120, check=False)
+    return [(found["grade"], found["sentence"], found.get("remedy", "")) for found in json.loads(done.stdout)["findings"]]
+
+
+# What an upgrade lacks, what the kubelet's or the scheduler's event then says, and what of it is in the doctor's remedy.
+LACKS = {
+    "an image": (("image.tag=absent",), "absent", "image.tag"),
+    "a secret": (("aggregator.remoteWrite.url=https://localhost:1/write", "aggregator.remoteWrite.secret=absent", "aggregator.remoteWrite.files={ca.crt}"),
+                 'secret "absent" not found', "create that secret in namespace binnacle"),
+    "a device": (("agent.ipmi.enabled=true", "agent.ipmi.access=devicePlugin", "agent.ipmi.deviceResource=example.com/ipmi"),
+                 "Insufficient example.com/ipmi", "agent.ipmi.deviceResource"),
+}
+
+
 class Faults(unittest.TestCase):
     def setUp(self):
         LAB.wait_for("all pods to be ready", all_ready, 300)
         self.before = sum(releases.restarts(LAB).values())
 
     def test_an_agent_that_is_killed_comes_back_and_streams(self):
-        signal_agent("n2", "SIGKILL")
+        releases.signal(LAB, agent_of("n2"), "SIGKILL")
         LAB.wait_for("its restart", lambda: sum(releases.restarts(LAB).values()) == self.before + 1, 180)
         LAB.wait_for("its values", lambda: all_ready() and streams("n2"), 180)
 
+    def test_an_agent_that_is_killed_for_its_memory_comes_back_and_streams(self):
+        releases.fill_memory(LAB, agent_of("n1"))
+        LAB.wait_for("its end for its memory", lambda: releases.was_killed_for_memory(agent_of("n1")), 180)
+        LAB.wait_for("its values", lambda: all_ready() and streams("n1"), 180)
+
+    def test_an_agent_that_is_deleted_or_evicted_is_replaced_by_one_that_streams(self):
+        for how in (self.delete, self.evict):
+            before = agent_of("n2")["metadata"]
+            with self.subTest(how.__name__):
+                how(before["name"], before["namespace"])
+                LAB.wait_for("another", lambda: all_ready() and agent_of("n2")["metadata"]["uid"] != before["uid"], 180)
+                LAB.wait_for("its values", lambda: streams("n2"), 120)
+
+    @staticmethod
+    def delete(name, namespace):
+        LAB.kubectl("delete", "pod", name, "-n", namespace, "--wait=false")
+
+    @staticmethod
+    def evict(name, namespace):
+        code, said = LAB.request("POST", f"/api/v1/namespaces/{namespace}/pods/{name}/eviction",
+                                 {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": namespace}})
+        assert code == 201, said
+
     def test_an_agent_that_hangs_is_restarted_by_its_liveness_probe(self):
-        signal_agent("n2", "SIGSTOP")
+        releases.signal(LAB, agent_of("n2"), "SIGSTOP")
         LAB.wait_for("its restart", lambda: sum(releases.restarts(LAB).values()) == self.before + 1, 300)
         LAB.wait_for("its values", lambda: all_ready() and streams("n2"), 180)
 
@@ -99,6 +135,8 @@ class Faults(unittest.TestCase):
         self.assertNotEqual(code, 0, said)
         LAB.wait_for("an event that names the profile", lambda: "binnacle-agent.json" in LAB.kubectl(
             "get", "events", "-n", "binnacle-agents", "-o", "jsonpath={.items[*].message}"), 120)
+        LAB.wait_for("the doctor's remedy", lambda: any(
+            grade == "failure" and "binnacle-agent.json" in sentence and "seccomp/README.md" in remedy for grade, sentence, remedy in doctor_of_pods()), 120)
         # As charts/binnacle/seccomp/README.md says.
         for node in LAB.names:
             folder = LAB.disk(node, "/var/lib/kubelet/seccomp")
@@ -108,6 +146,19 @@ class Faults(unittest.TestCase):
             p["spec"]["containers"][0]["securityContext"]["seccompProfile"]["type"] == "Localhost" for p in releases.agents(LAB)), 300)
         LAB.wait_for("their values", lambda: streams("n1") and streams("n2"), 120)
         LAB.helm("rollback", "binnacle", "--wait", "--timeout", "5m")
+
+    def test_the_doctor_says_what_a_pod_lacks_that_cannot_start(self):
+        self.assertEqual([grade for grade, _, _ in doctor_of_pods() if grade == "failure"], [])
+        for what, (values, event, remedy) in LACKS.items():
+            with self.subTest(what):
+                LAB.helm("upgrade", "binnacle", releases.CHART, "--reuse-values", *(word for value in values for word in ("--set", value)))
+                try:
+                    LAB.wait_for("an event", lambda event=event: event in LAB.kubectl("get", "events", "-A", "-o", "jsonpath={.items[*].message}"), 120)
+                    LAB.wait_for("the doctor's finding", lambda event=event, remedy=remedy: any(
+                        grade == "failure" and event in sentence and remedy in said for grade, sentence, said in doctor_of_pods()), 180)
+                finally:
+                    LAB.helm("rollback", "binnacle", "--wait", "--timeout", "5m")
+                LAB.wait_for("all pods to be ready", all_ready, 300)
 
     @unittest.skipUnless(FULL, "takes eleven minutes: with scripts/check --full")
     def test_zz_in_eleven_quiet_minutes_a_token_is_renewed_and_nothing_restarts(self):

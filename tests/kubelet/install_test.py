@@ -5,7 +5,6 @@ Run by scripts/test --kubelet, or by hand: python3 tests/kubelet/install_test.py
 
 import datetime
 import json
-import re
 import unittest
 
 import namespaces
@@ -27,16 +26,9 @@ def time_of(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-def process(pod):
-    """(node, id there) of the process of the pod's first container."""
-    node, container = pod["spec"]["nodeName"], pod["status"]["containerStatuses"][0]["containerID"].partition("://")[2]
-    tasks = LAB.on_node(node, "ctr", "-n", "k8s.io", "tasks", "list")
-    return node, re.search(rf"^{container}\s+(\d+)", tasks, re.MULTILINE).group(1)
-
-
 def status_of(pod):
     """/proc/ID/status of that process, as words by name."""
-    node, number = process(pod)
+    node, number = releases.process(LAB, pod)
     lines = LAB.on_node(node, "cat", f"/proc/{number}/status").splitlines()
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
@@ -83,7 +75,7 @@ class Installed(unittest.TestCase):
 
     def test_5_its_root_and_the_host_s_folders_are_read_only(self):
         for pod in releases.agents(LAB):
-            node, number = process(pod)
+            node, number = releases.process(LAB, pod)
             mounts = [line.split() for line in LAB.on_node(node, "cat", f"/proc/{number}/mounts").splitlines()]
             options = {where: how.split(",") for _, where, _, how, *_ in mounts}
             writable = [where for where in options if "rw" in options[where] and (where == "/" or where.startswith("/host"))]
