@@ -43,6 +43,9 @@ void BM_round(benchmark::State& state) {
   cursor unsaid({});
   unsaid.begin({});
   std::int64_t at = 1;
+  // The first round finds everything new, whatever is measured.
+  for (const auto& r : rows) r->set_read(0, store::at_s(1));
+  unsaid.take(all, store::at_s(1), [](const point&) {});
   std::size_t bytes = 0, samples = 0;
   for (auto _ : state) {
     state.PauseTiming();
