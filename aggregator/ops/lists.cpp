@@ -31,10 +31,11 @@ class json_list final : public http::slices {
   }
 
   bool step() override {
+    const verdict_writer verdicts(nodes_.policies());  // they may change between two slices
     for (std::size_t i = 0; i < json_nodes_per_slice; ++i) {
       const store::node_view* node = listed_ < query_.limit ? place_.next() : nullptr;
       if (node == nullptr) return false;
-      write_node(out_, *node, query_.metrics, nodes_.policies(), query_.now);
+      write_node(out_, *node, query_.metrics, verdicts, query_.now);
       ++listed_;
     }
     return true;

@@ -47,12 +47,17 @@ void write_head(json_writer& out, const store::node_view& node, instant now) {
   out.end_object();
 }
 
-/// Opens the object of one strategy and its verdict on the node; the caller closes it. A strategy that ranks
-/// nodes has no verdict, and so no state.
-void open_verdict(json_writer& out, const policy::published_policy& p, const policy::published_strategy& s,
-                  store::node_id id) {
+/// The members that say which strategy it is: the same for every node.
+std::string head_of(const policy::published_policy& p, const policy::published_strategy& s) {
+  std::string text;
+  json_writer out(text);
   out.begin_object().field("policy", p.key.text()).field("strategy", policy::to_string(s.kind));
   out.field("mode", policy::to_string(p.how));
+  return text.substr(1);
+}
+
+/// Its verdict on the node. A strategy that ranks nodes has none, and so no state.
+void write_state(json_writer& out, const policy::published_strategy& s, store::node_id id) {
   if (s.verdicts == nullptr) return;
   const policy::verdict v = s.verdicts->load(id);
   out.field("state", policy::to_string(v.what)).field("violating", v.violating);
@@ -80,21 +85,27 @@ void write_uncovered(json_writer& out, const policy::published_strategy& s, stor
   }
 }
 
-void write_verdicts(json_writer& out, const policy::policy_table& policies, store::node_id id, instant now) {
-  out.begin_array();
+verdict_writer::verdict_writer(const policy::policy_table& policies) {
   for (const auto& [key, p] : policies) {
     for (const auto& s : p->strategies) {
-      if (s.verdicts == nullptr) continue;
-      open_verdict(out, *p, s, id);
-      write_uncovered(out, s, id, now);
-      out.end_object();
+      if (s.verdicts != nullptr) all_.push_back({&s, head_of(*p, s)});
     }
+  }
+}
+
+void verdict_writer::write(json_writer& out, store::node_id id, instant now) const {
+  out.begin_array();
+  for (const auto& [strategy, head] : all_) {
+    out.begin_object().raw(head);
+    write_state(out, *strategy, id);
+    write_uncovered(out, *strategy, id, now);
+    out.end_object();
   }
   out.end_array();
 }
 
 void write_node(json_writer& out, const store::node_view& node, const std::vector<asked_metric>& metrics,
-                const policy::policy_table& policies, instant now) {
+                const verdict_writer& verdicts, instant now) {
   out.begin_object();
   write_head(out, node, now);
   out.key("values").begin_object();
@@ -103,7 +114,7 @@ void write_node(json_writer& out, const store::node_view& node, const std::vecto
     write_sample(out, shown(m.ask(node, now).value, m.foreign), now);
   }
   out.end_object().key("verdicts");
-  write_verdicts(out, policies, node.id, now);
+  verdicts.write(out, node.id, now);
   out.end_object();
 }
 
@@ -114,7 +125,8 @@ void write_node_in_full(json_writer& out, const store::node_view& node, const po
   out.key("verdicts").begin_array();
   for (const auto& [key, p] : policies) {
     for (const auto& s : p->strategies) {
-      open_verdict(out, *p, s, node.id);
+      out.begin_object().raw(head_of(*p, s));
+      write_state(out, s, node.id);
       out.key("rules").begin_array();
       for (const auto& rule : s.rules) {
         out.begin_object().field("rule", rule.text);

@@ -22,13 +22,26 @@ struct asked_metric {
 /// {"absent":"stale","ageMs":12000}. No age: never read.
 void write_sample(json_writer& out, const store::sample& s, instant now);
 
-/// [{"policy":"default/power","strategy":"dontschedule","mode":"Enforce","state":"violating","rule":"…"}…],
-/// rule only where one decided.
-void write_verdicts(json_writer& out, const policy::policy_table& policies, store::node_id id, instant now);
+/// The verdicts of all policies on one node after another; what they have in common is put into words once.
+/// Valid as long as the table.
+class verdict_writer {
+ public:
+  explicit verdict_writer(const policy::policy_table& policies);
+  /// [{"policy":"default/power","strategy":"dontschedule","mode":"Enforce","state":"violating","rule":"…"}…],
+  /// rule only where one decided.
+  void write(json_writer& out, store::node_id id, instant now) const;
+
+ private:
+  struct judge {
+    const policy::published_strategy* strategy;
+    std::string head;  // "policy":…,"strategy":…,"mode":…
+  };
+  std::vector<judge> all_;
+};
 
 /// {"name":…,"connected":…,"seenMs":…,…,"values":{…},"verdicts":[…],"labels":{…}}
 void write_node(json_writer& out, const store::node_view& node, const std::vector<asked_metric>& metrics,
-                const policy::policy_table& policies, instant now);
+                const verdict_writer& verdicts, instant now);
 
 /// The same with every series and, for each verdict's rules, the values they compare.
 void write_node_in_full(json_writer& out, const store::node_view& node, const policy::policy_table& policies,

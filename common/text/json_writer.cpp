@@ -2,8 +2,51 @@
 
 #include "common/text/utf8.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 namespace binnacle {
 namespace {
+
+/// Whether none of eight characters needs a closer look: printable ASCII, neither a quote nor a backslash.
+bool all_plain(std::uint64_t eight) noexcept {
+  constexpr std::uint64_t ones = 0x0101010101010101, highs = 0x80 * ones;
+  const auto has_zero = [](std::uint64_t v) { return (v - ones) & ~v & highs; };
+  const std::uint64_t below_space = (eight - 0x20 * ones) & ~eight & highs;
+  return (below_space | has_zero(eight ^ '"' * ones) | has_zero(eight ^ '\\' * ones) | (eight & highs)) == 0;
+}
+
+/// How many characters from the first on stand in a JSON string as they are; others may be found to, too.
+std::size_t plain_begin(std::string_view text) noexcept {
+  std::size_t i = 0;
+  for (std::uint64_t eight = 0; i + sizeof eight <= text.size(); i += sizeof eight) {
+    std::memcpy(&eight, text.data() + i, sizeof eight);
+    if (!all_plain(eight)) return i;
+  }
+  const auto is_plain = [](char c) {
+    return c >= ' ' && c != '"' && c != '\\';
+  };  // char may be signed or not
+  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80 && is_plain(text[i])) ++i;
+  return i;
+}
+
+/// `text` between quotes and `before` and `after` them in one piece, if all of it is plain and short, as most
+/// texts are.
+bool append_plain(std::string& out, std::string_view before, std::string_view text, std::string_view after) {
+  std::array<char, 128> piece;
+  if (text.size() + before.size() + after.size() + 2 > piece.size() || plain_begin(text) != text.size())
+    return false;
+  char* end = piece.data();
+  const auto add = [&end](std::string_view more) { end = std::copy(more.begin(), more.end(), end); };
+  add(before);
+  *end++ = '"';
+  add(text);
+  *end++ = '"';
+  add(after);
+  out.append(piece.data(), end);
+  return true;
+}
 
 void append_escaped(std::string& out, char c) {
   static constexpr std::string_view hex = "0123456789abcdef";
@@ -23,9 +66,10 @@ void append_escaped(std::string& out, char c) {
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
+  if (append_plain(out, "", text, "")) return;
   out += '"';
   std::size_t clean = 0;  // text[clean, i) needs no escaping
-  for (std::size_t i = 0; i < text.size();) {
+  for (std::size_t i = plain_begin(text); i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
     const std::size_t length = c < 0x80 ? 1 : utf8_length(text.substr(i));
     if (length != 0 && c >= 0x20 && c != '"' && c != '\\') {
@@ -112,9 +156,14 @@ json_writer& json_writer::close(char bracket) {
 }
 
 json_writer& json_writer::key(std::string_view name) {
-  separate();
-  append_json_string(out_, name);
-  out_ += ':';
+  const bool follows = !after_key_ && (filled_ & 1) != 0;
+  if (append_plain(out_, follows ? "," : "", name, ":")) {
+    filled_ |= 1;
+  } else {
+    separate();
+    append_json_string(out_, name);
+    out_ += ':';
+  }
   after_key_ = true;
   return *this;
 }

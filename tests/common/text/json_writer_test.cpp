@@ -29,6 +29,25 @@ TEST_SUITE("common/text/json_writer") {
           "C, \xe2\x82\xac, \xf0\x9f\x98\x80\"");
   }
 
+  TEST_CASE("what needs escaping is found at each place of a text of any length, also of a key") {
+    for (int c = 0; c < 256; ++c) {
+      const std::string alone = as_json(std::string(1, static_cast<char>(c)));
+      for (const std::size_t size : {1u, 7u, 8u, 9u, 16u, 23u, 126u, 127u, 200u}) {
+        for (std::size_t at = 0; at < size; at += at < 30 ? 1 : 29) {
+          std::string text(size, 'x');
+          text[at] = static_cast<char>(c);
+          const std::string wanted = '"' + std::string(at, 'x') + alone.substr(1, alone.size() - 2) +
+                                     std::string(size - at - 1, 'x') + '"';
+          REQUIRE(as_json(text) == wanted);
+          std::string object;
+          json_writer(object).begin_object().field("a", 1).field(text, 2).end_object();
+          REQUIRE(object == "{\"a\":1," + wanted + ":2}");
+        }
+      }
+    }
+    CHECK(as_json("\n") == R"("\n")");
+  }
+
   TEST_CASE("bytes that are no UTF-8 become the replacement character, one each") {
     const std::string r = "\xef\xbf\xbd";
     CHECK(as_json("a\xff"
