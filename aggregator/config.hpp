@@ -81,8 +81,7 @@ struct settings {
   std::int64_t max_nodes = 20'000;
   duration forget_after = std::chrono::hours(24);  ///< zero: never
   std::int64_t decision_memory_mib = 32;
-  std::string
-      state;  ///< file that takes windows, `for`, slots and cool-downs through a restart; empty: none
+  std::string state;  ///< file that takes windows, `for`, slots and cool-downs through a restart; empty: none
   std::vector<std::string> state_from;  ///< host:port of other replicas' ops ports, asked at the start
   // What policies may take, in all; and of each of these one policy, and those of one namespace.
   std::int64_t policy_memory_mib = 512;

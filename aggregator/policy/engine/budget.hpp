@@ -72,7 +72,7 @@ class label_budget {
   bool writes_labels_ = true;
   std::optional<node_limit> most_;
   duration cool_down_;
-  std::vector<slot> slots_;                      // by node
+  std::vector<slot> slots_;                        // by node
   std::map<std::uint64_t, store::node_id> queue_;  // by ticket
   std::uint64_t next_ticket_ = 1;
   std::uint32_t used_ = 0;

@@ -1,4 +1,5 @@
 #include "common/wire/codec/batch_codec.hpp"
+
 #include "common/wire/codec/payload.hpp"
 #include "common/wire/codec/zigzag.hpp"
 #include "common/wire/telemetry.capnp.h"
