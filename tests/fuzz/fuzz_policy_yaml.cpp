@@ -1,3 +1,4 @@
+#include "aggregator/policy/cost/affordable.hpp"
 #include "aggregator/policy/engine/engine.hpp"
 #include "aggregator/policy/text/lint.hpp"
 #include "aggregator/policy/text/policy_set.hpp"
@@ -76,6 +77,37 @@ void check(const binnacle::policy::policy& p) {
   }
 }
 
+constexpr std::size_t small_fleet = 50, large_fleet = 100'000;
+
+/// What policies cost is computed for any text, is at least as much on a larger fleet, and what is taken
+/// keeps within the limits.
+void check_costs(const std::vector<binnacle::policy::policy>& wanted) {
+  const metrics::alias_table names;
+  const cost_limits limits;
+  bill all;
+  for (const binnacle::policy::policy& p : wanted) {
+    const priced takes = price(p, names);
+    const cost total = takes.total();
+    std::size_t rules = 0;
+    for (const strategy& s : p.strategies) rules += s.rules.size();
+    hold(total.columns <= rules, "more columns than rules");
+    hold(p.strategies.empty() || total.node_bytes > 0, "a policy is free");
+    for (const resource r : all_resources)
+      hold(amount_of(total, r, small_fleet) <= amount_of(total, r, large_fleet), "a larger fleet costs less");
+    all.add(takes);
+  }
+  for (const binnacle::policy::policy& p : wanted) all.remove(price(p, names));
+  hold(all.total() == cost{}, "what was added and removed costs something");
+
+  affordable chosen(limits);
+  for (const std::size_t nodes : {small_fleet, large_fleet, small_fleet}) {
+    chosen.choose(wanted, nodes, names);
+    hold(chosen.in_force().size() + chosen.refused().size() >= wanted.size(), "a policy is nowhere");
+    hold(!limits.exceeded(chosen.report().all, scope::all, nodes), "what is taken is beyond the limits");
+    for (const too_costly& no : chosen.refused()) hold(!no.message.empty(), "a refusal without a sentence");
+  }
+}
+
 }  // namespace
 
 FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
@@ -97,6 +129,8 @@ FUZZ_TARGET(const std::uint8_t* data, std::size_t size) {
   const auto first = set.policies();
   set.put("fuzz.yaml", text);
   hold(set.policies() == first, "the same text twice changed the policies");
+
+  check_costs(first);
 
   no_columns columns;
   nobody listener;
