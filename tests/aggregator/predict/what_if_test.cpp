@@ -42,9 +42,10 @@ struct one_by_one {
   std::vector<placing> placings;
   std::vector<std::uint8_t> scores;
 
-  one_by_one(objective by, const demand& pod, const std::vector<candidate>& nodes)
-      : placings(nodes.size()), scores(nodes.size()) {
-    score(by, pod, nodes, placings, scores);
+  one_by_one(objective by, const demand& pod, const std::vector<candidate>& nodes) : scores(nodes.size()) {
+    std::vector<cost> costs;
+    for (const candidate& c : nodes) costs.push_back(placings.emplace_back(placing_on(by, pod, c)).costs);
+    score(by, costs, scores);
   }
   bool room() const {
     return std::ranges::any_of(placings, [](const placing& p) { return p.costs.is == cost::known::yes; });
