@@ -48,6 +48,21 @@ using async::within;
 constexpr duration look_again = std::chrono::seconds(1);             // the Lease ends by time alone
 constexpr duration look_for_wakes = std::chrono::milliseconds(250);  // while pods wait
 
+/// Takes a list that was read beside the watch. What it does not name stays: that costs a place of maxNodes
+/// at most, and the watch mends it.
+class second_look final : public kube::watcher {
+ public:
+  explicit second_look(kube::node_objects& to) : to_(to) {}
+  void changed(const kube::object_key& key, const boost::json::object& object) override {
+    to_.read_again(key, object);
+  }
+  void gone(const kube::object_key&) override {}
+  void synced() override {}
+
+ private:
+  kube::node_objects& to_;
+};
+
 }  // namespace
 
 struct node_label_sync::impl {
@@ -60,6 +75,7 @@ struct node_label_sync::impl {
 
   void pass_on();
   void lead(instant now);
+  task<void> look_again_at_nodes();
   void wake(instant now);
   void tell_taken();
   void say(said_once& told, const std::string& trouble, const char* over);
@@ -75,6 +91,7 @@ struct node_label_sync::impl {
   async::event news;
   bool claims_known = false;
   bool writes = false;  // as the ingest loop has been told
+  bool looked = false;  // at all nodes, since we have the Lease
   said_once follow_trouble, write_trouble;
 };
 
@@ -105,9 +122,24 @@ void node_label_sync::impl::pass_on() {
 // With the Lease, and with everything read that says which labels are whose. The ingest loop has been told
 // all nodes' labels before, so that those that are there have their slots.
 void node_label_sync::impl::lead(instant now) {
-  const bool now_writes = with.leads() && follower.is_synced() && claims_known;
+  const bool now_writes = with.leads() && looked && claims_known;
   labels.set_leads(now_writes, now);
   if (std::exchange(writes, now_writes) != now_writes) with.router.set_writes_labels(now_writes);
+}
+
+// A watch whose connection is half open says nothing for two minutes and a half. Meanwhile the replica that
+// had the Lease may have labelled nodes; without them we would give more slots than maxNodes allows.
+task<void> node_label_sync::impl::look_again_at_nodes() {
+  second_look to(objects);
+  kube::reflector list(kube::node_objects::collection(), to, std::random_device{}());
+  looked = co_await kube::read_once(with.api, list);
+  const std::string why = looked ? labels.trouble() : "node labels cannot be written yet: " + list.trouble();
+  say(write_trouble, why, "node labels are written again");
+  if (looked) {
+    pass_on();
+  } else {
+    co_await async::sleep_for(look_again);
+  }
 }
 
 void node_label_sync::impl::wake(instant now) {
@@ -134,6 +166,8 @@ void node_label_sync::impl::tell_taken() {
 
 task<void> node_label_sync::impl::write() {
   for (;;) {
+    looked = looked && with.leads();
+    if (!looked && with.leads() && follower.is_synced()) co_await look_again_at_nodes();
     const instant now = boot_clock::now();
     lead(now);
     wake(now);

@@ -14,4 +14,8 @@ namespace binnacle::kube {
 /// files only; `machine` and what `after` uses must outlive the coroutine.
 async::task<void> follow(std::shared_ptr<client> api, reflector& machine, std::function<void()> after);
 
+/// Lets the reflector read its collection once. False: that failed, and `machine` says why. Include from .cpp
+/// files only.
+async::task<bool> read_once(std::shared_ptr<client> api, reflector& machine);
+
 }  // namespace binnacle::kube

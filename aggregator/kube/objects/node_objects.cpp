@@ -85,6 +85,19 @@ void node_objects::patched(const std::string& name, const json::object& object) 
   nodes_.find(name)->second.patched = text_in(*meta, "resourceVersion");
 }
 
+void node_objects::read_again(const object_key& key, const json::object& object) {
+  const json::object* meta = object_in(object, "metadata");
+  if (meta == nullptr) return;
+  const node* known = find(key.name);
+  // The watch may be ahead of the list, too.
+  if (known != nullptr && text_in(*meta, "uid") == known->uid &&
+      is_older(text_in(*meta, "resourceVersion"), known->version))
+    return;
+  changed(key, object);
+  if (const auto at = nodes_.find(key.name); at != nodes_.end())
+    at->second.patched = text_in(*meta, "resourceVersion");
+}
+
 std::vector<std::string> node_objects::take() {
   const std::set<std::string> out = std::exchange(changed_, {});
   return {out.begin(), out.end()};

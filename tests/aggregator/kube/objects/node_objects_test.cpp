@@ -117,6 +117,28 @@ TEST_SUITE("aggregator/kube/objects/node_objects") {
     CHECK(c.seen.find("n1")->version == "5");
   }
 
+  TEST_CASE("a list beside a watch that is half open tells of labels, and the watch does not undo them") {
+    cluster c;
+    c.put("n1", "{}", "");
+    const auto old = c.object("n1", R"({"a":"1"})", "a", "u1");
+    const auto newest = c.object("n1", R"({"b":"1"})", "b", "u1");
+    c.seen.take();
+    c.seen.read_again({"", "n1"}, newest);
+    CHECK(c.seen.take() == std::vector<std::string>{"n1"});
+    CHECK(c.seen.find("n1")->written() == std::map<std::string, std::string>{{"b", "1"}});
+    c.seen.changed({"", "n1"}, old);  // the watch comes to itself, and tells what went before
+    CHECK(c.seen.find("n1")->written() == std::map<std::string, std::string>{{"b", "1"}});
+    // A node that the watch has not told of yet.
+    c.seen.read_again({"", "n2"}, c.object("n2", R"({"a":"1"})", "a", "u2"));
+    REQUIRE(c.seen.find("n2") != nullptr);
+    CHECK(c.seen.find("n2")->written().size() == 1);
+    // A watch that is ahead of the list.
+    const auto before = c.object("n2", R"({"a":"1"})", "a", "u2");
+    c.put("n2", "{}", "", "u2");
+    c.seen.read_again({"", "n2"}, before);
+    CHECK(c.seen.find("n2")->written().empty());
+  }
+
   TEST_CASE("only metadata is asked for, in pages") {
     const auto what = kube::node_objects::collection();
     CHECK(what.path == "/api/v1/nodes");
