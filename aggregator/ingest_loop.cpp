@@ -217,14 +217,11 @@ task<void> ingest_loop::impl::keep_forgetting() {
 
 /// What agents are asked to read follows how busy this thread is.
 task<void> ingest_loop::impl::keep_measuring_load() {
+  load_meter meter(own_thread_time(), boot_clock::now());
   for (;;) {
-    const instant began = boot_clock::now();
-    const duration worked = own_thread_time();
     co_await async::sleep_for(load_period);
     const instant now = boot_clock::now();
-    const double part = static_cast<double>((own_thread_time() - worked).count()) /
-                        static_cast<double>((now - began).count());
-    inner.load(std::min(part, 1.0), now);
+    inner.load(meter.next(own_thread_time(), now), now);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include "common/clock.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -18,5 +20,25 @@ process_cost own_cost();
 
 /// CPU time that the calling thread has used so far. Source: clock_gettime(2), CLOCK_THREAD_CPUTIME_ID.
 duration own_thread_time() noexcept;
+
+/// Which part of the time a thread worked. Pure: it is told how long the thread has worked so far
+/// (own_thread_time()), and when.
+class load_meter {
+ public:
+  load_meter(duration worked, instant now) noexcept : worked_(worked), at_(now) {}
+
+  /// Since the last call: 0 to 1.
+  double next(duration worked, instant now) noexcept {
+    const duration work = worked - worked_, span = now - at_;
+    worked_ = worked;
+    at_ = now;
+    if (span <= duration::zero()) return 0;
+    return std::clamp(std::chrono::duration<double>(work) / std::chrono::duration<double>(span), 0.0, 1.0);
+  }
+
+ private:
+  duration worked_;
+  instant at_;
+};
 
 }  // namespace binnacle

@@ -74,6 +74,8 @@ struct house {
     co_await until(done);
   }
   void take(aggregator::change c) {
+    if (auto* wanted = std::get_if<aggregator::interest_changed>(&c))
+      door->set_interest(std::move(wanted->wanted));
     auto* news = std::get_if<aggregator::faces_news>(&c);
     if (news == nullptr) return;
     if (auto* update = std::get_if<store::node_update>(news)) {

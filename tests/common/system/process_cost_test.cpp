@@ -9,8 +9,19 @@
 namespace {
 
 using namespace binnacle;
+using namespace std::chrono_literals;
 
 TEST_SUITE("common/system/process_cost") {
+  TEST_CASE("a load is the part of the time for which the thread worked since the last call") {
+    const instant start = instant() + 1h;
+    load_meter meter(5s, start);
+    CHECK(meter.next(5s + 30ms, start + 40ms) == doctest::Approx(0.75));
+    CHECK(meter.next(5s + 30ms, start + 1s) == 0);
+    // The two clocks are not read at one moment.
+    CHECK(meter.next(5s + 100ms, start + 1s + 60ms) == 1);
+    CHECK(meter.next(6s, start + 1s + 60ms) == 0);
+  }
+
   TEST_CASE("memory that is used and time that is spent show in the process's own cost") {
     const auto before = own_cost();
     REQUIRE(before.resident_bytes.has_value());
