@@ -74,6 +74,8 @@ void add_ingest(collector& c, const own_numbers& n) {
 
   const ingest::ingest_counters& s = n.ingest.sessions;
   c.add("binnacle_sessions", s.open);
+  c.add("binnacle_handshakes_total", s.begun);
+  c.add("binnacle_handshake_rate", s.handshake_rate);
   for (std::size_t i = 0; i < s.ended.size(); ++i) {
     const auto why = static_cast<wire::reason>(i);
     // The peer's own goodbye is no refusal.

@@ -11,30 +11,6 @@
 
 namespace binnacle::ingest {
 
-/// How many handshakes may begin now: a token bucket that fills at `per_second`. It holds only what comes in
-/// a twentieth of a second, so that handshakes never keep the loop busy for long. Pure.
-class handshake_budget {
- public:
-  handshake_budget(std::size_t per_second, instant now) noexcept
-      : cost_ns_(1'000'000'000 / static_cast<std::int64_t>(per_second == 0 ? 1 : per_second)),
-        free_at_(now) {}
-
-  /// True when a handshake may begin now; then it is counted.
-  bool take(instant now) noexcept {
-    const duration burst(1'000'000'000 / 20);
-    if (free_at_ < now - burst) free_at_ = now - burst;
-    if (free_at_ > now) return false;
-    free_at_ += duration(cost_ns_);
-    return true;
-  }
-  /// When the next one may begin.
-  instant next() const noexcept { return free_at_; }
-
- private:
-  std::int64_t cost_ns_;
-  instant free_at_;
-};
-
 /// How many tokens of an address may be checked. Each check is a call to the API server, and anybody can send
 /// a hello with a token. A good token costs nothing. Any other costs its address one of `most` checks, which
 /// it gets back after `each`. Pure.

@@ -149,11 +149,11 @@ task<void> agent_session::serve() {
     machine_.received(got);
     shared_->counters.bytes += got;
     drain_events(boot_clock::now());
-    while (!machine_.ended() && (preparing_ || waits_until_ > boot_clock::now())) {
+    while (!machine_.ended() && (preparing_ || unread_ || waits_until_ > boot_clock::now())) {
       if (preparing_) {
         (void)co_await prepared_.wait();
       } else {
-        co_await async::sleep_for(waits_until_ - boot_clock::now());
+        co_await async::sleep_for(std::max(waits_until_ - boot_clock::now(), duration::zero()));
       }
       if (shared_->closed) co_return;
       if (!preparing_ && waits_until_ <= boot_clock::now()) drain_events(boot_clock::now());
@@ -161,10 +161,15 @@ task<void> agent_session::serve() {
   }
 }
 
-/// Nothing while a catalogue is worked out: what comes after it stands on it.
+/// Nothing while a catalogue is worked out: what comes after it stands on it. A peer may send hundreds of
+/// short messages at once that each cost us a look at ten thousand series: the others have their turn
+/// between.
 void agent_session::drain_events(instant now) {
   const std::uint64_t frames = machine_.counters().frames_in, unknown = machine_.counters().unknown_kinds;
-  for (bool more = !preparing_; more;) {
+  std::size_t work = 0;
+  unread_ = false;
+  for (bool more = !preparing_; more && !unread_;) {
+    work += work_of_a_message;
     switch (machine_.next(now)) {
       case machine_event::nothing: more = false; break;
       case machine_event::hello: on_hello(now); break;
@@ -172,7 +177,10 @@ void agent_session::drain_events(instant now) {
         on_catalog();
         more = false;
         break;
-      case machine_event::batch: on_batch(now); break;
+      case machine_event::batch:
+        work += series_;
+        on_batch(now);
+        break;
       case machine_event::clock: on_clock(now); break;
       case machine_event::statuses: shared_->core.sources(*node_, machine_.take_statuses(), now); break;
       case machine_event::ended:
@@ -180,6 +188,7 @@ void agent_session::drain_events(instant now) {
         more = false;
         break;
     }
+    unread_ = more && work >= most_work;
   }
   shared_->counters.frames += machine_.counters().frames_in - frames;
   shared_->counters.unknown_kinds += machine_.counters().unknown_kinds - unknown;
@@ -238,6 +247,7 @@ void agent_session::on_worked_out(worked_out what, instant now) {
   if (!outcome->refusals.empty())
     shared_->refusal_warning.say(shared_->log, now,
                                  fmt::format("{}: {}", name_, fmt::join(outcome->refusals, "; ")));
+  series_ = outcome->cells->series().announced;
   waits_until_ = shared_->link_of(*node_).pace.took(now);
   if (waits_until_ <= now) return;
   ++shared_->counters.slowed_catalogs;

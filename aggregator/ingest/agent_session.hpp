@@ -32,6 +32,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
 
   /// Not welcomed, and waiting for its peer and not for us: such a session may be evicted.
   bool waits_for_peer() const noexcept { return seat_.has_value() && !asking_; }
+  instant came_at() const noexcept { return came_at_; }
   /// Ends the session to make room for a newcomer.
   void evict();
 
@@ -77,6 +78,7 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
 
   const std::shared_ptr<shared_state> shared_;
   const network address_;
+  const instant came_at_ = boot_clock::now();
   std::optional<crowd<agent_session>::seat> seat_;  // among those that greet
   async::stream peer_;
   tls::identity identity_;
@@ -88,6 +90,8 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   instant token_ends_{};                // when the last good token expires
   async::event prepared_;               // the catalogue is
   bool preparing_ = false;              // the catalogue is worked out beside the loop
+  bool unread_ = false;                 // more messages may be here; the others had to have their turn
+  std::size_t series_ = 0;              // of the catalogue
   bool asking_ = false;                 // the hello's token is being checked
   bool shaken_ = false;                 // the TLS handshake is done
   bool flushing_ = false;               // flush() runs
@@ -97,6 +101,9 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   std::size_t wish_ = least_read;
 
   static constexpr std::size_t least_read = 2048, most_read = std::size_t{64} << 10;
+  // Of one turn: a message counts as much as 50 series, and a batch as all series of its node besides, since
+  // it may make us look at all of them. About a millisecond.
+  static constexpr std::size_t work_of_a_message = 50, most_work = 50'000;
 };
 
 }  // namespace binnacle::ingest

@@ -17,6 +17,7 @@ struct ingest_counters {
   std::uint64_t turned_away = 0;  ///< reset: too many wait for the handshake, or all sessions are taken
   std::uint64_t silent = 0;       ///< sent no ClientHello in time
   std::uint64_t no_hello = 0;     ///< sent something else
+  std::uint64_t begun = 0;        ///< handshakes
   std::uint64_t evicted = 0;   ///< stopped in the handshake or before the hello, to make room for a newcomer
   std::uint64_t rationed = 0;  ///< hellos refused without asking about their token: see token_ration
   std::uint64_t handshake_failures = 0;  ///< no TLS 1.3, no certificate of ours, or too slow
@@ -39,6 +40,7 @@ struct ingest_counters {
   // Now.
   std::uint64_t queued = 0;    ///< connections that wait for their handshake
   std::uint64_t greeting = 0;  ///< connections in the handshake or before the welcome
+  double handshake_rate = 0;   ///< handshakes that may begin in a second
   std::uint64_t open = 0;      ///< sessions that were welcomed
   std::uint64_t pods = 0;      ///< pods whose tokens opened the sessions that are there
 

@@ -1,12 +1,14 @@
 #include "aggregator/ingest/listener.hpp"
 
 #include "aggregator/ingest/agent_session.hpp"
+#include "aggregator/ingest/handshake_rate.hpp"
 #include "aggregator/ingest/lobby.hpp"
 #include "aggregator/ingest/shared_state.hpp"
 #include "aggregator/ingest/waiting_line.hpp"
 #include "common/async/listener.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "common/system/process_cost.hpp"
 
 #include <boost/asio/socket_base.hpp>
 #include <fmt/format.h>
@@ -46,17 +48,20 @@ struct listener::impl : std::enable_shared_from_this<listener::impl> {
         silent(on, shared->options.handshake_queue, shared->options.hello_deadline, shared->counters,
                shared->tasks, [this](arrival who) { line_up(std::move(who)); }),
         line(shared->options.handshake_queue),
-        budget(shared->options.handshakes_per_second, boot_clock::now()),
+        budget(shared->options.handshakes.usual, boot_clock::now()),
         queued(on),
+        first_begun(on),
         leaving(on, shared->log) {}
 
   static task<void> accept(std::shared_ptr<impl> self);
   static task<void> admit(std::shared_ptr<impl> self);
+  static task<void> follow_load(std::shared_ptr<impl> self);
   static task<void> drain(std::shared_ptr<impl> self, async::deadline until, std::function<void()> done);
 
   void line_up(arrival who);
   bool has_place();
   void begin(arrival who);
+  bool has_guests() const { return !line.empty() || shared->counters.greeting > 0; }
   void lose(async::tcp_socket& s);
 
   const std::shared_ptr<shared_state> shared;
@@ -65,7 +70,10 @@ struct listener::impl : std::enable_shared_from_this<listener::impl> {
   lobby silent;                // accepted
   waiting_line<arrival> line;  // said hello, and waiting for their handshake
   handshake_budget budget;
+  bool kept_waiting = false;  // by the budget, since the last measurement
   async::event queued;
+  async::event first_begun;  // while nobody measures the load; or we stop
+  bool measuring = false;
   bool stopping = false;
   // Waits for shared->tasks to end, so it cannot be one of them.
   async::task_group leaving;
@@ -107,11 +115,17 @@ task<void> listener::impl::accept(std::shared_ptr<impl> self) {
 }
 
 /// A crowd before the welcome keeps nobody out: of the network that has most there the one that has waited
-/// longest for its peer gives way.
+/// longest for its peer gives way. Where few files may be open, such a crowd fills all sessions sooner than
+/// the places before the welcome.
 bool listener::impl::has_place() {
   shared_state& c = *shared;
-  if (c.greeting.size() < c.options.max_greeting) return true;
+  const std::size_t greeting = c.greeting.size();
+  const bool full = greeting >= c.options.max_greeting ||
+                    (greeting > 0 && greeting + c.counters.open >= c.options.max_sessions);
+  if (!full) return true;
+  const instant now = boot_clock::now();
   for (agent_session* one : c.greeting.largest()) {
+    if (now - one->came_at() < c.options.least_greeting) return false;  // as all that came after it
     if (!one->waits_for_peer()) continue;
     ++c.counters.evicted;
     one->evict();
@@ -122,7 +136,7 @@ bool listener::impl::has_place() {
 
 void listener::impl::begin(arrival who) {
   shared_state& c = *shared;
-  if (c.counters.greeting + c.counters.open >= c.options.max_sessions) return lose(who.socket);
+  if (c.greeting.size() + c.counters.open >= c.options.max_sessions) return lose(who.socket);
   watch_peer(who.socket);
   async::stream peer(std::move(who.socket), c.options.tls->current(), tls::role::server);
   auto session = std::make_shared<agent_session>(shared, std::move(peer), who.from, who.address);
@@ -144,14 +158,47 @@ task<void> listener::impl::admit(std::shared_ptr<impl> self) {
     }
     const instant now = boot_clock::now();
     if (!self->budget.take(now)) {
+      self->kept_waiting = true;
       const duration pause = self->budget.next() - now;
       co_await async::sleep_for(pause);
       continue;
     }
     --c.counters.queued;
+    ++c.counters.begun;
     self->begin(self->line.next());
+    if (!self->measuring) self->first_begun.notify();
     // The session begins at the next turn of the loop; what else is due comes before the next handshake.
     co_await async::sleep_for(std::chrono::nanoseconds(0));
+  }
+}
+
+/// The budget of handshakes follows what the loop has time for, while somebody is at the door.
+task<void> listener::impl::follow_load(std::shared_ptr<impl> self) {
+  const ingest_counters& c = self->shared->counters;
+  while (!self->stopping) {
+    handshake_rate rate(self->shared->options.handshakes);
+    self->budget.set_rate(rate.per_second());
+    self->shared->counters.handshake_rate = rate.per_second();
+    co_await self->first_begun.wait();
+    self->measuring = true;
+    while (self->has_guests() && !self->stopping) {
+      const instant from = boot_clock::now();
+      load_meter meter(own_thread_time(), from);
+      const std::uint64_t begun = c.begun, welcomed = c.welcomed;
+      self->kept_waiting = false;
+      const async::deadline until = within(handshake_rate::period);
+      const bool woken = co_await self->first_begun.wait(until);
+      if (woken) continue;  // we stop, or several began before we measured
+      const instant now = boot_clock::now();
+      rate.measured({.load = meter.next(own_thread_time(), now),
+                     .lateness = now - from - handshake_rate::period,
+                     .begun = c.begun - begun,
+                     .welcomed = c.welcomed - welcomed,
+                     .kept_waiting = self->kept_waiting});
+      self->budget.set_rate(rate.per_second());
+      self->shared->counters.handshake_rate = rate.per_second();
+    }
+    self->measuring = false;
   }
 }
 
@@ -197,6 +244,8 @@ result<void> listener::start() {
   });
   impl_->shared->tasks.keep("accepting agents", [self = impl_] { return impl::accept(self); });
   impl_->shared->tasks.keep("admitting agents", [self = impl_] { return impl::admit(self); });
+  impl_->shared->tasks.keep("measuring the load of handshakes",
+                            [self = impl_] { return impl::follow_load(self); });
   return {};
 }
 
@@ -266,6 +315,7 @@ void listener::stop(std::chrono::milliseconds grace, std::function<void()> done)
   }
   i.shared->counters.queued = 0;
   i.queued.notify();
+  i.first_begun.notify();
   // A copy: a session that ends takes itself out of the set.
   const auto open = i.shared->sessions;
   for (const auto& session : open)

@@ -2,6 +2,7 @@
 
 #include "aggregator/ingest/authorise.hpp"
 #include "aggregator/ingest/counters.hpp"
+#include "aggregator/ingest/handshake_rate.hpp"
 #include "common/error.hpp"
 #include "common/log/log.hpp"
 #include "common/tls/context.hpp"
@@ -37,22 +38,23 @@ struct ingest_options {
   std::uint16_t replicas = 1;
 
   std::size_t max_sessions = 20'000;  ///< welcomed or not; more are reset
-  /// A mutual handshake takes 0.8 ms of the loop; one that a stranger begins and abandons takes a third of
-  /// it.
-  std::size_t handshakes_per_second = 600;
+  handshake_rate::bounds handshakes;
   /// How many connections may wait for their ClientHello, and how many more for their handshake. Beyond that
   /// some are reset, and agents among them come back by their back-off.
   std::size_t handshake_queue = 1'000;
   std::size_t max_greeting = 500;  ///< connections in the handshake or before the welcome at one time
+  /// A connection that has been greeting for less does not give way to a newcomer: it may be an agent behind
+  /// a slow line, or on a machine without time.
+  std::chrono::milliseconds least_greeting{std::chrono::seconds(1)};
   std::chrono::milliseconds hello_deadline{std::chrono::seconds(3)};  ///< for the ClientHello
   std::chrono::seconds handshake_deadline{10};  ///< from there to the end of the handshake
   std::chrono::seconds write_deadline{20};
   std::chrono::seconds silence{30};  ///< or three times the node's longest period, if that is more
 };
 
-/// Accepts agents, admits their handshakes at a bounded rate, and runs one session each from start() to
-/// stop(). What agents say becomes events of `to`, which must outlive this. A bad session ends only itself.
-/// Threads: all calls on the loop's.
+/// Accepts agents, admits their handshakes as fast as the loop has time for them, and runs one session each
+/// from start() to stop(). What agents say becomes events of `to`, which must outlive this. A bad session
+/// ends only itself. Threads: all calls on the loop's.
 class listener {
  public:
   listener(boost::asio::io_context& loop, ingest_options options, aggregator::core& to, logger log);

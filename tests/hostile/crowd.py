@@ -34,11 +34,15 @@ def words(say):
             "request": b"GET /livez HTTP/1.1\r\nHost: a\r\n"}[say]
 
 
+GONE = select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR
+
+
 class Crowd:
     def __init__(self, options):
         self.options = options
         self.words = words(options.say)
         self.held = {}
+        self.shaking = set()  # of these, whose handshake goes on: one slow answer must not keep the others waiting
         self.poll = select.epoll()
         self.made = self.closed = 0
         self.over = False
@@ -53,22 +57,49 @@ class Crowd:
         try:
             one.connect(("127.0.0.1", self.options.port))
             self.made += 1
-            if self.options.say == "session":
-                one = self.context.wrap_socket(one, server_hostname="localhost")
             one.sendall(self.words)
+            one.settimeout(0)
+            if self.options.say == "session":
+                one = self.context.wrap_socket(one, server_hostname="localhost", do_handshake_on_connect=False)
         except OSError:  # refused or reset: the server's right
             self.closed += 1
             one.close()
             return
-        one.settimeout(0)
-        self.held[one.fileno()] = one
-        self.poll.register(one, select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR)
+        number = one.fileno()
+        self.held[number] = one
+        self.poll.register(number, GONE)
+        if self.options.say == "session":
+            self.shaking.add(number)
+            self.shake(number)
 
-    def let_go_of_closed(self):
-        for number, _ in self.poll.poll(0):
-            self.poll.unregister(number)
-            self.held.pop(number).close()
-            self.closed += 1
+    def shake(self, number):
+        """A step of a handshake."""
+        try:
+            self.held[number].do_handshake()
+        except ssl.SSLWantReadError:
+            self.poll.modify(number, GONE | select.EPOLLIN)
+            return
+        except ssl.SSLWantWriteError:
+            self.poll.modify(number, GONE | select.EPOLLOUT)
+            return
+        except OSError:
+            self.let_go(number)
+            return
+        self.shaking.discard(number)
+        self.poll.modify(number, GONE)
+
+    def let_go(self, number):
+        self.shaking.discard(number)
+        self.poll.unregister(number)
+        self.held.pop(number).close()
+        self.closed += 1
+
+    def look_at_events(self):
+        for number, what in self.poll.poll(0):
+            if what & GONE or number not in self.shaking:
+                self.let_go(number)
+            else:
+                self.shake(number)
 
     def end(self, *_):
         self.over = True
@@ -76,12 +107,12 @@ class Crowd:
     def run(self):
         began = time.monotonic()
         while not self.over:
-            self.let_go_of_closed()
+            self.look_at_events()
             if len(self.held) >= self.options.many or self.made >= (time.monotonic() - began) * self.options.rate + 1:
                 time.sleep(0.001)
                 continue
             self.connect()
-        self.let_go_of_closed()
+        self.look_at_events()
         print(f"made {self.made} closed {self.closed}", flush=True)
 
 

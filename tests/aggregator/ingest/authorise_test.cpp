@@ -101,19 +101,6 @@ TEST_SUITE("aggregator/ingest/authorise") {
 }
 
 TEST_SUITE("aggregator/ingest/admission") {
-  TEST_CASE("handshakes begin at the rate, after a short burst") {
-    const instant start(1h);
-    handshake_budget b(200, start);
-    int taken = 0;
-    for (instant now = start; now < start + 1s; now += 1ms) taken += b.take(now);
-    CHECK(taken == 200);
-    int burst = 0;
-    while (b.take(start + 10s)) ++burst;
-    CHECK(burst == 11);
-    CHECK(b.next() > start + 10s);
-    CHECK(b.next() <= start + 10s + 5ms);
-  }
-
   TEST_CASE("five catalogues at once go by, then one a second") {
     catalog_pace pace;
     const instant now(100s);

@@ -1,5 +1,9 @@
+#include "aggregator/ingest/admission.hpp"
 #include "common/async/task_group.hpp"
 #include "tests/aggregator/ingest/house.hpp"
+
+#include <algorithm>
+#include <utility>
 
 // What agents must not do: the session ends with a named reason, and nothing else is touched.
 namespace binnacle::ingest::test {
@@ -127,7 +131,7 @@ TEST_SUITE("aggregator/ingest/hostile") {
 
   TEST_CASE("a flipped bit anywhere in a batch ends the session or is a value, and never more") {
     support::run([](async::loop& loop) -> task<void> {
-      house h(loop, {.handshakes_per_second = 10'000});
+      house h(loop, {.handshakes = {10'000, 10'000, 10'000}});
       witness w(h);
       co_await w.arrive();
       visitor first(h, "node-1");
@@ -278,6 +282,46 @@ TEST_SUITE("aggregator/ingest/hostile") {
     });
   }
 
+  TEST_CASE("hundreds of short batches that each touch ten thousand series leave the others their turns") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop);
+      (void)h.core.watch({"exporter_metric"}, boot_clock::now());
+      visitor agent(h, "node-1");
+      store::catalog_builder many;
+      many.group("scrape");
+      for (int i = 0; i < 10'000; ++i) many.series("exporter_metric", {{"n", std::to_string(i)}});
+      agent.catalog = many;
+      co_await agent.settle_with_catalog("node-1");
+
+      constexpr std::uint64_t batches = 400;
+      for (std::uint64_t i = 0; i < batches; ++i) {
+        wire::batch no_news = agent.changed({});
+        REQUIRE(agent.session.send(no_news, boot_clock::now()).has_value());
+      }
+      const wire::bytes raw = agent.take();
+      const std::uint64_t settled = h.door->counters().batches;
+      bool over = false;
+      std::uint64_t most_in_a_turn = 0;
+      const auto watch = [](async::loop&, house& at, bool& end, std::uint64_t& most) -> task<void> {
+        for (std::uint64_t before = at.door->counters().batches; !end;) {
+          co_await async::sleep_for(std::chrono::nanoseconds(0));
+          most = std::max(most,
+                          at.door->counters().batches - std::exchange(before, at.door->counters().batches));
+        }
+      };
+      async::task_group others(loop, logger("test", log_level::off));
+      others.spawn("who has a turn, too", watch(loop, h, over, most_in_a_turn));
+      co_await agent.send_raw(raw);
+      auto all_came = [&] { return h.door->counters().batches == settled + batches; };
+      co_await h.until(all_came);
+      over = true;
+      co_await others.wait();
+      CHECK(most_in_a_turn <= 15);  // five, and the turns of two may fall together
+      agent.peer->close();
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("nothing may come before the hello") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
@@ -299,7 +343,7 @@ TEST_SUITE("aggregator/ingest/hostile") {
 TEST_SUITE("aggregator/ingest/storm") {
   TEST_CASE("handshakes begin at the bounded rate, and those that wait get in") {
     support::run([](async::loop& loop) -> task<void> {
-      house h(loop, {.handshakes_per_second = 50});
+      house h(loop, {.handshakes = {50, 50, 50}});
       async::task_group crowd(loop, logger("test", log_level::off));
       std::vector<std::unique_ptr<visitor>> agents;
       const auto before = std::chrono::steady_clock::now();
@@ -319,7 +363,7 @@ TEST_SUITE("aggregator/ingest/storm") {
 
   TEST_CASE("beyond the queue connections are reset at once, and counted") {
     support::run([](async::loop& loop) -> task<void> {
-      house h(loop, {.handshakes_per_second = 10, .handshake_queue = 2});
+      house h(loop, {.handshakes = {10, 10, 10}, .handshake_queue = 2});
       std::vector<async::stream> crowd;
       for (int i = 0; i < 40; ++i) {
         auto made = co_await async::connect("127.0.0.1", h.door->port(), nullptr, "", within(5s));
@@ -357,7 +401,7 @@ TEST_SUITE("aggregator/ingest/storm") {
 
   TEST_CASE("sessions that never say hello keep no agent out: the one that waits longest gives way") {
     support::run([](async::loop& loop) -> task<void> {
-      house h(loop, {.max_greeting = 2});
+      house h(loop, {.max_greeting = 2, .least_greeting = 10ms});
       visitor first(h, "node-1"), second(h, "node-2"), agent(h, "node-3");
       for (visitor* one : {&first, &second}) {
         const bool connected = co_await one->connect();
@@ -369,6 +413,22 @@ TEST_SUITE("aggregator/ingest/storm") {
       char byte = 0;
       const auto ended = co_await first.peer->read_some({&byte, 1}, within(5s));
       CHECK((ended.has_error() ? ended.error().code != errc::timeout : *ended == 0));
+      co_await h.stop();
+    });
+  }
+
+  TEST_CASE("where few sessions may be, those that never say hello do not keep an agent out either") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop, {.max_sessions = 2, .least_greeting = 10ms});
+      visitor first(h, "node-1"), second(h, "node-2"), agent(h, "node-3");
+      for (visitor* one : {&first, &second}) {
+        const bool connected = co_await one->connect();
+        CHECK(connected);
+      }
+      co_await agent.hello("node-3");
+      CHECK(agent.last == event::welcomed);
+      CHECK(h.door->counters().evicted == 1);
+      CHECK(h.door->counters().turned_away == 0);
       co_await h.stop();
     });
   }

@@ -127,10 +127,14 @@ struct visitor {
   /// Hello, the catalogue of a machine with two packages, and a first full batch; waits until they are in the
   /// view.
   task<void> settle(std::string node) {
+    catalog = store::two_packages();
+    co_await settle_with_catalog(std::move(node));
+  }
+  /// The same with the catalogue that is in `catalog`.
+  task<void> settle_with_catalog(std::string node) {
     const std::string session_node = node;
     co_await hello(std::move(node));
     REQUIRE(session.now_in() == wire::agent_session::state::streaming);
-    catalog = store::two_packages();
     REQUIRE(session.send(catalog, boot_clock::now()).has_value());
     wire::batch all{.full = true};
     const instant now = boot_clock::now();

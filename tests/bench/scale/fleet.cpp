@@ -41,7 +41,8 @@ struct fleet::impl {
 
   task<void> live(simulated_agent* agent);
   task<void> end();
-  task<result<void>> session(simulated_agent* agent);
+  /// Once welcomed, the pauses begin with the shortest again, as a real agent's do.
+  task<result<void>> session(simulated_agent* agent, backoff& pauses);
   task<result<void>> flush(async::stream& stream, wire::agent_session& session);
   task<result<void>> receive_until(async::stream& stream, wire::agent_session& session,
                                    async::deadline until);
@@ -89,7 +90,7 @@ task<result<void>> fleet::impl::receive_until(async::stream& stream, wire::agent
   }
 }
 
-task<result<void>> fleet::impl::session(simulated_agent* agent) {
+task<result<void>> fleet::impl::session(simulated_agent* agent, backoff& pauses) {
   auto connected =
       co_await async::connect("localhost", options.port, agent->tls->current(), "localhost", within(60s));
   if (connected.has_error()) co_return connected.error();
@@ -112,6 +113,7 @@ task<result<void>> fleet::impl::session(simulated_agent* agent) {
     co_return error{errc::internal, put.error().message};
   ++counters.welcomed;
   ++counters.streaming;
+  pauses.reset();
 
   struct count_down {
     fleet_counters& c;
@@ -141,7 +143,7 @@ task<result<void>> fleet::impl::session(simulated_agent* agent) {
 task<void> fleet::impl::live(simulated_agent* agent) {
   backoff pauses(backoff::settings{});
   for (;;) {
-    auto ended = co_await session(agent);
+    auto ended = co_await session(agent, pauses);
     agent->connection = nullptr;
     ++counters.failed;
     if (ended.has_error()) log.debug("{}: {}", agent->name, ended.error().message);

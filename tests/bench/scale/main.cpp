@@ -3,6 +3,7 @@
 //   build/tests/bench/scale/binnacle-scale --nodes 5000
 
 #include "common/log/log.hpp"
+#include "common/system/process_cost.hpp"
 #include "tests/bench/scale/fleet.hpp"
 #include "tests/bench/scale/process.hpp"
 #include "tests/bench/scale/report.hpp"
@@ -12,7 +13,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -44,6 +47,7 @@ struct choices {
   std::string aggregator = BINNACLE_AGGREGATOR;
   std::uint32_t nodes = 5000;
   std::uint32_t seconds = 20;
+  std::uint32_t storms = 0;  // more than 0: nothing but so many storms
   bool quick = false;
 };
 
@@ -209,6 +213,13 @@ void whole_nodes(report& out, bench_bed& bed, const choices& c) {
              "ms", 5);
 }
 
+/// What else runs on the machine is in it, too. Source: proc(5), /proc/loadavg.
+double load_average() {
+  double minute = 0;
+  std::ifstream("/proc/loadavg") >> minute;
+  return minute;
+}
+
 void storm(report& out, bench_bed& bed, fleet& agents, const choices& c) {
   out.heading(fmt::format("A storm: {} agents cut off at once and reconnecting", c.nodes));
   scheduler caller(bed.face(bench_bed::extender));
@@ -219,12 +230,24 @@ void storm(report& out, bench_bed& bed, fleet& agents, const choices& c) {
   const auto began = clock::now();
   // A cut is noticed only when the fleet's thread comes to it: count welcomes, not who seems to stream.
   const std::uint64_t welcomes = agents.counters().welcomed;
+  const double ours = own_cost().cpu_seconds, ingest = bed.aggregator().cpu_by_thread()["ingest"];
+  const std::uint64_t failures = agents.counters().failed;
   agents.storm();
   wait_until_streaming(agents, c.nodes, 180s, welcomes);
   const double span = std::chrono::duration<double>(clock::now() - began).count();
+  const double ingest_used = bed.aggregator().cpu_by_thread()["ingest"] - ingest;
+  const double ours_used = own_cost().cpu_seconds - ours;
   stop = true;
   auto stormy = during.get();
-  out.figure("all agents back after", span, "s");
+  out.figure("all agents back after", span, "s", 15.0 * std::max(c.nodes, 1000u) / 5000);
+  out.figure("CPU of the ingest loop for each agent that came back", ingest_used / c.nodes * 1e3, "ms");
+  out.figure("  the same as a share of the storm", ingest_used / span, "cores");
+  out.figure("CPU of the fleet and the caller for each agent", ours_used / c.nodes * 1e3, "ms");
+  out.figure("  the same as a share of the storm", ours_used / span, "cores");
+  // The cut itself counts as one.
+  out.figure("attempts that failed, of each agent",
+             static_cast<double>(agents.counters().failed - failures) / c.nodes - 1, "");
+  out.figure("load average, 1 min", load_average(), "");
   out.figure("filter of 500 names, p99 in calm", calm.quantile(0.99), "ms");
   out.figure("filter of 500 names, p99 in the storm, above calm", stormy.quantile(0.99) - calm.quantile(0.99),
              "ms", 5);
@@ -269,14 +292,16 @@ int run(const choices& c) {
     out.heading("Start");
     out.figure("all agents streaming after", std::chrono::duration<double>(clock::now() - began).count(),
                "s");
-    std::this_thread::sleep_for(12s);  // the ten-second windows fill
-    steady_state(out, bed, agents, c);
-    answers(out, bed, c);
-    whole_nodes(out, bed, c);
-    storm(out, bed, agents, c);
+    if (c.storms == 0) {
+      std::this_thread::sleep_for(12s);  // the ten-second windows fill
+      steady_state(out, bed, agents, c);
+      answers(out, bed, c);
+      whole_nodes(out, bed, c);
+    }
+    for (std::uint32_t i = 0; i < std::max(c.storms, 1u); ++i) storm(out, bed, agents, c);
     agents.stop();
   }
-  throughput(out, c);
+  if (c.storms == 0) throughput(out, c);
   fmt::print("\n{}\n", out.missed() == 0 ? "every target was met"
                                          : fmt::format("{} targets were missed", out.missed()));
   return 0;
@@ -293,13 +318,15 @@ int main(int argc, char** argv) {
                              "kube-scheduler's calls, on loopback.",
                              "binnacle-scale --nodes 5000");
   spec.add("aggregator", c.aggregator, "the program to measure");
-  std::int64_t nodes = c.nodes, seconds = c.seconds;
+  std::int64_t nodes = c.nodes, seconds = c.seconds, storms = c.storms;
   spec.add("nodes", nodes, 1, 9000, "agents");
   spec.add("seconds", seconds, 1, 3600, "length of the steady state");
+  spec.add("storms", storms, 0, 100, "more than 0: nothing but so many storms");
   spec.add("quick", c.quick, "few calls: shows that it runs, measures nothing");
   if (const auto status = binnacle::support::read_options(spec, program, argc, argv)) return *status;
   c.nodes = static_cast<std::uint32_t>(nodes);
   c.seconds = static_cast<std::uint32_t>(seconds);
+  c.storms = static_cast<std::uint32_t>(storms);
   try {
     return binnacle::bench::run(c);
   } catch (const std::exception& e) {
