@@ -87,6 +87,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_sessions_refused_total", s.floods, {{"reason", "flood"}});
   c.add("binnacle_sessions_refused_total", s.silent, {{"reason", "silent"}});
   c.add("binnacle_sessions_refused_total", s.no_hello, {{"reason", "no_client_hello"}});
+  c.add("binnacle_sessions_refused_total", s.left_line, {{"reason", "left"}});
   c.add("binnacle_sessions_refused_total", s.evicted, {{"reason", "evicted"}});
   c.add("binnacle_sessions_refused_total", s.rationed, {{"reason", "rationed"}});
   c.add("binnacle_frames_total", s.frames);

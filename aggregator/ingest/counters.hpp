@@ -17,6 +17,7 @@ struct ingest_counters {
   std::uint64_t turned_away = 0;  ///< reset: too many wait for the handshake, or all sessions are taken
   std::uint64_t silent = 0;       ///< sent no ClientHello in time
   std::uint64_t no_hello = 0;     ///< sent something else
+  std::uint64_t left_line = 0;    ///< closed by the peer while it waited for its handshake
   std::uint64_t begun = 0;        ///< handshakes
   std::uint64_t evicted = 0;   ///< stopped in the handshake or before the hello, to make room for a newcomer
   std::uint64_t rationed = 0;  ///< hellos refused without asking about their token: see token_ration

@@ -81,13 +81,11 @@ class handshake_budget {
   /// From the next handshake on.
   void set_rate(double per_second) noexcept { cost_ = cost_of(per_second); }
 
-  /// True when a handshake may begin now; then it is counted.
-  bool take(instant now) noexcept {
+  bool allows(instant now) const noexcept { return free_at_ <= now; }
+  /// A handshake begins now.
+  void take(instant now) noexcept {
     const duration burst = std::chrono::milliseconds(50);
-    free_at_ = std::max(free_at_, now - burst);
-    if (free_at_ > now) return false;
-    free_at_ += cost_;
-    return true;
+    free_at_ = std::max(free_at_, now - burst) + cost_;
   }
   /// When the next one may begin.
   instant next() const noexcept { return free_at_; }

@@ -40,6 +40,15 @@ void watch_peer(async::tcp_socket& s) {
   set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
 }
 
+/// The peer has closed its end. Its ClientHello is still there to be read, but nobody waits for the answer.
+/// Source: tcp(7), TCP_INFO.
+bool has_left(async::tcp_socket& s) {
+  tcp_info is{};
+  socklen_t size = sizeof is;
+  return ::getsockopt(s.native_handle(), IPPROTO_TCP, TCP_INFO, &is, &size) == 0 &&
+         is.tcpi_state != TCP_ESTABLISHED;
+}
+
 }  // namespace
 
 struct listener::impl : std::enable_shared_from_this<listener::impl> {
@@ -59,6 +68,7 @@ struct listener::impl : std::enable_shared_from_this<listener::impl> {
   static task<void> drain(std::shared_ptr<impl> self, async::deadline until, std::function<void()> done);
 
   void line_up(arrival who);
+  std::size_t most_in_line() const;
   bool has_place();
   void begin(arrival who);
   bool has_guests() const { return !line.empty() || shared->counters.greeting > 0; }
@@ -90,13 +100,24 @@ void listener::impl::lose(async::tcp_socket& s) {
   turn_away(s);
 }
 
+/// As many as are served before they lose patience. Each takes the place of the session that it will have, so
+/// the line of a fleet that comes back takes no descriptor of anybody else; some may wait in any case.
+std::size_t listener::impl::most_in_line() const {
+  const ingest_options& o = shared->options;
+  const std::size_t taken = shared->greeting.size() + shared->counters.open;
+  const std::size_t places = o.max_sessions > taken ? o.max_sessions - taken : 0;
+  const auto served = static_cast<std::size_t>(shared->counters.handshake_rate *
+                                               std::chrono::duration<double>(o.line_patience).count());
+  return std::max(o.handshake_queue, std::min(places, served));
+}
+
 void listener::impl::line_up(arrival who) {
   const bool known = shared->known.contains(who.address, boot_clock::now());
   const network from = who.from;
   const auto draw = [this](std::size_t of) {
     return std::uniform_int_distribution<std::size_t>(0, of - 1)(shared->random);
   };
-  auto lost = line.join(from, known, std::move(who), draw);
+  auto lost = line.join(from, known, std::move(who), most_in_line(), draw);
   if (lost) {
     lose(lost->socket);
   } else {
@@ -157,15 +178,21 @@ task<void> listener::impl::admit(std::shared_ptr<impl> self) {
       continue;
     }
     const instant now = boot_clock::now();
-    if (!self->budget.take(now)) {
+    if (!self->budget.allows(now)) {
       self->kept_waiting = true;
       const duration pause = self->budget.next() - now;
       co_await async::sleep_for(pause);
       continue;
     }
+    arrival next = self->line.next();
     --c.counters.queued;
+    if (has_left(next.socket)) {
+      ++c.counters.left_line;
+      continue;
+    }
+    self->budget.take(now);
     ++c.counters.begun;
-    self->begin(self->line.next());
+    self->begin(std::move(next));
     if (!self->measuring) self->first_begun.notify();
     // The session begins at the next turn of the loop; what else is due comes before the next handshake.
     co_await async::sleep_for(std::chrono::nanoseconds(0));

@@ -39,9 +39,12 @@ struct ingest_options {
 
   std::size_t max_sessions = 20'000;  ///< welcomed or not; more are reset
   handshake_rate::bounds handshakes;
-  /// How many connections may wait for their ClientHello, and how many more for their handshake. Beyond that
-  /// some are reset, and agents among them come back by their back-off.
+  /// How many connections may wait for their ClientHello, and how many of one unknown network for their
+  /// handshake. Beyond that some are reset, and agents among them come back by their back-off.
   std::size_t handshake_queue = 1'000;
+  /// In all, as many wait for their handshake as begin theirs in this time, or handshake_queue if that is
+  /// more. Less than agents wait (agent::uplink_options::connect_deadline), the handshake included.
+  std::chrono::seconds line_patience{10};
   std::size_t max_greeting = 500;  ///< connections in the handshake or before the welcome at one time
   /// A connection that has been greeting for less does not give way to a newcomer: it may be an agent behind
   /// a slow line, or on a machine without time.

@@ -18,14 +18,22 @@ namespace binnacle::ingest {
 template <class Peer>
 class waiting_line {
  public:
-  explicit waiting_line(std::size_t most) : most_(most) {}
+  /// `most_of_network`: strangers of one network. They serve each other in order, so a crowd among them would
+  /// else keep an agent of its own network waiting for long.
+  explicit waiting_line(std::size_t most_of_network) : most_of_network_(most_of_network) {}
 
-  /// Returns the one that must go if the line is full: one of the strangers' network that has most in line,
-  /// or without strangers one of the known. `draw(n)` names which of n.
+  /// Returns the one that must go if there are `most` in line or too many of this network: one of the
+  /// strangers' network that has most in line, or without strangers one of the known. `draw(n)` names which
+  /// of n.
   template <class Draw>
-  std::optional<Peer> join(const network& from, bool known, Peer who, Draw draw) {
+  std::optional<Peer> join(const network& from, bool known, Peer who, std::size_t most, Draw draw) {
     std::optional<Peer> lost;
-    if (size_ >= most_) lost = drop(draw);
+    const auto own = known ? strangers_.end() : strangers_.find(from);
+    if (own != strangers_.end() && own->second.size() >= most_of_network_) {
+      lost = take_one(own, draw(own->second.size()));
+    } else if (size_ > 0 && size_ >= most) {
+      lost = drop(draw);
+    }
     (known ? known_ : strangers_[from]).push_back(std::move(who));
     ++size_;
     return lost;
@@ -34,14 +42,11 @@ class waiting_line {
   /// Takes out the next. The line must not be empty.
   Peer next() {
     const bool is_strangers_turn = known_.empty() || (!strangers_.empty() && turn_++ % 4 == 3);
-    --size_;
     if (!is_strangers_turn) return take(known_, 0);
     auto whose = strangers_.upper_bound(last_);
     if (whose == strangers_.end()) whose = strangers_.begin();
     last_ = whose->first;
-    Peer out = take(whose->second, 0);
-    if (whose->second.empty()) strangers_.erase(whose);
-    return out;
+    return take_one(whose, 0);
   }
 
   std::size_t size() const noexcept { return size_; }
@@ -54,29 +59,33 @@ class waiting_line {
 
  private:
   using queue = std::deque<Peer>;
+  using strangers = std::map<network, queue>;
 
-  static Peer take(queue& from, std::size_t which) {
+  Peer take(queue& from, std::size_t which) {
     const auto at = std::next(from.begin(), static_cast<std::ptrdiff_t>(which));
     Peer out = std::move(*at);
     from.erase(at);
+    --size_;
+    return out;
+  }
+  Peer take_one(typename strangers::iterator of, std::size_t which) {
+    Peer out = take(of->second, which);
+    if (of->second.empty()) strangers_.erase(of);
     return out;
   }
   template <class Draw>
   Peer drop(Draw& draw) {
-    --size_;
     if (strangers_.empty()) return take(known_, draw(known_.size()));
     auto largest = strangers_.begin();
     for (auto at = strangers_.begin(); at != strangers_.end(); ++at) {
       if (at->second.size() > largest->second.size()) largest = at;
     }
-    Peer out = take(largest->second, draw(largest->second.size()));
-    if (largest->second.empty()) strangers_.erase(largest);
-    return out;
+    return take_one(largest, draw(largest->second.size()));
   }
 
-  std::size_t most_, size_ = 0;
+  std::size_t most_of_network_, size_ = 0;
   queue known_;
-  std::map<network, queue> strangers_;
+  strangers strangers_;
   network last_{};  // the one that had its turn
   std::uint64_t turn_ = 0;
 };

@@ -197,10 +197,12 @@ inline constexpr family aggregator[] = {
     {.name = "binnacle_sessions_refused_total",
      .unit = "",
      .type = kind::counter,
-     .help = "Agent sessions that the aggregator refused or ended, by the reason given to the agent. Before "
-             "there is a session: silent (no ClientHello within three seconds), no_client_hello, handshake, "
-             "evicted (replaced by a newcomer). Also flood (too many key updates), rationed (too many "
-             "refused tokens from its address) and denied (by the serial number of its certificate).",
+     .help =
+         "Agent sessions that the aggregator refused or ended, by the reason given to the agent. Before "
+         "there is a session: silent (no ClientHello within three seconds), no_client_hello, left (closed "
+         "while it waited for its handshake), handshake, evicted (replaced by a newcomer). Also flood "
+         "(too many key updates), rationed (too many refused tokens from its address) and denied (by "
+         "the serial number of its certificate).",
      .labels = aggregator_reason,
      .source = "aggregator"},
     {.name = "binnacle_frames_total",

@@ -23,8 +23,8 @@ const auto the_last = [](std::size_t of) { return of - 1; };
 TEST_SUITE("aggregator/ingest/waiting_line") {
   TEST_CASE("each strangers' network has its turn, however many it sends") {
     waiting_line<std::string> line(100);
-    for (int i = 0; i < 50; ++i) line.join(numbered(1), false, "crowd", the_last);
-    line.join(numbered(2), false, "alone", the_last);
+    for (int i = 0; i < 50; ++i) line.join(numbered(1), false, "crowd", 100, the_last);
+    line.join(numbered(2), false, "alone", 100, the_last);
     const std::vector<std::string> first{line.next(), line.next()};
     CHECK((first[0] == "alone" || first[1] == "alone"));
     CHECK(line.size() == 49);
@@ -33,8 +33,8 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
   TEST_CASE("who is known goes first, and strangers are not shut out by that") {
     waiting_line<std::string> line(100);
     for (int i = 0; i < 8; ++i) {
-      line.join(numbered(1), false, "stranger", the_last);
-      line.join(numbered(2), true, "known", the_last);
+      line.join(numbered(1), false, "stranger", 100, the_last);
+      line.join(numbered(2), true, "known", 100, the_last);
     }
     int strangers = 0;
     CHECK(line.next() == "known");
@@ -45,19 +45,41 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
   }
 
   TEST_CASE("a full line loses one of the network that has most in it") {
-    waiting_line<std::string> line(3);
-    line.join(numbered(2), false, "alone", the_last);
-    line.join(numbered(1), false, "first", the_last);
-    line.join(numbered(1), false, "second", the_last);
-    CHECK(line.join(numbered(3), true, "known", the_last) == "second");
+    waiting_line<std::string> line(100);
+    line.join(numbered(2), false, "alone", 3, the_last);
+    line.join(numbered(1), false, "first", 3, the_last);
+    line.join(numbered(1), false, "second", 3, the_last);
+    CHECK(line.join(numbered(3), true, "known", 3, the_last) == "second");
     CHECK(line.size() == 3);
     CHECK(line.next() == "known");
   }
 
+  TEST_CASE(
+      "a network of strangers has only its part of a long line, and those who are known have all of it") {
+    waiting_line<std::string> line(2);
+    CHECK_FALSE(line.join(numbered(1), false, "first", 100, the_last).has_value());
+    CHECK_FALSE(line.join(numbered(1), false, "second", 100, the_last).has_value());
+    CHECK(line.join(numbered(1), false, "third", 100, the_last) == "second");
+    CHECK_FALSE(line.join(numbered(2), false, "of another", 100, the_last).has_value());
+    for (int i = 0; i < 90; ++i)
+      CHECK_FALSE(line.join(numbered(1), true, "known", 100, the_last).has_value());
+    CHECK(line.size() == 93);
+  }
+
+  TEST_CASE("a line that has become shorter loses one for each that joins, and an empty one takes somebody") {
+    waiting_line<std::string> line(100);
+    for (int i = 0; i < 5; ++i) line.join(numbered(1), true, "known", 100, the_last);
+    CHECK(line.join(numbered(1), true, "late", 2, the_last) == "known");
+    CHECK(line.size() == 5);
+    line.clear();
+    CHECK_FALSE(line.join(numbered(1), true, "alone", 0, the_last).has_value());
+    CHECK(line.next() == "alone");
+  }
+
   TEST_CASE("among those who are known, too, a full line loses somebody") {
-    waiting_line<std::string> line(1);
-    CHECK_FALSE(line.join(numbered(1), true, "first", the_last).has_value());
-    CHECK(line.join(numbered(2), true, "second", the_last) == "first");
+    waiting_line<std::string> line(100);
+    CHECK_FALSE(line.join(numbered(1), true, "first", 1, the_last).has_value());
+    CHECK(line.join(numbered(2), true, "second", 1, the_last) == "first");
     CHECK(line.next() == "second");
     CHECK(line.empty());
   }

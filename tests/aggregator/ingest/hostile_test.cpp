@@ -378,6 +378,28 @@ TEST_SUITE("aggregator/ingest/storm") {
     });
   }
 
+  TEST_CASE("who leaves the line before its handshake costs none") {
+    support::run([](async::loop& loop) -> task<void> {
+      house h(loop, {.handshakes = {1, 1, 1}});
+      const std::string like_a_hello("\x16\x03\x01\x00\x02\x01\x00", 7);
+      std::vector<async::stream> crowd;
+      for (int i = 0; i < 20; ++i) {
+        auto made = co_await async::connect("127.0.0.1", h.door->port(), nullptr, "", within(5s));
+        REQUIRE(made.has_value());
+        co_await made->write(like_a_hello, within(5s));
+        crowd.push_back(std::move(*made));
+      }
+      auto all_there = [&] { return h.door->counters().queued + h.door->counters().begun == 20; };
+      co_await h.until(all_there);
+      crowd.clear();
+      auto all_gone = [&] { return h.door->counters().queued == 0; };
+      co_await h.until(all_gone);
+      CHECK(h.door->counters().left_line > 0);
+      CHECK(h.door->counters().begun < 20);
+      co_await h.stop();
+    });
+  }
+
   TEST_CASE("who says nothing, or half of it, takes no agent's place and is let go") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop, {.max_greeting = 1, .hello_deadline = 100ms});

@@ -92,7 +92,7 @@ task<result<void>> fleet::impl::receive_until(async::stream& stream, wire::agent
 
 task<result<void>> fleet::impl::session(simulated_agent* agent, backoff& pauses) {
   auto connected =
-      co_await async::connect("localhost", options.port, agent->tls->current(), "localhost", within(60s));
+      co_await async::connect("localhost", options.port, agent->tls->current(), "localhost", within(15s));
   if (connected.has_error()) co_return connected.error();
   async::stream stream = std::move(connected.value());
   agent->connection = &stream;
