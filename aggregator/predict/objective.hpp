@@ -39,7 +39,13 @@ demand demand_of(const pod_cpu& pod, double usage);
 
 /// WAO knows no cap: its objectives want chords up to all cores.
 constexpr bool has_cap(objective o) noexcept {
-  return o == objective::best_chord || o == objective::marginal;
+  switch (o) {
+    case objective::best_chord:
+    case objective::marginal: return true;
+    case objective::wao_v1:
+    case objective::wao_v2: break;
+  }
+  return false;
 }
 
 /// A candidate: what is known of it up to the cap, and its load in cores, what is in flight included. Null:
