@@ -345,7 +345,7 @@ bool cluster::policies_judged() const noexcept {
   return judged || impl_->policy_follower.is_absent();
 }
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
-std::shared_ptr<kube::client> cluster::api() const { return impl_->api; }
+std::shared_ptr<kube::client> cluster::client() const { return impl_->api; }
 
 cluster_report cluster::state() const {
   const kube::client::counters& c = impl_->api->stats();

@@ -63,7 +63,7 @@ class cluster {
   /// Every pod that has a node, as far as it could be read.
   const kube::pod_objects& pods() const noexcept;
   /// For what else is asked of the API server.
-  std::shared_ptr<kube::client> api() const;
+  std::shared_ptr<kube::client> client() const;
 
   /// Writes an event if this replica writes any now: false if not. After start().
   bool say(kube::note n);

@@ -176,9 +176,9 @@ result<void> faces_loop::impl::open_cluster(ingest_inbox& writer) {
     auto opened = cluster::open(options, log.part("kubernetes"));
     if (opened.has_error()) return opened.error();
     kubernetes = std::move(*opened);
-    gate = std::make_unique<callers::gatekeeper>(loop, kubernetes->api(), log.part("callers"));
+    gate = std::make_unique<callers::gatekeeper>(loop, kubernetes->client(), log.part("callers"));
     if (!options.agents_account.empty())
-      agents = std::make_unique<callers::agent_tokens>(loop, kubernetes->api(), options.agents_audience,
+      agents = std::make_unique<callers::agent_tokens>(loop, kubernetes->client(), options.agents_audience,
                                                        log.part("agents"));
   }
   ready.emplace(readiness::sources{nodes, ingest, kubernetes.get(), gate.get(), !options.state_from.empty(),
@@ -334,7 +334,7 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
     models = std::move(*opened);
     cluster* const known = kubernetes.get();
     models->start(
-        loop, {nodes, kubernetes->api(), [known](std::string_view node) { return known->object_of(node); },
+        loop, {nodes, kubernetes->client(), [known](std::string_view node) { return known->object_of(node); },
                [known](kube::note n) { return known->say(std::move(n)); }});
     log.info("curves are asked of model servers: {}", fmt::join(options.model_servers, ", "));
   }

@@ -117,16 +117,23 @@ void add_power(collector& c, const own_numbers& n) {
 struct sender_names {
   const char *samples, *requests, *retries, *late_rounds, *waiting_bytes, *lag;
 };
-constexpr sender_names remote_write_names{
-    "binnacle_remote_write_samples_total", "binnacle_remote_write_requests_total",
-    "binnacle_remote_write_retries_total", "binnacle_remote_write_late_rounds_total",
-    "binnacle_remote_write_waiting_bytes", "binnacle_remote_write_lag_seconds"};
-constexpr sender_names otlp_names{"binnacle_otlp_samples_total", "binnacle_otlp_requests_total",
-                                  "binnacle_otlp_retries_total", "binnacle_otlp_late_rounds_total",
-                                  "binnacle_otlp_waiting_bytes", "binnacle_otlp_lag_seconds"};
+/// A switch, so that the compiler names a protocol without a line.
+constexpr sender_names metric_names_of(sender::protocol by) {
+  switch (by) {
+    case sender::protocol::remote_write:
+      return {"binnacle_remote_write_samples_total", "binnacle_remote_write_requests_total",
+              "binnacle_remote_write_retries_total", "binnacle_remote_write_late_rounds_total",
+              "binnacle_remote_write_waiting_bytes", "binnacle_remote_write_lag_seconds"};
+    case sender::protocol::otlp:
+      return {"binnacle_otlp_samples_total", "binnacle_otlp_requests_total",
+              "binnacle_otlp_retries_total", "binnacle_otlp_late_rounds_total",
+              "binnacle_otlp_waiting_bytes", "binnacle_otlp_lag_seconds"};
+  }
+  return {};
+}
 
 void add_sender(collector& c, const senders::report& r) {
-  const sender_names& n = r.by == sender::protocol::otlp ? otlp_names : remote_write_names;
+  const sender_names n = metric_names_of(r.by);
   const sender::counters& w = r.numbers;
   c.add(n.samples, w.sent, {{"outcome", "sent"}});
   c.add(n.samples, w.refused, {{"outcome", "refused"}});

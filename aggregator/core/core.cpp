@@ -27,8 +27,6 @@
 
 #include "aggregator/core/core.hpp"
 
-#include "common/wire/names.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -41,26 +39,6 @@ bool asks_for_watts(const policy::policy_table& all) {
       return policy::description_of(s.kind).predicts_watts;
     });
   });
-}
-
-/// A part of a node's words is its place in the snapshot's outline, its length, and its words.
-constexpr std::size_t words_of_part = 2;
-enum class fit { nothing_known, in, too_long };
-
-/// Adds a part to a section, whose first word counts its parts, unless the section would be longer than
-/// `most`.
-template <class Save>
-fit add_part(store::words& section, std::size_t place, std::size_t most, Save save) {
-  const std::size_t begin = section.size();
-  section.insert(section.end(), {static_cast<std::int64_t>(place), 0});
-  const bool known = save(section);
-  if (!known || section.size() > most) {
-    section.resize(begin);
-    return known ? fit::too_long : fit::nothing_known;
-  }
-  section[begin + 1] = static_cast<std::int64_t>(section.size() - begin - words_of_part);
-  ++section[0];
-  return fit::in;
 }
 
 core_options completed(core_options o) {
@@ -295,107 +273,6 @@ std::vector<store::warehouse::gone_node> core::forget_idle(duration idle, instan
   router_.forget_nodes(gone, now_);
   settle();
   return gone;
-}
-
-core::draft core::begin_snapshot() const {
-  draft d;
-  d.columns = store_.columns();
-  for (const store::column_id id : d.columns) d.all.columns.push_back({store_.spec(id), store_.meaning(id)});
-  d.all.strategies = engine_.marks();
-  d.all.nodes.reserve(store_.node_count());
-  std::size_t head = 0;
-  for (const auto& c : d.all.columns) head += size_of(c);
-  for (const auto& s : d.all.strategies) head += size_of(s);
-  d.room = options_.snapshot_bytes - std::min(options_.snapshot_bytes, head);
-  d.share = d.room / std::max<std::size_t>(store_.node_count(), 1);
-  return d;
-}
-
-bool core::add_nodes(draft& d, std::size_t most) const {
-  for (; most > 0 && d.next < store_.ids_given(); --most, ++d.next) {
-    const store::node_id id{static_cast<std::uint32_t>(d.next)};
-    if (store_.known(id)) add_node(d, id);
-  }
-  return d.next == store_.ids_given();
-}
-
-void core::add_node(draft& d, store::node_id id) const {
-  snapshot::node n{store_.name(id), {}, router_.to_keep(id)};
-  const std::size_t room = std::min(d.share, d.room), least = size_of(n);
-  constexpr std::size_t sections = 3;  // each begins with a word
-  if (least + sections * sizeof(std::int64_t) > room) {
-    d.all.left_out += d.columns.size() + d.all.strategies.size();
-    return;
-  }
-  const std::size_t most = (room - least) / sizeof(std::int64_t);
-
-  d.states.assign(1, 0);
-  for (std::size_t i = 0; i < d.all.strategies.size(); ++i) {
-    const auto save = [&](store::words& into) { return engine_.save(d.all.strategies[i].serial, id, into); };
-    if (add_part(d.states, i, most - (sections - 1), save) == fit::too_long) ++d.all.left_out;
-  }
-  d.learned.assign(1, 0);
-  if (learning_.save(id, d.learned)) {
-    if (d.states.size() + d.learned.size() < most) {
-      d.learned[0] = static_cast<std::int64_t>(d.learned.size() - 1);
-    } else {
-      d.learned.assign(1, 0);
-      ++d.all.left_out;
-    }
-  }
-  d.words.assign(1, 0);
-  const std::size_t left = most - d.states.size() - d.learned.size();
-  for (std::size_t i = 0; i < d.columns.size(); ++i) {
-    // Columns may have gone, and their ids be others', since the snapshot was begun.
-    if (!store_.in_use(d.columns[i]) || store_.spec(d.columns[i]) != d.all.columns[i].spec) continue;
-    // The values of the columns that come go before this one's window.
-    const std::size_t after =
-        (d.columns.size() - i - 1) * (store::warehouse::words_of_sample + words_of_part);
-    const auto save = [&](bool window) {
-      return [this, &d, i, id, window](store::words& into) {
-        return store_.save(d.columns[i], id, into, window);
-      };
-    };
-    if (add_part(d.words, i, left - std::min(left, after), save(true)) != fit::too_long) continue;
-    ++d.all.left_out;
-    (void)add_part(d.words, i, left, save(false));
-  }
-  n.words.reserve(d.words.size() + d.states.size() + d.learned.size());
-  n.words = d.words;
-  n.words.insert(n.words.end(), d.states.begin(), d.states.end());
-  n.words.insert(n.words.end(), d.learned.begin(), d.learned.end());
-  d.room -= size_of(n);
-  d.all.nodes.push_back(std::move(n));
-}
-
-std::size_t core::recall(snapshot from, duration shift, instant now) {
-  at(now);
-  recalled_ = std::make_unique<recollection>(std::move(from), shift);
-  store_.set_memory([this](const store::column_spec& spec, std::string_view meaning, store::node_id node) {
-    return recalled_->column(spec, meaning, node);
-  });
-  engine_.set_memory([this](const policy::policy_key& key, policy::strategy_kind kind,
-                            std::uint64_t content) { return recalled_->strategy(key, kind, content); });
-  std::size_t known = 0;
-  for (std::size_t i = 0; i < recalled_->all().nodes.size(); ++i) {
-    const snapshot::node& n = recalled_->all().nodes[i];
-    if (!wire::valid_node_name(n.name)) continue;
-    const auto id = store_.node(n.name);
-    if (id.has_error()) continue;  // more nodes than are allowed now
-    ++known;
-    recalled_->identify(i, *id);
-    if (const auto learned = recalled_->learned(*id)) learning_.recall(*id, *learned);
-    store_.set_linked(*id, false, now_);
-    heard_of({.id = *id, .connected = false});
-    router_.recall(*id, n.labels, now_);
-  }
-  return known;
-}
-
-void core::forget_snapshot() {
-  store_.set_memory({});
-  engine_.set_memory({});
-  recalled_.reset();
 }
 
 /// Passes on what the engine wished for during the event, now that the engine is done.

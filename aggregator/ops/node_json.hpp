@@ -32,11 +32,11 @@ class verdict_writer {
   void write(json_writer& out, store::node_id id, instant now) const;
 
  private:
-  struct judge {
+  struct judged_strategy {
     const policy::published_strategy* strategy;
     std::string head;  // "policy":…,"strategy":…,"mode":…
   };
-  std::vector<judge> all_;
+  std::vector<judged_strategy> all_;
 };
 
 /// {"name":…,"connected":…,"seenMs":…,…,"values":{…},"verdicts":[…],"labels":{…}}

@@ -62,8 +62,8 @@ struct named_nodes {
   }
 };
 
-/// A node that may take pods. A copy: nodes and models may change between two slices.
-struct open_node {
+/// A node that could take pods: "knownNodes". A copy: nodes and models may change between two slices.
+struct known_node {
   std::string name;
   std::shared_ptr<const predict::model> model;
   predict::chords best;
@@ -140,7 +140,7 @@ class what_if_answer final : public http::slices {
     predict::chords best(model->power, predict::has_cap(terms.objective) ? terms.max_load : 1);
     const double asked_for = at < in_flight_.size() ? in_flight_[at] : 0;
     const auto load = predict::load_of(best, to_double(share.value), asked_for, terms.pod_usage);
-    open_.push_back({node.name, std::move(model), std::move(best), load});
+    known_.push_back({node.name, std::move(model), std::move(best), load});
   }
 
   bool look() {
@@ -151,8 +151,8 @@ class what_if_answer final : public http::slices {
         continue;
       }
       std::vector<predict::candidate> candidates;
-      candidates.reserve(open_.size());
-      for (const open_node& n : open_) candidates.push_back({&n.best, n.load.cores()});
+      candidates.reserve(known_.size());
+      for (const known_node& n : known_) candidates.push_back({&n.best, n.load.cores()});
       placed_by_.emplace(strategy_.power.objective, pod_, std::move(candidates));
       break;
     }
@@ -169,18 +169,18 @@ class what_if_answer final : public http::slices {
   }
 
   double watts_then(std::size_t node) const {
-    return open_[node].model->power.watts(placed_by_->load_of(node));
+    return known_[node].model->power.watts(placed_by_->load_of(node));
   }
-  static double watts_now(const open_node& n) { return n.model->power.watts(n.load.cores()); }
+  static double watts_now(const known_node& n) { return n.model->power.watts(n.load.cores()); }
 
   void write_head() {
     double now = 0, then = 0;
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-      now += watts_now(open_[i]);
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      now += watts_now(known_[i]);
       then += watts_then(i);
       const auto next = placed_by_->next_on(i).is;
-      if (next == predict::cost::known::over) full_.add(open_[i].name);
-      if (next == predict::cost::known::error) leave_out(open_[i].name, left_out::no_figure);
+      if (next == predict::cost::known::over) full_.add(known_[i].name);
+      if (next == predict::cost::known::error) leave_out(known_[i].name, left_out::no_figure);
     }
     const policy::power_terms& terms = strategy_.power;
     out_.begin_object().field("time", asked_.time).field("policy", asked_.policy->key.text());
@@ -189,7 +189,7 @@ class what_if_answer final : public http::slices {
     if (predict::has_cap(terms.objective)) out_.key("maxLoad").raw(fmt::format("{}", terms.max_load));
     out_.field("pods", asked_.pods).field("cpu", canonical(asked_.cpu));
     figure("podCores", pod_.cores, 3);
-    out_.field("placed", placed_).field("knownNodes", open_.size());
+    out_.field("placed", placed_).field("knownNodes", known_.size());
     figure("wattsNow", now, 1);
     figure("wattsThen", then, 1);
     out_.key("nodes").begin_array();
@@ -203,7 +203,7 @@ class what_if_answer final : public http::slices {
   }
 
   void write_row(std::size_t at) {
-    const open_node& n = open_[at];
+    const known_node& n = known_[at];
     const predict::model& m = *n.model;
     out_.begin_object().field("node", n.name).field("pods", placed_by_->pods_on(at));
     figure("cores", m.power.cores(), 0);
@@ -235,7 +235,7 @@ class what_if_answer final : public http::slices {
 
   walk place_;
   const predict::demand pod_;
-  std::deque<open_node> open_;  // placed_by_ points into it
+  std::deque<known_node> known_;  // placed_by_ points into it
   std::optional<predict::what_if> placed_by_;
   std::size_t placed_ = 0, written_ = 0;
   bool all_placed_ = false;

@@ -35,17 +35,17 @@ void chord_table::catch_up(kept& k) {
   }
 }
 
-chord_table::view chord_table::up_to(double max_load, const model_sources& by) {
+chord_table::known_nodes chord_table::up_to(double max_load, const model_sources& by) {
   const auto at =
-      std::ranges::find_if(views_, [&](const kept& k) { return k.max_load == max_load && k.by == by; });
-  if (at == views_.end()) {
-    if (views_.size() >= most_views) views_.pop_back();
-    views_.push_front({max_load, by, {}, {}, {}});
+      std::ranges::find_if(kept_, [&](const kept& k) { return k.max_load == max_load && k.by == by; });
+  if (at == kept_.end()) {
+    if (kept_.size() >= most_kept) kept_.pop_back();
+    kept_.push_front({max_load, by, {}, {}, {}});
   } else {
-    views_.splice(views_.begin(), views_, at);  // views that were given stay valid
+    kept_.splice(kept_.begin(), kept_, at);  // what was given stays valid
   }
-  catch_up(views_.front());
-  return view(views_.front().rows);
+  catch_up(kept_.front());
+  return known_nodes(kept_.front().rows);
 }
 
 }  // namespace binnacle::predict

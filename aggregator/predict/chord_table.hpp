@@ -25,7 +25,7 @@ struct known_power {
 /// The best chords of all nodes, for each cap (a policy's maxLoad) and each choice of models that is asked
 /// for. What a node goes by is settled when models have changed, not for each candidate: a candidate costs
 /// one look at one piece of memory.
-/// Bounds: `most_views`; the one that was asked for least recently gives way.
+/// Bounds: `most_kept`; the one that was asked for least recently gives way.
 class chord_table {
   using row = std::optional<known_power>;
   struct kept {
@@ -37,10 +37,10 @@ class chord_table {
   };
 
  public:
-  static constexpr std::size_t most_views = 16;
+  static constexpr std::size_t most_kept = 16;
 
-  /// Valid until a model changes, or most_views other ones were asked for.
-  class view {
+  /// Valid until a model changes, or most_kept other ones were asked for.
+  class known_nodes {
    public:
     /// Null: the node has no model.
     const known_power* find(std::uint32_t node) const noexcept {
@@ -55,16 +55,16 @@ class chord_table {
 
    private:
     friend class chord_table;
-    explicit view(std::span<const row> rows) : rows_(rows) {}
+    explicit known_nodes(std::span<const row> rows) : rows_(rows) {}
     std::span<const row> rows_;
   };
   /// Costs some microseconds for a thousand nodes if a model has changed since the last call, and as much
   /// for each model that has. The tables must outlive this.
-  view up_to(double max_load, const model_sources& by);
+  known_nodes up_to(double max_load, const model_sources& by);
 
  private:
   static void catch_up(kept& k);
-  std::list<kept> views_;  // the one asked for last in front
+  std::list<kept> kept_;  // the one asked for last in front
 };
 
 }  // namespace binnacle::predict

@@ -6,14 +6,6 @@
 
 namespace binnacle::predict {
 
-cost cost_by_chord(const chords& node, double load, double pod) noexcept {
-  return cost_of(node, load, pod, node.from(load) * pod);
-}
-
-cost cost_by_increase(const chords& node, double load, double pod) noexcept {
-  return cost_of(node, load, pod, node.watts(load + pod) - node.watts(load));
-}
-
 void score_costs(std::span<const cost> costs, std::span<std::uint8_t> scores) {
   double cheapest = std::numeric_limits<double>::infinity(), dearest = 0;
   for (const cost& c : costs) {

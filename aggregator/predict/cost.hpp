@@ -19,19 +19,13 @@ struct cost {
   double watts = 0;
 };
 
-/// `watts`, or that the pod does not fit below the node's cap.
+/// `watts`, or that the pod does not fit below the node's cap. `load` is what is measured and what is in
+/// flight, `pod` what the pod will use, both in cores.
 inline cost cost_of(const chords& node, double load, double pod, double watts) noexcept {
   // Sums of cores are rounded: a pod that fills a node exactly fits.
   const bool fits = load + pod <= node.cap() + 1e-9 * node.cores();
   return fits ? cost{cost::known::yes, watts} : cost{cost::known::over, 0};
 }
-
-/// By the best chord from the node's load on: its watts per core times the pod's cores. `load` is what is
-/// measured and what is in flight, `pod` what the pod will use, both in cores.
-cost cost_by_chord(const chords& node, double load, double pod) noexcept;
-
-/// By the pod's own watts: what the node draws with the pod, less what it draws now.
-cost cost_by_increase(const chords& node, double load, double pod) noexcept;
 
 constexpr std::uint8_t top_score = 10;
 constexpr std::uint8_t least_known_score = 2;

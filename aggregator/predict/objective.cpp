@@ -87,8 +87,12 @@ cost cost_as_wao(objective by, const demand& pod, const candidate& c) {
 }
 
 void score(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores) {
-  if (by == objective::wao_v1 || by == objective::wao_v2) return score_as_wao(by, costs, scores);
-  score_costs(costs, scores);
+  switch (by) {
+    case objective::best_chord:
+    case objective::marginal: return score_costs(costs, scores);
+    case objective::wao_v1:
+    case objective::wao_v2: return score_as_wao(by, costs, scores);
+  }
 }
 
 }  // namespace binnacle::predict

@@ -14,8 +14,8 @@ namespace binnacle::predict {
 
 /// By what candidates are ranked.
 enum class objective : std::uint8_t {
-  best_chord,  ///< cost_by_chord()
-  marginal,    ///< cost_by_increase()
+  best_chord,  ///< the watts per core of the best chord from the node's load on, times the pod's cores
+  marginal,    ///< what the node draws with the pod, less what it draws now
   wao_v1,      ///< as WAO's first version does, on our curves
   wao_v2,      ///< as its second version does
 };
@@ -39,7 +39,13 @@ demand demand_of(const pod_cpu& pod, double usage);
 
 /// WAO knows no cap: its objectives want chords up to all cores.
 constexpr bool has_cap(objective o) noexcept {
-  return o == objective::best_chord || o == objective::marginal;
+  switch (o) {
+    case objective::best_chord:
+    case objective::marginal: return true;
+    case objective::wao_v1:
+    case objective::wao_v2: break;
+  }
+  return false;
 }
 
 /// A candidate: what is known of it up to the cap, and its load in cores, what is in flight included. Null:

@@ -6,27 +6,10 @@
 
 namespace binnacle::predict::wao_v1 {
 
-double load_of(double in_use, std::span<starting_pod> starting) noexcept {
-  for (starting_pod& pod : starting) {
-    if (pod.in_use < start_threshold * pod.remembered)
-      in_use += pod.remembered - pod.in_use;
-    else
-      pod.forget = true;
-  }
-  return in_use;
-}
-
-double remember(container_cpu pod) noexcept { return pod.limit != 0 ? decay * pod.limit : pod.request; }
-
 std::optional<shares> shares_of(double load, double capacity, container_cpu pod) noexcept {
   if (pod.limit == 0 && pod.request == 0) return std::nullopt;
   if (load + pod.limit > capacity) return std::nullopt;
   return shares{load / capacity, (load + (pod.request != 0 ? pod.request : decay * pod.limit)) / capacity};
-}
-
-std::optional<double> normalised(double celsius, double max, double min) noexcept {
-  if (max == min) return std::nullopt;
-  return (celsius - min) / (max - min);
 }
 
 float rounded(double share) noexcept { return static_cast<float>(std::round(share * 10) / 10); }

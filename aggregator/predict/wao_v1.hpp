@@ -10,8 +10,7 @@
 /// Source: the plug-in's code as read; its constants and its unit tests' figures.
 namespace binnacle::predict::wao_v1 {
 
-constexpr double start_threshold = 0.5;  ///< a pod that uses less than this of what it was given is starting
-constexpr double decay = 0.85;           ///< of a limit, what a pod is taken to use
+constexpr double decay = 0.85;  ///< of a limit, what a pod is taken to use
 constexpr int tie_score = 10;
 constexpr std::int64_t failed = -1;
 
@@ -21,28 +20,12 @@ struct container_cpu {
   double limit = 0;
 };
 
-/// A pod that was placed on the node before, and what it uses now.
-struct starting_pod {
-  double remembered = 0;  ///< what remember() gave for it
-  double in_use = 0;      ///< 0 if it has no metrics yet
-  bool forget = false;    ///< set by load_of(): it has started, its use is in the node's
-};
-/// The node's use with what its starting pods do not use yet.
-double load_of(double in_use, std::span<starting_pod> starting) noexcept;
-
-/// What is remembered of a pod that was just scored.
-double remember(container_cpu pod) noexcept;
-
 /// The node's use as a share of its capacity, before and with the pod. Nothing if the container names neither
 /// request nor limit, or if its limit does not fit (a request is not checked).
 struct shares {
   double before = 0, after = 0;
 };
 std::optional<shares> shares_of(double load, double capacity, container_cpu pod) noexcept;
-
-/// (celsius - min) / (max - min), which may lie outside 0..1; the node's labels give max and min. Nothing if
-/// they are equal.
-std::optional<double> normalised(double celsius, double max, double min) noexcept;
 
 /// As the model is asked: to one decimal, halves away from zero.
 float rounded(double share) noexcept;

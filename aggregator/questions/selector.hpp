@@ -38,8 +38,6 @@ class selector {
   static result<selector> parse(std::string_view text);
 
   bool empty() const noexcept { return requirements_.empty(); }
-  /// In key order, as Kubernetes prints and converts them.
-  const std::vector<requirement>& requirements() const noexcept { return requirements_; }
 
   /// The value of a label, or nothing if the object has no such label.
   using look_up = std::function<std::optional<std::string_view>(std::string_view key)>;
@@ -54,7 +52,7 @@ class selector {
   result<void> write_label_selector(json_writer& out) const;
 
  private:
-  std::vector<requirement> requirements_;
+  std::vector<requirement> requirements_;  // in key order, as Kubernetes prints and converts them
 };
 
 /// Checks a `fieldSelector` against the name in the path: the one field served is metadata.name, and it must

@@ -1,3 +1,4 @@
+#include "aggregator/policy/label_keys.hpp"
 #include "aggregator/policy/strategies.hpp"
 #include "aggregator/policy/text/yaml_strategy.hpp"
 #include "common/text/label_syntax.hpp"
@@ -131,9 +132,8 @@ void label(const yaml_value& v, const policy_key& key, rule& r) {
   if (!is_label_name(name)) {
     v.refuse(fmt::format(
         "{} is not a name for a label: at most 63 letters, digits, '-', '_', '.', alphanumeric at "
-        "both ends; it comes after "
-        "telemetry.aware.scheduling.{}/",
-        in_quotes(name), key.name));
+        "both ends; it comes after {}",
+        in_quotes(name), labeling_key(key, "")));
   }
   if (const std::string flaw = label_value_flaw(value); !flaw.empty()) {
     v.refuse(value.size() > 200

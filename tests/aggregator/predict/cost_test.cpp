@@ -1,5 +1,7 @@
 #include "aggregator/predict/cost.hpp"
 
+#include "aggregator/predict/objective.hpp"
+
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -22,6 +24,16 @@ std::vector<int> scored(const std::vector<cost>& costs) {
   return {scores.begin(), scores.end()};
 }
 
+cost cost_by(objective by, const chords& n, double load, double pod) {
+  return placing_on(by, {.cores = pod}, {&n, load}).costs;
+}
+cost by_chord(const chords& n, double load, double pod) {
+  return cost_by(objective::best_chord, n, load, pod);
+}
+cost by_increase(const chords& n, double load, double pod) {
+  return cost_by(objective::marginal, n, load, pod);
+}
+
 constexpr cost full{known::over, 0};
 constexpr cost unknown{};
 constexpr cost of(double watts) { return {known::yes, watts}; }
@@ -32,26 +44,26 @@ TEST_SUITE("aggregator/predict/cost") {
   TEST_CASE("the started node is cheaper than an idle one like it, which the pod's own watts do not see") {
     // Flat below, dear above: the pod's own watts prefer to wake the second node.
     const auto a = node({100, 150, 156, 166, 180}, 4);
-    CHECK(cost_by_chord(a, 1, 1).watts < cost_by_chord(a, 0, 1).watts);
-    CHECK(cost_by_increase(a, 0, 1).watts == doctest::Approx(50));
-    CHECK(cost_by_increase(a, 1, 1).watts == doctest::Approx(6));
+    CHECK(by_chord(a, 1, 1).watts < by_chord(a, 0, 1).watts);
+    CHECK(by_increase(a, 0, 1).watts == doctest::Approx(50));
+    CHECK(by_increase(a, 1, 1).watts == doctest::Approx(6));
   }
 
   TEST_CASE("nodes of different size compare by the pod's watts, not by their shares") {
     // Both rise from 100 to 200 W; the large one takes eight times as many cores for it.
     const auto small = node({100, 200}, 8), large = node({100, 200}, 64);
-    CHECK(cost_by_chord(small, 4, 2).watts == doctest::Approx(25));
-    CHECK(cost_by_chord(large, 32, 2).watts == doctest::Approx(25.0 / 8));
+    CHECK(by_chord(small, 4, 2).watts == doctest::Approx(25));
+    CHECK(by_chord(large, 32, 2).watts == doctest::Approx(25.0 / 8));
   }
 
   TEST_CASE(
       "a pod that would fill a node beyond its cap costs nothing known; one that fills it exactly fits") {
     const auto capped = node({100, 200}, 10, 0.9);
-    CHECK(cost_by_chord(capped, 5, 4).is == known::yes);
-    CHECK(cost_by_chord(capped, 5.1, 4).is == known::over);
-    CHECK(cost_by_increase(capped, 5.1, 4).is == known::over);
+    CHECK(by_chord(capped, 5, 4).is == known::yes);
+    CHECK(by_chord(capped, 5.1, 4).is == known::over);
+    CHECK(by_increase(capped, 5.1, 4).is == known::over);
     const auto whole = node({100, 200}, 3, 1);
-    CHECK(cost_by_chord(whole, 0.1 + 0.2, 2.7).is == known::yes);
+    CHECK(by_chord(whole, 0.1 + 0.2, 2.7).is == known::yes);
   }
 
   TEST_CASE("the cheapest gets 10, the dearest 2, the others in proportion, rounded away from 10") {

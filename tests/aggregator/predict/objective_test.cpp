@@ -131,7 +131,7 @@ TEST_SUITE("aggregator/predict/objective") {
     CHECK(table.up_to(0.9, learned).find(3) == nullptr);
     models.set(9000, nullptr);  // takes nothing away and needs no room
     CHECK(models.size() == 4);
-    for (std::size_t i = 0; i < 3 * chord_table::most_views; ++i)
+    for (std::size_t i = 0; i < 3 * chord_table::most_kept; ++i)
       CHECK(table.up_to(0.1 + 0.01 * static_cast<double>(i), learned).find(3) == nullptr);
   }
 

@@ -34,41 +34,17 @@ std::vector<int> v2_scores(const std::vector<std::int64_t>& watts, int base = v2
 // Figures of the originals' own unit tests, and of their published model.
 TEST_SUITE("aggregator/predict/wao_v1") {
   TEST_CASE("the node's shares before and with the pod") {
-    std::vector<v1::starting_pod> pods{{.remembered = 35.5, .in_use = 15}};
-    const double load = v1::load_of(5, pods);
-    CHECK_FALSE(pods[0].forget);
-    const auto both = v1::shares_of(load, 30, {.request = 1, .limit = 1});
+    const auto both = v1::shares_of(25.5, 30, {.request = 1, .limit = 1});
     REQUIRE(both);
     CHECK(both->before == doctest::Approx(.85));
     CHECK(both->after == doctest::Approx(.8833333));
-    CHECK_FALSE(v1::shares_of(load, 30, {.request = 0, .limit = 5}));
+    CHECK_FALSE(v1::shares_of(25.5, 30, {.request = 0, .limit = 5}));
     const auto limit_only = v1::shares_of(5, 30, {.request = 0, .limit = 1});
     REQUIRE(limit_only);
     CHECK(limit_only->before == doctest::Approx(.16666667));
     CHECK(limit_only->after == doctest::Approx(.195));
     CHECK_FALSE(v1::shares_of(5, 30, {}));
     CHECK(v1::shares_of(29.5, 30, {.request = 4, .limit = 0}));  // a request is not checked
-  }
-
-  TEST_CASE("a pod that uses half of what was remembered has started and is forgotten") {
-    std::vector<v1::starting_pod> pods{{.remembered = 30.5, .in_use = 16}};
-    CHECK(v1::load_of(5, pods) == 5);
-    CHECK(pods[0].forget);
-    CHECK(v1::remember({.request = 0, .limit = .5}) == doctest::Approx(.425));
-    CHECK(v1::remember({.request = .5, .limit = 0}) == doctest::Approx(.5));
-    CHECK(v1::remember({.request = 2, .limit = .5}) == doctest::Approx(.425));
-  }
-
-  TEST_CASE("temperatures on the scales of their labels") {
-    CHECK(v1::normalised(24, 36.5, 11.5).value() == doctest::Approx(.5));
-    CHECK(v1::normalised(33, 42, 24).value() == doctest::Approx(.5));
-    CHECK(v1::normalised(36, 49, 23).value() == doctest::Approx(.5));
-    CHECK(v1::normalised(20.5, 36.5, 11.5).value() == doctest::Approx(.36));
-    CHECK(v1::normalised(30, 42, 24).value() == doctest::Approx(.3333).epsilon(1e-3));
-    CHECK(v1::normalised(32.5, 49, 23).value() == doctest::Approx(.3654).epsilon(1e-3));
-    CHECK(v1::normalised(50, 36.5, 11.5).value() > 1);                      // not clamped
-    CHECK(v1::normalised(20, 11.5, 36.5).value() == doctest::Approx(.66));  // min above max turns the scale
-    CHECK_FALSE(v1::normalised(20, 25, 25));
   }
 
   TEST_CASE("inputs are rounded to a tenth, halves away from zero") {

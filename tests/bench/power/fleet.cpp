@@ -1,6 +1,6 @@
 #include "tests/bench/power/fleet.hpp"
 
-#include "aggregator/predict/cost.hpp"
+#include "aggregator/predict/objective.hpp"
 #include "aggregator/predict/wao_v1.hpp"
 #include "aggregator/predict/wao_v2.hpp"
 #include "tests/bench/power/prioritizer.hpp"
@@ -38,6 +38,10 @@ std::int64_t wao_v2_watts(const node& n, double pod) {
   return v2::increase(raw_watts(n, before / all), raw_watts(n, after / all));
 }
 
+predict::cost chord_cost(const node& n, double pod) {
+  return predict::placing_on(predict::objective::best_chord, {.cores = pod}, {&n.believed, n.used}).costs;
+}
+
 /// How good each candidate is; the largest wins.
 std::vector<double> goodness(const fleet& nodes, std::span<const std::size_t> candidates, rule by, wish pod) {
   static prioritizer product;
@@ -56,7 +60,7 @@ std::vector<double> goodness(const fleet& nodes, std::span<const std::size_t> ca
       case rule::pack: out.push_back(n.used / n.truth.cores()); break;
       case rule::wao_v1: whole_watts.push_back(wao_v1_watts(n, d)); break;
       case rule::wao_v2: whole_watts.push_back(wao_v2_watts(n, d)); break;
-      case rule::chord_exact: costs.push_back(predict::cost_by_chord(n.believed, n.used, d)); break;
+      case rule::chord_exact: costs.push_back(chord_cost(n, d)); break;
     }
   }
   if (!whole_watts.empty()) {
