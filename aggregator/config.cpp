@@ -145,7 +145,7 @@ config_spec bind(settings& s) {
   spec.add("model-servers", s.model_servers,
            "servers that may be asked what nodes draw: HOST, HOST:PORT, or *.SUFFIX for all names below it. "
            "Nodes' labels and NodeConfig objects say which of them a node's model is on (none: no server is "
-           "asked, and minimizepower goes by what was learned)");
+           "asked, and minimizepower uses what was learned)");
   spec.add("model-servers-ca", s.model_servers_ca,
            "PEM file: authority of model servers with https (none: those that the system trusts)");
 

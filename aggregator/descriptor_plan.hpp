@@ -4,8 +4,8 @@
 
 namespace binnacle::aggregator {
 
-/// How many connections each port of the aggregator may have, so that none takes the descriptors of another:
-/// least of all those by which the kubelet asks whether we live.
+/// How many connections each port of the aggregator may have, so that no port takes the descriptors of
+/// another one, above all not those of the health port, which the kubelet asks.
 struct descriptor_plan {
   std::size_t extender, metrics, ops, health;
   std::size_t agents;        ///< sessions

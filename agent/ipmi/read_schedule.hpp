@@ -47,7 +47,7 @@ class read_schedule {
 
   /// The period of each sensor as it is now.
   std::map<std::string, std::uint32_t> periods_ms() const;
-  /// Whether periods_ms() differs from `told` by a sensor, or by a fifth in any of them.
+  /// Whether periods_ms() has other sensors than `told`, or a period that differs by a fifth or more.
   bool differs_from(const std::map<std::string, std::uint32_t>& told) const;
 
   /// Share of the last minute (less after the start) that the BMC spent on us.

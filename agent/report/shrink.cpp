@@ -109,7 +109,7 @@ void share_alike(YAML::Node tree) {
     }
     if (!shared && elders.size() < most_elders) elders.push_back(name);
   }
-  // Elders last: until now they were compared whole.
+  // What is inside the elders is shared last: the loop above compares the elders with their content whole.
   for (const auto& member : tree) {
     if (member.second.IsMap() && !member.second["as"]) share_alike(member.second);
   }

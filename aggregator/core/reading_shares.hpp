@@ -14,7 +14,7 @@
 /// Who gets how many of the readings that the ingest loop can take. Pure.
 namespace binnacle::aggregator {
 
-/// A family is wished to be read this often, by these parties.
+/// How often a family should be read, and the parties that wish so.
 struct owned_wish {
   std::string_view family;
   std::chrono::milliseconds period{};

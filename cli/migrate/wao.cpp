@@ -162,7 +162,7 @@ bool take_node(const manifest& m, migration& out) {
   return true;
 }
 
-// Its scheduler.
+// WAO's scheduler.
 
 bool is_power_plugin(std::string_view name) {
   return name == "MinimizePower" || name == "oc-score-plugin" || name == "wao-score-plugin";

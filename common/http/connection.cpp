@@ -473,7 +473,7 @@ task<bool> connection::send(const response& answer, const request_parser& parser
   co_return keep_alive;
 }
 
-// Until the peer goes, takes nothing for too long, or the server stops.
+// Sends pieces until the peer goes, takes nothing for too long, or the server stops.
 task<void> connection::send_live(const response& answer, live_exchange& from) {
   is_known_ = true;
   from.wake_with([this] { answered_.notify(); });

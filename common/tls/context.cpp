@@ -264,7 +264,7 @@ result<std::shared_ptr<SSL_CTX>> build(const options& o) {
     return error{errc::invalid_input,
                  "no certificate is given: a TLS server needs a certificate and its key"};
   }
-  // A client may have none: then a token, or nobody, speaks for it.
+  // A client may have no certificate: it then shows a token later, or stays anonymous.
   if (certified) {
     if (auto used = use_certificate(context.get(), o); used.has_error()) return used.error();
   }

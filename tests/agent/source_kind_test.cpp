@@ -64,7 +64,7 @@ TEST_CASE("what has nothing to read is not made, and --probe says what would giv
   CHECK(told == std::vector<std::string>{"textfile", "scrape", "path", "rdt"});
 }
 
-TEST_CASE("who names the sources hears nothing of the others") {
+TEST_CASE("if the setting names the sources, there are no findings about the other sources") {
   const auto kinds = all_source_kinds();
   auto s = usual(kinds);
   s.sources = {"os", "path"};

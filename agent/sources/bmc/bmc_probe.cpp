@@ -63,7 +63,7 @@ result<void> listen(int channel, const ipmi::wanted_sensors& select, instant unt
       } else if (const auto* status = std::get_if<ipmi::status>(&*message)) {
         out.taken = !out.greeted;
         if (out.taken) return {};
-        // The first one tells that nothing has been tried yet.
+        // The first status says only that nothing has been tried yet.
         const bool first = !out.status.has_value();
         out.status = *status;
         if (!status->ok && (status->permanent || !first)) return {};

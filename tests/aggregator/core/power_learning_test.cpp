@@ -139,7 +139,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("other") == nullptr);
   }
 
-  TEST_CASE("a node that nobody measured goes by its rated watts, until one of its kind measures") {
+  TEST_CASE("a node that nobody measured is scored by its rated watts, until a node of its kind measures") {
     world w;
     w.rated("old", 90, 410);
     w.rated("mixed up", 410, 90);

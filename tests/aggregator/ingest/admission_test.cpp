@@ -86,7 +86,7 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
 }
 
 TEST_SUITE("aggregator/ingest/token_ration") {
-  TEST_CASE("an address whose tokens are not good soon has no more questions; others have theirs") {
+  TEST_CASE("an address with bad tokens soon gets no more questions asked; other addresses go on") {
     token_ration ration;
     const instant now = instant() + 1h;
     for (int i = 0; i < token_ration::most; ++i) CHECK(ration.take(numbered(1), now));

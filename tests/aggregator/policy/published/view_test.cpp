@@ -40,7 +40,7 @@ TEST_SUITE("aggregator/policy/published/view") {
     CHECK_FALSE(v.judging_stopped(instant(1h) + 6s));
   }
 
-  TEST_CASE("a model server's curve goes before a learned one, as far as the policy takes either") {
+  TEST_CASE("a model server's curve is preferred to a learned one, if the policy's terms allow both") {
     view v;
     CHECK(chosen(v, power_model::automatic) == "none");
     v.models().set(3, from("learned"));
