@@ -80,8 +80,8 @@ class source {
   virtual result<void> read(board& out) = 0;
 
   /// Which of this source's families policies watch, and how often they are wanted (the shortest wish over
-  /// all links). Told when it changes; the source's ticks follow by themselves, so that only a source whose
-  /// single series cost something has to listen.
+  /// all links). Called when that changes. The source's ticks follow by themselves, so only a source that
+  /// pays for each single series has to implement this.
   virtual void set_interest(const wire::interest& wanted) { (void)wanted; }
 };
 

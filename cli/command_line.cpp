@@ -325,7 +325,7 @@ void set_up_help(CLI::App& app, arguments& a, action& chosen) {
   });
 }
 
-/// Examples as they are typed: under its second name the command is another one.
+/// Puts the name by which the program was called into the examples: `kubectl binnacle` or `binnacle`.
 void spell_examples(CLI::App& app, const std::string& name) {
   std::string footer = app.get_footer();
   const std::string_view plain = "Example: binnacle ";

@@ -53,7 +53,8 @@ double a_second(const periods& all) {
   return sum;
 }
 
-/// What each of those who wish for more than that gets.
+/// The readings a second that a party gets at most: a party that wishes for less gets its whole wish.
+/// Infinite if the budget is enough for all.
 double fair_share(std::vector<double> wished, double budget) {
   std::ranges::sort(wished);
   double left = budget;

@@ -126,7 +126,7 @@ task<void> agent_session::serve() {
     auto ready = co_await peer_.wait_readable(until);
     std::size_t got = 0;
     if (ready.has_value()) {
-      // Only now is there a need for room: thousands of sessions wait without.
+      // The buffer is made only now: thousands of sessions wait without one.
       const auto room = as_chars(machine_.prepare(wish_));
       auto read = co_await peer_.read_some(room, until);
       if (read.has_value()) got = *read;

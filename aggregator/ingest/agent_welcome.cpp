@@ -1,4 +1,5 @@
-// Of an agent's session: who the agent is, whether it may, and which session has its node.
+// The part of an agent's session that finds out who the agent is, whether it may speak for its node, and
+// which session has the node.
 #include "aggregator/ingest/agent_session.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "common/async/network.hpp"

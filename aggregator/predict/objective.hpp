@@ -33,8 +33,8 @@ struct demand {
   double wao_need = 0;                  ///< wao_v2::need()
   wao_v1::container_cpu wao_container;  ///< its first container
 };
-/// `usage`: the share of what a pod asks for that it is taken to use. WAO's objectives do not apply it to the
-/// pod that is placed.
+/// `usage`: the share of its CPU request that a pod is assumed to use. WAO's objectives do not apply it to
+/// the pod that is placed.
 demand demand_of(const pod_cpu& pod, double usage);
 
 /// WAO knows no cap: its objectives want chords up to all cores.

@@ -23,7 +23,7 @@ class bmc_snapshot {
   /// The last whole inventory.
   const std::vector<ipmi::sensor>& sensors() const noexcept { return sensors_; }
   const std::map<std::string, std::uint32_t>& plan() const noexcept { return plan_; }
-  /// Whether a plan came for this inventory: an empty one means something then.
+  /// Whether a plan came for this inventory. Only then does an empty plan() mean that nothing is read.
   bool planned() const noexcept { return planned_; }
   const std::optional<ipmi::stats>& stats() const noexcept { return stats_; }
   /// Raised when the inventory or the plan changed.

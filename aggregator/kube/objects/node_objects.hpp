@@ -70,7 +70,7 @@ class node_objects final : public watcher {
   /// of its name: then it says nothing.
   void patched(const std::string& name, const boost::json::object& object);
 
-  /// A node as a list told of it that was read beside the watch. The watch may be behind that.
+  /// A node from a list that was read beside the watch. The watch may lag behind that list.
   void read_again(const object_key& key, const boost::json::object& object);
 
   /// Names of the nodes that are new, gone, or carry other labels than at the last call, each once.

@@ -18,12 +18,13 @@ inline constexpr std::array all_resources{resource::memory, resource::columns, r
                                           resource::evaluations};
 std::string_view to_string(resource r) noexcept;  ///< "memory", "columns", "labelKeys", "evaluations"
 
-/// How much of it that is at `nodes` nodes: bytes, columns, keys, evaluations a second.
+/// How much of the resource `r` the cost `c` is in a fleet of `nodes` nodes: bytes, columns, keys, or
+/// evaluations a second.
 std::uint64_t amount_of(const cost& c, resource r, std::size_t nodes) noexcept;
 /// "2.1 GiB", "193 columns", "1 label key", "12.5 million evaluations a second".
 std::string amount_text(resource r, std::uint64_t amount);
 
-/// Of whom a limit is.
+/// For whom a limit holds: one policy, the policies of one namespace, all policies.
 enum class scope : std::uint8_t { policy, name_space, all };
 
 struct cost_limits {

@@ -87,7 +87,7 @@ struct strategy_status {
   strategy_kind strategy = strategy_kind::dontschedule;
   mode how = mode::enforce;
   std::uint32_t pass = 0, violating = 0, missing = 0, held = 0, frozen = 0;  ///< nodes, by state
-  std::uint32_t violated_by = 0;  ///< nodes: violating, held, and frozen ones that were
+  std::uint32_t violated_by = 0;  ///< nodes: violating, held, and frozen ones that violated before
 };
 
 }  // namespace binnacle::policy

@@ -139,7 +139,7 @@ class strategy_run {
   node_cell& at(store::node_id node);
   void watch_knowledge(store::node_id node, const judgement& j, instant now, run_context& out);
   bool can_get_label(store::node_id node, const run_context& out) const;
-  /// Some true rule of the node gives the label.
+  /// Whether a rule that is true of the node gives the label.
   bool given(store::node_id node, const label_plan::key& k) const noexcept;
   void wake_after_cool_down(run_context& out);
   std::span<rule_state> rules(store::node_id node) noexcept;

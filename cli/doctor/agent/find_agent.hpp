@@ -14,8 +14,8 @@ namespace binnacle::cli::doctor {
 /// permission (one runs whose settings cannot be taken over).
 result<agent_here> agent_to_ask(const std::string& root, const std::string& config_file);
 
-/// That agent with its settings. Blocks: asks it for them. Errors: also invalid_input (it refuses its
-/// settings: its sentence).
+/// That agent with its settings. Blocks: starts the agent's program to ask for them. Errors: also
+/// invalid_input (the agent refuses its settings; the message is the agent's own sentence).
 result<agent_here> find_agent(const std::string& root, const std::string& config_file,
                               std::chrono::milliseconds patience);
 

@@ -224,7 +224,7 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
-  TEST_CASE("of two machines that claim one node the one that is heard stays, once that is seen") {
+  TEST_CASE("if two machines claim one node, the one that is heard stays, once the contest is noticed") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       std::vector<std::unique_ptr<visitor>> twins;
