@@ -76,7 +76,7 @@ result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* 
   return context;
 }
 
-/// Never 0, which says nothing.
+/// Never 0, which would mean that the number is not known.
 std::uint64_t drawn_number() {
   std::random_device source;
   return std::uniform_int_distribution<std::uint64_t>(1)(source);

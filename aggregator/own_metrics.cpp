@@ -14,7 +14,7 @@ namespace {
 
 using ops::own_sample;
 
-/// Of each strategy and state. METRICS.md says so, too.
+/// For each strategy and state. METRICS.md names this number, too.
 constexpr std::size_t most_nodes_named = 20;
 
 class collector {

@@ -25,8 +25,8 @@ bool same_leaf(const YAML::Node& a, const YAML::Node& b) {
                     [](const YAML::Node& x, const YAML::Node& y) { return same_leaf(x, y); });
 }
 
-// What is other in `b` than in `a`, in copies: a node of yaml-cpp that joins another tree drags its whole own
-// tree along. Nothing where they have not the same files.
+// What differs in `b` from `a`. The parts are copies, since a node of yaml-cpp that joins another tree drags
+// its whole own tree along. Nothing if the two do not have the same files.
 std::optional<YAML::Node> difference(const YAML::Node& a, const YAML::Node& b) {
   YAML::Node changes(YAML::NodeType::Map);
   if (a.size() != b.size()) return std::nullopt;

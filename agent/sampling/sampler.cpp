@@ -74,7 +74,7 @@ void sampler::start(instant now) {
 
 bool sampler::run(instant now) {
   bool any = false;
-  // Which source a family is of shows when its series are there.
+  // Which source a family belongs to is known only when its series are there.
   if (wishes_.expire(now) || applied_to_ != out_.version()) apply_interest(now);
   for (auto& e : entries_) {
     if (!e.ticks.due(now) && !e.arrived) continue;

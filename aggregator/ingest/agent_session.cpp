@@ -161,8 +161,8 @@ task<void> agent_session::serve() {
   }
 }
 
-/// Nothing while a catalogue is worked out: what comes after it stands on it. A peer may send hundreds of
-/// short messages at once that each cost us a look at ten thousand series: the others have their turn
+/// Does nothing while a catalogue is worked out, since what follows depends on it. A peer may send hundreds
+/// of short messages at once that each cost a look at ten thousand series, so other peers get their turns in
 /// between.
 void agent_session::drain_events(instant now) {
   const std::uint64_t frames = machine_.counters().frames_in, unknown = machine_.counters().unknown_kinds;

@@ -15,8 +15,8 @@ namespace binnacle::ingest {
 ///
 /// Above `usual` the rate goes only while most handshakes end in a welcome, and while the loop comes in time
 /// to what is due. So a crowd of strangers cannot make the loop spend more on it than `usual` costs, and on a
-/// machine without CPU for it the loop begins no more than it can finish. Below `usual` only the loop's own
-/// work brings the rate: of a machine that is busy with other things, fewer handshakes would change nothing,
+/// machine without CPU for it the loop begins no more than it can finish. Only the loop's own work brings the
+/// rate below `usual`: on a machine that is busy with other programs, fewer handshakes would change nothing,
 /// and the fleet would be away for longer. Pure.
 class handshake_rate {
  public:

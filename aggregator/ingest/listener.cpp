@@ -82,7 +82,7 @@ struct listener::impl : std::enable_shared_from_this<listener::impl> {
   handshake_budget budget;
   bool kept_waiting = false;  // by the budget, since the last measurement
   async::event queued;
-  async::event first_begun;  // while nobody measures the load; or we stop
+  async::event first_begun;  // a handshake begins while the load is not measured, or the listener stops
   bool measuring = false;
   bool stopping = false;
   // Waits for shared->tasks to end, so it cannot be one of them.

@@ -158,7 +158,7 @@ TEST_CASE("exporters are named by address, and in a file with settings of their 
   CHECK(refusal<scrape_kind>({"--scrape-file", none.c_str()}, s) == "accepted");
 }
 
-TEST_CASE("a peer's address that is none is refused with the setting's name") {
+TEST_CASE("a peer's invalid address is refused with the setting's name") {
   CHECK(refusal<path_kind>({"--path", ":::"}).starts_with("path: "));
 }
 

@@ -252,8 +252,8 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
   f.stale_after = stale_after;
 }
 
-// What contradicts the parts of the machine is withheld from policies, too; what only stands still is left to
-// them, and to the setting `frozen`.
+// A way that contradicts the parts of the machine is withheld from policies, too. A way that only stands
+// still stays visible to them, unless the setting `frozen` says otherwise.
 void host_source::set_aside(figure& f, std::vector<contender>& all, instant now, board& out) {
   const auto ways = composites[f.which].ways;
   whole_machine_check::witness parts;

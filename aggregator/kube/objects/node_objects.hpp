@@ -66,8 +66,8 @@ class node_objects final : public watcher {
   const std::map<std::string, node, std::less<>>& nodes() const noexcept { return nodes_; }
   const node* find(std::string_view name) const noexcept;
 
-  /// The answer to a patch. It may come when the watch has told of the node's end already, or of another one
-  /// of its name: then it says nothing.
+  /// The answer to a patch. It is ignored if the watch has already shown that the node is gone, or that
+  /// another node has its name.
   void patched(const std::string& name, const boost::json::object& object);
 
   /// A node from a list that was read beside the watch. The watch may lag behind that list.

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-/// What policies may take of the aggregator, and how that stands to what they take.
+/// What policies may take of the aggregator, and whether what they take is within that.
 namespace binnacle::policy {
 
 /// What is limited.
@@ -32,7 +32,7 @@ struct cost_limits {
   std::uint64_t columns = 1'000;
   std::uint64_t label_keys = 512;
   std::uint64_t evaluations = 200'000'000;  ///< in a second
-  /// Of each of these.
+  /// The part of each of these limits that one policy may take, and the policies of one namespace together.
   unsigned policy_percent = 50, namespace_percent = 75;
 
   std::uint64_t of(resource r, scope whose) const noexcept;

@@ -41,7 +41,7 @@ class view : public store::view {
     for (predict::model_table& t : served_) t.clear();
     served_notes_.clear();
   }
-  /// Whose models a strategy goes by.
+  /// Whose models a strategy uses.
   predict::model_sources models_for(const power_terms& t) const noexcept {
     return {{t.takes_served() ? &served(t.format) : nullptr, t.takes_learned() ? &models_ : nullptr}};
   }

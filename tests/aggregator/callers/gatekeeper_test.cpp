@@ -150,7 +150,7 @@ TEST_SUITE("aggregator/callers/gatekeeper") {
     CHECK(counted().unavailable == 1);
   }
 
-  TEST_CASE_FIXTURE(house, "one whose verdict is waited for keeps nobody waiting") {
+  TEST_CASE_FIXTURE(house, "a caller whose verdict is waited for delays no other caller") {
     api.ill = true;
     std::atomic<bool> told{false};
     std::thread slow([&] {

@@ -170,7 +170,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("b") != nullptr);
   }
 
-  TEST_CASE("nothing is said where nothing has changed, and again within two minutes where it learns on") {
+  TEST_CASE("a model that has not changed is not published again, but every two minutes while it learns on") {
     world w;
     w.add("a");
     w.seconds(120, {{"a", 0.3}});
@@ -303,7 +303,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("a")->samples > 40);
   }
 
-  TEST_CASE("whoever begins to learn again says why, and every sample's outcome is counted") {
+  TEST_CASE("a node that begins to learn again says why, and every sample's outcome is counted") {
     using outcome = predict::learner::outcome;
     const auto count = [](const world& w, outcome o) {
       return w.learning.counted()[static_cast<std::size_t>(o)];
@@ -404,7 +404,7 @@ TEST_SUITE("aggregator/core/power_learning") {
       CHECK(load_learning(store::word_reader(now))->what.samples() <= 30);
   }
 
-  TEST_CASE("what cannot be read of a snapshot costs that node what it learned, and that is said") {
+  TEST_CASE("a node whose part of a snapshot cannot be read begins to learn again, and says so") {
     const store::words kept = some_learning();
     // 0 to 2: cut off at the end; then a word of each kind that no learner writes.
     std::vector<store::words> wrong{{}, {kept[0]}, {kept.begin(), kept.end() - 1}};

@@ -184,7 +184,7 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
-  TEST_CASE("a node whose sessions replace one another all the time is told of") {
+  TEST_CASE("a node whose sessions replace one another all the time is reported") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       std::vector<std::unique_ptr<visitor>> twins;

@@ -213,7 +213,8 @@ TEST_SUITE("aggregator/ops/json") {
         "\n");
   }
 
-  TEST_CASE_FIXTURE(house, "policies that go while they are listed are listed to the end") {
+  TEST_CASE_FIXTURE(house,
+                    "policies that are removed while a list is being made are still listed to the end") {
     auto list = policy_list(nodes, {}, 100);
     nodes.set_policies(std::make_shared<policy::policy_table>());
     CHECK(whole(*list).find(R"("name":"power")") != std::string::npos);

@@ -142,7 +142,7 @@ TEST_SUITE("cli/views/top") {
                     "c dontschedule: x LessThan 1; and 2 more\n") != std::string::npos);
   }
 
-  TEST_CASE("a rule's metric that has no column is told with its value") {
+  TEST_CASE("a rule's metric that has no column is shown with its value") {
     const std::string text = render_top(
         parsed(R"({"nodes":[{"name":"n","connected":true,"values":{"inlet_celsius":{"value":31.5,"ageMs":5}},
           "verdicts":[{"policy":"default/p","strategy":"deschedule","state":"violating","rule":"inlet_celsius GreaterThan 30"}]}],

@@ -54,7 +54,7 @@ TEST_SUITE("aggregator/policy/engine/judge") {
     CHECK(v.violating);
   }
 
-  TEST_CASE("deschedule and labeling: what is missing and matters freezes what was") {
+  TEST_CASE("deschedule and labeling: missing data that matters freezes the verdict before it") {
     struct row {
       logic op;
       states rules;

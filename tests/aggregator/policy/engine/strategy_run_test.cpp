@@ -106,14 +106,14 @@ TEST_SUITE("aggregator/policy/engine/strategy_run") {
     CHECK(x.out.counters.judged == 4);
   }
 
-  TEST_CASE("a dry run says so of what it tells") {
+  TEST_CASE("the events of a dry run say that it is one") {
     bench x({.kind = strategy_kind::dontschedule, .rules = {above(80)}});
     x.run.set_dry_run(true);
     x.value(a, 90);
     CHECK(x.out.events.at(0).dry_run);
   }
 
-  TEST_CASE("missing data rejects only from when it is told to") {
+  TEST_CASE("missing data rejects only after reject_missing()") {
     bench x({.kind = strategy_kind::dontschedule, .rules = {above(80)}, .on_missing = missing::reject});
     x.lose(a);
     CHECK(x.what(a) == state::pass);
