@@ -123,7 +123,7 @@ void power_learning::go_on(node_state& n, store::node_id id) {
   } else {
     begun_again(
         n, id,
-        fmt::format("its hardware or its meter is another one than before the restart ({})", class_of(n)));
+        fmt::format("its hardware or its meter is not the one from before the restart ({})", class_of(n)));
   }
   n.kept.reset();
 }

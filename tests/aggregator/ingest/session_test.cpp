@@ -67,7 +67,7 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
-  TEST_CASE("who connects anew for each catalogue is read more slowly, too") {
+  TEST_CASE("an agent that connects anew for each catalogue is read more slowly, too") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       // The sixth within a second each is slowed; a busy machine may need a few more.
