@@ -158,7 +158,7 @@ void core::policies(const policies_in_force& all, instant now) {
   settle();
 }
 
-/// Those that the fleet's size allows.
+/// Puts those of the wanted policies in force that the fleet's size allows.
 void core::put_in_force() {
   affordable_.choose(wanted_.policies, fleet(), *names_);
   readers_changed_ = true;

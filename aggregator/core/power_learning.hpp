@@ -30,7 +30,7 @@ namespace binnacle::aggregator {
 ///
 /// What is left out, besides what predict::learner leaves out: means of windows that are not known well
 /// enough, a value that was learned from already, and watts of a meter that lags (BMC, DCMI) unless the load
-/// has stood still for so long that they are of this load. A node whose hardware or meter is another one
+/// has stood still for so long that they are of this load. A node whose hardware or meter has changed
 /// begins anew.
 ///
 /// Time:  an argument. Call tick() at next_deadline() or later.

@@ -156,7 +156,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("old")->from == predict::model_source::hardware_class);
   }
 
-  TEST_CASE("a node without a meter whose hardware is another one leaves its class") {
+  TEST_CASE("a node without a meter whose hardware has changed leaves its class") {
     world w;
     w.add("a");
     auto& b = w.add("b", "EPYC", "");
@@ -212,7 +212,7 @@ TEST_SUITE("aggregator/core/power_learning") {
         CHECK(w.model("a")->samples > before);
         continue;
       }
-      CHECK(w.restarts[0].starts_with("its hardware is another one (1 x Xeon"));
+      CHECK(w.restarts[0].starts_with("its hardware has changed (1 x Xeon"));
       CHECK(w.model("a")->samples < 40);
       CHECK(w.model("a")->power.watts(0.3 * cores) == doctest::Approx(50).epsilon(0.1));
     }
@@ -238,7 +238,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     w.announce(a, "EPYC", "psys");
     w.seconds(40, {{"a", 0.3}}, 250);
     REQUIRE(w.restarts.size() == 1);
-    CHECK(w.restarts[0] == "its meter is another one (psys, before rapl)");
+    CHECK(w.restarts[0] == "its meter has changed (psys, before rapl)");
     CHECK(w.model("a")->meter == "psys");
     CHECK(w.model("a")->power.watts(0.3 * cores) == doctest::Approx(250).epsilon(0.05));
   }
@@ -333,7 +333,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     w.announce(a, "Xeon", "rapl");
     w.seconds(40, {{"a", 0.3}});
     REQUIRE(w.restarts.size() == 3);
-    CHECK(w.restarts[2].starts_with("its hardware is another one (1 x Xeon"));
+    CHECK(w.restarts[2].starts_with("its hardware has changed (1 x Xeon"));
   }
 
   TEST_CASE("it rests while nobody asks, and goes on from what it knows") {
