@@ -57,8 +57,8 @@ class source {
   /// for a few seconds, so it is asked by --probe alone, not when the agent starts.
   virtual bool waits() const noexcept { return false; }
   /// Called once, before the first discover(): such a source spawns its coroutines `beside` the sampler. They
-  /// wait, keep the newest of what came in the source, and call `arrived`; read() follows at once and takes
-  /// it to the board, each group with the read time of its own. The coroutines own what they use
+  /// wait, keep the newest data in the source, and call `arrived`; read() follows at once and takes the data
+  /// to the board, each group with its own read time. The coroutines own what they use
   /// (shared_ptr), since they may outlive the source by a moment when the agent ends.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps the function
   virtual void start(async::task_group& /*beside*/, std::function<void()> /*arrived*/) {}

@@ -57,7 +57,7 @@ void agent_session::certified(instant now) {
   welcome(reauthenticate_after_s(std::min<duration>(left, longest_trust), spread), now);
 }
 
-/// `address_` is a network where the peer speaks IPv6.
+/// The peer's address with all its bits: of an IPv6 address `address_` has only the network.
 network agent_session::whole_address() const {
   const auto at = read_endpoint(address(), 0);
   return at ? async::address_of(at->host).value_or(network()) : network();

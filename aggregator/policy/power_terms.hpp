@@ -11,7 +11,7 @@ namespace binnacle::policy {
 
 /// Whose models minimizepower goes by.
 enum class power_model : std::uint8_t {
-  automatic,  ///< its model server's, where a node has one that answers, else what was learned
+  automatic,  ///< the curve of the node's model server, if that answers, otherwise the learned one
   learned,    ///< only those that were learned from nodes' meters
   external,   ///< only those of model servers
 };

@@ -48,7 +48,7 @@ class watcher {
     state_.resize(screen.width(), screen.height());
   }
 
-  /// Signals first: who sees the page may end it, and finds the terminal as before.
+  /// Signals first: whoever sees the page may send one, and must then find the terminal as it was before.
   void start() {
     group_.spawn("signals", await_signal());
     group_.spawn("quit", await_quit());

@@ -162,7 +162,7 @@ result<void> set_client_rules(SSL_CTX* context, const options& o) {
   return {};
 }
 
-/// Who has proved to have the key of our own certificate is one of us, whatever the certificate says.
+/// A peer that has proved to have the key of our own certificate is a replica, whatever its certificate says.
 int verify_own_key(X509_STORE_CTX* chain, void*) {
   const auto* connection =
       static_cast<SSL*>(X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));

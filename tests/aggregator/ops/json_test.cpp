@@ -127,8 +127,9 @@ TEST_SUITE("aggregator/ops/json") {
                   text.substr(0, 600));
   }
 
-  TEST_CASE_FIXTURE(house,
-                    "policies come with their rules, whom they concern, and what is wrong with their texts") {
+  TEST_CASE_FIXTURE(
+      house,
+      "policies come with their rules, the nodes that they concern, and what is wrong with their texts") {
     policy_report about;
     about.problems = {
         {"power.yaml", 12, "spec.strategies", "unknown strategy 'dontscedule'", policy::severity::warning},

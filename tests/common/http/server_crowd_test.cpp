@@ -67,7 +67,7 @@ TEST_SUITE("common/http/server crowd") {
     CHECK(known.connections() == 1);
   }
 
-  TEST_CASE("a request in progress is never cut: a newcomer for whom nobody can go is closed and counted") {
+  TEST_CASE("a request in progress is never cut: a newcomer for which none can go is closed and counted") {
     served s(test_routes(), of_size(2));
     auto a = plain_client(s);
     auto b = plain_client(s);
