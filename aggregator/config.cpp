@@ -85,8 +85,7 @@ config_spec bind(settings& s) {
        {"own-pod", ingest::token_origin::own_pod}},
       "which address an agent's token may come from. not-another-pod: from any but that of another pod; "
       "own-pod: only from an address of its pod (on the host's network: of its node), so no NAT may change "
-      "it; "
-      "anywhere: for agents behind a proxy that is a pod");
+      "it; anywhere: for agents behind a proxy that is a pod");
   spec.add("agents-uri-prefix", s.agents_uri_prefix,
            "what stands in front of the node's name in the URI of an agent's certificate, for example "
            "spiffe://cluster.example/binnacle/node/ (none: only DNS names count)");

@@ -26,7 +26,8 @@ class handshake_rate {
     double least = 100, usual = 600, most = 4'000;
   };
   /// Shares of the time for which the loop works: below `has_time` more begin, above `busy` fewer. The latter
-  /// is less than aggregator::reading_budget::busy: who comes in does not slow the readings of those who are.
+  /// is less than aggregator::reading_budget::busy: agents that come do not slow the readings of agents that
+  /// are there.
   static constexpr double has_time = 0.65, busy = 0.72;
   /// A loop that comes later than this to what is due has too much in one turn, or the machine has no CPU for
   /// it.

@@ -15,7 +15,7 @@ class bmc_snapshot {
  public:
   /// Errors: protocol (more sensors than allowed, an inventory that does not add up).
   result<void> take(const ipmi::from_helper& message);
-  /// The helper is gone: its plan and what it read and nobody has taken is forgotten; the inventory stays
+  /// The helper is gone: its plan, and readings that were not taken yet, are forgotten. The inventory stays
   /// until the next one.
   void lost();
 

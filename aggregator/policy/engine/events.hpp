@@ -40,7 +40,7 @@ enum class condition_kind : std::uint8_t {
 };
 std::string_view to_string(condition_kind k) noexcept;  ///< "Conflict", "NotAllowed"…
 
-/// Something is so for now. One per policy, kind and strategy; `message` is empty when not active.
+/// A state that lasts for now. One per policy, kind and strategy; `message` is empty when not active.
 struct condition {
   policy_key policy;
   condition_kind what = condition_kind::held;

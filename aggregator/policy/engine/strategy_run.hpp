@@ -105,7 +105,7 @@ class strategy_run {
   bool rejects_missing() const noexcept { return rejects_; }
   /// due::give_up: rules whose values never came to this node in their time count as off.
   void give_up(store::node_id node, instant now, run_context& out);
-  /// due::cool_down, or slots became free: labels for those who wait.
+  /// due::cool_down, or slots became free: gives labels to nodes that wait.
   void serve_waiting(instant now, run_context& out);
 
   /// What should become of this strategy's labels on the node.
