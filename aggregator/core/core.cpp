@@ -48,7 +48,7 @@ core_options completed(core_options o) {
 
 }  // namespace
 
-/// What the engine needs: where its columns come from, and whom it tells.
+/// What the engine needs: where its columns come from, and where its events go.
 class core::engine_side final : public policy::sink, public policy::column_source {
  public:
   explicit engine_side(core& whole) : core_(whole) {}

@@ -21,7 +21,7 @@ namespace {
 
 /// An agent that is refused for what it is comes back rarely: only a person can mend it.
 constexpr duration come_back_later = 1min;
-/// One who is refused for our own trouble.
+/// An agent that is refused because of our own trouble comes back soon.
 constexpr duration come_back_soon = 10s;
 /// Until a credential that could not be checked is asked for again, in a running session.
 constexpr std::uint32_t ask_again_s = 30;

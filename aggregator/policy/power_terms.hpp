@@ -9,14 +9,14 @@
 
 namespace binnacle::policy {
 
-/// Whose models minimizepower goes by.
+/// Whose models minimizepower uses.
 enum class power_model : std::uint8_t {
   automatic,  ///< the curve of the node's model server, if that answers, otherwise the learned one
   learned,    ///< only those that were learned from nodes' meters
   external,   ///< only those of model servers
 };
 
-/// What a model server is told of the load, unless it is one of WAO's first version.
+/// The form in which a model server gets the load, unless it is one of WAO's first version.
 enum class cpu_format : std::uint8_t {
   percent,  ///< 0..100 of the node's cores
   raw,      ///< cores in use

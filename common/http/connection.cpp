@@ -115,7 +115,7 @@ class connection {
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  /// False when there is nobody to serve.
+  /// False if no peer is there to be served.
   task<bool> begin();
   /// Serves one request; false when the connection is to end.
   task<bool> one_request();

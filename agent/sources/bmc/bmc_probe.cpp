@@ -33,7 +33,8 @@ struct heard {
   bool taken = false;  // the helper serves another agent
 };
 
-/// Listens until everything was said that --probe tells of, or `until`. Errors: as a session's.
+/// Listens until the helper has said everything that --probe prints, or until `until`. Errors: as a
+/// session's.
 result<void> listen(int channel, const ipmi::wanted_sensors& select, instant until, heard& out) {
   ipmi::line_buffer lines;
   std::array<char, 16384> piece;

@@ -126,7 +126,7 @@ void election::answered(const http::answer& a, instant now) {
 }
 
 void election::broke(const error& why, instant now) {
-  // Whether a write arrived nobody knows: look before the next one.
+  // It is not known whether a write arrived: look before the next one.
   step_ = step::look;
   look_first_ = true;
   lost(why.message, {}, now);

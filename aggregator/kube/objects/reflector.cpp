@@ -1,5 +1,5 @@
-// List and watch: how one collection of the API server is followed, and what an API server does to those
-// who follow.
+// List and watch: how one collection of the API server is followed, and what an API server does to its
+// followers.
 //
 //   list (pages) ─→ watch ─→ ended, silent, broken ─→ watch from the last version ─→ …
 //     ↑                            │

@@ -84,7 +84,7 @@ const std::map<std::string, std::string> labelled{{"p", "violating"}};
 }  // namespace
 
 TEST_SUITE("aggregator/policy/engine/strategy_run") {
-  TEST_CASE("a verdict stands in its cell, is counted, and is told of when it begins and when it ends") {
+  TEST_CASE("a verdict stands in its cell, is counted, and is reported when it begins and when it ends") {
     bench x({.kind = strategy_kind::dontschedule, .rules = {above(80)}});
     x.value(a, 90);
     x.value(b, 10);
