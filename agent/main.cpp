@@ -76,7 +76,7 @@ result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* 
   return context;
 }
 
-/// Never 0, which says nothing.
+/// Never 0, which would mean that the number is not known.
 std::uint64_t drawn_number() {
   std::random_device source;
   return std::uniform_int_distribution<std::uint64_t>(1)(source);
@@ -298,7 +298,8 @@ void keep_what_reads_this_machine(settings& s, source_kinds& kinds) {
   s.sources = offered_names(kinds);
 }
 
-/// Where --report writes. It is opened before capabilities are given up: with sudo the folder is another's.
+/// Where --report writes. It is opened before capabilities are given up: with sudo the folder may belong to
+/// another user.
 result<descriptor> open_report(const std::string& path) {
   if (path == "-") return descriptor(::dup(STDOUT_FILENO));
   descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));

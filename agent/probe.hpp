@@ -27,8 +27,8 @@ std::string_view to_string(finding::grade g) noexcept;
 /// has one, or has it from the second reading on.
 std::optional<finding> without_value(const board& scratch);
 
-/// Asks each source that `which` takes; one that throws is broken, with what it threw. One that has nothing
-/// to say, as it is made of others, is not told of.
+/// Asks each source that `which` takes. A source that throws counts as broken, with what it threw. A source
+/// without findings, because it only combines other sources, is left out.
 std::vector<source_findings> probe_all(
     std::span<const std::unique_ptr<source>> sources,
     const std::function<bool(const source&)>& which = [](const source&) { return true; });

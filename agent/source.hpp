@@ -57,8 +57,8 @@ class source {
   /// for a few seconds, so it is asked by --probe alone, not when the agent starts.
   virtual bool waits() const noexcept { return false; }
   /// Called once, before the first discover(): such a source spawns its coroutines `beside` the sampler. They
-  /// wait, keep the newest of what came in the source, and call `arrived`; read() follows at once and takes
-  /// it to the board, each group with the read time of its own. The coroutines own what they use
+  /// wait, keep the newest data in the source, and call `arrived`; read() follows at once and takes the data
+  /// to the board, each group with its own read time. The coroutines own what they use
   /// (shared_ptr), since they may outlive the source by a moment when the agent ends.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): who overrides it keeps the function
   virtual void start(async::task_group& /*beside*/, std::function<void()> /*arrived*/) {}
@@ -80,8 +80,8 @@ class source {
   virtual result<void> read(board& out) = 0;
 
   /// Which of this source's families policies watch, and how often they are wanted (the shortest wish over
-  /// all links). Told when it changes; the source's ticks follow by themselves, so that only a source whose
-  /// single series cost something has to listen.
+  /// all links). Called when that changes. The source's ticks follow by themselves, so only a source that
+  /// pays for each single series has to implement this.
   virtual void set_interest(const wire::interest& wanted) { (void)wanted; }
 };
 

@@ -22,7 +22,7 @@ struct source_needs {
     std::string what;  ///< that it is for: "pmu"
   };
   capability_set owned = 0;        ///< capabilities that the process has: what is not among them is no choice
-  std::vector<std::string> files;  ///< opened again and again; one that is refused costs CAP_DAC_READ_SEARCH
+  std::vector<std::string> files;  ///< opened again and again; a refused one needs CAP_DAC_READ_SEARCH
   std::vector<capability> capabilities;
 };
 

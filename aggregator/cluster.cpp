@@ -170,7 +170,7 @@ void cluster::impl::look_at_lease() {
   if (std::exchange(led, leads) != leads) nodes->look_at_lease();
 }
 
-/// All in turn, by key.
+/// The next policy in the order of the keys, so that each has its turn.
 std::optional<kube::object_key> cluster::impl::next_object() {
   const auto& all = policies.objects();
   if (all.empty()) return std::nullopt;

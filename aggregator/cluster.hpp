@@ -62,7 +62,7 @@ class cluster {
   bool nodes_read() const noexcept;
   /// Every pod that has a node, as far as it could be read.
   const kube::pod_objects& pods() const noexcept;
-  /// For what else is asked of the API server.
+  /// The client, for other questions to the API server.
   std::shared_ptr<kube::client> client() const;
 
   /// Writes an event if this replica writes any now: false if not. After start().

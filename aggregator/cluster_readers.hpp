@@ -14,7 +14,7 @@ custom_metrics::pod_source pods_of(const cluster& known);
 custom_metrics::node_source objects_of(const cluster& known);
 ops::label_reader object_labels_of(const cluster& known);
 
-/// Whose a token is that came from an address: what the API server said of it, and the pods there are.
+/// Who holds a token that came from the address `from`: by what the API server said of it, and by the pods.
 ingest::token_holder holder_of(const callers::agent_tokens::answer& said, const network& from,
                                const kube::pod_objects& pods);
 

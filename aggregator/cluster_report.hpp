@@ -8,7 +8,7 @@
 
 namespace binnacle::aggregator {
 
-/// How the business with the Kubernetes API stands; a copy.
+/// What this replica has read from the Kubernetes API and written to it; a copy.
 struct cluster_report {
   std::string url;
   bool policies_read = false;  ///< all of them, once since the start

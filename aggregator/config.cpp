@@ -84,8 +84,8 @@ config_spec bind(settings& s) {
        {"not-another-pod", ingest::token_origin::not_another_pod},
        {"own-pod", ingest::token_origin::own_pod}},
       "which address an agent's token may come from. not-another-pod: from any but that of another pod; "
-      "own-pod: from its pod's alone (on the host's network its node's), which no NAT may change; anywhere: "
-      "for agents behind a proxy that is a pod");
+      "own-pod: only from an address of its pod (on the host's network: of its node), so no NAT may change "
+      "it; anywhere: for agents behind a proxy that is a pod");
   spec.add("agents-uri-prefix", s.agents_uri_prefix,
            "what stands in front of the node's name in the URI of an agent's certificate, for example "
            "spiffe://cluster.example/binnacle/node/ (none: only DNS names count)");
@@ -145,7 +145,7 @@ config_spec bind(settings& s) {
   spec.add("model-servers", s.model_servers,
            "servers that may be asked what nodes draw: HOST, HOST:PORT, or *.SUFFIX for all names below it. "
            "Nodes' labels and NodeConfig objects say which of them a node's model is on (none: no server is "
-           "asked, and minimizepower goes by what was learned)");
+           "asked, and minimizepower uses what was learned)");
   spec.add("model-servers-ca", s.model_servers_ca,
            "PEM file: authority of model servers with https (none: those that the system trusts)");
 

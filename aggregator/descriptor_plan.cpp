@@ -11,7 +11,7 @@ namespace {
 // Our own: the API server's connections, files that are read or followed, loops. Some of a hundred are used.
 constexpr std::size_t own = 192;
 constexpr std::size_t most_callers = 4096;  // of each face
-constexpr std::size_t most_queue = 1000;  // agents that have no session yet: so many silent, so many in line
+constexpr std::size_t most_queue = 1000;    // agents without a session: so many silent, and as many in line
 
 }  // namespace
 

@@ -32,7 +32,8 @@ struct denial {
 };
 /// Ports where certificates with a denied serial number were shown: for ten minutes after the last of them.
 std::vector<std::string> denial_warnings(const std::vector<denial>& seen, instant now);
-/// From half of the ids of nodes on, since a new node gets none when all are given out.
+/// Warns from the moment when half of the ids for nodes are given out: without a free id a new node cannot be
+/// taken.
 std::vector<std::string> id_warnings(std::size_t given, std::size_t most);
 
 }  // namespace binnacle::aggregator

@@ -14,7 +14,7 @@ namespace {
 
 using ops::own_sample;
 
-/// Of each strategy and state. METRICS.md says so, too.
+/// For each strategy and state. METRICS.md names this number, too.
 constexpr std::size_t most_nodes_named = 20;
 
 class collector {
@@ -100,7 +100,7 @@ void add_ingest(collector& c, const own_numbers& n) {
   c.add("binnacle_dropped_total", n.placements_dropped, {{"buffer", "placements"}});
 }
 
-/// What is known of the nodes' watts, and from whom.
+/// What is known of the nodes' watts, and where it comes from.
 void add_power(collector& c, const own_numbers& n) {
   c.add("binnacle_power_outlier_nodes", static_cast<std::uint64_t>(n.outliers.size()));
   for (std::size_t i = 0; i < n.ingest.learning.size(); ++i) {

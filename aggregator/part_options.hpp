@@ -12,7 +12,7 @@
 
 #include <vector>
 
-/// What each part of the program is told of the settings, which validate() has found right. Pure.
+/// The settings that each part of the program gets; validate() has found them right. Pure.
 namespace binnacle::aggregator {
 
 core_options core_options_of(const settings& s);

@@ -62,7 +62,7 @@ http::health readiness::checks() {
   out.add_ready(
       "policies", [kubernetes] { return kubernetes == nullptr || kubernetes->policies_judged(); },
       "the policies are not read from the API server and judged yet");
-  // What nobody judges any more looks like what has not changed.
+  // Verdicts that are no longer kept up look like verdicts that have not changed.
   out.add_ready(
       "judging", [this] { return !from_.nodes.judging_stopped(boot_clock::now()); },
       "nothing has been judged for more than five seconds: the ingest loop is stuck");
@@ -73,7 +73,7 @@ http::health readiness::checks() {
       "agents", [this] { return has_agents(); },
       "agents of nine nodes in ten have not connected yet; this is waited for until 30 s after the start, "
       "and 1 s longer for every 100 nodes");
-  // Nor one that would refuse the API server's own calls.
+  // Nor is a replica ready that would refuse the API server's own calls.
   out.add_ready("authentication",
                 wait_for([gate = from_.gate] { return gate == nullptr || gate->informed(); }),
                 "the API server has not said yet which certificates it takes; this is waited for until 30 s "

@@ -82,22 +82,24 @@ void set_up_dashboard(CLI::App& app, arguments& a, action& chosen) {
       ->type_name("URL")
       ->group(set);
   dashboard
-      ->add_option("--history-ca", past.who.pem.authority, "who signed its certificate (this machine's CAs)")
+      ->add_option("--history-ca", past.who.pem.authority,
+                   "the CA that signed its certificate (this machine's CAs)")
       ->type_name("FILE")
       ->group(set);
   dashboard->add_option("--history-cert", past.who.pem.certificate, "a client certificate for it")
       ->type_name("FILE")
       ->group(set);
   dashboard->add_option("--history-key", past.who.pem.key, "its private key")->type_name("FILE")->group(set);
-  dashboard->add_option("--history-user", past.who.user, "a user; then the token's file holds his password")
+  dashboard->add_option("--history-user", past.who.user, "a user, whose password is then in the token's file")
       ->type_name("NAME")
       ->group(set);
   dashboard->add_option("--history-token", past.who.token_file, "a file with the token or password")
       ->type_name("FILE")
       ->group(set);
   dashboard
-      ->add_option("--history-label", past.where,
-                   "a label that our series have there, where others have the same names; may be repeated")
+      ->add_option(
+          "--history-label", past.where,
+          "a label that Binnacle's series have there, if other series have the same names; may be repeated")
       ->type_name("KEY=VALUE")
       ->group(set);
   dashboard->footer(
@@ -116,7 +118,7 @@ void set_up_dashboard(CLI::App& app, arguments& a, action& chosen) {
 void set_up_power(CLI::App& app, arguments& a, action& chosen) {
   auto* power = app.add_subcommand(
       "power",
-      "a node's power curve: its watts by load, where they are known from, and how far they may be off");
+      "a node's power curve: its watts by load, where the curve comes from, and how far it may be off");
   power->add_option("node", a.power_node, "the node's name")->required();
   power->footer("Example: binnacle power worker-7");
   power->callback([&] {
@@ -239,7 +241,7 @@ void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
       ->type_name("FILE");
   doctor
       ->add_option("--scheduler-config", a.doctor.scheduler_config,
-                   "KubeSchedulerConfiguration: call the extender as it says")
+                   "KubeSchedulerConfiguration: the extender is called as this file says")
       ->type_name("FILE");
   doctor
       ->add_option("--extender", a.doctor.extenders,
@@ -325,7 +327,7 @@ void set_up_help(CLI::App& app, arguments& a, action& chosen) {
   });
 }
 
-/// Examples as they are typed: under its second name the command is another one.
+/// Puts the name by which the program was called into the examples: `kubectl binnacle` or `binnacle`.
 void spell_examples(CLI::App& app, const std::string& name) {
   std::string footer = app.get_footer();
   const std::string_view plain = "Example: binnacle ";

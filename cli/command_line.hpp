@@ -22,8 +22,8 @@ namespace binnacle::cli {
 /// Which action was chosen, to be run after everything was parsed.
 using action = std::function<int(const connection&, const terminal&)>;
 
-/// What a command makes of the settings file: whom it is to ask. One that asks nobody does not read it, and
-/// the doctor is there to be asked when something is wrong.
+/// Whether a command needs the settings file, which says which aggregators to ask. A command that asks none
+/// does not read it. The doctor reads it but also works without it, since something may be wrong with it.
 enum class settings_file_is { needed, wanted, unused };
 
 /// What the command line says, bound by set_up().

@@ -36,7 +36,7 @@ struct told {
   client::answer said;
 };
 
-/// What every replica answers; those that do not are complained of and left out.
+/// What every replica answers. A replica that gives no answer is left out, with a message on `on.err`.
 std::vector<told> ask_all(const connection& to, const std::string& target, const terminal& on) {
   std::vector<told> answers;
   for (const std::string& url : to.aggregators) {
@@ -52,7 +52,8 @@ std::vector<told> ask_all(const connection& to, const std::string& target, const
   return answers;
 }
 
-/// The first answer, where each replica has the same; those that do not answer are complained of.
+/// The first answer, for questions to which each replica has the same one. For each replica
+/// that gave no answer before there is a message on `on.err`.
 std::optional<client::answer> ask_first(const connection& to, const std::string& target, const terminal& on) {
   for (const std::string& url : to.aggregators) {
     const auto c = opened(url, to, on);
@@ -69,8 +70,8 @@ void print_lines(const terminal& on, std::string text) {
   on.out << text;
 }
 
-/// The JSON of the one replica that was asked as it came; of several, however many have answered, a list that
-/// says whose is whose.
+/// If one replica was asked, its JSON as it came. If several were asked, a list that names the replica of
+/// each answer, also if only one of them answered.
 void print_json(const connection& to, const terminal& on, const std::vector<told>& answers,
                 const char* what) {
   if (to.aggregators.size() == 1) return print_lines(on, answers.front().said.text);

@@ -47,7 +47,7 @@ class upstream {
   upstream();
   async::task<told> ask(replica& which, std::string target);
   async::task<void> ask_into(std::size_t which, std::string target, std::vector<told>& all);
-  /// Those from `first` on.
+  /// Asks the replicas from index `first` on.
   async::task<void> ask_from(std::size_t first, std::string target, std::vector<told>& all);
   std::vector<std::unique_ptr<replica>> all_;
   std::size_t at_ = 0;

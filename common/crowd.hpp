@@ -18,10 +18,10 @@ struct network {
   friend auto operator<=>(const network&, const network&) = default;
 };
 
-/// Those who share something that is bounded, by the network they come from; tells who has to give way when a
-/// newcomer finds no room: somebody of the network that has most of it. So a crowd from one place takes from
-/// itself, and a caller from elsewhere keeps its seat. Ordered containers: no hash that a peer could choose
-/// its addresses by. Enter and leave cost the logarithm of the number of networks. Pure.
+/// The peers that share something that is bounded, by the network that they come from. If a newcomer finds no
+/// room, a peer of the network that has most has to give way. So a crowd from one place takes from itself,
+/// and a caller from elsewhere keeps its seat. Ordered containers: no hash that a peer could choose its
+/// addresses by. Enter and leave cost the logarithm of the number of networks. Pure.
 template <class Member>
 class crowd {
  public:
@@ -46,7 +46,8 @@ class crowd {
     if (before == 1) groups_.erase(group);
   }
   std::size_t size() const noexcept { return size_; }
-  /// Those of the network that has most, in the order they came. Not to be called while nobody is here.
+  /// The members from the network that has most, in the order in which they came. Not to be called while the
+  /// crowd is empty.
   const members& largest() const { return groups_.find(by_size_.rbegin()->second)->second; }
 
  private:

@@ -114,7 +114,7 @@ for path, label in (("/usr/bin/binnacle-agent", "binnacle_agent_exec_t"), ("/usr
     if not any(line.startswith(path) and label in line for line in contexts.splitlines()):
         failed.append(f"{path} is not labelled {label}")
 
-# Of the profile for containers: that what it names exists. Its container types are not in this policy.
+# The profile for containers: do the classes, types and permissions that it names exist? Its container types are not in this policy.
 profile = yaml.safe_load((pathlib.Path(__file__).parent / "selinux-profile.yaml").read_text())
 for target, classes in profile["spec"]["allow"].items():
     if target != "@self":

@@ -50,11 +50,11 @@ class bmc_link {
 
   ipmi_ctx_t context() const noexcept { return context_; }
 
-  /// Who it is. Errors: timeout, io (also, for one who is `patient`, that it is busy: what it does not say is
-  /// not known then; else it counts as not there). `sdr_records` is left zero.
+  /// Who the BMC is. A busy BMC is an error (io) if `patient`, since it has not said what it has; otherwise
+  /// what it does not say counts as not there. Errors: timeout, io. `sdr_records` is left zero.
   result<bmc> identify(bool patient) const;
-  /// After a question that failed: whether that is the BMC's answer. Errors: timeout (lost), io (busy, for
-  /// one who is patient).
+  /// After a question that failed: whether the failure is the BMC's answer. Errors: timeout (the link is
+  /// lost), io (the BMC is busy, if `patient`).
   result<void> answered(bool patient) const;
 
   /// What the last failed call of FreeIPMI with this context means, and in a sentence.

@@ -28,7 +28,7 @@ std::string_view unquoted(std::string_view text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-// As a person knows it; the number where nobody has named it.
+// The name of this process's user; its number if it has no name.
 std::string own_name() {
   const auto id = ::geteuid();
   const auto* entry = ::getpwuid(id);

@@ -151,7 +151,7 @@ void monitor::take_what_came() {
   while (const auto message = agent_->next()) take(*message);
 }
 
-// What the agent that has gone wanted is not what the next one wants.
+// Forgets what the agent that has gone wanted: the next agent may want something else.
 void monitor::part() {
   if (!std::exchange(talking_, false)) return;
   const auto& why = agent_->ended_because();

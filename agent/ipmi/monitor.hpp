@@ -74,7 +74,7 @@ class monitor {
 
   // The BMC.
   credentials who_;
-  std::optional<credentials> refused_;  // these were: not again
+  std::optional<credentials> refused_;  // the BMC refused these: they are not tried again
   std::unique_ptr<bmc_link> link_;
   std::unique_ptr<sensor_reader> reader_;
   sdr_cache cache_;

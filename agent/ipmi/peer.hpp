@@ -33,7 +33,7 @@ class peer {
   void wait(instant until);
   /// The next message, if one came whole. A line that is none ends the connection.
   std::optional<from_agent> next();
-  /// One message out, after what send_soon() kept; nothing if nobody is there.
+  /// Sends one message, after those that send_soon() kept. Does nothing without an agent.
   void send(const from_helper& message);
   /// One message out with those that follow closely: readings of one round cost one system call here, and the
   /// agent wakes once.

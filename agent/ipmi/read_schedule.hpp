@@ -18,9 +18,9 @@ namespace binnacle::ipmi {
 /// the budget they are stretched: sensors that somebody waits for share what the others leave, and those keep
 /// a quarter of it, so that nothing starves. After each reading the BMC is left alone for a while, so that
 /// its work is spread; short readings follow each other at once, up to ten milliseconds of its time, so that
-/// neither it nor we wake for each. And what it spent is kept in account: over any minute it is never more
-/// than the budget and one reading, also while readings suddenly take seconds. A single slow one (this
-/// machine may just have been busy) costs no pause.
+/// neither the BMC nor this process wakes for each reading. And the time spent is counted: over any minute it
+/// is never more than the budget and one reading, also while readings suddenly take seconds. A single slow
+/// reading (this machine may just have been busy) costs no pause.
 class read_schedule {
  public:
   struct wish {
@@ -47,7 +47,7 @@ class read_schedule {
 
   /// The period of each sensor as it is now.
   std::map<std::string, std::uint32_t> periods_ms() const;
-  /// Whether periods_ms() differs from `told` by a sensor, or by a fifth in any of them.
+  /// Whether periods_ms() has other sensors than `told`, or a period that differs by a fifth or more.
   bool differs_from(const std::map<std::string, std::uint32_t>& told) const;
 
   /// Share of the last minute (less after the start) that the BMC spent on us.

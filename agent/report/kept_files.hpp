@@ -56,8 +56,8 @@ class patient_reader {
 YAML::Node read_kept(const std::string& root, const std::vector<kept_section>& sections,
                      const std::function<std::string(std::string_view)>& clean, patient_reader& reader);
 
-/// Makes a list of two of each energy counter in `tree`, which read_kept gave: what it was and what it is
-/// now.
+/// Reads each energy counter of `tree`, which read_kept() gave, once more, and turns it into a list of the
+/// first and the second reading.
 void read_energy_again(YAML::Node tree, const std::string& root, patient_reader& reader);
 
 }  // namespace binnacle::agent

@@ -83,7 +83,7 @@ std::string distribution_of(const std::string& etc_root) {
   return "unknown";
 }
 
-// Whole, and without the domain.
+// The names of the machine, each whole and once more without its domain.
 std::vector<std::string> names_of_machine(std::vector<std::string> names) {
   ::utsname about{};
   if (::uname(&about) == 0) names.emplace_back(about.nodename);

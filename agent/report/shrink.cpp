@@ -25,8 +25,8 @@ bool same_leaf(const YAML::Node& a, const YAML::Node& b) {
                     [](const YAML::Node& x, const YAML::Node& y) { return same_leaf(x, y); });
 }
 
-// What is other in `b` than in `a`, in copies: a node of yaml-cpp that joins another tree drags its whole own
-// tree along. Nothing where they have not the same files.
+// What differs in `b` from `a`. The parts are copies, since a node of yaml-cpp that joins another tree drags
+// its whole own tree along. Nothing if the two do not have the same files.
 std::optional<YAML::Node> difference(const YAML::Node& a, const YAML::Node& b) {
   YAML::Node changes(YAML::NodeType::Map);
   if (a.size() != b.size()) return std::nullopt;
@@ -109,7 +109,7 @@ void share_alike(YAML::Node tree) {
     }
     if (!shared && elders.size() < most_elders) elders.push_back(name);
   }
-  // Elders last: until now they were compared whole.
+  // What is inside the elders is shared last: the loop above compares the elders with their content whole.
   for (const auto& member : tree) {
     if (member.second.IsMap() && !member.second["as"]) share_alike(member.second);
   }

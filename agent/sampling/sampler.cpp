@@ -74,7 +74,7 @@ void sampler::start(instant now) {
 
 bool sampler::run(instant now) {
   bool any = false;
-  // Which source a family is of shows when its series are there.
+  // Which source a family belongs to is known only when its series are there.
   if (wishes_.expire(now) || applied_to_ != out_.version()) apply_interest(now);
   for (auto& e : entries_) {
     if (!e.ticks.due(now) && !e.arrived) continue;
@@ -191,7 +191,8 @@ void sampler::lose_interest(std::size_t link, instant now) { wishes_.lost(link, 
 void sampler::apply_interest(instant now) {
   applied_to_ = out_.version();
   const auto wanted = wishes_.wanted();
-  // A family is of the source that the catalogue names, and of those that brought its series (a user's file).
+  // A family belongs to the source that the catalogue names, and to each source that brought a series of it
+  // (for example a user's file).
   std::map<std::string_view, std::set<std::string_view>> sources;
   for (const auto& w : wanted.wishes) {
     const auto* family = metrics::find(w.family);

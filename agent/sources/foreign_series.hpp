@@ -102,7 +102,7 @@ class foreign_origin {
                     board& out);
   /// Whether names became free since apply() refused some, so that it may take these now.
   bool may_take_more() const noexcept { return refused_ && names_->freed() != freed_before_; }
-  /// Gives a series up that is gone.
+  /// Forgets the series at once if it is gone, so that another origin may have its name.
   void yield(std::string_view key, board& out);
   /// No reading: all are absent.
   void lose(absence reason, board& out);

@@ -17,8 +17,8 @@ struct zone_rule {
   double step_joules = 0;   ///< the counter may count in steps of this; zero: of less than a millijoule
 };
 
-/// Packages, memory and the platform are never without power while we run on them. Cores sleep, graphics is
-/// switched off, and of a zone that we do not know nothing is known. Memory in self-refresh may draw less
+/// Packages, memory and the platform are never without power while we run on them. Cores may sleep, graphics
+/// may be switched off, and nothing is assumed about an unknown zone. Memory in self-refresh may draw less
 /// than the 0.05 W that round to 0; its counter moves all the same.
 constexpr zone_rule rule_of(std::string_view zone) noexcept {
   if (zone == "package") return {true, false};

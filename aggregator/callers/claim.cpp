@@ -41,7 +41,7 @@ kube::user named_in_headers(const http::request& r, const layer& known) {
   return out;
 }
 
-/// As the API server does it: everybody is of the one group or of the other.
+/// Puts the user into one of the two groups below, as the API server does.
 claim user(kube::user who) {
   constexpr std::string_view known = "system:authenticated", unknown = "system:unauthenticated";
   const auto in = [&who](std::string_view group) {

@@ -77,7 +77,7 @@ task<void> gatekeeper::impl::follow_layer(std::shared_ptr<impl> self) {
   co_await kube::follow(self->api, self->follower, std::move(after));
 }
 
-/// Brings the user's name into the file on its way.
+/// Why the request is refused, or nothing. On the way it puts the user into `file`.
 task<std::optional<no>> gatekeeper::impl::refusal_of(case_file& file) {
   const async::deadline until = async::within(patience);
   if (file.from.how == claim::kind::token) {

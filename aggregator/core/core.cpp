@@ -48,7 +48,7 @@ core_options completed(core_options o) {
 
 }  // namespace
 
-/// What the engine needs: where its columns come from, and whom it tells.
+/// What the engine needs: where its columns come from, and where its events go.
 class core::engine_side final : public policy::sink, public policy::column_source {
  public:
   explicit engine_side(core& whole) : core_(whole) {}
@@ -158,7 +158,7 @@ void core::policies(const policies_in_force& all, instant now) {
   settle();
 }
 
-/// Those that the fleet's size allows.
+/// Puts those of the wanted policies in force that the fleet's size allows.
 void core::put_in_force() {
   affordable_.choose(wanted_.policies, fleet(), *names_);
   readers_changed_ = true;

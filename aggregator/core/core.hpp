@@ -153,7 +153,7 @@ class core {
   /// All that hold for policies: the engine's, and TooCostly.
   std::vector<policy::condition> conditions() const;
   policy::cost_report costs() const { return affordable_.report(); }
-  /// What agents are to read and how often, and who gets less than it wishes for.
+  /// What agents are to read and how often, and which parties get less than they wish for.
   const reading_shares& readings() const noexcept { return readings_; }
   const power_learning& learning() const noexcept { return learning_; }
 

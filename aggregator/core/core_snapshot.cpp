@@ -83,7 +83,7 @@ void core::add_node(draft& d, store::node_id id) const {
   for (std::size_t i = 0; i < d.columns.size(); ++i) {
     // Columns may have gone, and their ids be others', since the snapshot was begun.
     if (!store_.in_use(d.columns[i]) || store_.spec(d.columns[i]) != d.all.columns[i].spec) continue;
-    // The values of the columns that come go before this one's window.
+    // The window gets no room that the values of later columns need.
     const std::size_t after =
         (d.columns.size() - i - 1) * (store::warehouse::words_of_sample + words_of_part);
     const auto save = [&](bool window) {

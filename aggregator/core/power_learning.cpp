@@ -82,8 +82,8 @@ void power_learning::begun_again(node_state& n, store::node_id id, std::string w
   restarts_.push_back({id, std::move(why)});
 }
 
-/// Begins anew where the hardware or the meter is another one. Whether it is known which they are: after a
-/// new catalogue a node says so only with its next values.
+/// Begins anew if the hardware or the meter has changed. Gives whether both are known: after a new catalogue
+/// a node says which they are only with its next values.
 bool power_learning::meet(node_state& n, store::node_id id, const store::row& cells, instant now) {
   const auto* const power = store::first_present(cells, policy::power_metric, now).series;
   const auto* const about = store::first_present(cells, "host_hardware_info", now).series;
@@ -99,8 +99,8 @@ bool power_learning::meet(node_state& n, store::node_id id, const store::row& ce
   if (!same_machine || meter != n.meter) {
     if (known && n.own.samples() != 0) {
       begun_again(n, id,
-                  same_machine ? fmt::format("its meter is another one ({}, before {})", meter, n.meter)
-                               : fmt::format("its hardware is another one ({})", machine));
+                  same_machine ? fmt::format("its meter has changed ({}, before {})", meter, n.meter)
+                               : fmt::format("its hardware has changed ({})", machine));
     }
     n.own = {};
     n.still_at = -1;
@@ -121,9 +121,8 @@ void power_learning::go_on(node_state& n, store::node_id id) {
   if (same) {
     n.own = n.kept->what;
   } else {
-    begun_again(
-        n, id,
-        fmt::format("its hardware or its meter is another one than before the restart ({})", class_of(n)));
+    begun_again(n, id,
+                fmt::format("its hardware or its meter has changed across the restart ({})", class_of(n)));
   }
   n.kept.reset();
 }

@@ -25,12 +25,12 @@ namespace binnacle::aggregator {
 /// anyway, and the nodes of a kind meet here. So agents of any release are learned from, and there is no
 /// state on a node that could be wrong.
 ///
-/// A node of which nothing was measured, and no node with its hardware either, goes by its rated watts, if it
-/// has any (predict/rated.hpp).
+/// If nothing was measured of a node, nor of any node with its hardware, its rated watts count, if it has any
+/// (predict/rated.hpp).
 ///
 /// What is left out, besides what predict::learner leaves out: means of windows that are not known well
 /// enough, a value that was learned from already, and watts of a meter that lags (BMC, DCMI) unless the load
-/// has stood still for so long that they are of this load. A node whose hardware or meter is another one
+/// has stood still for so long that they are of this load. A node whose hardware or meter has changed
 /// begins anew.
 ///
 /// Time:  an argument. Call tick() at next_deadline() or later.

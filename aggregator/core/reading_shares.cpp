@@ -53,7 +53,8 @@ double a_second(const periods& all) {
   return sum;
 }
 
-/// What each of those who wish for more than that gets.
+/// The readings a second that a party gets at most: a party that wishes for less gets its whole wish.
+/// Infinite if the budget is enough for all.
 double fair_share(std::vector<double> wished, double budget) {
   std::ranges::sort(wished);
   double left = budget;
@@ -152,10 +153,10 @@ std::vector<std::string> reading_warnings(const reading_shares& now) {
         "node, {} readings a second{}; watch fewer metrics, or give the aggregator a faster CPU",
         now.load * 100, fmt::join(slowed, ", "), more > 0 ? fmt::format(" (and {} others)", more) : ""));
   if (now.left_out > 0)
-    out.push_back(
-        fmt::format("policies watch {} metric families more than agents can be told of ({}): agents read "
-                    "those at their own pace; watch fewer metrics",
-                    now.left_out, wire::max_wishes));
+    out.push_back(fmt::format(
+        "policies watch {} metric families more than fit into the message to agents ({}): agents read "
+        "those at their own pace; watch fewer metrics",
+        now.left_out, wire::max_wishes));
   return out;
 }
 

@@ -14,7 +14,7 @@
 /// Who gets how many of the readings that the ingest loop can take. Pure.
 namespace binnacle::aggregator {
 
-/// A family is wished to be read this often, by these parties.
+/// How often a family should be read, and the parties that wish so.
 struct owned_wish {
   std::string_view family;
   std::chrono::milliseconds period{};
@@ -38,13 +38,14 @@ struct reading_shares {
 /// No wish is granted less often than this: a value that is read once counts for ten seconds.
 inline constexpr std::chrono::milliseconds slowest_wish{5'000};
 
-/// Shares `budget` readings a second of one node so that nobody can get more by taking from one who has less
-/// (max-min fairness). A party that wishes for less than its share gets all of it; one that wishes for more
-/// is read more slowly, in all its families alike. A family that two parties wish for counts at both. If
-/// there are too many families for one message, each party's first ones go before anybody's next ones.
+/// Shares `budget` readings a second of one node so that no party could get more except at the cost of a
+/// party that has less (max-min fairness). A party that wishes for less than its share gets its whole wish.
+/// The families of a party that wishes for more are read more slowly, all alike. A family that two parties
+/// wish for counts at both. If there are too many families for one message, the first ones of every party
+/// come before the next ones of any party.
 reading_shares share_readings(std::span<const owned_wish> wishes, double budget);
 
-/// Sentences for a person, while somebody gets less than it wishes for.
+/// Sentences for a person, while a party gets less than it wishes for.
 std::vector<std::string> reading_warnings(const reading_shares& now);
 
 /// How many readings a second of one node the loop can take, learned from how busy it is.

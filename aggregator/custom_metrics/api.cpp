@@ -32,7 +32,7 @@ std::string_view parameter(const http::request& r, std::string_view name) {
   return text == nullptr ? std::string_view() : std::string_view(*text);
 }
 
-/// A node without a Node object, or standalone.
+/// A label of a node that has no Node object, as all nodes standalone.
 std::optional<std::string_view> label_of(const store::node_view& node, std::string_view key) {
   if (key == "kubernetes.io/hostname") return node.name;
   const auto at = node.labels.find(std::string(key));

@@ -55,8 +55,8 @@ class pod_question {
   const bool by_series_;
 };
 
-/// The pods of a namespace that have a value. Pods that come or go between two slices do no harm: it goes on
-/// by name.
+/// The pods of a namespace that have a value. Pods that come or go between two slices do no harm, since the
+/// list goes on after the last name.
 class pod_list final : public http::slices {
  public:
   pod_list(asked a, const pod_source& pods, std::unique_ptr<pod_question> question, api::counters& counted)

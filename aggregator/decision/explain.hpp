@@ -35,7 +35,7 @@ struct explain_options {
 /// from the other candidates' that it counted as the end of their range.
 std::string to_json(const record& r, const node_names& names, const explain_options& options = {});
 
-/// The same into an answer that holds more.
+/// Writes the same object into an answer that also has other parts.
 void write_record(json_writer& out, const record& r, const node_names& names,
                   const explain_options& options = {});
 

@@ -111,7 +111,7 @@ std::string figures_text(const record& r, const watts_cell& w) {
                      100 * terms.max_load);
 }
 
-/// What the pod would cost on a node, or why nobody knows.
+/// What the pod would cost on a node, or why that is not known.
 std::string watts_text(const record& r, std::size_t i) {
   const watts_cell& w = r.power[i];
   const cell& c = r.cells_of(i).front();

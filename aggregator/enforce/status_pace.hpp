@@ -42,17 +42,17 @@ class status_pace {
     if (how == urgency::refresh) last_age_ = now;
     pauses_.reset();
   }
-  /// This one was not taken for what it is; others may be.
+  /// The API server refused what is in this policy's status. It may take the statuses of other policies.
   void refused(const std::string& policy, instant now) {
     not_before_[policy] = now + after_refusal;
     last_ = now;
   }
-  /// The API server is away, in trouble, or wants to be left alone for so long: none of any policy meanwhile.
+  /// The API server is away, in trouble, or asks for a pause of this length: no status is written meanwhile.
   void pause(duration at_least, instant now) {
     paused_until_ = now + pauses_.next(random_, at_least);
     last_ = now;
   }
-  /// It was changed, or is gone: what was written of it before does not count.
+  /// The policy was changed, or is gone: what was written of it before does not count.
   void forget(const std::string& policy) { not_before_.erase(policy); }
 
  private:

@@ -11,7 +11,7 @@
 /// Replies to the scheduler. Go decodes them without case, but we write the names as Go has them.
 namespace binnacle::extender {
 
-/// 200 with what the decision was made of in headers, so that "no data" is said and the record is found.
+/// 200. Headers say what the decision was made of, so that a reader sees "no data" and finds the record.
 http::response answer(std::vector<std::string> body, decider::made made);
 
 /// 4xx: one sentence, and still a valid result of the verb for a caller that reads it anyway.

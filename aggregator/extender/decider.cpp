@@ -205,7 +205,7 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   const policy::published_rule& load_rule = by_.strategy->rules.front();
   const policy::power_terms& terms = by_.strategy->power;
   std::vector<placements::unseen> in_flight;
-  shared_.placed.gone(record_.pod.uid);  // whom a scheduler asks about is nowhere yet
+  shared_.placed.gone(record_.pod.uid);  // a pod that a scheduler asks about is on no node yet
   if (by_.policy->damping == policy::herd_damping::enabled)
     in_flight = unseen_by_node(shared_.placed, shared_.data, load_rule, now);
   const double cap = predict::has_cap(terms.objective) ? terms.max_load : 1;
@@ -269,7 +269,7 @@ void decider::give_the_mean(std::vector<std::uint8_t>& scores, std::uint32_t opi
 /// Pods whose load the ranking value does not show yet take a point each off their node, those aside that
 /// every scored node has: under a steady stream of pods the values must still count.
 void decider::damp(std::vector<std::uint8_t>& scores, instant now) {
-  shared_.placed.gone(record_.pod.uid);  // whom a scheduler asks about is nowhere yet
+  shared_.placed.gone(record_.pod.uid);  // a pod that a scheduler asks about is on no node yet
   const auto unseen = unseen_by_node(shared_.placed, shared_.data, by_.strategy->rules.front(), now);
   if (unseen.empty()) return;
   const auto pods_at = [&](std::size_t i) {

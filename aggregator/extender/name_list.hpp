@@ -9,7 +9,7 @@ namespace binnacle::extender {
 
 /// Node names of one request in one buffer: no allocation per name. Most lie there as they came, with their
 /// quotes and commas, so that names in a row are echoed with one copy. Names are at most 253 bytes and lists
-/// at most 100,000 names: 32-bit offsets do.
+/// at most 100,000 names, so 32-bit offsets are enough.
 class name_list {
  public:
   /// For names of so many bytes in all: growing with each piece would copy them twice.

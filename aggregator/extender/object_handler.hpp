@@ -8,7 +8,7 @@
 
 namespace binnacle::extender {
 
-/// What is read from the Pod and, of it, from each node: the strings of metadata that a decision needs.
+/// What is read from the metadata of the Pod and of each node: the strings that a decision needs.
 struct object_meta {
   std::string name, name_space, uid;
   std::string policy;  ///< label telemetry-policy

@@ -126,7 +126,7 @@ task<void> agent_session::serve() {
     auto ready = co_await peer_.wait_readable(until);
     std::size_t got = 0;
     if (ready.has_value()) {
-      // Only now is there a need for room: thousands of sessions wait without.
+      // The buffer is made only now: thousands of sessions wait without one.
       const auto room = as_chars(machine_.prepare(wish_));
       auto read = co_await peer_.read_some(room, until);
       if (read.has_value()) got = *read;
@@ -161,8 +161,8 @@ task<void> agent_session::serve() {
   }
 }
 
-/// Nothing while a catalogue is worked out: what comes after it stands on it. A peer may send hundreds of
-/// short messages at once that each cost us a look at ten thousand series: the others have their turn
+/// Does nothing while a catalogue is worked out, since what follows depends on it. A peer may send hundreds
+/// of short messages at once that each cost a look at ten thousand series, so other peers get their turns in
 /// between.
 void agent_session::drain_events(instant now) {
   const std::uint64_t frames = machine_.counters().frames_in, unknown = machine_.counters().unknown_kinds;

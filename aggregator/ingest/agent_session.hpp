@@ -101,8 +101,8 @@ class agent_session : public std::enable_shared_from_this<agent_session> {
   std::size_t wish_ = least_read;
 
   static constexpr std::size_t least_read = 2048, most_read = std::size_t{64} << 10;
-  // Of one turn: a message counts as much as 50 series, and a batch as all series of its node besides, since
-  // it may make us look at all of them. About a millisecond.
+  // The work of one turn, about a millisecond. A message counts as much as 50 series, and a batch also as all
+  // series of its node, since it may make us look at all of them.
   static constexpr std::size_t work_of_a_message = 50, most_work = 50'000;
 };
 

@@ -1,4 +1,5 @@
-// Of an agent's session: who the agent is, whether it may, and which session has its node.
+// The part of an agent's session that finds out who the agent is, whether it may speak for its node, and
+// which session has the node.
 #include "aggregator/ingest/agent_session.hpp"
 #include "aggregator/ingest/authorise.hpp"
 #include "common/async/network.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 /// An agent that is refused for what it is comes back rarely: only a person can mend it.
 constexpr duration come_back_later = 1min;
-/// One who is refused for our own trouble.
+/// An agent that is refused because of our own trouble comes back soon.
 constexpr duration come_back_soon = 10s;
 /// Until a credential that could not be checked is asked for again, in a running session.
 constexpr std::uint32_t ask_again_s = 30;
@@ -56,7 +57,7 @@ void agent_session::certified(instant now) {
   welcome(reauthenticate_after_s(std::min<duration>(left, longest_trust), spread), now);
 }
 
-/// `address_` is a network where the peer speaks IPv6.
+/// The peer's address with all its bits: of an IPv6 address `address_` has only the network.
 network agent_session::whole_address() const {
   const auto at = read_endpoint(address(), 0);
   return at ? async::address_of(at->host).value_or(network()) : network();

@@ -15,8 +15,8 @@ namespace binnacle::ingest {
 ///
 /// Above `usual` the rate goes only while most handshakes end in a welcome, and while the loop comes in time
 /// to what is due. So a crowd of strangers cannot make the loop spend more on it than `usual` costs, and on a
-/// machine without CPU for it the loop begins no more than it can finish. Below `usual` only the loop's own
-/// work brings the rate: of a machine that is busy with other things, fewer handshakes would change nothing,
+/// machine without CPU for it the loop begins no more than it can finish. Only the loop's own work brings the
+/// rate below `usual`: on a machine that is busy with other programs, fewer handshakes would change nothing,
 /// and the fleet would be away for longer. Pure.
 class handshake_rate {
  public:
@@ -26,7 +26,8 @@ class handshake_rate {
     double least = 100, usual = 600, most = 4'000;
   };
   /// Shares of the time for which the loop works: below `has_time` more begin, above `busy` fewer. The latter
-  /// is less than aggregator::reading_budget::busy: who comes in does not slow the readings of those who are.
+  /// is less than aggregator::reading_budget::busy: agents that come do not slow the readings of agents that
+  /// are there.
   static constexpr double has_time = 0.65, busy = 0.72;
   /// A loop that comes later than this to what is due has too much in one turn, or the machine has no CPU for
   /// it.

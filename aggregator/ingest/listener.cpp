@@ -82,7 +82,7 @@ struct listener::impl : std::enable_shared_from_this<listener::impl> {
   handshake_budget budget;
   bool kept_waiting = false;  // by the budget, since the last measurement
   async::event queued;
-  async::event first_begun;  // while nobody measures the load; or we stop
+  async::event first_begun;  // a handshake begins while the load is not measured, or the listener stops
   bool measuring = false;
   bool stopping = false;
   // Waits for shared->tasks to end, so it cannot be one of them.
@@ -135,9 +135,9 @@ task<void> listener::impl::accept(std::shared_ptr<impl> self) {
   }
 }
 
-/// A crowd before the welcome keeps nobody out: of the network that has most there the one that has waited
-/// longest for its peer gives way. Where few files may be open, such a crowd fills all sessions sooner than
-/// the places before the welcome.
+/// A crowd before the welcome keeps no agent out: the network that has most connections there gives up the
+/// one that has waited longest for its peer. Where few files may be open, such a crowd fills all sessions
+/// sooner than the places before the welcome.
 bool listener::impl::has_place() {
   shared_state& c = *shared;
   const std::size_t greeting = c.greeting.size();

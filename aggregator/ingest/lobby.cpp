@@ -1,6 +1,6 @@
 // Where connections wait until they have shown that they want a TLS session.
 //
-// A handshake costs a signature, and a socket costs next to nothing. So nobody gets the first before it
+// A handshake costs a signature, and a socket costs next to nothing. So no peer gets a handshake before it
 // has sent a whole ClientHello. Nothing is read for this: the bytes are looked at in the kernel's buffer
 // (MSG_PEEK), where OpenSSL finds them again later. SO_RCVLOWAT lets the kernel wake us once when six
 // bytes are there, and once when the record is, and not for each byte of a peer that drips.

@@ -21,9 +21,10 @@ struct refusal {
 
   /// The version asked for is compacted: list again.
   bool expired() const noexcept { return status == 410 || reason == "Expired" || reason == "Gone"; }
-  /// The server (a fresh one) does not know the version yet that another gave us.
+  /// The server has just started, and does not know the version yet that another API server gave us.
   bool from_the_future() const noexcept;
-  /// Named by what can be done; "what" says what was tried ("reading TASPolicy objects").
+  /// As an error whose code says what can be done about it; `what` says what was tried ("reading TASPolicy
+  /// objects").
   error as_error(std::string_view what) const;
 };
 

@@ -41,7 +41,7 @@ class label_router {
   /// The Node object carries labels of ours. It then has slots of maxNodes even if its agent is silent, so
   /// the store must not forget the node.
   bool keeps(const std::string& name) const;
-  /// Node objects that there are, as far as told.
+  /// How many Node objects there are, as far as this class was told.
   std::size_t objects() const noexcept { return objects_.size(); }
   /// The store has forgotten these.
   void forget_nodes(const std::vector<store::warehouse::gone_node>& gone, instant now);

@@ -10,9 +10,10 @@
 namespace binnacle::labels {
 
 /// When the next patch may be sent: `least` a second at first, and `burst` at once. Each quick answer to a
-/// patch that had to wait for this pace allows one a second more, up to `most`; a slow one takes a quarter of
-/// the pace, and a refusal for the server's own sake (429 of its priority and fairness, 5xx) or none all that
-/// was added. So 5,000 labels take less than a minute where the API server has time for them. Pure.
+/// patch that had to wait for this pace allows one a second more, up to `most`. A slow answer takes a quarter
+/// off the pace. If the server has no time (429 of its priority and fairness, 5xx) or does not answer, the
+/// pace falls back to `least`. So 5,000 labels take less than a minute where the API server has time for
+/// them. Pure.
 class patch_pace {
  public:
   static constexpr double least = 20, most = 200;  ///< a second

@@ -24,9 +24,9 @@ inline constexpr std::size_t most_label_values = 200;  ///< of one key, in one a
 /// more keys than most_label_keys. `nodes` must outlive it.
 std::unique_ptr<http::slices> label_keys(const store::view& nodes, label_reader labels);
 
-/// {"key":"…","values":[{"value":"a","nodes":["n1","n2"]}],"omitted":0}: who carries which value of `key`, in
-/// the order of the values. `omitted` counts the nodes whose value is beyond the first most_label_values that
-/// were met. `nodes` must outlive it.
+/// {"key":"…","values":[{"value":"a","nodes":["n1","n2"]}],"omitted":0}: which nodes carry which value of
+/// `key`, in the order of the values. `omitted` counts the nodes whose value is beyond the first
+/// most_label_values that were met. `nodes` must outlive it.
 std::unique_ptr<http::slices> label_values(const store::view& nodes, label_reader labels, std::string key);
 
 }  // namespace binnacle::ops

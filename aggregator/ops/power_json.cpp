@@ -56,7 +56,7 @@ void write_model(json_writer& out, const predict::model& m, std::optional<double
   out.end_array().end_object();
 }
 
-/// Why a node's rated watts are of no use, a clause; empty: they are, or it has none.
+/// Why a node's rated watts are of no use, a clause; empty: they can be used, or the node has none.
 std::string trouble_of_rated(const store::row& cells, instant now) {
   const auto idle = store::first_present(cells, policy::rated_idle_metric, now);
   const auto peak = store::first_present(cells, policy::rated_peak_metric, now);

@@ -50,7 +50,7 @@ class power_outliers {
   struct outlier {
     double watts = 0;
     double least = 0, most = 0;  ///< the range of the others
-    std::size_t others = 0;      ///< nodes like it
+    std::size_t others = 0;      ///< similar nodes
     std::string hardware;
     friend bool operator==(const outlier&, const outlier&) = default;
   };

@@ -99,7 +99,7 @@ std::uint64_t content_revision(const policy& p) {
   hash.add_field(p.key.name_space);
   hash.add_field(p.key.name);
   hash.add_field(to_string(p.how));
-  // Revisions of policies without it are those of before it was there.
+  // A policy without this field keeps the revision that it had before the field existed.
   if (p.damping == herd_damping::disabled) hash.add_field("herdDamping");
   for (const strategy& s : p.strategies) {
     hash.add_field(to_string(s.kind));

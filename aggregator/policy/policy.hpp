@@ -99,7 +99,7 @@ struct policy {
   policy_key key;
   std::uint64_t revision = 0;  ///< changes whenever the content does; shown with every decision
   /// metadata.creationTimestamp as the API server wrote it (RFC 3339 in UTC, so that text order is order of
-  /// time); empty for files. Decides who came first.
+  /// time); empty for files. Decides which policy came first.
   std::string created;
   mode how = mode::enforce;
   herd_damping damping = herd_damping::enabled;  ///< scores: pods just placed count against their node

@@ -9,14 +9,14 @@
 
 namespace binnacle::policy {
 
-/// Whose models minimizepower goes by.
+/// Whose models minimizepower uses.
 enum class power_model : std::uint8_t {
-  automatic,  ///< its model server's, where a node has one that answers, else what was learned
+  automatic,  ///< the curve of the node's model server, if that answers, otherwise the learned one
   learned,    ///< only those that were learned from nodes' meters
   external,   ///< only those of model servers
 };
 
-/// What a model server is told of the load, unless it is one of WAO's first version.
+/// The form in which a model server gets the load, unless it is one of WAO's first version.
 enum class cpu_format : std::uint8_t {
   percent,  ///< 0..100 of the node's cores
   raw,      ///< cores in use
@@ -31,10 +31,10 @@ struct power_terms {
   /// The share of a node's cores that pods may keep busy, above 0 and at most 1. Objectives without
   /// has_cap() do not know it.
   double max_load = 0.9;
-  /// The share of what a pod asks for that it is taken to use, 0..1.
+  /// The share of its CPU request that a pod is assumed to use, 0..1.
   double pod_usage = 1;
 
-  /// A model server's curve goes before a learned one, where both are taken and there.
+  /// If both kinds of curves are allowed and exist, a model server's curve is preferred to a learned one.
   bool takes_served() const noexcept { return model != power_model::learned; }
   bool takes_learned() const noexcept { return model != power_model::external; }
   friend bool operator==(const power_terms&, const power_terms&) = default;

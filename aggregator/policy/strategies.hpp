@@ -41,7 +41,7 @@ struct strategy_description {
 
   // What it yields.
   yield yields;
-  bool predicts_watts = false;  ///< by the watts that the pod would cost, which the core learns to predict
+  bool predicts_watts = false;  ///< scores by the watts that the pod would cost, which the core learns
   label_form labels;
   bool evicts = false;  ///< its label tells a descheduler to move pods away
 

@@ -23,8 +23,8 @@ struct known_power {
 };
 
 /// The best chords of all nodes, for each cap (a policy's maxLoad) and each choice of models that is asked
-/// for. What a node goes by is settled when models have changed, not for each candidate: a candidate costs
-/// one look at one piece of memory.
+/// for. Which model of a node counts is settled when models have changed, not for each candidate: a candidate
+/// costs one look at one piece of memory.
 /// Bounds: `most_kept`; the one that was asked for least recently gives way.
 class chord_table {
   using row = std::optional<known_power>;

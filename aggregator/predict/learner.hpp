@@ -11,7 +11,7 @@ namespace binnacle::predict {
 /// Learns what one node draws at which load from its own meter, sample by sample, in some 250 bytes, and
 /// takes nothing from a meter that lies, repeats itself or measures something else than before. `estimate`
 /// makes a curve of it. Feed it watts and load of the same moments, or means over the same span. Pure, no
-/// clock. When the node's hardware or its kind of meter is another one, the owner begins with a new learner.
+/// clock. When the node's hardware or its kind of meter has changed, the owner begins with a new learner.
 class learner {
  public:
   enum class outcome : std::uint8_t {

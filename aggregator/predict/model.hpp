@@ -76,7 +76,7 @@ class model_table {
   std::uint64_t version_ = 0;
 };
 
-/// Tables of models, the best first: a node goes by the first that knows it. Null: not asked for.
+/// Tables of models, the best first: the first table that has a model of a node counts. Null: not asked for.
 struct model_sources {
   std::array<const model_table*, 3> tables{};
 

@@ -33,8 +33,8 @@ struct demand {
   double wao_need = 0;                  ///< wao_v2::need()
   wao_v1::container_cpu wao_container;  ///< its first container
 };
-/// `usage`: the share of what a pod asks for that it is taken to use. WAO's objectives do not apply it to the
-/// pod that is placed.
+/// `usage`: the share of its CPU request that a pod is assumed to use. WAO's objectives do not apply it to
+/// the pod that is placed.
 demand demand_of(const pod_cpu& pod, double usage);
 
 /// WAO knows no cap: its objectives want chords up to all cores.
@@ -85,10 +85,10 @@ inline placing placing_on(objective by, const demand& pod, const candidate& c) {
   return out;
 }
 
-/// Scores 0..10 by `by` of all candidates, whose costs placing_on() gave: score_costs(), or WAO's
-/// scores of 0..100 in tenths. Of WAO's, 0 is for a candidate without a model or without a figure, and all
-/// others have at least 1, so that they stay above it: for WAO's second version 1 is a full one, in the first
-/// its dearest, and each of equal ones. The spans have one size.
+/// Writes the scores 0..10 by `by` of all candidates, whose costs placing_on() gave: those of score_costs(),
+/// or WAO's scores of 0..100 divided by ten. With WAO's objectives a candidate without a model or a figure
+/// gets 0, and every other candidate at least 1. That least score goes to full nodes in WAO's second version,
+/// and in its first to the dearest node, or to all nodes if they cost the same. The spans have one size.
 void score(objective by, std::span<const cost> costs, std::span<std::uint8_t> scores);
 
 }  // namespace binnacle::predict

@@ -14,8 +14,8 @@ struct container_cpu {
   double request = 0;
   double limit = 0;
 };
-/// What a pod is taken to need: of each container its request, else its limit. Init containers and the pod's
-/// overhead do not count.
+/// The CPU that a pod is assumed to need: the sum of its containers' requests, with the limit in place of a
+/// missing request. Init containers and the pod's overhead do not count.
 double need(std::span<const container_cpu> containers) noexcept;
 
 /// How a node's score came about. Below 0 as raw values of normalise().

@@ -15,9 +15,9 @@ struct hardware_name {
   metrics::label_set attributes;
 };
 
-/// By OpenTelemetry's semantic conventions for hardware; none for a series that they have no name for, or
-/// whose watts or joules are part of those of another series that has one: `hw.power` and `hw.energy` may be
-/// added up. `hw.id` is the same for the watts and the joules of a component.
+/// The name by OpenTelemetry's semantic conventions for hardware. None if they have no name for the series,
+/// or if its watts or joules are part of those of another series with a name: `hw.power` and `hw.energy` may
+/// be added up. `hw.id` is the same for the watts and the joules of a component.
 /// Source: opentelemetry.io/docs/specs/semconv/hardware (status: development).
 std::optional<hardware_name> hardware_name_of(const store::shape::series& s);
 

@@ -36,7 +36,7 @@ namespace {
 constexpr std::uint16_t version = 2, in_one_message = 1;
 // More than max-nodes can be.
 constexpr std::uint32_t most_nodes = 200'000;
-// A word that is followed twice counts twice; nothing is.
+// Cap'n Proto counts a word each time that a pointer to it is followed. The reader follows each pointer once.
 constexpr capnp::ReaderOptions bounds{.traversalLimitInWords = most_snapshot_bytes / sizeof(capnp::word),
                                       .nestingLimit = 8};
 

@@ -65,7 +65,7 @@ void encode(snapshot s, const std::function<void(std::span<const std::byte>)>& t
 /// All of them, for a small one.
 std::vector<std::byte> encode(snapshot s);
 /// The other way. Errors: invalid_input (no snapshot, another version, out of bounds); what the words of a
-/// node say is checked by who reads them.
+/// node say is checked by the code that reads them.
 result<snapshot> decode(std::span<const std::byte> bytes);
 
 /// decode() takes no larger one, by size_of() and before packing.

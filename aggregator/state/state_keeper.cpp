@@ -17,7 +17,7 @@ namespace {
 using async::task;
 using async::within;
 
-// How much of `for` and coolDown a kill may cost. Of the loop's time a snapshot may take a fiftieth, in
+// A kill may cost this much of `for` and coolDown. A snapshot may take a fiftieth of the loop's time, in
 // pieces of some tenths of a millisecond.
 constexpr std::chrono::seconds state_period(5);
 constexpr std::size_t nodes_at_once = 32;

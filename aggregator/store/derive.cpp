@@ -55,7 +55,7 @@ sample absent(absence why, const row& cells) noexcept {
   return s;
 }
 
-/// Of a value that has been multiplied by something negative.
+/// The certainty of a value after a multiplication by a negative number.
 certainty mirrored(certainty c) noexcept {
   if (c == certainty::at_least) return certainty::at_most;
   return c == certainty::at_most ? certainty::at_least : c;

@@ -188,7 +188,8 @@ class maker {
     if (!own && flats_.contains(from.family))
       return refuse_series(from.family, "its name is the flat name of another series; rename it");
 
-    // Whoever writes files on a node means it; an exporter may be anybody's.
+    // A user's file may take an old name from our own source, since its author decided so. An exporter may
+    // not.
     if (f == nullptr && announced_.groups[from.group].source == "scrape" && is_alias_of_ours(from.family))
       return refuse_series(from.family,
                            "it is an old name of a metric that our own source gives here; rename it");

@@ -89,8 +89,8 @@ struct made_shape {
 /// groups, a group index or an exponent out of range); nothing is kept of it then.
 result<made_shape> make_shape(wire::catalog announced, const catalog_limits& limits);
 
-/// Of each series of `now` the place that it has in `was`: same family, labels, and source and name of its
-/// group. `nowhere` for those that `was` has not.
+/// For each series of `now` its index in `was`, where it has the same family, the same labels, and a group of
+/// the same source and name. `nowhere` for a series that `was` does not have.
 inline constexpr std::uint32_t nowhere = 0xffff'ffff;
 std::vector<std::uint32_t> origins(const shape& now, const shape& was);
 

@@ -81,7 +81,8 @@ struct sample {
   /// the 95th percentile of a minute may be one read.
   bool covers_window() const noexcept { return unknown_percent <= 100 - least_covered_percent; }
   bool present(instant now) const noexcept { return reason == absence::none && now < expires_at; }
-  /// The same for who lets a value count for `life` after its reading; none: as long as its metric says.
+  /// The same sample for a rule by which a value counts for `life` after its reading. None: as long as the
+  /// metric says.
   sample with_life(const std::optional<duration>& life) const noexcept {
     sample s = *this;
     if (life && reason == absence::none) s.expires_at = read_at + *life;

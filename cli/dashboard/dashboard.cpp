@@ -71,7 +71,7 @@ int dashboard_command(const connection& to, const dashboard_arguments& what, con
     on.out << to_text(json::object{{"link", link}}) << '\n';
   } else {
     on.out << "The dashboard, for one page, within ten minutes:\n  " << on.with(colour::bold, link)
-           << "\nThat page makes links for more. Ctrl-C ends it.\n";
+           << "\nThe page can make links for other pages. Ctrl-C ends the command.\n";
   }
   on.out.flush();
   std::optional<browser_page> shown;

@@ -28,8 +28,8 @@ struct feed::source {
   std::size_t followers = 0;
   async::event changed;  // a follower came, or wants other metrics: ask without waiting
   fleet nodes;           // of subject::fleet
-  std::string answer;    // of those that one replica answers: its text
-  std::string text;      // of the others: the event's data
+  std::string answer;    // for a topic that one replica answers: the text of its answer
+  std::string text;      // for other topics: the event's data
   std::string trouble;   // why the newest try failed; empty: it did not
   std::uint64_t version = 0;
 };

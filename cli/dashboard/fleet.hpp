@@ -51,7 +51,7 @@ class fleet {
   std::int64_t now_ms_ = 0;
   std::int64_t total_ = 0, omitted_ = 0;
   std::uint64_t version_ = 0;
-  std::uint64_t whole_since_ = 0;  // who has seen less than this needs everything
+  std::uint64_t whole_since_ = 0;  // a page that has seen less than this needs everything
 };
 
 }  // namespace binnacle::cli::dashboard

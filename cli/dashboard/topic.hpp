@@ -25,7 +25,7 @@ struct topic {
 };
 
 /// "fleet", "status", "policies", "node/NAME", "decisions/", "decisions/POD" (a part of the pod's name),
-/// "labels/" (the keys of Node objects' labels) or "labels/KEY" (who carries which value).
+/// "labels/" (the keys of Node objects' labels) or "labels/KEY" (which nodes carry which value).
 /// Errors: invalid_input.
 result<topic> parse_topic(std::string_view text);
 

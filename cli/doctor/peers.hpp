@@ -13,8 +13,8 @@ namespace binnacle::cli::doctor {
 /// ops port (9102)").
 std::string unreachable_remedy(errc code, std::string_view what);
 
-/// Seconds that a peer's clock is ahead of ours (negative: behind), known as well as the time its answer
-/// took.
+/// What a peer's clock showed, with our clock's times before and after the question: the difference of the
+/// clocks is known only as exactly as the time that the answer took.
 struct clock_reading {
   std::string whose;
   std::chrono::system_clock::time_point theirs, asked, answered;

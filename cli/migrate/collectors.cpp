@@ -32,7 +32,7 @@ constexpr std::array plugins{
     plugin{"thermal", "source os: os_thermal_zone_*"},
     plugin{"turbostat", "source rapl and source os"},
 };
-// No sensor: how collectd gave its values away, or told of itself.
+// Plug-ins that read no sensor: they passed collectd's values on, or its log.
 constexpr std::array<std::string_view, 6> outlets{"write_prometheus", "network", "logfile",
                                                   "syslog",           "csv",     "rrdtool"};
 

@@ -137,7 +137,7 @@ bool take_template(const manifest& m, migration& out) {
   return true;
 }
 
-/// Of WAO's first version. A Node without its labels is of no interest.
+/// Reads what WAO's first version put into labels of a Node. A Node without these labels gives nothing.
 bool take_node(const manifest& m, migration& out) {
   if (m.kind != "Node") return false;
   const YAML::Node labels = below(m.body, "metadata.labels");
@@ -162,7 +162,7 @@ bool take_node(const manifest& m, migration& out) {
   return true;
 }
 
-// Its scheduler.
+// WAO's scheduler.
 
 bool is_power_plugin(std::string_view name) {
   return name == "MinimizePower" || name == "oc-score-plugin" || name == "wao-score-plugin";

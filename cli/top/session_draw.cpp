@@ -21,23 +21,23 @@ struct help_line {
   std::string_view keys, words;
 };
 constexpr help_line help_lines[] = {
-    {"up down j k", "the next row; Page Up, Page Down, Home and End go further"},
-    {"left right", "columns that have no room"},
+    {"up down j k", "move by a row; Page Up, Page Down, Home and End go further"},
+    {"left right", "scroll to columns that have no room"},
     {"/",
      "filter as you type: parts of names, KEY=VALUE of labels, \"violating\", \"down\"; !word leaves out"},
     {"< >", "order by the column to the left or right; 1 to 9: by that column"},
     {"s", "order by a column from a list; a click on a header does the same"},
-    {"r", "the other way round; so does a second click"},
+    {"r", "turn the order round; a second click does the same"},
     {"g", "one row for each value of a label: watts add up, temperatures have a mean"},
     {"Enter", "on a group: only its nodes"},
     {"p", "watch one policy: its nodes, worst first, and the metrics that it compares"},
     {"c", "choose columns; --metric NAME adds others"},
     {"Esc", "one step back: filter, group, policy"},
-    {"space", "hold still; again: go on"},
+    {"space", "stop the updates; again: go on"},
     {"?", "this help"},
     {"q", "end"},
     {"", ""},
-    {"TREND", "what this session has seen of the column that is ordered by, or of POWER"},
+    {"TREND", "what this session has seen of the column that orders the rows, or of POWER"},
     {"AGE", "the oldest value of the row"},
     {"*", "in part: some members have no value, or a window is not covered"},
     {"(state)", "the policy is in DryRun: what it would say"},
@@ -94,7 +94,7 @@ void session::draw_title(page_writer& out) const {
   out.begin();
   out.add("binnacle top", ink::strong);
   if (fleet_.empty()) return;
-  if (paused_) out.add("held still: space goes on", ink::held);
+  if (paused_) out.add("updates stopped: space goes on", ink::held);
   const auto clock = fleet_.time().find('T');
   if (clock != std::string::npos) out.add(std::string_view(fleet_.time()).substr(clock + 1), ink::dim);
   const bool all_up = fleet_.connected() == fleet_.nodes().size();

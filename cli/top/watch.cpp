@@ -48,7 +48,7 @@ class watcher {
     state_.resize(screen.width(), screen.height());
   }
 
-  /// Signals first: who sees the page may end it, and finds the terminal as before.
+  /// Signals first: whoever sees the page may send one, and must then find the terminal as it was before.
   void start() {
     group_.spawn("signals", await_signal());
     group_.spawn("quit", await_quit());
@@ -109,7 +109,7 @@ class watcher {
     for (;;) {
       const auto [failed] = co_await keys_.async_wait(descriptor::wait_read, async::use_task);
       int waiting = 0;
-      // A terminal that has gone is readable for ever, and has nothing.
+      // A terminal that has gone is reported as readable for ever, and has no bytes.
       const bool gone = failed || ::ioctl(screen_.keyboard(), FIONREAD, &waiting) != 0 || waiting == 0;
       while (const auto pressed = gone ? std::nullopt : screen_.next()) state_.handle(*pressed);
       if (gone || state_.done()) {

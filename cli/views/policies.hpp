@@ -7,8 +7,8 @@
 
 namespace binnacle::cli {
 
-/// The answer of /api/v1/policies: every policy with its rules and whom they concern, what holds, and what is
-/// wrong with the files.
+/// The answer of /api/v1/policies: every policy with its rules and the nodes that they concern, what holds,
+/// and what is wrong with the files.
 std::string render_policies(const json::value& policies, const paint& with);
 
 /// Whether one of its problems is an error: something of a file is not in force.

@@ -115,7 +115,7 @@ std::string render_power(const json::value& answer, const paint& with) {
   for (const auto& line : t.lines(with)) out += line + '\n';
   if (served || rated) return out;
   return out +
-         with(colour::dim, "#: measured here, .: taken from nodes like it, or from servers in general\n");
+         with(colour::dim, "#: measured here, .: taken from similar nodes, or from servers in general\n");
 }
 
 std::string model_words(const json::value& node) {
@@ -123,7 +123,7 @@ std::string model_words(const json::value& node) {
   if (model.empty()) return "none";
   if (model == "server") return "its model server's";
   if (model == "rated") return "its rated watts";
-  if (model != "node") return "that of nodes like it";
+  if (model != "node") return "that of similar nodes";
   const auto noise = number(node, "noisePercent");
   return fmt::format("the node's own, {} % of its loads, ±{} %", integer(node, "coveredPercent"),
                      noise ? plain(*noise) : "");

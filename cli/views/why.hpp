@@ -18,8 +18,8 @@ struct told_decision {
 /// each pod.
 std::vector<told_decision> newest_first(std::vector<told_decision> decisions, bool all);
 
-/// One decision in words: who passed, who did not and why, with value, target, margin, age and score.
-/// `now_ms`: Unix time, for "12s ago"; 0: not shown.
+/// One decision in words: which nodes passed, which did not and why, with value, target, margin, age and
+/// score. `now_ms`: Unix time, for "12s ago"; 0: not shown.
 std::string render_decision(const told_decision& d, std::int64_t now_ms, const paint& with);
 
 }  // namespace binnacle::cli

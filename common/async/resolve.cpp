@@ -136,7 +136,7 @@ task<result<endpoints>> resolve(std::string host, std::uint16_t port, deadline u
   const auto numeric = asio::ip::make_address(host, ec);
   if (!ec) co_return endpoints(1, tcp::endpoint(numeric, port));
   if (host == "localhost") {
-    // IPv4 first: who listens on one of both only listens there.
+    // IPv4 first: a program that listens on only one of the two listens there.
     const tcp::endpoint v4(asio::ip::address_v4::loopback(), port);
     const tcp::endpoint v6(asio::ip::address_v6::loopback(), port);
     endpoints ours{v4, v6};

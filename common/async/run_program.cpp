@@ -125,7 +125,8 @@ result<pid_t> start(const program& what, int output, int errors) {
                fmt::format("{} cannot be run: {}", what.path, describe(failed))};
 }
 
-/// Everything up to the end; what is beyond `most` is left out, or, when a process group is given, ends it.
+/// Reads everything up to the end. Bytes beyond `most` are left out; if a process group is given, they end
+/// it.
 task<result<void>> read_to_end(descriptor& from, std::string& out, std::size_t most, pid_t group = 0) {
   std::array<char, 4096> buffer;
   for (;;) {

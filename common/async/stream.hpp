@@ -38,8 +38,8 @@ class stream {
   stream(stream&&) noexcept;
   stream& operator=(stream&&) noexcept;
 
-  /// Must come first under TLS; nothing to do on a plain connection. A server that others are to be served
-  /// beside gives a turnstile for all its handshakes.
+  /// Must come first under TLS; nothing to do on a plain connection. A server gives one turnstile to all its
+  /// handshakes if they must not hold up what else its loop serves.
   task<result<void>> handshake(deadline until, turnstile* turns = nullptr);
 
   /// At least one byte, at most to.size(), of what has arrived; 0 when the peer ended the connection in

@@ -4,9 +4,10 @@
 
 namespace binnacle::exposition {
 
-/// A series' own labels behind those of the target that it comes from (`node`). An own label that is called
-/// as one of the target's, or that begins as Prometheus' internal ones do, is renamed as Prometheus renames
-/// what clashes: with two labels of one name it takes nothing of the whole scrape or request.
+/// The labels of the target that a series comes from (`node`), and behind them the series' own. An own label
+/// with the name of a target's label, or with the prefix of Prometheus' internal labels, is renamed as
+/// Prometheus renames labels that clash. If a name came twice, Prometheus would refuse the whole scrape or
+/// request.
 /// Source: prometheus.io/docs, scrape_config honor_labels.
 metrics::label_set with_target(metrics::label_set target, const metrics::label_set& own);
 

@@ -133,7 +133,7 @@ struct client::impl {
 
 client::impl::connection client::impl::idle_one(const std::shared_ptr<SSL_CTX>& security) {
   const auto now = std::chrono::steady_clock::now();
-  // One made with another certificate would go on speaking for that.
+  // A connection that was made with another certificate would go on under that identity.
   std::erase_if(idle, [&](const connection& c) {
     return now - c->idle_since > longest_idle || c->security != security;
   });

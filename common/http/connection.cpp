@@ -46,7 +46,7 @@ namespace {
 constexpr std::size_t buffer_size = 64u << 10;
 constexpr std::chrono::seconds live_pause{10};  // a live answer is asked at least so often
 constexpr std::size_t live_part = 64u << 10;    // what a peer must take of it within write_deadline
-// What counts as one address: whoever has one of IPv6 has 2^64 of them.
+// How many bits count as one address: whoever has one IPv6 address has 2^64 of them.
 constexpr unsigned v4_bits = 32, v6_bits = 64;
 
 /// Receives the answer of a handler or a guard, which comes at once, later or never. If the peer goes away,
@@ -115,7 +115,7 @@ class connection {
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
-  /// False when there is nobody to serve.
+  /// False if no peer is there to be served.
   task<bool> begin();
   /// Serves one request; false when the connection is to end.
   task<bool> one_request();
@@ -473,7 +473,7 @@ task<bool> connection::send(const response& answer, const request_parser& parser
   co_return keep_alive;
 }
 
-// Until the peer goes, takes nothing for too long, or the server stops.
+// Sends pieces until the peer goes, takes nothing for too long, or the server stops.
 task<void> connection::send_live(const response& answer, live_exchange& from) {
   is_known_ = true;
   from.wake_with([this] { answered_.notify(); });

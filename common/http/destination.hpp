@@ -27,7 +27,7 @@ result<destination> parse_destination(std::string_view url, std::string_view set
 /// By what we prove who we are; each may be empty.
 struct proof {
   tls::files pem;          ///< `authority` empty: the server is checked by this machine's authorities
-  std::string user;        ///< then the secret is a password (HTTP Basic), else a bearer token
+  std::string user;        ///< if set, the secret is a password (HTTP Basic), else a bearer token
   std::string token_file;  ///< read for every request, since it may be replaced
 };
 
@@ -36,7 +36,8 @@ struct proof {
 result<void> check_destination(std::string_view url, const proof& p, std::string_view setting,
                                std::string_view example);
 
-/// What we show and believe; null for plain HTTP. Errors: as tls::context::load(). Blocks for small files.
+/// The certificate that we show and the authorities that we trust; null for plain HTTP. Errors: as
+/// tls::context::load(). Blocks for small files.
 result<std::unique_ptr<tls::context>> security_for(const destination& to, const proof& p);
 
 /// The Authorization header. Errors: what read_file() says; invalid_input (empty, or no text for a header).

@@ -34,7 +34,7 @@ class router {
   /// (default: response::failure).
   void set_failure(failure_form form) { failure_ = form; }
   failure_form failure() const noexcept { return failure_; }
-  /// A request that is refused by it reaches no handler (default: none, all do).
+  /// A request that the guard refuses reaches no handler. Without a guard all requests reach theirs.
   void set_guard(guard g) { guard_ = std::move(g); }
   const guard& asked_first() const noexcept { return guard_; }
 

@@ -43,7 +43,8 @@ class alias_table {
   std::deque<std::string> texts_;
 };
 
-/// The table in force, for those who outlive a table: the user's file may change at any time. Threads: one.
+/// The table in force, for objects that outlive a table: the user's file may change at any time. Threads:
+/// one.
 class names_in_force {
  public:
   explicit names_in_force(std::shared_ptr<const alias_table> table) : table_(std::move(table)) {}

@@ -27,7 +27,7 @@ class load_meter {
  public:
   load_meter(duration worked, instant now) noexcept : worked_(worked), at_(now) {}
 
-  /// Since the last call: 0 to 1.
+  /// The part of the time since the last call in which the thread worked, 0 to 1.
   double next(duration worked, instant now) noexcept {
     const duration work = worked - worked_, span = now - at_;
     worked_ = worked;

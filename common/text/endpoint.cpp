@@ -10,8 +10,8 @@
 namespace binnacle {
 namespace {
 
-// What has a colon is an IPv6 address, perhaps with a zone ("fe80::1%eth0"), or a mistake (":::"). Of a name
-// only what no name has is refused here; the resolver knows the rest.
+// A host with a colon is an IPv6 address, perhaps with a zone ("fe80::1%eth0"), or a mistake (":::"). In a
+// name only characters that no name can have are refused here; the resolver judges the rest.
 bool possible_host(std::string_view host) {
   if (host.empty()) return false;
   if (host.find(':') == host.npos) {

@@ -81,7 +81,7 @@ std::optional<YAML::ParserException> quote_behind(const YAML::ParserException& e
     while (parser.HandleNextDocument(heard)) {
     }
   } catch (const YAML::ParserException&) {
-    // `e` again, which is why we are here.
+    // The same error as `e`: reading again up to it was the purpose.
   }
   const std::size_t fault = index_of(e.mark);
   // The last scalar that was read took in what should have stood behind it...

@@ -36,8 +36,8 @@ class shown_chain {
   std::unique_ptr<impl> impl_;
 };
 
-/// Authorities whose clients are told apart after the handshake: a server that serves several kinds of
-/// callers trusts each kind by another.
+/// Authorities whose clients are told apart after the handshake: a server with several kinds of callers has
+/// another authority for each kind.
 class authorities {
  public:
   /// `name` is for messages. Errors: invalid_input.

@@ -162,7 +162,7 @@ result<void> set_client_rules(SSL_CTX* context, const options& o) {
   return {};
 }
 
-/// Who has proved to have the key of our own certificate is one of us, whatever the certificate says.
+/// A peer that has proved to have the key of our own certificate is a replica, whatever its certificate says.
 int verify_own_key(X509_STORE_CTX* chain, void*) {
   const auto* connection =
       static_cast<SSL*>(X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
@@ -264,7 +264,7 @@ result<std::shared_ptr<SSL_CTX>> build(const options& o) {
     return error{errc::invalid_input,
                  "no certificate is given: a TLS server needs a certificate and its key"};
   }
-  // A client may have none: then a token, or nobody, speaks for it.
+  // A client may have no certificate: it then shows a token later, or stays anonymous.
   if (certified) {
     if (auto used = use_certificate(context.get(), o); used.has_error()) return used.error();
   }

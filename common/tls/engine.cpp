@@ -73,7 +73,7 @@ struct socket_bio {
   }
 
   // Records without data keep SSL_read busy for as long as they come: it gives nothing back before data does.
-  // So they are counted here, where OpenSSL tells of each message.
+  // So they are counted here, where OpenSSL reports each message.
   static void message(int is_ours, int, int content, const void*, std::size_t, SSL* ssl, void* held) {
     engine& e = *static_cast<engine*>(held);
     if (is_ours != 0 || content != SSL3_RT_HANDSHAKE || !e.shaken_ || e.overloaded_) return;

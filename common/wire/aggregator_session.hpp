@@ -47,7 +47,7 @@ class aggregator_session : public session {
   sealed_catalog take_catalog() { return std::move(sealed_); }
   /// A catalogue that could not be opened ends the session.
   void adopt(const outcome<catalog_outline>& opened, const omissions& left_out, instant now);
-  /// Both at once, on this thread. Empty if the session has ended over it.
+  /// Opens the catalogue and adopts it, on this thread. Empty if the catalogue ended the session.
   catalog open_catalog(instant now);
   std::vector<source_status> take_statuses() { return std::move(statuses_); }
   /// Valid until next() is called again.

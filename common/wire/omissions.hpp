@@ -21,7 +21,7 @@ struct omissions {
   void add(const omissions& others) {
     if (others.items > 0) add(others.last, others.items);
   }
-  /// How many came since the last call, for who counts them and tells of the last.
+  /// How many items came since the last call, for a caller that counts them and reports the last.
   std::uint64_t take_new() { return items - std::exchange(taken, items); }
 };
 

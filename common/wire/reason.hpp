@@ -20,7 +20,7 @@ enum class reason : std::uint8_t {
   bad_message,    ///< the payload is no Cap'n Proto message, or a column does not fit the others
   wrong_version,  ///< another major version
   // the order
-  not_hello,           ///< something else than a hello came first
+  not_hello,           ///< something other than a hello came first
   unexpected_message,  ///< a message that this side sends, or one that has no place in this state
   // who
   bad_hello,         ///< a hello without a usable node name or boot id

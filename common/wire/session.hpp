@@ -54,9 +54,9 @@ class session {
   /// close.
   const std::optional<fault>& ended() const noexcept { return ended_; }
   const session_counters& counters() const noexcept { return counters_; }
-  /// Of what the peer has sent in this session.
+  /// What was left out of what the peer has sent in this session.
   const omissions& left_out() const noexcept { return left_out_; }
-  /// How many of them since the last call.
+  /// How many items were left out since the last call.
   std::uint64_t take_left_out() { return left_out_.take_new(); }
 
  protected:

@@ -43,7 +43,7 @@ TEST_CASE("a family of the catalogue brings its resolution, whatever the source 
   CHECK(shown(b, "rapl_power_watts", {{"package", "0"}}) == "123.5");
 }
 
-TEST_CASE("series whose labels hold what separates labels elsewhere are told apart") {
+TEST_CASE("series are told apart even if a label's value holds the characters that separate labels") {
   board b;
   const auto g = b.add_group("textfile", "a.prom", 1s, 10s);
   const auto one = b.add_series(g, "a", {{"x", "1\x1fy=2"}});
@@ -76,11 +76,11 @@ TEST_CASE("a change number moves only when value or reason moves") {
     b.set(s, 100.04);
     CHECK(b.series()[s].changed == changed);
   }
-  SUBCASE("another number is") {
+  SUBCASE("another number is a change") {
     b.set(s, 100.06);
     CHECK(b.series()[s].changed > changed);
   }
-  SUBCASE("absence is, once") {
+  SUBCASE("absence is a change, once") {
     b.set_absent(s, absence::missing);
     const auto absent = b.series()[s].changed;
     CHECK(absent > changed);

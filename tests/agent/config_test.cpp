@@ -72,7 +72,7 @@ TEST_CASE("the printed file is one that --config takes") {
   CHECK(refusal({"--config", file.c_str()}) == "accepted");
 }
 
-TEST_CASE("an aggregator's address that is none is refused with a sentence") {
+TEST_CASE("an aggregator's invalid address is refused with a sentence") {
   CHECK(refusal({"--aggregator", ":::"}).find("\":::\" is not an address: use HOST:PORT") !=
         std::string::npos);
 }

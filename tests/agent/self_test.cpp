@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 TEST_SUITE_BEGIN("agent/self");
 
-TEST_CASE("the agent tells of its sources, links and cost") {
+TEST_CASE("the agent reports its sources, links and cost") {
   fake_clock clock;
   board out;
   std::vector<sampler::health> sources{{"rapl", true, 55us, 1s, 2, 0, {{"zone_lost", 3}}},
@@ -68,7 +68,7 @@ TEST_CASE("the agent tells of its sources, links and cost") {
     REQUIRE(self.read(out));
     CHECK(shown(out, "binnacle_tls_reload_failed") == "0");
   }
-  SUBCASE("once its replica is known, an address is told of by the replica's id") {
+  SUBCASE("once its replica is known, a link is reported by the replica's id and not its address") {
     links.links = {{"r1", true, 10}, {"r2", true, 1}};
     links.reconnects = 4;
     links.conflated = 9;
@@ -141,7 +141,7 @@ TEST_CASE("a budget that holds series back is told as a number and as a sentence
   CHECK(self.limitation().empty());
 }
 
-TEST_CASE("without aggregators nothing is told of links") {
+TEST_CASE("without aggregators there are no figures of links") {
   board out;
   self_source self(
       {[] { return std::vector<sampler::health>(); }, [] { return uplink_report(); }, [] { return false; }},

@@ -64,7 +64,7 @@ TEST_CASE("what has nothing to read is not made, and --probe says what would giv
   CHECK(told == std::vector<std::string>{"textfile", "scrape", "path", "rdt"});
 }
 
-TEST_CASE("who names the sources hears nothing of the others") {
+TEST_CASE("if the setting names the sources, there are no findings about the other sources") {
   const auto kinds = all_source_kinds();
   auto s = usual(kinds);
   s.sources = {"os", "path"};
@@ -158,7 +158,7 @@ TEST_CASE("exporters are named by address, and in a file with settings of their 
   CHECK(refusal<scrape_kind>({"--scrape-file", none.c_str()}, s) == "accepted");
 }
 
-TEST_CASE("a peer's address that is none is refused with the setting's name") {
+TEST_CASE("a peer's invalid address is refused with the setting's name") {
   CHECK(refusal<path_kind>({"--path", ":::"}).starts_with("path: "));
 }
 

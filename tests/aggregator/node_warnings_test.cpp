@@ -40,7 +40,7 @@ TEST_SUITE("aggregator/node_warnings") {
     CHECK(denial_warnings({{"ingest", 2, then, ""}}, then + 10min + 1s).empty());
   }
 
-  TEST_CASE("sessions that end again and again are said once for a reason, with some of their nodes") {
+  TEST_CASE("sessions that end again and again are reported once for each reason, with some of their nodes") {
     const auto said =
         session_warnings({{{binnacle::wire::reason::bad_message, "a wish"}, {"a", "b", "c", "d", "e", "f"}}});
     REQUIRE(said.size() == 1);

@@ -117,8 +117,8 @@ void BM_store_set_catalog(benchmark::State& state) {
 }
 BENCHMARK(BM_store_set_catalog);
 
-/// A node whose pods change: series of its own and 2,000 of pods, of which one pod's eleven are others each
-/// time. range(0): 0: prepared beside the loop, 1: taken on it.
+/// A node whose pods change: series of its own and 2,000 of pods. Each time one pod with its eleven series is
+/// replaced by another. range(0): 0: prepared beside the loop, 1: taken on it.
 wire::catalog with_pods(int first_pod) {
   wire::catalog c = wire::test::noisy_node(1).announces();
   const auto group = static_cast<std::uint16_t>(c.groups.size());

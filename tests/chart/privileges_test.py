@@ -59,7 +59,7 @@ class Pods(Renderings):
             policy = HELM.template(NODES | values).one("NetworkPolicy", "binnacle-aggregator")
             return [rule.get("from", "all") for rule in policy["spec"]["ingress"] if {"port": 9110, "protocol": "TCP"} in rule["ports"]]
         self.assertEqual(admitted(), [[{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "binnacle-agents"}}}]])
-        # By a load balancer, a node's port, or a router: they have another's address.
+        # Agents that come by a load balancer, a node's port or a router have the address of that.
         for values in ({"aggregator": {"ingest": {"type": "NodePort"}}}, {"agent": {"aggregators": ["binnacle.example.com:443"]}},
                        {"openshift": {"ingestHost": "binnacle.example.com"}}):
             self.assertEqual(admitted(**values), ["all"], values)

@@ -29,7 +29,7 @@ DURATION = {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|
 
 
 def schema_of(form):
-    """Of a form as --print-config words it; the bounds of a duration, which a pattern cannot hold, are in durations()."""
+    """The JSON schema of a form as --print-config words it. A pattern cannot hold a duration's bounds: durations() has them."""
     if found := re.fullmatch(r"(a number|an integer) from (\S+) to (\S+)", form):
         kind, least, most = found.groups()
         return {"type": "number" if kind == "a number" else "integer", "minimum": json.loads(least), "maximum": json.loads(most)}

@@ -172,7 +172,8 @@ TEST_SUITE("cli/commands") {
     CHECK(few.err.str().find(" are expected: see `binnacle doctor`") != std::string::npos);
   }
 
-  TEST_CASE_FIXTURE(replica, "JSON of one replica is its own, of several a list, whoever answers") {
+  TEST_CASE_FIXTURE(replica,
+                    "one replica's JSON comes as it is; for several there is a list, however many answer") {
     output one;
     terminal on{one.out, one.err, {}, true, false};
     CHECK(status_command({{url()}, me}, {}, on) == exit_ok);

@@ -65,7 +65,7 @@ class Model:
         return out
 
     def passing(self):
-        """By policy, also those that are not there: they refuse nobody."""
+        """By policy, the nodes that pass. A policy that does not exist is listed, too, and passes all nodes."""
         out = {name: sorted(HEAT) for name in NAMES}
         for name, (kinds, target, mode) in self.specs.items():
             if "dontschedule" in kinds and mode == "Enforce":

@@ -17,7 +17,7 @@ from heated import HeatedNodes, Watch, apply, ask, delete_policy, hot, policy
 from storm import Storm
 
 PLANE = KUBECONFIG = None
-# Every request is in the log with what was answered, those that were refused for their number, too.
+# The audit log has every request with its answer, also requests that were refused because there were too many.
 AUDIT = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived", "ResponseStarted"], "rules": [{"level": "Metadata"}]}
 ABSENCE = float(os.environ.get("BINNACLE_AWAY_SECONDS", "15"))
 

@@ -170,7 +170,7 @@ class HeatedNodes(unittest.TestCase):
         return ask("GET", f"/api/v1/nodes/{node}")["metadata"]
 
     def labels(self, node):
-        """Those of ours and of the test: the API server adds none by itself."""
+        """The labels of the node: Binnacle's and the test's, since the API server adds none by itself."""
         return self.metadata(node).get("labels", {})
 
     def listed(self, node):

@@ -162,7 +162,7 @@ class Rotation(HeatedNodes):
             self.until_shown(PLANE.port, PLANE.pki / "apiserver.crt")
             replace(token, second)
             ask("DELETE", "/api/v1/namespaces/binnacle/secrets/first")
-            # 3. Nobody trusts what was.
+            # 3. Nothing trusts the old authorities any more.
             self.trust(new, cluster=("new-ca",))
             self.until("the old ones to be refused", lambda: self.are_taken(old) == [False, False])
             self.assertEqual(self.are_taken(new), [True, True])

@@ -28,7 +28,7 @@ TEST_SUITE("common/crowd") {
     CHECK(c.size() == 2);
   }
 
-  TEST_CASE("who has left is forgotten, the last one of all included") {
+  TEST_CASE("a member that has left is forgotten, also if it was the last one") {
     crowd<int> c;
     int a = 1;
     for (int i = 0; i < 3; ++i) {

@@ -362,7 +362,7 @@ class OneFaceOnly(Hostile):
 
 
 class StolenKeys(Hostile):
-    """Who had a stolen key once kept what it opened until the certificate ended."""
+    """Whoever had a stolen key once kept everything that the key opened, until the certificate expired."""
 
     def serial(self, name):
         said = subprocess.run(["openssl", "x509", "-noout", "-serial", "-in", self.trial.pki / f"{name}.crt"], capture_output=True, text=True, timeout=60, check=True)

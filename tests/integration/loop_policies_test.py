@@ -48,7 +48,7 @@ class Policies(loop.Loop):
         self.trial.write_policy(odd + policy(rule("dontschedule", 110)))
         said = "no agent can have a series called cpu-x"
         self.trial.wait_for("the condition", lambda: said in self.trial.ask("ops", "/api/v1/policies")[1])
-        # A wish that ends sessions would have ended them by now, and values are older than that without them.
+        # If the odd names ended sessions, the sessions would have ended by now, and no new value would arrive.
         self.trial.heat("warm", 40)
         self.until_passing(["cool", "warm"])
         self.trial.heat("warm", 60)

@@ -131,7 +131,7 @@ const map_of_labels hot{{"p", "violating"}, {"telemetry.aware.scheduling.p/hot",
 }  // namespace
 
 TEST_SUITE("integration/window_coverage") {
-  TEST_CASE("a new node: one spike labels nothing; dontschedule goes by it") {
+  TEST_CASE("a new node: one spike labels nothing; dontschedule uses it") {
     aggregator a;
     a.apply(manifest(), 1);
     a.node("n", 999);

@@ -18,7 +18,7 @@ namespace binnacle::agent {
 class helper_link;
 
 struct bmc_options {
-  /// How often the BMC's own series are set, and readings are taken over that no policy waits for.
+  /// How often the BMC's own series are set, and readings that no policy waits for come to the board.
   duration period = std::chrono::seconds(1);
   std::string helper;                  ///< the program binnacle-ipmi
   std::string socket;                  ///< of a sidecar with the helper; empty: the agent starts it

@@ -33,7 +33,8 @@ struct heard {
   bool taken = false;  // the helper serves another agent
 };
 
-/// Listens until everything was said that --probe tells of, or `until`. Errors: as a session's.
+/// Listens until the helper has said everything that --probe prints, or until `until`. Errors: as a
+/// session's.
 result<void> listen(int channel, const ipmi::wanted_sensors& select, instant until, heard& out) {
   ipmi::line_buffer lines;
   std::array<char, 16384> piece;
@@ -63,7 +64,7 @@ result<void> listen(int channel, const ipmi::wanted_sensors& select, instant unt
       } else if (const auto* status = std::get_if<ipmi::status>(&*message)) {
         out.taken = !out.greeted;
         if (out.taken) return {};
-        // The first one tells that nothing has been tried yet.
+        // The first status says only that nothing has been tried yet.
         const bool first = !out.status.has_value();
         out.status = *status;
         if (!status->ok && (status->permanent || !first)) return {};

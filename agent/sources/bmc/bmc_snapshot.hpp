@@ -15,7 +15,7 @@ class bmc_snapshot {
  public:
   /// Errors: protocol (more sensors than allowed, an inventory that does not add up).
   result<void> take(const ipmi::from_helper& message);
-  /// The helper is gone: its plan and what it read and nobody has taken is forgotten; the inventory stays
+  /// The helper is gone: its plan, and readings that were not taken yet, are forgotten. The inventory stays
   /// until the next one.
   void lost();
 
@@ -23,7 +23,7 @@ class bmc_snapshot {
   /// The last whole inventory.
   const std::vector<ipmi::sensor>& sensors() const noexcept { return sensors_; }
   const std::map<std::string, std::uint32_t>& plan() const noexcept { return plan_; }
-  /// Whether a plan came for this inventory: an empty one means something then.
+  /// Whether a plan came for this inventory. Only then does an empty plan() mean that nothing is read.
   bool planned() const noexcept { return planned_; }
   const std::optional<ipmi::stats>& stats() const noexcept { return stats_; }
   /// Raised when the inventory or the plan changed.

@@ -26,10 +26,10 @@ class helper_process {
   static result<helper_process> start(const helper_command& what);
   helper_process(helper_process&& other) noexcept;
   helper_process& operator=(helper_process&& other) noexcept;
-  /// Closes the channel, so that it can end its session with the BMC, which has few; kills it when it has not
-  /// ended after last_words. Blocks for that long at most.
+  /// Closes the channel, so that the helper can end its session with the BMC, which has few sessions. Kills
+  /// the helper if it has not ended after last_words. Blocks for that long at most.
   ~helper_process();
-  /// How long one that does not hang takes to end after its channel was closed.
+  /// How long a helper that does not hang takes to end after its channel was closed.
   static constexpr auto last_words = std::chrono::milliseconds(500);
 
   /// Our end of the socket, non-blocking; may be released.

@@ -151,7 +151,7 @@ void supervisor::broke(const error& why, instant) {
 
 void supervisor::end(error why, std::uint64_t& counter) {
   ++counter;
-  // What was refused stays the reason that people need.
+  // While a start is held back after a refusal, that refusal stays the reason that people need to see.
   if (!held_) trouble_ = std::move(why);
   state_ = state::ending;
   end_wanted_ = true;

@@ -252,8 +252,8 @@ void host_source::show(figure& f, std::size_t way, duration stale_after, board& 
   f.stale_after = stale_after;
 }
 
-// What contradicts the parts of the machine is withheld from policies, too; what only stands still is left to
-// them, and to the setting `frozen`.
+// A way that contradicts the parts of the machine is withheld from policies, too. A way that only stands
+// still stays visible to them, unless the setting `frozen` says otherwise.
 void host_source::set_aside(figure& f, std::vector<contender>& all, instant now, board& out) {
   const auto ways = composites[f.which].ways;
   whole_machine_check::witness parts;
@@ -313,7 +313,7 @@ void host_source::doubt(std::string sentence) {
   limitation_ += sentence;
 }
 
-// Told with 0 when it has been 1 once.
+// A series that has been 1 once stays, as 0.
 void host_source::show_set_aside(std::string_view way, disbelief why, board& out) {
   if (why != disbelief::none) told_.emplace(way, why);
   if (told_.empty()) return;
@@ -349,7 +349,7 @@ void host_source::update(figure& f, instant now, board& out) {
     out.set(f.series, value->mantissa);
     if (out.groups()[f.group].read_at != c.read_at) out.mark_read(f.group, c.read_at);
   } else if (!best && first_there) {
-    // A node that can know the figure does not know it now; which way it went last stays shown.
+    // The node has sources for the figure, but no value now. The source that gave the last value stays shown.
     if (!f.announced) show(f, *first_there, metrics::stale_after(options_.period), out);
     const auto last = f.announced.value_or(*first_there);
     out.set_absent(f.series, all[last].why);
@@ -365,7 +365,7 @@ void host_source::update(figure& f, instant now, board& out) {
     out.remove_group(f.group);
     f.announced.reset();
   }
-  // Else the present way has no value now, but had one not long ago: that one ages.
+  // Otherwise the present source has no value now, but had one not long ago: that value ages.
 }
 
 }  // namespace binnacle::agent

@@ -19,8 +19,9 @@ namespace binnacle::agent {
 inline const std::vector<std::string> usual_inlets{"*inlet*", "*ambient*"};
 
 /// Sensors of hwmon whose sum is what the processors of an Arm server draw: Ampere's cores and the rest of
-/// the SoC (drivers/hwmon/xgene-hwmon.c), and a SoC of which the firmware tells by SCMI. Not here: what one
-/// driver tells a second time (smpro), and meters that may contain each other (NVIDIA Grace's power_meter).
+/// the SoC (drivers/hwmon/xgene-hwmon.c), and a SoC whose firmware reports its power by SCMI. Left out: what
+/// a second driver reports again (smpro), and meters that may contain each other (NVIDIA Grace's
+/// power_meter).
 inline const std::vector<std::string> usual_powers{"apm_xgene*/CPU power", "apm_xgene*/IO power",
                                                    "scmi_sensors*/soc"};
 
@@ -39,11 +40,11 @@ struct host_options {
 /// The node's best figures, so that one policy fits a mixed fleet: host_power_watts from DCMI, else the BMC's
 /// power sensors, else psys, else RAPL, else the powercap zones of arm-scmi, else hwmon's sensors of the
 /// processors; host_inlet_temperature_celsius from the BMC, else from a sensor of hwmon, else from a thermal
-/// zone that are named as inlets. The label `source` says which. They are made of what the other sources have
+/// zone, if its name says inlet. The label `source` says which. They are made of what the other sources have
 /// put on the board, so this one is read after them; a value is as old as the oldest of its parts, and goes
-/// with them. A way that contradicts the machine's parts (whole_machine_check) is set aside: its series are
-/// withheld and it is looked at again. Meanwhile the next way counts, unless that measures less than what
-/// counted before.
+/// with them. Each source of a figure is a way. A way that contradicts the machine's parts
+/// (whole_machine_check) is set aside: its series are withheld, and it is looked at again and again.
+/// Meanwhile the next way counts, unless it measures less of the machine than the way that counted before.
 class host_source final : public source {
  public:
   explicit host_source(host_options options, clocks time = {});

@@ -25,7 +25,7 @@ class number_files {
     bool once = false;  ///< a constant (a limit): read once, and again when one of the others comes or goes
   };
 
-  /// `reader` null: in the loop.
+  /// `reader` null: the files are read in the loop.
   number_files(std::vector<file> files, std::shared_ptr<slow_reader> reader, clocks time);
 
   /// Starts a reading when `period` has passed since the last one began and none is under way. True when a

@@ -51,7 +51,7 @@ std::vector<finding> os_source::probe() {
     outcomes.push_back(e.part->discover(scratch, group));
     if (outcomes.back()) outcomes.back() = e.part->read(scratch);
   }
-  // What hardware keeps waiting is told with the time it took.
+  // A part that hardware keeps waiting is reported with the time that it took.
   const bool answered = options_.slow->wait(probe_patience);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto& e = parts[i];

@@ -49,8 +49,8 @@ std::optional<std::array<double, 3>> parse_loadavg(std::string_view text) noexce
 struct meminfo {
   std::optional<std::uint64_t> total, available, free, buffers, cached, slab_reclaimable, slab_unreclaimable,
       swap_total, swap_free;
-  /// Total minus free, buffers, cached and slab: collectd's "used". Nothing if a part is missing or the sum
-  /// is odd.
+  /// Total minus free, buffers, cached and slab: collectd's "used". Nothing if a part is missing, or if the
+  /// parts are more than the total.
   std::optional<std::uint64_t> used() const noexcept;
 };
 std::optional<meminfo> parse_meminfo(std::string_view text) noexcept;

@@ -20,11 +20,11 @@ class counter_set {
   /// `cgroup` is the descriptor of a cgroup's folder and stays the caller's; −1: everything that runs.
   explicit counter_set(perf_opener open, int cgroup = -1);
 
-  /// Opens what is planned on those of its CPUs that are `online` and have none of it yet, and closes what is
-  /// on others. An event that the kernel refuses on one of its CPUs is in refused(), and is not tried again
-  /// before close(): what is counted on a part of the machine is not the machine's. The same goes for those
-  /// beyond `most` descriptors or the process's limit of open files, which the next call tries again. Blocks:
-  /// for one system call an event and CPU.
+  /// Opens each planned group on those of its CPUs that are `online`, where it is not open yet, and closes
+  /// groups on all other CPUs. If the kernel refuses an event on one of its CPUs, the event is in refused()
+  /// and is not tried again before close(): a count of a part of the machine is not the machine's. Events for
+  /// which `most` descriptors or the process's limit of open files leave no room are in refused(), too, and
+  /// the next call tries them again. Blocks: one system call for each event and CPU.
   void open(std::span<const planned_group> plan, std::span<const unsigned> online, std::size_t most);
   void close();
 

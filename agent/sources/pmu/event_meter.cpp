@@ -36,7 +36,7 @@ void event_meter::add(const counter_set::count& part) noexcept {
 
 void event_meter::settle(instant now, board& out) {
   if (!any_) {
-    // What was refused or has left said so already; else every CPU that it is counted on is offline.
+    // An event that was refused has its reason already. Otherwise every CPU that counts the event is offline.
     if (settled_ == absence::none || settled_ == absence::not_read_yet) {
       refuse(absence::missing, out);
     }

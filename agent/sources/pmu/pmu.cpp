@@ -157,7 +157,8 @@ void pmu_source::announce(std::span<const unsigned> online, board& out) {
   }
 }
 
-// What another look might mend, or the configuration asks for in vain. (A machine without PMU: see --probe.)
+// Names one thing that is not counted although another look might mend it, or although the configuration
+// asks for it. What the machine simply does not have is left to --probe.
 void pmu_source::limit() {
   limitation_ = problems_.empty() ? std::string() : problems_.front();
   if (!limitation_.empty()) return;

@@ -68,7 +68,7 @@ std::string perf_cgroups(const std::string& sys_root) {
   std::error_code bad;
   if (fs::exists(root + "/cgroup.controllers", bad)) return root;
   if (fs::is_directory(root + "/perf_event", bad)) return root + "/perf_event";
-  // Both versions at once, and perf with the newer one.
+  // Both versions are mounted, and perf_event belongs to version 2.
   if (fs::exists(root + "/unified/cgroup.controllers", bad)) return root + "/unified";
   return {};
 }

@@ -47,7 +47,8 @@ class pod_source final : public source {
     board::series_ref per_cycle = board::no_series;
   };
 
-  /// The events that this machine can count, one of them opened for each. errno of the last that it cannot.
+  /// Finds the events that this machine can count, by opening each of them once. Gives the errno of the last
+  /// event that could not be opened, 0 if there was none.
   int choose_events(board& out);
   void follow(board& out);
   void adopt(const std::string& uid, const std::string& folder, board& out);

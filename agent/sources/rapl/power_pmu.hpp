@@ -40,7 +40,7 @@ class power_counter {
   int error_number() const noexcept { return errno_; }
   /// Energy since it was opened, in µJ.
   powercap_number energy_uj();
-  /// Where that starts again: at 2^64 counts.
+  /// The energy in µJ after which energy_uj() starts again at 0: that of 2^64 counts.
   std::uint64_t range_uj() const noexcept;
 
  private:

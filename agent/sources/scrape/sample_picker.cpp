@@ -41,7 +41,7 @@ void sample_picker::begin() {
   fitted_.assign(wanted_.metrics.size(), false);
 }
 
-// A part of a histogram that nobody asked for by its ending would be most of the answer.
+// Buckets of histograms would be most of the answer, so they are taken only by a glob with their ending.
 bool sample_picker::allowed(const exposition::sample& s) {
   if (s.name == last_name_ && s.part == last_part_) return last_allowed_;
   last_name_ = s.name;
@@ -75,8 +75,8 @@ void sample_picker::take(const exposition::sample& s) {
   if (const auto index = place(std::move(one))) parts_.emplace(whole, part{*index, s.value, s.timestamp_ms});
 }
 
-// Where the series, its labels dropped, or what it becomes part of, stands in out_; nothing if it is not
-// taken.
+// The index in out_ of the series without its dropped labels, or of the folded series that it becomes a part
+// of; nothing if it is not taken.
 std::optional<std::size_t> sample_picker::place(foreign_series s) {
   if (!drops_labels()) return add(std::move(s));
   auto key = s.key();

@@ -56,7 +56,7 @@ result<scrape_target> parse_target(std::string_view url);
 result<std::vector<scrape_target>> parse_targets(const std::string& yaml, const std::string& name,
                                                  duration period);
 
-/// What the form of one target cannot say (names twice, too many).
+/// Checks what no single target shows: two targets of one name, too many targets.
 result<void> check_targets(const std::vector<scrape_target>& all);
 
 }  // namespace binnacle::agent

@@ -15,7 +15,7 @@ class folder_entry {
   static folder_entry look(const std::string& folder, const std::string& name) noexcept;
 
   explicit operator bool() const noexcept { return static_cast<bool>(target_); }
-  /// Of the file; of the one that a link leads to.
+  /// stat(2) of the file; if the name is a link, of the file that it leads to.
   const struct ::stat& about() const noexcept { return about_; }
   /// A user's link to another user's file: we may be allowed to read what the user who made the link is not.
   /// Root's links (a mounted ConfigMap's) are anybody's.

@@ -48,7 +48,7 @@ struct credentials::impl {
   std::unique_ptr<async::task_group> running;  // its task; from the first one on
 };
 
-// One who waits for the plug-in, and may go away while waiting.
+// A caller that waits for the plug-in, and may go away while waiting.
 struct credentials::waiter {
   waiter(credentials::impl& in, const async::executor& on)
       : room(in), done(std::make_unique<async::event>(on)) {

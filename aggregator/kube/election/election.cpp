@@ -126,7 +126,7 @@ void election::answered(const http::answer& a, instant now) {
 }
 
 void election::broke(const error& why, instant now) {
-  // Whether a write arrived nobody knows: look before the next one.
+  // It is not known whether a write arrived: look before the next one.
   step_ = step::look;
   look_first_ = true;
   lost(why.message, {}, now);
@@ -136,7 +136,7 @@ void election::broke(const error& why, instant now) {
 // has to be renewed in time, and a holder that died has to be followed in time.
 void election::lost(std::string why, duration at_least, instant now) {
   trouble_ = fmt::format("the Lease {}/{} cannot be kept: {}", settings_.name_space, settings_.name, why);
-  // A server that only wants to be left alone for long must not depose who leads: time for a last try stays.
+  // A server that asks for a long pause must not depose the leader: there is always time for a last try.
   due_ = now + (leads(now) ? std::clamp<duration>(at_least, 1s, std::max<duration>(1s, time_left(now) - 2s))
                            : std::max(at_least, settings_.look));
 }

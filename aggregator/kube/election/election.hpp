@@ -25,7 +25,7 @@ class election {
     duration lease = std::chrono::seconds(15);  ///< after which others may take over
     duration renew = std::chrono::seconds(10);  ///< without a renewal for so long we stop by ourselves
     duration retry = std::chrono::seconds(5);   ///< between two renewals
-    /// Between two looks of one who waits: so short that a holder who died is followed within 20 s.
+    /// Between two looks of a replica that waits: so short that a holder that died is followed within 20 s.
     duration look = std::chrono::seconds(4);
   };
   struct action {

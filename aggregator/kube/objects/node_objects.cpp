@@ -126,8 +126,8 @@ void node_objects::changed(const object_key& key, const json::object& object) {
   changed_.insert(key.name);
 }
 
-/// After a list versions may be lower than those of our patches: etcd was restored from a backup. What the
-/// list told of a node before our patch, the watch mends.
+/// After a list versions may be lower than those of our patches: etcd was restored from a backup. If the
+/// list showed a node as it was before our patch, the watch mends that.
 void node_objects::synced() {
   for (auto& [name, node] : nodes_) node.patched.clear();
 }

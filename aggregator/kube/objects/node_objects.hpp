@@ -66,11 +66,11 @@ class node_objects final : public watcher {
   const std::map<std::string, node, std::less<>>& nodes() const noexcept { return nodes_; }
   const node* find(std::string_view name) const noexcept;
 
-  /// The answer to a patch. It may come when the watch has told of the node's end already, or of another one
-  /// of its name: then it says nothing.
+  /// The answer to a patch. It is ignored if the watch has already shown that the node is gone, or that
+  /// another node has its name.
   void patched(const std::string& name, const boost::json::object& object);
 
-  /// A node as a list told of it that was read beside the watch. The watch may be behind that.
+  /// A node from a list that was read beside the watch. The watch may lag behind that list.
   void read_again(const object_key& key, const boost::json::object& object);
 
   /// Names of the nodes that are new, gone, or carry other labels than at the last call, each once.

@@ -1,5 +1,5 @@
-// List and watch: how one collection of the API server is followed, and what an API server does to those
-// who follow.
+// List and watch: how one collection of the API server is followed, and what an API server does to its
+// followers.
 //
 //   list (pages) ─→ watch ─→ ended, silent, broken ─→ watch from the last version ─→ …
 //     ↑                            │
@@ -229,7 +229,8 @@ void reflector::refused(const refusal& r, instant now) {
   if (r.status != 404) unknown_since_.reset();
   if (r.expired() || r.from_the_future()) {
     ++counters_.expired;
-    // Once at once; a server that says so of the newest list, too, or of the watch behind it, gets a pause.
+    // The first new list is asked for at once. If the server refuses the newest list, too, or the watch that
+    // follows it, the next try waits.
     const bool again = list_from_ == from::newest && continue_.empty();
     relist(from::newest);
     if (again) fail(r.as_error("reading " + settings_.what), r.retry_after, now);

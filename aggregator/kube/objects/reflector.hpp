@@ -26,14 +26,14 @@ struct object_key {
   friend auto operator<=>(const object_key&, const object_key&) = default;
 };
 
-/// Who is told what a reflector sees. An object is told of once per version, a deletion also when it was
-/// missed and only the next list shows it.
+/// Receives what a reflector sees. An object is reported once per version. A deletion is also reported if the
+/// watch missed it and only the next list shows it.
 class watcher {
  public:
   virtual ~watcher() = default;
   virtual void changed(const object_key& key, const boost::json::object& object) = 0;
   virtual void gone(const object_key& key) = 0;
-  /// Everything that was there at one moment has been told.
+  /// Everything that was there at one moment has been reported.
   virtual void synced() = 0;
 };
 

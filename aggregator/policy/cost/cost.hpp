@@ -25,8 +25,8 @@ struct cost {
   friend bool operator==(const cost&, const cost&) = default;
 };
 
-/// A policy's cost with what it may share with others told apart: a column that two policies read is there
-/// once.
+/// A policy's cost, with the columns apart: a column that two policies read exists once, so its cost is
+/// shared.
 struct priced {
   std::map<store::column_spec, cost> columns;
   cost own;  ///< of its rules and labels

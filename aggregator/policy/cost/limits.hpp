@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-/// What policies may take of the aggregator, and how that stands to what they take.
+/// What policies may take of the aggregator, and whether what they take is within that.
 namespace binnacle::policy {
 
 /// What is limited.
@@ -18,12 +18,13 @@ inline constexpr std::array all_resources{resource::memory, resource::columns, r
                                           resource::evaluations};
 std::string_view to_string(resource r) noexcept;  ///< "memory", "columns", "labelKeys", "evaluations"
 
-/// How much of it that is at `nodes` nodes: bytes, columns, keys, evaluations a second.
+/// How much of the resource `r` the cost `c` is in a fleet of `nodes` nodes: bytes, columns, keys, or
+/// evaluations a second.
 std::uint64_t amount_of(const cost& c, resource r, std::size_t nodes) noexcept;
 /// "2.1 GiB", "193 columns", "1 label key", "12.5 million evaluations a second".
 std::string amount_text(resource r, std::uint64_t amount);
 
-/// Of whom a limit is.
+/// For whom a limit holds: one policy, the policies of one namespace, all policies.
 enum class scope : std::uint8_t { policy, name_space, all };
 
 struct cost_limits {
@@ -31,7 +32,7 @@ struct cost_limits {
   std::uint64_t columns = 1'000;
   std::uint64_t label_keys = 512;
   std::uint64_t evaluations = 200'000'000;  ///< in a second
-  /// Of each of these.
+  /// The part of each of these limits that one policy may take, and the policies of one namespace together.
   unsigned policy_percent = 50, namespace_percent = 75;
 
   std::uint64_t of(resource r, scope whose) const noexcept;

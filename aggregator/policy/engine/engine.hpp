@@ -87,10 +87,11 @@ class engine {
 
   /// The strategies whose nodes belong into a snapshot.
   std::vector<strategy_mark> marks() const;
-  /// strategy_run::save() of the run that mark's serial names; false too if it is gone.
+  /// Calls strategy_run::save() of the run with this serial, which marks() gave. Also false if the run is
+  /// gone.
   bool save(std::uint32_t serial, store::node_id node, store::words& into) const;
-  /// Strategies that start from now on go on from what it says of the nodes known by then. An empty one ends
-  /// that.
+  /// A strategy that starts from now on takes the state of nodes that are known by then from `m`. An empty
+  /// `m` ends that.
   void set_memory(engine_memory m) { memory_ = std::move(m); }
 
   /// Never null.

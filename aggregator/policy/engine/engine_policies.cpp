@@ -27,7 +27,7 @@
 
 namespace binnacle::policy {
 
-/// The strategy with only the rules that count, and with the limit that it does not give itself.
+/// The strategy with only the rules that count, and with the default limit if it gives none.
 strategy engine::effective(const strategy& s) const {
   strategy out = s;
   const strategy_description& is = description_of(out.kind);

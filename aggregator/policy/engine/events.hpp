@@ -40,7 +40,7 @@ enum class condition_kind : std::uint8_t {
 };
 std::string_view to_string(condition_kind k) noexcept;  ///< "Conflict", "NotAllowed"…
 
-/// Something is so for now. One per policy, kind and strategy; `message` is empty when not active.
+/// A state that lasts for now. One per policy, kind and strategy; `message` is empty when not active.
 struct condition {
   policy_key policy;
   condition_kind what = condition_kind::held;
@@ -87,7 +87,7 @@ struct strategy_status {
   strategy_kind strategy = strategy_kind::dontschedule;
   mode how = mode::enforce;
   std::uint32_t pass = 0, violating = 0, missing = 0, held = 0, frozen = 0;  ///< nodes, by state
-  std::uint32_t violated_by = 0;  ///< nodes: violating, held, and frozen ones that were
+  std::uint32_t violated_by = 0;  ///< nodes: violating, held, and frozen ones that violated before
 };
 
 }  // namespace binnacle::policy

@@ -14,7 +14,7 @@ bool holds(const rule& r, decimal value) noexcept { return meets(r.op, compare(v
 bool decides(const rule_state& s, const rule& r, const store::sample& value) noexcept {
   using store::certainty;
   if (value.sure == certainty::exact) return true;
-  // The kind of uncertainty with which the whole value could turn the answer round.
+  // The kind of uncertainty with which the whole value could reverse the answer.
   const bool on = s.on ? !clears(r, value.value) : holds(r, value.value);
   const auto reversed_by = [&] {
     switch (towards(r.op)) {

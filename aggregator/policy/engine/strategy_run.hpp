@@ -105,7 +105,7 @@ class strategy_run {
   bool rejects_missing() const noexcept { return rejects_; }
   /// due::give_up: rules whose values never came to this node in their time count as off.
   void give_up(store::node_id node, instant now, run_context& out);
-  /// due::cool_down, or slots became free: labels for those who wait.
+  /// due::cool_down, or slots became free: gives labels to nodes that wait.
   void serve_waiting(instant now, run_context& out);
 
   /// What should become of this strategy's labels on the node.
@@ -139,7 +139,7 @@ class strategy_run {
   node_cell& at(store::node_id node);
   void watch_knowledge(store::node_id node, const judgement& j, instant now, run_context& out);
   bool can_get_label(store::node_id node, const run_context& out) const;
-  /// Some true rule of the node gives the label.
+  /// Whether a rule that is true of the node gives the label.
   bool given(store::node_id node, const label_plan::key& k) const noexcept;
   void wake_after_cool_down(run_context& out);
   std::span<rule_state> rules(store::node_id node) noexcept;

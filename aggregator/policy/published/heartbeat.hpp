@@ -10,7 +10,7 @@
 namespace binnacle::policy {
 
 /// Says that verdicts are kept up. Whoever judges calls beat() about once a second; whoever reads verdicts
-/// sees when that has stopped, for cells that nobody writes any more look like cells that need no change.
+/// sees when that has stopped, since cells that are no longer written look like cells that need no change.
 /// Threads: one writer, any readers.
 class heartbeat {
  public:

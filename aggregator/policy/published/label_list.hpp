@@ -15,8 +15,8 @@ struct listed_label {
   std::vector<std::string_view> nodes;  ///< the first by name; as long as what add() was given
 };
 
-/// Of nodes' labels those that one policy may give, by label. Policies of one name in two namespaces share
-/// their keys, and so what is told here.
+/// Collects, out of nodes' labels, those that one policy may give, by label. Policies of one name in two
+/// namespaces share their keys, and so this list.
 class label_lister {
  public:
   /// At most `most_names` nodes are named for each label. `policy` must outlive this.

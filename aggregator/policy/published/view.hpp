@@ -23,7 +23,7 @@ class view : public store::view {
   const policy_table& policies() const noexcept { return *policies_; }
   void set_policies(std::shared_ptr<const policy_table> p) { policies_ = std::move(p); }
 
-  /// Of who writes the verdicts; before the first call they count as kept up.
+  /// The heartbeat of the loop that judges. Before the first call the verdicts count as kept up.
   void set_heartbeat(std::shared_ptr<const heartbeat> h) { heartbeat_ = std::move(h); }
   /// Whether verdicts are no longer kept up: they count as missing data then.
   bool judging_stopped(instant now) const noexcept { return heartbeat_ && heartbeat_->stopped(now); }
@@ -41,7 +41,7 @@ class view : public store::view {
     for (predict::model_table& t : served_) t.clear();
     served_notes_.clear();
   }
-  /// Whose models a strategy goes by.
+  /// Whose models a strategy uses.
   predict::model_sources models_for(const power_terms& t) const noexcept {
     return {{t.takes_served() ? &served(t.format) : nullptr, t.takes_learned() ? &models_ : nullptr}};
   }

@@ -140,8 +140,8 @@ std::vector<problem> policy_set::problems() const {
         out.push_back({file,
                        a.line,
                        {},
-                       fmt::format("{} and {} label nodes with the same keys, since keys hold the name only, "
-                                   "so one of them labels none: rename it",
+                       fmt::format("{} and {} label nodes with the same keys, since a key holds only the "
+                                   "policy's name, so only one of them gives its labels: rename one",
                                    key.text(), other->second.text()),
                        severity::warning});
       }

@@ -27,7 +27,7 @@ class yaml_value {
   std::size_t size() const { return node_.size(); }
   yaml_value operator[](std::size_t i) const;
   const std::string& field() const noexcept { return field_; }
-  /// From 1; of a field's name rather than of what follows it.
+  /// The number of the line, from 1. For a field it is the line of its name, not that of its value.
   int line() const noexcept { return line_; }
 
   void say(severity level, std::string message) const;

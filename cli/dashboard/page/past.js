@@ -84,7 +84,7 @@ export class Past {
   }
 
   says(shown) {
-    const seen = "Shown is what this page has seen.";
+    const seen = "The chart shows what this page has seen.";
     if (this.app.reach.isLive) return seen;
     if (this.trouble) return `No history: ${this.trouble}. ${seen}`;
     if (shown) return `From your database: a value every ${span(shown.stepMs)}; what lies between is not drawn.`;

@@ -84,7 +84,7 @@ export class Fleet {
     seen.highest.add(now, values[values.length - 1]);
   }
 
-  /** An event "labels": the keys of Node objects' labels, or who carries which value of one. */
+  /** An event "labels": the keys of Node objects' labels, or which nodes carry which value of one. */
   takeLabels({about, answer}) {
     if (about === "") this.labelKeys = answer.keys.filter(k => k.values !== undefined).map(k => k.key);
     else this.labelled = {key: about, of: new Map(answer.values.flatMap(v => v.nodes.map(n => [n, v.value])))};

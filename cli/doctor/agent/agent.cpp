@@ -10,7 +10,7 @@
 namespace binnacle::cli::doctor {
 namespace {
 
-/// Where this machine reaches it; empty host: any address, so loopback.
+/// Where this machine reaches the agent's port. An empty host means every address, so loopback will do.
 result<endpoint> scrape_address(const agent_settings& s) {
   const std::string scheme = s.listen_cert.empty() ? "http://" : "https://";
   const std::string host = s.listen.starts_with(':') ? "localhost" : "";

@@ -65,7 +65,7 @@ findings findings_of_agent_metrics(std::string_view exposition_text) {
     out.push_back(
         warning(fmt::format("host_power_watts does not use {}, which contradicts other sensors",
                             fmt::join(set_aside, ", ")),
-                "the status of the source host says the numbers (binnacle status); reset the BMC, or "
+                "the status of the source host shows the numbers (binnacle status); reset the BMC, or "
                 "update the firmware"));
   return out;
 }

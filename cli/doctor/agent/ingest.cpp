@@ -18,8 +18,8 @@ struct greeting {
   result<void> kept = result<void>();
 };
 
-/// TLS as the agent does it. In TLS 1.3 a server judges our certificate after we are done, so its word is
-/// waited for: it ends the connection in order when we end ours, or says why not.
+/// TLS as the agent does it. In TLS 1.3 a server judges our certificate after our side is done, so this waits
+/// for the server's verdict: it ends the connection in order when we end ours, or says why not.
 async::task<result<greeting>> greet(endpoint to, std::shared_ptr<SSL_CTX> tls, std::string server_name,
                                     async::deadline until) {
   auto connected = co_await async::connect(to.host, to.port, tls, server_name, until);
@@ -47,7 +47,7 @@ finding look_at(const std::string& address, const agent_settings& s, std::shared
   if (got.has_error()) {
     std::string remedy = unreachable_remedy(got.error().code, agents_port);
     if (got.error().code == errc::permission)
-      remedy += "; server-name tells the agent another name than the one dialled";
+      remedy += "; server-name gives the agent a name other than the one dialled";
     return failure(fmt::format("the agent cannot reach {}: {}", shown, got.error().message), remedy);
   }
   if (got->kept.has_error() && got->kept.error().code == errc::permission) {

@@ -26,7 +26,7 @@ findings check_sensors(const place& p) {
   boost::system::error_code ec;
   const json::value said = json::parse(ran->output, ec);
   if (ec || list(said, "sources").empty()) {
-    return {failure(fmt::format("`binnacle-agent --probe` said no findings, but: {}",
+    return {failure(fmt::format("`binnacle-agent --probe` printed no findings, but: {}",
                                 ran->errors.substr(0, ran->errors.find('\n'))),
                     "mend what it says, then run it by hand")};
   }

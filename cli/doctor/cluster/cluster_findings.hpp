@@ -30,7 +30,8 @@ struct right {
 };
 /// All that the service account `name` in `name_space` needs: what the chart's roles give it.
 std::vector<right> rights_of_aggregator(std::string_view name_space, std::string_view name);
-/// Of those asked for, the ones that it does not have: a finding each, or one when it has none or all.
+/// `missing`: the rights out of `asked` that the account does not have. Gives a finding for each of these, or
+/// a single one if it has none of the rights or all.
 findings findings_of_rights(std::span<const right> asked, std::span<const right> missing);
 
 /// `who`: those besides administrators that may write TASPolicy objects.

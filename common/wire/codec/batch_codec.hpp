@@ -61,11 +61,11 @@ class batch_decoder {
   void reset(const catalog_outline& received) { memory_.reset(received); }
   void reset(const catalog& received) { memory_.reset(outline_of(received)); }
 
-  /// Decodes into `b`, whose vectors are reused: nothing is allocated once they have grown. Values, absences
-  /// and reads that cannot be (of a series or group that the catalogue has not, read before the node's boot)
-  /// are left out and counted in `left_out`; a series of which a full batch then says nothing is absent.
-  /// Errors: bad_message, oversized, unknown_catalogue, unknown_series, not_full, sequence_gap,
-  /// clock_backwards. After an error the session must end: the memory may be half moved on.
+  /// Decodes into `b`, whose vectors are reused: nothing is allocated once they have grown. Impossible
+  /// values, absences and reads (of a series or group that the catalogue does not have, or from before the
+  /// node's boot) are left out and counted in `left_out`. If a full batch then says nothing of a series, it
+  /// is absent. Errors: bad_message, oversized, unknown_catalogue, unknown_series, not_full, sequence_gap,
+  /// clock_backwards. After an error the session must end: the memory may be half updated.
   outcome<void> decode(const frame_view& frame, scratch& space, batch& b, omissions& left_out);
 
  private:

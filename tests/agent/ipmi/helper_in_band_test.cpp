@@ -193,7 +193,7 @@ TEST_CASE("DCMI power brings what the BMC saw over its window, where it has one 
   CHECK(until([](const reading& r) {
     return r.value == 417 && r.over == statistics{380, 402, 450, 60'000};
   }));
-  // No span of time, or numbers that cannot be of one.
+  // A window of no length, or numbers that contradict each other.
   for (const char* none : {"380 402 450 0", "0 0 0 60000", "410 402 450 60000"}) {
     CAPTURE(none);
     bmc.write("values/dcmi_statistics", none);

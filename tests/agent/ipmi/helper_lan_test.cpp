@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 TEST_SUITE_BEGIN("agent/ipmi/helper_lan");
 
-TEST_CASE("over LAN: what the board has is found, read, and follows the board") {
+TEST_CASE("over LAN: the board's sensors are found and read, and their values follow the board's") {
   lan_fixture f;
   helper_process helper(f.flags());
   REQUIRE(helper.until_status(true));

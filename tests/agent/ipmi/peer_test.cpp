@@ -94,7 +94,7 @@ TEST_CASE("over two descriptors: what is said arrives, and the end of input is t
   p->send(pong{3});  // to nobody: no harm
 }
 
-TEST_CASE("what may wait goes with what may not, or before a longer wait, in order") {
+TEST_CASE("messages that may wait are sent with an urgent one, or before a longer wait, in order") {
   std::array<int, 2> ends{};
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) == 0);
   agent_end agent(ends[0]);
@@ -103,7 +103,7 @@ TEST_CASE("what may wait goes with what may not, or before a longer wait, in ord
   p->send_soon(pong{1});
   p->send_soon(pong{2});
   p->wait(instant{});  // a look at what has come keeps nothing back for long
-  SUBCASE("with another") {
+  SUBCASE("with an urgent message") {
     p->send(pong{3});
     CHECK(agent.hear() == line(1) + line(2) + line(3));
   }

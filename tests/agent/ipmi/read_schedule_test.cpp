@@ -127,7 +127,7 @@ TEST_CASE("one slow reading among fast ones costs nobody his turn") {
   for (const auto& [key, reads] : bmc.reads) CHECK(reads >= 95);
 }
 
-TEST_CASE("who is waited for comes first, and the others keep a quarter") {
+TEST_CASE("sensors that somebody waits for come first, and the others keep a quarter") {
   read_schedule s;
   auto wishes = sensors(10, 1s);
   wishes[0].waited_for = true;

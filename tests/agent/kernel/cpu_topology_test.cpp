@@ -49,7 +49,7 @@ TEST_CASE("a seat has what the kernel says; what it does not know is nothing, no
   SUBCASE("of a CPU that is offline") { CHECK_FALSE(seat_of(sys.path(), 4).core.has_value()); }
 }
 
-TEST_CASE("of cpuinfo the first CPU's lines are taken, without the tabs that pad them") {
+TEST_CASE("the first CPU's lines of cpuinfo are taken, without the tabs that pad them") {
   using lines = std::vector<std::pair<std::string_view, std::string_view>>;
   CHECK(first_cpu("\nprocessor\t: 0\nmodel name\t: A: B\nflags\t\t:\nno colon\n\nprocessor\t: 1\n") ==
         lines{{"processor", "0"}, {"model name", "A: B"}, {"flags", ""}});

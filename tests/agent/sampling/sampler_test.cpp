@@ -217,7 +217,7 @@ TEST_CASE("a source that works in part says so once, however the rest of it chan
     b.pass(1min);
     CHECK(b.lines("; it is slow") == 1);
   }
-  SUBCASE("that all is well is told at once") {
+  SUBCASE("a source that is well again is reported at once") {
     parts.limitation.clear();
     b.pass(1s);
     CHECK(b.lines("source parts works") == b.lines("source parts works in part") + 1);

@@ -70,14 +70,14 @@ TEST_CASE("quantised temperatures of an idle machine are not stuck") {
   CHECK(b.watch.stuck().empty());
 }
 
-TEST_CASE("of two sockets one that hangs is found by the other") {
+TEST_CASE("if one of two sockets hangs, the comparison with the other finds it") {
   bench b;
   b.pass(11min, "watts", 2, [](std::size_t i, int look) { return value(i == 0 ? 805 : 700 + look % 100); });
   CHECK(b.watch.stuck().contains(0));
   CHECK(b.watch.stuck().size() == 1);
 }
 
-TEST_CASE("zero is what something off reads and a step or two what something idle does, not stuck sensors") {
+TEST_CASE("a part that is off reads zero and an idle one moves by a step or two: neither sensor is stuck") {
   bench b;
   std::int64_t calm = 0;
   SUBCASE("off") { calm = 0; }

@@ -202,7 +202,7 @@ TEST_SUITE("agent/uplink/feed") {
     CHECK(batch.absences[0].reason == absence::timeout);
   }
 
-  TEST_CASE_FIXTURE(tight, "the share of what is watched tells what its bytes went for") {
+  TEST_CASE_FIXTURE(tight, "watched_share() says which part of a batch is for watched groups") {
     sent.announce();
     read(30);
     sent.fill(batch, true, at(30));

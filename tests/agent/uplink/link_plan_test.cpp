@@ -171,7 +171,7 @@ TEST_CASE("a load balancer's one address is dialled by every slot") {
 }
 
 // They counted as failures, and stayed away for up to 30 s.
-TEST_CASE("a link that another one of the same agent may have replaced is known") {
+TEST_CASE("it is known whether another link of the same agent may have replaced a link") {
   const std::vector<std::string> one = {"10.0.0.1:9110"};
   link_plan p(1);
   p.choose(0, one);

@@ -60,14 +60,14 @@ TEST_SUITE("agent/uplink/send_budget") {
     CHECK(n.rate() <= 500);
   }
 
-  TEST_CASE("what cannot be met is met as far as it goes, and ends") {
+  TEST_CASE("a budget that cannot be met doubles the periods up to their bound, and no further") {
     node n{send_budget(1), 1e6, 1e6};
     n.live(1h);
     CHECK(n.budget.others_wait() == send_budget::most_doublings);
     CHECK(n.budget.watched_wait() == send_budget::most_doublings);
   }
 
-  TEST_CASE("less is held back again when a third of the budget is to spare, not before") {
+  TEST_CASE("series are sent more often again when a third of the budget is to spare, not before") {
     node n{send_budget(500), 0, 4000};
     n.live(10min);
     REQUIRE(n.budget.others_wait() == 3);

@@ -348,7 +348,7 @@ TEST_SUITE("agent/uplink") {
       while ((co_await first->next()) != event::ended) {
       }
       first.reset();
-      // What went to the replica by either link is told of once.
+      // The report counts what went to the replica by either link once.
       const auto told = up.report().links;
       REQUIRE(told.size() == 1);
       CHECK(told[0].aggregator == "r1");

@@ -36,7 +36,7 @@ http::router vouching() {
 }
 
 TEST_SUITE("aggregator/callers/agent_tokens") {
-  TEST_CASE("tokens are checked on, however many of those who asked failed when they were told") {
+  TEST_CASE("tokens are still checked after many callbacks have thrown") {
     support::served server(vouching());
     kube::access to;
     to.host = "127.0.0.1";
@@ -70,7 +70,7 @@ TEST_SUITE("aggregator/callers/agent_tokens") {
     });
   }
 
-  TEST_CASE("a token lasts until its end, by a clock of ours that goes well") {
+  TEST_CASE("if our clock is right, a token lasts until its end") {
     CHECK(left(ten_minutes, 10'000s) == 10min);
     CHECK(left(ten_minutes, 10'500s) == 100s);
     CHECK(left(undated, 10'000s) == 10min);
@@ -83,7 +83,7 @@ TEST_SUITE("aggregator/callers/agent_tokens") {
     CHECK(left(ten_minutes, 10'000s + 3600s) == 1min);
   }
 
-  TEST_CASE("whatever it says, it is between a minute and a day") {
+  TEST_CASE("whatever a token says, it lasts between a minute and a day") {
     CHECK(left(endless, 10'000s) == 24h);
     CHECK(left(undated, 10'000s - 48h) == 24h);
   }

@@ -125,7 +125,7 @@ TEST_SUITE("aggregator/callers/gatekeeper") {
     CHECK(counted().unauthorized == 3);
   }
 
-  TEST_CASE_FIXTURE(house, "discovery takes an identity and no right; a master needs no right at all") {
+  TEST_CASE_FIXTURE(house, "discovery needs an identity but no right; system:masters needs no right at all") {
     CHECK(get("bob", "/apis").status == 200);
     CHECK(get("bob", "/openapi/v2").status == 200);
     CHECK(get("", "/apis").status == 401);
@@ -150,7 +150,7 @@ TEST_SUITE("aggregator/callers/gatekeeper") {
     CHECK(counted().unavailable == 1);
   }
 
-  TEST_CASE_FIXTURE(house, "one whose verdict is waited for keeps nobody waiting") {
+  TEST_CASE_FIXTURE(house, "a caller whose verdict is waited for delays no other caller") {
     api.ill = true;
     std::atomic<bool> told{false};
     std::thread slow([&] {

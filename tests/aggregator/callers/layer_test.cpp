@@ -55,7 +55,7 @@ TEST_SUITE("aggregator/callers/layer") {
     CHECK(read->uid_headers.empty());  // Kubernetes before 1.32
   }
 
-  TEST_CASE_FIXTURE(fixture, "a managed cluster may leave out any key, and then nobody is believed by it") {
+  TEST_CASE_FIXTURE(fixture, "a managed cluster may leave out any key; nobody is then accepted by that key") {
     const auto read = callers::read_layer(config_map({}));
     REQUIRE(read.has_value());
     CHECK(read->clients == nullptr);

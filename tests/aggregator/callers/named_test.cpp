@@ -48,7 +48,7 @@ TEST_SUITE("aggregator/callers/named") {
     CHECK(status(guard, request("/readyz", holder("cli"))) == 0);
   }
 
-  TEST_CASE("who has no such certificate is for the other guard, and so is who may come in") {
+  TEST_CASE("the other guard judges callers without such a certificate, and callers whose name is listed") {
     int asked = 0;
     const http::guard others = [&asked](const http::request&, http::guard_answer then) {
       ++asked;

@@ -139,7 +139,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("other") == nullptr);
   }
 
-  TEST_CASE("a node that nobody measured goes by its rated watts, until one of its kind measures") {
+  TEST_CASE("a node that nobody measured is scored by its rated watts, until a node of its kind measures") {
     world w;
     w.rated("old", 90, 410);
     w.rated("mixed up", 410, 90);
@@ -156,7 +156,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("old")->from == predict::model_source::hardware_class);
   }
 
-  TEST_CASE("a node without a meter whose hardware is another one leaves its class") {
+  TEST_CASE("a node without a meter whose hardware has changed leaves its class") {
     world w;
     w.add("a");
     auto& b = w.add("b", "EPYC", "");
@@ -170,7 +170,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("b") != nullptr);
   }
 
-  TEST_CASE("nothing is said where nothing has changed, and again within two minutes where it learns on") {
+  TEST_CASE("a model that has not changed is not published again, but every two minutes while it learns on") {
     world w;
     w.add("a");
     w.seconds(120, {{"a", 0.3}});
@@ -212,7 +212,7 @@ TEST_SUITE("aggregator/core/power_learning") {
         CHECK(w.model("a")->samples > before);
         continue;
       }
-      CHECK(w.restarts[0].starts_with("its hardware is another one (1 x Xeon"));
+      CHECK(w.restarts[0].starts_with("its hardware has changed (1 x Xeon"));
       CHECK(w.model("a")->samples < 40);
       CHECK(w.model("a")->power.watts(0.3 * cores) == doctest::Approx(50).epsilon(0.1));
     }
@@ -238,7 +238,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     w.announce(a, "EPYC", "psys");
     w.seconds(40, {{"a", 0.3}}, 250);
     REQUIRE(w.restarts.size() == 1);
-    CHECK(w.restarts[0] == "its meter is another one (psys, before rapl)");
+    CHECK(w.restarts[0] == "its meter has changed (psys, before rapl)");
     CHECK(w.model("a")->meter == "psys");
     CHECK(w.model("a")->power.watts(0.3 * cores) == doctest::Approx(250).epsilon(0.05));
   }
@@ -303,7 +303,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(w.model("a")->samples > 40);
   }
 
-  TEST_CASE("whoever begins to learn again says why, and every sample's outcome is counted") {
+  TEST_CASE("a node that begins to learn again says why, and every sample's outcome is counted") {
     using outcome = predict::learner::outcome;
     const auto count = [](const world& w, outcome o) {
       return w.learning.counted()[static_cast<std::size_t>(o)];
@@ -333,7 +333,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     w.announce(a, "Xeon", "rapl");
     w.seconds(40, {{"a", 0.3}});
     REQUIRE(w.restarts.size() == 3);
-    CHECK(w.restarts[2].starts_with("its hardware is another one (1 x Xeon"));
+    CHECK(w.restarts[2].starts_with("its hardware has changed (1 x Xeon"));
   }
 
   TEST_CASE("it rests while nobody asks, and goes on from what it knows") {
@@ -404,7 +404,7 @@ TEST_SUITE("aggregator/core/power_learning") {
       CHECK(load_learning(store::word_reader(now))->what.samples() <= 30);
   }
 
-  TEST_CASE("what cannot be read of a snapshot costs that node what it learned, and that is said") {
+  TEST_CASE("a node whose part of a snapshot cannot be read begins to learn again, and says so") {
     const store::words kept = some_learning();
     // 0 to 2: cut off at the end; then a word of each kind that no learner writes.
     std::vector<store::words> wrong{{}, {kept[0]}, {kept.begin(), kept.end() - 1}};

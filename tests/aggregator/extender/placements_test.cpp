@@ -147,7 +147,7 @@ TEST_SUITE("aggregator/extender/placements") {
     CHECK(counting(p, "node-a", fresh, 0s) == 0);
     CHECK(nodes(p, start + 89s) == std::vector<std::string_view>{"node-b"});
     CHECK(p.crowds(start + 90s).empty());
-    p.expected("", "node-a", start + 91s);  // who has no uid cannot be told apart
+    p.expected("", "node-a", start + 91s);  // pods without a uid cannot be told apart
     CHECK(p.size() == 0);
   }
 

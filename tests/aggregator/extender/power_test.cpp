@@ -85,7 +85,8 @@ void serve(power_fleet& f, const std::string& name, std::vector<double> watts,
 
 TEST_SUITE("aggregator/extender/power") {
   TEST_CASE(
-      "a node goes by its model server where it has one, else by what was learned, and the record says so") {
+      "a node is scored by its model server's curve if it has one, else by what was learned, and the record "
+      "says so") {
     power_fleet f;
     serve(f, "cold", {50, 51, 52, 53, 54, 55});  // flatter than "flat"
     CHECK(f.ask(power_fleet::pod("web", "1")) == power_fleet::scores{{"cold", 10}, {"flat", 2}, {"new", 0}});
@@ -99,7 +100,7 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK(other.ask(power_fleet::pod("web", "1")).at("cold") == 2);
   }
 
-  TEST_CASE("a node that nobody measured goes by its rated watts, and the record says so") {
+  TEST_CASE("a node that nobody measured is scored by its rated watts, and the record says so") {
     power_fleet f;
     predict::model m{predict::rated_line(50, 55, 10).value()};
     m.from = predict::model_source::rated;

@@ -30,7 +30,7 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
     CHECK(line.size() == 49);
   }
 
-  TEST_CASE("who is known goes first, and strangers are not shut out by that") {
+  TEST_CASE("known addresses go first, but strangers still get turns") {
     waiting_line<std::string> line(100);
     for (int i = 0; i < 8; ++i) {
       line.join(numbered(1), false, "stranger", 100, the_last);
@@ -44,7 +44,7 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
     CHECK(strangers == 8);
   }
 
-  TEST_CASE("a full line loses one of the network that has most in it") {
+  TEST_CASE("a full line drops a peer of the network that has most peers in it") {
     waiting_line<std::string> line(100);
     line.join(numbered(2), false, "alone", 3, the_last);
     line.join(numbered(1), false, "first", 3, the_last);
@@ -54,8 +54,7 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
     CHECK(line.next() == "known");
   }
 
-  TEST_CASE(
-      "a network of strangers has only its part of a long line, and those who are known have all of it") {
+  TEST_CASE("a network of strangers has only its part of a long line, and known addresses have all of it") {
     waiting_line<std::string> line(2);
     CHECK_FALSE(line.join(numbered(1), false, "first", 100, the_last).has_value());
     CHECK_FALSE(line.join(numbered(1), false, "second", 100, the_last).has_value());
@@ -66,7 +65,8 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
     CHECK(line.size() == 93);
   }
 
-  TEST_CASE("a line that has become shorter loses one for each that joins, and an empty one takes somebody") {
+  TEST_CASE(
+      "a line that has become shorter drops a peer for each that joins, and an empty one takes a peer") {
     waiting_line<std::string> line(100);
     for (int i = 0; i < 5; ++i) line.join(numbered(1), true, "known", 100, the_last);
     CHECK(line.join(numbered(1), true, "late", 2, the_last) == "known");
@@ -76,7 +76,7 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
     CHECK(line.next() == "alone");
   }
 
-  TEST_CASE("among those who are known, too, a full line loses somebody") {
+  TEST_CASE("a full line drops a peer even if all peers in it are known") {
     waiting_line<std::string> line(100);
     CHECK_FALSE(line.join(numbered(1), true, "first", 1, the_last).has_value());
     CHECK(line.join(numbered(2), true, "second", 1, the_last) == "first");
@@ -86,7 +86,7 @@ TEST_SUITE("aggregator/ingest/waiting_line") {
 }
 
 TEST_SUITE("aggregator/ingest/token_ration") {
-  TEST_CASE("an address whose tokens are not good soon has no more questions; others have theirs") {
+  TEST_CASE("an address with bad tokens soon gets no more questions asked; other addresses go on") {
     token_ration ration;
     const instant now = instant() + 1h;
     for (int i = 0; i < token_ration::most; ++i) CHECK(ration.take(numbered(1), now));

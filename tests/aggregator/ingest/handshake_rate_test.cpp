@@ -60,10 +60,10 @@ TEST_SUITE("aggregator/ingest/handshake_rate") {
   TEST_CASE("a crowd of strangers gets no more than the usual rate, however idle the loop is") {
     handshake_rate rate(bounds);
     CHECK(after(rate, 100, strangers_come(0.1)) == bounds.usual);
-    // Nor what a storm of agents before it has opened.
+    // The crowd does not keep the higher rate that a storm of agents before it has opened.
     after(rate, 100, agents_come(0.1));
     CHECK(after(rate, 30, strangers_come(0.1)) == bounds.usual);
-    // Nor behind a few agents.
+    // A few agents in the crowd do not help it either.
     handshake_rate::measurement mixed = strangers_come(0.1);
     mixed.welcomed = 20;
     CHECK(after(rate, 100, mixed) == bounds.usual);

@@ -378,7 +378,7 @@ TEST_SUITE("aggregator/ingest/storm") {
     });
   }
 
-  TEST_CASE("who leaves the line before its handshake costs none") {
+  TEST_CASE("a peer that leaves the line before its handshake costs no handshake") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop, {.handshakes = {1, 1, 1}});
       const std::string like_a_hello("\x16\x03\x01\x00\x02\x01\x00", 7);
@@ -400,7 +400,7 @@ TEST_SUITE("aggregator/ingest/storm") {
     });
   }
 
-  TEST_CASE("who says nothing, or half of it, takes no agent's place and is let go") {
+  TEST_CASE("a peer that sends nothing, or half a record, takes no agent's place and is dropped") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop, {.max_greeting = 1, .hello_deadline = 100ms});
       std::vector<async::stream> crowd;

@@ -67,7 +67,7 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
-  TEST_CASE("who connects anew for each catalogue is read more slowly, too") {
+  TEST_CASE("an agent that connects anew for each catalogue is read more slowly, too") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       // The sixth within a second each is slowed; a busy machine may need a few more.
@@ -184,7 +184,7 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
-  TEST_CASE("a node whose sessions replace one another all the time is told of") {
+  TEST_CASE("a node whose sessions replace one another all the time is reported") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       std::vector<std::unique_ptr<visitor>> twins;
@@ -224,7 +224,7 @@ TEST_SUITE("aggregator/ingest/session") {
     });
   }
 
-  TEST_CASE("of two machines that claim one node the one that is heard stays, once that is seen") {
+  TEST_CASE("if two machines claim one node, the one that is heard stays, once the contest is noticed") {
     support::run([](async::loop& loop) -> task<void> {
       house h(loop);
       std::vector<std::unique_ptr<visitor>> twins;

@@ -54,7 +54,7 @@ struct talk {
     const auto* l = labels.if_contains("labels");
     return call->target.substr(call->target.rfind('/') + 1) + " " + (l ? boost::json::serialize(*l) : "{}");
   }
-  /// It was done, and the node is so now.
+  /// The patch was done, and the node has these labels now.
   void done(const std::string& labels, const std::string& ours) {
     seen(w.under_way(), labels, ours);
     w.answered({200, {}, "{}"}, now);

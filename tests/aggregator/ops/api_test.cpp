@@ -123,7 +123,8 @@ TEST_SUITE("aggregator/ops/api") {
     CHECK(body("/api/v1/decisions?limit=1").find("web-1") == std::string::npos);
   }
 
-  TEST_CASE_FIXTURE(port, "the labels of Node objects: which keys there are, and who carries which value") {
+  TEST_CASE_FIXTURE(port,
+                    "the labels of Node objects: which keys there are, and which nodes carry which value") {
     CHECK(body("/api/v1/nodelabels") == "{\"keys\":[],\"omitted\":false}\n");
     object_labels["node-a"] = {{"example.com/rack", "r1"}, {"zone", "east"}};
     object_labels["node-b"] = {{"example.com/rack", "r2 \"x\""}, {"zone", "east"}};

@@ -127,8 +127,9 @@ TEST_SUITE("aggregator/ops/json") {
                   text.substr(0, 600));
   }
 
-  TEST_CASE_FIXTURE(house,
-                    "policies come with their rules, whom they concern, and what is wrong with their texts") {
+  TEST_CASE_FIXTURE(
+      house,
+      "policies come with their rules, the nodes that they concern, and what is wrong with their texts") {
     policy_report about;
     about.problems = {
         {"power.yaml", 12, "spec.strategies", "unknown strategy 'dontscedule'", policy::severity::warning},
@@ -213,7 +214,8 @@ TEST_SUITE("aggregator/ops/json") {
         "\n");
   }
 
-  TEST_CASE_FIXTURE(house, "policies that go while they are listed are listed to the end") {
+  TEST_CASE_FIXTURE(house,
+                    "policies that are removed while a list is being made are still listed to the end") {
     auto list = policy_list(nodes, {}, 100);
     nodes.set_policies(std::make_shared<policy::policy_table>());
     CHECK(whole(*list).find(R"("name":"power")") != std::string::npos);

@@ -48,7 +48,7 @@ using names = std::vector<std::string>;
 }  // namespace
 
 TEST_SUITE("aggregator/power_outliers") {
-  TEST_CASE("a node far from those like it is named after a minute, on either side") {
+  TEST_CASE("a node far from similar nodes is named after a minute, on either side") {
     fleet f;
     f.add("a", 20, 200);
     double lie = 0;

@@ -58,7 +58,7 @@ TEST_SUITE("aggregator/predict/estimate") {
     CHECK_FALSE(fit.solve());
   }
 
-  TEST_CASE("without samples there is no curve, of a node without a meter its class tells it") {
+  TEST_CASE("without samples there is no curve; a node without a meter has the curve of its class") {
     CHECK_FALSE(estimate({}, nullptr, 16));
     const auto others = measured(0, 1);
     const auto by_class = estimate({}, &others, 16);
@@ -109,7 +109,7 @@ TEST_SUITE("aggregator/predict/estimate") {
     }
   }
 
-  TEST_CASE("what nodes measured at other loads is the whole of what their class has measured") {
+  TEST_CASE("nodes that measured at different loads add up to what their class has measured") {
     class_sums all;
     for (const auto& node : {measured(0, 0.5), measured(0.5, 1)}) all += node;
     const auto of_class = all.means();

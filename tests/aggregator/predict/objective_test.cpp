@@ -135,7 +135,7 @@ TEST_SUITE("aggregator/predict/objective") {
       CHECK(table.up_to(0.1 + 0.01 * static_cast<double>(i), learned).find(3) == nullptr);
   }
 
-  TEST_CASE("a node goes by the first table that knows it, and by the next when that one forgets it") {
+  TEST_CASE("a node has the model of the first table that knows it, and of the next once that forgets it") {
     model_table served, learned;
     chord_table table;
     const auto slope_of = [&](const model_sources& by, std::uint32_t node) {

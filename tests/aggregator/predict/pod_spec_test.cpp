@@ -30,7 +30,7 @@ TEST_SUITE("aggregator/predict/pod_spec") {
     CHECK(cores(R"({"containers":[{},{}],"resources":{"requests":{"cpu":"4"}}})") == doctest::Approx(4));
   }
 
-  TEST_CASE("what says nothing counts as a container that says nothing") {
+  TEST_CASE("resources without a usable CPU count as a container that names no CPU") {
     for (const char* resources : {R"({})", R"({"requests":{"memory":"1Gi"}})",
                                   R"({"requests":{"cpu":"much"}})", R"({"requests":{"cpu":"-1"}})",
                                   R"({"requests":{"cpu":true}})", R"({"requests":[]})", R"("none")"}) {

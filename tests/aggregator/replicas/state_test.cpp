@@ -327,7 +327,7 @@ TEST_SUITE("aggregator/replicas/state") {
     CHECK(told.failed + told.refused == 0);
   }
 
-  TEST_CASE("a replica whose state says less than it will says so, and the next one is asked") {
+  TEST_CASE("a replica whose state is not complete yet says so, and the next replica is asked") {
     replica poor, rich;
     poor.serve_state();
     poor.is_poor = true;

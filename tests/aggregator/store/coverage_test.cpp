@@ -65,7 +65,7 @@ TEST_SUITE("aggregator/store/coverage") {
     CHECK(c.unknown_percent() == 0);
   }
 
-  TEST_CASE("memory is bounded: of many gaps the oldest go together, and never count for less") {
+  TEST_CASE("memory is bounded: of too many gaps the two oldest are joined, and coverage is never too high") {
     coverage c(1000 * s);
     each_second(c, 1000, 2000);
     std::int64_t t = 2000;

@@ -80,7 +80,7 @@ TEST_SUITE("aggregator/store/warehouse/columns") {
     CHECK(windows[0].values->load(b.node).value == decimal{1070, -1});
   }
 
-  TEST_CASE("when the first of several windows goes, its place may be another metric's") {
+  TEST_CASE("when the first of several windows is let go, another metric may take its place") {
     bench b;
     const auto first = b.store.watch({"rapl_power_watts"}, at_s(99));
     const auto second = b.store.watch({"rapl_power_watts", 10s, statistic::max}, at_s(99));

@@ -10,9 +10,9 @@
 namespace binnacle::bench {
 namespace {
 
-constexpr double descheduler_period = 0.1;  // in mean lives
+constexpr double descheduler_period = 0.1;  // in mean lives of a pod
 
-/// When it is looked at, in mean lives.
+/// From when to when the fleet is measured, in mean lives of a pod.
 struct times {
   double from = 5, to = 15;
 };

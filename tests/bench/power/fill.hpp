@@ -19,7 +19,7 @@ struct filled {
 /// which differ by how ties fall.
 filled fill(const fleet& empty, rule by, wish pod, ties among_equals, int runs = 3);
 
-/// The same, the best that could be.
+/// The least that the fleet can draw at each load, whatever the order of placing.
 by_load<double> least_by_load(const fleet& empty, wish pod);
 
 /// Savings against `base` in percent.

@@ -26,7 +26,7 @@ struct node {
 };
 using fleet = std::vector<node>;
 
-/// Watts of a server's points, of which a scorer may know others than the true ones.
+/// Gives the watts at a server's points as a scorer believes them; they may differ from the true ones.
 using belief = std::function<std::vector<double>(const server&, std::size_t kind)>;
 std::vector<double> as_it_is(const server& s, std::size_t kind);
 

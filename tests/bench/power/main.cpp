@@ -244,7 +244,7 @@ void pods_that_go() {
 
 double cpu_us() { return 1e6 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-/// A node's learning, for each sample.
+/// What learning from one sample costs, in ns of CPU time.
 double learning_ns() {
   dice random(1);
   predict::learner node;

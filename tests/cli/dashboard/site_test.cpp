@@ -392,7 +392,7 @@ TEST_SUITE("cli/dashboard/site") {
     });
   }
 
-  TEST_CASE("an answer that is the same as before is not told again, but after trouble") {
+  TEST_CASE("an answer that is the same as before is sent again only after trouble") {
     aggregator a;
     site s({url(a)});
     std::unique_ptr<feed::follower> page;

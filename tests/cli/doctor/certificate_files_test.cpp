@@ -99,7 +99,7 @@ TEST_SUITE("cli/doctor/certificate_files") {
     CHECK(found[1].sentence.find("is not an authority") != std::string::npos);
   }
 
-  TEST_CASE_FIXTURE(files_fixture, "a chain out of order is told") {
+  TEST_CASE_FIXTURE(files_fixture, "a chain out of order is reported") {
     auto f = node();
     support::write_file(f.certificate, text_of(f.certificate) + text_of(servers.certificate()));
     const auto found = look(f);

@@ -195,7 +195,7 @@ spec:
     CHECK(about(of(head + "data: {tls.crt: d29yZHM=}"), subject).sentence.starts_with("its tls.crt cannot"));
   }
 
-  TEST_CASE("what carried the values is named, what nobody knows, too") {
+  TEST_CASE("programs that carried the values are named, and so are manifests that nobody knows") {
     const auto m = of(R"(
 kind: APIService
 metadata: {name: v1beta1.custom.metrics.k8s.io}

@@ -238,11 +238,11 @@ TEST_SUITE("cli/top/session") {
     CHECK(b.text()[2].starts_with("NODE                POWER"));
   }
 
-  TEST_CASE("held still, an answer changes nothing") {
+  TEST_CASE("while updates are stopped, an answer changes nothing") {
     bench b;
     b.take();
     b.type(" ");
-    CHECK(b.shows("held still"));
+    CHECK(b.shows("updates stopped"));
     b.take(many(10).c_str());
     CHECK(b.shows("node-b"));
     b.type(" ");

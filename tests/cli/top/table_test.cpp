@@ -154,7 +154,7 @@ TEST_SUITE("cli/top/listing") {
 }
 
 TEST_SUITE("cli/top/trail") {
-  TEST_CASE("a trail keeps the newest, and a metric's trail goes with it when others come and go") {
+  TEST_CASE("a trail keeps the newest values, and stays with its metric when other metrics come and go") {
     trail t;
     for (int i = 0; i < 100; ++i) t.add(static_cast<float>(i));
     CHECK(t.size() == trail::most);

@@ -142,7 +142,7 @@ TEST_SUITE("cli/views/top") {
                     "c dontschedule: x LessThan 1; and 2 more\n") != std::string::npos);
   }
 
-  TEST_CASE("a rule's metric that has no column is told with its value") {
+  TEST_CASE("a rule's metric that has no column is shown with its value") {
     const std::string text = render_top(
         parsed(R"({"nodes":[{"name":"n","connected":true,"values":{"inlet_celsius":{"value":31.5,"ageMs":5}},
           "verdicts":[{"policy":"default/p","strategy":"deschedule","state":"violating","rule":"inlet_celsius GreaterThan 30"}]}],
@@ -169,7 +169,7 @@ TEST_SUITE("cli/views/top") {
 }
 
 TEST_SUITE("cli/views/why") {
-  TEST_CASE("a filter says who passed, who did not and why, with value, target, margin and age") {
+  TEST_CASE("a filter says which nodes passed, which did not and why, with value, target, margin and age") {
     CHECK(render_decision({parsed(filter_sample), url}, 1'767'268'812'000, no_colours) ==
           "filter of pod default/web-7f9c4: 3 of 4 nodes pass\n"
           "2026-01-01T12:00:00Z (12.0s ago), decision 7 of https://localhost:9102\n"
@@ -236,7 +236,7 @@ TEST_SUITE("cli/views/policies") {
     CHECK(status.find("a?b?[2J\n") != std::string::npos);
   }
 
-  TEST_CASE("policies are listed with their rules, whom they concern, and what is wrong") {
+  TEST_CASE("policies are listed with their rules, the nodes that they concern, and what is wrong") {
     CHECK(render_policies(parsed(policies_sample), no_colours) ==
           "default/power\n"
           "  dontschedule anyOf onMissing Reject\n"

@@ -36,7 +36,7 @@ TEST_SUITE("cli/views/what_if") {
           "           AGE\n",
           "flat     12       9.4       57.4     64  212.4   356.4   144.0  the node's own, 62 % of its "
           "loads, ±1.2 %  48.0s\n",
-          "steep     6       1.0       25.0     32  100.0   316.0   216.0  that of nodes like it", "2m5s\n",
+          "steep     6       1.0       25.0     32  100.0   316.0   216.0  that of similar nodes", "2m5s\n",
           "total    18                              312.4   672.4   360.0",
           "All 3 nodes with a model together: 512.4 W now, 872.4 W then, by their curves.\n",
           "2 pods without room: one more would fill each node with a model beyond maxLoad, 90 %. "

@@ -198,7 +198,7 @@ TEST_SUITE("common/async") {
     });
   }
 
-  TEST_CASE("an ended certificate is told once, by its date") {
+  TEST_CASE("an expired certificate is logged once, with its date") {
     support::temp_folder dir;
     support::authority ca(dir, "ca");
     support::wanted ended;

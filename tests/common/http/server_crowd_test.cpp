@@ -67,7 +67,7 @@ TEST_SUITE("common/http/server crowd") {
     CHECK(known.connections() == 1);
   }
 
-  TEST_CASE("a request in progress is never cut: a newcomer for whom nobody can go is closed and counted") {
+  TEST_CASE("a request in progress is never cut: a newcomer for which none can go is closed and counted") {
     served s(test_routes(), of_size(2));
     auto a = plain_client(s);
     auto b = plain_client(s);
@@ -98,7 +98,7 @@ TEST_SUITE("common/http/server crowd") {
     CHECK(s.counters().evicted == 1);
   }
 
-  TEST_CASE("who says nothing at all is let go soon, who has been served may wait") {
+  TEST_CASE("a silent connection is closed soon, a connection that has been served may wait") {
     http::server_options o;
     o.first_byte_deadline = 200ms;
     served s(test_routes(), o);

@@ -110,7 +110,7 @@ TEST_SUITE("common/http/server limits") {
     CHECK(client.receive().status == 400);
   }
 
-  TEST_CASE("who sends head or body too slowly is told so; who says nothing is let go") {
+  TEST_CASE("a peer that sends head or body too slowly is told so; a silent peer is dropped") {
     http::server_options o;
     o.header_deadline = 100ms;
     o.body_deadline = 150ms;

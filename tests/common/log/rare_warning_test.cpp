@@ -22,7 +22,7 @@ struct warnings {
 };
 
 TEST_SUITE("common/log/rare_warning") {
-  TEST_CASE("of many like it one is said in ten seconds, the next with how many were left out") {
+  TEST_CASE("of many equal warnings one is logged in ten seconds, and the next says how many were left out") {
     warnings b(log_level::info);
     instant now(1h);
     for (int i = 0; i < 3; ++i) b.one.say(b.log, now, "no");

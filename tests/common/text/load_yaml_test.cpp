@@ -23,7 +23,7 @@ const std::string never =
     "the double quote that opens here is never closed: write another at the end of its text";
 
 TEST_SUITE("common/text/load_yaml") {
-  TEST_CASE("a quote that is never closed is told where it opens, whatever stands behind it") {
+  TEST_CASE("a quote that is never closed is reported where it opens, whatever stands behind it") {
     for (const char* rest : {"", "\n", "\nspec: 2\n", "\n\n\n", " # it's\nb: 'c'\n", "\n---\nb: 1\n"}) {
       CAPTURE(std::string(rest));
       CHECK(fault("ü: 1\nname: \"power" + std::string(rest)) == "2: " + never);

@@ -78,7 +78,7 @@ void perf_sim::advance(duration by) {
   }
 }
 
-// In the place of one that was not read.
+// The new reading takes the place of the one before, if that was not read.
 void perf_sim::put_reading(const group& g) {
   std::array<std::uint64_t, 64> unread;
   while (::recv(g.leader, unread.data(), sizeof unread, MSG_DONTWAIT) > 0) {

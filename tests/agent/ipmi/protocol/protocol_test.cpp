@@ -200,7 +200,7 @@ TEST_CASE("text of a BMC that is not UTF-8 or far too long arrives clean") {
   CHECK(there_and_back(s).name.size() == max_text);
 }
 
-TEST_CASE("a rule for a role: the last = parts it, and what is none is refused in one sentence") {
+TEST_CASE("a rule for a role is split at its last =, and text that is no rule is refused in one sentence") {
   CHECK(parse_role_rule("P?=Diode=cpu").value().pattern == "P?=Diode");
   CHECK(parse_role_rule("P?=Diode=cpu").value().role == sensor_role::cpu);
   CHECK(parse_role_rule("CPU0*=none").value().role == sensor_role::none);

@@ -115,7 +115,7 @@ TEST_CASE("a BMC of which nothing is selected says so") {
   CHECK(s.source->limitation().find("bmc-sensors") != std::string::npos);
 }
 
-TEST_CASE("without a device no helper is started, and the remedy names the module that lacks") {
+TEST_CASE("without a device no helper is started, and the remedy names the missing module") {
   support::temp_folder sys;
   bmc_options o;
   o.helper = "/bin/sh";

@@ -73,7 +73,7 @@ TEST_CASE("one that says hello and answers is told what to read, and lives") {
   CHECK(l.counted().hung == 0);
 }
 
-TEST_CASE("readings that somebody waits for are told of together, the others when somebody looks") {
+TEST_CASE("readings that a policy waits for are reported together, the others when the source looks") {
   const auto reading = [](const char* key) {
     return std::string(R"({"type":"reading","key":")") + key + R"(","value":1,"read_at_ns":1,"took_us":1}\n)";
   };

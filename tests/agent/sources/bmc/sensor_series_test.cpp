@@ -198,7 +198,7 @@ TEST_CASE("a new inventory keeps the values of what is as before, and takes over
     CHECK(shown(b.out, "bmc_temperature_celsius", labels("One", "20.0.1")) == "no such series");
     CHECK(shown(b.out, "bmc_temperature_celsius", labels("Uno", "20.0.1")) == "not_read_yet");
   }
-  SUBCASE("a threshold less is a margin less") {
+  SUBCASE("if a threshold goes, its margin goes") {
     s.limits.upper_critical.reset();
     tell(b.view, {s});
     b.announce();

@@ -486,7 +486,7 @@ TEST_CASE("hwmon: the processors of an Arm server feed host_power_watts, a card 
   a.sensor("smpro_hwmon-smpro-hwmon.3.auto", "power1 CORE VRD", 75.5);  // the same once more
   a.pass(1);
   CHECK(a.node("hwmon") == "106.7");
-  SUBCASE("zero of one of them is no watts, and none of what it is part of") {
+  SUBCASE("0 W of one of them is not believed, nor is the sum that it is part of") {
     a.sensor("apm_xgene-APMC0D29:00", "CPU power", 0);
     const auto card = a.sensor("amdgpu-0000:03:00.0", "PPT", 0);
     a.pass(1);

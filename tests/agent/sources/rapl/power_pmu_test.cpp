@@ -51,7 +51,7 @@ struct bench : agent::test::perf_machine {
   rapl_source source;
 };
 
-// A folder in a file's place is refused for root too.
+// Puts a folder in the file's place: even root cannot read a number from that.
 void close_energy(const temp_folder& sys) {
   for (const auto& zone : {zone_folder({0}), zone_folder({1})}) {
     sys.remove(zone + "/energy_uj");

@@ -108,7 +108,7 @@ TEST_CASE("every package of every kind of machine has its power") {
   }
 }
 
-TEST_CASE("a client's limits: above its TDP, one more than servers have, and one without a most") {
+TEST_CASE("a client's limits: above its TDP, one limit more than servers have, and one without a maximum") {
   bench b(machines::client(), 20);
   b.warm_up();
   const auto limit = [&](const char* name) {

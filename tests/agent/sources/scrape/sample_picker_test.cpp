@@ -85,7 +85,7 @@ TEST_SUITE("agent/sources/scrape/sample_picker") {
     }
   }
 
-  TEST_CASE("a list that takes nothing is told") {
+  TEST_CASE("a list of metrics that takes nothing is reported") {
     scrape_target t;
     t.metrics = {"temp_fahrenheit"};
     picked p(t);

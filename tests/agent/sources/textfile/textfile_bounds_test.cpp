@@ -157,7 +157,7 @@ TEST_CASE("files that are gone make room for new ones, the one gone longest firs
   CHECK(f.source.limitation().find("1 file more than the 3 that are read") != std::string::npos);
 }
 
-TEST_CASE("for a series that would not fit then either nothing is given up") {
+TEST_CASE("a series that would not fit even after others are forgotten makes none of them be forgotten") {
   folder f({.names = std::make_shared<foreign_names>(foreign_names::bounds{.bytes = 400})});
   f.settled("a.prom", "a 1\nb 1\n");
   f.look();

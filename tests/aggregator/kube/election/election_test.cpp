@@ -174,7 +174,7 @@ TEST_SUITE("aggregator/kube/election") {
     CHECK(a.machine.transitions() == 0);
   }
 
-  TEST_CASE("who gives it back is followed at the next look") {
+  TEST_CASE("a holder that gives the Lease back is followed at the next look") {
     lease_server s;
     candidate a("a", s), b("b", s);
     a.turn(start);

@@ -117,7 +117,7 @@ TEST_SUITE("aggregator/kube/objects/node_objects") {
     CHECK(c.seen.find("n1")->version == "5");
   }
 
-  TEST_CASE("a list beside a watch that is half open tells of labels, and the watch does not undo them") {
+  TEST_CASE("a list beside a watch that is half open shows labels, and the watch does not undo them") {
     cluster c;
     c.put("n1", "{}", "");
     const auto old = c.object("n1", R"({"a":"1"})", "a", "u1");

@@ -85,7 +85,7 @@ TEST_SUITE("aggregator/kube/objects/pod_objects") {
     CHECK(p.seen.find({"ops", "web"}) == nullptr);
   }
 
-  TEST_CASE("who has an address is known until the pod goes, and on a node's address is nobody") {
+  TEST_CASE("which pod has an address is known until the pod goes; a node's address belongs to no pod") {
     pods p;
     const auto put = [&p](const char* name, const char* addresses, bool on_host = false) {
       const auto object = kube::parse_object(

@@ -121,7 +121,7 @@ TEST_SUITE("aggregator/kube/objects/reflector") {
     }
   }
 
-  TEST_CASE("pages are one list: told of when all are there, and missing objects are gone then") {
+  TEST_CASE("pages are one list: reported when all are there, and missing objects are gone then") {
     talk t;
     t.settle();
     CHECK_FALSE(t.event("ERROR", status(410, "Expired")));

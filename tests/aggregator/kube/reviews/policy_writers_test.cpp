@@ -22,7 +22,7 @@ bool role_writes(const std::string& rules) {
 }
 
 TEST_SUITE("aggregator/kube/reviews/policy_writers") {
-  TEST_CASE("everybody is asked for by group, and two roles are read by name") {
+  TEST_CASE("the access reviews ask about the group of all users, and two roles are read by name") {
     const auto all = kube::policy_writer_questions();
     REQUIRE(all.size() == 5);
     CHECK(all[0].call.target == "/apis/authorization.k8s.io/v1/subjectaccessreviews");

@@ -112,7 +112,7 @@ TEST_SUITE("aggregator/policy/affordable") {
     CHECK(c.in_force() == "a/x 4, b/y 6");
   }
 
-  TEST_CASE("who is in force is not pushed out by who comes, however old its object is") {
+  TEST_CASE("a policy in force is not pushed out by a new one, however old the new one's object is") {
     chooser c(columns(10));
     c.choose({reads("z", "z", 8, "2026-05-01T00:00:00Z")});
     c.choose({reads("a", "a", 8, "2020-01-01T00:00:00Z"), reads("z", "z", 8, "2026-05-01T00:00:00Z")});

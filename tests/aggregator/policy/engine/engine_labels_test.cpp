@@ -51,7 +51,7 @@ TEST_SUITE("aggregator/policy/engine/labels") {
     CHECK(w.labels('a') == "-p");
   }
 
-  TEST_CASE("a partial value only decides what its missing members cannot turn round") {
+  TEST_CASE("a partial value only decides what its missing members cannot reverse") {
     using store::certainty;
     struct row {
       const char* rule;

@@ -101,7 +101,7 @@ TEST_SUITE("aggregator/policy/engine/missing") {
     CHECK(w.what('a') == state::violating);
   }
 
-  TEST_CASE("of a metric that no series can be called like the condition says so") {
+  TEST_CASE("if no series can have the metric's name, the condition says so") {
     for (const char* name : {"cpu-x", "a.b", "9lives"}) {
       world w;
       w.apply(one("dontschedule", fmt::format("{{metricname: {}, operator: GreaterThan, target: 1}}", name)));

@@ -128,7 +128,7 @@ TEST_SUITE("aggregator/policy/engine/time") {
     }
   }
 
-  TEST_CASE("for goes by the newest member of a number that is made of several") {
+  TEST_CASE("`for` counts the time of the newest member, if a number has several") {
     world w;
     w.apply(manifest(
         {{"dontschedule", rules("{metricname: temp, operator: GreaterThan, target: 80, for: 30s}")}}));
@@ -197,7 +197,7 @@ TEST_SUITE("aggregator/policy/engine/time") {
     }
   }
 
-  TEST_CASE("a dontschedule in its band forgets with its data: it was allowed, so it is again") {
+  TEST_CASE("dontschedule forgets its state with the data: a value that comes back in the band passes") {
     world w;
     w.apply(manifest(
         {{"dontschedule", rules("{metricname: temp, operator: GreaterThan, target: 80, clearBelow: 70}")}}));

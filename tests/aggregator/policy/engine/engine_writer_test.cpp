@@ -32,7 +32,7 @@ struct standby : world {
 };
 
 TEST_SUITE("aggregator/policy/engine/writer") {
-  TEST_CASE("maxNodes: who does not write gives no slot, but follows the labels that are there") {
+  TEST_CASE("maxNodes: a replica that does not write gives no slot, but follows the labels that are there") {
     standby s("maxNodes: 1");
     CHECK(s.all() == "-p -p -p");
     CHECK_FALSE_MESSAGE(s.holds(condition_kind::held), "its label may be on its way");
@@ -46,14 +46,14 @@ TEST_SUITE("aggregator/policy/engine/writer") {
       s.carries('b', false);
       CHECK(s.all() == "p=violating -p -p");
     }
-    SUBCASE("also when the other one moves it") {
+    SUBCASE("also when the writing replica moves the label") {
       s.carries('b', false);
       s.carries('c');
       CHECK(s.all() == "-p -p p=violating");
       s.e.set_writes_labels(true, s.now);
       CHECK(s.all() == "-p -p p=violating");
     }
-    SUBCASE("also when by its own data that node does not violate") {
+    SUBCASE("also when the labelled node does not violate by this replica's data") {
       s.value('b', "temp", 10, 10h);
       CHECK(s.all() == "-p -p -p");
       s.e.set_writes_labels(true, s.now);

@@ -25,7 +25,7 @@ using states = std::vector<rule_state>;
 }  // namespace
 
 TEST_SUITE("aggregator/policy/engine/judge") {
-  TEST_CASE("dontschedule goes by the rules that have a value; onMissing: Reject, where the others matter") {
+  TEST_CASE("dontschedule uses the rules that have a value; onMissing: Reject counts if the others matter") {
     struct row {
       logic op;
       states rules;
@@ -54,7 +54,7 @@ TEST_SUITE("aggregator/policy/engine/judge") {
     CHECK(v.violating);
   }
 
-  TEST_CASE("deschedule and labeling: what is missing and matters freezes what was") {
+  TEST_CASE("deschedule and labeling: missing data that matters freezes the verdict before it") {
     struct row {
       logic op;
       states rules;

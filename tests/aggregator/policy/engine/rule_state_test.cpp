@@ -120,7 +120,7 @@ TEST_SUITE("aggregator/policy/engine/rule_state") {
     CHECK_FALSE(s.filling);
   }
 
-  TEST_CASE("a partial value decides only what the missing members could not turn round") {
+  TEST_CASE("a partial value decides only what the missing members could not reverse") {
     struct row {
       comparison op;
       bool on;

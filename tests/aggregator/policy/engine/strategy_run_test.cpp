@@ -84,7 +84,7 @@ const std::map<std::string, std::string> labelled{{"p", "violating"}};
 }  // namespace
 
 TEST_SUITE("aggregator/policy/engine/strategy_run") {
-  TEST_CASE("a verdict stands in its cell, is counted, and is told of when it begins and when it ends") {
+  TEST_CASE("a verdict stands in its cell, is counted, and is reported when it begins and when it ends") {
     bench x({.kind = strategy_kind::dontschedule, .rules = {above(80)}});
     x.value(a, 90);
     x.value(b, 10);
@@ -106,14 +106,14 @@ TEST_SUITE("aggregator/policy/engine/strategy_run") {
     CHECK(x.out.counters.judged == 4);
   }
 
-  TEST_CASE("a dry run says so of what it tells") {
+  TEST_CASE("the events of a dry run say that it is one") {
     bench x({.kind = strategy_kind::dontschedule, .rules = {above(80)}});
     x.run.set_dry_run(true);
     x.value(a, 90);
     CHECK(x.out.events.at(0).dry_run);
   }
 
-  TEST_CASE("missing data rejects only from when it is told to") {
+  TEST_CASE("missing data rejects only after reject_missing()") {
     bench x({.kind = strategy_kind::dontschedule, .rules = {above(80)}, .on_missing = missing::reject});
     x.lose(a);
     CHECK(x.what(a) == state::pass);

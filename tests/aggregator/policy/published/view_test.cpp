@@ -40,7 +40,7 @@ TEST_SUITE("aggregator/policy/published/view") {
     CHECK_FALSE(v.judging_stopped(instant(1h) + 6s));
   }
 
-  TEST_CASE("a model server's curve goes before a learned one, as far as the policy takes either") {
+  TEST_CASE("a model server's curve is preferred to a learned one, if the policy's terms allow both") {
     view v;
     CHECK(chosen(v, power_model::automatic) == "none");
     v.models().set(3, from("learned"));
@@ -59,7 +59,7 @@ TEST_SUITE("aggregator/policy/published/view") {
     CHECK(chosen(v, power_model::automatic) == "none");
   }
 
-  TEST_CASE("why a model server is silent is said of the node until it speaks or goes") {
+  TEST_CASE("a node says why its model server is silent, until the server answers or the node goes") {
     view v;
     CHECK(v.served_note(3).empty());
     v.set_served_note(3, "it answers 500");

@@ -78,7 +78,7 @@ TEST_SUITE("aggregator/policy/text/yaml_power") {
     CHECK(problems("maxLod: 0.5").find("did you mean maxLoad") != std::string::npos);
   }
 
-  TEST_CASE("a policy says whose models count, and what a model server is told of the load") {
+  TEST_CASE("a policy says whose models count, and in which form a model server gets the load") {
     const auto power = [](const std::string& terms) {
       return read(manifest(terms)).policies.at(0).value.strategies.at(0).power;
     };

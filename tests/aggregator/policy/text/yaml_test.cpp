@@ -120,7 +120,7 @@ TEST_SUITE("aggregator/policy/text/yaml") {
     CHECK(only_rule(json).text() == "m LessThan 10");
   }
 
-  TEST_CASE("nothing in a file is nothing wrong") {
+  TEST_CASE("a file with no content is no error") {
     for (const char* text : {"", "\n\n", "# only words\n", "---\n---\n...\n", "%YAML 1.2\n---\n"}) {
       CAPTURE(text);
       const parsed_text t = read(text);

@@ -233,7 +233,7 @@ TEST_SUITE("common/wire/codec/batch_codec") {
     }
   }
 
-  TEST_CASE("an encoder refuses what the decoder would, and is as before") {
+  TEST_CASE("an encoder refuses what the decoder would refuse, and stays unchanged") {
     pair_of_ends ends(test::plain_catalog(4, 2));
     ends.send(full_batch(4, 10));
     batch bad = delta_batch({{1, 11}});
