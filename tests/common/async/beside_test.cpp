@@ -23,9 +23,9 @@ TEST_SUITE("common/async/beside") {
       "the loop goes on while a piece of work is under way, and what follows runs on the loop, in order") {
     support::run(
         [](async::loop& loop) -> task<void> {
+          std::promise<void> the_loop_went_on;
           async::beside thread(loop);
           async::event all(loop);
-          std::promise<void> the_loop_went_on;
           std::string log;
           const auto here = std::this_thread::get_id();
           bool elsewhere = false;
@@ -58,8 +58,8 @@ TEST_SUITE("common/async/beside") {
           auto held = std::make_shared<int>(0);
           bool finished = false;
           {
+            std::promise<void> begun, may_end;  // the thread may still be inside one when it has been kept
             async::beside thread(loop);
-            std::promise<void> begun, may_end;
             auto work = [&] {
               begun.set_value();
               may_end.get_future().wait();
