@@ -2,6 +2,7 @@
 
 #include "common/clock.hpp"
 #include "common/decimal.hpp"
+#include "common/keyed_hash.hpp"
 #include "common/wire/messages.hpp"
 
 #include <cstdint>
@@ -142,7 +143,7 @@ class board {
   std::vector<entry> series_;
   std::vector<group_entry> groups_;
   std::vector<wire::source_status> statuses_;
-  std::unordered_map<std::string, series_ref> by_name_;  // group, family and labels
+  std::unordered_map<std::string, series_ref, keyed_hash> by_name_;  // group, family and labels
   std::vector<series_ref> free_series_;
   std::vector<group_ref> free_groups_;
   std::uint32_t version_ = 1;

@@ -71,8 +71,9 @@ result<std::shared_ptr<tls::context>> load_followed(tls::options o, const char* 
                                                     std::shared_ptr<async::reload_troubles> troubles) {
   auto context = load(std::move(o));
   if (context)
-    tasks.spawn("certificates",
-                async::follow_files(*context, what, log, std::chrono::seconds(5), std::move(troubles)));
+    tasks.keep("certificates", [context = *context, what, log, troubles = std::move(troubles)] {
+      return async::follow_files(context, what, log, std::chrono::seconds(5), troubles);
+    });
   return context;
 }
 
@@ -275,7 +276,8 @@ result<void> serve(const settings& s, const source_kinds& kinds, const logger& l
 
   p.reader->start(boot_clock::now());
   p.up->start();
-  tasks.spawn("sampling", sample_loop(p.reader.get(), look_again, [&p] { p.up->changed(); }));
+  tasks.keep("sampling",
+             [&p, look_again] { return sample_loop(p.reader.get(), look_again, [&p] { p.up->changed(); }); });
   tasks.spawn("shrinking", shrink_after_the_start());
   tasks.spawn("stopping", stop_when_asked(&p, &tasks, log));
   log.info("binnacle-agent {} runs as node {}", BINNACLE_VERSION, s.node_name);

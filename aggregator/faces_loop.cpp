@@ -339,8 +339,10 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
     log.info("curves are asked of model servers: {}", fmt::join(options.model_servers, ", "));
   }
   for (const auto& context : certificates)
-    tasks.spawn("certificates", async::follow_files(context, "certificate of the faces", log,
-                                                    std::chrono::seconds(2), renewal_troubles));
+    tasks.keep("certificates", [this, context] {
+      return async::follow_files(context, "certificate of the faces", log, std::chrono::seconds(2),
+                                 renewal_troubles);
+    });
   return {};
 }
 

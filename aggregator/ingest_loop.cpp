@@ -171,8 +171,10 @@ void ingest_loop::impl::begin(replicas::outcome told) {
 void ingest_loop::impl::start_tasks() {
   tasks.keep("deadlines", [this] { return keep_deadlines(); });
   if (is_standalone() || !options.aliases.empty()) files.start();
-  tasks.spawn("certificates", async::follow_files(certificates, "certificate for agents", log,
-                                                  std::chrono::seconds(2), renewal_troubles));
+  tasks.keep("certificates", [this] {
+    return async::follow_files(certificates, "certificate for agents", log, std::chrono::seconds(2),
+                               renewal_troubles);
+  });
   tasks.keep("report", [this] { return keep_reporting(); });
   tasks.keep("load", [this] { return keep_measuring_load(); });
   tasks.keep("forgetting nodes", [this] { return keep_forgetting(); });

@@ -2,6 +2,7 @@
 
 #include "agent/board.hpp"
 #include "common/exposition/exposition.hpp"
+#include "common/keyed_hash.hpp"
 #include "common/metrics/catalog.hpp"
 
 #include <cstddef>
@@ -77,7 +78,7 @@ class foreign_names {
   }
 
   bounds most_;
-  std::unordered_map<std::string_view, taken> taken_;
+  std::unordered_map<std::string_view, taken, keyed_hash> taken_;
   std::size_t bytes_ = 0;
   std::map<std::uint64_t, std::string_view> gone_;  // in the order in which they went
   std::size_t gone_bytes_ = 0;
@@ -122,7 +123,7 @@ class foreign_origin {
   void mark_gone(instant now, board& out);
 
   std::shared_ptr<foreign_names> names_;
-  std::unordered_map<std::string, series> held_;
+  std::unordered_map<std::string, series, keyed_hash> held_;
   std::uint64_t round_ = 0;
   bool refused_ = false;            // something of the last reading
   std::uint64_t freed_before_ = 0;  // names_->freed() after it

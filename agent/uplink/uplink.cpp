@@ -38,7 +38,7 @@ void uplink_core::plan_changed() {
   for (const auto& link : links) link->wake();
   while (!stopping && links.size() < plan.slots()) {
     links.push_back(std::make_shared<uplink_link>(shared_from_this(), links.size()));
-    tasks.spawn("uplink", uplink_link::run(links.back()));
+    tasks.keep("uplink", [link = links.back()] { return uplink_link::run(link); });
   }
 }
 

@@ -84,6 +84,7 @@ void uplink_link::let_go() {
 
 task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
   auto& core = *self->core_;
+  self->lost();  // when an exception ended the coroutine before this one
   while (!core.stopping) {
     // wake() comes with every change of the board too: the plan is asked again and again.
     while (!core.stopping && !core.plan.may_dial(self->slot_)) {
@@ -155,19 +156,21 @@ task<result<void>> uplink_link::live() {
   co_await both.wait();
 
   core_->conflated += s->content.conflated();
-  if (connected_) {
-    connected_ = false;
-    if (options.on_lost) options.on_lost(slot_);
-    core_->pace.lost(slot_, boot_clock::now());
-    core_->plan.lost(slot_);
-    core_->plan_changed();
-  }
+  lost();
   if (const auto& why = s->machine.ended()) {
     superseded_ = why->why == wire::reason::superseded;
     co_return error{errc::disconnected, why->message};
   }
   error lost{errc::disconnected, "the connection was lost"};
   co_return with_our_dates(s->refusal.value_or(std::move(lost)));
+}
+
+void uplink_link::lost() {
+  if (!std::exchange(connected_, false)) return;
+  if (core_->options.on_lost) core_->options.on_lost(slot_);
+  core_->pace.lost(slot_, boot_clock::now());
+  core_->plan.lost(slot_);
+  core_->plan_changed();
 }
 
 // Our certificate may be out of date by our own clock, too, which says more than the peer does.

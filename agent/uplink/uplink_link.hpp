@@ -82,6 +82,8 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   struct session;
   /// One session, from the dial to its end. Afterwards the link stays away for `retry_after_` at least.
   async::task<result<void>> live();
+  /// The welcomed session, if there was one, is over.
+  void lost();
   async::task<void> read(std::shared_ptr<session> s);
   async::task<void> write(std::shared_ptr<session> s);
   error with_our_dates(const error& why) const;

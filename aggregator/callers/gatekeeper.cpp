@@ -128,7 +128,9 @@ gatekeeper::gatekeeper(async::loop& on, std::shared_ptr<kube::client> api, logge
 
 gatekeeper::~gatekeeper() { cancel(); }
 
-void gatekeeper::start() { impl_->running.spawn("whom the API server trusts", impl::follow_layer(impl_)); }
+void gatekeeper::start() {
+  impl_->running.keep("whom the API server trusts", [self = impl_] { return impl::follow_layer(self); });
+}
 
 void gatekeeper::cancel() { impl_->running.cancel(); }
 

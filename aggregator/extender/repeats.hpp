@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/extender/name_list.hpp"
+#include "common/keyed_hash.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -10,25 +11,37 @@ namespace binnacle::extender {
 
 /// Finds names that come twice in a list. A scheduler names each node once, but another caller may not, and
 /// each node is answered once. Holds places in the list, 8 to 16 bytes a name, so that 5,000 of them stay in
-/// the processor's cache; the list keeps the text. For lists of up to `most` names.
+/// the processor's cache; the list keeps the text. For lists of up to `most` names. Names whose hashes
+/// collide by chance stand in runs of a few places; a longer run is somebody's doing, and from then on the
+/// hash is one whose collisions nobody can make, which takes twice as long.
 class repeats {
  public:
   static constexpr std::size_t most = (1u << 17) - 1;
+  static constexpr std::size_t longest_run = 64;  // places; half of all are free, so chance makes some ten
 
   /// Whether name `i` of `list` is that of an earlier call; always asked of the same list, whose names stay
   /// where they are.
   bool again(const name_list& list, std::size_t i) {
     if ((count_ + 1) * 2 > slots_.size()) grow(list, 2 * slots_.size());
     const std::string_view name = list[i];
-    const std::size_t hash = std::hash<std::string_view>{}(name);
+    const std::size_t hash = hash_of(name);
     std::size_t at = hash & mask();
+    std::size_t run = 0;
     for (; slots_[at] != empty; at = (at + 1) & mask()) {
       if (slots_[at] >> place_bits == tag(hash) && list[place(slots_[at])] == name) return true;
+      ++run;
     }
     put(at, hash, i);
     ++count_;
+    if (run >= longest_run && !keyed_) {
+      keyed_ = true;
+      grow(list, slots_.size());
+    }
     return false;
   }
+
+  /// Somebody chose names that collide.
+  bool attacked() const noexcept { return keyed_; }
 
   /// Makes room for so many names. Call it before the first one.
   void reserve(std::size_t names) {
@@ -47,6 +60,9 @@ class repeats {
   }
   static std::size_t place(std::uint32_t slot) noexcept { return (slot & most) - 1; }
   std::size_t mask() const noexcept { return slots_.size() - 1; }
+  std::size_t hash_of(std::string_view name) const noexcept {
+    return keyed_ ? keyed_hash{}(name) : std::hash<std::string_view>{}(name);
+  }
   void put(std::size_t at, std::size_t hash, std::size_t i) {
     slots_[at] = tag(hash) << place_bits | static_cast<std::uint32_t>(i + 1);
   }
@@ -55,7 +71,7 @@ class repeats {
     old.swap(slots_);
     for (const std::uint32_t slot : old) {
       if (slot == empty) continue;
-      const std::size_t hash = std::hash<std::string_view>{}(list[place(slot)]);
+      const std::size_t hash = hash_of(list[place(slot)]);
       std::size_t at = hash & mask();
       while (slots_[at] != empty) at = (at + 1) & mask();
       put(at, hash, place(slot));
@@ -64,6 +80,7 @@ class repeats {
 
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(64, empty);
   std::size_t count_ = 0;
+  bool keyed_ = false;
 };
 
 }  // namespace binnacle::extender

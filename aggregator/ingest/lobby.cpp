@@ -184,7 +184,8 @@ lobby::~lobby() { close(); }
 void lobby::take(async::tcp_socket socket) {
   impl& i = *impl_;
   if (i.closed) return turn_away(socket);
-  if (!std::exchange(i.watching, true)) i.tasks.spawn("silent connections", impl::watch(impl_));
+  if (!std::exchange(i.watching, true))
+    i.tasks.keep("silent connections", [self = impl_] { return impl::watch(self); });
   const bool alone = i.in_order.empty();
   auto who = std::make_shared<visitor>(std::move(socket), async::within(i.patience));
   i.enter(*who);

@@ -214,9 +214,9 @@ result<std::unique_ptr<sender>> sender::open(settings s, logger log) {
   impl& self = *made;
   self.tasks.keep("delivering samples", [&self] { return self.deliver(); });
   if (self.tls)
-    self.tasks.spawn(
-        "certificates",
-        async::follow_files(self.tls, fmt::format("{} certificate", self.speech->called), self.log));
+    self.tasks.keep("certificates", [&self] {
+      return async::follow_files(self.tls, fmt::format("{} certificate", self.speech->called), self.log);
+    });
   self.runner = std::thread([&self] {
     pthread_setname_np(pthread_self(), self.speech->setting);
     const auto stay = boost::asio::make_work_guard(self.loop);

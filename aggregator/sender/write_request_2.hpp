@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/sender/series_labels.hpp"
+#include "common/keyed_hash.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,8 +28,8 @@ class write_request_2 final : public encoder {
   std::uint32_t symbol(std::string_view text);
 
   const metrics::label_set outside_;
-  std::unordered_map<std::string, std::uint32_t> places_;  // of the texts in the list of symbols
-  std::string symbols_;                                    // the request's two lists, encoded
+  std::unordered_map<std::string, std::uint32_t, keyed_hash> places_;  // of the texts in the list of symbols
+  std::string symbols_;                                                // the request's two lists, encoded
   std::string series_;
   std::size_t samples_ = 0;
 };

@@ -1,5 +1,6 @@
-"""Attacks against the real programs on loopback, by somebody without credentials. What is asserted are outcomes: who is served, cut off, refused and
-counted. Times are printed only. An attacker goes on until the server's counters show that it is under pressure, and until those who behave were asked then:
+"""Attacks against the real programs on loopback, most of them by somebody without credentials. What is asserted are outcomes: who is served, cut off, refused and
+counted. Times are printed; asserted is only what the attack once took, or what the kubelet gives a probe, so that the old faults would fail on any machine.
+An attacker goes on until the server's counters show that it is under pressure, and until those who behave were asked then:
 nothing depends on how fast an attacker is, or how busy the machine.
 
 Run by meson (suite hostile), or by hand: python3 tests/hostile/hostile_test.py --build build [TestName]
@@ -25,6 +26,9 @@ from trial import ROOT, Caller, Trial, free_port, pod, run_tests  # noqa: E402  
 BUILD = ROOT / "build"
 HERE = pathlib.Path(__file__).resolve().parent
 PATIENCE = 300  # seconds for what has to come, on a machine that has no time
+PROBE = 5  # seconds that the kubelet gives a probe: timeoutSeconds in the chart
+# Seconds that answers once took under attack were 33, and 86 until an agent was in.
+LONG = 20
 POLICY = """apiVersion: telemetry.intel.com/v1alpha1
 kind: TASPolicy
 metadata: {name: power-policy, namespace: default}
@@ -43,7 +47,7 @@ spec: {strategies: {dontschedule: {%s}}}
 
 def milliseconds(all_of_them):
     ordered = sorted(all_of_them)
-    return f"median {ordered[len(ordered) // 2]:.1f} ms, longest {ordered[-1]:.1f} ms of {len(ordered)}"
+    return f"median {ordered[len(ordered) // 2]:.1f} ms, p99 {ordered[len(ordered) * 99 // 100]:.1f} ms, longest {ordered[-1]:.1f} ms of {len(ordered)}"
 
 
 class Watch:
@@ -103,7 +107,7 @@ class Hostile(unittest.TestCase):
 
     def livez(self, port=None):
         """Asked as the kubelet does: each time on a connection of its own, which is closed after it."""
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.trial.ports["health"], timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.trial.ports["health"], timeout=PROBE)
         try:
             connection.request("GET", "/livez", headers={"Connection": "close"})
             answer = connection.getresponse()
@@ -175,6 +179,7 @@ class Hostile(unittest.TestCase):
             watch.stop()
             if name == "filter":
                 self.assertEqual(watch.failed, [], name)
+                self.assertLess(max(watch.took), LONG * 1000, name)
             self.assertLess(watch.longest_row, 3, f"{name}: {watch.failed}")
             self.assertTrue(watch.took, name)
             print(f"\n    {name}: {milliseconds(watch.took)}, {len(watch.failed)} without answer", end="", flush=True)
@@ -270,12 +275,15 @@ class SilentConnections(Hostile):
 
     def test_twenty_thousand_at_all_faces_take_nothing_from_anybody(self):
         self.begin()
+        calm = self.watch_filter()
+        self.asked_again(calm, times=200)
+        self.assert_served(filter=calm)
         health, scheduler = self.watch_health(), self.watch_filter()
         crowds = [self.crowd(self.trial.ports[face], many=5000, rate=2000, first=first)
                   for first, face in enumerate(("health", "ops", "metrics", "extender"), start=1)]
         for server in ("health", "ops", "custom metrics", "extender"):
             self.wait_for(f"the crowd at {server} to lose connections", lambda: self.pressed(server, "evicted", "silent") > 1000)
-        self.asked_again(health, scheduler)
+        self.asked_again(health, scheduler, times=100)
         self.assert_served(livez=health, filter=scheduler)
         self.assertEqual(self.trial.ask("ops", "/api/v1/status")[0], 200)
         self.assertEqual(self.counted("binnacle_http_dropped_total", reason="full"), 0)
@@ -365,7 +373,7 @@ class StolenKeys(Hostile):
     """Whoever had a stolen key once kept everything that the key opened, until the certificate expired."""
 
     def serial(self, name):
-        said = subprocess.run(["openssl", "x509", "-noout", "-serial", "-in", self.trial.pki / f"{name}.crt"], capture_output=True, text=True, timeout=60, check=True)
+        said = subprocess.run(["openssl", "x509", "-noout", "-serial", "-in", self.trial.pki / f"node-{name}.crt"], capture_output=True, text=True, timeout=60, check=True)
         return said.stdout
 
     def opens_the_extender(self):
@@ -407,7 +415,9 @@ class GreetingPlaces(Hostile):
         before, began = welcomes(), time.monotonic()
         self.trial.start_agent("late")
         self.wait_for("the second agent", lambda: welcomes() > before)
-        print(f"\n    the agent was in after {time.monotonic() - began:.2f} s, its start included", end="")
+        took = time.monotonic() - began
+        print(f"\n    the agent was in after {took:.2f} s, its start included", end="")
+        self.assertLess(took, LONG)
         self.trial.end("late", seconds=PATIENCE)
         self.wait_for("its end", lambda: self.counted("binnacle_sessions") == 1)
 
@@ -422,6 +432,48 @@ class GreetingPlaces(Hostile):
                 self.wait_for(f"strangers to be counted as {reasons}", lambda: self.refused(*reasons) > before + 100)
                 self.until_late_is_in()
                 self.end_crowd(crowd)
+        self.assert_the_agent_stayed()
+
+
+class GreedyPolicy(Hostile):
+    """4,096 label keys once took 7 GB, and were read again after the kill."""
+
+    def conditions(self):
+        return self.trial.ask("ops", "/api/v1/policies")[1]
+
+    def test_a_policy_that_costs_too_much_is_not_taken_and_others_are_judged_on(self):
+        keys = "\n".join(f"      - {{metricname: rapl_power_watts, operator: GreaterThan, target: 1, labels: [{', '.join(f'k{r}-{n}=hot' for n in range(64))}]}}"
+                         for r in range(64))
+        self.begin()
+        scheduler = self.watch_filter()
+        self.trial.write_policy("apiVersion: telemetry.intel.com/v1alpha1\nkind: TASPolicy\nmetadata: {name: greedy, namespace: default}\n"
+                                f"spec:\n  strategies:\n    labeling:\n      rules:\n{keys}\n", name="greedy.yaml")
+        self.wait_for("the refusal", lambda: '"type":"TooCostly"' in self.conditions())
+        self.asked_again(scheduler)
+        self.assert_served(filter=scheduler)
+        self.assertNotIn("k0-0", self.trial.ask("ops", "/api/v1/labels")[1])
+        self.assert_the_agent_stayed()
+
+
+class StrangeIdentity(Hostile):
+    """The last segment of any URI in a certificate was once a node's name, whatever trust domain it came from."""
+
+    def certificate_with(self, uri, name):
+        """Signed by the agents' authority, without a name but the URI."""
+        pki = self.trial.pki
+        (pki / f"node-{name}.ext").write_text(f"subjectAltName=URI:{uri}\n")
+        openssl = lambda *words: subprocess.run(["openssl", *words], check=True, capture_output=True)  # noqa: E731  (one word for three calls)
+        openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", pki / f"node-{name}.key")
+        openssl("req", "-new", "-key", pki / f"node-{name}.key", "-subj", "/O=elsewhere", "-out", pki / f"node-{name}.csr")
+        openssl("x509", "-req", "-in", pki / f"node-{name}.csr", "-CA", pki / "agents-ca.crt", "-CAkey", pki / "agents-ca.key", "-CAcreateserial",
+                "-days", "1", "-extfile", pki / f"node-{name}.ext", "-out", pki / f"node-{name}.crt")
+
+    def test_a_uri_of_another_trust_domain_names_no_node(self):
+        self.begin()
+        self.certificate_with("spiffe://elsewhere/ns/x/late", "stranger")
+        self.trial.start_agent("late", certificate="stranger")
+        self.wait_for("the refusal", lambda: self.refused("wrong_node") > 0)
+        self.assertEqual(self.counted("binnacle_nodes", state="connected"), 1)
         self.assert_the_agent_stayed()
 
 

@@ -66,7 +66,7 @@ void sample_picker::take(const exposition::sample& s) {
   ++out_.samples;
   if (!allowed(s)) return;
   auto one = foreign_series::from(s);
-  const std::uint64_t whole = std::hash<std::string>{}(one.key());
+  const std::uint64_t whole = keyed_hash{}(one.key());
   std::erase_if(one.labels, [this](const auto& l) { return !keeps(l.first); });
   if (parts_.contains(whole)) {  // twice in the answer: refused where it is announced
     add(std::move(one));

@@ -3,6 +3,7 @@
 #include "agent/sources/foreign_series.hpp"
 #include "agent/sources/scrape/sample_history.hpp"
 #include "agent/sources/scrape/target.hpp"
+#include "common/keyed_hash.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +65,7 @@ class sample_picker {
   bool last_allowed_ = false;
   std::vector<bool> fitted_;  // the globs, in this reading
   reading out_;
-  std::unordered_map<std::string, folded_series> folded_;
+  std::unordered_map<std::string, folded_series, keyed_hash> folded_;
   // By the hash of name and all labels, since 64 bits are shorter; an exporter that makes two samples collide
   // spoils its own. Ordered, so that nobody can make them slow to find.
   std::map<std::uint64_t, part> parts_;

@@ -3,6 +3,7 @@
 #include "aggregator/kube/times.hpp"
 #include "aggregator/predict/pod_spec.hpp"
 #include "common/async/network.hpp"
+#include "common/keyed_hash.hpp"
 
 #include <boost/json/array.hpp>
 
@@ -83,11 +84,11 @@ void pod_objects::changed(const object_key& key, const json::object& given) {
   auto at = objects_.find(key);
   if (at == objects_.end()) {
     if (objects_.size() >= most_pods) {
-      const std::size_t hash = std::hash<std::string>{}(key.text());
+      const std::size_t hash = keyed_hash{}(key.text());
       if (without_room_.size() < most_pods && without_room_.insert(hash).second) ++left_out_;
       return;
     }
-    if (!without_room_.empty()) without_room_.erase(std::hash<std::string>{}(key.text()));
+    if (!without_room_.empty()) without_room_.erase(keyed_hash{}(key.text()));
     at = objects_.emplace(key, pod()).first;
   }
   pod& known = at->second;
@@ -104,7 +105,7 @@ void pod_objects::changed(const object_key& key, const json::object& given) {
 void pod_objects::gone(const object_key& key) {
   const auto at = objects_.find(key);
   if (at == objects_.end()) {
-    if (!without_room_.empty()) without_room_.erase(std::hash<std::string>{}(key.text()));
+    if (!without_room_.empty()) without_room_.erase(keyed_hash{}(key.text()));
     return;
   }
   tell(event::gone, at->second);

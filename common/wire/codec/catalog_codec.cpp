@@ -1,5 +1,6 @@
 #include "common/wire/codec/catalog_codec.hpp"
 
+#include "common/keyed_hash.hpp"
 #include "common/text/text.hpp"
 #include "common/text/utf8.hpp"
 #include "common/wire/codec/catalog_check.hpp"
@@ -8,6 +9,8 @@
 #include "common/wire/names.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
+
+#include <map>
 
 namespace binnacle::wire {
 namespace {
@@ -47,7 +50,7 @@ class text_table {
   const std::vector<std::string_view>& texts() const noexcept { return texts_; }
 
  private:
-  boost::unordered_flat_map<std::string_view, std::uint32_t> indices_;
+  boost::unordered_flat_map<std::string_view, std::uint32_t, keyed_hash> indices_;
   std::vector<std::string_view> texts_;
 };
 
@@ -72,7 +75,7 @@ void fill(schema::Catalog::Builder to, const catalog& from) {
   }
 
   text_table texts;
-  boost::unordered_flat_map<family_key, std::uint16_t> family_index;
+  std::map<family_key, std::uint16_t> family_index;
   std::vector<family_key> families;
   auto series = to.initSeries(static_cast<unsigned>(from.series.size()));
   for (unsigned i = 0; i < series.size(); ++i) {
