@@ -44,8 +44,8 @@ struct identities {
     support::wanted who;
     who.common_name = "n1";
     tls::options calling{tls::role::client, ca.issue("n1", who), tls::client_certificate::none, true, {}};
-    server = std::move(tls::context::load(serving).value());
-    client = std::move(tls::context::load(calling).value());
+    server = tls::context::load(serving).value();
+    client = tls::context::load(calling).value();
   }
 };
 identities& ours() {
