@@ -398,7 +398,7 @@ TEST_SUITE("aggregator/core/power_learning") {
     w.learning.recall(w.all.at("a").id, store::word_reader(kept));
     w.seconds(30, {{"a", 0.1}});
     REQUIRE(w.restarts.size() == 1);
-    CHECK(w.restarts[0].find("than before the restart") != std::string::npos);
+    CHECK(w.restarts[0].find("changed across the restart") != std::string::npos);
     store::words now;
     if (w.learning.save(w.all.at("a").id, now))
       CHECK(load_learning(store::word_reader(now))->what.samples() <= 30);

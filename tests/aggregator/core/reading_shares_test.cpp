@@ -135,7 +135,7 @@ TEST_SUITE("aggregator/core/reading_shares") {
       CHECK(period_of(shares.interest, family) == 1000);
     CHECK(shares.left_out == 2'003 - wire::max_wishes);
     REQUIRE(reading_warnings(shares).size() == 1);
-    CHECK(reading_warnings(shares)[0].starts_with("policies watch 979 metric families more than agents"));
+    CHECK(reading_warnings(shares)[0].starts_with("policies watch 979 metric families more than fit"));
   }
 
   TEST_CASE("who gets less is named, with the figures") {
