@@ -147,7 +147,7 @@ config_spec bind(settings& s) {
            "Nodes' labels and NodeConfig objects say which of them a node's model is on (none: no server is "
            "asked, and minimizepower uses what was learned)");
   spec.add("model-servers-ca", s.model_servers_ca,
-           "PEM file: authority of model servers with https (none: those that the system trusts)");
+           "PEM file: authority of model servers with https or grpcs (none: those that the system trusts)");
 
   spec.group("Limits, state and running");
   spec.add("max-nodes", s.max_nodes, 1, 100'000, "the most nodes that are accepted");

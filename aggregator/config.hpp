@@ -93,7 +93,7 @@ struct settings {
   duration policy_poll = std::chrono::seconds(1);
   sender_settings remote_write{sender::protocol::remote_write}, otlp{sender::protocol::otlp};
   std::vector<std::string> model_servers;  ///< that may be asked for watts (model_servers/allowed.hpp)
-  std::string model_servers_ca;            ///< PEM file for those with https; empty: the system's
+  std::string model_servers_ca;            ///< PEM file for those with https or grpcs; empty: the system's
   duration drain = std::chrono::seconds(5);
   binnacle::log_level log_level = binnacle::log_level::info;
 

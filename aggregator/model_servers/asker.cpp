@@ -1,5 +1,7 @@
 #include "aggregator/model_servers/asker.hpp"
 
+#include "aggregator/model_servers/message.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -113,7 +115,7 @@ void asker::take(const question& q, entry& e, server& s, std::vector<double> wat
   e.pauses.reset();
 }
 
-void asker::answered(const call& c, const result<http::answer>& got, instant now) {
+void asker::answered(const call& c, const result<reply>& got, instant now) {
   const auto at = entries_.find(c.about);
   server& s = servers_[c.about.model.server()];
   s.busy = false;
@@ -123,23 +125,25 @@ void asker::answered(const call& c, const result<http::answer>& got, instant now
     e.watts.clear();
     return leave_alone(s, got.error().message, {}, now);
   }
-  const unsigned status = got->status;
-  if (status == 200) {
-    auto watts = watts_in(c.about.model.speaks, got->body, c.count);
-    if (watts.has_error()) return leave_alone(e, outcome::implausible, watts.error().message, now);
-    return take(c.about, e, s, std::move(*watts), now);
+  const served_model& model = c.about.model;
+  switch (got->is) {
+    case reply::verdict::answered: {
+      auto watts = model.by == carrier::grpc ? watts_in_message(model.speaks, got->body, c.count)
+                                             : watts_in(model.speaks, got->body, c.count);
+      if (watts.has_error()) return leave_alone(e, outcome::implausible, watts.error().message, now);
+      return take(c.about, e, s, std::move(*watts), now);
+    }
+    case reply::verdict::too_many:
+      count(outcome::halved);
+      s.batches[model.path] = c.count / 2;
+      return;
+    case reply::verdict::busy: return leave_alone(s, "it answered " + got->said, {}, now);
+    case reply::verdict::refused: break;
   }
-  if ((status == 400 || status == 413) && c.count > 1) {
-    count(outcome::halved);
-    s.batches[c.about.model.path] = c.count / 2;
-    return;
-  }
-  const std::string said = fmt::format("it answered {} {}", status, refusal_in(got->body));
-  if (status == 429 || status == 502 || status == 503 || status == 504) return leave_alone(s, said, {}, now);
-  // Of 400 at a batch of one the batch was not to blame.
-  if (status == 400) s.batches.erase(c.about.model.path);
+  // The batch was not to blame.
+  if (c.count == 1) s.batches.erase(model.path);
   s.trouble.clear();
-  leave_alone(e, outcome::refused, said, now);
+  leave_alone(e, outcome::refused, "it answered " + got->said, now);
 }
 
 std::string_view to_string(asker::outcome o) noexcept {

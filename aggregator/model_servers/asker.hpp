@@ -1,10 +1,11 @@
 #pragma once
 
 #include "aggregator/model_servers/question.hpp"
+#include "aggregator/model_servers/reply.hpp"
 #include "aggregator/predict/model.hpp"
 #include "common/backoff.hpp"
 #include "common/clock.hpp"
-#include "common/http/response_parser.hpp"
+#include "common/error.hpp"
 
 #include <array>
 #include <cstdint>
@@ -22,7 +23,7 @@ namespace binnacle::model_servers {
 /// One call at a time goes to each server. A server that cannot be reached, or says that it is overloaded, is
 /// left alone for a random time of up to a minute, which grows with each failure. A model that is refused, or
 /// says what cannot be, is left alone by itself: for a second at first, at most for 15 minutes. A batch that
-/// is refused with 400 or 413 is halved, and the server's limit for this model is remembered. An answer
+/// is perhaps too large is halved, and the server's limit for this model is remembered. An answer
 /// counts for 15 minutes and is asked for again then; while no new one comes it counts for an hour.
 /// Bounds: most_questions; questions that nobody asks any more for 10 minutes are dropped.
 class asker {
@@ -51,7 +52,7 @@ class asker {
     std::size_t first = 0, count = 0;
   };
   std::vector<call> next(instant now);
-  void answered(const call& c, const result<http::answer>& got, instant now);
+  void answered(const call& c, const result<reply>& got, instant now);
 
   const counters& counted() const noexcept { return counted_; }
   std::size_t size() const noexcept { return entries_.size(); }

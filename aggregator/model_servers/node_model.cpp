@@ -50,9 +50,9 @@ result<node_model> read_labels(std::string_view host, const label_look_up& label
     return bad_label(
         fmt::format("the labels tensorflow/host and tensorflow/port are {} and {}, which is no address",
                     in_quotes(host), in_quotes(text_of("tensorflow/port"))));
-  const std::uint16_t port = at->port == grpc_port ? rest_port : at->port;
   if (text_of("tensorflow/name").empty()) return bad_label("the label tensorflow/name is missing");
-  auto model = tf_model(at->host, port, text_of("tensorflow/name"), text_of("tensorflow/version"),
+  auto model = tf_model(at->port == rest_port ? carrier::rest : carrier::grpc, at->host, at->port,
+                        text_of("tensorflow/name"), text_of("tensorflow/version"),
                         std::string(text_of("tensorflow/signature")));
   if (model.has_error()) return model.error();
   node_model out;

@@ -32,9 +32,9 @@ struct node_model {
   friend bool operator==(const node_model&, const node_model&) = default;
 };
 
-/// A node's model by the labels of WAO's first version (tensorflow/host, ambient/min…), asked over REST: port
-/// 8500, which is gRPC's, becomes 8501. None: the node has no tensorflow/host. Errors: invalid_input, a
-/// clause that names the label.
+/// A node's model by the labels of WAO's first version (tensorflow/host, ambient/min…), asked by gRPC as WAO
+/// does. The usual port of TensorFlow Serving's REST API, 8501, is asked by that. None: the node has no
+/// tensorflow/host. Errors: invalid_input, a clause that names the label.
 using label_look_up = std::function<std::optional<std::string_view>(std::string_view key)>;
 std::optional<result<node_model>> model_by_labels(const label_look_up& labels);
 

@@ -48,17 +48,23 @@ const json::value* tf_data(const json::object& answer) {
   if (outputs == nullptr) outputs = answer.if_contains("predictions");
   if (outputs == nullptr || !outputs->is_object()) return outputs;
   const json::object& named = outputs->get_object();
+  if (const json::value* usual = named.if_contains("outputs")) return usual;  // of WAO's models
   return named.empty() ? nullptr : &named.begin()->value();
 }
 
 }  // namespace
 
+std::array<double, 4> inputs_at(const question& q, std::size_t i) {
+  const double load = q.top * static_cast<double>(i) / static_cast<double>(points - 1);
+  return {load, q.others[0], q.others[1], q.others[2]};
+}
+
 std::string body_of(const question& q, std::size_t first, std::size_t count) {
   std::string rows;
   for (std::size_t i = 0; i < count; ++i) {
-    const double load = q.top * static_cast<double>(first + i) / static_cast<double>(points - 1);
-    rows += fmt::format("{}[{:.6g}", i == 0 ? "" : ",", load);
-    for (std::size_t k = 0; k < q.count; ++k) rows += fmt::format(",{:.6g}", q.others[k]);
+    const auto inputs = inputs_at(q, first + i);
+    rows += fmt::format("{}[{:.6g}", i == 0 ? "" : ",", inputs[0]);
+    for (std::size_t k = 1; k <= q.count; ++k) rows += fmt::format(",{:.6g}", inputs[k]);
     rows += ']';
   }
   if (q.model.speaks == protocol::v2) {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-/// One whole curve asked of a model, and what it answers: the bytes of both protocols. Pure.
+/// One whole curve asked of a model, and what it answers: the text of both protocols over REST. Pure.
 namespace binnacle::model_servers {
 
 /// What a model is asked: its watts at evenly spaced loads, from idle to all cores busy, with all other
@@ -30,6 +30,9 @@ struct question {
 
 /// Models of trees are steps, and a hundred points show steps of one percent.
 inline constexpr std::size_t points = predict::curve::most_points;
+
+/// The inputs of the point numbered `i`: the load, and `count` of `others`.
+std::array<double, 4> inputs_at(const question& q, std::size_t i);
 
 /// The body that asks for `count` points from the one numbered `first` on.
 std::string body_of(const question& q, std::size_t first, std::size_t count);

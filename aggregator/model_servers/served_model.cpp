@@ -29,16 +29,21 @@ std::string_view take_segment(std::string_view& rest) {
 
 std::string served_model::server() const { return to_string(endpoint{host, port}); }
 
-std::string served_model::text() const {
-  return fmt::format("{}://{}{}", secure ? "https" : "http", server(), path);
+std::string_view served_model::scheme() const noexcept {
+  if (by == carrier::grpc) return secure ? "grpcs://" : "grpc://";
+  return secure ? "https://" : "http://";
 }
+
+std::string served_model::text() const { return fmt::format("{}{}{}", scheme(), server(), path); }
 
 result<served_model> v2_model(std::string_view given) {
   const auto url = split_url(given);
-  if (url.scheme != "http" && url.scheme != "https")
-    return bad_endpoint(fmt::format("the endpoint {} is no http or https URL", in_quotes(given)));
   served_model out;
-  out.secure = url.scheme == "https";
+  out.by = url.scheme.starts_with("grpc") ? carrier::grpc : carrier::rest;
+  out.secure = url.scheme == "https" || url.scheme == "grpcs";
+  if (!out.secure && url.scheme != "http" && url.scheme != "grpc")
+    return bad_endpoint(
+        fmt::format("the endpoint {} is no http, https, grpc or grpcs URL", in_quotes(given)));
   const auto at = read_endpoint(url.authority, out.secure ? 443 : 80);
   // A user and a password before the host would be logged.
   if (!at || url.authority.find('@') != url.authority.npos)
@@ -54,33 +59,40 @@ result<served_model> v2_model(std::string_view given) {
   if (found == url.rest.npos || !may_stand_in_url(url.rest) || url.rest.find_first_of("?#") != url.rest.npos)
     return bad_path();
   std::string_view rest = url.rest.substr(found + begin.size());
-  const std::string_view name = take_segment(rest);
-  out.path = fmt::format("{}{}{}", url.rest.substr(0, found), begin, name);
+  if (out.by == carrier::grpc && found != 0)
+    return bad_endpoint(
+        fmt::format("the endpoint {} has a path before /v2, which gRPC does not know", in_quotes(given)));
+  out.name = take_segment(rest);
+  out.path = fmt::format("{}{}{}", url.rest.substr(0, found), begin, out.name);
   std::string_view next = take_segment(rest);
-  bool good = is_segment(name);
+  bool good = is_segment(out.name);
   if (next == "versions") {
-    const std::string_view version = take_segment(rest);
-    good = good && is_segment(version);
-    out.path += fmt::format("/versions/{}", version);
+    out.version = take_segment(rest);
+    good = good && is_segment(out.version);
+    out.path += fmt::format("/versions/{}", out.version);
     next = take_segment(rest);
   }
   good = good && (next.empty() || next == "infer") && rest.empty();
   if (!good) return bad_path();
-  out.path += "/infer";
+  if (out.by == carrier::rest) out.path += "/infer";
   return out;
 }
 
-result<served_model> tf_model(std::string host, std::uint16_t port, std::string_view name,
+result<served_model> tf_model(carrier by, std::string host, std::uint16_t port, std::string_view name,
                               std::string_view version, std::string signature) {
   if (!is_segment(name)) return bad_endpoint(fmt::format("{} is no name of a model", in_quotes(name)));
-  const bool digits = !version.empty() && version.find_first_not_of("0123456789") == version.npos;
   served_model out;
   out.speaks = protocol::tf_serving;
+  out.by = by;
   out.host = std::move(host);
   out.port = port;
-  // A version that is no number counts as none, as with WAO.
-  out.path = digits ? fmt::format("/v1/models/{}/versions/{}:predict", name, version)
-                    : fmt::format("/v1/models/{}:predict", name);
+  out.name = name;
+  // A version that is no number counts as none, as with WAO. gRPC's is one of 64 bits.
+  const bool digits = !version.empty() && version.find_first_not_of("0123456789") == version.npos;
+  if (digits && version.size() <= 18) out.version = version;
+  out.path = fmt::format("/v1/models/{}", name);
+  if (!out.version.empty()) out.path += fmt::format("/versions/{}", version);
+  if (by == carrier::rest) out.path += ":predict";
   out.signature = std::move(signature);
   return out;
 }

@@ -10,34 +10,40 @@
 namespace binnacle::model_servers {
 
 enum class protocol : std::uint8_t {
-  v2,          ///< V2, or Open Inference Protocol, over REST (MLServer, Triton, KServe)
-  tf_serving,  ///< TensorFlow Serving's REST API
+  v2,          ///< V2, or Open Inference Protocol (MLServer, Triton, KServe)
+  tf_serving,  ///< TensorFlow Serving's
 };
+enum class carrier : std::uint8_t { rest, grpc };
 
 /// A model on a server, and how it is asked.
 struct served_model {
   protocol speaks = protocol::v2;
-  bool secure = false;  ///< https
+  carrier by = carrier::rest;
+  bool secure = false;  ///< https, or grpcs
   std::string host;     ///< a name or an address, without brackets
   std::uint16_t port = 0;
-  std::string path;       ///< where questions are posted to
-  std::string signature;  ///< TensorFlow Serving only
+  std::string path;  ///< where questions are posted to; by gRPC only what people know the model by
+  std::string name, version,
+      signature;  ///< the last for TensorFlow Serving only; each but the name may be empty
 
   /// "model-server:8080"
   std::string server() const;
-  /// "http://model-server:8080/v2/models/pc/infer"
+  /// "http://", "grpcs://"
+  std::string_view scheme() const noexcept;
+  /// "http://model-server:8080/v2/models/pc/infer", "grpc://model-server:8001/v2/models/pc"
   std::string text() const;
   friend auto operator<=>(const served_model&, const served_model&) = default;
 };
 
 /// The model of a V2 endpoint, as WAO's NodeConfig names it: "http://HOST:PORT/v2/models/NAME", perhaps with
-/// "/versions/VERSION", and with or without "/infer" at the end. A path before "/v2" is kept.
+/// "/versions/VERSION", and with or without "/infer" at the end. A path before "/v2" is kept. With grpc:// or
+/// grpcs:// in front it is asked by gRPC, which knows no such path.
 /// Errors: invalid_input, a clause that says what is wrong.
 result<served_model> v2_model(std::string_view endpoint);
 
-/// A model of TensorFlow Serving by its REST API. `version` and `signature` may be empty: the newest one, and
-/// the server's own. Errors: invalid_input, likewise.
-result<served_model> tf_model(std::string host, std::uint16_t port, std::string_view name,
+/// A model of TensorFlow Serving. `version` and `signature` may be empty: the newest one, and the server's
+/// own. Errors: invalid_input, likewise.
+result<served_model> tf_model(carrier by, std::string host, std::uint16_t port, std::string_view name,
                               std::string_view version, std::string signature);
 
 }  // namespace binnacle::model_servers

@@ -4,6 +4,7 @@
 #include "aggregator/kube/objects/reflector.hpp"
 #include "aggregator/model_servers/allowed.hpp"
 #include "aggregator/model_servers/complaints.hpp"
+#include "aggregator/model_servers/message.hpp"
 #include "aggregator/model_servers/node_addresses.hpp"
 #include "aggregator/model_servers/node_configs.hpp"
 #include "aggregator/model_servers/node_model.hpp"
@@ -11,6 +12,7 @@
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
+#include "common/grpc/client.hpp"
 #include "common/http/client.hpp"
 #include "common/log/said_once.hpp"
 #include "common/tls/context.hpp"
@@ -36,8 +38,12 @@ constexpr std::size_t most_clients = 64;
 
 /// What the coroutines use. Each of them keeps it, so that it outlives the service while they end.
 struct worker : std::enable_shared_from_this<worker> {
-  worker(allowed_servers a, std::shared_ptr<tls::context> t, logger l)
-      : allowed(std::move(a)), security(std::move(t)), log(std::move(l)), questions(std::random_device{}()) {}
+  worker(allowed_servers a, std::shared_ptr<tls::context> rest, std::shared_ptr<tls::context> grpc, logger l)
+      : allowed(std::move(a)),
+        security(std::move(rest)),
+        grpc_security(std::move(grpc)),
+        log(std::move(l)),
+        questions(std::random_device{}()) {}
 
   using formats = std::array<bool, policy::cpu_formats>;
   formats asked_for() const;
@@ -48,13 +54,17 @@ struct worker : std::enable_shared_from_this<worker> {
   void follow(std::unique_ptr<kube::reflector> one);
   void look_at_objects(instant now);
   http::client& client_of(const served_model& m);
+  grpc::client& grpc_client_of(const served_model& m);
   void start(async::loop& on, service::parts p);
   std::vector<std::string> troubles() const;
+  task<result<reply>> ask_by_rest(const asker::call& c);
+  task<result<reply>> ask_by_grpc(const asker::call& c);
   static task<void> ask(std::shared_ptr<worker> self, asker::call c);
   static task<void> keep_asking(std::shared_ptr<worker> self);
 
   const allowed_servers allowed;
-  const std::shared_ptr<tls::context> security;
+  const std::shared_ptr<tls::context> security;       // of https
+  const std::shared_ptr<tls::context> grpc_security;  // of grpcs, which offers HTTP/2
   const logger log;
   asker questions;
   node_configs configs;
@@ -64,6 +74,7 @@ struct worker : std::enable_shared_from_this<worker> {
   instant objects_looked_at{};
   std::unique_ptr<service::parts> with;
   std::map<std::string, std::unique_ptr<http::client>> clients;  // by scheme and server
+  std::map<std::string, std::unique_ptr<grpc::client>> grpc_clients;
   // Of each node by format: what was asked last, so that inputs between two steps ask nothing new.
   std::vector<std::array<std::optional<question>, policy::cpu_formats>> last;
   std::string last_looked_at;
@@ -171,28 +182,57 @@ void worker::look_at_objects(instant now) {
         std::make_unique<kube::reflector>(node_addresses::collection(), addresses, std::random_device{}()));
 }
 
+/// What a client asks for the present context; empty for servers without TLS.
+std::function<std::shared_ptr<SSL_CTX>()> current_of(const std::shared_ptr<tls::context>& security,
+                                                     const served_model& m) {
+  if (!m.secure) return {};
+  return [security] { return security->current(); };
+}
+
 http::client& worker::client_of(const served_model& m) {
-  const std::string key = fmt::format("{}{}", m.secure ? "https://" : "http://", m.server());
-  auto& there = clients[key];
+  auto& there = clients[fmt::format("{}{}", m.scheme(), m.server())];
   if (there) return *there;
   http::server_address where;
   where.host = m.host;
   where.port = m.port;
-  std::function<std::shared_ptr<SSL_CTX>()> secured;
-  if (m.secure) secured = [context = security] { return context->current(); };
-  there = std::make_unique<http::client>(std::move(where), std::move(secured), "binnacle-aggregator");
+  there = std::make_unique<http::client>(std::move(where), current_of(security, m), "binnacle-aggregator");
   return *there;
 }
 
-task<void> worker::ask(std::shared_ptr<worker> self, asker::call c) {
+grpc::client& worker::grpc_client_of(const served_model& m) {
+  auto& there = grpc_clients[fmt::format("{}{}", m.scheme(), m.server())];
+  if (!there) {
+    there = std::make_unique<grpc::client>(endpoint{m.host, m.port}, current_of(grpc_security, m),
+                                           "binnacle-aggregator");
+  }
+  return *there;
+}
+
+task<result<reply>> worker::ask_by_rest(const asker::call& c) {
   http::call what;
   what.method = "POST";
   what.target = c.about.model.path;
   what.headers = {{"Content-Type", "application/json"}};
   what.body = body_of(c.about, c.first, c.count);
   what.most_bytes = most_answer_bytes;
-  http::client& there = self->client_of(c.about.model);
-  auto got = co_await there.ask(std::move(what), async::within(deadline_of_a_call));
+  auto got = co_await client_of(c.about.model).ask(std::move(what), async::within(deadline_of_a_call));
+  if (got.has_error()) co_return got.error();
+  co_return reply_of(*got, c.count);
+}
+
+task<result<reply>> worker::ask_by_grpc(const asker::call& c) {
+  grpc::call what;
+  what.method = method_of(c.about.model.speaks);
+  what.message = message_of(c.about, c.first, c.count);
+  auto got = co_await grpc_client_of(c.about.model).ask(std::move(what), async::within(deadline_of_a_call));
+  if (got.has_error()) co_return got.error();
+  co_return reply_of(*got, c.count);
+}
+
+task<void> worker::ask(std::shared_ptr<worker> self, asker::call c) {
+  const bool by_grpc = c.about.model.by == carrier::grpc;
+  auto asked = by_grpc ? self->ask_by_grpc(c) : self->ask_by_rest(c);
+  const auto got = co_await std::move(asked);
   self->questions.answered(c, got, boot_clock::now());
   self->answered->notify();
 }
@@ -205,6 +245,7 @@ task<void> worker::keep_asking(std::shared_ptr<worker> self) {
     auto calls = self->questions.next(now);
     // Connections that nobody needs any more; those of calls are kept by them.
     if (calls.empty() && self->clients.size() > most_clients) self->clients.clear();
+    if (calls.empty() && self->grpc_clients.size() > most_clients) self->grpc_clients.clear();
     for (asker::call& c : calls) self->running->spawn("model server", ask(self, std::move(c)));
     const auto now_wrong = self->questions.troubles();
     const std::string first = now_wrong.empty() ? std::string() : now_wrong.front();
@@ -236,6 +277,8 @@ void worker::start(async::loop& on, service::parts p) {
                                              std::random_device{}()));
   running->keep("model servers", [self] { return keep_asking(self); });
   running->spawn("authority", async::follow_files(security, "authority of model servers", log));
+  running->spawn("authority for gRPC",
+                 async::follow_files(grpc_security, "authority of model servers by gRPC", log));
 }
 
 std::vector<std::string> worker::troubles() const {
@@ -265,14 +308,21 @@ service::~service() = default;
 result<std::unique_ptr<service>> service::open(const settings& s, logger log) {
   auto allowed = allowed_servers::read(s.servers);
   if (allowed.has_error()) return allowed.error();
-  tls::options o;
-  o.side = tls::role::client;
-  o.pem.authority = s.authority;
-  o.servers = s.authority.empty() ? tls::trust::system : tls::trust::authority;
-  auto security = tls::context::load(std::move(o));
-  if (security.has_error()) return security.error();
-  auto work = std::make_shared<worker>(std::move(*allowed),
-                                       std::shared_ptr<tls::context>(std::move(*security)), std::move(log));
+  const auto context_for = [&s](const char* alpn) {
+    tls::options o;
+    o.side = tls::role::client;
+    o.pem.authority = s.authority;
+    o.servers = s.authority.empty() ? tls::trust::system : tls::trust::authority;
+    o.alpn = alpn;
+    return tls::context::load(std::move(o));
+  };
+  auto rest = context_for("");
+  if (rest.has_error()) return rest.error();
+  auto grpc = context_for("h2");
+  if (grpc.has_error()) return grpc.error();
+  using shared = std::shared_ptr<tls::context>;
+  auto work = std::make_shared<worker>(std::move(*allowed), shared(std::move(*rest)),
+                                       shared(std::move(*grpc)), std::move(log));
   return std::unique_ptr<service>(new service(std::make_unique<impl>(std::move(work))));
 }
 

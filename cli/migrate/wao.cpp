@@ -63,14 +63,16 @@ void allow_server(const node_model& m, const std::string& whose, migration& out)
   out.carried(whose, fmt::format("aggregator.modelServers: {}, which may be asked from now on", server));
   if (m.model.secure)
     out.yours(whose,
-              fmt::format("{} speaks https: if no public authority signed its certificate, put the authority "
+              fmt::format("{} speaks TLS: if no public authority signed its certificate, put the authority "
                           "into a Secret and name that in aggregator.modelServersCa",
                           server));
-  if (m.model.speaks == model_servers::protocol::tf_serving)
+  if (m.model.speaks == model_servers::protocol::tf_serving && m.model.by == model_servers::carrier::rest)
     out.yours(
         whose,
-        fmt::format("TensorFlow Serving is asked by its REST API at {}: start it with --rest_api_port={}",
-                    server, m.model.port));
+        fmt::format(
+            "{0} is the usual address of TensorFlow Serving's REST API, and is asked by that: start it with "
+            "--rest_api_port={1}, or give the port of its gRPC",
+            server, m.model.port));
 }
 
 void take_collectors(const manifest& m, const std::string& where, migration& out) {
@@ -304,7 +306,7 @@ bool take_own(const manifest& m, migration& out) {
     return true;
   }
   if (workload && images.find("tensorflow/serving") != images.npos) {
-    out.works(m.title(), "its models are asked as before, by its REST API");
+    out.works(m.title(), "its models are asked as before, by gRPC");
     return true;
   }
   if (!m.name.starts_with("wao-") && images.find("waok8s") == images.npos) return false;
@@ -342,8 +344,9 @@ void finish_wao(migration& out) {
     out.works(fmt::format("{} NodeConfig and NodeConfigTemplate objects", w.objects),
               "are read as they are; WAO's controller need not run");
   if (w.nodes > 0)
-    out.works(fmt::format("labels of {} nodes", w.nodes),
-              "tensorflow/…, ambient/… and cpu1/… are read as they are");
+    out.works(
+        fmt::format("labels of {} nodes", w.nodes),
+        "tensorflow/…, ambient/… and cpu1/… are read as they are, and the models asked by gRPC as before");
   if (w.objects + w.nodes == 0 && w.schedulers.empty()) return;
   const std::set<std::string> everywhere =
       w.namespaces.empty() ? std::set<std::string>{"default"} : w.namespaces;

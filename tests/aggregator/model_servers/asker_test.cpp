@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <protozero/pbf_writer.hpp>
+
 namespace model_asker_test {
 
 using namespace binnacle;
@@ -17,15 +19,17 @@ question about(const std::string& server, const std::string& model, double inlet
   return q;
 }
 
-result<http::answer> says(unsigned status, std::string body) {
+http::answer says(unsigned status, std::string body) {
   http::answer a;
   a.status = status;
   a.body = std::move(body);
   return a;
 }
 
+result<reply> heard(const http::answer& a, const asker::call& c) { return reply_of(a, c.count); }
+
 /// The watts of a machine with 100 W idle and 2 W more for each percent.
-result<http::answer> watts(const asker::call& c) {
+http::answer watts(const asker::call& c) {
   std::string data;
   for (std::size_t i = 0; i < c.count; ++i)
     data += fmt::format("{}{}", i == 0 ? "" : ",", 100 + 2 * (c.first + i));
@@ -41,6 +45,23 @@ struct world {
 
 std::uint64_t count(const asker& a, asker::outcome o) { return a.counted()[static_cast<std::size_t>(o)]; }
 
+/// The same machine, by gRPC as MLServer says it.
+reply grpc_watts(const asker::call& c) {
+  std::string response;
+  protozero::pbf_writer to(response);
+  protozero::pbf_writer output(to, 5);
+  output.add_string(2, "FP64");
+  protozero::pbf_writer contents(output, 5);
+  std::vector<double> all;
+  for (std::size_t i = 0; i < c.count; ++i) all.push_back(100.0 + 2.0 * static_cast<double>(c.first + i));
+  contents.add_packed_double(7, all.begin(), all.end());
+  contents.commit();
+  output.commit();
+  return {reply::verdict::answered, response, {}};
+}
+
+result<reply> grpc_says(grpc::status s, const asker::call& c) { return reply_of({s, "why", {}}, c.count); }
+
 TEST_SUITE("aggregator/model_servers/asker") {
   TEST_CASE("one request brings the whole curve, and none is made while it counts") {
     world w;
@@ -51,7 +72,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
     CHECK(calls[0].first == 0);
     CHECK(calls[0].count == points);
     CHECK_MESSAGE(w.next().empty(), "one call at a time goes to a server");
-    w.it.answered(calls[0], watts(calls[0]), w.now);
+    w.it.answered(calls[0], heard(watts(calls[0]), calls[0]), w.now);
     const auto known = w.it.want(q, w.now);
     REQUIRE(known != nullptr);
     CHECK(known->from == predict::model_source::server);
@@ -87,7 +108,8 @@ TEST_SUITE("aggregator/model_servers/asker") {
         ++calls;
         w.it.answered(
             now[0],
-            now[0].count > limit ? says(400, R"({"error":"batch-size must be <= 30"})") : watts(now[0]),
+            heard(now[0].count > limit ? says(400, R"({"error":"batch-size must be <= 30"})") : watts(now[0]),
+                  now[0]),
             w.now);
       }
     };
@@ -110,7 +132,8 @@ TEST_SUITE("aggregator/model_servers/asker") {
       for (const auto& c : w.next()) {
         const bool is_bad = c.about == bad;
         calls_of_bad += is_bad ? 1 : 0;
-        w.it.answered(c, is_bad ? says(400, R"({"error":"unexpected inference input"})") : watts(c), w.now);
+        w.it.answered(c, heard(is_bad ? says(400, R"({"error":"unexpected inference input"})") : watts(c), c),
+                      w.now);
       }
     }
     CHECK(calls_of_bad == 7);  // 101, 50, 25, 12, 6, 3, 1
@@ -126,7 +149,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
     const question q = about("h:1", "pc");
     (void)w.it.want(q, w.now);
     auto calls = w.next();
-    w.it.answered(calls[0], watts(calls[0]), w.now);
+    w.it.answered(calls[0], heard(watts(calls[0]), calls[0]), w.now);
     w.pass(asker::asked_again_after);
     int attempts = 0;
     const instant down_since = w.now;
@@ -146,7 +169,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
     CHECK_MESSAGE(w.it.want(q, w.now) == nullptr, "after an hour it does not");
     calls = w.next();
     REQUIRE(calls.size() == 1);
-    w.it.answered(calls[0], watts(calls[0]), w.now);
+    w.it.answered(calls[0], heard(watts(calls[0]), calls[0]), w.now);
     CHECK(w.it.want(q, w.now) != nullptr);
     CHECK(w.it.troubles().empty());
   }
@@ -160,7 +183,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
       for (int i = 0; i < 5; ++i) {
         (void)w.it.want(ill, w.now);
         (void)w.it.want(well, w.now);
-        for (const auto& c : w.next()) w.it.answered(c, c.about == ill ? bad : watts(c), w.now);
+        for (const auto& c : w.next()) w.it.answered(c, heard(c.about == ill ? bad : watts(c), c), w.now);
       }
       CHECK(w.it.want(well, w.now) != nullptr);
       CHECK(w.it.want(ill, w.now) == nullptr);
@@ -176,9 +199,55 @@ TEST_SUITE("aggregator/model_servers/asker") {
       (void)w.it.want(about("h:1", "a"), w.now);
       (void)w.it.want(about("h:1", "b"), w.now);
       const auto c = w.next();
-      w.it.answered(c.at(0), says(status, ""), w.now);
+      w.it.answered(c.at(0), heard(says(status, ""), c.at(0)), w.now);
       CHECK_MESSAGE(w.next().empty(), "the whole server is left alone");
     }
+  }
+
+  TEST_CASE("by gRPC a batch is halved, a model left alone and a server left alone just so") {
+    question q = about("h:1", "pc");
+    q.model = *v2_model("grpc://h:1/v2/models/pc");
+    for (const auto too_many :
+         {grpc::status::invalid_argument, grpc::status::resource_exhausted, grpc::status::out_of_range}) {
+      CAPTURE(to_string(too_many));
+      world w;
+      (void)w.it.want(q, w.now);
+      int calls = 0;
+      for (auto now = w.next(); !now.empty(); now = w.next(), ++calls)
+        w.it.answered(now[0],
+                      now[0].count > 50 ? grpc_says(too_many, now[0]) : result<reply>(grpc_watts(now[0])),
+                      w.now);
+      CHECK(calls == 1 + 3);  // 101 are too many: 50, 50 and one
+      REQUIRE(w.it.want(q, w.now) != nullptr);
+      CHECK(w.it.want(q, w.now)->power.watts(10) == doctest::Approx(300));
+      CHECK(w.it.want(q, w.now)->server == "grpc://h:1/v2/models/pc");
+    }
+    for (const auto ill : {grpc::status::unavailable, grpc::status::deadline_exceeded}) {
+      CAPTURE(to_string(ill));
+      world w;
+      (void)w.it.want(q, w.now);
+      (void)w.it.want(about("h:1", "other"), w.now);
+      const auto calls = w.next();
+      w.it.answered(calls.at(0), grpc_says(ill, calls[0]), w.now);
+      CHECK_MESSAGE(w.next().empty(), "the whole server is left alone");
+      CHECK(count(w.it, asker::outcome::failed) == 1);
+    }
+    for (const auto refusal :
+         {grpc::status::not_found, grpc::status::internal, grpc::status::unimplemented}) {
+      CAPTURE(to_string(refusal));
+      world w;
+      (void)w.it.want(q, w.now);
+      auto calls = w.next();
+      w.it.answered(calls.at(0), grpc_says(refusal, calls[0]), w.now);
+      CHECK(w.it.trouble(q).find(to_string(refusal)) != std::string::npos);
+      (void)w.it.want(about("h:1", "other"), w.now);
+      CHECK_MESSAGE(w.next().size() == 1, "other models of the server go on");
+    }
+    world w;
+    (void)w.it.want(q, w.now);
+    const auto calls = w.next();
+    w.it.answered(calls.at(0), reply{reply::verdict::answered, "nonsense", {}}, w.now);
+    CHECK(count(w.it, asker::outcome::implausible) == 1);
   }
 
   TEST_CASE("questions are bounded, and those that nobody asks any more are dropped") {
@@ -198,7 +267,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
     const auto calls = w.next();
     w.pass(asker::dropped_after);
     CHECK(w.next().empty());
-    w.it.answered(calls.at(0), watts(calls[0]), w.now);
+    w.it.answered(calls.at(0), heard(watts(calls[0]), calls[0]), w.now);
     CHECK(w.next().empty());
     CHECK(w.it.size() == 0);
     (void)w.it.want(about("h:1", "pc"), w.now);

@@ -38,18 +38,22 @@ std::optional<result<node_model>> read(const label_map& labels) {
 }
 
 TEST_SUITE("aggregator/model_servers/node_model") {
-  TEST_CASE("labels of WAO's first version name the model, asked over REST beside the gRPC port") {
+  TEST_CASE("labels of WAO's first version name the model, asked by gRPC as WAO does") {
     const auto m = read(wao_v1());
     REQUIRE(m);
     REQUIRE(m->has_value());
-    CHECK((*m)->model.text() == "http://10.0.0.7:8501/v1/models/konohana/versions/1218:predict");
+    CHECK((*m)->model.text() == "grpc://10.0.0.7:8500/v1/models/konohana/versions/1218");
     CHECK((*m)->model.signature == "konohana");
     CHECK((*m)->shares->at(0) == span{15, 35});
     CHECK((*m)->shares->at(2) == span{20, 90});
     CHECK_FALSE(read({{"tensorflow/name", "konohana"}}));
     label_map other = wao_v1();
-    other["tensorflow/port"] = "8080";
-    CHECK(read(other)->value().model.port == 8080);
+    other["tensorflow/port"] = "9000";
+    CHECK(read(other)->value().model.text() == "grpc://10.0.0.7:9000/v1/models/konohana/versions/1218");
+    other["tensorflow/port"] = "8501";
+    CHECK_MESSAGE(
+        read(other)->value().model.text() == "http://10.0.0.7:8501/v1/models/konohana/versions/1218:predict",
+        "the usual port of the REST API");
   }
 
   TEST_CASE("without version and signature the server's own count") {
@@ -57,9 +61,11 @@ TEST_SUITE("aggregator/model_servers/node_model") {
     labels.erase("tensorflow/version");
     labels.erase("tensorflow/signature");
     const auto m = read(labels);
-    CHECK(m->value().model.path == "/v1/models/konohana:predict");
+    CHECK(m->value().model.version.empty());
     CHECK(m->value().model.signature.empty());
     labels["tensorflow/version"] = "newest";
+    CHECK(read(labels)->value().model.version.empty());
+    labels["tensorflow/port"] = "8501";
     CHECK(read(labels)->value().model.path == "/v1/models/konohana:predict");
   }
 

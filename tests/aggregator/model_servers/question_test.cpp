@@ -21,7 +21,7 @@ question v2() {
 
 question tf() {
   question q;
-  q.model = *tf_model("h", 8501, "konohana", "1218", "konohana");
+  q.model = *tf_model(carrier::rest, "h", 8501, "konohana", "1218", "konohana");
   q.cores = 16;
   q.top = 1;
   q.others = {.5, .5, .5};
@@ -66,7 +66,8 @@ TEST_SUITE("aggregator/model_servers/question") {
     CHECK(one->front() == doctest::Approx(132.59));
     for (const std::string text :
          {R"({"outputs":[[95.9459],[99.7103]]})", R"({"predictions":[[95.9459],[99.7103]]})",
-          R"({"outputs":{"w":[[95.9459],[99.7103]]}})", R"({"predictions":[95.9459,99.7103]})"}) {
+          R"({"outputs":{"w":[[95.9459],[99.7103]]}})", R"({"predictions":[95.9459,99.7103]})",
+          R"({"outputs":{"a":[[1],[2]],"outputs":[[95.9459],[99.7103]]}})"}) {
       CAPTURE(text);
       const auto w = watts_in(protocol::tf_serving, text, 2);
       REQUIRE(w.has_value());

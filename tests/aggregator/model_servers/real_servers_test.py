@@ -1,5 +1,6 @@
-"""Real model servers answer the service that asks them: MLServer, and the Triton that is inside the wheel of nvidia-pytriton. `install` (beside this
-file) gets them from PyPI into the cache, some 800 MB, so each is skipped where it is not.
+"""Real model servers answer the service that asks them, over REST and by gRPC: MLServer, the Triton that is inside the wheel of nvidia-pytriton, and
+TensorFlow behind TensorFlow Serving's own service definition. `install` (beside this file) gets them from PyPI into the cache, some 2 GB, so each is
+skipped where it is not.
 
 Run by meson, or by hand: python3 tests/aggregator/model_servers/real_servers_test.py --build build [TestName]
 """
@@ -8,19 +9,17 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
-import unittest
 import urllib.error
 import urllib.request
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
-from trial import ROOT, Processes, free_port, run_tests  # noqa: E402  (the path comes first)
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[2] / "scripts")]
+import asked  # noqa: E402  (the paths come first)
+from trial import free_port, run_tests  # noqa: E402
 
-BUILD = ROOT / "build"
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "binnacle/model-servers"
 
 # 100 W, 2 W for each percent of load, and 1 W for each degree above 22.
@@ -59,12 +58,7 @@ instance_group [{ kind: KIND_CPU, count: 1 }]
 '''
 
 
-class RealServer(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="binnacle-models-"))
-        self.running = Processes(self.folder)
-        self.addCleanup(self.running.stop)
-
+class RealServers(asked.RealServer):
     def until_ready(self, port, path):
         def ready():
             time.sleep(0.2)
@@ -75,21 +69,14 @@ class RealServer(unittest.TestCase):
                 return False
         self.running.wait_for("the server", ready, 120)
 
-    def ask(self, port, path):
-        """The component test that asks a real server."""
-        tried = subprocess.run([BUILD / "tests/aggregator/aggregator_component_test", "-tc=*a real model server*"], capture_output=True, text=True,
-                               env={**os.environ, "BINNACLE_MODEL": f"http://127.0.0.1:{port}{path}"}, timeout=300, check=False)
-        self.assertEqual(tried.returncode, 0, tried.stdout + tried.stderr)
-        self.assertIn("1 passed", tried.stdout)
-
     def test_mlserver(self):
         program = CACHE / "mlserver/bin/mlserver"
         if not program.exists():
             self.skipTest("MLServer is not in the cache: tests/aggregator/model_servers/install mlserver")
         models = self.folder / "models"
         (models / "pc-model").mkdir(parents=True)
-        http = free_port()
-        (models / "settings.json").write_text(json.dumps({"host": "127.0.0.1", "http_port": http, "grpc_port": free_port(), "metrics_port": free_port(),
+        http, grpc = free_port(), free_port()
+        (models / "settings.json").write_text(json.dumps({"host": "127.0.0.1", "http_port": http, "grpc_port": grpc, "metrics_port": free_port(),
                                                           "parallel_workers": 0}))
         (models / "pc-model/model-settings.json").write_text(json.dumps({"name": "pc-model", "implementation": "watts_model.Watts",
                                                                          "parameters": {"version": "v0.1.0"}}))
@@ -97,7 +84,8 @@ class RealServer(unittest.TestCase):
         self.running.start("mlserver", "env", f"PYTHONPATH={models}", program, "start", models)
         path = "/v2/models/pc-model/versions/v0.1.0"
         self.until_ready(http, path)
-        self.ask(http, path)
+        self.ask(f"http://127.0.0.1:{http}{path}")
+        self.ask(f"grpc://127.0.0.1:{grpc}{path}")
 
     def test_triton_whose_batches_are_smaller_than_a_curve(self):
         """Started by itself: pytriton's own launcher wants the very Python that its stubs were built with."""
@@ -119,15 +107,26 @@ class RealServer(unittest.TestCase):
         for library in ("numpy", "numpy.libs"):
             (backend / library).symlink_to(wheel / library)
         libraries = ":".join([str(wheel / "nvidia_pytriton.libs"), str(sysconfig.get_config_var("LIBDIR"))])
-        http = free_port()
+        http, grpc = free_port(), free_port()
         self.running.start("triton", "env", f"LD_LIBRARY_PATH={libraries}", f"PYTHONHOME={sys.base_prefix}", server,
                            "--model-repository", self.folder / "models", "--backend-directory", self.folder / "backends",
-                           "--http-address", "127.0.0.1", "--http-port", http, "--allow-grpc=false", "--allow-metrics=false",
+                           "--http-address", "127.0.0.1", "--http-port", http, "--grpc-address", "127.0.0.1", "--grpc-port", grpc, "--allow-metrics=false",
                            "--disable-auto-complete-config")
         path = "/v2/models/pc-model"
         self.until_ready(http, path)
-        self.ask(http, path)
+        self.ask(f"http://127.0.0.1:{http}{path}")
+        self.ask(f"grpc://127.0.0.1:{grpc}{path}")
+
+    def test_tensorflow_behind_the_definition_of_tensorflow_serving(self):
+        """The server itself is in no package and on no index; its messages and service are, and so is TensorFlow."""
+        python = CACHE / "tensorflow/bin/python"
+        if not python.exists():
+            self.skipTest("TensorFlow is not in the cache: tests/aggregator/model_servers/install tensorflow")
+        port = free_port()
+        self.running.start("tensorflow", "env", "TF_CPP_MIN_LOG_LEVEL=2", python, HERE / "tensorflow_server.py", port, self.folder / "saved")
+        self.running.wait_for("TensorFlow", lambda: "serves" in self.running.log("tensorflow"), 120)
+        self.ask_tensorflow(port, "konohana", "1218", "konohana")
 
 
 if __name__ == "__main__":
-    run_tests()
+    run_tests(holder="asked")

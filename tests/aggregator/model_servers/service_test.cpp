@@ -13,6 +13,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <map>
+#include <sstream>
 #include <thread>
 
 namespace model_service_test {
@@ -44,7 +46,7 @@ struct model_server {
   }
 };
 
-/// An API server that has one NodeConfig, and none of the older group.
+/// An API server that has one NodeConfig, if there is a model for it, and none of the older group.
 struct api_server {
   explicit api_server(std::string of_model) : endpoint(std::move(of_model)) {}
   std::string endpoint;
@@ -56,6 +58,8 @@ struct api_server {
         "GET", "/apis/node.waok8s.github.io/v1beta1/nodeconfigs",
         [this](const http::request& q, std::string_view) {
           if (q.parameter("watch") != nullptr) return http::response::json("");
+          if (endpoint.empty())
+            return http::response::json(R"({"metadata":{"resourceVersion":"1"},"items":[]})");
           return http::response::json(fmt::format(
               R"({{"metadata":{{"resourceVersion":"1"}},"items":[{{"metadata":{{"name":"a","namespace":"wao-system","resourceVersion":"1"}},
              "spec":{{"nodeName":"a","metricsCollector":{{"inletTemp":{{"type":"Fake","endpoint":""}},"deltaP":{{"type":"Fake","endpoint":""}}}},
@@ -73,12 +77,23 @@ struct api_server {
   }
 };
 
+std::string text_of(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? "" : text;
+}
+
 struct house {
-  explicit house(std::vector<std::string> allowed, unsigned status = 200, std::string real = {})
+  /// `real`: a model's endpoint; `labels`: of the node, which then has no other model.
+  explicit house(std::vector<std::string> allowed, unsigned status = 200, std::string real = {},
+                 std::map<std::string, std::string> labels = {})
       : api(real.empty() ? fmt::format("http://127.0.0.1:{}/pre/v2/models/pc/versions/v0.1.0/infer",
                                        models.door.port())
                          : std::move(real)) {
     models.status = status;
+    if (!labels.empty()) api.endpoint.clear();
+    boost::json::object packed;
+    for (const auto& [key, value] : labels) packed[key] = value;
+    object.labels = kube::packed_labels(&packed);
     loop.on_loop([&] {
       store::catalog_builder c;
       c.group("os").series("os_cpus");
@@ -99,8 +114,9 @@ struct house {
       auto table = std::make_shared<policy::policy_table>();
       table->emplace(p.key, std::make_shared<const policy::published_policy>(p));
       nodes.set_policies(table);
-      it = std::move(*model_servers::service::open({std::move(allowed), ""}, logger("test", log_level::off)));
-      it->start(loop.loop(), {nodes, api.client(), [](std::string_view) { return nullptr; },
+      it = std::move(*model_servers::service::open({std::move(allowed), text_of("BINNACLE_MODEL_CA")},
+                                                   logger("test", log_level::off)));
+      it->start(loop.loop(), {nodes, api.client(), [this](std::string_view) { return &object; },
                               [](const kube::note&) { return false; }});
     });
   }
@@ -128,6 +144,7 @@ struct house {
 
   model_server models;
   api_server api;
+  kube::node_objects::node object;
   policy::view nodes;
   support::served loop{http::router()};
   std::unique_ptr<model_servers::service> it;
@@ -183,8 +200,45 @@ TEST_SUITE("aggregator/model_servers/service") {
     });
     house unknown({"127.0.0.1"}, 200, model.substr(0, model.find("/v2/")) + "/v2/models/other");
     REQUIRE(unknown.comes([&] { return !unknown.ill().empty(); }));
-    unknown.loop.on_loop(
-        [&] { CHECK_MESSAGE(unknown.ill().at(0).find("404") != std::string::npos, unknown.ill().at(0)); });
+    unknown.loop.on_loop([&] {
+      const std::string said = unknown.ill().at(0);
+      CHECK_MESSAGE(said.find(model.starts_with("grpc") ? "NOT_FOUND" : "404") != std::string::npos, said);
+    });
+  }
+
+  // Likewise, with "PORT NAME VERSION SIGNATURE". WAO's first version tells shares of the load.
+  TEST_CASE("a real TensorFlow model gives the curve of a node with WAO's labels" *
+            doctest::skip(std::getenv("BINNACLE_TF_MODEL") == nullptr)) {
+    std::istringstream given(text_of("BINNACLE_TF_MODEL"));
+    std::string port, name, version, signature;
+    given >> port >> name >> version >> signature;
+    std::map<std::string, std::string> labels{{"tensorflow/host", "127.0.0.1"},
+                                              {"tensorflow/port", port},
+                                              {"tensorflow/name", name},
+                                              {"tensorflow/version", version},
+                                              {"tensorflow/signature", signature},
+                                              {"ambient/min", "15"},
+                                              {"ambient/max", "35"},
+                                              {"cpu1/min", "20"},
+                                              {"cpu1/max", "90"},
+                                              {"cpu2/min", "20"},
+                                              {"cpu2/max", "90"}};
+    house h({"127.0.0.1"}, 200, {}, labels);
+    REQUIRE(h.comes([&] { return h.served() != nullptr; }));
+    // 100 W and 200 W at full load.
+    h.loop.on_loop([&] {
+      CHECK(h.served()->power.watts(0) == doctest::Approx(100));
+      CHECK(h.served()->power.watts(5) == doctest::Approx(200));
+      CHECK(h.served()->power.watts(10) == doctest::Approx(300));
+      CHECK(fmt::format("{}", fmt::join(h.ill(), "; ")).empty());
+    });
+    labels["tensorflow/signature"] = "other";
+    house refused({"127.0.0.1"}, 200, {}, labels);
+    REQUIRE(refused.comes([&] { return !refused.ill().empty(); }));
+    refused.loop.on_loop([&] {
+      const std::string said = refused.ill().at(0);
+      CHECK_MESSAGE(said.find("FAILED_PRECONDITION") != std::string::npos, said);
+    });
   }
 }
 

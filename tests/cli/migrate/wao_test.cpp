@@ -243,14 +243,17 @@ metadata:
     };
     const auto m = of(node("a", ", cpu2/max: \"90\"") + node("b", ", cpu2/max: \"90\"") +
                       node("c", ", cpu2/max: \"20\"") + "kind: Node\nmetadata: {name: plain}\n");
-    CHECK(values(m) == "aggregator:\n  modelServers:\n    - tensorflow-service:8501\n");
+    CHECK(values(m) == "aggregator:\n  modelServers:\n    - tensorflow-service:8500\n");
     CHECK(fates(m) == R"(carried: Node a
-yours: Node a
 yours: Node c
 works: labels of 2 nodes
 yours: TASPolicy fewer-watts
 )");
-    CHECK(sentence(m, "Node a", note::fate::yours).find("--rest_api_port=8501") != std::string::npos);
+    CHECK(sentence(m, "labels of 2 nodes", note::fate::works).find("asked by gRPC as before") !=
+          std::string::npos);
+    std::string rest = node("a", ", cpu2/max: \"90\"");
+    rest.replace(rest.find("8500"), 4, "8501");
+    CHECK(sentence(of(rest), "Node a", note::fate::yours).find("--rest_api_port=8501") != std::string::npos);
     CHECK(sentence(m, "Node c", note::fate::yours).find("cpu2/min and cpu2/max are equal") !=
           std::string::npos);
   }

@@ -1,0 +1,321 @@
+#include "aggregator/model_servers/message.hpp"
+
+#include "aggregator/model_servers/tensor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <protozero/exception.hpp>
+#include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
+#include <utility>
+
+namespace binnacle::model_servers {
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+using protozero::pbf_writer;
+using tag = protozero::pbf_tag_type;
+
+// open-inference-protocol: inference.ModelInferRequest, ModelInferResponse, InferInputTensor and
+// InferOutputTensor, InferTensorContents.
+constexpr tag infer_name = 1, infer_version = 2, infer_inputs = 5;
+constexpr tag infer_outputs = 5, infer_raw = 6;
+constexpr tag tensor_name = 1, tensor_type = 2, tensor_shape = 3, tensor_contents = 5;
+constexpr tag contents_int = 2, contents_int64 = 3, contents_uint = 4, contents_uint64 = 5, contents_fp32 = 6,
+              contents_fp64 = 7;
+// tensorflow-serving-api: PredictRequest, PredictResponse, ModelSpec; tensorflow: TensorProto,
+// TensorShapeProto.
+constexpr tag predict_spec = 1, predict_inputs = 2, predict_outputs = 1;
+constexpr tag spec_name = 1, spec_version = 2, spec_signature = 3, wrapped_value = 1;
+constexpr tag entry_key = 1, entry_value = 2;
+constexpr tag proto_type = 1, proto_shape = 2, proto_content = 4, proto_float = 5, proto_double = 6,
+              proto_int = 7, proto_int64 = 10, proto_half = 13;
+constexpr tag shape_dimension = 2, dimension_size = 1;
+constexpr std::int32_t tf_float = 1;
+
+using values = std::vector<double>;
+
+error no_message() { return {errc::protocol, "the answer is no message of this protocol"}; }
+
+/// One of a repeated number: alone, or packed with others.
+template <class Single, class Packed>
+void add_to(values& out, pbf_reader& from, Single single, Packed packed) {
+  if (from.wire_type() == pbf_wire_type::length_delimited) {
+    for (const auto one : packed()) out.push_back(static_cast<double>(one));
+  } else {
+    out.push_back(static_cast<double>(single()));
+  }
+}
+
+void add_floats(values& out, pbf_reader& from) {
+  add_to(
+      out, from, [&] { return from.get_float(); }, [&] { return from.get_packed_float(); });
+}
+void add_doubles(values& out, pbf_reader& from) {
+  add_to(
+      out, from, [&] { return from.get_double(); }, [&] { return from.get_packed_double(); });
+}
+void add_signed(values& out, pbf_reader& from) {
+  add_to(
+      out, from, [&] { return from.get_int64(); }, [&] { return from.get_packed_int64(); });
+}
+void add_unsigned(values& out, pbf_reader& from) {
+  add_to(
+      out, from, [&] { return from.get_uint64(); }, [&] { return from.get_packed_uint64(); });
+}
+
+/// The inputs of all rows, one behind the other, as 32-bit floats.
+std::vector<float> rows_of(const question& q, std::size_t first, std::size_t count) {
+  std::vector<float> out;
+  out.reserve(count * (q.count + std::size_t{1}));
+  for (std::size_t i = first; i < first + count; ++i) {
+    const auto inputs = inputs_at(q, i);
+    for (std::size_t k = 0; k <= q.count; ++k) out.push_back(static_cast<float>(inputs[k]));
+  }
+  return out;
+}
+
+std::string infer_request(const question& q, std::size_t first, std::size_t count) {
+  std::string out;
+  pbf_writer request(out);
+  request.add_string(infer_name, q.model.name);
+  if (!q.model.version.empty()) request.add_string(infer_version, q.model.version);
+  pbf_writer input(request, infer_inputs);
+  input.add_string(tensor_name, "predict-prob");
+  input.add_string(tensor_type, "FP32");
+  const std::array<std::int64_t, 2> shape{static_cast<std::int64_t>(count), q.count + std::int64_t{1}};
+  input.add_packed_int64(tensor_shape, shape.begin(), shape.end());
+  // Typed and not raw: MLServer answers as it is asked, and both it and Triton take this.
+  pbf_writer contents(input, tensor_contents);
+  const auto rows = rows_of(q, first, count);
+  contents.add_packed_float(contents_fp32, rows.begin(), rows.end());
+  contents.commit();
+  input.commit();
+  return out;
+}
+
+std::string predict_request(const question& q, std::size_t first, std::size_t count) {
+  std::string out;
+  pbf_writer request(out);
+  {
+    pbf_writer spec(request, predict_spec);
+    spec.add_string(spec_name, q.model.name);
+    std::int64_t version = 0;
+    const std::string& digits = q.model.version;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), version).ec == std::errc()) {
+      pbf_writer wrapped(spec, spec_version);
+      wrapped.add_int64(wrapped_value, version);
+    }
+    if (!q.model.signature.empty()) spec.add_string(spec_signature, q.model.signature);
+  }
+  pbf_writer entry(request, predict_inputs);
+  entry.add_string(entry_key, "inputs");
+  pbf_writer tensor(entry, entry_value);
+  tensor.add_enum(proto_type, tf_float);
+  {
+    pbf_writer shape(tensor, proto_shape);
+    for (const std::int64_t size : {static_cast<std::int64_t>(count), q.count + std::int64_t{1}}) {
+      pbf_writer dimension(shape, shape_dimension);
+      dimension.add_int64(dimension_size, size);
+    }
+  }
+  const auto rows = rows_of(q, first, count);
+  tensor.add_bytes(proto_content, reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(float));
+  tensor.commit();
+  entry.commit();
+  return out;
+}
+
+// What V2 answers.
+
+struct output {
+  std::string name;
+  number type = number::none;
+  values typed;
+};
+
+output read_output(pbf_reader from) {
+  output out;
+  while (from.next()) {
+    const bool text = from.wire_type() == pbf_wire_type::length_delimited;
+    if (text && from.tag() == tensor_name) {
+      out.name = from.get_string();
+    } else if (text && from.tag() == tensor_type) {
+      out.type = number_of_v2(from.get_string());
+    } else if (text && from.tag() == tensor_contents) {
+      pbf_reader contents = from.get_message();
+      while (contents.next()) {
+        switch (contents.tag()) {
+          case contents_fp32: add_floats(out.typed, contents); break;
+          case contents_fp64: add_doubles(out.typed, contents); break;
+          case contents_int:
+          case contents_int64: add_signed(out.typed, contents); break;
+          case contents_uint:
+          case contents_uint64: add_unsigned(out.typed, contents); break;
+          default: contents.skip();
+        }
+      }
+    } else {
+      from.skip();
+    }
+  }
+  return out;
+}
+
+/// The output named predict, else the first.
+result<values> infer_response(std::string_view message) {
+  std::optional<output> chosen;
+  std::size_t place = 0, outputs = 0;
+  std::vector<std::string_view> raw;
+  pbf_reader from(message.data(), message.size());
+  while (from.next()) {
+    const bool text = from.wire_type() == pbf_wire_type::length_delimited;
+    if (text && from.tag() == infer_outputs) {
+      output one = read_output(from.get_message());
+      if (!chosen || one.name == "predict") {
+        chosen = std::move(one);
+        place = outputs;
+      }
+      ++outputs;
+    } else if (text && from.tag() == infer_raw) {
+      const auto view = from.get_view();
+      raw.emplace_back(view.data(), view.size());
+    } else {
+      from.skip();
+    }
+  }
+  if (!chosen) return error{errc::protocol, "the answer has no output"};
+  if (raw.empty()) return std::move(chosen->typed);
+  if (place >= raw.size()) return error{errc::protocol, "the answer has fewer raw values than outputs"};
+  return numbers_in(raw[place], chosen->type);
+}
+
+// What TensorFlow Serving answers.
+
+/// How many elements a shape has, at most `most`.
+std::size_t elements_of(pbf_reader shape, std::size_t most) {
+  std::size_t out = 1;
+  while (shape.next()) {
+    if (shape.tag() != shape_dimension || shape.wire_type() != pbf_wire_type::length_delimited) {
+      shape.skip();
+      continue;
+    }
+    std::int64_t size = 0;
+    pbf_reader dimension = shape.get_message();
+    while (dimension.next()) {
+      if (dimension.tag() == dimension_size && dimension.wire_type() == pbf_wire_type::varint) {
+        size = dimension.get_int64();
+      } else {
+        dimension.skip();
+      }
+    }
+    // Neither factor is beyond `most`, which is small.
+    out *= static_cast<std::size_t>(std::clamp<std::int64_t>(size, 0, static_cast<std::int64_t>(most)));
+    out = std::min(out, most);
+  }
+  return out;
+}
+
+/// `asked` values are of use, so that one more is all that is ever filled in.
+result<values> read_tensor(pbf_reader from, std::size_t asked) {
+  number type = number::none;
+  std::size_t elements = 1;
+  values typed, halves;
+  std::string_view content;
+  while (from.next()) {
+    const bool text = from.wire_type() == pbf_wire_type::length_delimited;
+    if (from.tag() == proto_type && from.wire_type() == pbf_wire_type::varint) {
+      type = number_of_tf(from.get_enum());
+    } else if (from.tag() == proto_shape && text) {
+      elements = elements_of(from.get_message(), asked + 1);
+    } else if (from.tag() == proto_content && text) {
+      const auto view = from.get_view();
+      content = {view.data(), view.size()};
+    } else {
+      switch (from.tag()) {
+        case proto_float: add_floats(typed, from); break;
+        case proto_double: add_doubles(typed, from); break;
+        case proto_int:
+        case proto_int64: add_signed(typed, from); break;
+        case proto_half: add_signed(halves, from); break;
+        default: from.skip();
+      }
+    }
+  }
+  if (!content.empty()) return numbers_in(content, type);
+  for (const double one : halves) {
+    const auto bits = static_cast<std::uint16_t>(std::clamp(one, 0.0, 65535.0));
+    typed.push_back(type == number::bf16 ? from_bfloat(bits) : from_half(bits));
+  }
+  // Of equal values at the end TensorFlow may send one.
+  if (!typed.empty() && typed.size() < elements) typed.resize(elements, typed.back());
+  return typed;
+}
+
+/// The output named outputs, as WAO's models have it, else the first by name: the entries of a map come in
+/// any order.
+result<values> predict_response(std::string_view message, std::size_t asked) {
+  std::optional<std::string> chosen;
+  std::string_view tensor;
+  pbf_reader from(message.data(), message.size());
+  while (from.next()) {
+    if (from.tag() != predict_outputs || from.wire_type() != pbf_wire_type::length_delimited) {
+      from.skip();
+      continue;
+    }
+    pbf_reader entry = from.get_message();
+    std::string key;
+    std::string_view value;
+    while (entry.next()) {
+      const bool text = entry.wire_type() == pbf_wire_type::length_delimited;
+      if (text && entry.tag() == entry_key) {
+        key = entry.get_string();
+      } else if (text && entry.tag() == entry_value) {
+        const auto view = entry.get_view();
+        value = {view.data(), view.size()};
+      } else {
+        entry.skip();
+      }
+    }
+    const bool better = !chosen || key == "outputs" || (*chosen != "outputs" && key < *chosen);
+    if (!better) continue;
+    chosen = std::move(key);
+    tensor = value;
+  }
+  if (!chosen) return error{errc::protocol, "the answer has no output"};
+  return read_tensor(pbf_reader(tensor.data(), tensor.size()), asked);
+}
+
+}  // namespace
+
+std::string_view method_of(protocol speaks) noexcept {
+  return speaks == protocol::v2 ? "/inference.GRPCInferenceService/ModelInfer"
+                                : "/tensorflow.serving.PredictionService/Predict";
+}
+
+std::string message_of(const question& q, std::size_t first, std::size_t count) {
+  return q.model.speaks == protocol::v2 ? infer_request(q, first, count) : predict_request(q, first, count);
+}
+
+result<std::vector<double>> watts_in_message(protocol speaks, std::string_view message, std::size_t count) {
+  try {
+    auto out = speaks == protocol::v2 ? infer_response(message) : predict_response(message, count);
+    if (out.has_error()) return out;
+    if (out->size() != count)
+      return error{errc::protocol, fmt::format("the answer has {} values for {} loads", out->size(), count)};
+    for (const double one : *out) {
+      if (!std::isfinite(one)) return error{errc::invalid_input, "the model says NaN or Infinity"};
+    }
+    return out;
+  } catch (const protozero::exception&) {
+    return no_message();
+  }
+}
+
+}  // namespace binnacle::model_servers

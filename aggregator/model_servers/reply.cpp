@@ -1,0 +1,53 @@
+#include "aggregator/model_servers/reply.hpp"
+
+#include "aggregator/model_servers/question.hpp"
+#include "common/text/text.hpp"
+
+#include <fmt/format.h>
+
+namespace binnacle::model_servers {
+namespace {
+
+reply::verdict verdict_of(unsigned http, bool batch) {
+  switch (http) {
+    case 200: return reply::verdict::answered;
+    case 400:
+    case 413: return batch ? reply::verdict::too_many : reply::verdict::refused;
+    case 429:
+    case 502:
+    case 503:
+    case 504: return reply::verdict::busy;
+    default: return reply::verdict::refused;
+  }
+}
+
+reply::verdict verdict_of(grpc::status s, bool batch) {
+  using grpc::status;
+  switch (s) {
+    case status::ok: return reply::verdict::answered;
+    case status::invalid_argument:
+    case status::out_of_range: return batch ? reply::verdict::too_many : reply::verdict::refused;
+    case status::resource_exhausted: return batch ? reply::verdict::too_many : reply::verdict::busy;
+    case status::unavailable:
+    case status::deadline_exceeded: return reply::verdict::busy;
+    default: return reply::verdict::refused;
+  }
+}
+
+}  // namespace
+
+reply reply_of(const http::answer& got, std::size_t count) {
+  const auto is = verdict_of(got.status, count > 1);
+  if (is == reply::verdict::answered) return {is, got.body, {}};
+  return {is, {}, fmt::format("{} {}", got.status, refusal_in(got.body))};
+}
+
+reply reply_of(const grpc::answer& got, std::size_t count) {
+  const auto is = verdict_of(got.status, count > 1);
+  if (is == reply::verdict::answered) return {is, got.message, {}};
+  std::string said(to_string(got.status));
+  if (!got.said.empty()) said += ' ' + in_quotes(got.said, 120);
+  return {is, {}, std::move(said)};
+}
+
+}  // namespace binnacle::model_servers

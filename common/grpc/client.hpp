@@ -1,0 +1,37 @@
+#pragma once
+
+#include "common/async/task.hpp"
+#include "common/error.hpp"
+#include "common/grpc/connection.hpp"
+#include "common/text/endpoint.hpp"
+#include "common/tls/context.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace binnacle::grpc {
+
+/// Unary calls to one server, over HTTP/2 connections that are kept between calls. Each call has a connection
+/// of its own while it lasts. One that a kept connection did not take, or that met one which the server was
+/// just closing, is made again on another: calls do no harm when the server gets them twice. Include from
+/// .cpp files only. Threads: one loop.
+class client {
+ public:
+  /// `tls` is asked for every call, and must offer "h2" (ALPN); empty: HTTP/2 without TLS ("prior
+  /// knowledge").
+  client(endpoint to, std::function<std::shared_ptr<SSL_CTX>()> tls, std::string user_agent);
+  ~client();
+  client(const client&) = delete;
+  client& operator=(const client&) = delete;
+
+  /// call::timeout is set here: what is left until the deadline. Errors: as async::stream's and
+  /// connection::take()'s.
+  async::task<result<answer>> ask(call what, async::deadline until);
+
+ private:
+  struct impl;
+  std::shared_ptr<impl> impl_;  // a running call keeps it
+};
+
+}  // namespace binnacle::grpc
