@@ -102,6 +102,13 @@ void set_up_dashboard(CLI::App& app, arguments& a, action& chosen) {
           "a label that Binnacle's series have there, if other series have the same names; may be repeated")
       ->type_name("KEY=VALUE")
       ->group(set);
+  dashboard
+      ->add_option(
+          "--history-names", past.names,
+          "what our series are called there: remote-write (our names, with the label node), otlp (as "
+          "Prometheus names what came by OTLP), otlp-dots (as it came: hw.power)")
+      ->type_name("NAMES")
+      ->group(set);
   dashboard->footer(
       "The page shows what your certificate or token may read. The link works once, for one page. To run the "
       "command on another machine, use the same port at both ends: ssh -L 8900:127.0.0.1:8900 HOST binnacle "

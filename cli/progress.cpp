@@ -21,8 +21,14 @@ progress::~progress() {
 
 void progress::step(std::string_view what) {
   ++done_;
-  if (!on_.shows_progress) return;
   const std::string line = fmt::format("{}: {} of {}: {}", command_, done_, steps_, printable(what));
+  if (!on_.shows_progress) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - spoke_ < patience_) return;
+    spoke_ = now;
+    on_.err << line << '\n' << std::flush;
+    return;
+  }
   // A line that wraps could not be taken away.
   on_.err << empty_line << shortened(line, screen_dimensions().width - 1) << std::flush;
 }

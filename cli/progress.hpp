@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -9,12 +10,14 @@
 namespace binnacle::cli {
 
 /// One line at a terminal that says what a command is doing, while it has nothing else to say:
-/// "doctor: 3 of 14: extender". It goes with this object. Where standard error is no terminal it says
-/// nothing.
+/// "doctor: 3 of 14: extender". It goes with this object. Where standard error is no terminal, a command that
+/// takes long says a step every two seconds, each in a line of its own.
 class progress {
  public:
-  progress(const terminal& on, std::string command, std::size_t steps)
-      : on_(on), command_(std::move(command)), steps_(steps) {}
+  /// `patience`: how long nothing is said where there is no terminal.
+  progress(const terminal& on, std::string command, std::size_t steps,
+           std::chrono::milliseconds patience = std::chrono::seconds(2))
+      : on_(on), command_(std::move(command)), steps_(steps), patience_(patience) {}
   ~progress();
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
@@ -25,6 +28,8 @@ class progress {
   const terminal& on_;
   const std::string command_;
   const std::size_t steps_;
+  const std::chrono::milliseconds patience_;
+  std::chrono::steady_clock::time_point spoke_ = std::chrono::steady_clock::now();  // or began
   std::size_t done_ = 0;
 };
 

@@ -1,7 +1,7 @@
 #include "aggregator/sender/otlp_request.hpp"
 
-#include "aggregator/sender/hardware_name.hpp"
 #include "common/metrics/catalog.hpp"
+#include "common/metrics/hardware_name.hpp"
 
 #include <bit>
 #include <new>
@@ -67,10 +67,10 @@ void otlp_request::add(const point& p, std::int64_t at_ns) {
     node_ = p.node;
   }
   const bool sum = p.series.type == metrics::kind::counter;
-  const auto hardware = hardware_name_of(p.series);
+  const auto hardware = metrics::hardware_name_of(p.series.family, p.series.labels);
   const auto* known = metrics::find(p.series.family);
   metric& to = open_metric(hardware ? hardware->metric : std::string_view(p.series.family),
-                           known == nullptr ? std::string_view() : ucum(known->unit), sum);
+                           known == nullptr ? std::string_view() : metrics::ucum(known->unit), sum);
   const std::size_t before = to.points.size();
   {
     pbf_writer points(to.points);

@@ -13,9 +13,9 @@
 namespace binnacle::sender {
 
 /// The body of one OTLP request for /v1/metrics: an ExportMetricsServiceRequest in protocol buffers, in gzip.
-/// Each node is a resource. Its hardware has OpenTelemetry's names (hardware_name.hpp), everything else ours;
-/// a series' labels are attributes of its points. Counters are cumulative sums whose start is not known.
-/// Source: opentelemetry-proto, metrics/v1/metrics.proto.
+/// Each node is a resource. Its hardware has OpenTelemetry's names (common/metrics/hardware_name.hpp),
+/// everything else ours; a series' labels are attributes of its points. Counters are cumulative sums whose
+/// start is not known. Source: opentelemetry-proto, metrics/v1/metrics.proto.
 class otlp_request final : public encoder {
  public:
   explicit otlp_request(origin from) : from_(std::move(from)) {}

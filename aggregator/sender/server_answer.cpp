@@ -1,15 +1,19 @@
 #include "aggregator/sender/server_answer.hpp"
 
+#include "common/http/date.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 namespace binnacle::sender {
 namespace {
 
 constexpr std::size_t most_words = 200;  // bytes of a server's own words that we repeat
+constexpr std::chrono::minutes longest_pause(5);
 
 std::string_view remedy_of(unsigned status) {
   switch (status) {
@@ -28,11 +32,16 @@ std::string_view remedy_of(unsigned status) {
 
 duration retry_after(const http::answer& a) {
   const std::string* text = a.header("retry-after");
+  const std::string* now = a.header("date");
   unsigned seconds = 0;
   if (text == nullptr) return {};
   const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-  if (bad != std::errc{} || end != text->data() + text->size()) return {};
-  return std::min<duration>(std::chrono::seconds(seconds), std::chrono::minutes(5));
+  if (bad == std::errc{} && end == text->data() + text->size())
+    return std::min<duration>(std::chrono::seconds(seconds), longest_pause);
+  const auto until = http::parse_date(*text);
+  const auto told = now == nullptr ? std::nullopt : http::parse_date(*now);
+  if (!until || !told) return {};
+  return std::clamp<duration>(*until - *told, {}, longest_pause);
 }
 
 std::string in_brackets(std::string_view words) {

@@ -23,7 +23,8 @@ struct outcome {
   std::uint64_t left_out = 0;  ///< samples of a request that was taken which the server will never take
 };
 
-/// What the server's Retry-After asks for, at most five minutes; 0 where it has none in seconds.
+/// What the server's Retry-After asks for, at most five minutes; 0 where it has none. A time in it is counted
+/// from the answer's own Date, so that no difference between clocks plays a part. Source: RFC 9110, 10.2.3.
 duration retry_after(const http::answer& a);
 /// " (words)" of a server's own: the first line, shortened; empty when it said nothing.
 std::string in_brackets(std::string_view words);
@@ -34,7 +35,7 @@ outcome not_taken(const http::answer& a, bool later, std::string_view words, std
                   std::string_view remedy);
 
 /// By the rules of remote write: 5xx, 429 and broken connections are tried again, everything else that is not
-/// 2xx is not. `answer`: what the client got. Retry-After counts in seconds, at most five minutes.
+/// 2xx is not. `answer`: what the client got. Retry-After counts, at most five minutes.
 /// Source: prometheus.io/docs/concepts/remote_write_spec, "Retries & Backoff".
 outcome remote_write_outcome(const result<http::answer>& answer);
 

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
-
 namespace binnacle::cli::doctor {
 
 using std::chrono::seconds;
@@ -42,13 +40,6 @@ finding finding_of_clock(const clock_reading& r) {
   if (size > seconds(5) + unsure)
     return warning(difference + "; verdicts do not depend on it, certificates and logs do", remedy);
   return ok(fmt::format("the clock of {} agrees with ours", r.whose));
-}
-
-std::chrono::system_clock::time_point parse_http_date(const std::string& text) {
-  std::tm t{};
-  const char* end = ::strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &t);
-  if (end == nullptr || *end != '\0') return {};
-  return wall_at(timegm(&t));
 }
 
 }  // namespace binnacle::cli::doctor

@@ -23,7 +23,4 @@ struct clock_reading {
 /// certificates. Pure.
 finding finding_of_clock(const clock_reading& r);
 
-/// An HTTP Date header ("Sun, 06 Nov 1994 08:49:37 GMT", RFC 9110, 5.6.7); the epoch if it is none.
-std::chrono::system_clock::time_point parse_http_date(const std::string& text);
-
 }  // namespace binnacle::cli::doctor

@@ -9,23 +9,39 @@ from control_plane import ROOT, built
 from trial import run_tests
 
 sys.path.insert(0, str(ROOT / "tests" / "integration"))
-from prometheus import Prometheus  # noqa: E402  (the path comes first)
-from writing import Writing  # noqa: E402
+from past import Past  # noqa: E402  (the path comes first)
+from prometheus import Prometheus  # noqa: E402
 
 PROGRAM = built("prometheus", "prometheus")
 
 
-class Otlp(Writing):
+class Otlp(Past):
     protocol = "otlp"
     of_node = "k8s_node_name"
 
-    def server(self, takes_otlp=True):
+    def quiet_server(self, takes_otlp=True):
         """Prometheus knows a series by job (service.name) and instance (service.instance.id), and by those attributes of a resource that it is told."""
         out = Prometheus(self.trial, None, None, None, *(["--web.enable-otlp-receiver"] if takes_otlp else []), path=PROGRAM,
                          config={"otlp": {"promote_resource_attributes": ["k8s.node.name"]}})
         out.url = f"{out.base}/api/v1/otlp/v1/metrics"
+        return out
+
+    def server(self, takes_otlp=True):
+        out = self.quiet_server(takes_otlp)
         out.start()
         return out
+
+    def test_the_dashboard_finds_the_past_by_opentelemetry_s_names(self):
+        server = self.quiet_server()
+        self.begin_with_history(server, "--history-names", "otlp", watts='hw_power_watts{hw_type="cpu"}')
+        node = 'sum(hw_power_watts{k8s_node_name="warm"})'
+        of_each = "(sum by (k8s_node_name) (hw_power_watts))"
+        self.until_equal(server, {"": 'hw_power_watts{k8s_node_name="warm",hw_id="package/1"}'}, ("node", "warm"), ("family", "rapl_power_watts"), ("label", "package=1"))
+        self.until_equal(server, {"": node}, ("node", "warm"), ("metric", "rapl_power_watts"))
+        self.until_equal(server, {"lowest": f"min({of_each})", "median": f"quantile(0.5, {of_each})", "highest": f"max({of_each})"}, ("metric", "rapl_power_watts"))
+        self.until_equal(server, {"": 'hw_host_power_watts{k8s_node_name="warm"}'}, ("node", "warm"), ("metric", "host_power_watts"))
+        self.until_equal(server, {"": 'rapl_tdp_watts{k8s_node_name="warm",package="0"}'}, ("node", "warm"), ("family", "rapl_tdp_watts"), ("label", "package=0"))
+        self.until_equal(server, {"": 'os_cpus{k8s_node_name="warm"}'}, ("node", "warm"), ("metric", "os_cpus"))
 
     def test_hardware_has_opentelemetry_s_names_and_every_digit_arrives(self):
         server = self.server()

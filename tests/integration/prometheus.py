@@ -44,6 +44,9 @@ class Prometheus:
                          "--web.listen-address", f"127.0.0.1:{self.port}", *(["--web.enable-remote-write-receiver"] if takes_writes else []), *self.more)
         self.trial.wait_for("Prometheus", self.is_ready)
 
+    def end(self):
+        self.trial.end("prometheus")
+
     def get(self, path):
         context = ssl.create_default_context(cafile=self.ca) if self.ca else None
         request = urllib.request.Request(self.base + path, headers={"Authorization": self.authorization} if self.authorization else {})

@@ -5,7 +5,7 @@ Run by meson (suite integration), or by hand: python3 tests/integration/remote_w
 
 import sys
 
-from writing import Writing  # first: it finds trial.py
+from writing import Front, Writing  # first: it finds trial.py
 from prometheus import Prometheus, program
 from trial import run_tests
 
@@ -36,6 +36,14 @@ class RemoteWrite(Writing):
         server.start()
         self.begin_writing(server)
         self.check_away(server, "remote write: ")
+
+    def test_a_server_that_throttles_is_left_alone_as_long_as_it_asks_for(self):
+        server = Prometheus(self.trial)
+        server.start()
+        front = Front(server)
+        self.addCleanup(front.stop)
+        self.begin_writing(front)
+        self.check_throttled(server, front, "remote write: ")
 
     def test_a_server_that_does_not_take_writes_is_named_with_the_remedy_and_asked_no_more_than_once(self):
         server = Prometheus(self.trial)

@@ -1,4 +1,4 @@
-"""scripts/progress: at a terminal a step says how long it takes; elsewhere scripts print what they always did, and end as they always did."""
+"""scripts/progress: at a terminal a step says how long it takes; elsewhere it is a plain line on standard error, and scripts end as they always did."""
 
 import os
 import pathlib
@@ -49,10 +49,11 @@ class Progress(unittest.TestCase):
         (self.folder / "go").unlink()
         return said.decode(), os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
-    def test_without_a_terminal_nothing_is_added(self):
+    def test_without_a_terminal_each_step_is_a_plain_line_beside_the_output(self):
         (self.folder / "go").touch()
-        said = subprocess.run(["sh", "-c", SCRIPT], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+        said = subprocess.run(["sh", "-c", SCRIPT], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((said.stdout, said.returncode), ("between\nstatus 3\n", 4))
+        self.assertEqual(said.stderr, "demo: 1 of 3: until it may go on\ndemo: 2 of 3: fails\ndemo: 3 of 3: ends it\n")
         self.assertFalse(self.times.exists())
 
     def test_at_a_terminal_a_line_counts_and_goes_and_the_next_run_knows_how_long(self):

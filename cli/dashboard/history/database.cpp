@@ -44,12 +44,13 @@ result<metrics::label_set> labels_of(const std::vector<std::string>& where) {
 }  // namespace
 
 struct database::impl {
-  impl(async::loop& on, http::destination where, http::proof p, metrics::label_set l,
+  impl(async::loop& on, http::destination where, http::proof p, metrics::label_set l, naming n,
        std::unique_ptr<tls::context> s, logger log)
       : to(std::move(where)),
         base(base_of(to)),
         who(std::move(p)),
         labels(std::move(l)),
+        names(n),
         security(std::move(s)),
         wire(
             {to.at.host, to.at.port, {}}, [this] { return security ? security->current() : nullptr; },
@@ -64,6 +65,7 @@ struct database::impl {
   const std::string base;
   const http::proof who;
   const metrics::label_set labels;
+  const naming names;
   const std::unique_ptr<tls::context> security;  // null: plain HTTP
   http::client wire;
   std::size_t asking = 0;
@@ -71,7 +73,7 @@ struct database::impl {
 };
 
 task<result<std::string>> database::impl::told(question q) {
-  const auto query = promql(q, labels);
+  const auto query = promql(q, labels, names);
   if (query.has_error()) co_return query.error();
   // The page stays open for weeks, certificates and tokens do not.
   if (security) security->reload_if_changed();
@@ -98,6 +100,7 @@ result<void> check(const settings& s) {
   if (const auto fits = http::check_destination(s.url, s.who, "history", example_url); fits.has_error())
     return fits.error();
   if (const auto labels = labels_of(s.where); labels.has_error()) return labels.error();
+  if (const auto names = parse_naming(s.names); names.has_error()) return names.error();
   return {};
 }
 
@@ -108,7 +111,7 @@ result<std::unique_ptr<database>> database::open(async::loop& on, const settings
   auto security = http::security_for(*to, s.who);
   if (security.has_error()) return security.error();
   auto made = std::make_shared<impl>(on, std::move(*to), s.who, labels_of(s.where).value(),
-                                     std::move(*security), std::move(log));
+                                     parse_naming(s.names).value(), std::move(*security), std::move(log));
   return std::unique_ptr<database>(new database(std::move(made)));
 }
 

@@ -15,9 +15,10 @@ namespace binnacle::cli::dashboard::history {
 
 /// Where the user's own history lies, as the command line says it.
 struct settings {
-  std::string url;                 ///< of a server with Prometheus' HTTP API; empty: none
-  http::proof who;                 ///< secrets stand in files
-  std::vector<std::string> where;  ///< KEY=VALUE: labels that our series have there
+  std::string url;                     ///< of a server with Prometheus' HTTP API; empty: none
+  http::proof who;                     ///< secrets stand in files
+  std::vector<std::string> where;      ///< KEY=VALUE: labels that our series have there
+  std::string names = "remote-write";  ///< as parse_naming() takes it
 };
 inline constexpr const char* example_url = "https://prometheus.example:9090";
 

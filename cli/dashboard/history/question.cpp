@@ -3,6 +3,7 @@
 #include "common/exposition/target_labels.hpp"
 #include "common/http/target.hpp"
 #include "common/metrics/family_of.hpp"
+#include "common/metrics/hardware_name.hpp"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,19 @@ using namespace std::chrono_literals;
 
 constexpr std::array<reach, 5> all_reaches{
     {{"15m", 15min, 5s}, {"1h", 1h, 15s}, {"6h", 6h, 90s}, {"24h", 24h, 6min}, {"7d", 168h, 42min}}};
+
+/// What a window's values become (docs/policies.md), and how PromQL says it.
+struct window_statistic {
+  std::string_view name, begins;
+};
+constexpr std::array<window_statistic, 6> statistics{{{"avg", "avg_over_time("},
+                                                      {"max", "max_over_time("},
+                                                      {"min", "min_over_time("},
+                                                      {"p95", "quantile_over_time(0.95, "},
+                                                      {"stddev", "stddev_over_time("},
+                                                      {"trend", "deriv("}}};
+constexpr duration longest_window = 24h;
+constexpr int points_of_window = 60;  // that the database looks at, for each that it tells
 
 constexpr std::size_t most_letters = 512;  // of a name or a label's value
 constexpr std::size_t most_labels = 32;
@@ -43,21 +57,40 @@ std::string literal(std::string_view text) {
   return out += '"';
 }
 
+/// What matches `text` and nothing else, in a regular expression of RE2.
+std::string exactly(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("\\.+*?()|[]{}^$").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// A metric of OpenTelemetry as Prometheus writes it: hw.power in watts is hw_power_watts.
+/// Source: opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics.
+std::string in_prometheus(std::string_view metric, const metrics::family& of) {
+  std::string out(metric);
+  std::ranges::replace(out, '.', '_');
+  if (!out.ends_with(of.unit)) out += fmt::format("_{}", of.unit);
+  if (of.type == metrics::kind::counter) out += "_total";
+  return out;
+}
+
 /// Builds the queries about one node, or about all.
 class writer {
  public:
-  writer(const std::string& node, const metrics::label_set& where) : node_(node), where_(where) {}
+  writer(const std::string& node, const metrics::label_set& where, naming by)
+      : node_(node), where_(where), by_(by) {}
 
-  /// {__name__="rapl_power_watts",node="a",package="0"}
+  /// The series of a family with these labels: one selector, or several with `or` in between.
   std::string selector(std::string_view family, const metrics::label_set& own) const {
-    metrics::label_set target = where_;
-    target.emplace_back("node", node_);
-    std::string out = "{__name__=" + literal(family);
-    for (const auto& [name, value] : exposition::with_target(target, own)) {
-      const bool any_node = name == "node" && node_.empty();
-      out += "," + name + (any_node ? "!=\"\"" : "=" + literal(value));
-    }
-    return out + "}";
+    if (by_ == naming::ours) return ours(family, own);
+    const auto zone = std::ranges::find(own, "zone", &metrics::label_set::value_type::first);
+    std::string out;
+    for (const auto& c : metrics::hardware_classes_of(family, zone == own.end() ? "" : zone->second))
+      out += (out.empty() ? "" : " or ") + otlp(family, own, c);
+    return out;
   }
 
   /// The series of a node that its number is made of, each once.
@@ -68,7 +101,13 @@ class writer {
     if (const metrics::family* f = metrics::find(m.family)) {
       for (const std::string_view label : f->labels) by += fmt::format(", {}", label);
     }
-    return fmt::format("max by ({}) ({})", by, selector(m.family, own));
+    std::string all = selector(m.family, own);
+    // Our label for the node, from what the database knows of it: "a", or "a@replica".
+    if (by_ == naming::otlp)
+      all = fmt::format(R"re(label_replace({}, "node", "$1", "instance", "([^@]*).*"))re", all);
+    if (by_ == naming::otlp_dots)
+      all = fmt::format(R"re(label_replace({}, "node", "$1", "k8s.node.name", "(.*)"))re", all);
+    return fmt::format("max by ({}) ({})", by, all);
   }
 
   std::string series(std::span<const metrics::member> members) const {
@@ -116,9 +155,65 @@ class writer {
     return {};
   }
 
+  /// {__name__="rapl_power_watts",node="a",package="0"}
+  std::string ours(std::string_view family, const metrics::label_set& own) const {
+    metrics::label_set target = where_;
+    target.emplace_back("node", node_);
+    std::string out = "{__name__=" + literal(family);
+    for (const auto& [name, value] : exposition::with_target(target, own)) {
+      const bool any_node = name == "node" && node_.empty();
+      out += "," + name + (any_node ? "!=\"\"" : "=" + literal(value));
+    }
+    return out + "}";
+  }
+
+  /// {__name__="hw_power_watts",job="binnacle",instance=~"a(@.+)?",package="0",hw_id=~"package(/.+)?",hw_type="cpu"}
+  std::string otlp(std::string_view family, const metrics::label_set& own,
+                   const metrics::hardware_class& c) const {
+    const bool dots = by_ == naming::otlp_dots;
+    const auto attribute = [dots](const char* name) {
+      std::string out(name);
+      if (!dots) std::ranges::replace(out, '.', '_');
+      return dots ? '"' + out + '"' : out;
+    };
+    const metrics::family* const known = metrics::find(family);
+    const bool translated = !c.metric.empty() && known != nullptr && !dots;
+    std::string out = "{__name__=" + literal(translated ? in_prometheus(c.metric, *known)
+                                                        : std::string(c.metric.empty() ? family : c.metric));
+    const auto add = [&out](std::string_view name, std::string_view how, std::string_view value) {
+      out += fmt::format(",{}{}{}", name, how, literal(value));
+    };
+    if (dots) {
+      add(attribute("service.name"), "=", "binnacle");
+      add(attribute("k8s.node.name"), node_.empty() ? "!=" : "=", node_);
+    } else {
+      add("job", "=", "binnacle");
+      if (node_.empty())
+        add("instance", "!=", "");
+      else
+        add("instance", "=~", exactly(node_) + "(@.+)?");
+    }
+    for (const auto& [name, value] : where_) add(name, "=", value);
+    for (const auto& [name, value] : own) add(name, "=", value);
+    if (!c.source.empty()) add(attribute("hw.id"), "=~", exactly(c.source) + "(/.+)?");
+    if (!c.type.empty()) add(attribute("hw.type"), "=", c.type);
+    if (!c.source.empty()) add(attribute("hw.sensor_location"), "=", c.location);
+    return out + "}";
+  }
+
   const std::string& node_;
   const metrics::label_set& where_;
+  const naming by_;
 };
+
+/// `what` over the question's window, or itself.
+std::string over_window(const question& q, const std::string& what) {
+  const auto* const how = std::ranges::find(statistics, q.statistic, &window_statistic::name);
+  if (how == statistics.end()) return what;
+  const auto ms = [](duration d) { return std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); };
+  const duration apart = std::min(q.window, std::max<duration>(1s, q.window / points_of_window));
+  return fmt::format("{}({})[{}ms:{}ms])", how->begins, what, ms(q.window), ms(apart));
+}
 
 error wrong(std::string what) { return {errc::invalid_input, std::move(what)}; }
 
@@ -128,6 +223,19 @@ result<void> take(std::string& out, const std::string& name, const std::string& 
   if (value.empty() || value.size() > most_letters)
     return wrong(fmt::format("{} has 1 to {} letters", name, most_letters));
   out = value;
+  return {};
+}
+
+/// Reads "avg 30s".
+result<void> take_window(question& q, std::string_view text) {
+  const auto blank = std::min(text.find(' '), text.size());
+  const auto* const how = std::ranges::find(statistics, text.substr(0, blank), &window_statistic::name);
+  duration length{};
+  const bool read = parse_duration(text.substr(std::min(blank + 1, text.size())), length);
+  if (how == statistics.end() || !read || length < 1ms || length > longest_window || !q.statistic.empty())
+    return wrong("a window is avg, max, min, p95, stddev or trend, and a time up to 24h: avg 30s");
+  q.statistic = how->name;
+  q.window = length;
   return {};
 }
 
@@ -148,10 +256,14 @@ result<question> parse_question(const std::vector<std::pair<std::string, std::st
       if (const auto taken = take(*into, name, value); taken.has_error()) return taken.error();
       continue;
     }
+    if (name == "window") {
+      if (const auto taken = take_window(q, value); taken.has_error()) return taken.error();
+      continue;
+    }
     const auto equals = value.find('=');
     if (name != "label" || equals == value.npos || !is_label_name(value.substr(0, equals)) ||
         value.size() > most_letters || q.labels.size() == most_labels)
-      return wrong("a page asks the history for span, node, metric, family and label=KEY=VALUE only");
+      return wrong("a page asks the history for span, node, metric, family, label=KEY=VALUE and window only");
     q.labels.emplace_back(value.substr(0, equals), value.substr(equals + 1));
   }
   const auto* const known = std::ranges::find(all_reaches, over, &reach::name);
@@ -163,9 +275,17 @@ result<question> parse_question(const std::vector<std::pair<std::string, std::st
   return q;
 }
 
-result<std::string> promql(const question& q, const metrics::label_set& where) {
-  const writer write(q.node, where);
-  if (!q.family.empty()) return fmt::format("max({})", write.selector(q.family, q.labels));
+result<naming> parse_naming(std::string_view text) {
+  if (text == "remote-write") return naming::ours;
+  if (text == "otlp") return naming::otlp;
+  if (text == "otlp-dots") return naming::otlp_dots;
+  return error{errc::invalid_input,
+               fmt::format("--history-names '{}' is unknown: it is remote-write, otlp or otlp-dots", text)};
+}
+
+result<std::string> promql(const question& q, const metrics::label_set& where, naming by) {
+  const writer write(q.node, where, by);
+  if (!q.family.empty()) return over_window(q, fmt::format("max({})", write.selector(q.family, q.labels)));
   const metrics::resolved r = metrics::resolve(q.metric);
   if (metrics::find(r.family) == nullptr) {
     if (const metrics::family* of = metrics::family_of(r.family)) {
@@ -175,7 +295,7 @@ result<std::string> promql(const question& q, const metrics::label_set& where) {
                                r.family, of->name)};
     }
   }
-  const std::string number = write.number(r);
+  const std::string number = over_window(q, write.number(r));
   if (!q.node.empty()) return number;
   const auto line = [](std::string_view what, std::string_view name) {
     return fmt::format(R"(label_replace({}, "line", "{}", "", ""))", what, name);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "common/clock.hpp"
 #include "common/error.hpp"
 #include "common/metrics/catalog.hpp"
 
@@ -24,26 +25,36 @@ struct reach {
 /// From the shortest on. Each has some 250 values.
 std::span<const reach> reaches() noexcept;
 
+/// By which names the database knows our series.
+enum class naming : std::uint8_t {
+  ours,       ///< those of remote write and of a scrape by the chart's monitors: ours, with the label `node`
+  otlp,       ///< OpenTelemetry's for hardware, as Prometheus writes them: hw_power_watts, job, instance
+  otlp_dots,  ///< the same as they came, as VictoriaMetrics keeps them: hw.power, k8s.node.name
+};
+/// "remote-write", "otlp", "otlp-dots". Errors: invalid_input.
+result<naming> parse_naming(std::string_view text);
+
 struct question {
   std::string node;    ///< empty: all nodes, of which the lowest, the median and the highest value are wanted
   std::string metric;  ///< as rules name it: a node's one number of it
   std::string family;  ///< in its place: the series of `node` with these labels
-  metrics::label_set labels;  ///< of `family`, as Binnacle knows them
+  metrics::label_set labels;   ///< of `family`, as Binnacle knows them
+  std::string_view statistic;  ///< of a window, as rules name it: "avg"; empty: the value itself
+  duration window{};
   reach over;
 };
 
 /// From a request's query: `span=1h`, then `metric=NAME`, with `node=NAME` if it is about one node; or
 /// `node=NAME`, `family=NAME` and `label=KEY=VALUE` for each label. Errors: invalid_input, a sentence for
-/// people.
+/// people. Either may have `window=avg 30s`, as a rule's text says it.
 result<question> parse_question(const std::vector<std::pair<std::string, std::string>>& query);
 
-/// The query in PromQL. Names are those of remote write and of a scrape by the chart's monitors: ours, with
-/// the label `node`. A series that came both ways, or from two replicas, counts once. `where`: labels that
-/// every series must have, too. A node's number follows the metric's node rule and the built-in aliases; a
-/// rule's window is left out.
-/// Shape: one series without labels; of the fleet three, with the label `line`: "lowest", "median",
-/// "highest". Errors: unsupported, when the metric is one series of a family (a flat name).
-result<std::string> promql(const question& q, const metrics::label_set& where);
+/// The query in PromQL. A series that came by two ways of one naming, or from two replicas, counts once.
+/// `where`: labels that every series must have, too. A node's number follows the metric's node rule and the
+/// built-in aliases. In a window each value counts as long as it was the newest one. Shape: one series
+/// without labels; of the fleet three, with the label `line`: "lowest", "median", "highest". Errors:
+/// unsupported, when the metric is one series of a family (a flat name).
+result<std::string> promql(const question& q, const metrics::label_set& where, naming by);
 
 /// Where the answer begins and ends: whole steps, of which the last is not in the future.
 struct range {

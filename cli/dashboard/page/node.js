@@ -178,9 +178,9 @@ export class NodePage {
       const {metric, window} = ruleParts(rule.rule);
       // A rule may name one series by its flat name.
       const named = [...this.rows.values()].find(row => row.series.flatName === metric)?.series;
-      const compared = window ? ` The rule compares the ${window} of it, which your database is not asked for.` : "";
-      this.draw(metric, `The node’s one number.${this.app.reach.isLive ? " It is drawn as the rule compares it." : compared} Choose a rule, or a series in the table below.`,
-        history, this.app.fleet.unit(metric), metric, named ? seriesQuestion(named) : [["metric", metric]]);
+      const question = named ? seriesQuestion(named) : [["metric", metric]];
+      this.draw(metric, "The node’s one number, drawn as the rule compares it. Choose a rule, or a series in the table below.",
+        history, this.app.fleet.unit(metric), metric, window ? [...question, ["window", window]] : question);
     } else if (s) {
       this.draw(s.flatName ?? s.family, "Choose a rule, or another series in the table below.", history, s.unit, s.flatName, seriesQuestion(s));
     }

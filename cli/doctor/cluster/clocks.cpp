@@ -4,6 +4,7 @@
 #include "cli/doctor/cluster/kube_call.hpp"
 #include "cli/doctor/peers.hpp"
 #include "cli/json.hpp"
+#include "common/http/date.hpp"
 
 #include <fmt/format.h>
 
@@ -34,9 +35,9 @@ std::optional<finding> of_api_server(const place& p) {
   const auto answered = wall::now();
   const std::string* date = got.has_value() ? got->header("date") : nullptr;
   if (date == nullptr) return std::nullopt;
-  const auto theirs = parse_http_date(*date);
-  if (theirs == wall::time_point()) return std::nullopt;
-  return finding_of_clock({"the API server " + (*access)->url(), theirs, asked, answered});
+  const auto theirs = http::parse_date(*date);
+  if (!theirs) return std::nullopt;
+  return finding_of_clock({"the API server " + (*access)->url(), *theirs, asked, answered});
 }
 
 }  // namespace

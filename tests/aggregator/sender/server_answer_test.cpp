@@ -29,14 +29,28 @@ TEST_SUITE("aggregator/sender/server_answer") {
     CHECK(remote_write_outcome(error{errc::timeout, "too late"}).is == kind::later);
   }
 
-  TEST_CASE("Retry-After counts in seconds, five minutes at most; anything else is no wait") {
+  TEST_CASE("Retry-After counts, five minutes at most; what cannot be read is no wait") {
     const auto wait = [](const char* text) {
       return remote_write_outcome(with(503, "", text)).wait_at_least;
     };
     CHECK(wait("7") == std::chrono::seconds(7));
     CHECK(wait("86400") == std::chrono::minutes(5));
     for (const char* text : {"", "-1", "soon", "7 s", "Wed, 21 Oct 2026 07:28:00 GMT"})
-      CHECK(wait(text) == duration::zero());
+      CHECK(wait(text) == duration::zero());  // the time of a day says nothing where the answer has no Date
+  }
+
+  TEST_CASE("a Retry-After that is a time counts from the answer's own clock") {
+    const auto wait = [](const char* date, const char* until) {
+      http::answer a = with(429, "", until);
+      a.headers.emplace_back("date", date);
+      return remote_write_outcome(a).wait_at_least;
+    };
+    const char* now = "Wed, 21 Oct 2026 07:27:50 GMT";
+    CHECK(wait(now, "Wed, 21 Oct 2026 07:28:00 GMT") == std::chrono::seconds(10));
+    CHECK(wait(now, "Thu, 22 Oct 2026 07:28:00 GMT") == std::chrono::minutes(5));
+    CHECK(wait(now, "Wed, 21 Oct 2026 07:27:00 GMT") == duration::zero());
+    CHECK(wait(now, "soon") == duration::zero());
+    CHECK(wait("today", "Wed, 21 Oct 2026 07:28:00 GMT") == duration::zero());
   }
 
   TEST_CASE("a refusal says what the server said, shortened to one line, and what to do") {

@@ -160,7 +160,8 @@ task<void> fleet::impl::end() {
 
 fleet::fleet(fleet_options options, logger log)
     : impl_(std::make_unique<impl>(std::move(options), std::move(log))) {
-  for (std::uint32_t i = 0; i < impl_->options.nodes; ++i) {
+  const std::uint32_t first = impl_->options.first;
+  for (std::uint32_t i = first; i < first + impl_->options.nodes; ++i) {
     tls::options wanted;
     wanted.side = tls::role::client;
     wanted.pem = impl_->options.certificate(i);

@@ -20,7 +20,8 @@ struct fleet_counters {
 
 struct fleet_options {
   std::uint16_t port = 0;   ///< the aggregator's ingest, on localhost
-  std::uint32_t nodes = 0;  ///< "sim-0" … "sim-(nodes-1)"
+  std::uint32_t first = 0;  ///< the number of the first node
+  std::uint32_t nodes = 0;  ///< "sim-FIRST" … "sim-(FIRST+nodes-1)"
   std::chrono::milliseconds period{1000};
   unsigned coalesced = 1;  ///< batches put into one write (throughput runs)
   std::function<tls::files(std::uint32_t)>
@@ -37,7 +38,7 @@ class fleet {
   void start();
   /// Cuts every connection at once; each agent reconnects by its own jittered back-off.
   void storm();
-  /// Mean watts of a node's package 0 from now on.
+  /// Mean watts of package 0 from now on, of the node that is so many behind the first.
   void heat(std::uint32_t node, double watts);
   void stop();
 

@@ -13,8 +13,8 @@ std::string why(const params& query) {
   return q.has_error() ? q.error().message : std::string();
 }
 
-std::string query_for(const params& query, const metrics::label_set& where = {}) {
-  return promql(parse_question(query).value(), where).value();
+std::string query_for(const params& query, const metrics::label_set& where = {}, naming by = naming::ours) {
+  return promql(parse_question(query).value(), where, by).value();
 }
 
 }  // namespace question_test
@@ -97,9 +97,73 @@ TEST_SUITE("cli/dashboard/history/question") {
     CHECK_FALSE(why(many).empty());
   }
 
+  TEST_CASE("what came by OTLP is asked for by OpenTelemetry's names, as Prometheus writes them") {
+    const auto of = [](params query) {
+      query.insert(query.begin(), {"span", "1h"});
+      return query_for(query, {}, naming::otlp);
+    };
+    CHECK(of({{"node", "a.b"}, {"family", "rapl_power_watts"}, {"label", "package=0"}}) ==
+          R"(max({__name__="hw_power_watts",job="binnacle",instance=~"a\\.b(@.+)?",package="0",)"
+          R"(hw_id=~"package(/.+)?",hw_type="cpu",hw_sensor_location=""}))");
+    CHECK(of({{"node", "a"}, {"family", "bmc_inlet_temperature_celsius"}})
+              .ends_with(R"(hw_id=~"bmc(/.+)?",hw_type="temperature",hw_sensor_location="INLET"}))"));
+    CHECK(of({{"node", "a"}, {"family", "bmc_fan_ratio"}}).find(R"({__name__="hw_fan_speed_ratio",)") !=
+          std::string::npos);
+    CHECK(of({{"node", "a"}, {"family", "bmc_fan_rpm"}}).find(R"({__name__="hw_fan_speed_rpm",)") !=
+          std::string::npos);
+    // What has no such name keeps ours; of joules some zones have it.
+    CHECK(
+        of({{"node", "a"}, {"metric", "os_load1"}}) ==
+        R"(max by (node) (max by (node) (label_replace({__name__="os_load1",job="binnacle",instance=~"a(@.+)?"}, )"
+        R"("node", "$1", "instance", "([^@]*).*"))))");
+    const auto joules = of({{"node", "a"}, {"family", "rapl_energy_joules_total"}});
+    CHECK(joules.find(R"({__name__="hw_energy_joules_total",)") != std::string::npos);
+    CHECK(joules.find(R"( or {__name__="rapl_energy_joules_total",)") != std::string::npos);
+    CHECK(of({{"node", "a"}, {"family", "rapl_energy_joules_total"}, {"label", "zone=core"}}) ==
+          R"(max({__name__="rapl_energy_joules_total",job="binnacle",instance=~"a(@.+)?",zone="core"}))");
+    CHECK(of({{"metric", "os_load1"}}).find(R"(instance!="")") != std::string::npos);
+  }
+
+  TEST_CASE("a database that keeps dots in names is asked with them") {
+    CHECK(
+        query_for({{"span", "1h"}, {"node", "a.b"}, {"metric", "collectd_package_1_power_power"}},
+                  {{"dc", "x"}}, naming::otlp_dots) ==
+        R"(max by (node) (max by (node, package) (label_replace({__name__="hw.power","service.name"="binnacle",)"
+        R"("k8s.node.name"="a.b",dc="x",package="1","hw.id"=~"package(/.+)?","hw.type"="cpu",)"
+        R"re("hw.sensor_location"=""}, "node", "$1", "k8s.node.name", "(.*)"))))re");
+    CHECK(parse_naming("otlp-dots").value() == naming::otlp_dots);
+    CHECK(parse_naming("remote-write").value() == naming::ours);
+    CHECK(parse_naming("hw").has_error());
+  }
+
+  TEST_CASE("a rule's window is asked for as its statistic over that time") {
+    const std::string n = R"(max by (node) (max by (node) ({__name__="os_load1",node="a"})))";
+    const auto of = [](const char* window) {
+      return query_for({{"span", "1h"}, {"node", "a"}, {"metric", "os_load1"}, {"window", window}});
+    };
+    CHECK(of("avg 30s") == "avg_over_time((" + n + ")[30000ms:1000ms])");
+    CHECK(of("max 1m30s") == "max_over_time((" + n + ")[90000ms:1500ms])");
+    CHECK(of("min 1h") == "min_over_time((" + n + ")[3600000ms:60000ms])");
+    CHECK(of("p95 10m") == "quantile_over_time(0.95, (" + n + ")[600000ms:10000ms])");
+    CHECK(of("stddev 1m") == "stddev_over_time((" + n + ")[60000ms:1000ms])");
+    CHECK(of("trend 1.5s") == "deriv((" + n + ")[1500ms:1000ms])");
+    CHECK(of("avg 500ms") == "avg_over_time((" + n + ")[500ms:500ms])");
+    // So it is of a series, and of the fleet.
+    CHECK(query_for({{"span", "1h"}, {"node", "a"}, {"family", "f"}, {"window", "avg 30s"}}) ==
+          R"(avg_over_time((max({__name__="f",node="a"}))[30000ms:1000ms]))");
+    CHECK(query_for({{"span", "1h"}, {"metric", "os_load1"}, {"window", "avg 30s"}})
+              .starts_with("label_replace(min(avg_over_time(("));
+    for (const char* wrong :
+         {"", "avg", "avg ", "30s", "sum 30s", "avg 30", "avg 25h", "avg 30s)", "avg -1s"}) {
+      CAPTURE(wrong);
+      CHECK_FALSE(why({{"span", "1h"}, {"node", "a"}, {"metric", "m"}, {"window", wrong}}).empty());
+    }
+    CHECK_FALSE(why({{"span", "1h"}, {"metric", "m"}, {"window", "avg 30s"}, {"window", "avg 30s"}}).empty());
+  }
+
   TEST_CASE("a flat name is referred to the node's page, where its series can be chosen") {
     const auto q = parse_question({{"span", "1h"}, {"metric", "rapl_power_watts_0"}}).value();
-    const auto none = promql(q, {});
+    const auto none = promql(q, {}, naming::ours);
     REQUIRE(none.has_error());
     CHECK(none.error().message.find("one series of rapl_power_watts") != std::string::npos);
   }

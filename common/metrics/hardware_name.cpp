@@ -1,15 +1,15 @@
-#include "aggregator/sender/hardware_name.hpp"
+#include "common/metrics/hardware_name.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
-namespace binnacle::sender {
+namespace binnacle::metrics {
 namespace {
 
 /// One family, or those of its series whose label `zone` has this value, under OpenTelemetry's name.
-struct entry {
+struct hardware_entry {
   std::string_view family;
   std::string_view zone;  // empty: all of the family
   std::string_view metric;
@@ -21,7 +21,7 @@ struct entry {
 
 // Whole machines have metrics of their own. Parts of a package (core, uncore) and psys, which has the
 // packages in it, keep our names; so do the BMC's power sensors, of which some measure what others do.
-constexpr entry entries[] = {
+constexpr hardware_entry hardware[] = {
     {"host_power_watts", "", "hw.host.power", "", "host"},
     {"host_inlet_temperature_celsius", "", "hw.host.ambient_temperature", "", "host"},
     {"rapl_power_watts", "", "hw.power", "cpu", "package", {"package"}},
@@ -50,22 +50,22 @@ constexpr unit_names units[] = {
     {"amperes", "A"}, {"rpm", "rpm"},  {"per_second", "1/s"},
 };
 
-std::string_view value_of(const metrics::label_set& labels, std::string_view name) {
-  const auto at = std::ranges::find(labels, name, &metrics::label_set::value_type::first);
+std::string_view value_of(const label_set& labels, std::string_view name) {
+  const auto at = std::ranges::find(labels, name, &label_set::value_type::first);
   return at == labels.end() ? std::string_view() : std::string_view(at->second);
 }
 
 }  // namespace
 
-std::optional<hardware_name> hardware_name_of(const store::shape::series& s) {
-  const auto* e = std::ranges::find_if(entries, [&s](const entry& one) {
-    return one.family == s.family && (one.zone.empty() || one.zone == value_of(s.labels, "zone"));
+std::optional<hardware_name> hardware_name_of(std::string_view family, const label_set& labels) {
+  const auto* e = std::ranges::find_if(hardware, [&](const hardware_entry& one) {
+    return one.family == family && (one.zone.empty() || one.zone == value_of(labels, "zone"));
   });
-  if (e == std::end(entries)) return std::nullopt;
+  if (e == std::end(hardware)) return std::nullopt;
   hardware_name out{e->metric, {}};
   std::string id(e->source), name(e->source);
   for (const std::string_view label : e->id) {
-    const std::string_view value = value_of(s.labels, label);
+    const std::string_view value = value_of(labels, label);
     if (value.empty()) continue;
     id.append("/").append(value);
     name.append(" ").append(value);
@@ -77,9 +77,21 @@ std::optional<hardware_name> hardware_name_of(const store::shape::series& s) {
   return out;
 }
 
+std::vector<hardware_class> hardware_classes_of(std::string_view family, std::string_view zone) {
+  std::vector<hardware_class> out;
+  bool all = false;  // of the family's series have one of these names
+  for (const hardware_entry& e : hardware) {
+    if (e.family != family || !(e.zone.empty() || zone.empty() || e.zone == zone)) continue;
+    out.push_back({e.metric, e.type, e.source, e.location});
+    all = all || e.zone.empty() || !zone.empty();
+  }
+  if (!all) out.push_back({});
+  return out;
+}
+
 std::string_view ucum(std::string_view unit) noexcept {
   const auto* at = std::ranges::find(units, unit, &unit_names::ours);
   return at == std::end(units) ? std::string_view() : at->ucum;
 }
 
-}  // namespace binnacle::sender
+}  // namespace binnacle::metrics
