@@ -16,7 +16,8 @@ constexpr check all_checks[] = {
     {"extender", "a filter call as kube-scheduler makes it", check_extender},
     {"aggregator", "the aggregator's status, and whether it hears this node", check_aggregator},
     {"kubernetes", "API server, CRD, APIServices", check_kubernetes},
-    {"pods", "pods of the chart that do not start, are not ready or ran out of memory", check_pods},
+    {"pods", "pods of the chart that are not made, do not start, are not ready or ran out of memory",
+     check_pods},
     {"rights", "what the aggregator may do in the cluster", check_rights},
     {"clocks", "whether the clocks of aggregators and API server agree with ours", check_clocks},
 };

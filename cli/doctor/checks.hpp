@@ -27,7 +27,7 @@ findings check_certificates(const place& p);  ///< files of TLS: the agent's, th
 findings check_extender(const place& p);      ///< the aggregator as kube-scheduler sees it
 findings check_aggregator(const place& p);    ///< the aggregator as the command line sees it
 findings check_kubernetes(const place& p);    ///< API server, CRD, APIServices
-findings check_pods(const place& p);          ///< pods of the chart that do not start
+findings check_pods(const place& p);          ///< pods of the chart that are not made or do not start
 findings check_rights(const place& p);        ///< what the API server lets the aggregator do
 findings check_clocks(const place& p);
 

@@ -160,6 +160,18 @@ class Faults(unittest.TestCase):
                     LAB.helm("rollback", "binnacle", "--wait", "--timeout", "5m")
                 LAB.wait_for("all pods to be ready", all_ready, 300)
 
+    def test_the_doctor_says_why_an_agent_was_not_made(self):
+        LAB.kubectl("label", "namespace", "binnacle-agents", "pod-security.kubernetes.io/enforce=restricted", "--overwrite")
+        remedy = "kubectl label --overwrite namespace binnacle-agents pod-security.kubernetes.io/enforce=privileged"
+        try:
+            LAB.kubectl("delete", "pod", agent_of("n2")["metadata"]["name"], "-n", "binnacle-agents", "--wait=false")
+            LAB.wait_for("the doctor's finding", lambda: any(
+                grade == "failure" and "has 1 of 2 pods" in sentence and "violates PodSecurity" in sentence and remedy in said
+                for grade, sentence, said in doctor_of_pods()), 180)
+        finally:
+            LAB.kubectl(*remedy.split()[1:])
+        LAB.wait_for("all pods to be ready", all_ready, 300)
+
     @unittest.skipUnless(FULL, "takes eleven minutes: with scripts/check --full")
     def test_zz_in_eleven_quiet_minutes_a_token_is_renewed_and_nothing_restarts(self):
         # The shortest that Kubernetes gives; the kubelet renews it after four fifths of its life.

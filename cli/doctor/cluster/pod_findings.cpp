@@ -91,6 +91,13 @@ std::vector<stuck_pod> stuck_pods(const json::value& pods) {
         text(status, "phase") == "Succeeded")
       continue;
     one.is_ready = text(condition(pod, "Ready"), "status") == "True";
+    if (text(status, "phase") == "Failed") {
+      one.has_ended = true;
+      one.reason = text(status, "reason");
+      one.message = text(status, "message");
+      out.push_back(std::move(one));
+      continue;
+    }
     const auto& containers = list(status, "containerStatuses");
     const bool told = std::ranges::any_of(
         containers, [&](const json::value& container) { return explain_by_container(one, container); });
@@ -106,8 +113,8 @@ std::vector<stuck_pod> stuck_pods(const json::value& pods) {
   return out;
 }
 
-void explain_by_events(stuck_pod& pod, const json::value& events) {
-  if (!pod.message.empty()) return;
+void explain_by_events(std::string& reason, std::string& message, const json::value& events) {
+  if (!message.empty()) return;
   const json::value* newest = nullptr;
   std::string at;
   for (const auto& e : list(events, "items")) {
@@ -119,13 +126,13 @@ void explain_by_events(stuck_pod& pod, const json::value& events) {
     at = std::move(when);
   }
   if (newest == nullptr) return;
-  pod.reason = text(*newest, "reason");
-  pod.message = text(*newest, "message");
+  reason = text(*newest, "reason");
+  message = text(*newest, "message");
 }
 
 std::vector<std::vector<stuck_pod>> by_reason(std::vector<stuck_pod> all) {
   const auto key = [](const stuck_pod& p) {
-    return std::tie(p.name_space, p.component, p.container, p.reason, p.is_ready);
+    return std::tie(p.name_space, p.component, p.container, p.reason, p.is_ready, p.has_ended);
   };
   std::vector<std::vector<stuck_pod>> out;
   for (stuck_pod& p : all) {
@@ -150,6 +157,11 @@ finding finding_of_stuck_pods(std::span<const stuck_pod> alike) {
   std::string who = fmt::format("{}/{}", first.name_space, first_few(names, names_shown, alike.size()));
   if (!first.container.empty()) who += fmt::format(", container {}", first.container);
   const std::string why = first.message.empty() ? first.reason : first.reason + ": " + first.message;
+  if (first.has_ended)
+    return warning(
+        fmt::format("{}: ended: {}", who, why),
+        fmt::format("its controller makes another; kubectl delete pod -n {} {} removes what is left",
+                    first.name_space, first.name));
   if (first.is_ready) return warning(fmt::format("{}: is ready again after {}", who, why), remedy_of(first));
   if (first.message.empty())
     return warning(fmt::format("{}: is not ready{}", who, why.empty() ? "" : ", " + why), remedy_of(first));

@@ -18,16 +18,17 @@ struct stuck_pod {
   std::string container;  ///< empty: the whole pod
   std::string reason;     ///< "ImagePullBackOff", "OOMKilled", "Unschedulable"; empty: not known yet
   std::string message;
-  bool is_ready = false;  ///< it has recovered from `reason`
+  bool is_ready = false;   ///< it has recovered from `reason`
+  bool has_ended = false;  ///< for good: its controller makes another
 };
 
 /// Those of a PodList that wait, fail, are not ready, or were killed for their memory. Left out: pods that
 /// are being deleted, that have done their work, or that "helm test" made.
 std::vector<stuck_pod> stuck_pods(const json::value& pods);
 
-/// Takes reason and message from the newest warning among the pod's events (an EventList), where the pod's
+/// Takes reason and message from the newest warning among the events of an object (an EventList), where its
 /// status has no message: a volume that cannot be mounted is told by an event alone.
-void explain_by_events(stuck_pod& pod, const json::value& events);
+void explain_by_events(std::string& reason, std::string& message, const json::value& events);
 
 /// Pods of one component with the same reason: a finding for all of them, with a remedy for the first.
 std::vector<std::vector<stuck_pod>> by_reason(std::vector<stuck_pod> all);

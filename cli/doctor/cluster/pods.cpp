@@ -1,6 +1,7 @@
 #include "cli/doctor/checks.hpp"
 #include "cli/doctor/cluster/kube_call.hpp"
 #include "cli/doctor/cluster/pod_findings.hpp"
+#include "cli/doctor/cluster/workload_findings.hpp"
 #include "cli/views/units.hpp"
 #include "common/http/target.hpp"
 
@@ -11,6 +12,36 @@ namespace {
 
 constexpr int page_pods = 500, most_pages = 40;  // 20,000 pods
 constexpr std::size_t most_reasons = 8;
+
+/// Where neither reason nor message of an object is known: by its events.
+void ask_events(const kube::access& to, const place& p, const std::string& name_space, const std::string& uid,
+                std::string& reason, std::string& message) {
+  const auto events = kube_read(
+      to,
+      fmt::format("/api/v1/namespaces/{}/events?fieldSelector={}&limit=100", http::query_escaped(name_space),
+                  http::query_escaped("involvedObject.uid=" + uid)),
+      "its events", p);
+  if (!events.instead) explain_by_events(reason, message, events.object);
+}
+
+/// DaemonSets and Deployments whose pods were not made; nothing where all were.
+findings pods_not_made(const kube::access& to, const place& p, const std::string& ours) {
+  const auto listed = [&](std::string_view kinds) {
+    return kube_read(to, fmt::format("/apis/apps/v1/{}?labelSelector={}", kinds, ours),
+                     fmt::format("the chart's {}", kinds), p);
+  };
+  const auto sets = listed("daemonsets"), deployments = listed("deployments");
+  if (sets.instead) return {*sets.instead};
+  if (deployments.instead) return {*deployments.instead};
+  auto all = short_daemon_sets(sets.object);
+  for (short_workload& w : short_deployments(deployments.object)) all.push_back(std::move(w));
+  findings out;
+  for (short_workload& w : all) {
+    if (w.wanted > 0 && w.message.empty()) ask_events(to, p, w.name_space, w.uid, w.reason, w.message);
+    out.push_back(finding_of_short_workload(w));
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -33,27 +64,21 @@ findings check_pods(const place& p) {
     next = text(object(got.object, "metadata"), "continue");
     if (next.empty()) break;
   }
-  if (all == 0)
+  findings out = pods_not_made(to, p, ours);
+  if (all == 0 && out.empty())
     return {unchecked("the cluster has no pods of the chart (app.kubernetes.io/part-of=binnacle)")};
-  if (stuck.empty())
-    return {
-        ok(fmt::format("{} of the chart: all are ready", counted(static_cast<std::int64_t>(all), "pod")))};
+  if (all > 0 && stuck.empty())
+    out.push_back(
+        ok(fmt::format("{} of the chart: all are ready", counted(static_cast<std::int64_t>(all), "pod"))));
 
-  findings out;
   for (auto& alike : by_reason(std::move(stuck))) {
-    if (out.size() == most_reasons) {
+    if (out.size() >= most_reasons) {
       out.push_back(warning("more pods of the chart are not ready", "mend these first, then ask again"));
       break;
     }
     stuck_pod& first = alike.front();
-    if (first.message.empty() && !first.is_ready) {
-      const auto events = kube_read(to,
-                                    fmt::format("/api/v1/namespaces/{}/events?fieldSelector={}&limit=100",
-                                                http::query_escaped(first.name_space),
-                                                http::query_escaped("involvedObject.uid=" + first.uid)),
-                                    "its events", p);
-      if (!events.instead) explain_by_events(first, events.object);
-    }
+    if (first.message.empty() && !first.is_ready)
+      ask_events(to, p, first.name_space, first.uid, first.reason, first.message);
     out.push_back(finding_of_stuck_pods(alike));
   }
   return out;

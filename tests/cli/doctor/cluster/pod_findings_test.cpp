@@ -73,7 +73,7 @@ TEST_SUITE("cli/doctor/cluster/pod_findings") {
     REQUIRE(stuck.size() == 1);
     CHECK(stuck[0].container.empty());
     CHECK(finding_of_stuck_pods(stuck).how == grade::warning);  // it may just have been made
-    explain_by_events(stuck[0], json::parse(R"({"items":[
+    explain_by_events(stuck[0].reason, stuck[0].message, json::parse(R"({"items":[
         {"type":"Warning","reason":"Old","message":"an older one","lastTimestamp":"2026-11-23T10:00:00Z"},
         {"type":"Warning","reason":"FailedMount","lastTimestamp":"2026-11-23T10:05:00Z",
          "message":"MountVolume.SetUp failed for volume \"pki\" : secret \"trust\" not found"},
@@ -114,6 +114,15 @@ TEST_SUITE("cli/doctor/cluster/pod_findings") {
         R"({"name":"aggregator","restartCount":4,"state":{"waiting":{"reason":"CrashLoopBackOff","message":"back-off 40s"}},"lastState":{"terminated":{"reason":"Error","exitCode":2}}})")));
     CHECK(has(f.sentence, "CrashLoopBackOff: it ended with exit code 2 the last time, after 4 restarts"));
     CHECK(f.remedy == "its log says why: kubectl logs --previous -n binnacle-agents a-1 -c aggregator");
+  }
+
+  TEST_CASE("a pod that the kubelet ended for good is told, and is no failure: another comes") {
+    const auto f = only(stuck_of(
+        R"({"metadata":{"name":"a-1","namespace":"binnacle","labels":{"app.kubernetes.io/component":"aggregator"}},"spec":{"nodeName":"n1"},
+            "status":{"phase":"Failed","reason":"Evicted","message":"The node was low on resource: memory."}})"));
+    CHECK(f.how == grade::warning);
+    CHECK(f.sentence == "binnacle/a-1 on n1: ended: Evicted: The node was low on resource: memory.");
+    CHECK(has(f.remedy, "kubectl delete pod -n binnacle a-1"));
   }
 
   TEST_CASE("many pods with one reason are one finding, and another reason is another") {

@@ -1,0 +1,93 @@
+#include "cli/doctor/cluster/workload_findings.hpp"
+
+#include "cli/doctor/cluster/cluster_findings.hpp"
+#include "cli/views/units.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace binnacle::cli::doctor {
+namespace {
+
+bool says(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+/// What both kinds have; nothing for one that is being deleted.
+std::vector<std::pair<short_workload, const json::value*>> named(const json::value& all,
+                                                                 std::string_view kind) {
+  std::vector<std::pair<short_workload, const json::value*>> out;
+  for (const auto& one : list(all, "items")) {
+    const json::value meta = object(one, "metadata");
+    if (member(meta, "deletionTimestamp") != nullptr) continue;
+    short_workload w;
+    w.kind = kind;
+    w.name_space = text(meta, "namespace");
+    w.name = text(meta, "name");
+    w.uid = text(meta, "uid");
+    w.component = text(object(meta, "labels"), "app.kubernetes.io/component");
+    out.emplace_back(std::move(w), &one);
+  }
+  return out;
+}
+
+std::string remedy_of(const short_workload& w) {
+  if (says(w.message, "violates PodSecurity")) {
+    return fmt::format(
+        "kubectl label --overwrite namespace {} pod-security.kubernetes.io/enforce={} "
+        "(charts/binnacle/README.md, "
+        "Namespaces)",
+        w.name_space, w.component == "agent" ? "privileged" : "restricted");
+  }
+  if (says(w.message, "exceeded quota"))
+    return fmt::format("raise the ResourceQuota of namespace {}, or lower {}.resources", w.name_space,
+                       w.component);
+  if (says(w.message, "no PriorityClass"))
+    return "priorityClass.name must be a class that the cluster has; or set priorityClass.create: true";
+  if (says(w.message, "serviceaccount") && says(w.message, "not found"))
+    return "helm upgrade makes the service account again";
+  return fmt::format("kubectl describe {} -n {} {}", w.kind, w.name_space, w.name);
+}
+
+}  // namespace
+
+std::vector<short_workload> short_daemon_sets(const json::value& all) {
+  std::vector<short_workload> out;
+  for (auto& [w, given] : named(all, "DaemonSet")) {
+    const json::value status = object(*given, "status");
+    w.wanted = integer(status, "desiredNumberScheduled");
+    w.made = integer(status, "currentNumberScheduled");
+    if (w.wanted == 0 || w.made < w.wanted) out.push_back(std::move(w));
+  }
+  return out;
+}
+
+std::vector<short_workload> short_deployments(const json::value& all) {
+  std::vector<short_workload> out;
+  for (auto& [w, given] : named(all, "Deployment")) {
+    w.wanted = integer(object(*given, "spec"), "replicas");
+    w.made = integer(object(*given, "status"), "replicas");
+    // During a rollout there are pods enough, and yet none of the new ones may be made.
+    const json::value failed = condition(*given, "ReplicaFailure");
+    const bool fails = text(failed, "status") == "True";
+    if (fails) {
+      w.reason = text(failed, "reason");
+      w.message = text(failed, "message");
+    }
+    if (fails || w.made < w.wanted) out.push_back(std::move(w));
+  }
+  return out;
+}
+
+finding finding_of_short_workload(const short_workload& w) {
+  const std::string who = fmt::format("{} {}/{}", w.kind, w.name_space, w.name);
+  if (w.wanted == 0)
+    return warning(fmt::format("{} wants no pod: no node has the labels that it asks for", who),
+                   fmt::format("see {}.nodeSelector", w.component));
+  const std::string has_made = fmt::format("{} has {} of {}", who, w.made, counted(w.wanted, "pod"));
+  if (w.message.empty())
+    return warning(has_made,
+                   fmt::format("if it stays so: kubectl describe {} -n {} {}", w.kind, w.name_space, w.name));
+  return failure(fmt::format("{}: {}: {}", has_made, w.reason, w.message), remedy_of(w));
+}
+
+}  // namespace binnacle::cli::doctor
