@@ -1,5 +1,6 @@
 #include "aggregator/ops/lists.hpp"
 
+#include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/units.hpp"
 #include "aggregator/ops/walk.hpp"
 #include "common/exposition/exposition.hpp"
@@ -35,7 +36,7 @@ class json_list final : public http::slices {
     for (std::size_t i = 0; i < json_nodes_per_slice; ++i) {
       const store::node_view* node = listed_ < query_.limit ? place_.next() : nullptr;
       if (node == nullptr) return false;
-      write_node(out_, *node, query_.metrics, verdicts, query_.now);
+      write_node(out_, *node, query_.metrics, verdicts, model_of(nodes_, node->id), query_.now);
       ++listed_;
     }
     return true;

@@ -1,5 +1,6 @@
 #include "aggregator/ops/node_json.hpp"
 
+#include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/units.hpp"
 #include "common/metrics/catalog.hpp"
 #include "common/metrics/family_of.hpp"
@@ -105,7 +106,7 @@ void verdict_writer::write(json_writer& out, store::node_id id, instant now) con
 }
 
 void write_node(json_writer& out, const store::node_view& node, const std::vector<asked_metric>& metrics,
-                const verdict_writer& verdicts, instant now) {
+                const verdict_writer& verdicts, const predict::model* known, instant now) {
   out.begin_object();
   write_head(out, node, now);
   out.key("values").begin_object();
@@ -113,7 +114,12 @@ void write_node(json_writer& out, const store::node_view& node, const std::vecto
     out.key(m.name);
     write_sample(out, shown(m.ask(node, now).value, m.foreign), now);
   }
-  out.end_object().key("verdicts");
+  out.end_object();
+  if (known != nullptr) {
+    out.key("model");
+    write_model_in_short(out, *known);
+  }
+  out.key("verdicts");
   verdicts.write(out, node.id, now);
   out.end_object();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "aggregator/policy/published/published.hpp"
+#include "aggregator/predict/model.hpp"
 #include "aggregator/questions/question.hpp"
 #include "aggregator/store/view.hpp"
 #include "common/text/json_writer.hpp"
@@ -39,9 +40,10 @@ class verdict_writer {
   std::vector<judged_strategy> all_;
 };
 
-/// {"name":…,"connected":…,"seenMs":…,…,"values":{…},"verdicts":[…],"labels":{…}}
+/// {"name":…,"connected":…,"seenMs":…,…,"values":{…},"verdicts":[…],"labels":{…}}, with "model" if `known`
+/// is not null.
 void write_node(json_writer& out, const store::node_view& node, const std::vector<asked_metric>& metrics,
-                const verdict_writer& verdicts, instant now);
+                const verdict_writer& verdicts, const predict::model* known, instant now);
 
 /// The same with every series and, for each verdict's rules, the values they compare.
 void write_node_in_full(json_writer& out, const store::node_view& node, const policy::policy_table& policies,

@@ -29,12 +29,14 @@ void write_range(json_writer& out, const predict::statistics& measured) {
   out.key("coveredTo").raw(digits(measured.load(*last), 2));
 }
 
+int percent_covered(const predict::model& m) { return static_cast<int>(100 * m.covered); }
+
 void write_model(json_writer& out, const predict::model& m, std::optional<double> load, instant now) {
   out.begin_object().field("source", predict::to_string(m.from)).field("hardware", m.hardware);
   out.field("meter", m.meter).field("others", m.others);
   if (!m.server.empty())
     out.field("server", m.server).field("assumedInputs", std::popcount(m.inputs_assumed));
-  out.field("coveredPercent", static_cast<int>(100 * m.covered));
+  out.field("coveredPercent", percent_covered(m));
   write_range(out, m.measured);
   out.key("noisePercent").raw(digits(100 * m.noise, 1));
   out.field("samples", m.samples).field("outliers", m.outliers).field("meterStuck", m.meter_stuck);
@@ -70,10 +72,7 @@ std::string trouble_of_rated(const store::row& cells, instant now) {
 }  // namespace
 
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
-  const std::uint32_t id = store::index(node.id);
-  const predict::model* known = all.served(policy::cpu_format::percent).find(id);
-  if (known == nullptr) known = all.served(policy::cpu_format::raw).find(id);
-  if (known == nullptr) known = all.models().find(id);
+  const predict::model* known = model_of(all, node.id);
   std::optional<double> load, watts;
   if (node.cells != nullptr) {
     const auto value_of = [&](std::string_view family) -> std::optional<double> {
@@ -88,7 +87,8 @@ void write_power(json_writer& out, const store::node_view& node, const policy::v
   out.begin_object().field("node", node.name);
   if (load) out.key("loadRatio").raw(digits(*load, 4));
   if (watts) out.key("watts").raw(digits(*watts, 1));
-  if (const auto note = all.served_note(id); !note.empty()) out.field("modelServerTrouble", note);
+  if (const auto note = all.served_note(store::index(node.id)); !note.empty())
+    out.field("modelServerTrouble", note);
   if (!rated_trouble.empty()) out.field("ratedTrouble", rated_trouble);
   out.key("model");
   if (known == nullptr) {
@@ -97,6 +97,19 @@ void write_power(json_writer& out, const store::node_view& node, const policy::v
     write_model(out, *known, load, now);
   }
   out.end_object();
+}
+
+const predict::model* model_of(const policy::view& all, store::node_id id) noexcept {
+  const std::uint32_t at = store::index(id);
+  for (const auto format : {policy::cpu_format::percent, policy::cpu_format::raw}) {
+    if (const predict::model* served = all.served(format).find(at)) return served;
+  }
+  return all.models().find(at);
+}
+
+void write_model_in_short(json_writer& out, const predict::model& m) {
+  out.begin_object().field("source", predict::to_string(m.from));
+  out.field("coveredPercent", percent_covered(m)).end_object();
 }
 
 }  // namespace binnacle::ops

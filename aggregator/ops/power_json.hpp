@@ -18,4 +18,9 @@ namespace binnacle::ops {
 /// load.
 void write_power(json_writer& out, const store::node_view& node, const policy::view& all, instant now);
 
+/// What is known of a node's watts; null: nothing. A model server's curve goes before what was learned.
+const predict::model* model_of(const policy::view& all, store::node_id id) noexcept;
+/// {"source":"node","coveredPercent":62}
+void write_model_in_short(json_writer& out, const predict::model& m);
+
 }  // namespace binnacle::ops

@@ -41,15 +41,21 @@ migration migrate(std::span<const manifest> installed) {
   migration out;
   find_wao_schedulers(installed, out);
   for (const manifest& m : installed) {
+    const bool concerned = migrate_affinity(m, installed, out);  // whatever else the object is
     const bool known = migrate_policy(m, out) || migrate_tas(m, out) || migrate_wao(m, out) ||
                        migrate_scheduler(m, out) || migrate_collector(m, out) || migrate_metrics_path(m, out);
-    if (!known && m.kind != "Namespace") {
+    if (!known && !concerned && m.kind != "Namespace") {
       out.yours(m.title(),
                 "is nothing that Binnacle replaces, as far as this command knows: check it yourself");
     }
   }
   finish_wao(out);
   return out;
+}
+
+YAML::Node pod_template_of(const manifest& m) {
+  if (m.kind == "Pod") return m.body;
+  return below(m.body, m.kind == "CronJob" ? "spec.jobTemplate.spec.template" : "spec.template");
 }
 
 std::vector<flag> flags_of(const manifest& workload) {

@@ -52,7 +52,8 @@ struct migration {
 /// our chart. Knows: TAS's Deployment (flags, placement, pull secrets), Service, RBAC and TLS Secrets, the
 /// scheduler's configuration, TASPolicy objects (their metrics looked up), collectd's and node-exporter's
 /// DaemonSets and configuration, Prometheus, its adapter and the APIService; WAO's NodeConfigs, templates,
-/// labels of nodes, schedulers and their pods. What it does not know it says. Pure.
+/// labels of nodes, schedulers and their pods; pods that require a node without a policy's label. What it
+/// does not know it says. Pure.
 migration migrate(std::span<const manifest> installed);
 
 // The parts, one file each. Each returns whether the manifest was one of its own.
@@ -62,10 +63,15 @@ bool migrate_policy(const manifest& m, migration& out);
 bool migrate_collector(const manifest& m, migration& out);
 bool migrate_metrics_path(const manifest& m, migration& out);
 bool migrate_wao(const manifest& m, migration& out);
+/// Pods' required affinity to nodes. `installed`: where the object's owner may be.
+bool migrate_affinity(const manifest& m, std::span<const manifest> installed, migration& out);
 
 // Before and after all manifests: which schedulers are WAO's, and the policy for their pods.
 void find_wao_schedulers(std::span<const manifest> installed, migration& out);
 void finish_wao(migration& out);
+
+/// The pod of a Pod, or the template of what makes pods; a null node if there is none.
+YAML::Node pod_template_of(const manifest& m);
 
 /// The arguments of a pod template's containers, "--name=value" whatever form they were written in: "-name
 /// value", a "--name" alone is "--name". In order, of all containers.

@@ -263,11 +263,6 @@ bool take_scheduler(const manifest& m, migration& out) {
 
 // Its programs, and pods that it places.
 
-YAML::Node pod_template_of(const manifest& m) {
-  if (m.kind == "Pod") return m.body;
-  return below(m.body, m.kind == "CronJob" ? "spec.jobTemplate.spec.template" : "spec.template");
-}
-
 std::string annotation(const YAML::Node& object, const char* key) {
   const YAML::Node all = below(object, "metadata.annotations");  // not below(): the key has dots in it
   const YAML::Node value = all.IsMap() ? all[key] : YAML::Node();

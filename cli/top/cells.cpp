@@ -31,6 +31,11 @@ cell value_cell(const reading& r, const column& c) {
   return {r.absent.empty() ? "-" : r.absent, ink::missing};
 }
 
+cell curve_cell(const node& n) {
+  if (n.model.empty()) return {"-", ink::missing};
+  return {n.model == "node" ? fmt::format("node {} %", n.covered) : n.model};
+}
+
 cell standing_cell(const node& n, const column& c) {
   const standing& s = n.standings[c.index];
   std::string words = s.state;
@@ -50,6 +55,7 @@ cell cell_of(const node& n, const column& c, std::size_t trend, std::int64_t lat
       return {oldest < 0 ? "-" : age(oldest + later_ms), ink::dim};
     }
     case column_kind::trend: return {n.trails.empty() ? "" : sparkline(n.trails[trend], c.width), ink::dim};
+    case column_kind::curve: return curve_cell(n);
     case column_kind::policy: return standing_cell(n, c);
     case column_kind::why: return {n.why, ink::dim};
   }

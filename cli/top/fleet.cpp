@@ -70,6 +70,10 @@ void fleet::take_node(node& n, const json::value& told) {
   for (const auto& label : object(told, "labels"))
     n.labels.emplace_back(text(json::value(label.key())), text(label.value()));
 
+  const json::value model = object(told, "model");
+  n.model = text(model, "source");
+  n.covered = integer(model, "coveredPercent");
+
   n.values.clear();
   n.trails.resize(metrics_.size());
   for (std::size_t i = 0; i < metrics_.size(); ++i) {
@@ -98,6 +102,7 @@ void fleet::take(const json::value& answer, std::int64_t now_ms) {
   time_ = text(answer, "time");
   taken_ms_ = now_ms;
   connected_ = 0;
+  any_model_ = false;
   std::set<std::string> told_now;
   for (const auto& told : list(answer, "nodes")) {
     const json::value* name = member(told, "name");
@@ -109,6 +114,7 @@ void fleet::take(const json::value& answer, std::int64_t now_ms) {
     n.name = text(*name);
     take_node(n, told);
     connected_ += n.connected;
+    any_model_ |= !n.model.empty();
   }
   std::erase_if(nodes_, [&](const auto& n) { return !told_now.contains(n.first); });
 }

@@ -54,6 +54,9 @@ struct node {
   std::vector<standing> standings;
   std::vector<std::size_t> concerned;  ///< members that are not "pass"
 
+  std::string model;         ///< from where its curve of watts comes ("node", "class"…); empty: it has none
+  std::int64_t covered = 0;  ///< percent of its loads that it has measured
+
   std::string why;    ///< of its verdicts, then what it lacks
   std::string words;  ///< what a filter looks at, in lower case
 };
@@ -72,6 +75,8 @@ class fleet {
   const std::vector<shown_metric>& metrics() const noexcept { return metrics_; }
   std::size_t usual() const noexcept { return usual_; }  ///< how many are not only for policies
   const std::vector<std::string>& policies() const noexcept { return policies_; }
+  /// Whether some node has a curve of watts: not before a policy places by watts.
+  bool any_model() const noexcept { return any_model_; }
   std::size_t connected() const noexcept { return connected_; }
   std::size_t omitted() const noexcept { return omitted_; }  ///< nodes that the answer had no room for
   std::int64_t taken_ms() const noexcept { return taken_ms_; }
@@ -88,6 +93,7 @@ class fleet {
   std::vector<std::string> policies_;
   std::size_t connected_ = 0, omitted_ = 0;
   std::int64_t taken_ms_ = -1;
+  bool any_model_ = false;
   std::string time_;
 };
 

@@ -19,6 +19,7 @@ constexpr std::size_t state_width = 11;  // "(violating)"
 constexpr std::size_t count_width = 13;  // "123 violating"
 constexpr std::size_t age_width = 6;     // "4m10s"
 constexpr std::size_t trend_width = 12;
+constexpr std::size_t curve_width = 10;  // "node 100 %"
 constexpr std::size_t least_why = 3;
 
 /// What a row is ordered by. Rows without anything come last, whichever way the order goes.
@@ -53,6 +54,7 @@ rank rank_of(const node& n, const column& by, std::size_t trend) {
       for (const reading& r : n.values) oldest = std::max(oldest, r.age_ms);
       return {oldest < 0, static_cast<double>(oldest), {}};
     }
+    case column_kind::curve: return {n.model.empty(), static_cast<double>(n.covered), n.model};
     case column_kind::policy:
       return {
           false, badness(n.standings[by.index].state) * 1e6 + static_cast<double>(n.concerned[by.index]), {}};
@@ -96,6 +98,8 @@ void listing::make_columns(const fleet& of, const choices& how, const std::vecto
   }
   add({column_kind::age, "age", "AGE", 0, "", age_width, align::right}, true);
   add({column_kind::trend, "trend", "TREND", 0, "", trend_width, align::left}, true);
+  if (of.any_model() && !groups)
+    add({column_kind::curve, "curve", "CURVE", 0, "", curve_width, align::left}, true);
   for (std::size_t i = 0; i < of.policies().size(); ++i) {
     const std::string& name = of.policies()[i];
     const std::string title = shortened(short_name(name), most_title);

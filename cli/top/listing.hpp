@@ -12,11 +12,11 @@
 
 namespace binnacle::cli::top {
 
-enum class column_kind : unsigned char { name, metric, age, trend, policy, why };
+enum class column_kind : unsigned char { name, metric, age, trend, curve, policy, why };
 
 struct column {
   column_kind kind = column_kind::name;
-  std::string id;         ///< "node", "metric:NAME", "age", "trend", "policy:NAME", "why"
+  std::string id;         ///< "node", "metric:NAME", "age", "trend", "curve", "policy:NAME", "why"
   std::string title;      ///< over it
   std::size_t index = 0;  ///< into fleet::metrics() or fleet::policies()
   std::string unit;       ///< of a metric

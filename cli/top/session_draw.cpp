@@ -34,11 +34,11 @@ constexpr help_line help_lines[] = {
     {"c", "choose columns; --metric NAME adds others"},
     {"Esc", "one step back: filter, group, policy"},
     {"space", "stop the updates; again: go on"},
-    {"?", "this help"},
-    {"q", "end"},
+    {"? q", "this help; the end"},
     {"", ""},
     {"TREND", "what this session has seen of the column that orders the rows, or of POWER"},
     {"AGE", "the oldest value of the row"},
+    {"CURVE", "where the node's curve of watts is from, and how much of its loads it has measured itself"},
     {"*", "in part: some members have no value, or a window is not covered"},
     {"(state)", "the policy is in DryRun: what it would say"},
 };

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import ssl
 import subprocess
 import sys
@@ -64,6 +65,14 @@ class ApiServer:
     def stop(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+def listens(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return True
+    except OSError:
+        return False
 
 
 class Doctor(unittest.TestCase):
@@ -195,6 +204,42 @@ class Doctor(unittest.TestCase):
     def test_an_agent_that_does_not_run_or_refuses_its_settings(self):
         self.assert_finds("failure", "does not run", "agent", agent=self.settings("idle"))
         self.assert_finds("failure", "refuses its settings", "agent", agent=self.settings("odd", period="never"))
+
+    def test_an_agent_whose_link_is_about_to_come_is_no_failure(self):
+        asked, comes_at = [], 3  # the question that is answered with a link
+
+        class Young(http.server.BaseHTTPRequestHandler):
+            """The port of an agent that began a moment ago."""
+
+            def do_GET(self):
+                if self.path == "/metrics":
+                    asked.append(self.path)
+                body = b'binnacle_agent_connected{aggregator="agg-0"} %d\n' % (len(asked) >= comes_at)
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Young)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        # The doctor looks for a process with these settings, so there is one; the file then names the port above.
+        elsewhere = {"aggregator": [f"localhost:{free_port()}"]}
+        own_port = free_port()
+        young = self.settings("young", listen=f"127.0.0.1:{own_port}", **elsewhere)
+        self.trial.start("young", BUILD / "agent/binnacle-agent", "--config", young)
+        self.trial.wait_for("the agent's settings to be read", lambda: listens(own_port), 60)
+        self.settings("young", listen=f"127.0.0.1:{server.server_address[1]}", **elsewhere)
+
+        status, found = self.doctor("agent", agent=young)
+        self.assertEqual((status, len(asked)), (0, comes_at), found)
+        self.assertIn("has a link to agg-0", json.dumps(found))
+        comes_at = 1000
+        self.assert_finds("failure", "no link to agg-0", "agent", agent=young)
 
     def test_the_aggregator_knows_no_such_node(self):
         self.assert_finds("failure", "knows no node n9", "aggregator", agent=self.settings("unknown", node_name="n9"))

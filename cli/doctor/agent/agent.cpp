@@ -5,10 +5,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace binnacle::cli::doctor {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// Where this machine reaches the agent's port. An empty host means every address, so loopback will do.
 result<endpoint> scrape_address(const agent_settings& s) {
@@ -22,6 +27,24 @@ result<http::answer> get(const endpoint& at, const std::shared_ptr<SSL_CTX>& tls
   http::call what;
   what.target = std::move(target);
   return ask({at.host, at.port, {}}, tls, std::move(what), p.patience);
+}
+
+/// An agent says every five seconds which links it has (its setting self-period), and just after its start it
+/// has none yet. So a link that is missing is waited for a little longer than that.
+constexpr auto until_links_are_told = std::chrono::seconds(6);
+
+/// The agent's /metrics. Where no link is up, it is read again each second, for as long as a link may take.
+result<http::answer> metrics_once_linked(const endpoint& at, const std::shared_ptr<SSL_CTX>& tls,
+                                         const place& p) {
+  const auto wait = std::min<std::chrono::milliseconds>(p.patience + 1s, until_links_are_told);
+  const auto until = std::chrono::steady_clock::now() + wait;
+  while (true) {
+    auto said = get(at, tls, "/metrics", p);
+    const bool may_come = said.has_value() && said->status == 200 && !has_a_link(said->body) &&
+                          !p.agent->settings.aggregators.empty();
+    if (!may_come || std::chrono::steady_clock::now() + 1s > until) return said;
+    std::this_thread::sleep_for(1s);
+  }
 }
 
 }  // namespace
@@ -73,7 +96,8 @@ findings check_agent(const place& p) {
                     : warning(fmt::format("binnacle-agent runs (pid {}), but has not read every source once",
                                           p.agent->pid),
                               "wait a period; if that does not help, see its log"));
-  if (const auto metrics = get(*at, security, "/metrics", p); metrics.has_value() && metrics->status == 200) {
+  if (const auto metrics = metrics_once_linked(*at, security, p);
+      metrics.has_value() && metrics->status == 200) {
     const auto more = findings_of_agent_metrics(metrics->body);
     out.insert(out.end(), more.begin(), more.end());
   }

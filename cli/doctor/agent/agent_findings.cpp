@@ -70,4 +70,12 @@ findings findings_of_agent_metrics(std::string_view exposition_text) {
   return out;
 }
 
+bool has_a_link(std::string_view exposition_text) {
+  bool any = false;
+  const auto parsed = exposition::parse(exposition_text, {}, [&any](const exposition::sample& s) {
+    any = any || (s.name == "binnacle_agent_connected" && s.value == 1);
+  });
+  return parsed.has_value() && any;
+}
+
 }  // namespace binnacle::cli::doctor

@@ -244,6 +244,11 @@ TEST_SUITE("aggregator/ops/api") {
       CAPTURE(part);
       CHECK_MESSAGE(text.find(part) != std::string::npos, text);
     }
+    // The list says it in short, of nodes that have one.
+    const std::string listed = body("/api/v1/nodes");
+    const auto model = listed.find(R"("model":{"source":"node","coveredPercent":4},"verdicts":)");
+    CHECK_MESSAGE(model < listed.find(R"("name":"node-b")"), listed);
+    CHECK(listed.find("\"model\":", model + 1) == std::string::npos);
     // A node that says what it does now.
     store::catalog_builder c;
     c.group("os")

@@ -1,6 +1,8 @@
 // binnacle-power-fleet: one fleet of these servers, filled once, as JSON: for tests that place pods on nodes
 // which play the same servers, and compare.
 #include "common/config/config.hpp"
+#include "common/text/json_writer.hpp"
+#include "tests/bench/power/curves_file.hpp"
 #include "tests/bench/power/fleet.hpp"
 #include "tests/bench/power/optimum.hpp"
 #include "tests/support/options.hpp"
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace binnacle::bench {
@@ -18,6 +21,7 @@ namespace {
 
 struct wanted {
   std::vector<std::string> kinds;
+  std::string curves;
   std::int64_t each = 4;
   double pod_cores = 4, load = 0.5, max_load = 1;
 };
@@ -36,19 +40,40 @@ double watts_after(const fleet& empty, rule by, wish pod, std::size_t pods) {
   return sum / runs;
 }
 
-std::string filled_once(const wanted& w) {
-  std::vector<server> kinds;
-  std::string described;
-  for (const server& s : spec_servers()) {
-    if (std::ranges::none_of(w.kinds, [&s](const std::string& k) { return s.name.starts_with(k); })) continue;
-    kinds.push_back(s);
-    described += fmt::format(R"({}{{"name":"{}","cores":{},"watts":[{}]}})", described.empty() ? "" : ",",
-                             s.name, s.cores, fmt::join(s.watts, ","));
+/// Of the servers there are, those whose names begin as wanted; of a file's all, if nothing is wanted.
+result<std::vector<server>> chosen(const wanted& w) {
+  std::vector<server> all(spec_servers().begin(), spec_servers().end());
+  if (!w.curves.empty()) {
+    auto read = read_servers(w.curves);
+    if (read.has_error()) return read.error();
+    all = std::move(*read);
+  } else if (w.kinds.empty()) {
+    return error{errc::invalid_input, "kinds is missing"};
   }
+  const auto unwanted = [&w](const server& s) {
+    return std::ranges::none_of(w.kinds, [&s](const std::string& k) { return s.name.starts_with(k); });
+  };
+  if (!w.kinds.empty()) std::erase_if(all, unwanted);
+  if (all.empty())
+    return error{errc::invalid_input,
+                 fmt::format("no server's name begins with {}", fmt::join(w.kinds, ", "))};
+  return all;
+}
+
+std::string filled_once(const wanted& w, const std::vector<server>& kinds) {
+  std::string described;
+  json_writer out(described);
+  out.begin_array();
+  for (const server& s : kinds) {
+    out.begin_object().field("name", s.name);
+    out.key("cores").raw(fmt::format("{}", s.cores));
+    out.key("watts").raw(fmt::format("[{}]", fmt::join(s.watts, ","))).end_object();
+  }
+  out.end_array();
   const auto nodes = make_fleet(kinds, static_cast<std::size_t>(w.each), w.max_load);
   const wish pod{w.pod_cores, false};
   const auto pods = static_cast<std::size_t>(std::lround(w.load * cores(nodes) / pod.cores));
-  return fmt::format(R"({{"servers":[{}],"pods":{},"spread":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})",
+  return fmt::format(R"({{"servers":{},"pods":{},"spread":{:.1f},"chord":{:.1f},"optimum":{:.1f}}})",
                      described, pods, watts_after(nodes, rule::spread, pod, pods),
                      watts_after(nodes, rule::chord, pod, pods), least_watts(nodes, pod)[pods]);
 }
@@ -65,14 +90,18 @@ int main(int argc, char** argv) {
                              "chord, and placed in the best way that there is.",
                              program + " --kinds 'HPE DL380,Lenovo SR650' --each 4 --load 0.5");
   spec.add("kinds", w.kinds, "how the servers' names begin (tests/bench/power/servers.cpp)");
+  spec.add("curves", w.curves,
+           "a file with servers of your own: YAML or CSV, name, cores, watts at idle, 10, 20 … 100 % of the "
+           "load (tests/bench/power/curves_file.hpp). All of them, unless kinds says which");
   spec.add("each", w.each, 1, 100, "servers of each kind");
   spec.add("pod-cores", w.pod_cores, 0.1, 64, "cores of a pod");
   spec.add("load", w.load, 0, 0.9, "the share of the fleet's cores that the pods ask for");
   spec.add("max-load", w.max_load, 0.1, 1, "the share of a server's cores that pods may take");
   if (const auto status = binnacle::support::read_options(spec, program, argc, argv)) return *status;
-  if (w.kinds.empty()) {
-    fmt::print(stderr, "{}: kinds is missing\n", program);
+  const auto kinds = binnacle::bench::chosen(w);
+  if (kinds.has_error()) {
+    fmt::print(stderr, "{}: {}\n", program, kinds.error().message);
     return 2;
   }
-  fmt::print("{}\n", binnacle::bench::filled_once(w));
+  fmt::print("{}\n", binnacle::bench::filled_once(w, *kinds));
 }

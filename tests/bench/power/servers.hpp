@@ -3,14 +3,14 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 /// Servers that simulated fleets are made of.
 namespace binnacle::bench {
 
 struct server {
-  std::string_view name;
+  std::string name;
   double cores = 0;
   std::vector<double> watts;  ///< at evenly spaced loads from idle to full
 };

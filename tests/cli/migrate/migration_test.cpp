@@ -220,6 +220,71 @@ metadata: {name: backup}
     CHECK(m.values.size() == 0);
   }
 
+  TEST_CASE("pods that require a node without a policy's label: a kubelet's restart would fail them") {
+    const std::string affinity =
+        "affinity: {nodeAffinity: {KIND: {nodeSelectorTerms: [{matchExpressions: [{key: disk, operator: In, "
+        "values: [ssd]}, {key: no-heat, operator: OPERATOR, values: [VALUE]}]}]}}}";
+    const auto with = [&](std::string kind, std::string affinity_kind, std::string op, std::string value) {
+      std::string text = affinity;
+      text.replace(text.find("KIND"), 4, affinity_kind);
+      text.replace(text.find("OPERATOR"), 8, op);
+      text.replace(text.find("VALUE"), 5, value);
+      const std::string head = "kind: " + kind + "\nmetadata: {name: web, namespace: shop}\n";
+      if (kind == "Pod") return head + "spec: {" + text + "}\n";
+      if (kind == "CronJob")
+        return head + "spec: {jobTemplate: {spec: {template: {spec: {" + text + "}}}}}\n";
+      return head + "spec: {template: {spec: {" + text + "}}}\n";
+    };
+    const std::string required = "requiredDuringSchedulingIgnoredDuringExecution";
+    for (const std::string kind :
+         {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob", "Pod"}) {
+      CAPTURE(kind);
+      const auto m = of(with(kind, required, "NotIn", "violating"));
+      const auto said = about(m, kind + " web, required node affinity by no-heat");
+      CHECK(said.what == note::fate::yours);
+      CHECK(said.sentence.starts_with("make it preferred"));
+      CHECK(said.sentence.find("kubelet that restarts") != std::string::npos);
+      // Nothing else: neither the other expression, nor that the object is not known.
+      CHECK(m.notes.size() == 1);
+    }
+    const auto speaks_of_it = [](const migration& m) {
+      return std::ranges::any_of(
+          m.notes, [](const note& n) { return n.subject.find("affinity") != std::string::npos; });
+    };
+    CHECK_FALSE(speaks_of_it(of(with("Deployment", required, "In", "violating"))));
+    CHECK_FALSE(speaks_of_it(of(with("Deployment", required, "NotIn", "other"))));
+    CHECK_FALSE(speaks_of_it(
+        of(with("Deployment", "preferredDuringSchedulingIgnoredDuringExecution", "NotIn", "violating"))));
+    CHECK_FALSE(
+        speaks_of_it(of("kind: Pod\nmetadata: {name: odd}\nspec: {affinity: {nodeAffinity: {" + required +
+                        ": {nodeSelectorTerms: [7, {matchExpressions: x}, {matchExpressions: [3]}]}}}}\n")));
+    // Of what labeling gives, every operator.
+    std::string labeled = with("Deployment", required, "In", "card0");
+    labeled.replace(labeled.find("no-heat"), 7, "telemetry.aware.scheduling.cards/gpu");
+    CHECK(speaks_of_it(of(labeled)));
+  }
+
+  TEST_CASE("an affinity is said once, of the object that made the others") {
+    const std::string spec =
+        "{affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+        "[{matchExpressions: [{key: no-heat, operator: NotIn, values: [violating]}]}, {matchExpressions: "
+        "[{key: no-heat, operator: NotIn, values: [violating]}]}]}}}}";
+    const std::string set =
+        "kind: ReplicaSet\nmetadata: {name: web-1, namespace: shop, ownerReferences: [{kind: Deployment, "
+        "name: web}]}\nspec: {template: {spec: " +
+        spec + "}}\n";
+    const std::string pod =
+        "kind: Pod\nmetadata: {name: web-1-x, namespace: shop, ownerReferences: [{kind: ReplicaSet, name: "
+        "web-1}]}\nspec: " +
+        spec + "\n";
+    const std::string owner =
+        "kind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {template: {spec: " + spec + "}}\n";
+    const auto all = of(owner + "---\n" + set + "---\n" + pod);
+    REQUIRE(all.notes.size() == 1);
+    CHECK(all.notes[0].subject == "Deployment web, required node affinity by no-heat");
+    CHECK(of(pod).notes[0].subject == "Pod web-1-x, required node affinity by no-heat");
+  }
+
   TEST_CASE("values are YAML that says what it is, the report names the fates in order") {
     const auto m = of(deployment);
     const auto values = values_text(m);

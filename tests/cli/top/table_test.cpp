@@ -132,6 +132,29 @@ TEST_SUITE("cli/top/listing") {
         8);
   }
 
+  TEST_CASE("where nodes' curves come from is a column as soon as one has a curve") {
+    const auto with = [](std::string model) {
+      return R"({"metrics":[],"nodes":[{"name":"a","connected":true},{"name":"b","connected":true)" + model +
+             R"(},{"name":"c","connected":true,"model":7}],"total":3})";
+    };
+    fleet f;
+    f.take(parsed(with("").c_str()), 0);
+    CHECK_FALSE(f.any_model());
+    CHECK(titles(listed(f, {})) == words{"NODE", "AGE", "TREND", "WHY"});
+    f.take(parsed(with(R"(,"model":{"source":"node","coveredPercent":62})").c_str()), 1);
+    const listing l = listed(f, {.sort = "curve"});
+    CHECK(titles(l) == words{"NODE", "AGE", "TREND", "CURVE", "WHY"});
+    CHECK(names(l) == words{"b", "a", "c"});
+    CHECK(cell_of(*l.rows()[0], l.columns()[3], 0, 0).text == "node 62 %");
+    CHECK(cell_of(*l.rows()[1], l.columns()[3], 0, 0).text == "-");
+    f.take(parsed(with(R"(,"model":{"source":"class","coveredPercent":0})").c_str()), 2);
+    const listing of_class = listed(f, {.sort = "curve"});
+    CHECK(cell_of(*of_class.rows()[0], of_class.columns()[3], 0, 0).text == "class");
+    // A group has no curve, and a column that was chosen away stays away.
+    CHECK(titles(listed(f, {.grouping = "prefix"})) == words{"GROUP", "AGE", "TREND"});
+    CHECK(titles(listed(f, {.shown = {{"curve", false}}})) == words{"NODE", "AGE", "TREND", "WHY"});
+  }
+
   TEST_CASE("two nodes whose names look alike are two rows") {
     fleet f;
     f.take(

@@ -35,6 +35,15 @@ TEST_SUITE("cli/doctor/agent/agent_findings") {
                    grade::failure, "no link to agg-1"));
     CHECK(any_says(findings_of_agent_metrics("{"), grade::warning, "cannot be read"));
   }
+
+  TEST_CASE("a link counts only where it is up") {
+    CHECK(
+        has_a_link("binnacle_agent_connected{aggregator=\"agg-0\"} "
+                   "0\nbinnacle_agent_connected{aggregator=\"agg-1\"} 1\n"));
+    CHECK_FALSE(has_a_link("binnacle_agent_connected{aggregator=\"agg-0\"} 0\n"));
+    CHECK_FALSE(has_a_link("binnacle_agent_info{version=\"1\"} 1\n"));
+    CHECK_FALSE(has_a_link("{"));
+  }
 }
 
 }  // namespace
