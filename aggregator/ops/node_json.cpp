@@ -1,9 +1,11 @@
 #include "aggregator/ops/node_json.hpp"
 
 #include "aggregator/ops/units.hpp"
+#include "aggregator/policy/strategies.hpp"
 #include "common/metrics/catalog.hpp"
 #include "common/metrics/family_of.hpp"
 #include "common/shortest.hpp"
+#include "common/text/plain.hpp"
 
 namespace binnacle::ops {
 namespace {
@@ -130,6 +132,8 @@ void write_node_in_full(json_writer& out, const store::node_view& node, const po
       out.key("rules").begin_array();
       for (const auto& rule : s.rules) {
         out.begin_object().field("rule", rule.text);
+        if (rule.definition.clear && policy::description_of(s.kind).compares)
+          out.key("clear").raw(plain(*rule.definition.clear));
         const bool foreign = metrics::family_of(rule.definition.metric) == nullptr;
         write_sample_fields(out, shown(rule.load(node.id), foreign), now);
         out.end_object();

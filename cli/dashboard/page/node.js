@@ -1,7 +1,7 @@
 // One node: every series with value, age and what this page has seen of it, and the policies' word on it.
 import {theme} from "./colours.js";
 import {badge, fill, h, setText} from "./dom.js";
-import {amount, plural, reason, ruleParts, span} from "./format.js";
+import {amount, bandWords, plural, reason, ruleParts, span} from "./format.js";
 import {Past} from "./past.js";
 import {Line, spark} from "./plots.js";
 import {History} from "./store.js";
@@ -85,7 +85,7 @@ export class NodePage {
     this.watching = [];
     const real = node.verdicts.filter(v => v.state !== undefined);
     for (const v of real) for (const r of v.rules ?? []) {
-      const parts = ruleParts(r.rule);
+      const parts = {...ruleParts(r.rule), clear: r.clear ?? null};
       if (parts.target !== null) this.watching.push({...parts, policy: v.policy.replace(/^default\//, "")});
     }
     this.numbers(real, now);
@@ -188,9 +188,10 @@ export class NodePage {
 
   draw(title, note, history, unit, metric, question) {
     setText(this.chartTitle, title);
-    setText(this.chartNote, note);
+    const targets = this.watching.filter(w => w.metric === metric);
+    setText(this.chartNote, [note, ...targets.filter(w => w.clear !== null).map(w => `${w.policy}: ${bandWords(w, unit)}`)].join(" "));
     if (this.app.reach.isLive) this.past.stop();
     else this.past.follow([["node", this.name], ...question]);
-    this.past.show(this.line, this.pastNote, unit, this.watching.filter(w => w.metric === metric), {lines: [{name: "", points: history.points()}], now: this.now});
+    this.past.show(this.line, this.pastNote, unit, targets, {lines: [{name: "", points: history.points()}], now: this.now});
   }
 }
