@@ -121,9 +121,14 @@ void write_node(json_writer& out, const store::node_view& node, const std::vecto
 }
 
 void write_node_in_full(json_writer& out, const store::node_view& node, const policy::policy_table& policies,
-                        instant now) {
+                        instant now, const label_reader& object_labels) {
   out.begin_object();
   write_head(out, node, now);
+  if (object_labels) {
+    out.key("objectLabels").begin_object();
+    object_labels(node.name, [&](std::string_view key, std::string_view value) { out.field(key, value); });
+    out.end_object();
+  }
   out.key("verdicts").begin_array();
   for (const auto& [key, p] : policies) {
     for (const auto& s : p->strategies) {

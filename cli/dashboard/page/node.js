@@ -46,6 +46,8 @@ export class NodePage {
     this.pastNote = h("p", {class: "muted", role: "status"});
     this.spans = h("div", {});
     this.sources = h("div", {});
+    this.labels = h("p", {class: "names"});
+    this.labelCard = h("section", {class: "card", hidden: true}, h("h2", {}, "Labels of the Node object"), this.labels);
     this.filter = h("input", {type: "search", placeholder: "Filter series", "aria-label": "Filter series", oninput: () => this.filtered()});
     this.body = h("tbody", {});
     this.count = h("span", {class: "muted"});
@@ -58,7 +60,7 @@ export class NodePage {
       h("section", {class: "card"}, h("div", {class: "title"}, h("h2", {}, "Every series ", this.count), this.filter),
         h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Every series"}, h("table", {class: "series"}, h("caption", {class: "sr"}, "Every series of this node"),
           h("thead", {}, h("tr", {}, ["Series", "Value", "Age", "Last minutes", "Source"].map((n, i) => h("th", {scope: "col", class: i === 1 ? "number" : null}, n)))), this.body))),
-      h("section", {class: "card"}, h("h2", {}, "Sources"), this.sources));
+      h("section", {class: "card"}, h("h2", {}, "Sources"), this.sources), this.labelCard);
     this.line = new Line(this.canvas);
     this.past = new Past(this.app, () => this.plot());
     this.catalogued();
@@ -90,8 +92,11 @@ export class NodePage {
     }
     this.numbers(real, now);
     fill(this.verdicts, real.length === 0 ? h("p", {class: "muted"}, "No policy watches this node.") : real.map(v => this.verdict(v)));
-    const labels = Object.entries(node.labels ?? {});
-    if (labels.length > 0) this.verdicts.append(h("p", {}, "Labels: ", labels.map(([k, value]) => [h("code", {}, `${k}=${value}`), " "])));
+    const inCode = labels => Object.entries(labels ?? {}).map(([k, value]) => [h("code", {}, `${k}=${value}`), " "]);
+    const given = inCode(node.labels), own = inCode(node.objectLabels);
+    if (given.length > 0) this.verdicts.append(h("p", {}, "Labels that policies give: ", given));
+    this.labelCard.hidden = own.length === 0;
+    fill(this.labels, own);
     fill(this.sources, h("ul", {class: "plain"}, node.sources.map(s => h("li", {class: "source"}, h("span", {class: "badge " + (s.ok ? s.message ? "held" : "pass" : "violating")}, (s.ok ? s.message ? "~ " : "✓ " : "✕ ") + s.source), h("span", {}, s.message ?? "")))));
     this.series(node.series, now);
     this.plot();

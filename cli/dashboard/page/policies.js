@@ -133,7 +133,7 @@ export class PoliciesPage {
     else if (shown === 0) says.push("No node has a value.");
     else if (lacking > 0) says.push(`${plural(lacking, "node")} without a value not shown.`);
     if (shown > 0 && windows.length > 0) says.push(`Shown are the newest values; the policy compares ${windows.join(" and ")} of them.`);
-    says.push(...rules.filter(r => r.clear !== null).map(r => bandWords(r, fleet.unit(metric))));
+    says.push(...new Set(rules.filter(r => r.clear !== null).map(r => bandWords(r, fleet.unit(metric)))));
     if (!isListed && settings.refused) says.push(settings.refused);
     const text = says.join(" ");
     if (note.dataset.text === text) return;  // its button keeps the focus
