@@ -190,11 +190,11 @@ http::response api::about_node(const http::request& r, std::string_view list, co
 }
 
 http::response api::one_node(const http::request& r) {
-  return about_node(r, "nodes",
-                    [this](json_writer& out, const store::node_view& node, const policy::view& all,
-                           instant now) {
-                      write_node_in_full(out, node, all.policies(), now, sources_.object_labels);
-                    });
+  return about_node(
+      r, "nodes",
+      [this](json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
+        write_node_in_full(out, node, all.policies(), now, sources_.object_labels);
+      });
 }
 
 http::response api::power(const http::request& r) {

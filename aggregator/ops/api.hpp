@@ -61,8 +61,7 @@ class api {
 
   http::response status(const http::request& r);
   /// The page of the one node that the path names, in the list of that name.
-  http::response about_node(const http::request& r, std::string_view list,
-                            const node_writer& write);
+  http::response about_node(const http::request& r, std::string_view list, const node_writer& write);
   http::response one_node(const http::request& r);
   http::response power(const http::request& r);
   http::response labels(const http::request& r);

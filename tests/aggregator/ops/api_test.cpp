@@ -148,9 +148,11 @@ TEST_SUITE("aggregator/ops/api") {
 
   TEST_CASE_FIXTURE(port, "a node's page has the labels of its Node object beside those that policies give") {
     object_labels["node-a"] = {{"example.com/rack", "r2 \"x\""}, {"zone", "east"}};
-    CHECK(body("/api/v1/nodes/node-a")
-              .find(R"("labels":{},"objectLabels":{"example.com/rack":"r2 \"x\"","zone":"east"},"verdicts":[)") !=
-          std::string::npos);
+    CHECK(
+        body("/api/v1/nodes/node-a")
+            .find(
+                R"("labels":{},"objectLabels":{"example.com/rack":"r2 \"x\"","zone":"east"},"verdicts":[)") !=
+        std::string::npos);
     CHECK(body("/api/v1/nodes/node-b").find(R"("objectLabels":{},)") != std::string::npos);
     CHECK(body("/api/v1/nodes").find("objectLabels") == std::string::npos);  // of thousands: too much
   }
