@@ -1,6 +1,9 @@
 #include "cli/ask.hpp"
 
 #include "cli/blocking.hpp"
+#include "common/http/destination.hpp"
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -16,6 +19,24 @@ async::task<result<http::answer>> asked(http::server_address to, std::shared_ptr
 }
 
 }  // namespace
+
+result<http::call> call_for(std::string target, const std::string& token_file, std::size_t most_bytes) {
+  http::call what;
+  what.target = std::move(target);
+  what.headers = {{"Accept", "application/json"}};
+  what.most_bytes = most_bytes;
+  if (token_file.empty()) return what;
+  http::proof me;
+  me.token_file = token_file;
+  auto header = http::authorization(me);
+  if (header.has_error()) {
+    return error{header.error().code,
+                 fmt::format("--token-file {}: {}; `kubectl create token ACCOUNT > FILE` writes one",
+                             token_file, header.error().message)};
+  }
+  what.headers.emplace_back("Authorization", std::move(*header));
+  return what;
+}
 
 result<http::answer> ask(const http::server_address& to, std::shared_ptr<SSL_CTX> security, http::call what,
                          std::chrono::milliseconds deadline) {

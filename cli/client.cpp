@@ -25,7 +25,13 @@ std::string_view remedy(errc code) {
 
 }  // namespace
 
-result<std::unique_ptr<tls::context>> security_for(const endpoint& to, const tls::files& pem) {
+result<std::unique_ptr<tls::context>> security_for(const endpoint& to, const connection& as) {
+  const tls::files& pem = as.pem;
+  if (!to.secure && !as.token_file.empty()) {
+    return error{
+        errc::invalid_input,
+        fmt::format("{} is http, where everybody on the way could read your token: write https", to.url)};
+  }
   if (!to.secure) return std::unique_ptr<tls::context>();
   if (pem.authority.empty()) {
     return error{
@@ -58,9 +64,9 @@ result<json_answer> understood(const endpoint& from, result<http::answer> got) {
     std::string said = ec ? std::string() : text(a.json, "error");
     if (said.empty()) said = fmt::format("HTTP status {}", got->status);
     const bool unknown_caller = got->status == 401 || got->status == 403;
-    return error{
-        unknown_caller ? errc::permission : errc::invalid_input,
-        fmt::format("{} refused: {}{}", from.url, said, unknown_caller ? " (--cert and --key)" : "")};
+    return error{unknown_caller ? errc::permission : errc::invalid_input,
+                 fmt::format("{} refused: {}{}", from.url, said,
+                             unknown_caller ? " (--cert and --key, or --token-file)" : "")};
   }
   if (ec)
     return error{errc::protocol, fmt::format("{} answered no JSON: {}; is that the ops port (9102)?",
@@ -76,19 +82,17 @@ std::string nodes_target(const std::vector<std::string>& metrics) {
   return target;
 }
 
-result<client> client::open(const endpoint& to, const tls::files& pem) {
-  auto security = security_for(to, pem);
+result<client> client::open(const endpoint& to, const connection& as) {
+  auto security = security_for(to, as);
   if (security.has_error()) return security.error();
-  return client(to, std::move(*security));
+  return client(to, std::move(*security), as.token_file);
 }
 
 result<client::answer> client::get(const std::string& target, std::chrono::milliseconds deadline) const {
-  http::call call;
-  call.target = target;
-  call.headers = {{"Accept", "application/json"}};
-  call.most_bytes = most_answer_bytes;
+  auto call = call_for(target, token_file_, most_answer_bytes);
+  if (call.has_error()) return call.error();
   return understood(to_, ask({to_.host, to_.port, {}}, security_ ? security_->current() : nullptr,
-                             std::move(call), deadline));
+                             std::move(*call), deadline));
 }
 
 }  // namespace binnacle::cli

@@ -15,8 +15,9 @@
 namespace binnacle::cli {
 
 /// What a caller of that replica shows and believes; null for plain HTTP. Reads the PEM files. Errors:
-/// invalid_input, not_found, permission, each with the file and the remedy.
-result<std::unique_ptr<tls::context>> security_for(const endpoint& to, const tls::files& pem);
+/// invalid_input (a token over plain HTTP among them), not_found, permission, each with the file and the
+/// remedy.
+result<std::unique_ptr<tls::context>> security_for(const endpoint& to, const connection& as);
 
 /// An answer's JSON and its text.
 struct json_answer {
@@ -37,20 +38,22 @@ inline constexpr std::size_t most_answer_bytes = 256u << 20;
 class client {
  public:
   /// Errors: as security_for().
-  static result<client> open(const endpoint& to, const tls::files& pem);
+  static result<client> open(const endpoint& to, const connection& as);
 
   using answer = json_answer;
-  /// `target` with a leading '/', percent-encoded. Blocks until `deadline` at most. Errors: as understood().
+  /// `target` with a leading '/', percent-encoded. Blocks until `deadline` at most. Errors: as call_for() and
+  /// understood().
   result<answer> get(const std::string& target,
                      std::chrono::milliseconds deadline = std::chrono::seconds(5)) const;
 
   const std::string& url() const noexcept { return to_.url; }
 
  private:
-  client(endpoint to, std::unique_ptr<tls::context> security)
-      : to_(std::move(to)), security_(std::move(security)) {}
+  client(endpoint to, std::unique_ptr<tls::context> security, std::string token_file)
+      : to_(std::move(to)), security_(std::move(security)), token_file_(std::move(token_file)) {}
   endpoint to_;
   std::unique_ptr<tls::context> security_;  // null: plain HTTP
+  std::string token_file_;
 };
 
 }  // namespace binnacle::cli

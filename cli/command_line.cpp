@@ -25,6 +25,9 @@ void set_up_options(CLI::App& app, arguments& a) {
       ->type_name("FILE");
   app.add_option("--cert", a.flags.pem.certificate, "PEM file of your client certificate")->type_name("FILE");
   app.add_option("--key", a.flags.pem.key, "PEM file of the certificate's key")->type_name("FILE");
+  app.add_option("--token-file", a.flags.token_file,
+                 "file with a token of the cluster, in place of a certificate (kubectl create token)")
+      ->type_name("FILE");
   app.add_option("--settings", a.settings_file,
                  "file with defaults for the options above (~/.config/binnacle/cli.yaml)")
       ->type_name("FILE");
@@ -35,8 +38,9 @@ void set_up_options(CLI::App& app, arguments& a) {
       ->check(CLI::IsMember({"text", "json"}))
       ->type_name("FORM");
   app.footer(
-      "The variables BINNACLE_AGGREGATOR (comma-separated), BINNACLE_CA, BINNACLE_CERT and BINNACLE_KEY "
-      "replace the options.\nExit status: 0 all right, 1 something is wrong (no answer, no such decision, "
+      "The variables BINNACLE_AGGREGATOR (comma-separated), BINNACLE_CA, BINNACLE_CERT, BINNACLE_KEY and "
+      "BINNACLE_TOKEN_FILE replace the options.\nExit status: 0 all right, 1 something is wrong (no answer, "
+      "no such decision, "
       "errors in a policy), 2 wrong usage.\nExample: binnacle top --aggregator https://localhost:9102 --ca "
       "pki/server-ca.crt --cert pki/client-cli.crt --key pki/client-cli.key");
   app.set_version_flag("--version", "binnacle " BINNACLE_VERSION, "the version of this command");

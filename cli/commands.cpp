@@ -22,7 +22,7 @@ namespace {
 std::optional<client> opened(const std::string& url, const connection& to, const terminal& on) {
   auto peer = parse_endpoint(url);
   if (peer.has_value()) {
-    auto c = client::open(*peer, to.pem);
+    auto c = client::open(*peer, to);
     if (c.has_value()) return std::move(*c);
     on.err << "binnacle: " << c.error().message << '\n';
   } else {

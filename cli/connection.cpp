@@ -45,15 +45,17 @@ connection merged(connection flags, const std::function<const char*(const char*)
   c.pem.certificate = first(c.pem.certificate, variable("BINNACLE_CERT"), file.pem.certificate);
   c.pem.key = first(c.pem.key, variable("BINNACLE_KEY"), file.pem.key);
   c.pem.authority = first(c.pem.authority, variable("BINNACLE_CA"), file.pem.authority);
+  c.token_file = first(c.token_file, variable("BINNACLE_TOKEN_FILE"), file.token_file);
   return c;
 }
 
 result<connection> parse_settings(const std::string& yaml, const std::string& name) {
+  constexpr std::string_view known = "aggregator, cert, key, ca, token-file";
   connection c;
   try {
     const YAML::Node top = load_yaml(yaml);
     if (top.IsNull()) return c;
-    if (!top.IsMap()) return at_line(name, top.Mark(), "expected keys and values: aggregator, cert, key, ca");
+    if (!top.IsMap()) return at_line(name, top.Mark(), fmt::format("expected keys and values: {}", known));
     for (const auto& entry : top) {
       const auto key = entry.first.as<std::string>();
       const YAML::Node& value = entry.second;
@@ -72,9 +74,10 @@ result<connection> parse_settings(const std::string& yaml, const std::string& na
         c.pem.key = file();
       } else if (key == "ca") {
         c.pem.authority = file();
+      } else if (key == "token-file") {
+        c.token_file = file();
       } else {
-        return at_line(name, entry.first.Mark(),
-                       fmt::format("unknown key '{}'; known are aggregator, cert, key, ca", key));
+        return at_line(name, entry.first.Mark(), fmt::format("unknown key '{}'; known are {}", key, known));
       }
     }
   } catch (const YAML::Exception& e) {

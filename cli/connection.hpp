@@ -16,15 +16,17 @@ namespace binnacle::cli {
 struct connection {
   std::vector<std::string> aggregators;  ///< URLs of the ops face, one per replica
   tls::files pem;
+  std::string token_file;  ///< holds a bearer token of the cluster; over https only
 };
 
 /// Flags win over the environment (BINNACLE_AGGREGATOR, comma-separated; BINNACLE_CERT, BINNACLE_KEY,
-/// BINNACLE_CA), the environment over the file, and without any the aggregator is https://localhost:9102.
+/// BINNACLE_CA, BINNACLE_TOKEN_FILE), the environment over the file, and without any the aggregator is
+/// https://localhost:9102.
 connection merged(connection flags, const std::function<const char*(const char*)>& environment,
                   connection file);
 
-/// The settings in a cli.yaml: aggregator (one URL or a list), cert, key, ca. `name` is for messages;
-/// relative PEM files count from the folder of `name`. Errors: invalid_input with file and line.
+/// The settings in a cli.yaml: aggregator (one URL or a list), cert, key, ca, token-file. `name` is for
+/// messages; relative files count from the folder of `name`. Errors: invalid_input with file and line.
 result<connection> parse_settings(const std::string& yaml, const std::string& name);
 
 /// A URL taken apart: "https://host:9102", "host", "host:9102", "[::1]:9102", "http://host".

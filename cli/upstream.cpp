@@ -1,5 +1,6 @@
 #include "cli/upstream.hpp"
 
+#include "cli/ask.hpp"
 #include "common/http/client.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -17,15 +18,17 @@ constexpr std::chrono::seconds patience{5};  // as `binnacle status` has it
 }
 
 struct upstream::replica {
-  replica(endpoint where, std::unique_ptr<tls::context> with)
+  replica(endpoint where, std::unique_ptr<tls::context> with, std::string token)
       : to(std::move(where)),
         security(std::move(with)),
+        token_file(std::move(token)),
         peer(
             {to.host, to.port, {}}, [this] { return security ? security->current() : nullptr; },
             "binnacle/" BINNACLE_VERSION) {}
 
   const endpoint to;
   const std::unique_ptr<tls::context> security;  // null: plain HTTP
+  const std::string token_file;
   http::client peer;
 };
 
@@ -39,21 +42,23 @@ result<upstream> upstream::open(const connection& to) {
   for (const std::string& url : to.aggregators) {
     auto where = parse_endpoint(url);
     if (where.has_error()) return where.error();
-    auto security = security_for(*where, to.pem);
+    auto security = security_for(*where, to);
     if (security.has_error()) return security.error();
-    u.all_.push_back(std::make_unique<replica>(std::move(*where), std::move(*security)));
+    u.all_.push_back(std::make_unique<replica>(std::move(*where), std::move(*security), to.token_file));
   }
   return u;
 }
 
 task<upstream::told> upstream::ask(replica& which, std::string target) {
-  // A page or a terminal stays open for weeks, certificates do not: a new one in its file is taken.
+  // A page or a terminal stays open for weeks, certificates and tokens do not: a new one in its file is
+  // taken.
   if (which.security) which.security->reload_if_changed();
-  http::call what;
-  what.target = std::move(target);
-  what.headers = {{"Accept", "application/json"}};
-  what.most_bytes = most_answer_bytes;
-  auto got = co_await which.peer.ask(std::move(what), async::within(patience));
+  auto what = call_for(std::move(target), which.token_file, most_answer_bytes);
+  if (what.has_error()) {
+    told unasked{which.to.url, what.error(), 0};
+    co_return unasked;
+  }
+  auto got = co_await which.peer.ask(std::move(*what), async::within(patience));
   const unsigned status = got.has_value() ? got->status : 0;
   told t{which.to.url, understood(which.to, std::move(got)), status};
   co_return t;

@@ -173,9 +173,7 @@ std::unique_ptr<http::slices> api::decisions(const http::request& r) {
   return decision_list(decisions_, q, std::move(how));
 }
 
-http::response api::about_node(const http::request& r, std::string_view list,
-                               void (*write)(json_writer&, const store::node_view&, const policy::view&,
-                                             instant)) {
+http::response api::about_node(const http::request& r, std::string_view list, const node_writer& write) {
   if (r.method != "GET") return http::response::failure(405, "only GET is served here");
   if (r.path.size() != 4 || r.path[3].empty()) {
     return http::response::failure(
@@ -192,10 +190,11 @@ http::response api::about_node(const http::request& r, std::string_view list,
 }
 
 http::response api::one_node(const http::request& r) {
-  return about_node(r, "nodes",
-                    [](json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
-                      write_node_in_full(out, node, all.policies(), now);
-                    });
+  return about_node(
+      r, "nodes",
+      [this](json_writer& out, const store::node_view& node, const policy::view& all, instant now) {
+        write_node_in_full(out, node, all.policies(), now, sources_.object_labels);
+      });
 }
 
 http::response api::power(const http::request& r) {

@@ -50,6 +50,8 @@ class api {
 
  private:
   using handler = http::response (api::*)(const http::request&);
+  using node_writer =
+      std::function<void(json_writer&, const store::node_view&, const policy::view&, instant)>;
   using slicer = std::unique_ptr<http::slices> (api::*)(const http::request&);
   /// The refusal of a caller who must have a certificate and has none. Every route but health asks here.
   std::optional<http::response> refusal(const http::request& r) const;
@@ -59,9 +61,7 @@ class api {
 
   http::response status(const http::request& r);
   /// The page of the one node that the path names, in the list of that name.
-  http::response about_node(const http::request& r, std::string_view list,
-                            void (*write)(json_writer&, const store::node_view&, const policy::view&,
-                                          instant));
+  http::response about_node(const http::request& r, std::string_view list, const node_writer& write);
   http::response one_node(const http::request& r);
   http::response power(const http::request& r);
   http::response labels(const http::request& r);

@@ -2,9 +2,11 @@
 
 #include "aggregator/ops/power_json.hpp"
 #include "aggregator/ops/units.hpp"
+#include "aggregator/policy/strategies.hpp"
 #include "common/metrics/catalog.hpp"
 #include "common/metrics/family_of.hpp"
 #include "common/shortest.hpp"
+#include "common/text/plain.hpp"
 
 namespace binnacle::ops {
 namespace {
@@ -125,9 +127,14 @@ void write_node(json_writer& out, const store::node_view& node, const std::vecto
 }
 
 void write_node_in_full(json_writer& out, const store::node_view& node, const policy::policy_table& policies,
-                        instant now) {
+                        instant now, const label_reader& object_labels) {
   out.begin_object();
   write_head(out, node, now);
+  if (object_labels) {
+    out.key("objectLabels").begin_object();
+    object_labels(node.name, [&](std::string_view key, std::string_view value) { out.field(key, value); });
+    out.end_object();
+  }
   out.key("verdicts").begin_array();
   for (const auto& [key, p] : policies) {
     for (const auto& s : p->strategies) {
@@ -136,6 +143,8 @@ void write_node_in_full(json_writer& out, const store::node_view& node, const po
       out.key("rules").begin_array();
       for (const auto& rule : s.rules) {
         out.begin_object().field("rule", rule.text);
+        if (rule.definition.clear && policy::description_of(s.kind).compares)
+          out.key("clear").raw(plain(*rule.definition.clear));
         const bool foreign = metrics::family_of(rule.definition.metric) == nullptr;
         write_sample_fields(out, shown(rule.load(node.id), foreign), now);
         out.end_object();

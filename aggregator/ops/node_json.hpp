@@ -1,5 +1,6 @@
 #pragma once
 
+#include "aggregator/ops/node_labels.hpp"
 #include "aggregator/policy/published/published.hpp"
 #include "aggregator/predict/model.hpp"
 #include "aggregator/questions/question.hpp"
@@ -45,8 +46,9 @@ class verdict_writer {
 void write_node(json_writer& out, const store::node_view& node, const std::vector<asked_metric>& metrics,
                 const verdict_writer& verdicts, const predict::model* known, instant now);
 
-/// The same with every series and, for each verdict's rules, the values they compare.
+/// The same with every series, for each verdict's rules the values they compare, and the labels of its Node
+/// object where `object_labels` is not empty.
 void write_node_in_full(json_writer& out, const store::node_view& node, const policy::policy_table& policies,
-                        instant now);
+                        instant now, const label_reader& object_labels = {});
 
 }  // namespace binnacle::ops

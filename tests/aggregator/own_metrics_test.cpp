@@ -56,9 +56,30 @@ struct busy_replica {
   async::reload_troubles troubles;
 };
 
+/// Two nodes of thirty draw what no similar node does.
+std::map<std::string, power_outliers::outlier> two_odd_nodes() {
+  return {{"hot", {.watts = 4000, .least = 200, .most = 300, .others = 28, .hardware = "a 64-core server"}},
+          {"idle", {.watts = 5, .least = 200, .most = 300, .others = 28, .hardware = "a 64-core server"}}};
+}
+
 }  // namespace
 
 TEST_SUITE("aggregator/own_metrics") {
+  TEST_CASE("nodes whose watts are far from those of similar ones are counted") {
+    busy_replica replica;
+    const auto counted = [&] {
+      for (const ops::own_sample& s : own_metrics(replica.numbers()))
+        if (s.family == std::string_view("binnacle_power_outlier_nodes"))
+          return std::get<std::uint64_t>(s.value);
+      return std::uint64_t{99};
+    };
+    CHECK(counted() == 0);
+    replica.outliers = two_odd_nodes();
+    CHECK(counted() == 2);
+    replica.outliers.erase("idle");
+    CHECK(counted() == 1);
+  }
+
   TEST_CASE(
       "each number about the aggregator is a family of the catalogue with its labels, and each family is "
       "there") {
@@ -83,6 +104,17 @@ TEST_SUITE("aggregator/own_metrics") {
 }
 
 TEST_SUITE("aggregator/own_warnings") {
+  TEST_CASE("a node whose watts are far from those of similar ones is named, with both") {
+    busy_replica replica;
+    replica.outliers = two_odd_nodes();
+    const auto said = own_warnings(replica.numbers(), {}, instant{1h});
+    REQUIRE(said.size() == 2);
+    CHECK(said[0] == sentence_of("hot", replica.outliers.at("hot")));
+    CHECK(said[0].find("hot") != std::string::npos);
+    CHECK(said[0].find("4000") != std::string::npos);
+    CHECK(said[1].find("idle") != std::string::npos);
+  }
+
   TEST_CASE("an aggregator to which nothing happened warns of nothing, and each trouble is said") {
     busy_replica replica;
     settings s;

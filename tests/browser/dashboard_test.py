@@ -75,12 +75,14 @@ class Ops(http.server.ThreadingHTTPServer):
 class ThreeAgents(unittest.TestCase):
     """Three agents whose one metric a file says, so that the numbers are known to the digit."""
 
+    spare = []  # nodes that have a certificate, and no agent yet
+
     def setUp(self):
         self.trial = Trial(BUILD)
         self.addCleanup(self.trial.stop)
         aggregators, dashboards = self.flags()
         self.nodes = {"alpha": 41, "beta-2": 52, "gamma": 7}
-        self.trial.make_certificates(self.nodes)
+        self.trial.make_certificates([*self.nodes, *self.spare])
         self.trial.write_policy(POLICY)
         self.trial.start_aggregator(*aggregators)
         for node, value in self.nodes.items():

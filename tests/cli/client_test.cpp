@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -21,8 +22,10 @@ namespace {
 http::router routes() {
   http::router r;
   r.add("GET", "/api/v1/status", [](const http::request& q, std::string_view) {
-    return q.peer ? http::response::json(status_sample)
-                  : http::response::failure(401, "present a client certificate");
+    const std::string* shown = q.header("authorization");
+    return q.peer || (shown != nullptr && *shown == "Bearer ann's")
+               ? http::response::json(status_sample)
+               : http::response::failure(401, "present a client certificate");
   });
   r.add("GET", "/api/v1/nodes", [](const http::request& q, std::string_view) {
     if (q.parameter("metric") != nullptr && *q.parameter("metric") == "bad metric")
@@ -72,6 +75,9 @@ struct replica {
     return std::string(scheme) + "://localhost:" + std::to_string(server.port());
   }
   result<client::answer> get(const std::string& target, const tls::files& as) const {
+    return get(target, connection{{}, as});
+  }
+  result<client::answer> get(const std::string& target, const connection& as) const {
     auto c = client::open(parse_endpoint(url()).value(), as);
     if (c.has_error()) return c.error();
     return c->get(target);
@@ -104,7 +110,7 @@ TEST_SUITE("cli/client") {
     stranger.certificate.clear();
     stranger.key.clear();
     CHECK(get("/api/v1/status", stranger).error().message ==
-          url() + " refused: present a client certificate (--cert and --key)");
+          url() + " refused: present a client certificate (--cert and --key, or --token-file)");
     CHECK(get("/api/v1/nodes?metric=bad%20metric", me).error().message == url() + " refused: no such metric");
     CHECK(get("/text", me).error().message.find("answered no JSON") != std::string::npos);
 
@@ -129,12 +135,35 @@ TEST_SUITE("cli/client") {
     CHECK(plain->get("/api/v1/status").has_error());
   }
 
+  TEST_CASE_FIXTURE(replica, "a token in a file is shown in place of a certificate, as it is now") {
+    connection as;
+    as.pem.authority = me.authority;
+    as.token_file = dir.path() + "/token";
+    const std::string named = "--token-file " + as.token_file + ": ";
+    const std::string remedy = "; `kubectl create token ACCOUNT > FILE` writes one";
+    CHECK(get("/api/v1/status", as).error().message == named + "No such file or directory" + remedy);
+    const auto write = [&](const char* text) { std::ofstream(as.token_file) << text; };
+    write("");
+    CHECK(get("/api/v1/status", as).error().message ==
+          named + "it is empty or more than one line: it must hold the token alone" + remedy);
+    write("bob's\n");
+    const auto c = client::open(parse_endpoint(url()).value(), as);
+    REQUIRE(c.has_value());
+    CHECK(c->get("/api/v1/status").error().message ==
+          url() + " refused: present a client certificate (--cert and --key, or --token-file)");
+    write("ann's\n");
+    CHECK(c->get("/api/v1/status").has_value());
+
+    CHECK(client::open(parse_endpoint(url("http")).value(), as).error().message ==
+          url("http") + " is http, where everybody on the way could read your token: write https");
+  }
+
   TEST_CASE("nobody there is told from nobody answering") {
     support::temp_folder dir;
     support::authority ca(dir, "clients");
     tls::files pem;
     pem.authority = ca.certificate();
-    const auto c = client::open(parse_endpoint(dead_url()).value(), pem);
+    const auto c = client::open(parse_endpoint(dead_url()).value(), {{}, pem});
     REQUIRE(c.has_value());
     const auto a = c->get("/api/v1/status");
     REQUIRE(a.has_error());

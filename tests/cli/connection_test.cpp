@@ -63,8 +63,8 @@ TEST_SUITE("cli/connection") {
   }
 
   TEST_CASE("flags win over the environment, the environment over the file") {
-    std::map<std::string, std::string> environment = {{"BINNACLE_AGGREGATOR", "b1,b2,"},
-                                                      {"BINNACLE_CA", "env-ca"}};
+    std::map<std::string, std::string> environment = {
+        {"BINNACLE_AGGREGATOR", "b1,b2,"}, {"BINNACLE_CA", "env-ca"}, {"BINNACLE_TOKEN_FILE", "env-token"}};
     const auto get = [&](const char* name) {
       const auto at = environment.find(name);
       return at == environment.end() ? nullptr : at->second.c_str();
@@ -80,6 +80,7 @@ TEST_SUITE("cli/connection") {
     CHECK(all.pem.certificate == "flag-cert");
     CHECK(all.pem.key == "file-key");
     CHECK(all.pem.authority == "env-ca");
+    CHECK(all.token_file == "env-token");
 
     flags.aggregators = {"a"};
     CHECK(merged(flags, get, file).aggregators == std::vector<std::string>{"a"});
@@ -89,12 +90,14 @@ TEST_SUITE("cli/connection") {
   }
 
   TEST_CASE("a settings file is read, and refused by file and line") {
-    const auto one = parse_settings("aggregator: https://agg:9102\nca: pki/ca.pem\ncert: /etc/me.pem\n",
-                                    "/home/u/.config/binnacle/cli.yaml");
+    const auto one =
+        parse_settings("aggregator: https://agg:9102\nca: pki/ca.pem\ncert: /etc/me.pem\ntoken-file: token\n",
+                       "/home/u/.config/binnacle/cli.yaml");
     REQUIRE(one.has_value());
     CHECK(one->aggregators == std::vector<std::string>{"https://agg:9102"});
     CHECK(one->pem.authority == "/home/u/.config/binnacle/pki/ca.pem");
     CHECK(one->pem.certificate == "/etc/me.pem");
+    CHECK(one->token_file == "/home/u/.config/binnacle/token");
     CHECK(parse_settings("aggregator: [a, b]", "f")->aggregators == std::vector<std::string>{"a", "b"});
     CHECK(parse_settings("", "f")->aggregators.empty());
 
@@ -104,8 +107,8 @@ TEST_SUITE("cli/connection") {
     };
     const row rows[] = {
         {"aggregator: a\nserver: b\n",
-         "cli.yaml:2: unknown key 'server'; known are aggregator, cert, key, ca"},
-        {"- a\n", "cli.yaml:1: expected keys and values: aggregator, cert, key, ca"},
+         "cli.yaml:2: unknown key 'server'; known are aggregator, cert, key, ca, token-file"},
+        {"- a\n", "cli.yaml:1: expected keys and values: aggregator, cert, key, ca, token-file"},
         {"ca:\n  - a\n", "cli.yaml:2: ca must be one value"},
     };
     for (const row& r : rows) {

@@ -1,6 +1,7 @@
 // The page: trades its link for a key, follows the fleet, and shows one of five pages.
 import {DecisionsPage} from "./decisions.js";
 import {fill, h, setText} from "./dom.js";
+import {Edits} from "./edits.js";
 import {FleetPage} from "./fleet.js";
 import {plural, span} from "./format.js";
 import {HealthPage, troubles} from "./health.js";
@@ -18,6 +19,7 @@ class App {
   constructor(key) {
     this.key = key;
     this.fleet = new Fleet();
+    this.edits = new Edits();
     this.status = null;
     this.searched = "";
     // `extra`: a metric that this page asks for besides the aggregator's; `before`: what was shown before it.

@@ -83,12 +83,18 @@ const REASONS = {
 };
 export const reason = absent => REASONS[absent] ?? String(absent ?? "no value").replaceAll("_", " ");
 
-// The aggregator writes a target without suffix and exponent (rule::text).
-const RULE = new RegExp(`^([^\\s,]+)(?: \\(([^)]+)\\))?(?:.*?\\s(${Object.keys(OPERATORS).join("|")})\\s+(-?[\\d.]+))?`);
+// The aggregator writes a target without suffix and exponent (rule::text); what its list of policies adds stands behind a comma.
+const RULE = new RegExp(`^([^\\s,]+)(?: \\(([^)]+)\\))?(?:.*?\\s(${Object.keys(OPERATORS).join("|")})\\s+(-?[\\d.]+)(?:.*?, clear(?:Below|Above) (-?[\\d.]+))?)?`);
 
-/** A rule's text in parts: {metric, window, operator, target}; window ("avg 30s") and target are null where the rule has none ("lowest first"). */
+/** What the shaded band of a rule's mark means. */
+export const bandWords = (rule, unit) => `Shaded: a violation lasts until a value is ${rule.clear < rule.target ? "below" : "above"} ${amount(rule.clear, unit)}.`;
+
+const number = text => text === undefined ? null : Number(text);
+
+/** A rule's text in parts: {metric, window, operator, target, clear}; window ("avg 30s"), target and clear (clearBelow or clearAbove) are null where the
+ * rule has none ("lowest first"). */
 export function ruleParts(text) {
   const found = RULE.exec(text);
-  if (!found) return {metric: text, window: null, operator: null, target: null};
-  return {metric: found[1], window: found[2] ?? null, operator: found[3] ?? null, target: found[4] === undefined ? null : Number(found[4])};
+  if (!found) return {metric: text, window: null, operator: null, target: null, clear: null};
+  return {metric: found[1], window: found[2] ?? null, operator: found[3] ?? null, target: number(found[4]), clear: number(found[5])};
 }

@@ -1,7 +1,7 @@
 // One node: every series with value, age and what this page has seen of it, and the policies' word on it.
 import {theme} from "./colours.js";
 import {badge, fill, h, setText} from "./dom.js";
-import {amount, plural, reason, ruleParts, span} from "./format.js";
+import {amount, bandWords, plural, reason, ruleParts, span} from "./format.js";
 import {Past} from "./past.js";
 import {Line, spark} from "./plots.js";
 import {History} from "./store.js";
@@ -46,6 +46,8 @@ export class NodePage {
     this.pastNote = h("p", {class: "muted", role: "status"});
     this.spans = h("div", {});
     this.sources = h("div", {});
+    this.labels = h("p", {class: "names"});
+    this.labelCard = h("section", {class: "card", hidden: true}, h("h2", {}, "Labels of the Node object"), this.labels);
     this.filter = h("input", {type: "search", placeholder: "Filter series", "aria-label": "Filter series", oninput: () => this.filtered()});
     this.body = h("tbody", {});
     this.count = h("span", {class: "muted"});
@@ -58,7 +60,7 @@ export class NodePage {
       h("section", {class: "card"}, h("div", {class: "title"}, h("h2", {}, "Every series ", this.count), this.filter),
         h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Every series"}, h("table", {class: "series"}, h("caption", {class: "sr"}, "Every series of this node"),
           h("thead", {}, h("tr", {}, ["Series", "Value", "Age", "Last minutes", "Source"].map((n, i) => h("th", {scope: "col", class: i === 1 ? "number" : null}, n)))), this.body))),
-      h("section", {class: "card"}, h("h2", {}, "Sources"), this.sources));
+      h("section", {class: "card"}, h("h2", {}, "Sources"), this.sources), this.labelCard);
     this.line = new Line(this.canvas);
     this.past = new Past(this.app, () => this.plot());
     this.catalogued();
@@ -85,13 +87,16 @@ export class NodePage {
     this.watching = [];
     const real = node.verdicts.filter(v => v.state !== undefined);
     for (const v of real) for (const r of v.rules ?? []) {
-      const parts = ruleParts(r.rule);
+      const parts = {...ruleParts(r.rule), clear: r.clear ?? null};
       if (parts.target !== null) this.watching.push({...parts, policy: v.policy.replace(/^default\//, "")});
     }
     this.numbers(real, now);
     fill(this.verdicts, real.length === 0 ? h("p", {class: "muted"}, "No policy watches this node.") : real.map(v => this.verdict(v)));
-    const labels = Object.entries(node.labels ?? {});
-    if (labels.length > 0) this.verdicts.append(h("p", {}, "Labels: ", labels.map(([k, value]) => [h("code", {}, `${k}=${value}`), " "])));
+    const inCode = labels => Object.entries(labels ?? {}).map(([k, value]) => [h("code", {}, `${k}=${value}`), " "]);
+    const given = inCode(node.labels), own = inCode(node.objectLabels);
+    if (given.length > 0) this.verdicts.append(h("p", {}, "Labels that policies give: ", given));
+    this.labelCard.hidden = own.length === 0;
+    fill(this.labels, own);
     fill(this.sources, h("ul", {class: "plain"}, node.sources.map(s => h("li", {class: "source"}, h("span", {class: "badge " + (s.ok ? s.message ? "held" : "pass" : "violating")}, (s.ok ? s.message ? "~ " : "✓ " : "✕ ") + s.source), h("span", {}, s.message ?? "")))));
     this.series(node.series, now);
     this.plot();
@@ -188,9 +193,10 @@ export class NodePage {
 
   draw(title, note, history, unit, metric, question) {
     setText(this.chartTitle, title);
-    setText(this.chartNote, note);
+    const targets = this.watching.filter(w => w.metric === metric);
+    setText(this.chartNote, [note, ...targets.filter(w => w.clear !== null).map(w => `${w.policy}: ${bandWords(w, unit)}`)].join(" "));
     if (this.app.reach.isLive) this.past.stop();
     else this.past.follow([["node", this.name], ...question]);
-    this.past.show(this.line, this.pastNote, unit, this.watching.filter(w => w.metric === metric), {lines: [{name: "", points: history.points()}], now: this.now});
+    this.past.show(this.line, this.pastNote, unit, targets, {lines: [{name: "", points: history.points()}], now: this.now});
   }
 }

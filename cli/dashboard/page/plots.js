@@ -17,9 +17,25 @@ function defaults() {
   return t;
 }
 
-/** Lines across a chart where a policy's targets are: options.marks = [{at, text}]; `axis` is the scale's id. */
+/** Lines across a chart where a policy's targets are: options.marks = [{at, clear, text}]; `axis` is the scale's id. Where a violation clears only at
+ * `clear`, the band between is shaded: a value in it violates if it did before. */
 const marks = {
   id: "marks",
+  beforeDatasetsDraw(chart, _, options) {
+    const {ctx, chartArea: area} = chart;
+    const scale = chart.scales[options.axis];
+    ctx.save();
+    ctx.fillStyle = theme().bad + "2b";
+    for (const {at, clear} of options.marks ?? []) {
+      if (clear === null) continue;
+      const upright = options.axis === "x";
+      const within = value => Math.min(upright ? area.right : area.bottom, Math.max(upright ? area.left : area.top, scale.getPixelForValue(value)));
+      const from = Math.min(within(at), within(clear)), size = Math.abs(within(at) - within(clear));
+      if (upright) ctx.fillRect(from, area.top, size, area.bottom - area.top);
+      else ctx.fillRect(area.left, from, area.right - area.left, size);
+    }
+    ctx.restore();
+  },
   afterDatasetsDraw(chart, _, options) {
     const {ctx, chartArea: area} = chart;
     const t = theme();
@@ -43,6 +59,12 @@ const marks = {
     }
   },
 };
+
+/** A policy's rule as a mark. */
+const markOf = (rule, unit) => ({at: rule.target, clear: rule.clear, text: `${rule.policy ? rule.policy + ": " : ""}${rule.operator} ${short(rule.target, unit)}`});
+
+/** Where a chart must reach for the marks of these rules. */
+const reachOf = rules => rules.flatMap(r => r.clear === null ? [r.target] : [r.target, r.clear]);
 
 /** About twenty steps of a round width for these values: {from, width, count}. Pure. */
 export function steps(values, wanted = 22) {
@@ -96,14 +118,14 @@ export class Distribution {
       set.backgroundColor = set.data.map(() => i === 0 ? t.bars : t.bad);
     });
     const x = this.chart.options.scales.x;
-    const reach = [from, from + count * width, ...targets.map(r => r.target)];
+    const reach = [from, from + count * width, ...reachOf(targets)];
     const low = Math.min(...reach), high = Math.max(...reach);
     x.min = low;
     x.max = high + (high - low) * 0.04;
     x.grid.color = t.line;
     x.ticks.callback = v => short(v, unit);
     this.chart.options.scales.y.grid = {color: t.line};
-    this.chart.options.plugins.marks.marks = targets.map(r => ({at: r.target, text: `${r.operator} ${short(r.target, unit)}`}));
+    this.chart.options.plugins.marks.marks = targets.map(r => markOf(r, unit));
     this.chart.options.plugins.tooltip.callbacks = {
       title: items => { const i = items[0].dataIndex; return `${short(from + i * width, unit)} to ${short(from + (i + 1) * width, unit)}`; },
       label: item => `${item.parsed.y} node${item.parsed.y === 1 ? "" : "s"}${item.datasetIndex === 1 ? " beyond a target" : ""}`,
@@ -164,9 +186,9 @@ export class Line {
     x.ticks.callback = v => v === 0 ? "now" : range ? "−" + span(-v * 1000) : v > -120 ? `${Math.round(v)} s` : `${Math.round(v / 60)} min`;
     y.ticks.callback = v => short(v, unit);
     y.grid = {color: t.line};
-    y.suggestedMax = targets.length > 0 ? Math.max(...targets.map(m => m.target)) : undefined;
-    y.suggestedMin = targets.length > 0 ? Math.min(...targets.map(m => m.target)) : undefined;
-    this.chart.options.plugins.marks.marks = targets.map(m => ({at: m.target, text: `${m.policy ? m.policy + ": " : ""}${m.operator} ${short(m.target, unit)}`}));
+    y.suggestedMax = targets.length > 0 ? Math.max(...reachOf(targets)) : undefined;
+    y.suggestedMin = targets.length > 0 ? Math.min(...reachOf(targets)) : undefined;
+    this.chart.options.plugins.marks.marks = targets.map(r => markOf(r, unit));
     this.chart.options.plugins.tooltip.callbacks = {
       title: items => range ? new Date(now + items[0].parsed.x * 1000).toLocaleString() : `${Math.round(-items[0].parsed.x)} s ago`,
       label: item => (item.dataset.label ? item.dataset.label + ": " : "") + amount(Math.round(item.parsed.y * 1e4) / 1e4, unit),

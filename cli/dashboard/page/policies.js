@@ -1,9 +1,10 @@
 // Policies: how the metric of each is spread over the fleet, where its targets lie, and whom it concerns.
-import {badge, fill, h, nodeLink} from "./dom.js";
-import {count, plural, ruleParts, title} from "./format.js";
+import {badge, fill, h, nodeLink, setText} from "./dom.js";
+import {bandWords, count, plural, ruleParts, title} from "./format.js";
 import {Past} from "./past.js";
 import {Distribution, Line} from "./plots.js";
 
+const LONG_AGO = 10000;  // policies are asked for every 2 s while their page is shown
 const STATES = ["violating", "held", "frozen", "missing"];
 
 export class PoliciesPage {
@@ -19,7 +20,11 @@ export class PoliciesPage {
     this.problems = h("div", {});
     this.spans = h("div", {});
     this.list = h("div", {});
-    fill(main, h("div", {class: "title"}, h("h1", {}, "Policies"), this.spans), this.problems, this.list);
+    this.editNote = h("p", {class: "muted"});
+    this.edits = h("ol", {class: "edits"});
+    fill(main, h("div", {class: "title"}, h("h1", {}, "Policies"), this.spans), this.problems, this.list,
+      h("section", {class: "card"}, h("h2", {}, "Edits"), this.editNote, this.edits));
+    this.showEdits();
     this.catalogued();
     if (this.last) this.show(this.last);
   }
@@ -38,7 +43,24 @@ export class PoliciesPage {
   event(name, data) {
     if (name !== "policies") return;
     if (data.error) return this.app.trouble(data.error);
+    this.app.edits.take(data.answer.policies, data.nowMs);
     this.show(data.answer);
+    this.showEdits();
+  }
+
+  /** Policies have no history anywhere: this is what differed between two answers. */
+  showEdits() {
+    const {begun, all} = this.app.edits;
+    const time = ms => new Date(ms).toLocaleTimeString();
+    setText(this.editNote, begun === null ? "" : `${all.length === 0 ? "None since" : "Since"} ${time(begun)}, when this page first saw the policies. What was before is not known here.`);
+    if (this.editsShown === all[0]) return;
+    this.editsShown = all[0];
+    fill(this.edits, all.map(e => h("li", {},
+      h("p", {}, h("strong", {}, e.policy), ` ${e.what} `, h("span", {class: "muted"}, e.to - e.from > LONG_AGO ? `between ${time(e.from)} and ${time(e.to)}` : `at ${time(e.to)}`,
+        ` · ${[e.before, e.after].filter(r => r !== null).map(r => `revision ${r}`).join(" → ")}`)),
+      e.gone.length + e.come.length === 0 ? h("p", {class: "muted"}, "Its rules are the same; another field changed.") : h("ul", {class: "rules"},
+        e.gone.map(l => h("li", {}, h("del", {}, h("span", {class: "sr"}, "before: "), h("code", {}, l)))),
+        e.come.map(l => h("li", {}, h("ins", {}, h("span", {class: "sr"}, "now: "), h("code", {}, l))))))));
   }
 
   show(answer) {
@@ -133,6 +155,7 @@ export class PoliciesPage {
     else if (shown === 0) says.push("No node has a value.");
     else if (lacking > 0) says.push(`${plural(lacking, "node")} without a value not shown.`);
     if (shown > 0 && windows.length > 0) says.push(`Shown are the newest values; the policy compares ${windows.join(" and ")} of them.`);
+    says.push(...new Set(rules.filter(r => r.clear !== null).map(r => bandWords(r, fleet.unit(metric)))));
     if (!isListed && settings.refused) says.push(settings.refused);
     const text = says.join(" ");
     if (note.dataset.text === text) return;  // its button keeps the focus

@@ -12,13 +12,14 @@ namespace {
 findings of_replica(const std::string& url, const place& p) {
   const auto at = parse_endpoint(url);
   if (at.has_error()) return {failure(at.error().message, "give it with --aggregator")};
-  const auto c = client::open(*at, p.to.pem);
-  if (c.has_error()) return {failure(c.error().message, "--ca, --cert and --key name your files")};
+  const auto c = client::open(*at, p.to);
+  if (c.has_error())
+    return {failure(c.error().message, "--ca, --cert, --key and --token-file name your files")};
   const auto status = c->get("/api/v1/status", p.patience);
   if (status.has_error()) {
     return {failure(status.error().message,
                     "is every replica up, and does the Service reach it? The ops port is 9102 if none was "
-                    "set, and wants a client certificate")};
+                    "set, and wants a client certificate or a token")};
   }
   findings out = findings_of_status(status->json, at->url);
   if (p.agent.has_error()) return out;

@@ -17,7 +17,7 @@ using wall = std::chrono::system_clock;
 std::optional<finding> of_aggregator(const std::string& url, const place& p) {
   const auto at = parse_endpoint(url);
   if (at.has_error()) return std::nullopt;
-  const auto c = client::open(*at, p.to.pem);
+  const auto c = client::open(*at, p.to);
   if (c.has_error()) return std::nullopt;
   const auto asked = wall::now();
   const auto status = c->get("/api/v1/status", p.patience);

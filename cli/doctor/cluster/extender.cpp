@@ -66,7 +66,7 @@ std::vector<std::string> told_by_aggregators(const place& p, findings& out) {
   for (const std::string& given : p.to.aggregators) {
     const auto at = parse_endpoint(given);
     if (at.has_error()) continue;  // the check aggregator says so
-    const auto c = client::open(*at, p.to.pem);
+    const auto c = client::open(*at, p.to);
     const auto status =
         c.has_error() ? result<client::answer>(c.error()) : c->get("/api/v1/status", p.patience);
     const auto url = status.has_error() ? std::nullopt : extender_url(status->json, *at);

@@ -146,6 +146,17 @@ TEST_SUITE("aggregator/ops/api") {
     CHECK(get("/api/v1/nodelabels?label=zone").status == 400);
   }
 
+  TEST_CASE_FIXTURE(port, "a node's page has the labels of its Node object beside those that policies give") {
+    object_labels["node-a"] = {{"example.com/rack", "r2 \"x\""}, {"zone", "east"}};
+    CHECK(
+        body("/api/v1/nodes/node-a")
+            .find(
+                R"("labels":{},"objectLabels":{"example.com/rack":"r2 \"x\"","zone":"east"},"verdicts":[)") !=
+        std::string::npos);
+    CHECK(body("/api/v1/nodes/node-b").find(R"("objectLabels":{},)") != std::string::npos);
+    CHECK(body("/api/v1/nodes").find("objectLabels") == std::string::npos);  // of thousands: too much
+  }
+
   TEST_CASE_FIXTURE(port, "labels are bounded: keys, and the values of one") {
     for (std::uint32_t i = 0; i < 300; ++i) {
       store::node_update u{.id = store::node_id{3 + i}, .name = "many-" + std::to_string(1000 + i)};

@@ -114,6 +114,19 @@ TEST_SUITE("aggregator/ops/json") {
     CHECK(text.ends_with("]}"));
   }
 
+  TEST_CASE_FIXTURE(house, "a rule that clears elsewhere than at its target says where") {
+    auto p = std::make_shared<policy::published_policy>(*nodes.policies().begin()->second);
+    p->strategies.front().rules.front().definition.clear = from_integer(55);
+    policy::policy_table table = nodes.policies();
+    table.begin()->second = p;
+    std::string text;
+    json_writer out(text);
+    write_node_in_full(out, *nodes.find("node-a"), table, now);
+    CHECK_MESSAGE(text.find(R"({"rule":"rapl_power_watts GreaterThan 60","clear":55,"value":122.1)") !=
+                      std::string::npos,
+                  text.substr(0, 600));
+  }
+
   TEST_CASE_FIXTURE(house, "a strategy that no verdict is made for has no state, not even pass") {
     auto p = std::make_shared<policy::published_policy>(*nodes.policies().begin()->second);
     p->strategies.front().kind = policy::strategy_kind::minimizepower;

@@ -429,7 +429,8 @@ TEST_SUITE("cli/dashboard/site") {
     int events = 0;
     follow(s, key, "/live?topic=fleet", [&](const std::string&, const json::value& data) {
       if (++events == 1) {
-        CHECK(text(data, "error").find("list nodes is not allowed to you (--cert and --key)") !=
+        CHECK(text(data, "error")
+                  .find("list nodes is not allowed to you (--cert and --key, or --token-file)") !=
               std::string::npos);
         a.refuses = false;
         return false;

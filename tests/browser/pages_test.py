@@ -1,0 +1,271 @@
+"""What single pages of `binnacle dashboard` show, in a real Chromium: bands and bars of policies, who is held or frozen, edits, margins of decisions, what is
+unwell, tiles without a value.
+
+python3 tests/browser/pages_test.py --build build    (scripts/test --browser installs what it takes and runs it)
+"""
+
+import signal
+import sys
+
+import dashboard_test  # first: it finds trial.py
+import chromium
+from dashboard_test import METRIC, POLICY, Ops
+from trial import free_port, pod, run_tests
+
+BAND = POLICY.replace("target: 60", 'target: 60, clearBelow: "45"')
+STRICT = POLICY.replace("    dontschedule:\n", "    dontschedule:\n      onMissing: Reject\n") + f"""\
+    deschedule:
+      maxNodes: 1
+      rules:
+      - {{metricname: {METRIC}, operator: GreaterThan, target: 60}}
+"""
+DRY = f"""\
+apiVersion: telemetry.intel.com/v1alpha1
+kind: TASPolicy
+metadata: {{name: dry, namespace: default}}
+spec:
+  mode: DryRun
+  strategies:
+    deschedule:
+      rules:
+      - {{metricname: {METRIC}, operator: GreaterThan, target: 60}}
+"""
+MARKS = "return Chart.getChart(document.querySelector(arguments[0])).options.plugins.marks.marks.map(m => [m.at, m.clear, m.text])"
+SPREAD = f"canvas[aria-label='How {METRIC} is spread over the fleet']"
+CHOSEN = "canvas[aria-label^='The chosen series']"
+SHADED = "Shaded: a violation lasts until a value is below 45."
+# How opaque a chart is where its x axis has a value, half way up.
+SHADE = """
+    const chart = Chart.getChart(document.querySelector(arguments[0])), ratio = chart.currentDevicePixelRatio, area = chart.chartArea;
+    const at = value => chart.ctx.getImageData(chart.scales.x.getPixelForValue(value) * ratio, (area.top + area.bottom) / 2 * ratio, 1, 1).data[3];
+    return arguments[1].map(at)"""
+
+
+class Pages(dashboard_test.ThreeAgents):
+    spare = ["delta"]
+
+    def policies(self):
+        return {p["name"]: p for p in self.api("/api/v1/policies")["policies"]}
+
+    def strategy(self, policy, name):
+        return next((s for s in self.policies()[policy]["strategies"] if s["strategy"] == name), {}) if policy in self.policies() else {}
+
+    def names(self, policy, strategy, state):
+        return self.strategy(policy, strategy).get(state, {"nodes": []})["nodes"]
+
+    def test_the_band_and_the_bars_of_a_policy(self):
+        page = self.page
+        self.trial.write_policy(BAND)
+        self.say("alpha", 61)
+        page.go("#/policies")
+        page.wait("the band in words", lambda: SHADED in page.text("figure"))
+        page.wait("target and band", lambda: page.run(MARKS, SPREAD) == [[60, 45, "GreaterThan 60"]])
+        # Every node is in one bar, and who is beyond the target in one of another colour.
+        sums = "return Chart.getChart(document.querySelector(arguments[0])).data.datasets.map(set => set.data.reduce((sum, bar) => sum + bar.y, 0))"
+        page.wait("all nodes in the bars", lambda: page.run(sums, SPREAD) == [2, 1])
+        # 7, 52 and 61 have bars; between 45 and 60 there is shade where there is no bar, and elsewhere none.
+        self.assertEqual([value > 0 for value in page.run(SHADE, SPREAD, [20, 35, 48, 57])], [False, False, True, True])
+        self.assertEqual(page.run(MARKS, "canvas[aria-label^='The lowest, median and highest']"), [[60, 45, "GreaterThan 60"]])
+        # In the band a violation lasts, as the picture says.
+        self.say("alpha", 50)
+        page.wait("the value in the band", lambda: page.run(sums, SPREAD) == [3, 0])
+        self.assertEqual(self.names("probe", "dontschedule", "violating"), ["alpha"])
+        page.go("#/node/alpha")
+        page.wait("the band on the node's page", lambda: page.run(MARKS, CHOSEN) == [[60, 45, "probe: GreaterThan 60"]] and f"probe: {SHADED}" in page.text())
+        # Without a band nothing is shaded.
+        self.trial.write_policy(POLICY)
+        page.wait("no band", lambda: page.run(MARKS, CHOSEN) == [[60, None, "probe: GreaterThan 60"]] and "Shaded" not in page.text())
+        page.go("#/policies")
+        page.wait("no band", lambda: page.run(MARKS, SPREAD) == [[60, None, "GreaterThan 60"]] and page.run(sums, SPREAD) == [3, 0])
+        self.assertEqual(page.run(SHADE, SPREAD, [20, 35, 48, 57]), [0, 0, 0, 0])
+        self.clean()
+
+    def concerns(self):
+        """{(policy, strategy, badge's words): [nodes]} of the page, and of the API."""
+        rows = self.page.run("""return [...document.querySelectorAll('section.policy')].flatMap(card => [...card.querySelectorAll('.concern')].map(c =>
+            [card.querySelector('h2').innerText, c.querySelector('.muted').innerText.trim(), c.querySelector('.badge').innerText.slice(2), [...c.querySelectorAll('.names a')].map(a => a.innerText)]))""")
+        shown = {(policy, words.split(":")[0], state): nodes for policy, words, state, nodes in rows}
+        told = {}
+        for policy in self.api("/api/v1/policies")["policies"]:
+            for s in policy["strategies"]:
+                for state in ("violating", "held", "frozen", "missing"):
+                    if state in s:
+                        told[(policy["name"], s["strategy"], f"({state})" if policy["mode"] == "DryRun" else state)] = s[state]["nodes"]
+        return shown, told
+
+    def test_who_violates_is_held_frozen_or_missing_and_what_a_dry_run_would_do(self):
+        page = self.page
+        self.trial.write_policy(STRICT)
+        self.trial.write_policy(DRY, "dry.yaml")
+        self.say("alpha", 61)
+        self.trial.wait_for("the first label", lambda: self.names("probe", "deschedule", "violating") == ["alpha"])
+        self.say("beta-2", 70)  # for which maxNodes leaves no label
+        self.trial.wait_for("the second to be held", lambda: self.names("probe", "deschedule", "held") == ["beta-2"])
+        page.go("#/policies")
+        first = {("probe", "dontschedule", "violating"): ["alpha", "beta-2"], ("probe", "deschedule", "violating"): ["alpha"], ("probe", "deschedule", "held"): ["beta-2"],
+                 ("dry", "deschedule", "(violating)"): ["alpha", "beta-2"]}
+        page.wait("the page and the API to say so", lambda: self.concerns() == (first, first))
+        dry = "return [...document.querySelectorAll('section.policy')].find(card => card.querySelector('h2').innerText === 'dry').innerText"
+        page.wait("what the dry run would give", lambda: "would give dry=violating to 2 nodes" in page.run(dry))
+        self.assertIn("DryRun", page.run(dry))
+        # The labelled node dies: its label stays, and it takes no pods.
+        self.trial.end("alpha", signal.SIGKILL)
+        then = {("probe", "dontschedule", "violating"): ["beta-2"], ("probe", "dontschedule", "missing"): ["alpha"], ("probe", "deschedule", "frozen"): ["alpha"],
+                ("probe", "deschedule", "held"): ["beta-2"], ("dry", "deschedule", "(violating)"): ["beta-2"], ("dry", "deschedule", "(frozen)"): ["alpha"]}
+        page.wait("the page and the API to say so", lambda: self.concerns() == (then, then))
+        page.wait("a condition in words", lambda: "Frozen" in page.text(".policy .note") or "Frozen" in page.text())
+        self.clean()
+
+    def test_edits_are_listed_from_when_the_page_was_opened(self):
+        page = self.page
+        edits = """return [...document.querySelectorAll('.edits > li')].map(e => [e.querySelector('strong').innerText, e.querySelector('p').innerText,
+            [...e.querySelectorAll('del code')].map(c => c.innerText), [...e.querySelectorAll('ins code')].map(c => c.innerText)])"""
+        page.go("#/policies")
+        page.wait("that nothing is known yet", lambda: "None since" in page.text() and "What was before is not known here." in page.text())
+        rule = f"dontschedule: {METRIC} GreaterThan "
+        before = self.policies()["probe"]["revision"]
+        self.trial.write_policy(POLICY.replace("60", "45"))
+        [[policy, words, gone, come]] = page.wait("the edit", lambda: page.run(edits))
+        after = self.policies()["probe"]["revision"]
+        self.assertEqual((policy, gone, come), ("default/probe", [rule + "60"], [rule + "45"]))
+        self.assertIn("edited at ", words)
+        self.assertTrue(words.endswith(f"revision {before} → revision {after}"), words)
+        # Edits while another page is shown are seen afterwards, and the newest is above.
+        page.go("#/health")
+        page.wait("another page", lambda: page.text("h1") == "Health")
+        self.trial.write_policy(DRY, "dry.yaml")
+        self.trial.wait_for("the policy", lambda: "dry" in self.policies())
+        page.go("#/policies")
+        page.wait("both", lambda: [one[0] for one in page.run(edits)] == ["default/dry", "default/probe"])
+        self.assertIn(" added ", page.run(edits)[0][1])
+        (self.trial.policies / "dry.yaml").unlink()
+        page.wait("its end", lambda: [one[0] for one in page.run(edits)] == ["default/dry", "default/dry", "default/probe"])
+        self.assertIn(" removed ", page.run(edits)[0][1])
+        self.assertEqual(page.run(edits)[0][2], ["mode: DryRun", f"deschedule: {METRIC} GreaterThan 60"])
+        if chromium.AXE.exists():
+            self.assertEqual(page.violations(), [])
+        self.clean()
+
+    def test_a_decision_says_what_would_have_to_change_and_draws_the_margins(self):
+        page = self.page
+        self.say("alpha", 61)
+        self.say("beta-2", 70)
+        self.trial.wait_for("who violates", lambda: self.names("probe", "dontschedule", "violating") == ["alpha", "beta-2"])
+        with self.trial.scheduler() as scheduler:
+            scheduler.call("filter", pod("web", policy="probe"), ["alpha", "beta-2", "gamma"])
+        page.go("#/decisions/web")
+        page.wait("what would have to change", lambda: f"Nearest to passing is alpha: {METRIC} would have to fall by 1, or the target 60 to move as far." in page.text())
+        [decision] = self.api("/api/v1/decisions?pod=web")["decisions"]
+        margins = {n["node"]: n["values"][0]["margin"] for n in decision["nodes"]}
+        self.assertEqual(margins, {"alpha": 1, "beta-2": 10, "gamma": -53})
+        bars = {node: (kind, float(width.rstrip("%")), side) for node, kind, width, side in page.run("""
+            return [...document.querySelectorAll('.decisions tbody tr')].map(r => { const bar = r.querySelector('.margin span');
+                return [r.cells[0].innerText, bar.className, bar.style.width, bar.style.left ? 'right of the target' : 'left of it']; })""")}
+        self.assertEqual({node: (kind, side) for node, (kind, _, side) in bars.items()},
+                         {"alpha": ("over", "right of the target"), "beta-2": ("over", "right of the target"), "gamma": ("under", "left of it")})
+        for node, (_, width, _) in bars.items():  # the longest takes its half
+            self.assertAlmostEqual(width, abs(margins[node]) / 53 * 50, places=2)
+        self.clean()
+
+    def test_a_node_has_the_labels_of_its_object(self):
+        path = "/api/v1/nodes/alpha"
+        ops = Ops(self.trial, {path: dict(self.api(path), objectLabels={"example.com/rack": "r1", "odd": dashboard_test.HOSTILE})})
+        self.addCleanup(ops.stop)
+        page = self.page
+        card = "return [...document.querySelectorAll('main section')].filter(s => !s.hidden).find(s => s.querySelector('h2')?.innerText === 'Labels of the Node object')?.innerText ?? ''"
+        page.go("#/node/alpha")
+        page.wait("the node", lambda: "41" in page.text(".series"))
+        self.assertEqual(page.run(card), "")  # there is no API server
+        page.open("about:blank")
+        page.open(chromium.Dashboard(self.trial, "labelled", "--aggregator", f"http://127.0.0.1:{ops.server_port}").link)
+        page.wait("the fleet", lambda: "all connected" in page.text(".stats"))
+        page.go("#/node/alpha")
+        page.wait("the labels", lambda: "example.com/rack=r1" in page.run(card) and "odd=<img" in page.run(card))
+        self.assertFalse(page.run("return window.owned === 1"))
+        self.clean()
+
+    def health(self, title):
+        return self.page.run("return [...document.querySelectorAll('main section')].find(s => s.querySelector('h2').innerText.startsWith(arguments[0]))?.innerText ?? ''", title)
+
+    def test_what_is_unwell_is_said_with_its_remedy(self):
+        page = self.page
+        nowhere = self.trial.folder / "nowhere"
+        self.trial.start_agent("delta", "--sources", "textfile", "--textfile-directory", nowhere)
+        page.go("#/health")
+        page.wait("the source that fails", lambda: f"{nowhere}: No such file or directory: make the folder, or set textfile-directory" in self.health("Sources that fail"))
+        self.assertIn("delta", self.health("Sources that fail"))
+        status = self.api("/api/v1/status")
+        [one] = [p for p in status["sourceProblems"]["first"] if p["node"] == "delta"]
+        self.assertIn(one["message"], self.health("Sources that fail"))
+        # The trial's certificates last a day: too short.
+        [certificate] = status["certificates"]
+        row = page.run("""const row = [...document.querySelectorAll('main tbody tr')].find(r => r.cells[0].innerText === arguments[0]);
+            return [row.cells[1].innerText, row.querySelector('.badge.held') !== null]""", certificate["file"])
+        self.assertEqual(row, [f"{round(certificate['secondsLeft'] / 3600)} h", True])
+        nowhere.mkdir()
+        page.wait("that it is mended", lambda: "delta" not in self.health("Sources that fail"), 120)
+        self.clean()
+
+    def test_the_page_goes_on_while_one_of_two_replicas_is_away(self):
+        page = self.page
+        ports = {face: free_port() for face in self.trial.ports}
+        self.trial.start_aggregator("--replica-id", "second", name="second", ports=ports)
+        page.open("about:blank")
+        page.open(chromium.Dashboard(self.trial, "two", "--aggregator", f"https://localhost:{self.trial.ports['ops']}", "--aggregator", f"https://localhost:{ports['ops']}").link)
+        page.wait("the fleet", lambda: "all connected" in page.text(".stats"))
+        page.go("#/health")
+        page.wait("both", lambda: self.health("Replicas").count("✓ answers") == 2 and "second" in self.health("Replicas"))
+        self.trial.end("second", signal.SIGKILL)
+        page.wait("that one is away", lambda: self.health("Replicas").count("✓ answers") == 1 and "✕ away" in self.health("Replicas"))
+        self.assertIn(f"cannot reach https://localhost:{ports['ops']}", self.health("What the doctor says"))
+        page.wait("it below every page", lambda: f"https://localhost:{ports['ops']} away" in page.text("#foot-words"))
+        page.go("#/fleet")
+        page.find("main .controls button").click()
+        self.say("alpha", 44)
+        page.wait("the page to go on", lambda: self.rows()["alpha"][1] == "44")
+        self.assertEqual(page.text("#link-state"), "Live")
+        self.assertFalse(page.find("#banner").is_displayed())
+        self.trial.start_aggregator("--replica-id", "second", name="second", ports=ports)
+        page.go("#/health")
+        page.wait("its return", lambda: self.health("Replicas").count("✓ answers") == 2)
+        self.clean()
+
+    def test_watts_per_core_and_the_hatched_tiles_of_nodes_without_a_value(self):
+        page = self.page
+        folder = self.trial.folder / "delta"
+        folder.mkdir()
+        (folder / "power.prom").write_text("# TYPE rack_power_watts gauge\nrack_power_watts 130\n")
+        self.trial.start_agent("delta", "--sources", "textfile,os", "--textfile-directory", folder)
+        self.trial.write_policy(POLICY.replace("name: probe", "name: watts").replace(METRIC, "rack_power_watts").replace("60", "200"), "watts.yaml")
+        offered = "return [...document.querySelector('#colour').options].map(o => o.value)"
+        page.wait("watts per core to be offered", lambda: "ratio:cores" in page.run(offered))
+        page.run("const s = document.querySelector('#colour'); s.value = 'ratio:cores'; s.dispatchEvent(new Event('change'))")
+
+        def per_core():
+            told = {n["name"]: n["values"] for n in self.api("/api/v1/nodes?metric=os_cpus")["nodes"]}
+            return {name: f"{round(v['rack_power_watts']['value'] / v['os_cpus']['value'], 4):g} W" for name, v in told.items()
+                    if "value" in v["rack_power_watts"] and "value" in v["os_cpus"]}
+        highest = "return Object.fromEntries([...document.querySelectorAll('.detail .value')].map(v => [v.parentElement.querySelector('a').innerText, v.innerText]))"
+        page.wait("the quotient of what the API says, of one node", lambda: len(told := per_core()) == 1 and page.run(highest) == told)
+        # Below the words a tile has one colour, or the lines of one without a value.
+        colours = """
+            const c = document.querySelector('canvas.tiles'), ratio = c.width / c.getBoundingClientRect().width;
+            return [0, 1, 2, 3].map(i => {
+                const data = c.getContext('2d').getImageData((i * 154 + 40) * ratio, 50 * ratio, 60 * ratio, 4 * ratio).data, seen = new Set();
+                for (let at = 0; at < data.length; at += 4) seen.add(data.slice(at, at + 4).join());
+                return seen.size;
+            })"""
+        page.wait("alpha, beta-2 and gamma hatched, delta not", lambda: [n > 2 for n in page.run(colours)] == [True, True, False, True])
+        self.assertEqual(page.run(colours)[2], 1)
+        self.assertIn("no value", page.text(".legend"))
+        page.run("const s = document.querySelector('#colour'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))", "metric:" + METRIC)
+        page.wait("the others' values, and delta hatched", lambda: [n > 2 for n in page.run(colours)] == [False, False, True, False])
+        self.clean()
+
+
+if __name__ == "__main__":
+    why = chromium.missing()
+    if why:
+        print(why)
+        sys.exit(77)  # Meson: skipped
+    run_tests(__doc__, "dashboard_test")
