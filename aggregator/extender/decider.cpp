@@ -55,6 +55,23 @@ void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept 
   w.is = p.costs.is;
 }
 
+/// Loads as doubles, to the last bit or the one before: those of a column have one exponent, so that each
+/// costs a multiplication and not a division.
+class share_of_cores {
+ public:
+  double operator()(decimal v) noexcept {
+    if (v.exponent != exponent_) {
+      exponent_ = v.exponent;
+      unit_ = to_double({1, v.exponent});
+    }
+    return static_cast<double>(v.mantissa) * unit_;
+  }
+
+ private:
+  std::int8_t exponent_ = 0;
+  double unit_ = 1;
+};
+
 }  // namespace
 
 void decider::choose(const object_meta& pod, std::string_view pod_text, instant now) {
@@ -236,23 +253,26 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage);
   record_.pod_cores = pod.cores;
 
-  std::vector<predict::cost> costs(names.size());
+  std::vector<predict::cost> costs;  // grown with the loop: what is filled beforehand is written twice
+  costs.reserve(names.size());
   std::uint32_t opinions = 0;
   record_.power.reserve(listed);
+  share_of_cores share_of;
   constexpr std::size_t ahead = 8;  // enough to hide a fetch from memory behind the work on those before it
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    if (i + ahead < costs.size()) models.prefetch(index(batch_[i + ahead].id));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i + ahead < names.size()) models.prefetch(index(batch_[i + ahead].id));
     const bool is_listed = i < listed;
     decision::watts_cell unlisted;
     decision::watts_cell& w = is_listed ? record_.power.emplace_back() : unlisted;
+    predict::cost& costs_here = costs.emplace_back();
     batch_[i].what = verdict::unscored;
     if (batch_[i].id == decision::no_node) continue;
     const std::uint32_t at = index(batch_[i].id);
     std::optional<double> share;
     if (is_listed) {
-      if (record_.cells[i].present()) share = to_double(record_.cells[i].value());
+      if (record_.cells[i].present()) share = share_of(record_.cells[i].value());
     } else if (const store::sample s = load_rule.load(batch_[i].id); s.present(now)) {
-      share = to_double(s.value);
+      share = share_of(s.value);
     }
     const predict::known_power* model = models.find(at);
     const double asked_for = at < in_flight.size() ? in_flight[at].cores : 0;
@@ -260,8 +280,8 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
     if (share && model != nullptr) {
       load = predict::load_of(model->best, *share, asked_for, terms.pod_usage);
       const auto placing = predict::placing_on(terms.objective, pod, {&model->best, load.cores()});
-      costs[i].is = placing.costs.is;  // member by member: see write_cell()
-      costs[i].watts = placing.costs.watts;
+      costs_here.is = placing.costs.is;  // member by member: see write_cell()
+      costs_here.watts = placing.costs.watts;
       batch_[i].what = verdict::scored;
       ++opinions;
       write_placing(placing, w);
