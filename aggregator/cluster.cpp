@@ -1,5 +1,6 @@
 #include "aggregator/cluster.hpp"
 
+#include "aggregator/cluster_spread.hpp"
 #include "aggregator/enforce/pending_judgements.hpp"
 #include "aggregator/enforce/policy_status.hpp"
 #include "aggregator/enforce/status_pace.hpp"
@@ -59,12 +60,14 @@ struct cluster::impl {
         api(std::move(c)),
         policy_follower(kube::policy_objects::collection(), policies, std::random_device{}()),
         pod_follower(kube::pod_objects::collection(), pods, std::random_device{}()),
+        set_follower(kube::replica_sets::collection(), sets, std::random_device{}()),
         candidate(election_of(s, api->where())),
         events({"binnacle-aggregator", s.replica_id}),
         pace(std::random_device{}()) {}
 
   void pass_on(ingest_inbox& writer);
   void count_pods(extender::placements& placed, ingest_inbox& writer);
+  void look_at_sets();
   void look_at_lease();
   task<void> keep_statuses(sources from);
   task<void> keep_looking_at_writers();
@@ -79,15 +82,18 @@ struct cluster::impl {
   kube::reflector policy_follower;
   kube::pod_objects pods;
   kube::reflector pod_follower;
+  kube::replica_sets sets;
+  kube::reflector set_follower;
   kube::election candidate;
   kube::event_recorder events;
   std::unique_ptr<labels::node_label_sync> nodes;  // from start() on
+  std::optional<cluster_spread> areas;             // likewise
   std::unique_ptr<async::event> news;              // of events
   std::unique_ptr<async::task_group> running;      // from start() on
   enforce::status_pace pace;
   kube::object_key last_looked_at;
   std::vector<std::string> policy_writers;
-  said_once policy_trouble, pod_trouble, lease_trouble, status_trouble;
+  said_once policy_trouble, pod_trouble, set_trouble, lease_trouble, status_trouble;
   bool told_of_policies = false;
   bool all_given = false;          // all policies, to the ingest loop
   std::uint64_t all_given_by = 0;  // by this call of take_policies()
@@ -155,6 +161,12 @@ void cluster::impl::count_pods(extender::placements& placed, ingest_inbox& write
   const std::string& trouble = pod_follower.trouble();
   if (pod_trouble.is_news(trouble) && !trouble.empty())
     log.warning("{}; what was known of pods stays", trouble);
+}
+
+void cluster::impl::look_at_sets() {
+  const std::string& trouble = set_follower.trouble();
+  if (set_trouble.is_news(trouble) && !trouble.empty())
+    log.warning("{}; pods that ask to be spread are spread by what was read before", trouble);
 }
 
 void cluster::impl::look_at_lease() {
@@ -295,16 +307,20 @@ void cluster::start(async::loop& on, ingest_inbox& writer, sources from) {
                                        [self] { return self->candidate.leads(boot_clock::now()); }};
   self->nodes = std::make_unique<labels::node_label_sync>(std::move(parts), on, self->log);
   self->nodes->start(*self->running);
+  self->areas.emplace(self->sets, self->pods, self->nodes->objects());
   std::function<void()> after_policies = [self, &writer] { self->pass_on(writer); };
   std::function<void()> after_pods = [self, placed = &from.placed, &writer] {
     self->count_pods(*placed, writer);
   };
+  std::function<void()> after_sets = [self] { self->look_at_sets(); };
   std::function<void()> after_lease = [self] { self->look_at_lease(); };
   self->running->keep("policies of the API server", [self, after_policies] {
     return kube::follow(self->api, self->policy_follower, after_policies);
   });
   self->running->keep("pods of the API server",
                       [self, after_pods] { return kube::follow(self->api, self->pod_follower, after_pods); });
+  self->running->keep("ReplicaSets of the API server",
+                      [self, after_sets] { return kube::follow(self->api, self->set_follower, after_sets); });
   self->running->keep(
       "election", [self, after_lease] { return kube::campaign(self->api, self->candidate, after_lease); });
   self->running->keep("statuses", [self, from] { return self->keep_statuses(from); });
@@ -345,6 +361,7 @@ bool cluster::policies_judged() const noexcept {
   return judged || impl_->policy_follower.is_absent();
 }
 const kube::pod_objects& cluster::pods() const noexcept { return impl_->pods; }
+const spread::world& cluster::areas() const noexcept { return *impl_->areas; }
 std::shared_ptr<kube::client> cluster::client() const { return impl_->api; }
 
 cluster_report cluster::state() const {
@@ -357,11 +374,13 @@ cluster_report cluster::state() const {
   out.pods_read = impl_->pod_follower.is_synced();
   out.pods = impl_->pods.objects().size();
   out.pods_left_out = impl_->pods.left_out();
+  out.sets_left_out = impl_->sets.left_out();
   out.events_dropped = impl_->events.stats().dropped;
   out.leads = impl_->candidate.leads(boot_clock::now());
   out.policy_writers = impl_->policy_writers;
-  for (const std::string* trouble : {&impl_->policy_follower.trouble(), &impl_->pod_follower.trouble(),
-                                     &impl_->candidate.trouble(), &impl_->status_trouble.text()}) {
+  for (const std::string* trouble :
+       {&impl_->policy_follower.trouble(), &impl_->pod_follower.trouble(), &impl_->set_follower.trouble(),
+        &impl_->candidate.trouble(), &impl_->status_trouble.text()}) {
     if (!trouble->empty()) out.troubles.push_back(*trouble);
   }
   if (impl_->nodes) {

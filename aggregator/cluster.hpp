@@ -9,6 +9,7 @@
 #include "aggregator/kube/objects/pod_objects.hpp"
 #include "aggregator/loop_messages.hpp"
 #include "aggregator/policy/published/view.hpp"
+#include "aggregator/spread/world.hpp"
 #include "common/async/task.hpp"
 #include "common/error.hpp"
 #include "common/log/log.hpp"
@@ -62,6 +63,8 @@ class cluster {
   bool nodes_read() const noexcept;
   /// Every pod that has a node, as far as it could be read.
   const kube::pod_objects& pods() const noexcept;
+  /// What spreading a workload's pods depends on. After start().
+  const spread::world& areas() const noexcept;
   /// The client, for other questions to the API server.
   std::shared_ptr<kube::client> client() const;
 

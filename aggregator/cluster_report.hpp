@@ -16,6 +16,7 @@ struct cluster_report {
   bool pods_read = false;                               ///< likewise
   std::size_t pods = 0;                                 ///< that have a node
   std::uint64_t pods_left_out = 0;                      ///< beyond the bound
+  std::uint64_t sets_left_out = 0;                      ///< ReplicaSets, likewise
   std::uint64_t events_dropped = 0, wakes_dropped = 0;  ///< likewise
   bool leads = false;                                   ///< this replica writes
   /// Who besides administrators may write TASPolicy objects, as last seen.

@@ -321,7 +321,10 @@ ops::self_report faces_loop::impl::self() {
 }
 
 result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
-  if (kubernetes) kubernetes->start(loop, writer, {nodes, ingest, extend.placed(), decisions});
+  if (kubernetes) {
+    kubernetes->start(loop, writer, {nodes, ingest, extend.placed(), decisions});
+    extend.spreading().watch(&kubernetes->areas());
+  }
   if (gate) gate->start();
   tasks.keep("comparing power", [this] { return power.keep_looking(); });
   tasks.keep("ending windows", [this] { return keep_ending_windows(); });

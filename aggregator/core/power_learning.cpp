@@ -17,7 +17,8 @@ namespace {
 bool lags(std::string_view meter) noexcept { return meter == "bmc" || meter == "dcmi"; }
 
 bool alike(const predict::model& a, const predict::model& b) {
-  if (a.from != b.from || a.covered != b.covered || a.meter_stuck != b.meter_stuck || a.meter != b.meter ||
+  if (a.from != b.from || a.covered != b.covered || a.known_from != b.known_from ||
+      a.known_to != b.known_to || a.meter_stuck != b.meter_stuck || a.meter != b.meter ||
       a.power.cores() != b.power.cores() || a.power.points().size() != b.power.points().size())
     return false;
   return std::ranges::equal(a.power.points(), b.power.points(), [](double x, double y) {
@@ -193,6 +194,7 @@ std::shared_ptr<const predict::model> power_learning::model_of(const node_state&
   auto power =
       predict::estimate(n.own.learned(), alike_nodes == nullptr ? nullptr : &alike_nodes->all, cores);
   if (!power) return rated_model(n, cores, now);
+  const auto known = predict::known_of(n.own.learned(), alike_nodes == nullptr ? nullptr : &alike_nodes->all);
   const bool measured = n.own.covered() > 0;
   const std::uint32_t all = alike_nodes == nullptr ? 0 : alike_nodes->nodes;
   return std::make_shared<const predict::model>(predict::model{
@@ -210,6 +212,8 @@ std::shared_ptr<const predict::model> power_learning::model_of(const node_state&
       now,
       n.restarts,
       n.restarted_for,
+      known.from,
+      known.to,
   });
 }
 

@@ -114,6 +114,7 @@ void write_watts(json_writer& out, const watts_cell& w) {
     out.field("model", predict::to_string(w.from)).field("modelAgeSeconds", w.model_age_s);
     out.field("coveredPercent", static_cast<int>(w.covered_percent));
     out.key("noisePercent").raw(fmt::format("{:.1f}", w.noise_permille / 10.0));
+    if (w.idle_guessed) out.field("idleGuessed", true);
   }
   out.end_object();
 }
@@ -133,7 +134,19 @@ void write_node(json_writer& out, const record& r, std::size_t i, std::string_vi
 }
 
 /// Nodes that went back to the scheduler.
-std::uint32_t passed(const record& r) noexcept { return r.asked - (r.dry_run() ? 0 : r.refused); }
+std::uint32_t passed(const record& r) noexcept {
+  return r.asked - (r.dry_run() ? r.refused_by_spread() : r.refused);
+}
+
+void write_spread(json_writer& out, const spread::facts& f) {
+  out.key("spread").begin_object().field("state", spread::to_string(f.is)).field("rate", f.rate);
+  out.field("replicaSet", f.set).field("replicas", f.replicas).field("quota", f.quota);
+  out.field("placed", f.placed).field("inFlight", f.in_flight).field("by", spread::to_string(f.kind));
+  out.key("areas").begin_array();
+  for (const spread::facts::area& a : f.areas)
+    out.begin_object().field("name", a.name).field("pods", a.pods).end_object();
+  out.end_array().field("refused", f.refused).field("text", spread::text(f)).end_object();
+}
 
 std::int32_t oldest_ms(const record& r) noexcept {
   std::int32_t oldest = -1;
@@ -147,20 +160,26 @@ std::int32_t oldest_ms(const record& r) noexcept {
 
 std::string summary(const record& r) {
   std::string text = fmt::format("{} for pod {}/{}", to_string(r.what), r.pod.name_space, r.pod.name);
-  const std::string_view so = r.what == verb::filter ? "so all nodes pass" : "so no scores";
+  const std::string_view so = r.spread                 ? std::string_view()
+                              : r.what == verb::filter ? ", so all nodes pass"
+                                                       : ", so no scores";
   switch (r.how) {
-    case outcome::no_label: return text + fmt::format(": no label telemetry-policy, {}", so);
+    case outcome::no_label: text += fmt::format(": no label telemetry-policy{}", so); break;
     case outcome::no_policy:
-      return text + fmt::format(": no policy {} in namespace {}, {}", r.wanted, r.pod.name_space, so);
+      text += fmt::format(": no policy {} in namespace {}{}", r.wanted, r.pod.name_space, so);
+      break;
     case outcome::no_strategy:
-      return text + fmt::format(": policy {}/{} has no {} rules, {}", r.pod.name_space, r.wanted,
-                                policy::names_of(asked_for(r.what), "or"), so);
+      text += fmt::format(": policy {}/{} has no {} rules{}", r.pod.name_space, r.wanted,
+                          policy::names_of(asked_for(r.what), "or"), so);
+      break;
     case outcome::no_data:
       text += r.policy && r.policy->power ? ": no load and model of any of these nodes yet, so no scores"
                                           : ": no telemetry for any of these nodes yet";
       break;
     case outcome::decided: break;
   }
+  if (r.spread) text += ", spread by podspread-rate";
+  if (!r.policy && (!r.spread || r.what == verb::prioritize)) return text;
   if (r.policy)
     text += fmt::format(", policy {}/{} revision {}", r.policy->key.name_space, r.policy->key.name,
                         r.policy->revision);
@@ -169,7 +188,7 @@ std::string summary(const record& r) {
     return text + fmt::format(": {} node{}{}", r.asked, r.asked == 1 ? "" : "s",
                               r.dry_run() ? ", DryRun: no scores given" : " scored");
   text += fmt::format(": {} of {} nodes pass", passed(r), r.asked);
-  if (r.dry_run()) text += fmt::format(" (DryRun: {} would be refused)", r.refused);
+  if (r.dry_run()) text += fmt::format(" (DryRun: {} would be refused)", r.refused - r.refused_by_spread());
   if (r.unknown != 0) text += fmt::format(", {} of them unknown to this aggregator", r.unknown);
   return text;
 }
@@ -188,6 +207,7 @@ void write_record(json_writer& out, const record& r, const node_names& names,
   out.field("wantedPolicy", r.wanted);
   write_policy(out, r);
   if (r.judging_stopped) out.field("judgingStopped", true);
+  if (r.spread) write_spread(out, *r.spread);
   out.field("candidates", r.asked)
       .field("passed", passed(r))
       .field("refused", r.refused)
@@ -222,6 +242,7 @@ std::string to_json(const ring& decisions, const query& q, const explain_options
 
 std::vector<std::string> to_text(const record& r, const node_names& names, const explain_options& options) {
   std::vector<std::string> lines{rfc3339(r.wall) + ' ' + summary(r)};
+  if (r.spread) lines.push_back(spread::text(*r.spread));
   const auto called = candidate_names(r, names);
   const auto list = chosen(r, called, options);
   for (const std::size_t i : list) lines.push_back(sentence(r, i, called[i]));

@@ -26,11 +26,15 @@ struct explain_options {
 ///    "nodes":[{"node":"node-b","verdict":"refused","rule":0,"text":"node-b refused: …",
 ///              "values":[{"value":71.4,"ageMs":180,"margin":11.4}]}],
 ///    "nodesOmitted":0}
+/// A pod that asks to be spread adds
+/// "spread":{"state":"spreading","rate":"0.5","replicaSet":"web-7d","replicas":4,"quota":2,"placed":1,"inFlight":0,
+/// "by":"zone","areas":[{"name":"eu-1b","pods":0}],"refused":1,"text":"podspread-rate 0.5 of …"}.
 /// `passed` counts what went back to the scheduler (in DryRun: all). A value that was absent has
 /// "absent":"<reason>" instead of value and margin. margin = value − target. A prioritize has "score" per
 /// node instead of "rule", for minimizepower
 /// "power":{"cost":"known","loadCores":23.4,"inFlightCores":4,"wattsNow":212.4,
 /// "wattsWithPod":231,"wattsPerCore":4.6,"model":"node","modelAgeSeconds":48,"coveredPercent":62,"noisePercent":1.2},
+/// with "idleGuessed":true where nobody knows what such a node draws when idle,
 /// "crowd":n where pods just placed there took n points off, and "beyond":true where the value lies so far
 /// from the other candidates' that it counted as the end of their range.
 std::string to_json(const record& r, const node_names& names, const explain_options& options = {});

@@ -20,6 +20,7 @@ std::string_view to_string(verdict v) noexcept {
     case verdict::passed: return "passed";
     case verdict::refused: return "refused";
     case verdict::refused_missing: return "refused_missing";
+    case verdict::refused_spread: return "refused_spread";
     case verdict::unknown: return "unknown";
     case verdict::scored: return "scored";
     case verdict::unscored: return "unscored";
@@ -49,6 +50,7 @@ std::size_t record::bytes() const noexcept {
                   pod.name_space.capacity() + pod.name.capacity() + pod.uid.capacity() + wanted.capacity() +
                   strangers.capacity() * sizeof(std::string);
   for (const auto& s : strangers) n += s.capacity();
+  if (spread) n += sizeof(spread::facts) + spread->areas.capacity() * sizeof(spread::facts::area);
   return n;
 }
 

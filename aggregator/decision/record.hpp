@@ -3,6 +3,7 @@
 #include "aggregator/policy/published/published.hpp"
 #include "aggregator/predict/cost.hpp"
 #include "aggregator/predict/model.hpp"
+#include "aggregator/spread/facts.hpp"
 #include "aggregator/store/name_index.hpp"
 #include "aggregator/store/types.hpp"
 
@@ -34,13 +35,14 @@ enum class verdict : std::uint8_t {
   passed,
   refused,          ///< the policy's rules hold there
   refused_missing,  ///< onMissing: Reject, and data is missing
-  unknown,          ///< passed: no agent of that name was ever seen
-  scored,           ///< prioritize
-  unscored,         ///< prioritize, no fresh value or one that could be worse: score 0
+  refused_spread,  ///< other areas have fewer of the workload's pods; by the pod's annotation, not the policy
+  unknown,         ///< passed: no agent of that name was ever seen
+  scored,          ///< prioritize
+  unscored,        ///< prioritize, no fresh value or one that could be worse: score 0
 };
 inline constexpr std::size_t verdicts = static_cast<std::size_t>(verdict::unscored) + 1;
 constexpr bool is_refused(verdict v) noexcept {
-  return v == verdict::refused || v == verdict::refused_missing;
+  return v == verdict::refused || v == verdict::refused_missing || v == verdict::refused_spread;
 }
 
 /// What a strategy must yield to answer that verb.
@@ -99,8 +101,9 @@ inline constexpr store::node_id no_node = store::name_index::none;
 struct candidate {
   store::node_id id = no_node;
   verdict what = verdict::passed;
-  std::int8_t score = 0;   ///< prioritize
-  std::uint16_t rule = 0;  ///< index of the rule that decided, for refused
+  std::int8_t score = 0;  ///< prioritize
+  std::uint16_t rule =
+      0;  ///< index of the rule that decided, for refused; for refused_spread, spread::why()'s
   std::uint8_t crowd = 0;  ///< prioritize: points taken off for pods just placed there
   bool beyond = false;     ///< prioritize: the value lies far out of the others' range and counted as its end
 };
@@ -117,6 +120,7 @@ struct watts_cell {
   std::uint8_t covered_percent = 0;  ///< of the node's loads, measured by itself
   predict::model_source from = predict::model_source::node;
   predict::cost::known is = predict::cost::known::no;
+  bool idle_guessed = false;  ///< neither the node nor one like it was ever idle
 };
 static_assert(sizeof(watts_cell) <= 32, "thousands of records of thousands of nodes");
 
@@ -139,17 +143,19 @@ struct record {
   std::shared_ptr<const policy_facts> policy;  ///< null unless the policy was found and has the strategy
 
   std::uint32_t asked = 0;    ///< candidates in the request
-  std::uint32_t refused = 0;  ///< in DryRun: those that would have been
+  std::uint32_t refused = 0;  ///< in DryRun: those that the policy would have, and those that spreading has
   std::uint32_t unknown = 0;  ///< candidates that this aggregator has never seen
   /// The first candidates in request order, as many as the bounds allowed; empty unless outcome is decided or
   /// no_data.
   std::vector<candidate> candidates;
-  std::vector<cell> cells;             ///< candidates.size() × policy->rules.size(), candidate by candidate
-  std::vector<watts_cell> power;       ///< minimizepower: one for each of `candidates`; else empty
-  double pod_cores = 0;                ///< minimizepower: what the pod is taken to use
-  std::vector<std::string> strangers;  ///< names of the first unknown candidates, in order
+  std::vector<cell> cells;        ///< candidates.size() × policy->rules.size(), candidate by candidate
+  std::vector<watts_cell> power;  ///< minimizepower: one for each of `candidates`; else empty
+  double pod_cores = 0;           ///< minimizepower: what the pod is taken to use
+  std::shared_ptr<const spread::facts> spread;  ///< null: the pod does not ask to be spread
+  std::vector<std::string> strangers;           ///< names of the first unknown candidates, in order
 
   bool dry_run() const noexcept { return policy && policy->how == policy::mode::dry_run; }
+  std::uint32_t refused_by_spread() const noexcept { return spread ? spread->refused : 0; }
   std::size_t rules() const noexcept { return policy ? policy->rules.size() : 0; }
   std::span<const cell> cells_of(std::size_t candidate) const noexcept {
     return std::span(cells).subspan(candidate * rules(), rules());

@@ -11,6 +11,7 @@ std::uint64_t ring::add(record r) {
   if (size > 2 * record_limit() + sizeof(record)) {
     r.candidates = std::vector<candidate>();  // `= {}` would keep the memory
     r.cells = std::vector<cell>();
+    r.power = std::vector<watts_cell>();
     r.strangers = std::vector<std::string>();
     size = r.bytes();
     ++trimmed_;

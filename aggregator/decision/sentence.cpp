@@ -75,13 +75,15 @@ std::string why_unscored(const policy_facts::rule& rule, const cell& c) {
 /// "model: the node's own, 48s old, 62 % of its loads measured, ±1.2 %".
 std::string model_text(const watts_cell& w) {
   const std::string age = human(std::chrono::seconds(w.model_age_s));
+  const std::string_view guess =
+      w.idle_guessed ? ", its idle watts guessed, since no such node was ever idle" : "";
   if (w.from == predict::model_source::hardware_class)
-    return fmt::format("model: that of nodes with the same hardware, {} old", age);
+    return fmt::format("model: that of nodes with the same hardware, {} old{}", age, guess);
   if (w.from == predict::model_source::server) return fmt::format("model: its model server's, {} old", age);
   if (w.from == predict::model_source::rated)
     return "model: a line between its rated watts, since nobody has measured such a node";
-  return fmt::format("model: the node's own, {} old, {} % of its loads measured, ±{:.1f} %", age,
-                     w.covered_percent, w.noise_permille / 10.0);
+  return fmt::format("model: the node's own, {} old, {} % of its loads measured, ±{:.1f} %{}", age,
+                     w.covered_percent, w.noise_permille / 10.0, guess);
 }
 
 /// "load 23.4 cores, read 10s ago, and 4.0 in flight".
@@ -161,7 +163,12 @@ std::string sentence(const record& r, std::size_t i, std::string_view name) {
   const bool stranger = c.id == no_node;
   std::string text;
   switch (c.what) {
-    case verdict::passed: text = fmt::format("{} passes: {}", name, each_rule(r, i, why_false)); break;
+    case verdict::passed:
+      if (r.rules() == 0) return fmt::format("{} passes", name);
+      text = fmt::format("{} passes: {}", name, each_rule(r, i, why_false));
+      break;
+    case verdict::refused_spread:
+      return fmt::format("{} refused by podspread-rate: {}", name, spread::why(*r.spread, c.rule));
     case verdict::refused:
       text = fmt::format("{} {}: {}", name, refused,
                          r.policy->op == policy::logic::all_of

@@ -35,10 +35,10 @@ class call : public http::exchange, protected args_sink {
   }
   const name_list& candidates() const noexcept { return by_names() ? args_.names() : args_.items(); }
 
-  /// Only scores depend on what the pod asks for.
+  /// Scores depend on what the pod asks for, and filter on whether it asks to be spread.
   static args_limits limits_of(const context& shared, decision::verb verb) {
     args_limits out = shared.settings.limits;
-    if (verb == decision::verb::prioritize) out.pod_text = 2u << 20;
+    if (verb == decision::verb::prioritize || shared.spreading.watches()) out.pod_text = 2u << 20;
     return out;
   }
 

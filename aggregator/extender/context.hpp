@@ -8,6 +8,7 @@
 #include "aggregator/extender/score_mode.hpp"
 #include "aggregator/policy/published/view.hpp"
 #include "aggregator/predict/chord_table.hpp"
+#include "aggregator/spread/spreader.hpp"
 #include "common/clock.hpp"
 #include "common/log/log.hpp"
 
@@ -35,6 +36,7 @@ struct context {
   logger log;
   pod_policies policies{};
   placements placed{};
+  spread::spreader spreading{};
   predict::chord_table chords{};
   counters counted{};
 };

@@ -45,6 +45,7 @@ void write_model(const predict::known_power& m, instant now, decision::watts_cel
   w.noise_permille = m.noise_permille;
   w.covered_percent = m.covered_percent;
   w.from = m.from;
+  w.idle_guessed = m.idle_guessed;
 }
 
 void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept {
@@ -54,6 +55,23 @@ void write_placing(const predict::placing& p, decision::watts_cell& w) noexcept 
   w.is = p.costs.is;
 }
 
+/// Loads as doubles, to the last bit or the one before: those of a column have one exponent, so that each
+/// costs a multiplication and not a division.
+class share_of_cores {
+ public:
+  double operator()(decimal v) noexcept {
+    if (v.exponent != exponent_) {
+      exponent_ = v.exponent;
+      unit_ = to_double({1, v.exponent});
+    }
+    return static_cast<double>(v.mantissa) * unit_;
+  }
+
+ private:
+  std::int8_t exponent_ = 0;
+  double unit_ = 1;
+};
+
 }  // namespace
 
 void decider::choose(const object_meta& pod, std::string_view pod_text, instant now) {
@@ -62,12 +80,13 @@ void decider::choose(const object_meta& pod, std::string_view pod_text, instant 
   record_.policy = by_.facts;
   record_.pod = {std::string(namespace_of(pod)), pod.name, pod.uid};
   record_.wanted = pod.policy;
-  if (by_.strategy == nullptr) return;
-  const bool predicts = policy::description_of(by_.strategy->kind).predicts_watts;
+  if (record_.what == decision::verb::filter) open_spread(pod_text, now);
+  const bool predicts = by_.strategy != nullptr && policy::description_of(by_.strategy->kind).predicts_watts;
   if (predicts) cpu_ = predict::pod_cpu_of(pod_text);
   most_listed_ = shared_.decisions.record_limit() /
                  (sizeof(decision::candidate) + record_.rules() * sizeof(decision::cell) +
                   (predicts ? sizeof(decision::watts_cell) : 0));
+  if (by_.strategy == nullptr) return;
   record_.judging_stopped = shared_.data.judging_stopped(now);
   if (record_.what == decision::verb::filter) write_refusals();
 }
@@ -98,7 +117,8 @@ void decider::look_up(const name_list& names, std::size_t from) {
 /// Puts names and values of the batch into the record, for as many candidates as it may list; gives how many.
 /// Each value is read once.
 std::size_t decider::list(const name_list& names, std::size_t from, instant now) {
-  const auto& rules = by_.strategy->rules;
+  const auto rules =
+      by_.strategy == nullptr ? std::span<const policy::published_rule>() : by_.strategy->rules;
   const std::size_t listed = std::min(batch_.size(), most_listed_ - record_.candidates.size());
   if (record_.cells.empty()) record_.cells.reserve(listed * rules.size());
   constexpr std::size_t ahead = 16;  // enough to hide a fetch from memory behind the work on those before it
@@ -125,11 +145,29 @@ std::size_t decider::list(const name_list& names, std::size_t from, instant now)
 
 void decider::admit(const name_list& names, std::size_t from, instant now) {
   record_.asked += static_cast<std::uint32_t>(names.size() - from);
-  if (by_.strategy == nullptr) return;
+  if (by_.strategy == nullptr && !plan_) return;
   look_up(names, from);
+  judge(now);
+  if (plan_) spread_out(names, from, now);
+  std::array<std::uint32_t, decision::verdicts> count{};
+  for (const auto& c : batch_) ++count[static_cast<std::size_t>(c.what)];
+  for (std::size_t k = 0; k < count.size(); ++k) {
+    if (is_refused(static_cast<verdict>(k))) record_.refused += count[k];
+    shared_.counted.candidates[k] += count[k];
+  }
+  const std::size_t listed = list(names, from, now);
+  record_.candidates.insert(record_.candidates.end(), batch_.begin(),
+                            batch_.begin() + static_cast<std::ptrdiff_t>(listed));
+}
+
+/// What the policy says of each of the batch.
+void decider::judge(instant now) {
+  if (by_.strategy == nullptr) {
+    for (auto& c : batch_) c.what = c.id != decision::no_node ? verdict::passed : verdict::unknown;
+    return;
+  }
   const auto& verdicts = *by_.strategy->verdicts;
   const auto last_rule = static_cast<std::uint16_t>(by_.strategy->rules.size() - 1);
-  std::array<std::uint32_t, decision::verdicts> count{};
   const policy::verdict stopped = policy::verdict_while_stopped(*by_.strategy);
   for (auto& c : batch_) {
     const bool known = c.id != decision::no_node;
@@ -141,29 +179,31 @@ void decider::admit(const name_list& names, std::size_t from, instant now) {
              : v.what == policy::state::missing ? verdict::refused_missing
              : known                            ? verdict::passed
                                                 : verdict::unknown;
-    ++count[static_cast<std::size_t>(c.what)];
   }
-  record_.refused += count[static_cast<std::size_t>(verdict::refused)] +
-                     count[static_cast<std::size_t>(verdict::refused_missing)];
-  for (std::size_t k = 0; k < count.size(); ++k) shared_.counted.candidates[k] += count[k];
-  const std::size_t listed = list(names, from, now);
-  record_.candidates.insert(record_.candidates.end(), batch_.begin(),
-                            batch_.begin() + static_cast<std::ptrdiff_t>(listed));
 }
 
 std::vector<std::uint8_t> decider::score(const name_list& names, instant now) {
   record_.asked += static_cast<std::uint32_t>(names.size());
-  if (by_.strategy == nullptr) return {};
+  const auto areas = shared_.spreading.undecided(record_.pod.uid, now);
+  if (by_.strategy == nullptr && !areas) return {};
   look_up(names, 0);
   const std::size_t listed = list(names, 0, now);
+  if (by_.strategy == nullptr) return settled(*areas, names, std::vector<std::uint8_t>(names.size()), false);
   auto scores = policy::description_of(by_.strategy->kind).predicts_watts ? by_watts(names, listed, now)
                                                                           : by_metric(names, listed, now);
+  const bool given = !by_.dry_run() && !no_opinion_;
+  std::vector<std::uint8_t> out;
+  if (areas)
+    out = settled(*areas, names, given ? scores : std::vector<std::uint8_t>(names.size()), given);
+  else if (given)
+    out = scores;
+  if (given) scores = out;
   if (!by_.dry_run()) expect(names, scores, now);
   for (const auto& c : batch_) ++shared_.counted.candidates[static_cast<std::size_t>(c.what)];
   for (std::size_t i = 0; i < listed; ++i) batch_[i].score = static_cast<std::int8_t>(scores[i]);
   batch_.resize(listed);
   record_.candidates = std::move(batch_);
-  return by_.dry_run() || no_opinion_ ? std::vector<std::uint8_t>{} : scores;
+  return out;
 }
 
 std::vector<std::uint8_t> decider::by_metric(const name_list& names, std::size_t listed, instant now) {
@@ -213,23 +253,26 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
   const predict::demand pod = predict::demand_of(cpu_, terms.pod_usage);
   record_.pod_cores = pod.cores;
 
-  std::vector<predict::cost> costs(names.size());
+  std::vector<predict::cost> costs;  // grown with the loop: what is filled beforehand is written twice
+  costs.reserve(names.size());
   std::uint32_t opinions = 0;
   record_.power.reserve(listed);
+  share_of_cores share_of;
   constexpr std::size_t ahead = 8;  // enough to hide a fetch from memory behind the work on those before it
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    if (i + ahead < costs.size()) models.prefetch(index(batch_[i + ahead].id));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i + ahead < names.size()) models.prefetch(index(batch_[i + ahead].id));
     const bool is_listed = i < listed;
     decision::watts_cell unlisted;
     decision::watts_cell& w = is_listed ? record_.power.emplace_back() : unlisted;
+    predict::cost& costs_here = costs.emplace_back();
     batch_[i].what = verdict::unscored;
     if (batch_[i].id == decision::no_node) continue;
     const std::uint32_t at = index(batch_[i].id);
     std::optional<double> share;
     if (is_listed) {
-      if (record_.cells[i].present()) share = to_double(record_.cells[i].value());
+      if (record_.cells[i].present()) share = share_of(record_.cells[i].value());
     } else if (const store::sample s = load_rule.load(batch_[i].id); s.present(now)) {
-      share = to_double(s.value);
+      share = share_of(s.value);
     }
     const predict::known_power* model = models.find(at);
     const double asked_for = at < in_flight.size() ? in_flight[at].cores : 0;
@@ -237,8 +280,8 @@ std::vector<std::uint8_t> decider::by_watts(const name_list& names, std::size_t 
     if (share && model != nullptr) {
       load = predict::load_of(model->best, *share, asked_for, terms.pod_usage);
       const auto placing = predict::placing_on(terms.objective, pod, {&model->best, load.cores()});
-      costs[i].is = placing.costs.is;  // member by member: see write_cell()
-      costs[i].watts = placing.costs.watts;
+      costs_here.is = placing.costs.is;  // member by member: see write_cell()
+      costs_here.watts = placing.costs.watts;
       batch_[i].what = verdict::scored;
       ++opinions;
       write_placing(placing, w);
@@ -309,8 +352,10 @@ void decider::expect(const name_list& names, const std::vector<std::uint8_t>& sc
 
 decider::made decider::finish(instant last_piece, instant now) {
   const bool any_value = oldest_ms_ >= 0;
-  if (by_.dry_run()) shared_.counted.dry_run_refusals += record_.refused;
-  const bool nothing_known = no_opinion_ || (!any_value && record_.refused == 0);
+  if (plan_) record_.spread = std::make_shared<const spread::facts>(std::move(plan_->told));
+  const std::uint32_t by_policy = record_.refused - record_.refused_by_spread();
+  if (by_.dry_run()) shared_.counted.dry_run_refusals += by_policy;
+  const bool nothing_known = no_opinion_ || (!any_value && by_policy == 0);
   if (record_.how == decision::outcome::decided && record_.asked != 0 && nothing_known) {
     record_.how = decision::outcome::no_data;
   }

@@ -28,14 +28,21 @@ class decider {
   void admit(const name_list& names, std::size_t from, instant now);
   /// Whether the candidate may have the pod (always in DryRun and without a policy).
   bool admitted(std::size_t i) const noexcept {
-    return by_.strategy == nullptr || by_.dry_run() || !is_refused(batch_[i].what);
+    if (by_.strategy == nullptr && !plan_) return true;
+    const decision::verdict what = batch_[i].what;
+    return what != decision::verdict::refused_spread && (by_.dry_run() || !is_refused(what));
   }
   /// Why it was not admitted, as a quoted JSON string: one text per policy and rule, without node name and
   /// live value, because the scheduler counts equal texts in its event.
   const std::string& refusal(std::size_t i) const noexcept {
+    if (batch_[i].what == decision::verdict::refused_spread) return quoted_spread_;
     return quoted_refusals_[batch_[i].what == decision::verdict::refused ? batch_[i].rule
                                                                          : quoted_refusals_.size() - 1];
   }
+
+  /// Filter: whether all candidates must come in one call of admit(), because where the others of the pod's
+  /// workload are decides. After choose().
+  bool wants_all() const noexcept { return plan_ && plan_->restricts(); }
 
   /// Prioritize: the scores of all candidates, in their order; empty when there is nothing to score by.
   std::vector<std::uint8_t> score(const name_list& names, instant now);
@@ -56,15 +63,22 @@ class decider {
   void damp(std::vector<std::uint8_t>& scores, instant now);
   void expect(const name_list& names, const std::vector<std::uint8_t>& scores, instant now);
   void write_refusals();
+  void judge(instant now);
+  void open_spread(std::string_view pod_text, instant now);
+  void spread_out(const name_list& names, std::size_t from, instant now);
+  std::vector<std::uint8_t> settled(spread::area_kind areas, const name_list& names,
+                                    std::vector<std::uint8_t> scores, bool given);
 
   context& shared_;
   pod_policy by_;
   decision::record record_;
   std::vector<store::node_id> ids_;  // of the batch
   std::vector<decision::candidate> batch_;
-  std::vector<std::string> quoted_refusals_;  // by rule; the last one for missing data
-  std::size_t most_listed_ = 0;               // candidates that the record may list
-  predict::pod_cpu cpu_;                      // of the pod, for policies that predict
+  std::vector<std::string> quoted_refusals_;    // by rule; the last one for missing data
+  std::optional<spread::spreader::plan> plan_;  // filter: the pod asks to be spread
+  std::string quoted_spread_;
+  std::size_t most_listed_ = 0;  // candidates that the record may list
+  predict::pod_cpu cpu_;         // of the pod, for policies that predict
   std::int32_t oldest_ms_ = -1;
   bool no_opinion_ = false;  // nothing is predicted of any candidate
 };

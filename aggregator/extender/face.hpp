@@ -31,6 +31,9 @@ class face {
   /// score.
   placements& placed() noexcept { return shared_.placed; }
 
+  /// Keeps the first pods of a workload apart, once it is told what to watch.
+  spread::spreader& spreading() noexcept { return shared_.spreading; }
+
  private:
   context shared_;
 };

@@ -24,13 +24,17 @@ class filter_call final : public call {
 
   std::vector<std::string> names_body();
   void refuse(const name_list& names, std::size_t i, std::size_t k);
+  void take_early();
+  /// An item is judged when it ends.
+  bool decides_at_once() const noexcept { return args_.has_pod() && !decider_.wants_all(); }
   std::string tail() const {
     return fmt::format(R"("FailedNodes":{{}},"FailedAndUnresolvableNodes":{{{}}},"Error":""}})", refused_);
   }
 
   kept_items kept_{std::string(nodes_head)};
   std::string refused_;  // members of FailedAndUnresolvableNodes
-  // Full mode with the Pod last: items wait here, one string each is cheap enough for what no scheduler does.
+  // Full mode with the Pod last, which no scheduler does, or with a pod that is to be spread, which all
+  // candidates decide together: items wait here, one string each.
   std::vector<std::string> early_;
   std::size_t early_bytes_ = 0;
   bool early_open_ = false;
@@ -49,7 +53,12 @@ void filter_call::refuse(const name_list& names, std::size_t i, std::size_t k) {
 
 void filter_call::on_pod() {
   call::on_pod();
-  decider_.admit(args_.items(), 0, now_);  // those that came before
+  if (!decider_.wants_all()) take_early();
+}
+
+/// Decides about the items that wait.
+void filter_call::take_early() {
+  decider_.admit(args_.items(), 0, now_);
   for (std::size_t i = 0; i < early_.size(); ++i) {
     if (decider_.admitted(i)) {
       kept_.append(early_[i]);
@@ -62,12 +71,12 @@ void filter_call::on_pod() {
 }
 
 void filter_call::on_item_bytes(std::string_view bytes) {
-  if (args_.has_pod()) return kept_.append(bytes);
+  if (decides_at_once()) return kept_.append(bytes);
   if (!early_open_) early_.emplace_back();
   early_open_ = true;
   early_.back() += bytes;
   early_bytes_ += bytes.size();
-  if (early_bytes_ > shared_.settings.early_nodes) {
+  if (!args_.has_pod() && early_bytes_ > shared_.settings.early_nodes) {
     problem_ = fmt::format(
         "more than {} bytes of Nodes came before the Pod: send the Pod first, as kube-scheduler does",
         shared_.settings.early_nodes);
@@ -76,7 +85,7 @@ void filter_call::on_item_bytes(std::string_view bytes) {
 
 void filter_call::on_item() {
   early_open_ = false;
-  if (!args_.has_pod()) return;
+  if (!decides_at_once()) return;
   const std::size_t i = args_.items().size() - 1;
   decider_.admit(args_.items(), i, now_);
   if (decider_.admitted(0)) {
@@ -89,12 +98,13 @@ void filter_call::on_item() {
 
 void filter_call::on_repeated_item() {
   early_open_ = false;
-  if (args_.has_pod()) return kept_.drop();
+  if (decides_at_once()) return kept_.drop();
   early_.pop_back();
 }
 
 std::vector<std::string> filter_call::body() {
   if (by_names()) return names_body();
+  if (decider_.wants_all()) take_early();
   return kept_.take("]},\"NodeNames\":null," + tail());
 }
 

@@ -38,6 +38,9 @@ void write_model(json_writer& out, const predict::model& m, std::optional<double
     out.field("server", m.server).field("assumedInputs", std::popcount(m.inputs_assumed));
   out.field("coveredPercent", percent_covered(m));
   write_range(out, m.measured);
+  const bool learned =
+      m.from == predict::model_source::node || m.from == predict::model_source::hardware_class;
+  if (learned) out.key("knownFrom").raw(digits(m.known_from, 2)).key("knownTo").raw(digits(m.known_to, 2));
   out.key("noisePercent").raw(digits(100 * m.noise, 1));
   out.field("samples", m.samples).field("outliers", m.outliers).field("meterStuck", m.meter_stuck);
   out.field("restarts", m.restarts);

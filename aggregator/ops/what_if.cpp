@@ -217,6 +217,7 @@ class what_if_answer final : public http::slices {
     out_.field("modelAgeSeconds",
                std::chrono::duration_cast<std::chrono::seconds>(asked_.now - m.made).count());
     out_.field("coveredPercent", static_cast<int>(100 * m.covered));
+    if (m.idle_guessed()) out_.field("idleGuessed", true);
     figure("noisePercent", 100 * m.noise, 1);
     out_.end_object();
   }

@@ -6,9 +6,12 @@ namespace binnacle::predict {
 namespace {
 
 known_power known_of(const model& m, double max_load) {
-  return {chords(m.power, max_load), m.made,
+  return {chords(m.power, max_load),
+          m.made,
           static_cast<std::uint16_t>(std::clamp(1000 * m.noise, 0.0, 1000.0)),
-          static_cast<std::uint8_t>(std::clamp(100 * m.covered, 0.0, 100.0)), m.from};
+          static_cast<std::uint8_t>(std::clamp(100 * m.covered, 0.0, 100.0)),
+          m.from,
+          m.idle_guessed()};
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct known_power {
   std::uint16_t noise_permille = 0;
   std::uint8_t covered_percent = 0;
   model_source from = model_source::node;
+  bool idle_guessed = false;
 };
 
 /// The best chords of all nodes, for each cap (a policy's maxLoad) and each choice of models that is asked

@@ -41,8 +41,9 @@ class chords {
     out.load_ = std::clamp(load, 0.0, cap_);
     const double steps = out.load_ * per_core_;
     out.before_ = std::min(static_cast<std::uint32_t>(steps), last() - 1);
-    const double* w = watts_.data() + out.before_;
-    out.watts_ = w[0] + (w[1] - w[0]) * (steps - out.before_);
+    const float* w = watts_.data() + out.before_;
+    const double first = w[0];
+    out.watts_ = first + (w[1] - first) * (steps - out.before_);
     return out;
   }
   double watts(double load) const noexcept { return at(load).watts(); }
@@ -52,7 +53,7 @@ class chords {
   double from(const place& here) const noexcept {
     const std::uint32_t i = here.before_, far = next_[i];
     // The best chord leads to the next point: it is the line of the curve on which the load lies.
-    if (far == i + 1) return (watts_[far] - watts_[i]) * per_core_;
+    if (far == i + 1) return (double{watts_[far]} - double{watts_[i]}) * per_core_;
     // The curve lies above the envelope here. The best chord ends at a corner of the envelope, not before the
     // end for the point right of the load and not behind the end for the point left of it; mostly they are
     // one.
@@ -71,13 +72,14 @@ class chords {
   // A chord to the last point ends at the cap, which may lie before it.
   double load_of(std::uint32_t end) const noexcept { return std::min(end * step_, cap_); }
   double slope(const place& from, std::uint32_t to) const noexcept {
-    return ((to == last() ? watts_at_cap_ : watts_[to]) - from.watts_) / (load_of(to) - from.load_);
+    return ((to == last() ? watts_at_cap_ : double{watts_[to]}) - from.watts_) / (load_of(to) - from.load_);
   }
 
   static constexpr std::size_t usual_points = curve::least_points;
   double cores_, step_, per_core_, cap_, watts_at_cap_;  // per_core_: points a core
-  // At the points of the curve below the cap, and at the next one.
-  boost::container::small_vector<double, usual_points> watts_;
+  // At the points of the curve below the cap, and at the next one. A float knows a kilowatt to a tenth of a
+  // milliwatt.
+  boost::container::small_vector<float, usual_points> watts_;
   // Where the best chord from each point ends; the last point's own index.
   boost::container::small_vector<std::uint8_t, usual_points> next_;
 };

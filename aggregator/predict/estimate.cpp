@@ -130,6 +130,18 @@ statistics enough_of(const statistics& all) {
 
 }  // namespace
 
+known_loads known_of(const statistics& own, const statistics* of_class) noexcept {
+  known_loads out{1, 0};
+  for (const statistics* seen : {&own, of_class}) {
+    for (std::size_t b = 0; seen != nullptr && b < bins; ++b) {
+      if (seen->samples(b) < least_samples) continue;
+      out.from = std::min(out.from, seen->load(b));
+      out.to = std::max(out.to, seen->load(b));
+    }
+  }
+  return out;
+}
+
 std::optional<curve> estimate(const statistics& own, const statistics* of_class, double cores) {
   statistics seen = enough_of(own);
   if (of_class != nullptr) {

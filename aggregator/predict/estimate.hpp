@@ -18,4 +18,11 @@ constexpr std::uint16_t least_samples = 10;
 /// has a bin with least_samples. Costs a few microseconds.
 std::optional<curve> estimate(const statistics& own, const statistics* of_class, double cores);
 
+/// From which load to which somebody has measured often enough: the node, or one with the same hardware.
+/// Below and above, the estimate has the shape of servers in general and nothing else.
+struct known_loads {
+  double from = 0, to = 0;  ///< 0: idle
+};
+known_loads known_of(const statistics& own, const statistics* of_class) noexcept;
+
 }  // namespace binnacle::predict

@@ -38,10 +38,16 @@ struct model {
   instant made{};
   std::uint32_t restarts = 0;   ///< how often the node began to learn again
   std::string restarted_for{};  ///< why it did last, a clause; empty: never
-  std::string server{};         ///< of a model server: the URL that was asked
+  /// The loads 0..1 between which somebody has measured, the node or one like it: beyond them the curve is a
+  /// guess from servers in general.
+  double known_from = 0, known_to = 1;
+  std::string server{};  ///< of a model server: the URL that was asked
   /// Likewise: bit i is set if nobody measures the model's input i after CPU, so that a typical value stood
   /// for it.
   std::uint8_t inputs_assumed = 0;
+
+  /// Neither the node nor one like it was ever idle, so what it draws then is not known.
+  bool idle_guessed() const noexcept { return known_from > 0; }
 };
 
 /// The models of all nodes, by the number of the node. Belongs to the thread that reads them.

@@ -2,6 +2,7 @@
 #include "aggregator/model_servers/node_config.hpp"
 #include "aggregator/model_servers/node_model.hpp"
 #include "aggregator/model_servers/node_template.hpp"
+#include "aggregator/spread/rate.hpp"
 #include "cli/migrate/migration.hpp"
 
 #include <boost/json/array.hpp>
@@ -222,9 +223,10 @@ void take_profile(const YAML::Node& profile, const std::string& whose, migration
   each_enabled(profile, [&](const YAML::Node& plugin) {
     const std::string name = text_of(plugin, "name"), weight = text_of(plugin, "weight");
     if (name == "PodSpread") {
-      out.yours(whose + ", PodSpread",
-                "is not read, nor is the annotation waok8s.github.io/podspread-rate: give such pods "
-                "topologySpreadConstraints");
+      out.carried(
+          whose + ", PodSpread",
+          "the extender's filter does it, for pods with the annotation podspread-rate of their own or of "
+          "their Deployment");
     } else if (is_power_plugin(name) && !weight.empty()) {
       out.dropped(fmt::format("{}, weight {} of {}", whose, weight, name),
                   "the extender's is scheduler.weight, 100: with it one point of its scores outweighs what "
@@ -263,10 +265,17 @@ bool take_scheduler(const manifest& m, migration& out) {
 
 // Its programs, and pods that it places.
 
-std::string annotation(const YAML::Node& object, const char* key) {
+std::string annotation(const YAML::Node& object, const std::string& key) {
   const YAML::Node all = below(object, "metadata.annotations");  // not below(): the key has dots in it
   const YAML::Node value = all.IsMap() ? all[key] : YAML::Node();
   return value && value.IsScalar() ? value.Scalar() : std::string();
+}
+
+std::string spread_rate(const YAML::Node& object) {
+  for (const std::string_view name : spread::annotations) {
+    if (std::string rate = annotation(object, std::string(name)); !rate.empty()) return rate;
+  }
+  return {};
 }
 
 bool take_workload(const manifest& m, migration& out) {
@@ -279,11 +288,20 @@ bool take_workload(const manifest& m, migration& out) {
                         "telemetry/scheduling: \"0\"{}",
                         policy_name,
                         scheduler == "default-scheduler" ? ", and schedulerName: binnacle-scheduler" : ""));
+  const bool on_pods = !spread_rate(pods).empty();
   for (const YAML::Node& object : {m.body, pods}) {
-    const std::string rate = annotation(object, "waok8s.github.io/podspread-rate");
+    const std::string rate = spread_rate(object);
     if (rate.empty()) continue;
-    out.yours(m.title() + ", podspread-rate " + rate,
-              "is not read: give its pods topologySpreadConstraints with whenUnsatisfiable: ScheduleAnyway");
+    if (m.kind == "Deployment" || m.kind == "ReplicaSet")
+      out.works(m.title() + ", podspread-rate " + rate,
+                on_pods ? "the extender's filter spreads the first pods by it"
+                        : "the extender's filter spreads the first pods by it. WAO did not: it wanted the "
+                          "annotation on the pods, too");
+    else
+      out.yours(
+          m.title() + ", podspread-rate " + rate,
+          "does nothing, as with WAO: only pods of a Deployment or ReplicaSet are spread. Give its pods "
+          "topologySpreadConstraints");
     break;
   }
   return true;

@@ -35,6 +35,19 @@ std::string range_text(const json::value& m) {
                      number(m, "noisePercent").value_or(0));
 }
 
+/// Where nobody has measured, and what the curve is there.
+std::string guess_text(const json::value& m) {
+  const auto from = number(m, "knownFrom"), to = number(m, "knownTo");
+  if (!from || !to) return {};
+  std::string out;
+  if (*from > 0) out = fmt::format("below {:.0f} % load, idle included", 100 * *from);
+  if (*to < 0.975)
+    out +=
+        fmt::format("{}above {:.0f} %{}", out.empty() ? "" : ", and ", 100 * *to, out.empty() ? " load" : "");
+  if (out.empty()) return out;
+  return fmt::format("a guess {}: neither it nor a node like it was ever there", out);
+}
+
 }  // namespace
 
 std::string render_power(const json::value& answer, const paint& with) {
@@ -76,6 +89,8 @@ std::string render_power(const json::value& answer, const paint& with) {
     out += fmt::format("\nsource    {}\nmeasured  {}\nsamples   {}, {} left out; the curve is {} old\n",
                        source_text(m), range_text(m), integer(m, "samples"), integer(m, "outliers"), old);
   }
+  if (const std::string guess = guess_text(m); !guess.empty())
+    out += "curve     " + with(colour::yellow, guess) + '\n';
   out += trouble;
   if (const auto restarts = integer(m, "restarts"); restarts > 0) {
     out += with(colour::yellow,
@@ -96,6 +111,12 @@ std::string render_power(const json::value& answer, const paint& with) {
   const auto nearest =
       load ? std::lround(*load * static_cast<double>((curve.size() - 1) / step)) * static_cast<long>(step)
            : -1;
+  // A bin is a twentieth wide.
+  const auto known_from = number(m, "knownFrom"), known_to = number(m, "knownTo");
+  const auto is_guess = [&](double ratio) {
+    return known_from && known_to &&
+           (ratio < *known_from - 0.025 || ratio > *known_to + 0.025 || (ratio == 0 && *known_from > 0));
+  };
   table t;
   t.column("LOAD", align::right);
   t.column("WATTS", align::right);
@@ -106,16 +127,20 @@ std::string render_power(const json::value& answer, const paint& with) {
     const std::int64_t samples = integer(curve[i], "samples");
     const auto bar = static_cast<std::size_t>(most > 0 ? std::lround(bar_width * w / most) : 0);
     const bool here = static_cast<std::int64_t>(i) == nearest;
-    t.row({{fmt::format("{:.0f} %", 100 * number(curve[i], "load").value_or(0))},
+    const double ratio = number(curve[i], "load").value_or(0);
+    t.row({{fmt::format("{:.0f} %", 100 * ratio)},
            {fmt::format("{:.1f}", w)},
            {samples == 0 ? "" : fmt::format("{}", samples)},
-           {std::string(bar, samples == 0 ? '.' : '#') + (here ? "  <- now" : ""),
+           {std::string(bar, samples != 0      ? '#'
+                             : is_guess(ratio) ? '?'
+                                               : '.') +
+                (here ? "  <- now" : ""),
             here ? colour::bold : colour::none}});
   }
   for (const auto& line : t.lines(with)) out += line + '\n';
   if (served || rated) return out;
-  return out +
-         with(colour::dim, "#: measured here, .: taken from similar nodes, or from servers in general\n");
+  return out + with(colour::dim,
+                    "#: measured here, .: taken from similar nodes, ?: a guess from servers in general\n");
 }
 
 std::string model_words(const json::value& node) {
@@ -123,10 +148,11 @@ std::string model_words(const json::value& node) {
   if (model.empty()) return "none";
   if (model == "server") return "its model server's";
   if (model == "rated") return "its rated watts";
-  if (model != "node") return "that of similar nodes";
+  const std::string_view guess = flag(node, "idleGuessed") ? ", idle guessed" : "";
+  if (model != "node") return fmt::format("that of similar nodes{}", guess);
   const auto noise = number(node, "noisePercent");
-  return fmt::format("the node's own, {} % of its loads, ±{} %", integer(node, "coveredPercent"),
-                     noise ? plain(*noise) : "");
+  return fmt::format("the node's own, {} % of its loads, ±{} %{}", integer(node, "coveredPercent"),
+                     noise ? plain(*noise) : "", guess);
 }
 
 }  // namespace binnacle::cli

@@ -32,12 +32,13 @@ colour ink_of_verdict(std::string_view verdict) {
 
 std::string words_for(const json::value& node, bool dry_run) {
   const std::string verdict = text(node, "verdict");
-  if (dry_run && verdict.starts_with("refused"))
+  if (dry_run && verdict.starts_with("refused") && verdict != "refused_spread")
     return verdict == "refused_missing" ? "would be refused: no data" : "would be refused";
   if (const auto crowd = integer(node, "crowd"); crowd > 0)
     return fmt::format("{}, less {} for pods just placed", verdict, crowd);
   if (flag(node, "beyond")) return fmt::format("{}, far outside the others' range", verdict);
   if (verdict == "refused_missing") return "refused: no data";
+  if (verdict == "refused_spread") return "refused: spread";
   if (verdict == "unknown") return "passed: never seen";
   if (verdict == "unscored") {
     const auto& values = list(node, "values");
@@ -194,6 +195,8 @@ std::string render_decision(const told_decision& d, std::int64_t now_ms, const p
       out += (i == 0 ? " " : ", ") + text(rules[i], "rule");
     out += '\n';
   }
+  if (const std::string spread = text(object(record, "spread"), "text"); !spread.empty())
+    out += with(colour::yellow, "spread") + ": " + spread + '\n';
   if (!list(record, "nodes").empty()) {
     out += '\n';
     for (const auto& line : decision_lines(record, with)) out += line + '\n';

@@ -54,6 +54,15 @@ std::optional<std::string_view> packed_labels::find(std::string_view key) const 
   return std::nullopt;
 }
 
+void label_values::changed(const packed_labels& before, const packed_labels& now) {
+  const auto was = before.find(key_), is = now.find(key_);
+  if (was == is) return;
+  if (is) ++nodes_[std::string(*is)];
+  if (!was) return;
+  const auto at = nodes_.find(*was);
+  if (--at->second == 0) nodes_.erase(at);
+}
+
 std::map<std::string, std::string> node_objects::node::written() const {
   std::map<std::string, std::string> out;
   for (const std::string& key : ours) {
@@ -121,6 +130,8 @@ void node_objects::changed(const object_key& key, const json::object& object) {
   known.version = text_in(*meta, "resourceVersion");
   if (!fresh && !another && labels == known.labels && ours == known.ours) return;
   known.uid = text_in(*meta, "uid");
+  regions_.changed(known.labels, labels);
+  zones_.changed(known.labels, labels);
   known.labels = std::move(labels);
   known.ours = std::move(ours);
   changed_.insert(key.name);
@@ -133,7 +144,12 @@ void node_objects::synced() {
 }
 
 void node_objects::gone(const object_key& key) {
-  if (nodes_.erase(key.name) > 0) changed_.insert(key.name);
+  const auto at = nodes_.find(key.name);
+  if (at == nodes_.end()) return;
+  regions_.changed(at->second.labels, {});
+  zones_.changed(at->second.labels, {});
+  nodes_.erase(at);
+  changed_.insert(key.name);
 }
 
 }  // namespace binnacle::kube

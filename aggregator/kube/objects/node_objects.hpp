@@ -39,6 +39,21 @@ class packed_labels {
   std::string text_;  // key NUL value NUL …
 };
 
+/// How many nodes have each value of one label.
+class label_values {
+ public:
+  explicit label_values(std::string_view key) noexcept : key_(key) {}
+  std::string_view key() const noexcept { return key_; }
+  /// Values that some node has.
+  std::size_t different() const noexcept { return nodes_.size(); }
+  /// A node had `before`, and has `now`.
+  void changed(const packed_labels& before, const packed_labels& now);
+
+ private:
+  std::string_view key_;
+  std::map<std::string, std::size_t, std::less<>> nodes_;  // by value
+};
+
 /// Nodes of the API server: their labels, and what our annotation says of them. Asks for metadata only.
 class node_objects final : public watcher {
  public:
@@ -65,6 +80,8 @@ class node_objects final : public watcher {
   };
   const std::map<std::string, node, std::less<>>& nodes() const noexcept { return nodes_; }
   const node* find(std::string_view name) const noexcept;
+  const label_values& regions() const noexcept { return regions_; }
+  const label_values& zones() const noexcept { return zones_; }
 
   /// The answer to a patch. It is ignored if the watch has already shown that the node is gone, or that
   /// another node has its name.
@@ -83,6 +100,7 @@ class node_objects final : public watcher {
  private:
   std::map<std::string, node, std::less<>> nodes_;
   std::set<std::string> changed_;
+  label_values regions_{"topology.kubernetes.io/region"}, zones_{"topology.kubernetes.io/zone"};
 };
 
 }  // namespace binnacle::kube

@@ -2,11 +2,14 @@
 
 #include "aggregator/kube/times.hpp"
 #include "aggregator/predict/pod_spec.hpp"
+#include "aggregator/spread/asking_pod.hpp"
 #include "common/async/network.hpp"
 #include "common/keyed_hash.hpp"
 
 #include <boost/json/array.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace binnacle::kube {
@@ -43,6 +46,9 @@ pod_objects::pod pod_of(const json::object& given) {
   pod_objects::pod out;
   if (const json::object* meta = object_in(given, "metadata")) {
     out.uid = text_in(*meta, "uid");
+    out.leaving = !text_in(*meta, "deletionTimestamp").empty();
+    if (const json::object* set = spread::replica_set_in(*meta))
+      out.set = pod_objects::set_key(text_in(*set, "uid"));
     if (const json::object* labels = object_in(*meta, "labels")) {
       for (const auto& [key, value] : *labels) {
         if (value.is_string()) out.labels.emplace(key, value.get_string());
@@ -98,7 +104,9 @@ void pod_objects::changed(const object_key& key, const json::object& given) {
   if (placed) tell(event::placed, now);
   if (now.ready != (!placed && known.ready)) tell(now.ready ? event::ready : event::unready, now);
   unlist_addresses(*at);
+  unlist_in_set(*at);
   known = std::move(now);
+  list_in_set(*at);
   list_addresses(*at);
 }
 
@@ -110,6 +118,7 @@ void pod_objects::gone(const object_key& key) {
   }
   tell(event::gone, at->second);
   unlist_addresses(*at);
+  unlist_in_set(*at);
   objects_.erase(at);
 }
 
@@ -128,6 +137,26 @@ void pod_objects::unlist_addresses(const known_pod& of) {
     const auto at = by_address_.find(address);
     if (at != by_address_.end() && at->second == &of) by_address_.erase(at);
   }
+}
+
+std::uint64_t pod_objects::set_key(std::string_view uid) noexcept {
+  return uid.empty() ? 0 : std::max<std::uint64_t>(std::hash<std::string_view>{}(uid), 1);
+}
+
+const std::vector<const pod_objects::known_pod*>* pod_objects::made_by(std::uint64_t set) const noexcept {
+  const auto at = by_set_.find(set);
+  return at == by_set_.end() ? nullptr : &at->second;
+}
+
+void pod_objects::list_in_set(const known_pod& of) {
+  if (of.second.set != 0) by_set_[of.second.set].push_back(&of);
+}
+
+void pod_objects::unlist_in_set(const known_pod& of) {
+  const auto at = by_set_.find(of.second.set);
+  if (at == by_set_.end()) return;
+  std::erase(at->second, &of);
+  if (at->second.empty()) by_set_.erase(at);
 }
 
 void pod_objects::tell(event what, const pod& whose) {

@@ -8,7 +8,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace binnacle::kube {
@@ -34,10 +36,16 @@ class pod_objects final : public watcher {
     double cores = 0;                ///< that it asks for (predict::pod_cpu)
     std::vector<network> addresses;  ///< empty: it has none yet
     bool on_host_network = false;    ///< its addresses are its node's
+    bool leaving = false;            ///< somebody has deleted it, and it has not ended yet
+    std::uint64_t set = 0;           ///< set_key() of the ReplicaSet that made it; 0: none did
   };
+  /// What stands for a ReplicaSet's uid, which is 36 characters: pods are many.
+  static std::uint64_t set_key(std::string_view uid) noexcept;
   const std::map<object_key, pod>& objects() const noexcept { return objects_; }
   /// The pod of that name, or null. Valid until the next event.
   const pod* find(const object_key& key) const noexcept;
+  /// Pods that a ReplicaSet made, in no order; null for none. Valid until the next event.
+  const std::vector<const std::pair<const object_key, pod>*>* made_by(std::uint64_t set) const noexcept;
   /// The name of a pod that has the address for itself, or null. Valid until the next event.
   const object_key* at_address(const network& address) const noexcept;
 
@@ -64,9 +72,12 @@ class pod_objects final : public watcher {
   void tell(event what, const pod& whose);
   void list_addresses(const known_pod& of);
   void unlist_addresses(const known_pod& of);
+  void list_in_set(const known_pod& of);
+  void unlist_in_set(const known_pod& of);
 
   std::map<object_key, pod> objects_;
   std::map<network, const known_pod*> by_address_;  // of two that have one, the later
+  std::unordered_map<std::uint64_t, std::vector<const known_pod*>> by_set_;
   std::vector<change> changes_;
   std::size_t left_out_ = 0;
   std::unordered_set<std::size_t> without_room_;  // hashes of keys; bound: most_pods

@@ -113,6 +113,7 @@ std::vector<right> rights_of_aggregator(std::string_view name_space, std::string
     needs(verb, "telemetry.intel.com", "taspolicies", policies);
     needs(verb, "", "nodes", "it knows no node's labels");
     needs(verb, "", "pods", pods);
+    needs(verb, "apps", "replicasets", "no pods are spread by the annotation podspread-rate");
   }
   needs("patch", "telemetry.intel.com", "taspolicies/status", "policies have no status");
   needs("patch", "", "nodes", "deschedule and labeling label no node, and refused pods are not woken");

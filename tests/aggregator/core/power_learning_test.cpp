@@ -124,6 +124,29 @@ TEST_SUITE("aggregator/core/power_learning") {
     CHECK(m->covered < 0.9);
   }
 
+  TEST_CASE("while no node of a class was ever idle, its idle watts are said to be a guess") {
+    world w;
+    w.add("a");
+    w.add("b");
+    w.add("c", "EPYC", "");
+    w.seconds(60, {{"a", 0.2}, {"b", 0.2}, {"c", 0.2}});
+    w.seconds(60, {{"a", 0.5}, {"b", 0.4}, {"c", 0.3}});
+    for (const char* name : {"a", "b", "c"}) {
+      CAPTURE(name);
+      const auto* m = w.model(name);
+      REQUIRE(m != nullptr);
+      CHECK(m->idle_guessed());
+      CHECK(m->known_from == doctest::Approx(0.2).epsilon(0.05));
+      CHECK(m->known_to == doctest::Approx(0.5).epsilon(0.05));
+    }
+    w.seconds(180, {{"a", 0.2}, {"b", 0.0}, {"c", 0.3}});
+    for (const char* name : {"a", "b", "c"}) {  // one of them was
+      CAPTURE(name);
+      CHECK_FALSE(w.model(name)->idle_guessed());
+      CHECK(w.model(name)->known_from == 0);
+    }
+  }
+
   TEST_CASE("a node without a meter has the curve of nodes with the same hardware, at its own size") {
     world w;
     w.add("a");

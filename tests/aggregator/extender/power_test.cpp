@@ -100,6 +100,22 @@ TEST_SUITE("aggregator/extender/power") {
     CHECK(other.ask(power_fleet::pod("web", "1")).at("cold") == 2);
   }
 
+  TEST_CASE("idle watts that nobody measured are said to be a guess") {
+    power_fleet f;
+    (void)f.ask(power_fleet::pod("web", "1"));
+    CHECK_MESSAGE(f.told().find("guessed") == std::string::npos, f.told());
+    predict::model m{predict::curve::through(std::vector<double>{50, 100, 150, 200, 250, 300}, 10).value()};
+    m.known_from = 0.2;
+    m.made = f.now - 5s;
+    f.data.models().set(store::index(f.node("cold")), std::make_shared<const predict::model>(std::move(m)));
+    (void)f.ask(power_fleet::pod("web", "1"));
+    CHECK_MESSAGE(
+        f.told().find("its idle watts guessed, since no such node was ever idle") != std::string::npos,
+        f.told());
+    CHECK(decision::to_json(f.record(), f.decisions.names()).find(R"("idleGuessed":true)") !=
+          std::string::npos);
+  }
+
   TEST_CASE("a node that nobody measured is scored by its rated watts, and the record says so") {
     power_fleet f;
     predict::model m{predict::rated_line(50, 55, 10).value()};

@@ -85,6 +85,20 @@ TEST_SUITE("aggregator/model_servers/asker") {
     CHECK(w.next().size() == 1);
   }
 
+  TEST_CASE("another version of a model is another question, and nothing of the former one counts for it") {
+    world w;
+    const question first = about("h:1", "pc/versions/1"), second = about("h:1", "pc/versions/2");
+    CHECK(w.it.want(first, w.now) == nullptr);
+    const auto calls = w.next();
+    REQUIRE(calls.size() == 1);
+    w.it.answered(calls[0], watts(calls[0]), w.now);
+    CHECK(w.it.want(first, w.now) != nullptr);
+    CHECK(w.it.want(second, w.now) == nullptr);
+    const auto again = w.next();
+    REQUIRE(again.size() == 1);
+    CHECK(again[0].about.model.path == "/v2/models/pc/versions/2/infer");
+  }
+
   TEST_CASE("nodes with the same model and inputs ask one question, other inputs and servers their own") {
     world w;
     for (int node = 0; node < 100; ++node) (void)w.it.want(about("h:1", "pc", 22 + node % 2), w.now);

@@ -66,6 +66,16 @@ TEST_SUITE("aggregator/model_servers/node_configs") {
               .find("powerConsumptionEndpointProvider is not asked") != std::string::npos);
   }
 
+  TEST_CASE("a NodeConfig counts in any namespace, and waits for a node that is not there yet") {
+    node_configs all;
+    all.watcher_of(0).changed({"team-a", "w0"}, object_of("worker-0", v2));
+    REQUIRE(found(all, "worker-0"));
+    CHECK(found(all, "worker-0")->object == "NodeConfig team-a/w0");
+    CHECK_FALSE(found(all, "worker-1"));
+    all.watcher_of(0).gone({"wao-system", "w0"});  // another one
+    CHECK(found(all, "worker-0"));
+  }
+
   TEST_CASE("of two NodeConfigs for a node the first by name counts, and the other when it is gone") {
     node_configs all;
     auto& group = all.watcher_of(0);

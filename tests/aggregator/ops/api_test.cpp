@@ -238,6 +238,8 @@ TEST_SUITE("aggregator/ops/api") {
     predict::model m{predict::curve::through(std::vector<double>{100, 300}, 16).value()};
     for (int i = 0; i < 20; ++i) m.measured.add(0.5, 200);
     m.covered = 1.0 / 21;
+    m.known_from = 0.4;  // by others
+    m.known_to = 0.6;
     m.noise = 0.012;
     m.samples = 20;
     m.others = 3;
@@ -249,7 +251,7 @@ TEST_SUITE("aggregator/ops/api") {
     for (
         const char* part :
         {R"("source":"node","hardware":"2 x EPYC","meter":"dcmi","others":3,"coveredPercent":4)",
-         R"("coveredFrom":0.50,"coveredTo":0.50,"noisePercent":1.2,"samples":20,"outliers":0,"meterStuck":false,"restarts":0,"ageSeconds":48)",
+         R"("coveredFrom":0.50,"coveredTo":0.50,"knownFrom":0.40,"knownTo":0.60,"noisePercent":1.2,"samples":20,"outliers":0,"meterStuck":false,"restarts":0,"ageSeconds":48)",
          R"("cores":16,"curve":[{"load":0.00,"watts":100.0,"samples":0},)",
          R"({"load":0.50,"watts":200.0,"samples":20})"}) {
       CAPTURE(part);

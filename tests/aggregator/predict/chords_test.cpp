@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -83,7 +84,9 @@ TEST_SUITE("aggregator/predict/chords") {
         const double load = random() * 0.999 * cap * 64;
         CAPTURE(round);
         CAPTURE(load);
-        CHECK(node.from(load) == doctest::Approx(by_definition(c, load, cap * 64)).epsilon(1e-6));
+        // Points are kept to a tenth of a milliwatt, and a step of a curve of 100 points has 0.65 cores.
+        const double expected = by_definition(c, load, cap * 64);
+        CHECK(std::abs(node.from(load) - expected) <= 1e-6 * expected + 5e-4);
       }
     }
   }

@@ -69,6 +69,22 @@ TEST_SUITE("aggregator/predict/estimate") {
     CHECK_FALSE(estimate({}, &nobody, 16));
   }
 
+  TEST_CASE("which loads are known is what the node and its class have measured often enough, together") {
+    const auto own = measured(0.3, 0.5);
+    const auto alone = known_of(own, nullptr);
+    CHECK(alone.from == doctest::Approx(0.3).epsilon(0.05));
+    CHECK(alone.to == doctest::Approx(0.5).epsilon(0.05));
+    const auto others = measured(0.1, 0.8);
+    CHECK(known_of(own, &others).from == doctest::Approx(0.1).epsilon(0.1));
+    CHECK(known_of(own, &others).to == doctest::Approx(0.8).epsilon(0.05));
+    statistics idle;
+    for (int i = 0; i < least_samples - 1; ++i) idle.add(0, 100);
+    CHECK(known_of(own, &idle).from > 0);  // too few
+    idle.add(0, 100);
+    CHECK(known_of(own, &idle).from == 0);
+    CHECK(known_of({}, nullptr).from > known_of({}, nullptr).to);  // nothing at all
+  }
+
   TEST_CASE("too few samples tell nothing") {
     statistics few;
     for (int i = 0; i < least_samples - 1; ++i) few.add(0.5, 200);

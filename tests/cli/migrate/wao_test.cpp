@@ -145,14 +145,14 @@ carried: KubeSchedulerConfiguration, profile wao-scheduler, cpuUsageFormat
 dropped: KubeSchedulerConfiguration, profile wao-scheduler, metricsCacheTTL
 dropped: KubeSchedulerConfiguration, profile wao-scheduler, predictorCacheTTL
 dropped: KubeSchedulerConfiguration, profile wao-scheduler, weight 20 of MinimizePower
-yours: KubeSchedulerConfiguration, profile wao-scheduler, PodSpread
+carried: KubeSchedulerConfiguration, profile wao-scheduler, PodSpread
 carried: KubeSchedulerConfiguration, profile wao-scheduler
 dropped: KubeSchedulerConfiguration, clientConnection
 carried: NodeConfig worker-0
 dropped: metricsCollector.inletTemp of type Redfish
 yours: metricsCollector.deltaP of type DifferentialPressureAPI
 yours: Deployment web
-yours: Deployment web, podspread-rate 0.6
+works: Deployment web, podspread-rate 0.6
 yours: Deployment other
 yours: Deployment wao-scheduler
 dropped: ClusterRole wao-core-manager-role

@@ -34,6 +34,33 @@ TEST_SUITE("cli/views/power") {
     CHECK_FALSE(has(text, "stands still"));
   }
 
+  TEST_CASE("where neither the node nor one like it has ever been, the curve is said to be a guess") {
+    const auto with = [](const std::string& known) {
+      return render(
+          R"({"node":"a","model":{"source":"node","others":1,"coveredPercent":20,"coveredFrom":0.2,"coveredTo":0.5,)" +
+          known +
+          R"("noisePercent":1,"ageSeconds":3,"cores":64,"curve":[{"load":0,"watts":100},{"load":0.25,"watts":150},)"
+          R"({"load":0.5,"watts":200,"samples":12},{"load":0.75,"watts":300},{"load":1,"watts":400}]}})");
+    };
+    const auto text = with(R"("knownFrom":0.2,"knownTo":0.75,)");
+    CHECK_MESSAGE(
+        has(text,
+            "curve     a guess below 20 % load, idle included, and above 75 %: neither it nor a node "
+            "like it was ever there"),
+        text);
+    CHECK_MESSAGE(has(text, "  0 %  100.0           ??????????\n"), text);
+    CHECK_MESSAGE(has(text, " 25 %  150.0           ...............\n"), text);
+    CHECK_MESSAGE(has(text, "100 %  400.0           ????????????????????????????????????????\n"), text);
+    CHECK_MESSAGE(has(with(R"("knownFrom":0,"knownTo":0.5,)"), "a guess above 50 % load: neither"), "");
+    CHECK_FALSE(has(with(R"("knownFrom":0,"knownTo":1,)"), "a guess below"));
+    CHECK_FALSE(has(with(R"("knownFrom":0,"knownTo":1,)"), "curve     a guess"));
+    CHECK(model_words(boost::json::parse(
+              R"({"model":"node","coveredPercent":20,"noisePercent":1.2,"idleGuessed":true})")) ==
+          "the node's own, 20 % of its loads, ±1.2 %, idle guessed");
+    CHECK(model_words(boost::json::parse(R"({"model":"class","idleGuessed":true})")) ==
+          "that of nodes like it, idle guessed");
+  }
+
   TEST_CASE("a node without a meter says whose curve it has") {
     const auto text = render(
         R"({"node":"a","model":{"source":"class","others":1,"ageSeconds":3,"meterStuck":true,"curve":[{"load":0,"watts":100},{"load":1,"watts":400}]}})");

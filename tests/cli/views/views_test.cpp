@@ -184,6 +184,24 @@ TEST_SUITE("cli/views/why") {
           "and 1 node more (--all-nodes shows them)\n");
   }
 
+  TEST_CASE("a pod that is spread says by what, and why a node was refused, also without a policy") {
+    const auto record = parsed(
+        R"({"id":9,"time":"2026-01-01T12:00:01Z","unixMs":1,"verb":"filter","outcome":"no_label","dryRun":false,
+            "pod":{"namespace":"default","name":"web-2"},"policy":null,"rules":[],"candidates":2,"passed":1,"refused":1,
+            "spread":{"state":"spreading","text":"podspread-rate 1 of ReplicaSet web: …"},
+            "summary":"filter for pod default/web-2: no label telemetry-policy, spread by podspread-rate: 1 of 2 nodes pass",
+            "nodes":[{"node":"a1","verdict":"refused_spread","values":[]},{"node":"b1","verdict":"passed","values":[]}],"nodesOmitted":0})");
+    CHECK(render_decision({record, url}, 0, no_colours) ==
+          "filter for pod default/web-2: no label telemetry-policy, spread by podspread-rate: 1 of 2 nodes "
+          "pass\n"
+          "2026-01-01T12:00:01Z, decision 9 of https://localhost:9102\n"
+          "spread: podspread-rate 1 of ReplicaSet web: …\n"
+          "\n"
+          "NODE  VERDICT          METRIC  VALUE  TARGET  MARGIN  AGE\n"
+          "a1    refused: spread\n"
+          "b1    passed\n");
+  }
+
   TEST_CASE("a prioritize says the scores") {
     CHECK(render_decision({parsed(prioritize_sample), url}, 0, no_colours) ==
           "prioritize of pod default/web-7f9c4: node-a is best\n"

@@ -28,6 +28,34 @@ struct cluster {
 };
 
 TEST_SUITE("aggregator/kube/objects/node_objects") {
+  TEST_CASE("how many regions and zones there are is counted while nodes come, change and go") {
+    cluster c;
+    const auto labels = [](const char* region, const char* zone) {
+      return fmt::format(R"({{"topology.kubernetes.io/region":"{}","topology.kubernetes.io/zone":"{}"}})",
+                         region, zone);
+    };
+    c.put("n1", labels("eu", "a"), "");
+    c.put("n2", labels("eu", "b"), "");
+    c.put("n3", "{}", "");
+    CHECK(c.seen.regions().different() == 1);
+    CHECK(c.seen.zones().different() == 2);
+    c.put("n2", labels("us", "a"), "");
+    CHECK(c.seen.regions().different() == 2);
+    CHECK(c.seen.zones().different() == 1);
+    c.put("n2", labels("us", "a"), "", "u9");  // made again
+    CHECK(c.seen.regions().different() == 2);
+    c.put("n3", labels("us", "c"), "");
+    c.seen.gone({"", "n2"});
+    CHECK(c.seen.regions().different() == 2);
+    c.put("n3", "{}", "");
+    c.seen.gone({"", "n3"});
+    c.seen.gone({"", "unknown"});
+    CHECK(c.seen.regions().different() == 1);
+    c.seen.gone({"", "n1"});
+    CHECK(c.seen.regions().different() == 0);
+    CHECK(c.seen.zones().different() == 0);
+  }
+
   TEST_CASE("labels are found by their whole key, and what we wrote by the annotation") {
     cluster c;
     c.put("n1", R"({"a":"1","ab":"","b":"a","number":5})", "ab, gone ,b");

@@ -37,6 +37,38 @@ struct pods {
 };
 
 TEST_SUITE("aggregator/kube/objects/pod_objects") {
+  TEST_CASE("pods are found by the ReplicaSet that made them, also after they moved, left or were replaced") {
+    pod_objects seen;
+    const auto put = [&seen](const std::string& name, const std::string& uid, const std::string& set,
+                             const std::string& more = "") {
+      const auto object = kube::parse_object(fmt::format(
+          R"({{"metadata":{{"name":"{}","namespace":"ops","uid":"{}"{},"ownerReferences":[)"
+          R"({{"kind":"ReplicaSet","name":"web","uid":"{}","controller":true}}]}},"spec":{{"nodeName":"n1"}}}})",
+          name, uid, more, set));
+      REQUIRE(object.has_value());
+      seen.changed({"ops", name}, *object);
+    };
+    const auto of = [&seen](const char* set) {
+      const auto* made = seen.made_by(pod_objects::set_key(set));
+      return made == nullptr ? 0 : made->size();
+    };
+    put("a", "u1", "s1");
+    put("b", "u2", "s1");
+    put("c", "u3", "s2");
+    CHECK(of("s1") == 2);
+    CHECK(of("s2") == 1);
+    CHECK(of("") == 0);
+    CHECK_FALSE(seen.find({"ops", "a"})->leaving);
+    put("a", "u1", "s1", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")");
+    CHECK(of("s1") == 2);
+    CHECK(seen.find({"ops", "a"})->leaving);
+    put("a", "u4", "s2");  // another pod of that name
+    CHECK(of("s1") == 1);
+    CHECK(of("s2") == 2);
+    seen.gone({"ops", "b"});
+    CHECK(of("s1") == 0);
+  }
+
   TEST_CASE("pods beyond the bound are counted once each, whatever happens to them") {
     pods p;
     const boost::json::object nothing;
