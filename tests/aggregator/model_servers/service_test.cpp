@@ -114,8 +114,8 @@ struct house {
       auto table = std::make_shared<policy::policy_table>();
       table->emplace(p.key, std::make_shared<const policy::published_policy>(p));
       nodes.set_policies(table);
-      it = std::move(*model_servers::service::open({std::move(allowed), text_of("BINNACLE_MODEL_CA")},
-                                                   logger("test", log_level::off)));
+      it = *model_servers::service::open({std::move(allowed), text_of("BINNACLE_MODEL_CA")},
+                                         logger("test", log_level::off));
       it->start(loop.loop(), {nodes, api.client(), [this](std::string_view) { return &object; },
                               [](const kube::note&) { return false; }});
     });
