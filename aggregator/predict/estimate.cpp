@@ -116,6 +116,13 @@ std::optional<table> follow(const statistics& seen) {
     out[b] = std::clamp(out[b] + dot(*fit, terms_of(static_cast<double>(b) / (bins - 1))), 0.02 * *peak,
                         2 * *peak);
   }
+  // Below what was measured, no fit knows the idle step. The usual shape, from the first measured load down.
+  std::size_t first = 0;
+  while (seen.samples(first) == 0) ++first;
+  for (std::size_t b = 0; b < first; ++b) {
+    const double load = static_cast<double>(b) / (bins - 1);
+    out[b] = out[first] * median_shape(load) / median_shape(static_cast<double>(first) / (bins - 1));
+  }
   return out;
 }
 

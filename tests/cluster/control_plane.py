@@ -252,7 +252,7 @@ class ControlPlane(Processes):
         nothing, unless `writes`. Other fields of the user may be given instead of a token."""
         self.kubectl("create", "namespace", "binnacle")
         self.kubectl("create", "serviceaccount", "aggregator", "-n", "binnacle")
-        self.kubectl("create", "clusterrole", "binnacle", "--verb=get,list,watch", "--resource=taspolicies.telemetry.intel.com,pods,nodes")
+        self.kubectl("create", "clusterrole", "binnacle", "--verb=get,list,watch", "--resource=taspolicies.telemetry.intel.com,pods,nodes,replicasets.apps")
         who = "--serviceaccount=binnacle:aggregator"
         self.kubectl("create", "clusterrolebinding", "binnacle", "--clusterrole=binnacle", who)
         self.kubectl("create", "clusterrolebinding", "binnacle-auth", "--clusterrole=system:auth-delegator", who)

@@ -85,6 +85,24 @@ TEST_SUITE("aggregator/predict/estimate") {
     CHECK(known_of({}, nullptr).from > known_of({}, nullptr).to);  // nothing at all
   }
 
+  TEST_CASE(
+      "below the lowest load that was measured the curve has the usual shape, and known loads stay known") {
+    // Straight where it was measured, far above the median server's idle watts: a fit alone would guess idle
+    // watts of 2 % of the peak for one server and above the peak for another, and lift what was measured.
+    for (const double slope : {0.5, 1.0, 4.0}) {
+      CAPTURE(slope);
+      statistics s;
+      for (int i = 0; i <= 400; ++i) {
+        const double load = 0.2 + 0.5 * i / 400;
+        s.add(load, 100 * (1 + slope * load));
+      }
+      const auto c = estimate(s, nullptr, 10).value();
+      CHECK(c.watts(2) == doctest::Approx(100 * (1 + slope * 0.2)).epsilon(0.03));
+      CHECK(c.watts(0) == doctest::Approx(c.watts(2) * 0.232 / 0.427).epsilon(0.03));
+      CHECK(c.watts(1) > c.watts(0));
+    }
+  }
+
   TEST_CASE("too few samples tell nothing") {
     statistics few;
     for (int i = 0; i < least_samples - 1; ++i) few.add(0.5, 200);
