@@ -3,6 +3,7 @@
 python3 tests/browser/dashboard_test.py --build build    (scripts/test --browser installs what it takes and runs it)
 """
 
+import collections
 import http.client
 import http.server
 import json
@@ -26,6 +27,7 @@ from trial import Trial, pod, run_tests  # noqa: E402
 
 BUILD = None
 FLEET = 5000
+MORTAL = 2000
 METRIC = "rack_probe_units"
 HOSTILE = "<img src=x onerror=\"window.owned=1;document.title='owned'\">&amp;'\"\u202e"
 POLICY = f"""\
@@ -556,6 +558,13 @@ class Past(ThreeAgents):
         self.until_it_is_what_prometheus_says(chart, {"": 47})
         if chromium.AXE.exists():
             self.assertEqual(page.violations(), [])
+        # A rule with a window, as the rule compares it.
+        self.trial.write_policy(POLICY.replace("target: 60", "target: 60, window: 5s, statistic: max"))
+        page.wait("the rule", lambda: "max 5s" in page.text("button.rule"))
+        page.find("button.rule").click()
+        page.wait("the window in the question", lambda: self.drawn(chart)[0].startswith("max_over_time("))
+        self.until_it_is_what_prometheus_says(chart, {"": 47})
+        self.trial.write_policy(POLICY)
 
         # The fleet's: the lowest, the median and the highest of three nodes.
         page.go("#/policies")
@@ -588,22 +597,47 @@ class Past(ThreeAgents):
 
 
 class Crowd(unittest.TestCase):
-    """Five thousand agents."""
+    """Five thousand agents; two fifths of them, the last, are a process of their own."""
 
-    def test_five_thousand_nodes(self):
-        trial = Trial(BUILD)
+    WATTS = POLICY.replace(METRIC, "rapl_power_watts")  # everybody has more than its 60
+
+    def setUp(self):
+        trial = self.trial = Trial(BUILD)
         self.addCleanup(trial.stop)
         trial.make_certificates([], more=["--fleet", f"sim:{FLEET}"])
-        agents = [BUILD / "tests/wan/binnacle-fleet", "--pki", trial.pki, "--nodes", FLEET, "--port", trial.ports["ingest"]]
-        trial.write_policy(POLICY.replace(METRIC, "rapl_power_watts"))
+        agents = [BUILD / "tests/wan/binnacle-fleet", "--pki", trial.pki, "--port", trial.ports["ingest"]]
+        self.fleets = {"many": [*agents, "--nodes", FLEET - MORTAL], "mortal": [*agents, "--first", FLEET - MORTAL, "--nodes", MORTAL]}
+        trial.write_policy(self.WATTS)
         trial.start_aggregator("--log-level", "warning")
-        trial.start("fleet", *agents)
-        trial.wait_for("all agents", lambda: f"streaming={FLEET} " in trial.log("fleet"), 600)
-        trial.wait_for("the values", lambda: len(trial.metric("rapl_power_watts")) == FLEET, 300)
-        page = chromium.Browser()
+        for name, command in self.fleets.items():
+            trial.start(name, *command)
+        trial.wait_for("the values", lambda: len(trial.metric("rapl_power_watts")) == FLEET, 900)
+        page = self.page = chromium.Browser()
         self.addCleanup(page.close)
         page.open(chromium.Dashboard(trial).link)
         page.wait("the fleet", lambda: page.text(".stat dd").split()[:1] == ["5,000"] and "all connected" in page.text(".stats"), 120)
+
+    def told(self, path):
+        status, text = self.trial.ask("ops", path)
+        self.assertEqual(status, 200, text)
+        return json.loads(text)
+
+    def states(self):
+        """By the API: how many nodes are in each state but pass, by the worst of their verdicts, and how many are not connected."""
+        nodes = self.told(f"/api/v1/nodes?limit={FLEET}")["nodes"]
+        found = collections.Counter(worst(node) for node in nodes)
+        return {state: found[state] for state in ("violating", "missing", "held", "frozen") if found[state]}, sum(not node["connected"] for node in nodes)
+
+    def shown(self):
+        """The same by the page."""
+        tiles = self.page.run("return [...document.querySelectorAll('.stat')].map(s => [s.className, s.querySelector('dt').innerText, s.querySelector('dd').innerText])")
+        number = lambda text: int(text.split()[0].replace(",", ""))  # noqa: E731
+        states = {kind.split()[1]: number(text) for kind, _, text in tiles if kind.split()[1:] and kind.split()[1] != "warn"}
+        [nodes] = [text for _, name, text in tiles if name == "Nodes"]
+        return states, 0 if "all connected" in nodes else number(nodes.splitlines()[-1])
+
+    def test_five_thousand_nodes(self):
+        trial, page = self.trial, self.page
         # Every tile is drawn: as many colours as there are watts, and nothing of the canvas's middle is empty.
         drawn = page.wait("the tiles", lambda: page.run("""
             const c = document.querySelector('canvas.tiles'), p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
@@ -611,25 +645,17 @@ class Crowd(unittest.TestCase):
             for (let i = 3; i < p.length; i += 4) filled += p[i] > 0;
             return filled / (p.length / 4) > 0.5 && filled"""))
         self.assertGreater(drawn, FLEET * 100)
-
-        def states():
-            _, text = trial.ask("ops", "/api/v1/policies")
-            strategy = json.loads(text)["policies"][0]["strategies"][0]
-            return {state: strategy[state]["count"] for state in ("violating", "missing") if state in strategy}
-
-        def shown():
-            tiles = {state: page.text(f".stat.{state} dd").split() for state in ("violating", "missing")}
-            return {state: int(words[0].replace(",", "")) for state, words in tiles.items() if words}
-        # Watts go up and down: both are read anew until they are of one time.
-        page.wait("the API's counts", lambda: (told := states()) and shown()["violating"] == told["violating"] == FLEET)
+        page.wait("the API's counts", lambda: self.states() == self.shown() == ({"violating": FLEET}, 0))
         # The policy moves for all of them at once.
-        trial.write_policy(POLICY.replace(METRIC, "rapl_power_watts").replace("60", "100000"))
-        page.wait("nobody to violate it", lambda: not states() and not shown())
+        trial.write_policy(self.WATTS.replace("60", "100000"))
+        page.wait("nobody to violate it", lambda: self.states() == self.shown() == ({}, 0))
         # All agents die, and come back.
-        trial.end("fleet", signal.SIGKILL)
-        page.wait("all to be missed", lambda: "5,000 not connected" in page.text(".stats"), 300)
+        for name in self.fleets:
+            trial.end(name, signal.SIGKILL)
+        page.wait("all to be missed", lambda: self.shown()[1] == FLEET, 300)
         page.wait("the page to go on", lambda: page.text("#link-state") == "Live" and not page.find("#banner").is_displayed())
-        trial.start("fleet-again", *agents)
+        for name, command in self.fleets.items():
+            trial.start(name, *command)
         page.wait("all to be back", lambda: "all connected" in page.text(".stats"), 600)
         page.wait("their watts", lambda: page.run("return [...document.querySelectorAll('.stat')].find(s => s.innerText.startsWith('Power'))?.innerText.includes('of ')") is False, 120)
         page.find("#search").send_keys("sim-4321")
@@ -641,6 +667,71 @@ class Crowd(unittest.TestCase):
         before = page.run("return document.body.dataset.version")
         page.wait("a newer version", lambda: page.run("return document.body.dataset.version") != before)
         self.assertEqual(page.log(), [])
+
+    def test_agents_die_while_policies_change(self):
+        trial, page = self.trial, self.page
+        rule_of = {}  # of each policy, as the API tells it
+
+        def change(name, target, key="GreaterThan"):
+            text = self.WATTS.replace("name: probe", f"name: {name}").replace("GreaterThan, target: 60", f"{key}, target: {target}")
+            trial.write_policy(text.replace("dontschedule:\n", "dontschedule:\n      onMissing: Reject\n"), f"{name}.yaml")
+            rule_of[name] = f"rapl_power_watts {key} {target}"
+            trial.wait_for(f"{rule_of[name]} of {name}", in_force)
+
+        def in_force():
+            return {p["name"]: p["strategies"][0]["rules"] for p in self.told("/api/v1/policies")["policies"]} == {name: [rule] for name, rule in rule_of.items()}
+
+        (trial.policies / "policy.yaml").unlink()
+        change("hot", 60)
+        change("never", 100000)
+        trial.end("mortal", signal.SIGKILL)
+        for target in (100000, 61, 90000, 62):  # everybody passes and violates in turn, while two thousand are found to be gone
+            change("hot", target)
+        change("brief", 60)
+        trial.start("mortal-again", *self.fleets["mortal"])
+        for target in (80000, 63):  # and while they come back
+            change("hot", target)
+        (trial.policies / "brief.yaml").unlink()
+        del rule_of["brief"]
+        trial.wait_for("the brief policy to go", in_force)
+        page.wait("all to be back, and to violate", lambda: self.states() == self.shown() == ({"violating": FLEET}, 0), 600)
+        change("hot", 1, "LessThan")  # nobody
+        trial.end("mortal-again", signal.SIGKILL)
+        change("never", 100001)
+
+        def settled():
+            states, away = self.states()
+            return away == MORTAL and states.get("missing") == MORTAL and self.shown() == (states, away)
+        page.wait("the dead to be missed", settled, 300)
+        self.assertEqual(self.shown(), ({"missing": MORTAL}, MORTAL))
+
+        # Some of the living and of the dead by name: verdict and absence of each.
+        page.find("main .controls button").click()
+        for part in ("sim-12", "sim-3210", "sim-48", "sim-2999", "sim-3000"):
+            field = page.find("#search")
+            field.clear()
+            field.send_keys(part)
+            told = {node["name"]: node for node in self.told(f"/api/v1/nodes?limit={FLEET}")["nodes"] if part in node["name"]}
+            rows = page.wait(f"the rows of {part}", lambda told=told: {row[0]: row[1:] for row in page.run(
+                "return [...document.querySelectorAll('main tbody tr')].map(r => [...r.cells].map(c => c.innerText.trim()))")}.keys() == told.keys() and page.run(
+                "return [...document.querySelectorAll('main tbody tr')].map(r => [...r.cells].map(c => c.innerText.trim()))"))
+            watts = page.run("return [...document.querySelectorAll('main thead th')].map(t => t.innerText.trim())").index("RAPL power")
+            for name, verdict, *cells in rows:
+                self.assertEqual(verdict, {"pass": "✓ pass", "missing": "? missing"}[worst(told[name])], name)
+                self.assertEqual(cells[watts - 2] == "–", "absent" in told[name]["values"]["rapl_power_watts"], name)
+
+        # Policies: both say whom they lack.
+        page.find("#search").clear()
+        page.go("#/policies")
+        cards = "return [...document.querySelectorAll('.policy')].map(p => ['h2', '.rules', '.concern .badge', '.concern .muted'].map(what => p.querySelector(what)?.innerText.trim()))"
+        page.wait("the policies", lambda: page.run(cards) == [[name, rule_of[name], "? missing", f"dontschedule: {MORTAL:,} nodes"] for name in ("hot", "never")])
+        self.assertEqual(page.log(), [])
+
+
+def worst(node):
+    """As the page means it: the worst of a node's verdicts."""
+    order = ["pass", "frozen", "held", "missing", "violating"]
+    return max((v["state"] for v in node["verdicts"] if "state" in v), key=order.index, default=None)
 
 
 if __name__ == "__main__":
