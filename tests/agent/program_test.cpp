@@ -146,14 +146,20 @@ TEST_CASE("it keeps no capability that its sources do not need, and no program i
     CHECK(p.said.find("capabilities: none") != std::string::npos);
   }
   SUBCASE("CAP_PERFMON is all that counting on every CPU needs") {
-    if (::geteuid() != 0) return;
+    if (::geteuid() != 0) {
+      MESSAGE("skipped: only root starts with CAP_PERFMON");
+      return;
+    }
     agent_program p({"--sources", "pmu", "--listen", "127.0.0.1:0"});
     REQUIRE(p.until("source pmu works"));
     CHECK(p.of_status("CapEff") == "0000004000000000");
     CHECK(p.said.find("privileges: needs CAP_PERFMON for pmu") != std::string::npos);
   }
   SUBCASE("CAP_DAC_READ_SEARCH stays where the counters are another's") {
-    if (::geteuid() != 0) return;  // nobody else can give files away
+    if (::geteuid() != 0) {
+      MESSAGE("skipped: only root can give files away");
+      return;
+    }
     for (const auto zone : {0u, 1u, 2u}) {
       REQUIRE(::chown((root / ("sys/" + zone_folder({zone}) + "/energy_uj")).c_str(), 65534, 65534) == 0);
     }
@@ -166,7 +172,10 @@ TEST_CASE("it keeps no capability that its sources do not need, and no program i
 }
 
 TEST_CASE("without the right to read energy the probe says what is missing") {
-  if (::geteuid() != 0) return;  // only root can make files that are another's
+  if (::geteuid() != 0) {
+    MESSAGE("skipped: only root can make files that are another's");
+    return;
+  }
   temp_folder root;
   write_powercap_tree(root / "sys", machines::epyc());
   restrict_energy(root / "sys");

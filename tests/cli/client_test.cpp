@@ -228,6 +228,12 @@ TEST_SUITE("cli/commands") {
     CHECK(t.out.str().find("8 GiB") != std::string::npos);
     CHECK(t.out.str().find('\x1b') == std::string::npos);
 
+    output as_json;
+    terminal on{as_json.out, as_json.err, {}, true, true};  // at a terminal, too
+    CHECK(top_command({{dead_url(), url()}, me}, {{"os_memory_available_bytes"}}, on) == exit_ok);
+    CHECK(as_json.out.str() == nodes_sample);
+    CHECK(as_json.err.str().empty());
+
     output refused;
     CHECK(top_command({{url()}, me}, {{"bad metric"}}, refused.on) == exit_problem);
     CHECK(refused.err.str() == "binnacle: " + url() + " refused: no such metric\n");

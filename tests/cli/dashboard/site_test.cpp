@@ -21,6 +21,8 @@
 #include <future>
 #include <optional>
 #include <thread>
+#include <vector>
+#include <zlib.h>
 
 namespace site_test {
 
@@ -185,6 +187,20 @@ TEST_SUITE("cli/dashboard/site") {
     CHECK(unknown.status == 404);
     CHECK(unknown.headers.contains("content-security-policy"));
     CHECK(a.asked == 0);
+  }
+
+  TEST_CASE("all files of the page together are small: 300 kB compressed at most") {
+    std::size_t bytes = 0;
+    for (const asset& file : assets()) {
+      uLongf size = compressBound(file.text.size());
+      std::vector<Bytef> packed(size);
+      REQUIRE(compress2(packed.data(), &size, reinterpret_cast<const Bytef*>(file.text.data()),
+                        file.text.size(), Z_BEST_COMPRESSION) == Z_OK);
+      bytes += size;
+    }
+    MESSAGE("the page takes " << bytes << " bytes compressed");
+    CHECK(bytes <= 300'000);
+    CHECK(bytes > 50'000);  // Chart.js is among them
   }
 
   TEST_CASE("the page knows the operators of policies from the program's list alone") {

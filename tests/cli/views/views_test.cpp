@@ -128,6 +128,15 @@ TEST_SUITE("cli/views/top") {
     CHECK(text.find("unheard_of AGE") != std::string::npos);
   }
 
+  TEST_CASE("a counter that never moved is no number, and says so") {
+    const char* const sample =
+        R"({"metrics":[{"name":"host_power_watts","unit":"watts"}],"nodes":[{"name":"a","connected":true,
+          "values":{"host_power_watts":{"absent":"never_moved","ageMs":300}}}],"total":1})";
+    const std::string text = render_top(parsed(sample), url, {}, no_colours);
+    CHECK_MESSAGE(text.find("- never moved") != std::string::npos, text);
+    CHECK(text.find("0 W") == std::string::npos);
+  }
+
   TEST_CASE("many policies share one column") {
     std::string verdicts;
     for (const char* name : {"a", "b", "c", "d", "e"}) {

@@ -251,6 +251,23 @@ TEST_CASE("cores and graphics: they may stand still, and 0 W is their value") {
   CHECK(m.rapl.limitation().empty());
 }
 
+TEST_CASE("a zone that nobody knows: it may stand still, and 0 W is its value") {
+  auto zones = machines::client();
+  zones[0].parts.push_back({.name = "dlvr"});
+  machine m(zones, 20);
+  SUBCASE("from the beginning") {}
+  SUBCASE("after it moved") {
+    m.begin();
+    m.pass(5s);
+  }
+  REQUIRE(m.sim.set_watts("dlvr stop"));
+  if (m.out.series().empty()) m.begin();
+  m.pass(30s);
+  CHECK(shown(m.out, "rapl_zone_power_watts", {{"zone", "dlvr"}, {"package", "0"}}) == "0.0");
+  CHECK(m.package("0") == "20.0");
+  CHECK(m.rapl.limitation().empty());
+}
+
 TEST_CASE(
     "zero: a package that moves so little that it shows 0 W is implausible, and so what is made of it") {
   machine m(machines::epyc(), 0.01);
@@ -259,6 +276,20 @@ TEST_CASE(
   CHECK(m.package("0") == "implausible");
   CHECK(shown(m.out, "rapl_tdp_utilization_ratio", {{"package", "0"}}) == "implausible");
   CHECK(m.node("rapl") == "implausible");
+  CHECK(holds(m.rapl.limitation(), "says 0 W although it is on"));
+}
+
+TEST_CASE("zero: a psys that moves so little that it shows 0 W is implausible") {
+  machine m(std::vector<zone_spec>{{.name = "psys"}});
+  REQUIRE(m.sim.set_watts("psys stop"));
+  m.begin();
+  for (int second = 1; second <= 15; ++second) {
+    m.sys.write(zone_folder({0}) + "/energy_uj", std::to_string(second * 10'000) + "\n");  // 0.01 W
+    m.clock.now += 1s;
+    m.read();
+  }
+  CHECK(m.psys() == "implausible");
+  CHECK(m.node("psys") == "implausible");
   CHECK(holds(m.rapl.limitation(), "says 0 W although it is on"));
 }
 
@@ -403,6 +434,30 @@ TEST_CASE(
   d.out.set(d.dcmi, 320.0);
   d.pass(60);
   CHECK(d.node("dcmi") == "320.0");
+}
+
+TEST_CASE("stands still while RAPL moves: so it is with the sum of the supplies") {
+  desk d;
+  d.has_supplies();
+  const auto say = [&d](double watts) {
+    for (const auto s : d.supply) d.out.set(s, watts / 2);
+  };
+  say(240);
+  d.parts(60);
+  d.pass(60);
+  CHECK(d.node("bmc") == "240.0");
+  d.parts(160);
+  d.pass(75);
+  CHECK(d.node("bmc") == "240.0");
+  d.pass(30);
+  CHECK(d.node("bmc") == "frozen");
+  CHECK(d.node("rapl") == "no such series");
+  CHECK(d.set_aside("bmc", "stands_still") == "1");
+  CHECK(holds(d.host.limitation(), "bmc has said exactly 240.0 W"));
+  say(320);
+  d.pass(60);
+  CHECK(d.node("bmc") == "320.0");
+  CHECK(d.set_aside("bmc", "stands_still") == "0");
 }
 
 TEST_CASE("stands still while RAPL moves: not on an idle machine, not for spikes") {
