@@ -91,7 +91,7 @@ TEST_SUITE("aggregator/model_servers/asker") {
     CHECK(w.it.want(first, w.now) == nullptr);
     const auto calls = w.next();
     REQUIRE(calls.size() == 1);
-    w.it.answered(calls[0], watts(calls[0]), w.now);
+    w.it.answered(calls[0], heard(watts(calls[0]), calls[0]), w.now);
     CHECK(w.it.want(first, w.now) != nullptr);
     CHECK(w.it.want(second, w.now) == nullptr);
     const auto again = w.next();

@@ -7,6 +7,8 @@
 #include "tests/support/net/pki.hpp"
 #include "tests/support/net/run.hpp"
 
+namespace http_client_test {
+
 namespace {
 
 using namespace binnacle;
@@ -221,3 +223,5 @@ TEST_SUITE("common/http/client") {
 }
 
 }  // namespace
+
+}  // namespace http_client_test
