@@ -11,6 +11,7 @@ included, in the direction that readings go. The age is that of the newest value
 import argparse
 import asyncio
 import contextlib
+import os
 import pathlib
 import re
 import resource
@@ -99,6 +100,12 @@ def delivered(to=None, source=None):
     return sum(int(n) for n in re.findall(r"bytes_acked:(\d+)", text))
 
 
+def idle():
+    """Seconds that this machine's CPUs have had nothing to do, all together."""
+    fields = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return int(fields[4]) / os.sysconf("SC_CLK_TCK")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
@@ -120,8 +127,8 @@ def main():
         pages = pages_of(trial.ask("ops", "/metrics/nodes")[1])
         assert len(pages) == options.nodes
         face = Pages(pages)
-        scrape = [{"job_name": node, "metrics_path": f"/{node}/metrics", "scrape_interval": f"{PAUSE}s",
-                   "static_configs": [{"targets": [f"127.0.0.1:{face.port}"], "labels": {"node": node}}]} for node in pages]
+        scrape = [{"job_name": "agents", "scrape_interval": f"{PAUSE}s", "static_configs": [
+            {"targets": [f"127.0.0.1:{face.port}"], "labels": {"node": node, "__metrics_path__": f"/{node}/metrics"}} for node in pages]}]
         scrapes = server(trial, "scrapes", scrape=scrape)
         ways = {"remote write": (writes, "remote-write", METRIC), "OTLP": (takes, "otlp", "hw_power_watts"), "scraping": (scrapes, None, METRIC)}
         for name, (one, _, metric) in ways.items():
@@ -136,15 +143,16 @@ def main():
 
         time.sleep(2 * PAUSE)
         ages = {name: [] for name in ways}
-        before, began = state(), time.monotonic()
+        before, rested, began = state(), idle(), time.monotonic()
         while time.monotonic() - began < options.seconds:
             time.sleep(5)
             trial.check_alive()
             for name, (one, _, metric) in ways.items():
                 ages[name].append([float(one.query(f"{how}(time() - max by (node, k8s_node_name) (timestamp({metric})))")[0]["value"][1]) for how in ("avg", "max")])
-        after, passed = state(), time.monotonic() - began
+        after, rested, passed = state(), idle() - rested, time.monotonic() - began
         series = sum(page.count(b"\n") for page in pages.values())
-        print(f"{options.nodes} nodes, {series} series, a round every {PAUSE} s, {passed:.0f} s; shares of one core")
+        print(f"{options.nodes} nodes, {series} series, a round every {PAUSE} s, {passed:.0f} s; shares of one core; the machine's {os.cpu_count()} CPUs "
+              f"were idle for {rested / passed / os.cpu_count():.0%}")
         print("way            sender's thread  Prometheus   kB/s  age of the newest value: mean  oldest")
         for name in ways:
             thread, database, sent = ((b - a) / passed for a, b in zip(before[name], after[name]))

@@ -38,6 +38,17 @@ result<double> number_of(const std::string& place, std::string_view text) {
   return out;
 }
 
+/// A field of CSV without the quotes around it; two quotes in it are one.
+std::string unquoted(std::string_view field) {
+  if (field.size() < 2 || field.front() != '"' || field.back() != '"') return std::string(field);
+  std::string out;
+  for (std::size_t i = 1; i + 1 < field.size(); ++i) {
+    out += field[i];
+    if (field.substr(i, 2) == "\"\"" && i + 2 < field.size()) ++i;
+  }
+  return out;
+}
+
 /// Adds a server that makes sense.
 result<void> add(const std::string& place, server s, std::vector<server>& out) {
   if (s.name.empty()) return wrong(place, "the server has no name");
@@ -70,10 +81,8 @@ result<server> server_of_line(const std::string& place, std::string_view line) {
     line = line.substr(0, comma);
   }
   std::ranges::reverse(numbers);
-  line = without_blanks(line);
-  if (line.size() >= 2 && line.front() == '"' && line.back() == '"') line = line.substr(1, line.size() - 2);
   server out;
-  out.name = line;
+  out.name = unquoted(without_blanks(line));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const auto value = number_of(place, numbers[i]);
     if (value.has_error()) return value.error();
@@ -161,7 +170,8 @@ result<std::vector<server>> parse_servers(const std::string& file, const std::st
 
 result<std::vector<server>> read_servers(const std::string& file) {
   const auto text = read_file(file, most_bytes);
-  if (text.has_error()) return error{text.error().code, fmt::format("{} {}", file, text.error().message)};
+  if (text.has_error())
+    return error{text.error().code, fmt::format("{} cannot be read: {}", file, text.error().message)};
   return parse_servers(file, *text);
 }
 

@@ -46,6 +46,13 @@ TEST_SUITE("bench/power/curves_file") {
     }
   }
 
+  TEST_CASE("a name of CSV may have quotes in it") {
+    const auto csv = parse_servers("s.csv", "\"a \"\"b\"\", c\",4," + watts + "\n\"\"\"d\"\"\",4," + watts);
+    REQUIRE(csv.has_value());
+    CHECK((*csv)[0].name == "a \"b\", c");
+    CHECK((*csv)[1].name == "\"d\"");
+  }
+
   TEST_CASE("what is wrong with a file is said in one sentence, with its place") {
     CHECK(trouble("s.txt", "") == "s.txt: is it YAML or CSV? Give it a name that ends in .yaml or .csv");
     CHECK(trouble("s.csv", "# nothing\n") == "s.csv: holds no server");
@@ -73,7 +80,7 @@ TEST_SUITE("bench/power/curves_file") {
     CHECK(trouble("s.csv", "x,4," + watts + "\nx,4," + watts).starts_with("s.csv:2: x is there twice"));
     const auto absent = read_servers("/nowhere/s.csv");
     REQUIRE(absent.has_error());
-    CHECK(absent.error().message.starts_with("/nowhere/s.csv "));
+    CHECK(absent.error().message.starts_with("/nowhere/s.csv cannot be read: "));
   }
 }
 

@@ -48,7 +48,8 @@ result<std::vector<server>> chosen(const wanted& w) {
     if (read.has_error()) return read.error();
     all = std::move(*read);
   } else if (w.kinds.empty()) {
-    return error{errc::invalid_input, "kinds is missing"};
+    return error{errc::invalid_input,
+                 "kinds is missing: name some of the servers here, or give a file of your own with curves"};
   }
   const auto unwanted = [&w](const server& s) {
     return std::ranges::none_of(w.kinds, [&s](const std::string& k) { return s.name.starts_with(k); });
