@@ -1,6 +1,6 @@
 """The images of others that pods of the lab run, as OCI archives made of programs that are built here: no registry is asked.
 
-  python3 images.py CACHE        into CACHE/images, each once; run by build
+  python3 images.py CACHE KUBERNETES        each once, into CACHE/images, and what is of that module's version into CACHE/KUBERNETES; run by build
 """
 
 import os
@@ -55,13 +55,14 @@ def make(out, name, reference, entrypoint, user, fill):
     pathlib.Path(f"{archive}.new").rename(archive)
 
 
-def main(cache):
-    out = cache / "images"
+def main(cache, module):
+    out, versioned = cache / "images", cache / module
     out.mkdir(exist_ok=True)
-    scheduler, kubernetes = built("kubernetes/kube-scheduler")
+    versioned.mkdir(exist_ok=True)
+    scheduler, kubernetes = built(f"{module}/kube-scheduler")
     descheduler, version = built("descheduler/descheduler")
     make(out, "pause", "localhost/pause:latest", "/pause", "65535:65535", add_pause)
-    make(out, "kube-scheduler", f"registry.k8s.io/kube-scheduler:{kubernetes}", "/usr/bin/kube-scheduler", "0:0",
+    make(versioned, "kube-scheduler", f"registry.k8s.io/kube-scheduler:{kubernetes}", "/usr/bin/kube-scheduler", "0:0",
          lambda root: add_program(root, "usr/bin/kube-scheduler", scheduler))
     make(out, "descheduler", f"registry.k8s.io/descheduler/descheduler:{version}", "/bin/descheduler", "1000:1000",
          lambda root: add_program(root, "bin/descheduler", descheduler))
@@ -69,4 +70,4 @@ def main(cache):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    main(pathlib.Path(sys.argv[1]), sys.argv[2])

@@ -14,11 +14,39 @@ import namespaces
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cluster"))
-from control_plane import KUBERNETES, ROOT, ControlPlane, program  # noqa: E402  (the path comes first)
+from control_plane import IS_OLD, KUBERNETES, ROOT, ControlPlane, program  # noqa: E402  (the path comes first)
 from trial import Failure  # noqa: E402
 
 BRIDGE = "10.89.0.1"
 PODS = "10.244.{}.0/24"
+# Of versions 2 and 1.6.
+CONTAINERD = """version = 3
+[plugins.'io.containerd.cri.v1.images'.pinned_images]
+  sandbox = 'localhost/pause:latest'
+[plugins.'io.containerd.cri.v1.runtime']
+  restrict_oom_score_adj = true
+  [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
+    runtime_type = 'io.containerd.runc.v2'
+    [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
+      BinaryName = '{runc}'
+      SystemdCgroup = false
+  [plugins.'io.containerd.cri.v1.runtime'.cni]
+    bin_dirs = ['{plugins}']
+    conf_dir = '{networks}'
+"""
+OLD_CONTAINERD = """version = 2
+[plugins.'io.containerd.grpc.v1.cri']
+  sandbox_image = 'localhost/pause:latest'
+  restrict_oom_score_adj = true
+  [plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes.runc]
+    runtime_type = 'io.containerd.runc.v2'
+    [plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes.runc.options]
+      BinaryName = '{runc}'
+      SystemdCgroup = false
+  [plugins.'io.containerd.grpc.v1.cri'.cni]
+    bin_dir = '{plugins}'
+    conf_dir = '{networks}'
+"""
 SYSCTLS = {"vm/overcommit_memory": "1", "vm/panic_on_oom": "0", "kernel/panic": "10", "kernel/panic_on_oops": "1"}  # as kubelet wants them
 
 
@@ -39,6 +67,8 @@ class Nodes(ControlPlane):
 
     def __init__(self, folder):
         self.cache = prepared()
+        # The old minor runs with what was there in its time: Debian 12's containerd, of the series 1.6.
+        self.containerd = self.cache / "containerd/usr/bin" if IS_OLD else program("containerd", "containerd").parent
         super().__init__(folder)
         self.port = 6443  # the network is ours alone
         self.group = f"{namespaces.CGROUPS}", "-".join(pathlib.Path(folder).name.split("-")[:3])
@@ -105,11 +135,10 @@ class Nodes(ControlPlane):
         groups = self.make_cgroups(name)
         # Into its cgroups first: their namespace begins where a process is.
         into = "for group in $0; do echo $$ > $group/cgroup.procs; done; exec \"$@\""
-        images = [self.cache / "images", ROOT / "build-images"]
+        images = [self.cache / "images", self.cache / KUBERNETES, ROOT / "build-images"]
         self.start(name, "sh", "-c", into, " ".join(map(str, groups)), "nsenter", f"--net=/run/netns/{name}",
                    "unshare", "--cgroup", "--mount", "--pid", "--uts", "--ipc", "--fork", "--mount-proc", "--kill-child", "--", "bash", HERE / "node.sh",
-                   name, folder, self.address(name), program(KUBERNETES, "kubelet").parent, program("containerd", "containerd").parent,
-                   self.cache / "runc/usr/sbin", *images)
+                   name, folder, self.address(name), program(KUBERNETES, "kubelet").parent, self.containerd, self.cache / "runc/usr/sbin", *images)
 
     def link_node(self, name):
         run("ip", "netns", "add", name)
@@ -153,27 +182,15 @@ class Nodes(ControlPlane):
         (folder / "cni/10-lab.conflist").write_text(json.dumps({"cniVersion": "1.0.0", "name": "lab", "plugins": [
             {"type": "ptp", "ipMasq": False, "ipam": {"type": "host-local", "ranges": [[{"subnet": PODS.format(self.number(name))}]],
                                                       "routes": [{"dst": "0.0.0.0/0"}]}}]}))
-        (folder / "containerd.toml").write_text(f"""version = 3
-[plugins.'io.containerd.cri.v1.images'.pinned_images]
-  sandbox = 'localhost/pause:latest'
-[plugins.'io.containerd.cri.v1.runtime']
-  restrict_oom_score_adj = true
-  [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
-    runtime_type = 'io.containerd.runc.v2'
-    [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
-      BinaryName = '{self.cache}/runc/usr/sbin/runc'
-      SystemdCgroup = false
-  [plugins.'io.containerd.cri.v1.runtime'.cni]
-    bin_dirs = ['{program("cni", "ptp").parent}']
-    conf_dir = '{folder}/cni'
-""")
+        (folder / "containerd.toml").write_text((OLD_CONTAINERD if IS_OLD else CONTAINERD).format(
+            runc=self.cache / "runc/usr/sbin/runc", plugins=program("cni", "ptp").parent, networks=folder / "cni"))
         (folder / "kubelet.yaml").write_text(json.dumps({
             "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
             "address": "0.0.0.0",
             "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True}, "x509": {"clientCAFile": f"{self.pki}/ca.crt"}},
             "authorization": {"mode": "Webhook"},
             "containerRuntimeEndpoint": "unix:///run/containerd/containerd.sock",
-            "cgroupDriver": "cgroupfs", "failCgroupV1": False, "failSwapOn": False, "oomScoreAdj": 0, "resolvConf": f"{folder}/resolv.conf",
+            "cgroupDriver": "cgroupfs", **({} if IS_OLD else {"failCgroupV1": False}), "failSwapOn": False, "oomScoreAdj": 0, "resolvConf": f"{folder}/resolv.conf",
             "clusterDNS": [BRIDGE], "clusterDomain": "cluster.local",
             "volumePluginDir": "/var/lib/kubelet/plugins-exec",
             "imageGCHighThresholdPercent": 100,
@@ -181,6 +198,8 @@ class Nodes(ControlPlane):
         }))
         (folder / "kube-proxy.yaml").write_text(json.dumps({
             "apiVersion": "kubeproxy.config.k8s.io/v1alpha1", "kind": "KubeProxyConfiguration", "mode": "nftables", "clusterCIDR": "10.244.0.0/16",
+            # An alpha feature of 1.30, and usual since 1.33.
+            **({"featureGates": {"NFTablesProxyMode": True}} if IS_OLD else {}),
             "hostnameOverride": name, "clientConnection": {"kubeconfig": f"{folder}/kube-proxy.kubeconfig"},
             # 0 leaves the kernel's own, which are the whole machine's.
             "conntrack": {"maxPerCore": 0, "min": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s"},
@@ -202,7 +221,7 @@ class Nodes(ControlPlane):
 
     def on_node(self, name, *words, check=True):
         """The output of a command in the node's namespaces."""
-        tools = f"{program('containerd', 'ctr').parent}:{self.cache}/runc/usr/sbin:{os.environ['PATH']}"
+        tools = f"{self.containerd}:{self.cache}/runc/usr/sbin:{os.environ['PATH']}"
         done = subprocess.run(["nsenter", "-t", self.first_process(name), "-C", "-m", "-n", "-p", "-u", "-i", "--", *map(str, words)],
                               env=dict(os.environ, PATH=tools), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=120, check=False)
