@@ -43,31 +43,38 @@ using values = std::vector<double>;
 
 error no_message() { return {errc::protocol, "the answer is no message of this protocol"}; }
 
-/// One of a repeated number: alone, or packed with others.
+/// One of a repeated number: packed with others, or alone as `type`. A server may send the field as anything
+/// else, which is skipped: protozero gives a value only of the type that stands there.
 template <class Single, class Packed>
-void add_to(values& out, pbf_reader& from, Single single, Packed packed) {
+void add_to(values& out, pbf_reader& from, pbf_wire_type type, Single single, Packed packed) {
   if (from.wire_type() == pbf_wire_type::length_delimited) {
     for (const auto one : packed()) out.push_back(static_cast<double>(one));
-  } else {
+  } else if (from.wire_type() == type) {
     out.push_back(static_cast<double>(single()));
+  } else {
+    from.skip();
   }
 }
 
 void add_floats(values& out, pbf_reader& from) {
   add_to(
-      out, from, [&] { return from.get_float(); }, [&] { return from.get_packed_float(); });
+      out, from, pbf_wire_type::fixed32, [&] { return from.get_float(); },
+      [&] { return from.get_packed_float(); });
 }
 void add_doubles(values& out, pbf_reader& from) {
   add_to(
-      out, from, [&] { return from.get_double(); }, [&] { return from.get_packed_double(); });
+      out, from, pbf_wire_type::fixed64, [&] { return from.get_double(); },
+      [&] { return from.get_packed_double(); });
 }
 void add_signed(values& out, pbf_reader& from) {
   add_to(
-      out, from, [&] { return from.get_int64(); }, [&] { return from.get_packed_int64(); });
+      out, from, pbf_wire_type::varint, [&] { return from.get_int64(); },
+      [&] { return from.get_packed_int64(); });
 }
 void add_unsigned(values& out, pbf_reader& from) {
   add_to(
-      out, from, [&] { return from.get_uint64(); }, [&] { return from.get_packed_uint64(); });
+      out, from, pbf_wire_type::varint, [&] { return from.get_uint64(); },
+      [&] { return from.get_packed_uint64(); });
 }
 
 /// The inputs of all rows, one behind the other, as 32-bit floats.

@@ -251,6 +251,18 @@ TEST_SUITE("aggregator/model_servers/message") {
         CHECK_FALSE(got.error().message.empty());
       }
     }
+    // Each field of numbers as each of the other types: found by the fuzzer.
+    for (std::uint32_t field = 1; field < 20; ++field) {
+      std::string odd;
+      pbf_writer to(odd);
+      to.add_fixed32(field, 1);
+      to.add_fixed64(field, 1);
+      to.add_uint64(field, 1);
+      CHECK(v2(infer("FP32", odd), 100).has_error());
+      CHECK(tf(predict({{"outputs", odd}}), 100).has_error());
+      CHECK(v2(odd, 100).has_error());
+      CHECK(tf(odd, 100).has_error());
+    }
     const std::string good = infer("FP32", "", {raw<float>({100, 200})});
     REQUIRE(v2(good, 2).has_value());
     for (std::size_t size = 0; size < good.size(); ++size) CHECK(v2(good.substr(0, size), 2).has_error());
