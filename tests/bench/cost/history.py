@@ -4,7 +4,7 @@ python3 tests/bench/cost/history.py [--build build] [--nodes 5000] [--seconds 12
 
 The real aggregator with simulated agents over TLS writes to two servers of Prometheus 3 (tests/cluster/build prometheus); a third one scrapes as many agents'
 pages, with the same series, from one small server that keeps them ready, so that no agent's own work is in the figures. All have 10 s between two rounds. CPU
-time is the kernel's (schedstat): of the sender's thread, and of each Prometheus. Bytes are those that TCP has delivered, without encryption, headers of HTTP
+time is the kernel's (schedstat): of the sender's thread, and of each Prometheus. Bytes are those that TCP has delivered (of scraping: that were sent), without encryption, headers of HTTP
 included, in the direction that readings go. The age is that of the newest value in the database by its time stamp, asked every five seconds; a scraped value was read some time before its stamp.
 """
 
@@ -38,6 +38,7 @@ class Pages:
     def __init__(self, pages):
         self.pages = pages
         self.port = 0
+        self.sent = 0  # bytes; Prometheus does not keep thousands of connections to one address, so that they cannot be asked
         self.ready = threading.Event()
         threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True).start()
         self.ready.wait()
@@ -53,7 +54,9 @@ class Pages:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 page = self.pages[head.split(b" ")[1].split(b"/")[1].decode()]
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: %d\r\n\r\n" % len(page) + page)
+                answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: %d\r\n\r\n" % len(page) + page
+                writer.write(answer)
+                self.sent += len(answer)
                 await writer.drain()
         writer.close()
 
@@ -93,10 +96,9 @@ def cpu(pid, thread=None):
     return total / 1e9
 
 
-def delivered(to=None, source=None):
-    """Bytes that the other end has acknowledged, on the connections to this port, or from it."""
-    which = f"dport = :{to}" if to else f"sport = :{source}"
-    text = subprocess.run(["ss", "-tinH", which], capture_output=True, text=True, check=True).stdout
+def delivered(to):
+    """Bytes that the other end has acknowledged, on the connections to this port."""
+    text = subprocess.run(["ss", "-tinH", f"dport = :{to}"], capture_output=True, text=True, check=True).stdout
     return sum(int(n) for n in re.findall(r"bytes_acked:(\d+)", text))
 
 
@@ -138,7 +140,7 @@ def main():
         def state():
             pid = trial.processes["aggregator"].pid
             return {name: (cpu(pid, thread) if thread else 0, cpu(trial.processes[part].pid),
-                           delivered(to=one.port) if thread else delivered(source=face.port))
+                           delivered(one.port) if thread else face.sent)
                     for (name, (one, thread, _)), part in zip(ways.items(), ("writes", "takes", "scrapes"))}
 
         time.sleep(2 * PAUSE)
