@@ -34,10 +34,10 @@ MARKS = "return Chart.getChart(document.querySelector(arguments[0])).options.plu
 SPREAD = f"canvas[aria-label='How {METRIC} is spread over the fleet']"
 CHOSEN = "canvas[aria-label^='The chosen series']"
 SHADED = "Shaded: a violation lasts until a value is below 45."
-# How opaque a chart is where its x axis has a value, half way up.
+# How opaque a chart is where its x axis has a value, at a height where no line of its grid is.
 SHADE = """
     const chart = Chart.getChart(document.querySelector(arguments[0])), ratio = chart.currentDevicePixelRatio, area = chart.chartArea;
-    const at = value => chart.ctx.getImageData(chart.scales.x.getPixelForValue(value) * ratio, (area.top + area.bottom) / 2 * ratio, 1, 1).data[3];
+    const at = value => chart.ctx.getImageData(chart.scales.x.getPixelForValue(value) * ratio, (area.top + 0.4 * (area.bottom - area.top)) * ratio, 1, 1).data[3];
     return arguments[1].map(at)"""
 
 
