@@ -58,7 +58,7 @@ TEST_SUITE("cli/views/power") {
               R"({"model":"node","coveredPercent":20,"noisePercent":1.2,"idleGuessed":true})")) ==
           "the node's own, 20 % of its loads, ±1.2 %, idle guessed");
     CHECK(model_words(boost::json::parse(R"({"model":"class","idleGuessed":true})")) ==
-          "that of nodes like it, idle guessed");
+          "that of similar nodes, idle guessed");
   }
 
   TEST_CASE("a node without a meter says whose curve it has") {
