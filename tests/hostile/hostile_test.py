@@ -373,7 +373,7 @@ class StolenKeys(Hostile):
     """Whoever had a stolen key once kept everything that the key opened, until the certificate expired."""
 
     def serial(self, name):
-        said = subprocess.run(["openssl", "x509", "-noout", "-serial", "-in", self.trial.pki / f"node-{name}.crt"], capture_output=True, text=True, timeout=60, check=True)
+        said = subprocess.run(["openssl", "x509", "-noout", "-serial", "-in", self.trial.pki / f"{name}.crt"], capture_output=True, text=True, timeout=60, check=True)
         return said.stdout
 
     def opens_the_extender(self):
