@@ -1,6 +1,6 @@
 #include "agent/config.hpp"
 
-#include "agent/source_kind.hpp"
+#include "agent/base/source_kind.hpp"
 #include "agent/uplink/uplink.hpp"
 #include "common/log/log.hpp"
 #include "common/system/host_name.hpp"

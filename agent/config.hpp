@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/settings.hpp"
+#include "agent/base/settings.hpp"
 #include "common/config/config.hpp"
 #include "common/text/endpoint.hpp"
 

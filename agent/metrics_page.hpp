@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/board.hpp"
+#include "agent/base/board.hpp"
 #include "common/http/router.hpp"
 
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "agent/base/source_kind.hpp"
 #include "agent/process/capabilities.hpp"
-#include "agent/source_kind.hpp"
 
 #include <string>
 #include <vector>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "agent/clocks.hpp"
+#include "agent/base/clocks.hpp"
+#include "agent/base/source.hpp"
 #include "agent/sampling/sampler.hpp"
-#include "agent/source.hpp"
 #include "agent/uplink/uplink.hpp"
 
 #include <functional>

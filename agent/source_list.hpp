@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/source_kind.hpp"
+#include "agent/base/source_kind.hpp"
 
 #include <memory>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "agent/base/probe.hpp"
 #include "agent/kernel/perf_event.hpp"
-#include "agent/probe.hpp"
 #include "common/clock.hpp"
 
 #include <cstddef>

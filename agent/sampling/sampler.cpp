@@ -18,8 +18,8 @@
 
 #include "agent/sampling/sampler.hpp"
 
+#include "agent/base/problem_summary.hpp"
 #include "agent/kernel/absence_of.hpp"
-#include "agent/problem_summary.hpp"
 
 #include <fmt/format.h>
 

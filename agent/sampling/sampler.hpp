@@ -1,11 +1,11 @@
 #pragma once
 
-#include "agent/clocks.hpp"
+#include "agent/base/clocks.hpp"
+#include "agent/base/source.hpp"
 #include "agent/sampling/interest.hpp"
 #include "agent/sampling/read_budget.hpp"
 #include "agent/sampling/schedule.hpp"
 #include "agent/sampling/stuck_sensors.hpp"
-#include "agent/source.hpp"
 #include "common/doubling.hpp"
 #include "common/log/line_throttle.hpp"
 #include "common/log/log.hpp"

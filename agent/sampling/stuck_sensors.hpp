@@ -1,6 +1,7 @@
 #pragma once
 
-#include "agent/board.hpp"
+#include "agent/base/board.hpp"
+#include "agent/base/settings.hpp"
 #include "agent/sampling/stuck_watch.hpp"
 
 #include <map>
@@ -8,12 +9,6 @@
 #include <string_view>
 
 namespace binnacle::agent {
-
-/// What to do about a stuck sensor: the setting `frozen`.
-enum class on_frozen : unsigned char {
-  flag,    ///< say so
-  absent,  ///< and take the value away, until the sensor moves
-};
 
 /// Looks over the board for stuck sensors (stuck_watch): our own families in watts, degrees, rpm and
 /// amperes that measure something. Threads: the agent's loop.

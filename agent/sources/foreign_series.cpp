@@ -1,6 +1,6 @@
 #include "agent/sources/foreign_series.hpp"
 
-#include "agent/series_key.hpp"
+#include "agent/base/series_key.hpp"
 #include "common/text/utf8.hpp"
 
 #include <fmt/format.h>

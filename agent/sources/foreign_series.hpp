@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/board.hpp"
+#include "agent/base/board.hpp"
 #include "common/exposition/exposition.hpp"
 #include "common/keyed_hash.hpp"
 #include "common/metrics/catalog.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/board.hpp"
+#include "agent/base/board.hpp"
 #include "agent/uplink/send_pace.hpp"
 #include "common/wire/messages.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/board.hpp"
+#include "agent/base/board.hpp"
 #include "common/log/log.hpp"
 #include "common/text/endpoint.hpp"
 #include "common/tls/context.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/source.hpp"
+#include "agent/base/source.hpp"
 #include "tests/agent/support.hpp"
 #include "tests/support/machine/perf_sim.hpp"
 #include "tests/support/machine/pmu_tree.hpp"

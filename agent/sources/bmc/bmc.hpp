@@ -1,8 +1,8 @@
 #pragma once
 
-#include "agent/clocks.hpp"
+#include "agent/base/clocks.hpp"
+#include "agent/base/source.hpp"
 #include "agent/ipmi/protocol/protocol.hpp"
-#include "agent/source.hpp"
 #include "agent/sources/bmc/sensor_series.hpp"
 #include "common/log/log.hpp"
 #include "common/system/file_stamp.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "agent/base/source_kind.hpp"
 #include "agent/ipmi/protocol/lan_version.hpp"
-#include "agent/source_kind.hpp"
 #include "agent/sources/bmc/bmc.hpp"
 
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/board.hpp"
+#include "agent/base/board.hpp"
 #include "agent/ipmi/protocol/protocol.hpp"
 #include "agent/sources/bmc/bmc_snapshot.hpp"
 #include "agent/sources/bmc/sensor_names.hpp"

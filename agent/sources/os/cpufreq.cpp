@@ -1,5 +1,5 @@
+#include "agent/base/source.hpp"
 #include "agent/kernel/kernel_file.hpp"
-#include "agent/source.hpp"
 #include "agent/sources/os/number_files.hpp"
 #include "agent/sources/os/part.hpp"
 #include "common/system/os_error.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/board.hpp"
+#include "agent/base/board.hpp"
 #include "agent/sources/os/proc_text.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/clocks.hpp"
+#include "agent/base/clocks.hpp"
 #include "agent/kernel/slow_reader.hpp"
 #include "common/absence.hpp"
 

@@ -1,7 +1,7 @@
 #include "agent/sources/os/os.hpp"
 
-#include "agent/probe.hpp"
-#include "agent/problem_summary.hpp"
+#include "agent/base/probe.hpp"
+#include "agent/base/problem_summary.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "agent/board.hpp"
-#include "agent/clocks.hpp"
+#include "agent/base/board.hpp"
+#include "agent/base/clocks.hpp"
 #include "agent/kernel/kernel_file.hpp"
 #include "agent/kernel/slow_reader.hpp"
 

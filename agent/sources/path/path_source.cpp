@@ -1,6 +1,6 @@
 #include "agent/sources/path/path_source.hpp"
 
-#include "agent/problem_summary.hpp"
+#include "agent/base/problem_summary.hpp"
 #include "agent/sources/path/path_window.hpp"
 #include "agent/sources/path/prober.hpp"
 #include "common/async/task_group.hpp"

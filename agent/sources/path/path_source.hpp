@@ -1,7 +1,7 @@
 #pragma once
 
-#include "agent/clocks.hpp"
-#include "agent/source.hpp"
+#include "agent/base/clocks.hpp"
+#include "agent/base/source.hpp"
 #include "agent/sources/path/peer.hpp"
 
 #include <memory>

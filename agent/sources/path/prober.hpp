@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/clocks.hpp"
+#include "agent/base/clocks.hpp"
 #include "agent/sources/path/echo.hpp"
 #include "agent/sources/path/peer.hpp"
 #include "common/async/task.hpp"

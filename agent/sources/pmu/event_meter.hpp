@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/board.hpp"
+#include "agent/base/board.hpp"
 #include "agent/kernel/counter_rate.hpp"
 #include "agent/sources/pmu/counted_event.hpp"
 #include "agent/sources/pmu/counter_set.hpp"

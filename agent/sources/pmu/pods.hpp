@@ -1,7 +1,7 @@
 #pragma once
 
-#include "agent/clocks.hpp"
-#include "agent/source.hpp"
+#include "agent/base/clocks.hpp"
+#include "agent/base/source.hpp"
 #include "agent/sources/pmu/counted_event.hpp"
 #include "agent/sources/pmu/counter_set.hpp"
 #include "agent/sources/pmu/event_meter.hpp"

@@ -1,6 +1,6 @@
 #include "agent/sources/rapl/rapl.hpp"
 
-#include "agent/problem_summary.hpp"
+#include "agent/base/problem_summary.hpp"
 #include "agent/sources/power_rules.hpp"
 #include "agent/sources/rapl/dead_counter.hpp"
 #include "common/system/os_error.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "agent/clocks.hpp"
-#include "agent/source.hpp"
+#include "agent/base/clocks.hpp"
+#include "agent/base/source.hpp"
 #include "agent/sources/power_rules.hpp"
 #include "agent/sources/rapl/energy_meter.hpp"
 #include "agent/sources/rapl/power_pmu.hpp"

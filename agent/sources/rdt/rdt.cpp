@@ -1,7 +1,7 @@
 #include "agent/sources/rdt/rdt.hpp"
 
+#include "agent/base/probe.hpp"
 #include "agent/kernel/absence_of.hpp"
-#include "agent/probe.hpp"
 #include "common/system/descriptor.hpp"
 #include "common/text/text.hpp"
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "agent/clocks.hpp"
+#include "agent/base/clocks.hpp"
+#include "agent/base/source.hpp"
 #include "agent/kernel/counter_rate.hpp"
 #include "agent/kernel/kernel_file.hpp"
-#include "agent/source.hpp"
 #include "agent/sources/rdt/resctrl_tree.hpp"
 
 #include <array>

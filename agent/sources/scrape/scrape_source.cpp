@@ -1,7 +1,7 @@
 #include "agent/sources/scrape/scrape_source.hpp"
 
+#include "agent/base/problem_summary.hpp"
 #include "agent/kernel/absence_of.hpp"
-#include "agent/problem_summary.hpp"
 #include "agent/sources/scrape/scraper.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"

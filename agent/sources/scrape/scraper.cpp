@@ -1,6 +1,6 @@
 #include "agent/sources/scrape/scraper.hpp"
 
-#include "agent/token_file.hpp"
+#include "agent/base/token_file.hpp"
 #include "common/text/text.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/clocks.hpp"
+#include "agent/base/clocks.hpp"
 #include "agent/sources/scrape/sample_picker.hpp"
 #include "agent/sources/scrape/target.hpp"
 #include "common/async/task.hpp"

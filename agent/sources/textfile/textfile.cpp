@@ -1,7 +1,7 @@
 #include "agent/sources/textfile/textfile.hpp"
 
+#include "agent/base/problem_summary.hpp"
 #include "agent/kernel/absence_of.hpp"
-#include "agent/problem_summary.hpp"
 #include "agent/sources/textfile/folder_entry.hpp"
 #include "common/system/os_error.hpp"
 #include "common/system/read_file.hpp"

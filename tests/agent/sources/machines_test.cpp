@@ -1,7 +1,7 @@
 // The machines of tests/data/machines, through discovery: what is found on each, and what it is told to be,
 // stands beside it (NAME.expected). A report of a new machine goes there as it is; this test prints what to
 // put beside it.
-#include "agent/probe.hpp"
+#include "agent/base/probe.hpp"
 #include "agent/sources/host/host.hpp"
 #include "agent/sources/os/sensors.hpp"
 #include "agent/sources/pmu/pmu.hpp"

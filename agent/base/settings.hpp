@@ -1,6 +1,5 @@
 #pragma once
 
-#include "agent/sampling/stuck_sensors.hpp"
 #include "common/clock.hpp"
 #include "common/config/config.hpp"
 #include "common/error.hpp"
@@ -17,6 +16,12 @@ namespace binnacle::agent {
 
 /// What is wrong with a setting: one sentence with the remedy.
 inline error invalid(std::string message) { return {errc::invalid_input, std::move(message)}; }
+
+/// What to do about a stuck sensor: the setting `frozen`.
+enum class on_frozen : unsigned char {
+  flag,    ///< say so
+  absent,  ///< and take the value away, until the sensor moves
+};
 
 /// The agent's settings, with their defaults, but for those of single sources (source_kind). Every member is
 /// a key of the YAML file and a flag of the same name (underscores as dashes); see bind().

@@ -1,4 +1,4 @@
-#include "agent/token_file.hpp"
+#include "agent/base/token_file.hpp"
 
 #include "common/wire/limits.hpp"
 #include "tests/support/temp_folder.hpp"

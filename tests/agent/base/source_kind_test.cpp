@@ -1,5 +1,5 @@
 // The settings of single sources, and which sources they make.
-#include "agent/source_kind.hpp"
+#include "agent/base/source_kind.hpp"
 
 #include "agent/source_list.hpp"
 #include "agent/sources/os/os_kind.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "agent/probe.hpp"
+#include "agent/base/probe.hpp"
+#include "agent/base/settings.hpp"
+#include "agent/base/source.hpp"
 #include "agent/process/capabilities.hpp"
-#include "agent/settings.hpp"
-#include "agent/source.hpp"
 #include "common/log/log.hpp"
 
 #include <memory>

@@ -1,4 +1,4 @@
-#include "agent/board.hpp"
+#include "agent/base/board.hpp"
 
 #include "agent/sources/foreign_series.hpp"
 #include "agent/uplink/feed.hpp"

@@ -1,4 +1,4 @@
-#include "agent/source_kind.hpp"
+#include "agent/base/source_kind.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "agent/source.hpp"
+#include "agent/base/source.hpp"
 
 #include <functional>
 #include <memory>

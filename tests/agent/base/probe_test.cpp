@@ -1,4 +1,4 @@
-#include "agent/probe.hpp"
+#include "agent/base/probe.hpp"
 
 #include <doctest/doctest.h>
 

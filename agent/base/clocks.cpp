@@ -1,4 +1,4 @@
-#include "agent/clocks.hpp"
+#include "agent/base/clocks.hpp"
 
 #include "common/system/process_cost.hpp"
 

@@ -1,6 +1,6 @@
-#include "agent/board.hpp"
+#include "agent/base/board.hpp"
 
-#include "agent/series_key.hpp"
+#include "agent/base/series_key.hpp"
 #include "common/text/utf8.hpp"
 #include "common/wire/codec/catalog_check.hpp"
 #include "common/wire/limits.hpp"

@@ -1,4 +1,4 @@
-#include "agent/token_file.hpp"
+#include "agent/base/token_file.hpp"
 
 #include "agent/kernel/kernel_file.hpp"
 #include "common/text/text.hpp"

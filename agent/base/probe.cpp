@@ -1,4 +1,4 @@
-#include "agent/probe.hpp"
+#include "agent/base/probe.hpp"
 
 #include "common/text/json_writer.hpp"
 #include "common/text/wrapped.hpp"
