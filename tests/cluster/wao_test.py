@@ -153,5 +153,70 @@ class Wao(unittest.TestCase):
             self.until("the end of the sentences", lambda: "default/first is for the node" not in self.warnings() and "delta_p" not in self.warnings(), 180)
 
 
+class Spread(unittest.TestCase):
+    """The annotation podspread-rate, with the real Deployment controller and the real kube-scheduler. All that kube-scheduler weighs by itself draws the
+    pods to zone a, so that no pod would go elsewhere unasked."""
+
+    def setUp(self):
+        self.plane, self.trial = ControlPlane(), Trial(BUILD)
+        self.addCleanup(self.plane.stop)
+        self.addCleanup(self.trial.stop)
+
+    def begin(self):
+        plane, trial = self.plane, self.trial
+        plane.begin()
+        plane.start_controller_manager("--controllers=*,-node-lifecycle-controller,-taint-eviction-controller")  # no kubelet says that nodes are well
+        plane.install_crd()
+        for node in ("a1", "a2", "b1", "c1"):
+            plane.add_node(node, **{"topology.kubernetes.io/zone": node[0]})
+            taints = [] if node[0] == "a" else [{"key": "far", "effect": "PreferNoSchedule"}]
+            code, text = plane.request("PATCH", f"/api/v1/nodes/{node}", {"spec": {"taints": taints}}, "application/merge-patch+json")
+            self.assertEqual(code, 200, text)
+        trial.make_certificates([])
+        trial.start_aggregator("--kube-config", plane.aggregators_kubeconfig(writes=True))
+        pki = trial.pki
+        said = trial.cli("scheduler-config", "-o", "json", "--kubernetes", plane.version(), "--url", f"https://localhost:{trial.ports['extender']}",
+                         "--ca-file", pki / "server-ca.crt", "--cert-file", pki / "client-scheduler.crt", "--key-file", pki / "client-scheduler.key",
+                         "--timeout", "30s", "--required")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        plane.start_scheduler(json.loads(said.stdout))
+
+    def deploy(self, name, replicas, rate=None):
+        near = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": {"matchExpressions": [
+            {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a"]}]}}]}}
+        notes = {"waok8s.github.io/podspread-rate": rate} if rate else {}
+        self.plane.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "default", "annotations": notes}, "spec": {
+            "replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}}, "spec": {
+                "schedulerName": "binnacle-scheduler", "affinity": near, "containers": [
+                    {"name": "app", "image": "app", "resources": {"limits": {"telemetry/scheduling": "0"}}}]}}}})
+
+    def pods(self, name):
+        return [p for p in json.loads(self.plane.request("GET", f"/api/v1/namespaces/default/pods?labelSelector=app%3D{name}")[1])["items"]
+                if p["spec"].get("nodeName")]
+
+    def zones(self, name, replicas):
+        self.plane.wait_for(f"{replicas} pods of {name} with a node", lambda: time.sleep(0.2) or len(self.pods(name)) == replicas, 120)
+        return "".join(sorted(p["spec"]["nodeName"][0] for p in self.pods(name)))
+
+    def test_the_first_pods_of_a_deployment_go_to_different_zones(self):
+        self.begin()
+        self.deploy("unasked", 6)
+        self.assertEqual(self.zones("unasked", 6), "aaaaaa")
+        self.deploy("half", 6, "0.5")  # the annotation is the Deployment's alone; six pods come at once
+        self.assertEqual(self.zones("half", 6), "aaaabc")
+        self.deploy("all", 6, "1")
+        self.assertEqual(self.zones("all", 6), "aabbcc")
+        with self.subTest("and more replicas mean more that are spread"):
+            self.deploy("half", 12, "0.5")
+            self.assertEqual(self.zones("half", 12), "aaaaaaaaaabc")  # six were spread or placed already: all others may go anywhere
+        with self.subTest("and binnacle why says what was spread"):
+            texts = []
+            for p in self.pods("all"):
+                said = self.trial.cli("why", f"default/{p['metadata']['name']}")
+                self.assertEqual(said.returncode, 0, said.stderr)
+                texts.append(said.stdout)
+            self.assertTrue(any("refused: spread" in text and "by zone: " in text for text in texts), "\n".join(texts))
+
+
 if __name__ == "__main__":
     run_tests()
