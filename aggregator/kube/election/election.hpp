@@ -2,7 +2,8 @@
 
 #include "common/clock.hpp"
 #include "common/error.hpp"
-#include "common/http/client.hpp"
+#include "common/http/call.hpp"
+#include "common/http/response_parser.hpp"
 
 #include <chrono>
 #include <cstdint>

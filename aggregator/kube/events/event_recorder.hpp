@@ -3,7 +3,8 @@
 #include "common/clock.hpp"
 #include "common/doubling.hpp"
 #include "common/error.hpp"
-#include "common/http/client.hpp"
+#include "common/http/call.hpp"
+#include "common/http/response_parser.hpp"
 #include "common/rate_limit.hpp"
 
 #include <chrono>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/http/client.hpp"
+#include "common/http/call.hpp"
 
 #include <map>
 #include <optional>

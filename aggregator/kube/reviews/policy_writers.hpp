@@ -1,7 +1,8 @@
 #pragma once
 
 #include "common/error.hpp"
-#include "common/http/client.hpp"
+#include "common/http/call.hpp"
+#include "common/http/response_parser.hpp"
 
 #include <span>
 #include <string>

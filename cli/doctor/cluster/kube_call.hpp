@@ -4,7 +4,8 @@
 #include "cli/doctor/finding.hpp"
 #include "cli/doctor/place.hpp"
 #include "cli/json.hpp"
-#include "common/http/client.hpp"
+#include "common/http/call.hpp"
+#include "common/http/response_parser.hpp"
 
 #include <optional>
 #include <string>
