@@ -18,7 +18,7 @@ import yaml
 from rendered import CHART, ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
-from trial import Trial, free_port, run_tests  # noqa: E402  (the path comes first)
+from trial import EVERY_SOURCE, Trial, free_port, run_tests  # noqa: E402  (the path comes first)
 
 BUILD = ROOT / "build"
 PROFILE = CHART / "seccomp/binnacle-agent.json"
@@ -50,7 +50,7 @@ class Seccomp(unittest.TestCase):
         port, begin = free_port(), self.trial.start
         self.trial.start = lambda name, *command: begin(name, *under, *command)
         self.trial.start_agent(name, "--textfile-directory", text, "--scrape", f"http://127.0.0.1:{exporter}/", "--path",
-                               f"peer=127.0.0.1:{self.trial.ports['health']}", "--sources", "rapl,os,pmu,bmc,textfile,scrape,path,rdt", "--pmu-pods", scrape=port)
+                               f"peer=127.0.0.1:{self.trial.ports['health']}", "--sources", EVERY_SOURCE, "--pmu-pods", scrape=port)
         self.trial.start = begin
         return port
 
