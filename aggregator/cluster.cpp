@@ -1,3 +1,17 @@
+// The aggregator's business with the Kubernetes API, put together.
+//
+// Each part is a machine without sockets that has a room of its own: objects that are followed
+// (kube/objects), the Lease (kube/election), events (kube/events), reviews, labels of nodes (labels),
+// statuses (enforce). This file owns them, carries what one learns to another, and paces what is written.
+//
+// Everything here may be late. The faces answer from what is known; policies go to the ingest loop as
+// messages; a status is written again as long as it differs. So an API server that is slow, away or new
+// costs nothing but the freshness of what only it knows. The exceptions are asked for by name: readiness
+// waits until policies have been read and judged (policies_judged()).
+//
+// Reading is every replica's, writing is the leader's. A write begins only while leads(). A replica that gets
+// the Lease reads all nodes once more before it gives places of maxNodes: its watch may lag behind the last
+// labels of the replica before it.
 #include "aggregator/cluster.hpp"
 
 #include "aggregator/cluster_spread.hpp"

@@ -1,3 +1,16 @@
+// Which metrics are worth a number for each node, and how that number is made.
+//
+// A column exists while somebody uses it: rules that name the same metric and window share one. For each
+// kind of node it has a plan: indexes of the series to read, and the rule that joins them. A plan is compiled
+// when a kind meets a column for the first time, not when a value comes. `columns_of` turns the plans round:
+// a batch says which groups were read, and finds there which columns have to be worked out again.
+//
+// A name can change its meaning while its column is in use (the user's file of aliases). Then the column
+// stays, with a new serial and new plans. A plan that was made beside the loop carries the serial that it was
+// made for, so one that came too late is found and made again.
+//
+// wishes() is what the agents are asked to read, and how often: the fastest wish of all columns wins for each
+// family. Only families that a node can have are wished for.
 #include "aggregator/store/column_set.hpp"
 
 #include "common/metrics/watch.hpp"

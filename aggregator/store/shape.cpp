@@ -1,3 +1,16 @@
+// A catalogue becomes a shape: whatever can be said of a node's series without their values.
+//
+// Nodes of one kind announce the same catalogue, so five thousand nodes have a handful of shapes: the texts
+// of 40 series for each node would be most of the aggregator's memory. shape_pool finds the equal one by a
+// keyed hash and then compares, since an agent chooses its texts and could make others collide.
+//
+// Names collide in two ways. Two series may have the same family and labels: the second is refused. Two
+// series may have the same flat name (`a{b="c_d"}` and `a_c{b="d"}` are both a_c_d): both stay, one loses the
+// flat name. Our own families are looked at first and win both times, or an exporter's file could take the
+// place of a sensor that a policy trusts.
+//
+// Pods come and go while the rest stays. So pods' series have no flat names, and name_parts (what callers'
+// names are made of) is shared by all shapes that differ by pods alone: a new pod makes no new list of names.
 #include "aggregator/store/shape.hpp"
 
 #include "common/keyed_hash.hpp"

@@ -1,3 +1,23 @@
+// The store, and why it is built like this.
+//
+//   catalogue ─→ shape ─→ row (cells of one node)          rarely: when an agent's series change
+//                  └────→ kind (plans of all columns)
+//   batch ─→ row ─→ for each group that was read: the columns of that group ─→ window ─→ cell ─→ sink
+//
+// A batch comes every second from every node, a catalogue almost never. So everything that needs a name is
+// done when the catalogue comes, and a batch finds numbers: series 17 is cell 17, group 3 touches columns 0,
+// 4 and 9. The work of a batch is therefore as large as what it brings, and not as what the store has.
+//
+// The agents' names and columns' wishes decide what is compiled, and both come from outside. Compiling is
+// therefore possible beside the loop: preparation() gives a function for another thread, and set_catalog()
+// checks whether what it made still fits (columns may have come meanwhile, and another session of the node).
+//
+// Invariants:
+// - One thread writes. The faces read cells and samples at any moment (row, shared_column), so a cell never
+//   moves and an id is never given out again.
+// - A value that ends is an event like a value that comes: expire() publishes the absence. Nobody who reads
+//   has to compare ages with limits.
+// - A batch is checked as a whole before its first value is stored (check()): nothing is half applied.
 #include "aggregator/store/warehouse.hpp"
 
 #include <fmt/format.h>

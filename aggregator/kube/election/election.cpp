@@ -1,3 +1,23 @@
+// One replica writes labels, statuses and events: the one that holds the Lease. All others read as it does
+// and take over when it is gone.
+//
+//   look ──→ create (404) ──┐
+//    │ ↑                    ├→ ours: renew, every `retry` ──→ trouble: look
+//    │ └── not over yet     │
+//    └───→ take (it is over)┘
+//
+// Clocks of two machines are never compared. renewTime is written for people; what counts is how long *we*
+// have seen the Lease unchanged by our own clock. A replica that started a moment ago therefore waits a whole
+// lease duration, even if the holder died an hour before.
+//
+// The holder stops by itself (`renew`, 10 s) before others may begin (`lease`, 15 s), also when the API
+// server cannot be reached. What it had begun to write is over by then (write_deadline). This is no proof
+// against two writers: a process that was stopped for a minute may end a write that it had begun. So
+// everything that the holder writes is a patch that is right whoever sends it, and carries a resourceVersion
+// where it is not.
+//
+// A write whose answer was lost may have arrived. After every trouble the machine looks before it writes
+// again; the resourceVersion makes a write fail if anybody came between.
 #include "aggregator/kube/election/election.hpp"
 
 #include "aggregator/kube/json.hpp"
