@@ -60,7 +60,7 @@ struct settings {
   std::string agents_audience = "binnacle";
   std::string agents_uri_prefix;  ///< of URIs in agents' certificates that name nodes; empty: none do
   ingest::token_origin token_origin = ingest::token_origin::not_another_pod;
-  std::string clients_ca;      ///< verifies kube-scheduler, the CLI, readers of metrics
+  std::string clients_ca;      ///< verifies certificates of kube-scheduler, the CLI and readers of metrics
   std::string denied_serials;  ///< file of serial numbers of certificates that count no longer
   // Names in certificates of clients_ca that may call each face; empty: all.
   std::vector<std::string> extender_callers, metrics_callers, ops_callers;

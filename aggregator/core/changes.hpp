@@ -71,7 +71,7 @@ struct learning_restarted {
   std::string node;
   std::string why;  ///< a clause
 };
-/// tick() is due at `at`, earlier than the last tick() or deadline_moved said.
+/// Call tick() at `at`, which is earlier than the time that the last tick() or deadline_moved named.
 struct deadline_moved {
   instant at{};
 };

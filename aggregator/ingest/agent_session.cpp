@@ -308,7 +308,7 @@ void agent_session::on_end(instant now) {
   }
 }
 
-// An agent says in its goodbye why it ends the session: that reason counts as one of ours does.
+// The agent's goodbye says why it ends the session. That reason is counted like a reason of our own.
 void agent_session::watch_ends(const wire::fault& why, instant now) {
   if (!node_) return;
   wire::fault told = why;

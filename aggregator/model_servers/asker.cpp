@@ -39,7 +39,7 @@ std::vector<std::string> asker::troubles() const {
                     "was learned; give nodes of a kind the same model",
                     most_questions));
   constexpr std::string_view meanwhile =
-      "nodes with this model go by its last answer for an hour, then by what was learned";
+      "nodes with this model use its last curve for an hour, then the learned one";
   for (const auto& [name, s] : servers_) {
     if (!s.trouble.empty() && out.size() < most)
       out.push_back(fmt::format("model server {}: {}; {}", name, s.trouble, meanwhile));

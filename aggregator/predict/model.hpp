@@ -41,7 +41,7 @@ struct model {
   /// The loads 0..1 between which somebody has measured, the node or one like it: beyond them the curve is a
   /// guess from servers in general.
   double known_from = 0, known_to = 1;
-  std::string server{};  ///< of a model server: the URL that was asked
+  std::string server{};  ///< the URL of the model server that gave the curve; else empty
   /// Likewise: bit i is set if nobody measures the model's input i after CPU, so that a typical value stood
   /// for it.
   std::uint8_t inputs_assumed = 0;

@@ -47,8 +47,8 @@ struct column_spec {
 /// together by `or`.
 enum class certainty : std::uint8_t {
   exact = 0,
-  at_least = 1,  ///< a maximum without a member that was there: it could be more
-  at_most = 2,   ///< a minimum likewise: it could be less
+  at_least = 1,  ///< a maximum that lacks a member: the real one may be larger
+  at_most = 2,   ///< a minimum that lacks a member: the real one may be smaller
   unsure = 3,    ///< either: a mean, or a trend of such values
 };
 constexpr certainty operator|(certainty a, certainty b) noexcept {

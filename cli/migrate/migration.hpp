@@ -27,7 +27,7 @@ struct note {
 /// What was found of WAO.
 struct wao_findings {
   std::set<std::string> schedulers;          ///< profiles with MinimizePower, by schedulerName
-  std::set<std::string> namespaces;          ///< of what asks for one of them
+  std::set<std::string> namespaces;          ///< of the pods and workloads that use one of these schedulers
   std::size_t objects = 0;                   ///< NodeConfigs and templates that can be used as they are
   std::size_t nodes = 0;                     ///< whose labels name a model
   YAML::Node strategy{YAML::NodeType::Map};  ///< minimizepower, by the plug-in's arguments

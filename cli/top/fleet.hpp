@@ -73,7 +73,8 @@ class fleet {
   const std::map<std::string, node>& nodes() const noexcept { return nodes_; }
   /// POWER, TEMP, CPU and the wanted ones, then those that policies compare.
   const std::vector<shown_metric>& metrics() const noexcept { return metrics_; }
-  std::size_t usual() const noexcept { return usual_; }  ///< how many are not only for policies
+  /// How many of metrics() are shown even without a policy: the first ones.
+  std::size_t usual() const noexcept { return usual_; }
   const std::vector<std::string>& policies() const noexcept { return policies_; }
   /// Whether some node has a curve of watts: not before a policy places by watts.
   bool any_model() const noexcept { return any_model_; }

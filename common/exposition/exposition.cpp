@@ -215,11 +215,10 @@ class parser::impl {
       return refuse(fmt::format("{} is not a sample: write name{{label=\"value\"}} number", in_quotes(line)));
     if (name.size() > bounds_.text) return refuse("the metric name is too long", errc::overloaded);
     if (series_ == bounds_.series) {
-      return refuse(
-          fmt::format(
-              "more than {} series ({} is the next), so none of this text is taken: give fewer, or split it",
-              bounds_.series, in_quotes(name)),
-          errc::overloaded);
+      return refuse(fmt::format("more than {} series ({} is the next), so the whole text is refused: write "
+                                "fewer series, or split the text",
+                                bounds_.series, in_quotes(name)),
+                    errc::overloaded);
     }
     if (!line.empty() && !is_blank(line.front()) && line.front() != '{') {
       return refuse(fmt::format("{} does not end the metric name {}: names are letters, digits, _ and :",

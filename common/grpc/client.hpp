@@ -25,8 +25,8 @@ class client {
   client(const client&) = delete;
   client& operator=(const client&) = delete;
 
-  /// call::timeout is set here: what is left until the deadline. Errors: as async::stream's and
-  /// connection::take()'s.
+  /// Sets call::timeout to the time left until the deadline. Errors: those of async::stream and of
+  /// connection::take().
   async::task<result<answer>> ask(call what, async::deadline until);
 
  private:

@@ -238,7 +238,9 @@ std::string verification_sentence(SSL* ssl, long checked, const std::string& ser
           "the certificate {} was refused: its serial number, or that of its issuer, is denied", subject);
     case X509_V_ERR_APPLICATION_VERIFICATION:
       return fmt::format(
-          "the certificate {} was refused: its key is not our own; give all replicas the same pair", subject);
+          "the certificate {} was refused: its key differs from this replica's; give all replicas the same "
+          "--cert and --key",
+          subject);
     default: break;
   }
   return fmt::format("the certificate {} was refused: {}{}", subject, X509_verify_cert_error_string(checked),

@@ -30,7 +30,7 @@ class script {
   }
   std::span<const std::byte> bytes() {
     const std::size_t low = number(), wish = low + 256 * number();
-    const auto n = std::min(wish, left_.size());  // only now: number() takes from left_
+    const auto n = std::min(wish, left_.size());  // after both calls of number(), which shorten left_
     const auto taken = std::as_bytes(left_.first(n));
     left_ = left_.subspan(n);
     return taken;

@@ -30,7 +30,7 @@ struct kind_of_series {
   std::int8_t exponent;
   std::int64_t most;  // of the mantissa
 };
-// What digits there are: few and many, large and small, below zero and at it.
+// The values have few and many digits, are large and small, negative and zero.
 constexpr std::array<kind_of_series, 5> kinds{{{"day_watts", -1, 40'000},
                                                {"day_micro", -6, 1'000'000},
                                                {"day_whole", 0, 9'007'199'254'740'991},

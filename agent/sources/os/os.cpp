@@ -73,8 +73,7 @@ std::vector<finding> os_source::probe() {
   if (!answered) {
     found.push_back({finding::grade::limited, "sensors behind a bus or firmware",
                      fmt::format("not all answered within {}", human(probe_patience)),
-                     "they are read in the background, so that no other read waits for them: the parts above "
-                     "that show no time"});
+                     "the parts above without a time are read in the background, so that other reads go on"});
   }
   return found;
 }

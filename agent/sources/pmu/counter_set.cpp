@@ -11,7 +11,7 @@ constexpr unsigned patience = 5;  // reads without a turn after which a group co
 
 bool is_descriptor_limit(int error_number) { return error_number == EMFILE || error_number == ENFILE; }
 
-// The group as it would be with this event has more events than the PMU has counters.
+// True if the kernel refused the event because the group would need more counters than the PMU has.
 bool is_too_large(int error_number) { return error_number == EINVAL || error_number == ENOSPC; }
 
 }  // namespace

@@ -36,8 +36,8 @@ class zone_files {
   zone_files(const zone_files&) = delete;
   zone_files& operator=(const zone_files&) = delete;
 
-  /// The energy counter, in µJ. `last` is the value before: the library takes "abc" for 0 and "12x" for 12,
-  /// so a number that is 0, fell or exceeds `range` is looked at again as text.
+  /// The energy counter, in µJ. `last` is the previous value. The library reads "abc" as 0 and "12x" as 12,
+  /// so a number that is 0, below `last` or above `range` is checked again as text.
   powercap_number energy_uj(std::uint64_t last, std::uint64_t range) const;
   powercap_number max_energy_range_uj() const;
 
@@ -46,7 +46,7 @@ class zone_files {
   int energy_errno_ = 0;  // of opening energy_uj
 };
 
-/// The open files of one constraint of a zone; as zone_files.
+/// The files of one constraint of a zone. They stay open, like those of zone_files.
 class constraint_files {
  public:
   constraint_files(const std::string& folder, unsigned index);

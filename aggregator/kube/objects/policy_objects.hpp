@@ -34,7 +34,7 @@ class policy_objects final : public watcher {
     boost::json::object status;
   };
   const std::map<object_key, object>& objects() const noexcept { return objects_; }
-  /// What `change::name` is for this key.
+  /// The value of `change::name` for this key.
   static std::string name_of(const object_key& key) { return "TASPolicy " + key.text(); }
 
   void changed(const object_key& key, const boost::json::object& object) override;

@@ -73,9 +73,8 @@ result<bool> may_write_policies(const writer_question& q, const http::answer& a)
 std::string writers_warning(std::span<const std::string> who) {
   if (who.empty()) return {};
   return fmt::format(
-      "{} may write TASPolicy objects, and policies of all namespaces may label nodes: name the namespaces "
-      "that "
-      "may in label-namespaces, or take the right away",
+      "{} may write TASPolicy objects, and policies of all namespaces may label nodes: list "
+      "the namespaces whose policies may do so in label-namespaces, or take the right away",
       fmt::join(who, " and "));
 }
 

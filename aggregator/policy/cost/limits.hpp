@@ -36,7 +36,7 @@ struct cost_limits {
   unsigned policy_percent = 50, namespace_percent = 75;
 
   std::uint64_t of(resource r, scope whose) const noexcept;
-  /// The first resource of which `c` takes more.
+  /// The first resource whose limit `c` exceeds; none if it is within all limits.
   std::optional<resource> exceeded(const cost& c, scope whose, std::size_t nodes) const noexcept;
   /// The largest fleet at which `c` is within the limits; the largest number there is if none matters.
   std::size_t most_nodes(const cost& c, scope whose) const noexcept;

@@ -10,7 +10,8 @@ namespace binnacle::cli::doctor {
 namespace {
 
 constexpr const char* audit_log = "/var/log/audit/audit.log";
-constexpr std::size_t looked_at = 4u << 20;  // bytes of its end: days of a quiet machine
+// Bytes at the end of the log. On a quiet machine they last for days.
+constexpr std::size_t looked_at = 4u << 20;
 
 /// The value behind `key` in a line of the audit log; quotes are left out.
 std::string_view field(std::string_view line, std::string_view key) {

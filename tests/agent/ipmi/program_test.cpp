@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What a run prints to stdout, which here is no talk.
+// What the program prints to stdout. Here it prints text for people, not protocol messages.
 std::string output_of(const std::string& arguments, const std::vector<std::string>& environment = {}) {
   std::string command = "env ";
   for (const auto& v : environment) command += v + " ";

@@ -219,7 +219,7 @@ TEST_SUITE("aggregator/replicas/state") {
     CHECK(told.failed == 1);
     REQUIRE(told.troubles.size() == 1);
     CAPTURE(told.troubles.front());
-    CHECK(told.troubles.front().find("its key is not our own") != std::string::npos);
+    CHECK(told.troubles.front().find("its key differs from this replica's") != std::string::npos);
     CHECK(requests == 0);
   }
 

@@ -59,7 +59,7 @@ http::server_options secured_by(support::authority& ca) {
   return out;
 }
 
-/// What a client of that name shows.
+/// The certificate that a client of that name presents.
 std::shared_ptr<tls::context> identity(support::authority& ca, const char* name) {
   tls::options own;
   own.side = tls::role::client;

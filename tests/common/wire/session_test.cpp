@@ -244,7 +244,8 @@ TEST_SUITE("common/wire/session") {
     // Each with the batch that comes first after its pause, answered with the next.
     CHECK(at == std::vector<std::int64_t>{0, 2, 5, 10, 19, 36, 69, 134, 199, 264});
 
-    // A clock that does not fit what it showed is asked for with the next batch, not a minute later.
+    // If an agent's clock contradicts its earlier times, the aggregator asks for the time with the next
+    // batch, not a minute later.
     d.aggregator.doubt_clock(d.now);
     const std::size_t told = d.told.size();
     for (const instant until = d.now + 4s; d.now < until; d.now += 1s) {

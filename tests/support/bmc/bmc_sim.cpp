@@ -239,7 +239,7 @@ std::vector<std::string> bmc_sim::shim_environment(const std::string& more) cons
 }
 
 void bmc_sim::set_shim(const std::string& more) const {
-  // Whole or not at all: the shim may read at any time.
+  // A new file, renamed: the shim may read at any time and must not see half of it.
   write("shim.new", "port " + std::to_string(ports_.system) + "\n" + more + "\n");
   std::filesystem::rename(folder_ + "/shim.new", folder_ + "/shim");
 }

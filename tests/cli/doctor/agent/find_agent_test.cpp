@@ -69,7 +69,7 @@ TEST_SUITE("cli/doctor/agent/find_agent") {
     running(7, {"/tmp/evil/binnacle-agent", "--config", "/tmp/evil/a.yaml"}, "/tmp/evil/binnacle-agent",
             theirs);
     CHECK(found().has_error());
-    const auto named = found("/tmp/evil/a.yaml");  // the file is our caller's wish, the process still is not
+    const auto named = found("/tmp/evil/a.yaml");  // our caller chose this file, but not this process
     REQUIRE(named.has_value());
     CHECK(named->pid == 0);
     SUBCASE("nor one that such a user started as root") {
