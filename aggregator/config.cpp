@@ -4,6 +4,7 @@
 #include "aggregator/policy/policy.hpp"
 #include "aggregator/sender/dialect.hpp"
 #include "common/http/destination.hpp"
+#include "common/http/more_headers.hpp"
 #include "common/text/endpoint.hpp"
 #include "common/text/label_syntax.hpp"
 #include "common/text/text.hpp"
@@ -35,6 +36,12 @@ void bind_sender(config_spec& spec, sender_settings& e, const std::string& url_h
                   "read again for every request",
                   name));
   spec.add(name + "-user", e.user, "user for the receiver (HTTP Basic)");
+  spec.add(name + "-headers", e.headers,
+           "more headers of every request, each NAME: VALUE, for example X-Scope-OrgID: team-a for a server "
+           "with several tenants (none: only our own)");
+  spec.add(name + "-headers-file", e.headers_file,
+           "file of more such headers, one a line, for those that are secret. It is read again for every "
+           "request");
   spec.add(name + "-interval", e.interval, std::chrono::seconds(1), std::chrono::hours(1),
            "how often new readings are written; if a series was read several times since, only its newest "
            "reading is written");
@@ -139,6 +146,12 @@ config_spec bind(settings& s) {
 
   spec.group("Where readings go");
   bind_sender(spec, s.remote_write, "URL of a receiver of Prometheus remote write, 2.0 or 1.0");
+  spec.add_choice<sender::write_version>("remote-write-version", s.remote_write.version,
+                                         {{"auto", sender::write_version::automatic},
+                                          {"1.0", sender::write_version::v1_0},
+                                          {"2.0", sender::write_version::v2_0}},
+                                         "which version of remote write the receiver gets. auto: 2.0, or 1.0 "
+                                         "if its answers say that it does not know 2.0");
   bind_sender(spec, s.otlp, "URL of a receiver of OpenTelemetry metrics (OTLP over HTTP, protocol buffers)");
 
   spec.group("Model servers");
@@ -222,7 +235,21 @@ result<void> check_ports(const settings& s) {
 
 result<void> check_sender(const sender_settings& e) {
   const auto& d = sender::dialect_of(e.speaks);
-  return http::check_destination(e.url, {{e.cert, e.key, e.ca}, e.user, e.token}, d.setting, d.example);
+  if (auto fits =
+          http::check_destination(e.url, {{e.cert, e.key, e.ca}, e.user, e.token}, d.setting, d.example);
+      fits.has_error())
+    return fits;
+  const auto wrong = [&](std::string_view form, std::string_view more = {}) {
+    return error{errc::invalid_input, fmt::format(fmt::runtime(form), d.setting, more)};
+  };
+  if (e.url.empty() && !(e.headers.empty() && e.headers_file.empty()))
+    return wrong("--{0}-headers{1} is given without --{0}: name the URL, too",
+                 e.headers.empty() ? "-file" : "");
+  if (const auto read = http::read_headers(e.headers); read.has_error())
+    return wrong("--{0}-headers: {1}", read.error().message);
+  if (!e.headers_file.empty() && !http::parse_destination(e.url, d.setting, d.example)->secure)
+    return wrong("--{0} is http, which everybody on the way may read: use https with --{0}-headers-file");
+  return {};
 }
 
 result<void> check_replicas(const settings& s) {

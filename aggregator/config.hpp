@@ -34,10 +34,13 @@ struct sender_settings {
   std::string key;
   std::string token;  ///< file: a bearer token, or with a user its password
   std::string user;
+  std::vector<std::string> headers;  ///< "NAME: VALUE", in every request
+  std::string headers_file;          ///< more of them, which are secret
   duration interval = std::chrono::seconds(10);
   std::vector<std::string> families;  ///< globs; none: all
-  std::int64_t memory_mib = 64;
+  std::int64_t memory_mib = 192;
   replicas_that_send by = replicas_that_send::leader;
+  sender::write_version version = sender::write_version::automatic;  ///< of remote write only
 };
 
 /// The aggregator's settings, with their defaults. Every member is a key of the YAML file and a flag of the

@@ -329,7 +329,11 @@ result<void> faces_loop::impl::start_tasks(ingest_inbox& writer) {
   tasks.keep("comparing power", [this] { return power.keep_looking(); });
   tasks.keep("ending windows", [this] { return keep_ending_windows(); });
   const auto leads = [this] { return !kubernetes || kubernetes->state().leads; };
-  if (auto begun = sending.start(options, loop, tasks, leads, log); begun.has_error()) return begun;
+  const auto uid_of = [this](std::string_view node) {
+    const auto* object = kubernetes ? kubernetes->object_of(node) : nullptr;
+    return object == nullptr ? std::string() : object->uid;
+  };
+  if (auto begun = sending.start(options, loop, tasks, leads, uid_of, log); begun.has_error()) return begun;
   if (kubernetes && !options.model_servers.empty()) {
     auto opened = model_servers::service::open({options.model_servers, options.model_servers_ca},
                                                log.part("model servers"));

@@ -172,6 +172,9 @@ void add_policies(collector& c, const own_numbers& n) {
           {{"namespace", key.name_space},
            {"policy", key.name},
            {"mode", std::string(policy::to_string(policy->how))}});
+    // Of a larger number a double, which is what a database keeps, has not all digits.
+    c.add("binnacle_policy_revision", policy->revision & ((std::uint64_t{1} << 53) - 1),
+          {{"namespace", key.name_space}, {"policy", key.name}});
   }
   std::map<std::string_view, std::uint64_t> conditions;
   for (const policy::strategy_status& s : n.ingest.strategies) {

@@ -66,8 +66,10 @@ sender::settings sender_settings_of(const settings& s, const sender_settings& e)
   const auto& d = sender::dialect_of(e.speaks);
   sender::settings out;
   out.speaks = e.speaks;
+  out.version = e.version;
   out.to = http::parse_destination(e.url, d.setting, d.example).value();
   out.who = {{e.cert, e.key, e.ca}, e.user, e.token};
+  out.with = {e.headers, e.headers_file};
   out.from.cluster = s.cluster;
   if (e.by == replicas_that_send::each) out.from.replica = s.replica_id;
   out.families = e.families;

@@ -7,14 +7,14 @@
 
 namespace binnacle::aggregator {
 result<void> senders::start(const settings& s, async::loop& on, async::task_group& tasks,
-                            const std::function<bool()>& leads, const logger& log) {
+                            const std::function<bool()>& leads, uid_reader uid_of, const logger& log) {
+  uid_of_ = std::move(uid_of);
   for (const sender_settings* where : s.senders()) {
     if (where->url.empty()) continue;
     const std::string name(sender::dialect_of(where->speaks).called);
     auto opened = sender::sender::open(sender_settings_of(s, *where), log.part(name));
     if (opened.has_error()) return opened.error();
-    sender::sender& to = **opened;
-    writers_.push_back({where->speaks, std::move(*opened)});
+    writer& to = writers_.emplace_back(writer{where->speaks, std::move(*opened)});
     const auto may = where->by == replicas_that_send::leader ? leads : [] { return true; };
     tasks.keep(name, [this, &on, &to, may, interval = where->interval] {
       return keep_writing(on, to, interval, may);
@@ -25,21 +25,23 @@ result<void> senders::start(const settings& s, async::loop& on, async::task_grou
 }
 
 /// Gives the writer all rows, which it reads for itself.
-async::task<void> senders::keep_writing(async::loop& on, sender::sender& to, duration interval,
+async::task<void> senders::keep_writing(async::loop& on, writer& to, duration interval,
                                         std::function<bool()> may) const {
   async::periodic_timer timer(on, interval);
   for (;;) {
     co_await timer.next();
     if (!may()) {
-      to.rest();
+      to.it->rest();
       continue;
     }
     sender::fleet all;
     all.reserve(nodes_.nodes().size());
     for (const auto& [name, node] : nodes_.nodes()) {
-      if (node->cells != nullptr) all.push_back({name, node->cells});
+      if (node->cells == nullptr) continue;
+      // Remote write has no place for it, and its series need not begin anew with it.
+      all.push_back({name, node->cells, to.by == sender::protocol::otlp ? uid_of_(name) : std::string()});
     }
-    to.take(std::move(all));
+    to.it->take(std::move(all));
   }
 }
 

@@ -8,8 +8,11 @@
 #include "common/error.hpp"
 #include "common/log/log.hpp"
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace binnacle::aggregator {
@@ -18,6 +21,7 @@ namespace binnacle::aggregator {
 /// by both or by none. Threads: the faces loop; encoding and sending have threads of their own.
 class senders {
  public:
+  using uid_reader = std::function<std::string(std::string_view node)>;
   struct report {
     sender::protocol by;
     sender::counters numbers;
@@ -27,9 +31,10 @@ class senders {
   explicit senders(const policy::view& nodes) : nodes_(nodes) {}
 
   /// Begins to write. `leads`: whether this replica is the one that writes labels; settings may leave writing
-  /// to that one. Errors: certificates that cannot be loaded.
+  /// to that one. `uid_of`: of a node's Node object, empty if it is not known. Errors: certificates that
+  /// cannot be loaded.
   result<void> start(const settings& s, async::loop& on, async::task_group& tasks,
-                     const std::function<bool()>& leads, const logger& log);
+                     const std::function<bool()>& leads, uid_reader uid_of, const logger& log);
   std::vector<report> counted() const;
 
  private:
@@ -37,11 +42,12 @@ class senders {
     sender::protocol by;
     std::unique_ptr<sender::sender> it;
   };
-  async::task<void> keep_writing(async::loop& on, sender::sender& to, duration interval,
+  async::task<void> keep_writing(async::loop& on, writer& to, duration interval,
                                  std::function<bool()> may) const;
 
   const policy::view& nodes_;
-  std::vector<writer> writers_;
+  uid_reader uid_of_;
+  std::deque<writer> writers_;  // a task holds on to its own
 };
 
 }  // namespace binnacle::aggregator

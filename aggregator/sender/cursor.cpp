@@ -24,13 +24,13 @@ void cursor::end(told& node, const std::string& name, std::size_t place, instant
                  const std::function<void(const point&)>& tell) {
   if (node.at_ns[place] <= 0) return;
   node.at_ns[place] = -to_ns(now);
-  tell({name, node.of->all[node.chosen[place]], stale_marker(), now});
+  tell({name, node.of->all[node.chosen[place]], stale_marker(), now, node.uid});
 }
 
 /// The node has another catalogue: what is in both goes on, what has gone ends.
 void cursor::reshape(told& node, const std::string& name, const std::shared_ptr<const store::shape>& now_of,
                      instant now, const std::function<void(const point&)>& tell) const {
-  told fresh{now_of, {}, {}, node.round};
+  told fresh{now_of, {}, {}, node.round, node.uid};
   for (std::uint32_t i = 0; i < now_of->all.size(); ++i) {
     if (chooses(now_of->all[i])) fresh.chosen.push_back(i);
   }
@@ -61,6 +61,10 @@ void cursor::take(const fleet& nodes, instant now, const std::function<void(cons
   for (const fleet_node& n : nodes) {
     told& node = nodes_[n.name];
     node.round = round_;
+    if (node.uid != n.uid) {
+      for (std::size_t k = 0; k < node.chosen.size(); ++k) end(node, n.name, k, now, tell);
+      node.uid = n.uid;
+    }
     if (node.of != n.cells->shared_shape()) reshape(node, n.name, n.cells->shared_shape(), now, tell);
     for (std::size_t k = 0; k < node.chosen.size(); ++k) {
       const store::sample s = n.cells->load(node.chosen[k]);
@@ -72,7 +76,7 @@ void cursor::take(const fleet& nodes, instant now, const std::function<void(cons
       // A late value from before the end would be out of order, and cost the whole request.
       if (at_ns <= std::max(since_ns_, std::abs(node.at_ns[k]))) continue;
       node.at_ns[k] = at_ns;
-      tell({n.name, node.of->all[node.chosen[k]], to_double(s.value), s.read_at});
+      tell({n.name, node.of->all[node.chosen[k]], to_double(s.value), s.read_at, node.uid});
     }
   }
   for (auto at = nodes_.begin(); at != nodes_.end();) {

@@ -19,6 +19,7 @@ struct point {
   const store::shape::series& series;
   double value = 0;  ///< the nearest double of what was read; stale_marker() when the series ended
   instant at{};      ///< when it was read; of an end: when we saw it
+  std::string_view node_uid = {};  ///< fleet_node's
 };
 
 /// A NaN of Prometheus' own: the series has no value from here on. Without it a query shows the last value
@@ -37,7 +38,8 @@ class cursor {
   /// round, and after rounds that another replica told.
   void begin(instant now);
 
-  /// Tells everything new since the last call. Series of nodes that are missing from `nodes` end.
+  /// Tells everything new since the last call. Series of nodes that are missing from `nodes` end, and so do
+  /// those of a node whose uid is another now: its series begin anew.
   void take(const fleet& nodes, instant now, const std::function<void(const point&)>& tell);
 
  private:
@@ -48,6 +50,7 @@ class cursor {
     // 0: nothing was told.
     std::vector<std::int64_t> at_ns;
     std::uint64_t round = 0;
+    std::string uid;
   };
   bool chooses(const store::shape::series& s) const;
   void reshape(told& node, const std::string& name, const std::shared_ptr<const store::shape>& now_of,

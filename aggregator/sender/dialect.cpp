@@ -37,10 +37,10 @@ const dialect& dialect_of(protocol p) noexcept {
                   {"Content-Encoding", "snappy"},
                   {"X-Prometheus-Remote-Write-Version", "2.0.0"}},
       .encode = encoder_of<write_request_2>,
-      .outcome_of = remote_write_outcome,
+      .outcome_of = remote_write_2_outcome,
       .older = &remote_write_1,
       .in_older = as_version_1,
-      .is_unknown_to = is_version_1_server,
+      .sign_in = sign_of_version_2,
   };
   static const dialect otlp{
       .setting = "otlp",

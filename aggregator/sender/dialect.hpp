@@ -20,12 +20,12 @@ struct dialect {
   std::string_view example;                                  ///< a URL for people
   std::vector<std::pair<std::string, std::string>> headers;  ///< of every request
   std::unique_ptr<encoder> (*encode)(const origin& from);
-  outcome (*outcome_of)(const result<http::answer>& answer);
+  outcome (*outcome_of)(const result<http::answer>& answer, std::uint64_t samples);
 
   // For servers that are older than this version; null: there is none before it.
   const dialect* older = nullptr;
-  std::string (*in_older)(const std::string& body) = nullptr;              ///< the same request in that one
-  bool (*is_unknown_to)(const http::answer& by, bool took_one) = nullptr;  ///< as is_version_1_server()
+  std::string (*in_older)(const std::string& body) = nullptr;  ///< the same request in that one
+  version_sign (*sign_in)(const http::answer& by) = nullptr;   ///< as sign_of_version_2()
 };
 
 /// The newest version of a protocol: what we begin with.

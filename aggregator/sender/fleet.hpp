@@ -12,6 +12,7 @@ namespace binnacle::sender {
 struct fleet_node {
   std::string name;
   std::shared_ptr<const store::row> cells;
+  std::string uid = {};  ///< of its Node object; empty: not known, or of no interest
 };
 /// All nodes that have announced series, each once.
 using fleet = std::vector<fleet_node>;

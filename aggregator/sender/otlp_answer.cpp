@@ -82,20 +82,20 @@ std::string_view otlp_remedy_of(unsigned status) {
 
 }  // namespace
 
-outcome otlp_outcome(const result<http::answer>& answer) {
+outcome otlp_outcome(const result<http::answer>& answer, std::uint64_t samples) {
   if (answer.has_error()) return {outcome::kind::later, {}, answer.error().message};
   const unsigned status = answer->status;
   if (status / 100 == 2) {
     outcome out;
     const auto partial = read_partial_success(*answer);
     if (!partial || (partial->rejected == 0 && partial->why.empty())) return out;
-    out.left_out = partial->rejected;
+    out.left_out = std::min(partial->rejected, samples);
     out.why = partial->rejected == 0 ? "the server takes readings but warns" + in_brackets(partial->why)
                                      : "the server leaves out some readings" + in_brackets(partial->why) +
                                            ": its log says which";
     return out;
   }
-  return not_taken(*answer, std::ranges::find(put_off, status) != put_off.end(), reason_in(*answer),
+  return not_taken(*answer, std::ranges::find(put_off, status) != put_off.end(), samples, reason_in(*answer),
                    "readings", otlp_remedy_of(status));
 }
 

@@ -21,7 +21,7 @@ constexpr tag resource_metrics_resource = 1, resource_metrics_scope_metrics = 2;
 constexpr tag resource_attribute = 1;
 constexpr tag scope_metrics_scope = 1, scope_metrics_metric = 2;
 constexpr tag scope_name = 1, scope_version = 2;
-constexpr tag metric_name = 1, metric_unit = 3, metric_gauge = 5, metric_sum = 7;
+constexpr tag metric_name = 1, metric_description = 2, metric_unit = 3, metric_gauge = 5, metric_sum = 7;
 constexpr tag data_point = 1, sum_temporality = 2, sum_is_monotonic = 3;
 constexpr tag point_time = 3, point_double = 4, point_attribute = 7, point_flags = 8;
 constexpr tag attribute_key = 1, attribute_value = 2, value_string = 1;
@@ -55,21 +55,26 @@ std::string gzip(std::string_view plain) {
 
 }  // namespace
 
-otlp_request::metric& otlp_request::open_metric(std::string_view name, std::string_view unit, bool sum) {
-  const auto at = metrics_.find(name);
-  return at != metrics_.end() ? at->second
-                              : metrics_.emplace(std::string(name), metric{unit, sum, {}}).first->second;
+otlp_request::metric& otlp_request::open_metric(std::string_view name, std::string_view description,
+                                                std::string_view unit, bool sum) {
+  auto at = metrics_.find(name);
+  if (at == metrics_.end())
+    at = metrics_.emplace(std::string(name), metric{std::string(description), unit, sum, {}}).first;
+  return at->second;
 }
 
 void otlp_request::add(const point& p, std::int64_t at_ns) {
-  if (p.node != node_) {
+  if (p.node != node_ || p.node_uid != uid_) {
     close_node();
     node_ = p.node;
+    uid_ = p.node_uid;
   }
   const bool sum = p.series.type == metrics::kind::counter;
   const auto hardware = metrics::hardware_name_of(p.series.family, p.series.labels);
   const auto* known = metrics::find(p.series.family);
+  const std::string_view help = known == nullptr ? std::string_view(p.series.help) : known->help;
   metric& to = open_metric(hardware ? hardware->metric : std::string_view(p.series.family),
+                           hardware ? hardware->description : help,
                            known == nullptr ? std::string_view() : metrics::ucum(known->unit), sum);
   const std::size_t before = to.points.size();
   {
@@ -101,6 +106,7 @@ void otlp_request::close_node() {
                   from_.replica.empty() ? node_ : node_ + "@" + from_.replica);
     add_attribute(resource, resource_attribute, "host.name", node_);
     add_attribute(resource, resource_attribute, "k8s.node.name", node_);
+    if (!uid_.empty()) add_attribute(resource, resource_attribute, "k8s.node.uid", uid_);
     if (!from_.cluster.empty())
       add_attribute(resource, resource_attribute, "k8s.cluster.name", from_.cluster);
     if (!from_.replica.empty())
@@ -115,6 +121,7 @@ void otlp_request::close_node() {
   for (auto& [name, m] : metrics_) {
     pbf_writer one(of_scope, scope_metrics_metric);
     one.add_string(metric_name, name);
+    if (!m.description.empty()) one.add_string(metric_description, m.description);
     if (!m.unit.empty()) one.add_string(metric_unit, m.unit.data(), m.unit.size());
     if (m.sum) {
       pbf_writer sum(m.points);

@@ -30,16 +30,18 @@ class otlp_request final : public encoder {
 
  private:
   struct metric {
+    std::string description;
     std::string_view unit;
     bool sum = false;
     std::string points;
   };
-  metric& open_metric(std::string_view name, std::string_view unit, bool sum);
+  metric& open_metric(std::string_view name, std::string_view description, std::string_view unit, bool sum);
   void close_node();
 
   const origin from_;
   std::string body_;
   std::string node_;                                    // whose points are being collected
+  std::string uid_;                                     // that node's
   std::map<std::string, metric, std::less<>> metrics_;  // by name
   std::size_t open_bytes_ = 0;
   std::size_t samples_ = 0;

@@ -10,4 +10,11 @@ enum class protocol : std::uint8_t {
   otlp,          ///< OpenTelemetry's protocol over HTTP
 };
 
+/// Which version of remote write a server gets.
+enum class write_version : std::uint8_t {
+  automatic,  ///< 2.0 if the server knows it, else 1.0
+  v1_0,
+  v2_0,
+};
+
 }  // namespace binnacle::sender

@@ -2,6 +2,7 @@
 
 #include "aggregator/sender/cursor.hpp"
 #include "aggregator/sender/outbox.hpp"
+#include "aggregator/sender/version_choice.hpp"
 #include "common/async/follow_files.hpp"
 #include "common/async/task_group.hpp"
 #include "common/async/timers.hpp"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <pthread.h>
@@ -46,14 +48,14 @@ struct sender::impl {
              tls ? std::function<std::shared_ptr<SSL_CTX>()>([c = tls] { return c->current(); }) : nullptr,
              "binnacle-aggregator/" BINNACLE_VERSION),
         unsaid(options.families),
-        speech(&dialect_of(options.speaks)),
-        request(speech->encode(options.from)),
+        versions(dialect_of(options.speaks), options.version),
+        request(versions.usual().encode(options.from)),
         waiting(options.most_bytes, longest_wait) {}
 
   void write_round();
   task<void> deliver();
   result<void> prove(http::call& to) const;
-  task<outcome> attempt(parcel& p);
+  task<outcome> attempt(const parcel& p);
   void count(const outcome& o, const parcel& p);
   void publish();
 
@@ -67,8 +69,7 @@ struct sender::impl {
   const std::shared_ptr<tls::context> tls;  // null: plain HTTP
   http::client wire;
   cursor unsaid;
-  const dialect* speech;             // the newest that the server is not known to be too old for
-  bool took_one = false;             // a request in it
+  version_choice versions;
   std::unique_ptr<encoder> request;  // empty between rounds
   bool begun = false;
   outbox waiting;
@@ -104,7 +105,7 @@ void sender::impl::write_round() {
   };
   const auto close = [&] {
     const std::size_t samples = request->samples();
-    if (samples != 0) waiting.put({request->take(), samples, now, speech}, now);
+    if (samples != 0) waiting.put({request->take(), samples, now, &versions.usual()}, now);
   };
   unsaid.take(*nodes, now, [&](const point& p) {
     request->add(p, ns_of(p.at));
@@ -115,40 +116,43 @@ void sender::impl::write_round() {
   something_waits.notify();
 }
 
-/// The Authorization header, if the server wants one.
+/// The headers that the settings add, and Authorization if the server wants it.
 result<void> sender::impl::prove(http::call& to) const {
+  auto more = http::headers_of(options.with);
+  if (more.has_error()) {
+    return error{more.error().code, fmt::format("--{}-headers-file {}: {}", versions.usual().setting,
+                                                options.with.file, more.error().message)};
+  }
+  std::ranges::move(*more, std::back_inserter(to.headers));
   if (options.who.token_file.empty()) return {};
   auto header = http::authorization(options.who);
   if (header.has_error()) {
-    return error{header.error().code, fmt::format("--{}-token {}: {}", speech->setting,
+    return error{header.error().code, fmt::format("--{}-token {}: {}", versions.usual().setting,
                                                   options.who.token_file, header.error().message)};
   }
   to.headers.emplace_back("Authorization", std::move(*header));
   return {};
 }
 
-task<outcome> sender::impl::attempt(parcel& p) {
+task<outcome> sender::impl::attempt(const parcel& p) {
   for (;;) {
-    if (p.in != speech) {
-      p.body = p.in->in_older(p.body);
-      p.in = speech;
-    }
-    http::call what{.method = "POST", .target = options.to.target, .body = p.body, .most_bytes = 1u << 16};
-    what.headers = speech->headers;
+    const dialect& in = versions.next();
+    http::call what{.method = "POST",
+                    .target = options.to.target,
+                    .body = p.in == &in ? p.body : p.in->in_older(p.body),
+                    .most_bytes = 1u << 16};
+    what.headers = in.headers;
     if (auto proven = prove(what); proven.has_error())
       co_return outcome{outcome::kind::later, {}, proven.error().message};
     const auto answer = co_await wire.ask(std::move(what), async::within(options.patience));
-    if (answer.has_value() && speech->older != nullptr && speech->is_unknown_to(*answer, took_one)) {
-      log.info("{} does not know {} {}: it gets {}", to_string(options.to.at), speech->called,
-               speech->version, speech->older->version);
-      speech = speech->older;
-      took_one = false;
-      request = speech->encode(options.from);
-      continue;
+    const dialect& before = versions.usual();
+    const bool again = answer.has_value() && versions.learn(*answer);
+    if (const dialect& now = versions.usual(); &now != &before) {
+      log.info("{} does not know {} {}: it gets {}", to_string(options.to.at), before.called, before.version,
+               now.version);
+      request = now.encode(options.from);
     }
-    const outcome out = speech->outcome_of(answer);
-    took_one |= out.is == outcome::kind::taken;
-    co_return out;
+    if (!again) co_return in.outcome_of(answer, p.samples);
   }
 }
 
@@ -159,13 +163,11 @@ void sender::impl::count(const outcome& o, const parcel& p) {
   numbers.trouble = o.why;
   ++numbers.requests;
   switch (o.is) {
-    case outcome::kind::taken: {
-      const std::uint64_t left_out = std::min<std::uint64_t>(o.left_out, p.samples);
-      numbers.sent += p.samples - left_out;
-      numbers.refused += left_out;
+    case outcome::kind::taken:
+    case outcome::kind::refused:
+      numbers.sent += p.samples - o.left_out;
+      numbers.refused += o.left_out;
       break;
-    }
-    case outcome::kind::refused: numbers.refused += p.samples; break;
     case outcome::kind::later: ++numbers.retries; break;
   }
 }
@@ -215,10 +217,11 @@ result<std::unique_ptr<sender>> sender::open(settings s, logger log) {
   self.tasks.keep("delivering samples", [&self] { return self.deliver(); });
   if (self.tls)
     self.tasks.keep("certificates", [&self] {
-      return async::follow_files(self.tls, fmt::format("{} certificate", self.speech->called), self.log);
+      return async::follow_files(
+          self.tls, fmt::format("{} certificate", dialect_of(self.options.speaks).called), self.log);
     });
   self.runner = std::thread([&self] {
-    pthread_setname_np(pthread_self(), self.speech->setting);
+    pthread_setname_np(pthread_self(), dialect_of(self.options.speaks).setting);
     const auto stay = boost::asio::make_work_guard(self.loop);
     async::run(self.loop, self.log);
   });

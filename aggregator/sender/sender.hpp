@@ -4,6 +4,7 @@
 #include "aggregator/sender/fleet.hpp"
 #include "common/error.hpp"
 #include "common/http/destination.hpp"
+#include "common/http/more_headers.hpp"
 #include "common/log/log.hpp"
 
 #include <cstdint>
@@ -15,11 +16,13 @@ namespace binnacle::sender {
 
 struct settings {
   protocol speaks = protocol::remote_write;
+  write_version version = write_version::automatic;  ///< of remote write
   http::destination to;
   http::proof who;
+  http::more_headers with;  ///< in every request
   origin from;
   std::vector<std::string> families;             ///< globs; none: all
-  std::size_t most_bytes = 64u << 20;            ///< of requests that wait
+  std::size_t most_bytes = 192u << 20;           ///< of requests that wait
   duration patience = std::chrono::seconds(30);  ///< with one request
 };
 

@@ -1,6 +1,7 @@
 #include "aggregator/sender/server_answer.hpp"
 
 #include "common/http/date.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +15,13 @@ namespace {
 
 constexpr std::size_t most_words = 200;  // bytes of a server's own words that we repeat
 constexpr std::chrono::minutes longest_pause(5);
+constexpr const char* written_header = "x-prometheus-remote-write-samples-written";
+
+/// What a server of remote write 2.0 says it has written; none: it does not say, or no number.
+std::optional<std::uint64_t> samples_written(const http::answer& a) {
+  const std::string* text = a.header(written_header);
+  return text == nullptr ? std::nullopt : parse_unsigned(*text);
+}
 
 std::string_view remedy_of(unsigned status) {
   switch (status) {
@@ -49,26 +57,54 @@ std::string in_brackets(std::string_view words) {
   return first.empty() ? std::string() : fmt::format(" ({})", first);
 }
 
-outcome not_taken(const http::answer& a, bool later, std::string_view words, std::string_view what,
-                  std::string_view remedy) {
+outcome not_taken(const http::answer& a, bool later, std::uint64_t left_out, std::string_view words,
+                  std::string_view what, std::string_view remedy) {
   const std::string said = in_brackets(words);
   if (later)
     return {outcome::kind::later, retry_after(a), fmt::format("the server answers {}{}", a.status, said)};
   return {outcome::kind::refused,
           {},
-          fmt::format("the server refuses {} with {}{}: {}", what, a.status, said, remedy)};
+          fmt::format("the server refuses {} with {}{}: {}", what, a.status, said, remedy),
+          left_out};
 }
 
-outcome remote_write_outcome(const result<http::answer>& answer) {
+outcome remote_write_outcome(const result<http::answer>& answer, std::uint64_t samples) {
   if (answer.has_error()) return {outcome::kind::later, {}, answer.error().message};
   const unsigned status = answer->status;
-  if (status / 100 == 2) return {};
-  return not_taken(*answer, status == 429 || status / 100 == 5, answer->body, "samples", remedy_of(status));
+  const bool taken = status / 100 == 2;
+  const std::uint64_t written = std::min(samples_written(*answer).value_or(taken ? samples : 0), samples);
+  if (!taken)
+    return not_taken(*answer, status == 429 || status / 100 == 5, samples - written, answer->body,
+                     written == 0 ? "samples" : "some samples", remedy_of(status));
+  outcome out;
+  out.left_out = samples - written;
+  if (out.left_out != 0) out.why = "the server leaves out some samples: its log says which";
+  return out;
 }
 
-bool is_version_1_server(const http::answer& by, bool took_one) {
-  if (by.status / 100 == 2) return by.header("x-prometheus-remote-write-samples-written") == nullptr;
-  return by.status == 415 || (by.status == 400 && !took_one);
+outcome remote_write_2_outcome(const result<http::answer>& answer, std::uint64_t samples) {
+  if (answer.has_value() && answer->status / 100 == 2 && !samples_written(*answer))
+    return {outcome::kind::refused,
+            {},
+            "the server takes requests in remote write 2.0 without saying what it has written, as one does "
+            "that knows only 1.0: set --remote-write-version to auto",
+            samples};
+  return remote_write_outcome(answer, samples);
+}
+
+version_sign sign_of_version_2(const http::answer& by) {
+  if (by.status == 415) return version_sign::lacks;
+  if (by.header(written_header) != nullptr) return version_sign::knows;
+  if (by.status / 100 == 2) return version_sign::lacks;
+  switch (by.status) {
+    case 400:
+    case 406:
+    case 422:
+    case 501: return version_sign::refuses;
+    default: break;
+  }
+  return by.status / 100 == 5 && by.header("retry-after") == nullptr ? version_sign::fails
+                                                                     : version_sign::none;
 }
 
 }  // namespace binnacle::sender

@@ -20,7 +20,7 @@ constexpr std::size_t most_secret = 64u << 10;
 result<destination> parse_destination(std::string_view url, std::string_view setting,
                                       std::string_view example) {
   const auto wrong = [&](std::string_view why) {
-    return error{errc::invalid_input, fmt::format("--{} {}: write it as {}", setting, why, example)};
+    return error{errc::invalid_input, fmt::format("--{} {}: write it as in {}", setting, why, example)};
   };
   const auto parsed = boost::urls::parse_absolute_uri(url);
   if (parsed.has_error()) return wrong("is not a URL");
@@ -31,7 +31,10 @@ result<destination> parse_destination(std::string_view url, std::string_view set
   }
   destination out;
   out.secure = parsed->scheme_id() == boost::urls::scheme::https;
-  if (!out.secure && parsed->scheme_id() != boost::urls::scheme::http) return wrong("has no such scheme");
+  if (!out.secure && parsed->scheme_id() != boost::urls::scheme::http)
+    return wrong("has another scheme than https and http");
+  if (parsed->has_port() && !read_port(parsed->port()))
+    return wrong("has a port that is not from 1 to 65535");
   const auto at = read_endpoint(parsed->encoded_host_and_port(), out.secure ? 443 : 80);
   if (!at) return wrong("has no host");
   out.at = *at;

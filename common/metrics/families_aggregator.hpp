@@ -16,6 +16,7 @@ inline constexpr std::string_view aggregator_condition[] = {"condition"};
 inline constexpr std::string_view aggregator_resource[] = {"resource"};
 inline constexpr std::string_view aggregator_verdict[] = {"verdict"};
 inline constexpr std::string_view aggregator_policy[] = {"namespace", "policy", "mode"};
+inline constexpr std::string_view aggregator_policy_alone[] = {"namespace", "policy"};
 inline constexpr std::string_view aggregator_policy_strategy[] = {"namespace", "policy", "strategy"};
 inline constexpr std::string_view aggregator_policy_state[] = {"namespace", "policy", "strategy", "state"};
 inline constexpr std::string_view aggregator_policy_node[] = {"namespace", "policy", "strategy", "node",
@@ -267,6 +268,13 @@ inline constexpr family aggregator[] = {
      .unit = "",
      .help = "1 for each policy in force, with its mode (Enforce, DryRun).",
      .labels = aggregator_policy,
+     .source = "aggregator"},
+    {.name = "binnacle_policy_revision",
+     .unit = "",
+     .help = "A number of what a policy in force says: each edit changes it, and nothing else does. It is "
+             "the same at "
+             "every replica and after a restart, and says nothing but whether it changed.",
+     .labels = aggregator_policy_alone,
      .source = "aggregator"},
     {.name = "binnacle_policy_violating_nodes",
      .unit = "",

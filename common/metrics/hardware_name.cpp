@@ -40,6 +40,25 @@ constexpr hardware_entry hardware[] = {
     {"os_hwmon_fan_speed_rpm", "", "hw.fan.speed", "fan", "hwmon", {"chip", "sensor"}},
 };
 
+struct meaning {
+  std::string_view metric, description;
+};
+constexpr meaning meanings[] = {
+    {"hw.energy", "Energy consumed by the component."},
+    {"hw.fan.speed", "Fan speed in revolutions per minute."},
+    {"hw.fan.speed_ratio", "Fan speed expressed as a fraction of its maximum speed."},
+    {"hw.host.ambient_temperature", "Ambient (external) temperature of the physical host."},
+    {"hw.host.power", "Instantaneous power consumed by the entire physical host in Watts."},
+    {"hw.power", "Instantaneous power consumed by the component."},
+    {"hw.temperature", "Temperature in degrees Celsius."},
+};
+consteval bool every_name_has_a_meaning() {
+  return std::ranges::all_of(hardware, [](const hardware_entry& e) {
+    return std::ranges::find(meanings, e.metric, &meaning::metric) != std::end(meanings);
+  });
+}
+static_assert(every_name_has_a_meaning());
+
 struct unit_names {
   std::string_view ours, ucum;
 };
@@ -62,7 +81,7 @@ std::optional<hardware_name> hardware_name_of(std::string_view family, const lab
     return one.family == family && (one.zone.empty() || one.zone == value_of(labels, "zone"));
   });
   if (e == std::end(hardware)) return std::nullopt;
-  hardware_name out{e->metric, {}};
+  hardware_name out{e->metric, std::ranges::find(meanings, e->metric, &meaning::metric)->description, {}};
   std::string id(e->source), name(e->source);
   for (const std::string_view label : e->id) {
     const std::string_view value = value_of(labels, label);

@@ -11,7 +11,8 @@ namespace binnacle::metrics {
 /// What OpenTelemetry calls a series of hardware, and the attributes that it wants besides the series' own
 /// labels.
 struct hardware_name {
-  std::string_view metric;  ///< "hw.power"
+  std::string_view metric;       ///< "hw.power"
+  std::string_view description;  ///< what that is, in the conventions' words: several families have one name
   label_set attributes;
 };
 

@@ -113,6 +113,18 @@ TEST_SUITE("aggregator/config") {
     CHECK(why([](settings& s) { s.otlp.url = "collector.example"; }).starts_with("--otlp is not a URL"));
     CHECK(why([](settings& s) { s.otlp.token = "t"; }) ==
           "--otlp-token is given without --otlp: name the URL, too");
+    CHECK(why([](settings& s) {
+            s.remote_write.url = "http://mimir:8080/w", s.remote_write.headers = {"X-Scope-OrgID: team-a"};
+          }).empty());
+    CHECK(why([](settings& s) { s.remote_write.headers = {"Authorization: Bearer hunter2"}; }) ==
+          "--remote-write-headers: Authorization is a header that is set already: leave it out");
+    CHECK(why([](settings& s) { s.otlp.headers = {"X-Scope-OrgID: team-a"}; }) ==
+          "--otlp-headers is given without --otlp: name the URL, too");
+    CHECK(why([](settings& s) { s.otlp.headers_file = "h"; }) ==
+          "--otlp-headers-file is given without --otlp: name the URL, too");
+    CHECK(why([](settings& s) {
+            s.remote_write.url = "http://prom.example/w", s.remote_write.headers_file = "h";
+          }).find("use https with --remote-write-headers-file") != std::string::npos);
   }
 
   TEST_CASE("an address of another replica, and callers of an extender without certificates, are looked at") {

@@ -55,7 +55,8 @@ class replica {
         ++asked;
         return leads.load();
       };
-      REQUIRE(sending_->start(s, server_.loop(), *tasks_, leader, quiet_).has_value());
+      const auto no_objects = [](std::string_view) { return std::string(); };
+      REQUIRE(sending_->start(s, server_.loop(), *tasks_, leader, no_objects, quiet_).has_value());
     });
   }
   /// Reads anew, so that there is something to write, until `is_so`.

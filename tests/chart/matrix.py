@@ -33,7 +33,7 @@ MATRIX = {
     "everything optional": NODES | {"monitoring": {"monitors": True, "rules": True, "dashboards": True, "labels": {"release": "p"}},
                                     "openshift": {"enabled": True}, "image": {"pullSecrets": ["pull"], "digests": {"agent": DIGEST}}, "cluster": "edge", "descheduler": {"enabled": True},
                                     "aggregator": {"settings": {"label-namespaces": ["ops", "power"]}, "aliases": ALIASES,
-                                                   "remoteWrite": {"url": "https://prometheus.example:9090/api/v1/write", "secret": "my-writer", "files": ["ca.crt", "token"]},
+                                                   "remoteWrite": {"url": "https://prometheus.example:9090/api/v1/write", "secret": "my-writer", "files": ["ca.crt", "token", "headers"], "headers": {"X-Scope-OrgID": "team-a"}},
                                                    "otlp": {"url": "https://collector.example:4318/v1/metrics", "secret": "my-sender", "files": ["ca.crt", "tls.crt", "tls.key"]},
                                                    "modelServers": ["models.example:8443"], "modelServersCa": "my-models"}},
     "nothing optional": NODES | {"aggregator": {"replicas": 1}, "customMetrics": {"enabled": False}, "scheduler": {"enabled": False},

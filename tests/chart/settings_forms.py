@@ -17,8 +17,8 @@ OWN = {
               "bmc-device", "bmc-host", "bmc-protocol", "bmc-credentials-file", "scrape-file"},
     "aggregator": {"address", "ingest-port", "extender-port", "metrics-port", "ops-port", "health-port", "cert", "key", "agents-ca", "agents-account", "agents-audience", "clients-ca", "denied-serials",
                    "unsafe", "policies", "aliases", "policy-poll", "kube-config", "kube-context", "cluster", "replica-id", "replicas", "state", "state-from",
-                   "remote-write", "remote-write-ca", "remote-write-cert", "remote-write-key", "remote-write-token", "remote-write-user",
-                   "otlp", "otlp-ca", "otlp-cert", "otlp-key", "otlp-token", "otlp-user",
+                   "remote-write", "remote-write-ca", "remote-write-cert", "remote-write-key", "remote-write-token", "remote-write-user", "remote-write-headers", "remote-write-headers-file",
+                   "otlp", "otlp-ca", "otlp-cert", "otlp-key", "otlp-token", "otlp-user", "otlp-headers", "otlp-headers-file",
                    "model-servers", "model-servers-ca"},
 }
 # What is narrower here than for the program, which takes any text.

@@ -1,6 +1,7 @@
 """The chart's Grafana dashboard: each panel's query, run by a real Prometheus that scraped the real programs, returns what it should.
 
 Prometheus scrapes as the chart's monitors make it scrape, and takes remote write from the same aggregator: a query must not count a series twice.
+It also has a node of another cluster, whose name is that of one of ours.
 
 Run by meson (suite integration), or by hand: python3 tests/integration/grafana_test.py --build build
 """
@@ -29,6 +30,9 @@ POLICIES = {
     "trial": rule("dontschedule", 10),
 }
 NODES = {"cool": 40, "warm": 800, "lame": 50}  # watts of each; lame's meter stops and its text file goes
+HERE, THERE = "west", "east"  # clusters
+THEIRS = 111  # watts of the other cluster's node "cool"
+ALL = ".*"  # what a variable is in a query when "All" is chosen
 ABOUT = 0.05  # two readings of one simulated meter differ by less
 
 
@@ -40,59 +44,83 @@ def number(one):
     return float(one["value"][1])
 
 
+def filled(expr, cluster=HERE, node=ALL):
+    """An expression of the dashboard with its variables in it, as Grafana asks it."""
+    return expr.replace("$cluster", cluster).replace("$namespace", ALL).replace("$node", node)
+
+
 class Grafana(loop.Loop):
     def setUp(self):
         super().setUp()
         self.trial.make_certificates(NODES)
         self.pages = {node: free_port() for node in NODES}
-        self.server = Prometheus(self.trial, scrape=self.scrapes())
+        self.server = Prometheus(self.trial, scrape=self.scrapes(self.other_cluster()))
         self.server.start()
         self.nobody = f"localhost:{free_port()}"  # a replica that is away
         for name, text in POLICIES.items():
-            extra = "  mode: DryRun\n" if name == "trial" else ""
-            self.trial.write_policy(policy(text, name, extra).replace("namespace: default", f"namespace: {OWNER}"), f"{name}.yaml")
-        self.trial.start_aggregator("--remote-write", self.server.url, "--remote-write-interval", "1s", "--otlp", self.collector(), "--otlp-interval", "1s")
+            self.write(name, text, "  mode: DryRun\n" if name == "trial" else "")
+        self.trial.start_aggregator("--cluster", HERE, "--remote-write", self.server.url, "--remote-write-interval", "1s", "--otlp", self.collector(), "--otlp-interval", "1s")
         for node, watts in NODES.items():
             self.text(node).mkdir(parents=True)
             (self.text(node) / "mine.prom").write_text("my_number 7\n")
             self.trial.start_package(node, watts, "--sensors")
-            self.trial.start_agent(node, "--sys-root", self.trial.sysroot(node), "--aggregator", self.nobody, "--textfile-directory", self.text(node),
+            self.trial.start_agent(node, "--cluster", HERE, "--sys-root", self.trial.sysroot(node), "--aggregator", self.nobody, "--textfile-directory", self.text(node),
                                    "--rapl-least-period", "1s", "--inlet-sensors", "SYSTIN", scrape=self.pages[node])
         self.until("watts of all nodes", lambda: len(self.trial.metric("host_power_watts")) == len(NODES))
 
-    def collector(self):
-        """The URL of something that takes OTLP, so that there is something to count; tests/cluster/otlp_test.py has real servers."""
+    def serve(self, more):
+        """The port of a small server whose handler has these methods."""
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-
-            def do_POST(self):  # noqa: N802
-                self.rfile.read(int(self.headers["Content-Length"]))
-                self.send_response(200)
-                self.send_header("Content-Length", "0")  # an ExportMetricsServiceResponse without a partial success
-                self.end_headers()
 
             def log_message(self, *_):
                 pass
 
+        for name, what in more.items():
+            setattr(Handler, name, what)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{server.server_port}/v1/metrics"
+        return server.server_port
+
+    def other_cluster(self):
+        """The port of a page as an agent has it."""
+        def page(handler):
+            text = f"# TYPE host_power_watts gauge\nhost_power_watts {THEIRS}\n".encode()
+            handler.send_response(200)
+            handler.send_header("Content-Type", "text/plain; version=0.0.4")
+            handler.send_header("Content-Length", str(len(text)))
+            handler.end_headers()
+            handler.wfile.write(text)
+        return self.serve({"do_GET": page})
+
+    def collector(self):
+        """The URL of something that takes OTLP, so that there is something to count; tests/cluster/otlp_test.py has real servers."""
+        def take(handler):
+            handler.rfile.read(int(handler.headers["Content-Length"]))
+            handler.send_response(200)
+            handler.send_header("Content-Length", "0")  # an ExportMetricsServiceResponse without a partial success
+            handler.end_headers()
+        return f"http://127.0.0.1:{self.serve({'do_POST': take})}/v1/metrics"
+
+    def write(self, name, text, extra=""):
+        self.trial.write_policy(policy(text, name, extra).replace("namespace: default", f"namespace: {OWNER}"), f"{name}.yaml")
 
     def text(self, node):
         return self.trial.folder / node / "textfile"
 
-    def scrapes(self):
+    def scrapes(self, others):
         """As the operator renders the chart's PodMonitor and ServiceMonitor: its labels on each target, and honorLabels off."""
         pki = self.trial.pki
-        agents = [{"targets": [f"localhost:{port}"], "labels": {"namespace": AGENTS, "pod": f"binnacle-agent-{node}", "node": node, "container": "agent"}}
+        agents = [{"targets": [f"localhost:{port}"], "labels": {"namespace": AGENTS, "pod": f"binnacle-agent-{node}", "node": node, "container": "agent", "cluster": HERE}}
                   for node, port in self.pages.items()]
+        agents.append({"targets": [f"localhost:{others}"], "labels": {"namespace": AGENTS, "pod": "binnacle-agent-cool", "node": "cool", "container": "agent", "cluster": THERE}})
         return [{"job_name": f"{AGENTS}/binnacle-agent", "static_configs": agents},
                 {"job_name": "binnacle", "scheme": "https",
                  "tls_config": {"ca_file": str(pki / "server-ca.crt"), "cert_file": str(pki / "client-cli.crt"), "key_file": str(pki / "client-cli.key")},
                  "static_configs": [{"targets": [f"localhost:{self.trial.ports['ops']}"],
-                                     "labels": {"namespace": RELEASE, "pod": "binnacle-0", "service": "binnacle", "endpoint": "ops"}}]}]
+                                     "labels": {"namespace": RELEASE, "pod": "binnacle-0", "service": "binnacle", "endpoint": "ops", "cluster": HERE}}]}]
 
     def until(self, what, ready):
         return self.trial.wait_for(what, ready)
@@ -200,7 +228,7 @@ class Grafana(loop.Loop):
                                                and all(0 < number(one) <= 86400 for one in result)],
             "Readings a second": [self.rates(f"binnacle_{name}_samples_total", "outcome", "sent") for name in ("remote_write", "otlp")],
             "Requests sent again a second": [self.within(0, 10, *pods)] * 2,
-            "Size of what waits": [self.within(0, 64 << 20, *pods)] * 2,
+            "Size of what waits": [self.within(0, 192 << 20, *pods)] * 2,
             "Age of the oldest that waits": [self.within(0, 3600, *pods)] * 2,
             "Memory of the aggregator": [lambda result: len(result) == 1 and labels_of(result[0]) == {"pod": "binnacle-0"} and number(result[0]) > 1 << 20],
             "CPU of the aggregator": [self.within(0, 16, *pods)],
@@ -230,13 +258,47 @@ class Grafana(loop.Loop):
 
                     def returns(target=target, right=right, last=last):
                         scheduler.call("filter", pod("web", "power", OWNER), ["cool", "warm"])
-                        last[:] = self.server.query(target["expr"])
-                        return right(last)
+                        last[:] = self.server.query(filled(target["expr"]))
+                        return {one["metric"].pop("cluster", HERE) for one in last} <= {HERE} and right(last)
                     with self.subTest(panel["title"], query=target["refId"]):
                         try:
                             self.until(f"{panel['title']!r}", returns)
                         except Exception as why:
                             raise AssertionError(f"{target['expr']}\nreturned {json.dumps(last)[:2000]}") from why
+        self.check_two_clusters()
+        self.check_what_changed()
+
+    def check_two_clusters(self):
+        """Nodes of one name in two clusters are two nodes, and the variables choose among them."""
+        of = {panel["title"]: panel["targets"][0]["expr"] for panel in json.loads(BOARD.read_text())["panels"] if panel["type"] != "row"}
+
+        def until_power(wanted, **chosen):
+            self.until(f"the power of {chosen}", lambda: self.close(wanted)(self.server.query(filled(of["Power of the fleet"], **chosen))))
+        until_power(lambda: sum(self.watts().values()) + THEIRS, cluster=ALL)
+        until_power(lambda: THEIRS, cluster=THERE)
+        until_power(lambda: self.watts()["cool"], node="cool")
+        until_power(lambda: self.watts()["cool"] + THEIRS, cluster=ALL, node="cool")
+        self.until("both nodes of the name", lambda: {(labels_of(one)["cluster"], labels_of(one)["node"]) for one in self.server.query(
+            filled(of["The twenty nodes that draw most"], cluster=ALL))} == {(HERE, node) for node in self.watts()} | {(THERE, "cool")})
+
+    def check_what_changed(self):
+        """The annotations: an edit, a new policy and one that is gone, each for as long as it says, which is shorter here."""
+        notes = {note["name"]: note["expr"].replace("2m", "20s") for note in json.loads(BOARD.read_text())["annotations"]["list"]}
+        self.assertEqual(list(notes), ["Policies edited", "Policies new", "Policies gone"])
+
+        def until_said(name, *policies):
+            self.until(f"{name}: {policies}", lambda: sorted((labels_of(one)["owner"], labels_of(one)["policy"]) for one in self.server.query(
+                filled(notes[name]))) == [(OWNER, one) for one in policies])
+        for name in notes:
+            until_said(name)
+        self.write("power", rule("dontschedule", 601))
+        until_said("Policies edited", "power")
+        self.write("later", rule("dontschedule", 602))
+        until_said("Policies new", "later")
+        (self.trial.policies / "later.yaml").unlink()
+        until_said("Policies gone", "later")
+        for name in notes:
+            until_said(name)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "aggregator/kube/client/access.hpp"
 #include "common/http/base64.hpp"
+#include "common/text/endpoint.hpp"
 #include "common/text/load_yaml.hpp"
 
 #include <boost/url/parse.hpp>
@@ -69,14 +70,17 @@ result<void> pem(const section& from, const std::string& field, std::string& tex
 result<void> read_cluster(const section& cluster, access& out) {
   const std::string server = cluster.text("server");
   const auto url = boost::urls::parse_uri(server);
-  if (!url || (url->scheme() != "https" && url->scheme() != "http") || url->host().empty()) {
-    return cluster.wrong(errc::invalid_input,
-                         fmt::format("server '{}' is not an address: write https://HOST:PORT", server));
+  out.secure = url && url->scheme() == "https";
+  const auto at = url ? read_endpoint(url->encoded_host_and_port(), out.secure ? 443 : 80) : std::nullopt;
+  if (!at || (!out.secure && url->scheme() != "http")) {
+    return cluster.wrong(
+        errc::invalid_input,
+        fmt::format("server '{}' is not an address: write https://HOST:PORT, with a port from 1 to 65535",
+                    server));
   }
-  out.secure = url->scheme() == "https";
   out.host =
       url->host_type() == boost::urls::host_type::ipv6 ? std::string(url->host_address()) : url->host();
-  out.port = url->has_port() && url->port_number() != 0 ? url->port_number() : out.secure ? 443 : 80;
+  out.port = at->port;
   out.path = std::string(url->encoded_path());
   while (out.path.ends_with('/')) out.path.pop_back();
   out.server_name = cluster.text("tls-server-name");

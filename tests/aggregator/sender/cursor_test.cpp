@@ -49,6 +49,31 @@ bool ends(const said& s) { return std::isnan(s.value); }
 TEST_SUITE("aggregator/sender/cursor") {
   using namespace cursor_test;
 
+  TEST_CASE("a node whose object is another one has other series: the old ones end, the new ones begin") {
+    bench b;
+    std::vector<std::string> uids;
+    const auto take = [&](const fleet& nodes, instant now) {
+      std::vector<said> out;
+      b.it.take(nodes, now, [&](const point& p) {
+        out.push_back({p.node, p.value, p.at});
+        uids.emplace_back(p.node_uid);
+      });
+      return out;
+    };
+    const auto row = row_of(two_families());
+    row->set_value(0, 715);
+    row->set_read(0, at_s(10));
+    CHECK(take({{"a", row, "one"}}, at_s(11)).size() == 1);
+    CHECK(take({{"a", row, "one"}}, at_s(12)).empty());
+    const auto ended = take({{"a", row, "two"}}, at_s(13));
+    REQUIRE(ended.size() == 1);
+    CHECK(ends(ended[0]));
+    row->set_read(0, at_s(14));
+    CHECK(take({{"a", row, "two"}}, at_s(15)).size() == 1);
+    CHECK(take({}, at_s(16)).size() == 1);  // and the end of a node that has gone is told of the same series
+    CHECK(uids == std::vector<std::string>{"one", "one", "two", "two"});
+  }
+
   TEST_CASE("each reading is told once, with the time at which it was read") {
     bench b;
     const auto row = row_of(two_families());

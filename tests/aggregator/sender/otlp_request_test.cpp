@@ -73,11 +73,13 @@ TEST_SUITE("aggregator/sender/otlp_request") {
         named("rapl_energy_joules_total", {{"zone", "package"}, {"package", "0"}}, metrics::kind::counter);
     const auto one = named("rapl_power_watts", {{"package", "0"}});
     const auto other = named("rapl_power_watts", {{"package", "1"}});
-    const auto theirs = named("queue_length", {{"queue", "m\u00e4il"}});
-    r.add({node, one, 71.5, {}}, then);
-    r.add({node, theirs, -3.25, {}}, then);
-    r.add({node, joules, 123'456'789, {}}, then);
-    r.add({node, other, stale_marker(), {}}, then);
+    auto theirs = named("queue_length", {{"queue", "m\u00e4il"}});
+    theirs.help = "Letters that wait.";
+    const char* const uid = "0b1c2d3e-4f50-6172-8394-a5b6c7d8e9f0";
+    r.add({node, one, 71.5, {}, uid}, then);
+    r.add({node, theirs, -3.25, {}, uid}, then);
+    r.add({node, joules, 123'456'789, {}, uid}, then);
+    r.add({node, other, stale_marker(), {}, uid}, then);
     CHECK(r.samples() == 4);
     CHECK(gunzip(r.take()) == read_file(support::data_folder() + "/otlp/request.bin", 1u << 16).value());
     CHECK(r.samples() == 0);
@@ -99,6 +101,15 @@ TEST_SUITE("aggregator/sender/otlp_request") {
     CHECK(names_in(gunzip(r.take())) == std::vector<std::vector<std::string>>{names, names});
     r.add({b, load, 4, {}}, then);
     CHECK(names_in(gunzip(r.take())) == std::vector<std::vector<std::string>>{{"os_load1"}});
+  }
+
+  TEST_CASE("a node that has another uid is another resource") {
+    otlp_request r({.cluster = "", .replica = ""});
+    const std::string node = "node-a";
+    const auto load = named("os_load1", {});
+    r.add({node, load, stale_marker(), {}, "one"}, then);
+    r.add({node, load, 1, {}, "two"}, then);
+    CHECK(names_in(gunzip(r.take())).size() == 2);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "common/system/descriptor.hpp"
 #include "tests/aggregator/store/nodes.hpp"
 #include "tests/support/net/served.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -28,11 +29,12 @@ class receiver {
   explicit receiver(std::deque<http::response> answers, protocol speaks = protocol::remote_write)
       : speaks_(speaks), answers_(std::move(answers)), it_(routes()) {}
 
-  std::unique_ptr<sender> writer(std::size_t most_bytes = 1u << 20) const {
+  std::unique_ptr<sender> writer(std::size_t most_bytes = 1u << 20, http::more_headers with = {}) const {
     settings s;
     s.speaks = speaks_;
     s.to = {false, {"127.0.0.1", it_.port()}, "/take"};
     s.most_bytes = most_bytes;
+    s.with = std::move(with);
     return sender::open(std::move(s), logger("test", log_level::off)).value();
   }
   /// The headers of the newest request.
@@ -41,6 +43,7 @@ class receiver {
     return newest_;
   }
   std::atomic<bool> says_what_it_wrote = true;  // as a server of 2.0 must
+  std::atomic<unsigned> says_to_2_0 = 0;        // whenever such a request comes; 0: as told
   std::vector<std::string> bodies() const {
     const std::lock_guard held(guard_);
     return bodies_;
@@ -54,7 +57,9 @@ class receiver {
       bodies_.emplace_back(body);
       newest_ = asked;
       http::response told = http::response::text("", 200);
-      if (!answers_.empty()) {
+      if (says_to_2_0 != 0 && asked.header("content-type")->find("v2") != std::string::npos) {
+        told = http::response::text("as ever\n", says_to_2_0);
+      } else if (!answers_.empty()) {
         told = std::move(answers_.front());
         answers_.pop_front();
       }
@@ -178,6 +183,83 @@ TEST_SUITE("aggregator/sender/sender") {
     CHECK(writer->counted().refused == 0);
     CHECK(writer->counted().retries == 0);
     CHECK(writer->counted().trouble.empty());
+  }
+
+  TEST_CASE("a server that fails at whatever is in remote write 2.0 gets 1.0, and nothing is lost") {
+    receiver server({});
+    server.says_what_it_wrote = false;
+    server.says_to_2_0 = 500;
+    const auto writer = server.writer();
+    const auto row = one_series();
+    begin(*writer, row);
+    std::int64_t tenths = 715;
+    REQUIRE(soon([&] {
+      if (server.bodies().empty()) {
+        read_now(*row, tenths);
+        writer->take({{"node-a", row}});
+      }
+      return writer->counted().sent >= 1;  // tried in 1.0
+    }));
+    REQUIRE(soon([&] {
+      read_now(*row, ++tenths);
+      writer->take({{"node-a", row}});
+      return writer->counted().sent >= 3;
+    }));
+    const auto bodies = server.bodies();
+    CHECK(bodies[1] == bodies[0]);
+    CHECK(bodies[3] == as_version_1(bodies[0]));
+    CHECK(bodies[5] == as_version_1(bodies[4]));
+    CHECK(*server.newest().header("x-prometheus-remote-write-version") == "0.1.0");
+    CHECK(writer->counted().refused == 0);
+    CHECK(writer->counted().dropped == 0);
+    CHECK(writer->counted().retries == 3);
+  }
+
+  TEST_CASE("a server of 2.0 that refuses one sample of two at first keeps 2.0, and the other one is sent") {
+    http::response part = http::response::text("out of order sample\n", 400);
+    part.headers.emplace_back("X-Prometheus-Remote-Write-Samples-Written", "1");
+    receiver server({part});
+    const auto writer = server.writer();
+    const auto a = one_series(), b = one_series();
+    writer->take({{"node-a", a}, {"node-b", b}});
+    REQUIRE(soon([&] {
+      read_now(*a, 715);
+      read_now(*b, 716);
+      writer->take({{"node-a", a}, {"node-b", b}});
+      return writer->counted().requests >= 2 && writer->counted().refused >= 1;
+    }));
+    CHECK(*server.newest().header("x-prometheus-remote-write-version") == "2.0.0");
+    const counters all = writer->counted();
+    CHECK(all.retries == 0);
+    CHECK(all.sent == all.requests);  // it says of each that it wrote one sample
+  }
+
+  TEST_CASE("each request has the headers of the settings and those that the file has at that moment") {
+    support::temp_folder folder;
+    receiver server({});
+    const auto writer = server.writer(1u << 20, {{"X-Scope-OrgID: team-a"}, folder / "headers"});
+    const auto row = one_series();
+    begin(*writer, row);
+    const auto until = [&](const std::function<bool()>& is_so) {
+      return soon([&] {
+        read_now(*row, 715);
+        writer->take({{"node-a", row}});
+        return is_so();
+      });
+    };
+    REQUIRE(until([&] { return writer->counted().retries >= 1; }));
+    CHECK(writer->counted().trouble.starts_with("--remote-write-headers-file " + folder / "headers"));
+    CHECK(server.bodies().empty());
+    for (const std::string key : {"hunter1", "hunter2"}) {
+      folder.write("headers", "X-Key: " + key + "\n");
+      REQUIRE(until([&] {
+        if (server.bodies().empty()) return false;
+        const http::request asked = server.newest();
+        const std::string* const has = asked.header("x-key");
+        return has != nullptr && *has == key && *asked.header("x-scope-orgid") == "team-a";
+      }));
+    }
+    CHECK(writer->counted().dropped == 0);
   }
 
   TEST_CASE("a server that is away is named, and what has no room any more is counted") {

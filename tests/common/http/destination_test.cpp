@@ -38,6 +38,20 @@ TEST_SUITE("common/http/destination") {
     }
   }
 
+  TEST_CASE("what is wrong with a URL is said, and not something else") {
+    const auto why = [](std::string_view url) { return parse(url).error().message; };
+    const std::string as = ": write it as in https://collector.example:4318/v1/metrics";
+    CHECK(why("ftp://prom.example/w") == "--otlp has another scheme than https and http" + as);
+    CHECK(why("https:///w") == "--otlp has no host" + as);
+    for (const char* port : {"0", "00", "65536", "99999999999"}) {
+      CAPTURE(port);
+      CHECK(why(std::string("https://prom.example:") + port + "/w") ==
+            "--otlp has a port that is not from 1 to 65535" + as);
+    }
+    CHECK(why("https://prom.example") == "--otlp has no path" + as);
+    CHECK(why("prom.example") == "--otlp is not a URL" + as);
+  }
+
   TEST_CASE("a server that is named without a path has one where the example has none") {
     CHECK(parse_destination("https://prom.example", "history", "https://prometheus.example:9090")
               .value()

@@ -1,0 +1,52 @@
+#include "aggregator/sender/version_choice.hpp"
+
+namespace binnacle::sender {
+namespace {
+
+// A server that starts up fails once or twice. With the pauses in between, three are some seconds.
+constexpr unsigned failures_before_trial = 3;
+
+}  // namespace
+
+version_choice::version_choice(const dialect& newest, write_version wish)
+    : usual_(wish == write_version::v1_0 && newest.older != nullptr ? newest.older : &newest),
+      open_(wish == write_version::automatic && newest.older != nullptr) {}
+
+bool version_choice::settle() {
+  usual_ = usual_->older;
+  open_ = false;
+  return true;
+}
+
+bool version_choice::learn(const http::answer& answer) {
+  if (!open_) return false;
+  if (tries_older_) {
+    if (answer.status / 100 == 2) {
+      older_works_ = !was_refused_;
+      if (was_refused_) settle();
+    }
+    tries_older_ = false;
+    return false;
+  }
+  switch (usual_->sign_in(answer)) {
+    case version_sign::none: return false;
+    case version_sign::knows:
+      knows_ = true;
+      older_works_ = false;
+      failures_ = 0;
+      return false;
+    case version_sign::lacks: return settle();
+    case version_sign::refuses: tries_older_ = was_refused_ = !knows_; return tries_older_;
+    case version_sign::fails:
+      if (knows_) return false;
+      if (older_works_) return settle();
+      if (++failures_ < failures_before_trial) return false;
+      failures_ = 0;
+      tries_older_ = true;
+      was_refused_ = false;
+      return false;  // after a pause, as every request that failed
+  }
+  return false;
+}
+
+}  // namespace binnacle::sender
