@@ -5,12 +5,10 @@ python3 tests/browser/dashboard_test.py --build build    (scripts/test --browser
 
 import collections
 import http.client
-import http.server
 import json
 import pathlib
 import signal
 import sys
-import threading
 import unittest
 import urllib.parse
 
@@ -23,6 +21,7 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 sys.path.insert(0, str(ROOT / "tests/integration"))
 import chromium  # noqa: E402
 import prometheus  # noqa: E402
+from ops_front import Ops  # noqa: E402
 from trial import Trial, pod, run_tests  # noqa: E402
 
 BUILD = None
@@ -40,38 +39,6 @@ spec:
       rules:
       - {{metricname: {METRIC}, operator: GreaterThan, target: 60}}
 """
-
-
-class Ops(http.server.ThreadingHTTPServer):
-    """The trial's ops port with what a trial cannot have: the labels of Node objects (there is no API server to read them from), and nodes with names
-    that no aggregator lets in."""
-
-    def __init__(self, trial, labels=None, names=None):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self):  # noqa: N802
-                known = (labels or {}).get(self.path)
-                path = self.path
-                for real, shown in (names or {}).items():
-                    path = path.replace(urllib.parse.quote(shown, safe=""), real)
-                status, text = (200, json.dumps(known)) if known else trial.ask("ops", path)
-                for real, shown in (names or {}).items():
-                    text = text.replace(json.dumps(real), json.dumps(shown))
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(text.encode())))
-                self.end_headers()
-                self.wfile.write(text.encode())
-
-            def log_message(self, *_):
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def stop(self):
-        self.shutdown()
-        self.server_close()
 
 
 class ThreeAgents(unittest.TestCase):
