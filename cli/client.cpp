@@ -3,9 +3,12 @@
 #include "cli/ask.hpp"
 #include "cli/json.hpp"
 #include "common/http/target.hpp"
+#include "common/text/text.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace binnacle::cli {
 namespace {
@@ -21,6 +24,29 @@ std::string_view remedy(errc code) {
     case errc::protocol: return "is that the ops port (9102), and https?";
     default: return "";
   }
+}
+
+/// What to do about a refusal, as the rest of a sentence. `said` are the server's words.
+std::string remedy_of_refusal(std::string_view said) {
+  // As RBAC's refusals name the user: aggregator/callers/attributes.cpp.
+  constexpr std::string_view before = "User \"", after = "\" cannot ", account = "system:serviceaccount:";
+  const auto begin = said.find(before), end = said.rfind(after);
+  if (begin == said.npos || end == said.npos || end < begin + before.size())
+    return " (--cert and --key, or --token-file)";
+  std::string_view user = said.substr(begin + before.size(), end - begin - before.size());
+  const std::string_view kind = user.starts_with(account) ? "serviceaccount" : "user";
+  if (user.starts_with(account)) user.remove_prefix(account.size());
+  // What a shell takes as it is; nobody should copy anything else into one.
+  const auto is_letter = [](char c) { return is_digit(c) || (lowered(c) >= 'a' && lowered(c) <= 'z'); };
+  const auto is_plain = [&](char c) { return is_letter(c) || std::string_view("-._@:/").find(c) < 6; };
+  const std::string who = std::ranges::all_of(user, is_plain) ? std::string(user) : "USER";
+  std::string binding = lowered(who);
+  std::ranges::replace_if(
+      binding, [&](char c) { return !is_letter(c); }, '-');
+  return fmt::format(
+      "; whoever administers the cluster grants that by: kubectl create clusterrolebinding "
+      "binnacle-reader-{} --clusterrole binnacle-ops-reader --{} {}",
+      binding, kind, who);
 }
 
 }  // namespace
@@ -64,9 +90,9 @@ result<json_answer> understood(const endpoint& from, result<http::answer> got) {
     std::string said = ec ? std::string() : text(a.json, "error");
     if (said.empty()) said = fmt::format("HTTP status {}", got->status);
     const bool unknown_caller = got->status == 401 || got->status == 403;
-    return error{unknown_caller ? errc::permission : errc::invalid_input,
-                 fmt::format("{} refused: {}{}", from.url, said,
-                             unknown_caller ? " (--cert and --key, or --token-file)" : "")};
+    return error{
+        unknown_caller ? errc::permission : errc::invalid_input,
+        fmt::format("{} refused: {}{}", from.url, said, unknown_caller ? remedy_of_refusal(said) : "")};
   }
   if (ec)
     return error{errc::protocol, fmt::format("{} answered no JSON: {}; is that the ops port (9102)?",
@@ -82,16 +108,20 @@ std::string nodes_target(const std::vector<std::string>& metrics) {
   return target;
 }
 
+std::string labels_target(const std::string& key) {
+  return key.empty() ? "/api/v1/nodelabels" : "/api/v1/nodelabels?key=" + http::query_escaped(key);
+}
+
 result<client> client::open(const endpoint& to, const connection& as) {
   auto security = security_for(to, as);
   if (security.has_error()) return security.error();
-  return client(to, std::move(*security), as.token_file);
+  return client(to, std::move(*security), as);
 }
 
 result<client::answer> client::get(const std::string& target, std::chrono::milliseconds deadline) const {
   auto call = call_for(target, token_file_, most_answer_bytes);
   if (call.has_error()) return call.error();
-  return understood(to_, ask({to_.host, to_.port, {}}, security_ ? security_->current() : nullptr,
+  return understood(to_, ask({to_.host, to_.port, server_name_}, security_ ? security_->current() : nullptr,
                              std::move(*call), deadline));
 }
 

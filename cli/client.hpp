@@ -30,6 +30,8 @@ result<json_answer> understood(const endpoint& from, result<http::answer> got);
 
 /// "/api/v1/nodes?metric=NAME": every node with these metrics besides the aggregator's own choice.
 std::string nodes_target(const std::vector<std::string>& metrics);
+/// "/api/v1/nodelabels": the keys of Node objects' labels; with a key, which nodes carry which value of it.
+std::string labels_target(const std::string& key);
 
 /// The most bytes of one answer: a fleet of 20,000 nodes with all columns.
 inline constexpr std::size_t most_answer_bytes = 256u << 20;
@@ -49,11 +51,14 @@ class client {
   const std::string& url() const noexcept { return to_.url; }
 
  private:
-  client(endpoint to, std::unique_ptr<tls::context> security, std::string token_file)
-      : to_(std::move(to)), security_(std::move(security)), token_file_(std::move(token_file)) {}
+  client(endpoint to, std::unique_ptr<tls::context> security, const connection& as)
+      : to_(std::move(to)),
+        security_(std::move(security)),
+        token_file_(as.token_file),
+        server_name_(as.server_name) {}
   endpoint to_;
   std::unique_ptr<tls::context> security_;  // null: plain HTTP
-  std::string token_file_;
+  std::string token_file_, server_name_;
 };
 
 }  // namespace binnacle::cli

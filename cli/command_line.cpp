@@ -28,6 +28,15 @@ void set_up_options(CLI::App& app, arguments& a) {
   app.add_option("--token-file", a.flags.token_file,
                  "file with a token of the cluster, in place of a certificate (kubectl create token)")
       ->type_name("FILE");
+  auto& cluster = a.flags.cluster;
+  app.add_option("--kube-config", cluster.config,
+                 "kubeconfig of the cluster, in place of all the above: kubectl port-forward leads to each "
+                 "replica (default: as kubectl finds it; in-cluster: this pod's account)")
+      ->type_name("FILE");
+  app.add_option("--kube-context", cluster.context, "the same; context of the kubeconfig (its current one)")
+      ->type_name("NAME");
+  app.add_option("--kube-namespace", cluster.name_space, "the same; the chart's namespace (binnacle)")
+      ->type_name("NAME");
   app.add_option("--settings", a.settings_file,
                  "file with defaults for the options above (~/.config/binnacle/cli.yaml)")
       ->type_name("FILE");
@@ -233,6 +242,7 @@ void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
   config->footer("Example: binnacle scheduler-config --kubernetes 1.34 > scheduler.yaml");
   config->callback([&] {
     if (a.scheduler.verify.empty()) a.use = settings_file_is::unused;
+    a.is_led_by_cluster = false;
     chosen = [&](const connection& c, const terminal& t) {
       return scheduler_config_command(c, a.scheduler, t);
     };
@@ -261,14 +271,6 @@ void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
       ->type_name("URL")
       ->allow_extra_args(false);
   doctor
-      ->add_option("--kube-config", a.doctor.kube_config,
-                   "kubeconfig file of the cluster (default: KUBECONFIG); in-cluster: this pod's account")
-      ->type_name("FILE");
-  doctor
-      ->add_option("--kube-context", a.doctor.kube_context,
-                   "context of the kubeconfig (default: its current one)")
-      ->type_name("NAME");
-  doctor
       ->add_option("--aggregator-account", a.doctor.account,
                    "the aggregator's service account (binnacle/binnacle-aggregator)")
       ->type_name("NAMESPACE/NAME");
@@ -281,6 +283,7 @@ void set_up_doctor(CLI::App& app, arguments& a, action& chosen) {
       "~/.kube/config");
   doctor->callback([&] {
     a.use = settings_file_is::wanted;
+    a.is_led_by_cluster = false;
     chosen = [&](const connection& c, const terminal& t) { return doctor::doctor_command(c, a.doctor, t); };
   });
 }

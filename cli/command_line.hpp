@@ -29,6 +29,9 @@ enum class settings_file_is { needed, wanted, unused };
 /// What the command line says, bound by set_up().
 struct arguments {
   settings_file_is use = settings_file_is::needed;
+  /// Whether a kubeconfig is a way to the aggregators for this command. The doctor looks at the way itself,
+  /// and scheduler-config calls as kube-scheduler does.
+  bool is_led_by_cluster = true;
   connection flags;
   std::string settings_file;
   output_form output = output_form::text;

@@ -39,9 +39,13 @@ connection merged(connection flags, const std::function<const char*(const char*)
     return !a.empty() ? a : !b.empty() ? b : c;
   };
   connection c = std::move(flags);
-  if (c.aggregators.empty()) c.aggregators = split(variable("BINNACLE_AGGREGATOR"));
-  if (c.aggregators.empty()) c.aggregators = std::move(file.aggregators);
-  if (c.aggregators.empty()) c.aggregators = {"https://localhost:9102"};
+  using use = cluster_access::use;
+  if (c.cluster.how != use::always) {
+    if (c.aggregators.empty()) c.aggregators = split(variable("BINNACLE_AGGREGATOR"));
+    if (c.aggregators.empty()) c.aggregators = std::move(file.aggregators);
+    if (c.aggregators.empty() && c.cluster.how == use::never) c.aggregators = {"https://localhost:9102"};
+  }
+  if (c.cluster.name_space.empty()) c.cluster.name_space = "binnacle";
   c.pem.certificate = first(c.pem.certificate, variable("BINNACLE_CERT"), file.pem.certificate);
   c.pem.key = first(c.pem.key, variable("BINNACLE_KEY"), file.pem.key);
   c.pem.authority = first(c.pem.authority, variable("BINNACLE_CA"), file.pem.authority);

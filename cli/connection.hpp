@@ -12,16 +12,28 @@
 
 namespace binnacle::cli {
 
+/// A cluster whose API server leads to the aggregators.
+struct cluster_access {
+  /// Whether it is used: never, where nobody names an aggregator, or because somebody asked for it.
+  enum class use : unsigned char { never, unless_named, always };
+  use how = use::never;
+  std::string config;      ///< kubeconfig files as in KUBECONFIG, or in-cluster; empty: as kubectl finds them
+  std::string context;     ///< empty: the current one
+  std::string name_space;  ///< of the chart; empty: binnacle
+};
+
 /// How to reach the aggregator. Empty members are not given.
 struct connection {
   std::vector<std::string> aggregators;  ///< URLs of the ops face, one per replica
   tls::files pem;
   std::string token_file;  ///< holds a bearer token of the cluster; over https only
+  cluster_access cluster = {};
+  std::string server_name = {};  ///< what the certificates must be issued for; empty: each URL's host
 };
 
 /// Flags win over the environment (BINNACLE_AGGREGATOR, comma-separated; BINNACLE_CERT, BINNACLE_KEY,
 /// BINNACLE_CA, BINNACLE_TOKEN_FILE), the environment over the file, and without any the aggregator is
-/// https://localhost:9102.
+/// https://localhost:9102, or none where `cluster` leads there.
 connection merged(connection flags, const std::function<const char*(const char*)>& environment,
                   connection file);
 

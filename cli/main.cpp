@@ -1,4 +1,6 @@
+#include "cli/bridge/bridge.hpp"
 #include "cli/command_line.hpp"
+#include "cli/progress.hpp"
 #include "common/system/read_file.hpp"
 
 #include <CLI/CLI.hpp>
@@ -7,11 +9,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <string_view>
 #include <unistd.h>
 
 namespace binnacle::cli {
 namespace {
+
+constexpr std::string_view plugin_name = "kubectl-binnacle";
 
 /// ~/.config/binnacle/cli.yaml, or where XDG_CONFIG_HOME says; empty without a home.
 std::string default_settings_file() {
@@ -41,11 +46,24 @@ std::string sentence_of(const CLI::ParseError& e) {
   return at == said.npos ? said : said.substr(0, at) + " is given twice: give it once";
 }
 
+/// kubectl's plugin goes where kubectl goes, unless somebody names an aggregator.
+cluster_access::use use_of_cluster(const cluster_access& flags, std::string_view name) {
+  using use = cluster_access::use;
+  if (!flags.config.empty() || !flags.context.empty() || !flags.name_space.empty()) return use::always;
+  return name == plugin_name ? use::unless_named : use::never;
+}
+
+result<std::unique_ptr<bridge::way>> led_by(const connection& to, const terminal& on) {
+  progress shown(on, "binnacle", 1);
+  shown.step("asking kubectl for the way to the aggregators");
+  return bridge::way::open(to);
+}
+
 int run(int argc, char** argv) {
   const std::string name = std::filesystem::path(argc > 0 ? argv[0] : "binnacle").filename();
   // kubectl finds a plugin by the name kubectl-binnacle and is spelled with a blank.
   CLI::App app("What Binnacle knows about nodes, policies and placements.",
-               name == "kubectl-binnacle" ? "kubectl binnacle" : "binnacle");
+               name == plugin_name ? "kubectl binnacle" : "binnacle");
   arguments a;
   action chosen;
   set_up(app, a, chosen);
@@ -67,13 +85,29 @@ int run(int argc, char** argv) {
     if (a.use == settings_file_is::needed) return exit_usage;
     file = connection{};
   }
-  const connection to = merged(
+  const bool may_be_led = a.use != settings_file_is::unused && a.is_led_by_cluster;
+  if (may_be_led) a.flags.cluster.how = use_of_cluster(a.flags.cluster, name);
+  if (a.flags.cluster.how == cluster_access::use::always && !a.flags.aggregators.empty()) {
+    std::cerr << "binnacle: --aggregator and --kube-config are two ways to the same place: give one\n";
+    return exit_usage;
+  }
+  connection to = merged(
       a.flags, [](const char* variable) { return std::getenv(variable); }, *file);
   const bool tty = isatty(STDOUT_FILENO) == 1;
   const paint with{colours_wanted(tty, std::getenv("NO_COLOR"), std::getenv("TERM"))};
   const char* kind = std::getenv("TERM");
   const bool progress = isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
   const terminal on{std::cout, std::cerr, with, a.output == output_form::json, tty, progress};
+  std::unique_ptr<bridge::way> way;  // for as long as the command runs
+  if (may_be_led && to.aggregators.empty()) {
+    auto opened = led_by(to, on);
+    if (opened.has_error()) {
+      std::cerr << "binnacle: " << opened.error().message << '\n';
+      return exit_problem;
+    }
+    way = std::move(*opened);
+    to = way->to();
+  }
   const int status = chosen(to, on);
   std::cout.flush();
   return std::cout ? status : exit_problem;

@@ -18,12 +18,12 @@ constexpr std::chrono::seconds patience{5};  // as `binnacle status` has it
 }
 
 struct upstream::replica {
-  replica(endpoint where, std::unique_ptr<tls::context> with, std::string token)
+  replica(endpoint where, std::unique_ptr<tls::context> with, const connection& as)
       : to(std::move(where)),
         security(std::move(with)),
-        token_file(std::move(token)),
+        token_file(as.token_file),
         peer(
-            {to.host, to.port, {}}, [this] { return security ? security->current() : nullptr; },
+            {to.host, to.port, as.server_name}, [this] { return security ? security->current() : nullptr; },
             "binnacle/" BINNACLE_VERSION) {}
 
   const endpoint to;
@@ -44,7 +44,7 @@ result<upstream> upstream::open(const connection& to) {
     if (where.has_error()) return where.error();
     auto security = security_for(*where, to);
     if (security.has_error()) return security.error();
-    u.all_.push_back(std::make_unique<replica>(std::move(*where), std::move(*security), to.token_file));
+    u.all_.push_back(std::make_unique<replica>(std::move(*where), std::move(*security), to));
   }
   return u;
 }

@@ -1,14 +1,16 @@
 """The demo's director: starts the real programs, plays kube-scheduler's part, and says what one sees."""
 
 import argparse
+import http.client
 import json
 import os
 import pathlib
+import select
 import signal
 import sys
 import time
 
-from trial import Failure, Trial, free_port, pod
+from trial import ROOT, Failure, Trial, free_port, pod
 
 NODES = {"node7": 22.0, "node8": 24.0, "node9": 19.0}  # watts at rest, like the three machines of the OpenShift demo
 REAL = "node7"  # reads this machine's own package, if there is one that may be read
@@ -72,6 +74,31 @@ def paint(text, code):
     return f"\033[{code}m{text}\033[0m" if COLOUR else text
 
 
+class Steps:
+    """Says which step of how many begins, and how long the rest took last time (kept in build-progress/, as scripts/progress does)."""
+
+    COUNT = 6
+    TIMES = ROOT / "build-progress/demo-steps"
+
+    def __init__(self):
+        self.began = []
+        try:
+            self.last = [float(line) for line in self.TIMES.read_text().split()]
+        except (OSError, ValueError):
+            self.last = []
+
+    def next(self, text):
+        self.began.append(time.monotonic())
+        number = len(self.began)
+        rest = sum(self.last[number - 1:]) if len(self.last) == self.COUNT else 0
+        step(f"{number} of {self.COUNT}. {text}" + (f" (about {rest:.0f} s to the end)" if rest >= 2 else ""))
+
+    def end(self):
+        took = [after - before for before, after in zip(self.began, [*self.began[1:], time.monotonic()])]
+        self.TIMES.parent.mkdir(exist_ok=True)
+        self.TIMES.write_text(" ".join(f"{seconds:.1f}" for seconds in took) + "\n")
+
+
 def step(text):
     print("\n" + paint(text, "1"), flush=True)
 
@@ -81,7 +108,10 @@ def say(text):
 
 
 class Demo(Trial):
-    def run(self, keep_up):
+    origin = key = ""  # of the dashboard
+
+    def run(self, keep_up, opened=False):
+        self.steps = Steps()
         counter = energy_counter()
         real = counter is not None and os.access(counter, os.R_OK)
         self.at_rest, self.limit, self.hot_watts = dict(NODES), 30, HOT_WATTS
@@ -91,16 +121,16 @@ class Demo(Trial):
             self.limit = max(self.limit, round(self.at_rest[REAL] * 1.5))
             self.hot_watts = max(self.hot_watts, 2.5 * self.limit)
 
-        step("1. Certificates for a day's trial (scripts/pki)")
+        self.steps.next("Certificates for a day's trial (scripts/pki)")
         self.make_certificates(NODES)
         say("one for each node, one for the aggregator, one for the scheduler, one for you")
 
-        step("2. The aggregator, with the OpenShift demo's power policy, old metric name and all")
+        self.steps.next("The aggregator, with the OpenShift demo's power policy, old metric name and all")
         self.write_policy(policy(self.limit), "power-policy.yaml")
         say(f"dontschedule where {METRIC} > {self.limit} W, prefer the lowest, deschedule above {self.limit + 3} W")
         self.start_aggregator()
 
-        step("3. Three agents")
+        self.steps.next("Three agents")
         if real:
             say(f"{REAL} reads this machine's own RAPL; the others have simulated packages, whose energy counters advance as real ones do")
         elif counter is not None:
@@ -118,7 +148,7 @@ class Demo(Trial):
         say("(ten seconds, so that the ten-second mean which the old name stands for is a whole one)")
         time.sleep(10)
 
-        step("4. kube-scheduler asks: where may pod default/tasdemo run, and where best?")
+        self.steps.next("kube-scheduler asks: where may pod default/tasdemo run, and where best?")
         scheduler = self.scheduler()
         answer, took = scheduler.call("filter", pod("tasdemo"), list(NODES))
         self.show(answer, took)
@@ -133,15 +163,16 @@ class Demo(Trial):
         self.heat_one(scheduler, simulated)
         self.wait_for("status, filter and why to agree", lambda: self.agrees(scheduler))
 
-        step("6. The fleet at a glance")
+        self.steps.next("The fleet at a glance")
         self.show_cli("status")
         self.show_cli("top", "--once")
+        self.steps.end()
         if keep_up:
-            self.stay_up()
+            self.stay_up(opened)
         step("Done: the loop is closed.")
 
     def heat_one(self, scheduler, simulated):
-        step(f"5. {HOT} gets hot: {NODES[HOT]:.0f} W -> {self.hot_watts:.0f} W")
+        self.steps.next(f"{HOT} gets hot: {NODES[HOT]:.0f} W -> {self.hot_watts:.0f} W")
         self.heat(HOT, self.hot_watts)
         heated = time.perf_counter()
 
@@ -168,28 +199,50 @@ class Demo(Trial):
         told = next(d for d in why["decisions"] if d["verb"] == "filter")
         return counted["dontschedule"] == len(refused) and sorted(n["node"] for n in told["nodes"] if n["verdict"] == "refused") == refused
 
-    def stay_up(self):
+    def stay_up(self, opened):
         step("It stays up. In another terminal:")
         curl = f"curl --cacert {self.pki}/server-ca.crt --cert {self.pki}/client-cli.crt --key {self.pki}/client-cli.key"
         say("export " + " ".join(f"{key}={value}" for key, value in self.cli_environment().items()))
-        say(f"{self.build}/cli/binnacle top")
-        say(f"{self.build}/cli/binnacle dashboard         # or this link, for one page: {self.dashboard()}")
-        say(f"{self.build}/cli/binnacle why tasdemo")
+        for words in ("top", "dashboard", "why tasdemo"):
+            say(f"{self.build}/cli/binnacle {words}")
         say(f"echo {self.hot_watts:.0f} > {self.sysroot('node9')}/watts         # heat another node")
         say(f"{curl} https://localhost:{self.ports['metrics']}/apis/custom.metrics.k8s.io/v1beta2/nodes/%2A/rapl_power_watts")
         say(f"{curl} https://localhost:{self.ports['ops']}/metrics")
         say(f"edit {self.policies}/power-policy.yaml            # read again within a second")
         say("Ctrl-C ends everything.")
+        self.start_dashboard(opened)
+        asks = sys.stdin.isatty()
+        step("The dashboard, for one page, within ten minutes" + ("; Enter prints another link:" if asks else ":"))
+        say(paint(self.new_link(), "1;36"))
         while True:
             self.check_alive()
-            time.sleep(0.5)
+            if not asks:
+                time.sleep(0.5)
+            elif select.select([sys.stdin], [], [], 0.5)[0]:
+                asks = sys.stdin.readline() != ""  # an end of input: nobody will ask
+                if asks:
+                    say(paint(self.new_link(), "1;36"))
 
-    def dashboard(self):
-        """The link of a dashboard that runs until the demo ends."""
+    def start_dashboard(self, opened):
+        """One that runs until the demo ends; `opened`: in this desktop's browser, where there is one."""
         environment = [f"{key}={value}" for key, value in self.cli_environment().items()]
-        self.start("dashboard", "env", *environment, self.build / "cli/binnacle", "dashboard", "-o", "json")
+        self.start("dashboard", "env", *environment, self.build / "cli/binnacle", "dashboard", "-o", "json", *(["--open"] if opened else []))
         self.wait_for("the dashboard", lambda: '"link"' in self.log("dashboard"))
-        return json.loads(self.log("dashboard"))["link"]
+        *complaints, told = self.log("dashboard").strip().splitlines()
+        for line in complaints:
+            say(line)
+        origin, link = json.loads(told)["link"].split("/#link=")
+        # The demo is a page like others: it makes links for as long as it runs.
+        self.origin = origin.removeprefix("http://")
+        self.key = self.asked("/open", json.dumps({"link": link}))["key"]
+
+    def asked(self, path, body=""):
+        connection = http.client.HTTPConnection(self.origin, timeout=30)
+        connection.request("POST", path, body, {"Authorization": f"Bearer {self.key}"})
+        return json.loads(connection.getresponse().read())
+
+    def new_link(self):
+        return self.asked("/link")["link"]
 
     def show(self, answer, took):
         for name in NODES:
@@ -209,11 +262,14 @@ class Demo(Trial):
 def main():
     parser = argparse.ArgumentParser(prog="scripts/demo", description="The whole loop on this machine.")
     parser.add_argument("--once", action="store_true", help="assert the outcome and end")
+    parser.add_argument("--open", action="store_true", help="also open the dashboard in this desktop's browser")
     arguments = parser.parse_args()
+    if arguments.once and arguments.open:
+        parser.error("--once ends before there is a dashboard to open")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     demo = Demo(usual_ports=True)
     try:
-        demo.run(keep_up=not arguments.once)
+        demo.run(keep_up=not arguments.once, opened=arguments.open)
     except KeyboardInterrupt:
         print()
     except Failure as why:

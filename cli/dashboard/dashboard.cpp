@@ -66,7 +66,17 @@ int dashboard_command(const connection& to, const dashboard_arguments& what, con
   if (const auto open = server.start(); open.has_error()) return complain(open.error());
   who.serve_at(server.port());
 
-  const std::string link = who.origin() + "/#link=" + who.new_link(boot_clock::now());
+  const auto new_link = [&who] { return who.origin() + "/#link=" + who.new_link(boot_clock::now()); };
+  std::optional<browser_page> shown;
+  if (what.open) {
+    auto opened = browser_page::open(new_link());  // the one that is said below is good for another page
+    // The link can be opened by hand.
+    if (opened.has_value())
+      shown = std::move(*opened);
+    else
+      (void)complain(opened.error());
+  }
+  const std::string link = new_link();
   if (on.json) {
     on.out << to_text(json::object{{"link", link}}) << '\n';
   } else {
@@ -74,12 +84,6 @@ int dashboard_command(const connection& to, const dashboard_arguments& what, con
            << "\nThe page can make links for other pages. Ctrl-C ends the command.\n";
   }
   on.out.flush();
-  std::optional<browser_page> shown;
-  if (what.open) {
-    auto opened = browser_page::open(link);
-    if (opened.has_error()) return complain(opened.error());
-    shown = std::move(*opened);
-  }
   boost::asio::co_spawn(loop.get_executor(), until_interrupted(loop, server, pages, past.get()),
                         boost::asio::detached);
   async::run(loop, log);

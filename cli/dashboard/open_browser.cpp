@@ -47,9 +47,8 @@ result<browser_page> browser_page::open(const std::string& link) {
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
-    return error{
-        errc::not_found,
-        fmt::format("xdg-open cannot be run ({}): open the link by hand, without --open", describe(failed))};
+    return error{errc::not_found,
+                 fmt::format("xdg-open cannot be run ({}): open the link by hand", describe(failed))};
   }
   return page;
 }

@@ -29,8 +29,8 @@ int doctor_command(const connection& to, const doctor_arguments& what, const ter
   p.to = to;
   p.scheduler_config = what.scheduler_config;
   p.extenders = what.extenders;
-  p.kube_config = what.kube_config;
-  p.kube_context = what.kube_context;
+  p.kube_config = to.cluster.config;
+  p.kube_context = to.cluster.context;
   p.account = what.account;
   p.variables = [](const char* name) { return std::getenv(name); };
   p.now = std::chrono::system_clock::now();

@@ -9,7 +9,7 @@ namespace binnacle::cli::doctor {
 
 struct doctor_arguments {
   std::vector<std::string> only;  ///< names of checks; empty: all
-  std::string agent_config, scheduler_config, kube_config, kube_context;
+  std::string agent_config, scheduler_config;
   std::vector<std::string> extenders;
   std::string account = "binnacle/binnacle-aggregator";  ///< the aggregator's: namespace/name
   int timeout_s = 5;                                     ///< of each peer

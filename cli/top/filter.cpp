@@ -22,4 +22,15 @@ bool filter::takes(std::string_view words) const noexcept {
   return std::ranges::all_of(wanted_, found) && std::ranges::none_of(refused_, found);
 }
 
+std::vector<std::string> filter::label_keys() const {
+  std::vector<std::string> keys;
+  for (const auto* words : {&wanted_, &refused_}) {
+    for (const std::string& word : *words) {
+      const auto end = word.find('=');
+      if (end != word.npos && end > 0) keys.push_back(word.substr(0, end));
+    }
+  }
+  return keys;
+}
+
 }  // namespace binnacle::cli::top

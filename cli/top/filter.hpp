@@ -13,6 +13,8 @@ class filter {
   explicit filter(std::string_view text = {});
   /// `words` in lower case.
   bool takes(std::string_view words) const noexcept;
+  /// What stands before "=" in its words, in lower case: the ends of labels' keys.
+  std::vector<std::string> label_keys() const;
 
  private:
   std::vector<std::string> wanted_, refused_;

@@ -23,6 +23,7 @@ reading reading_of(const json::value* told) {
 /// What can be typed to find the node: its name, its labels, and what is the matter with it.
 std::string words_of(const node& n, const std::vector<std::string>& policies) {
   std::string words = n.name;
+  for (const auto& [key, value] : n.object_labels) words += '\n' + key + '=' + value;
   for (const auto& [key, value] : n.labels) words += '\n' + key + '=' + value;
   for (std::size_t p = 0; p < policies.size(); ++p) {
     if (badness(n.standings[p].state) > 0) words += '\n' + policies[p] + ':' + n.standings[p].state;
@@ -92,7 +93,38 @@ void fleet::take_node(node& n, const json::value& told) {
   const auto lacks = lacks_of(told);
   n.lacking = !lacks.empty();
   for (const std::string& lack : lacks) n.why += (n.why.empty() ? "" : "; ") + lack;
+}
+
+void fleet::label(const std::string& name, node& n) {
+  n.object_labels.clear();
+  for (const auto& [key, of] : labelled_) {
+    if (const auto at = of.find(name); at != of.end()) n.object_labels[key] = at->second;
+  }
   n.words = words_of(n, policies_);
+}
+
+void fleet::take_label_keys(const json::value& answer) {
+  label_keys_.clear();
+  for (const auto& key : list(answer, "keys")) {
+    if (member(key, "values") != nullptr) label_keys_.push_back(text(key, "key"));
+  }
+}
+
+void fleet::take_labels(const std::string& key, const json::value& answer) {
+  auto& of = labelled_[key];
+  of.clear();
+  for (const auto& value : list(answer, "values")) {
+    for (const auto& name : list(value, "nodes")) {
+      if (name.is_string()) of[std::string(name.get_string())] = text(value, "value");
+    }
+  }
+  for (auto& [name, n] : nodes_) label(name, n);
+}
+
+void fleet::keep_labels(const std::vector<std::string>& keys) {
+  const auto unwanted = [&](const auto& of) { return std::ranges::find(keys, of.first) == keys.end(); };
+  if (std::erase_if(labelled_, unwanted) == 0) return;
+  for (auto& [name, n] : nodes_) label(name, n);
 }
 
 void fleet::take(const json::value& answer, std::int64_t now_ms) {
@@ -113,6 +145,7 @@ void fleet::take(const json::value& answer, std::int64_t now_ms) {
     node& n = nodes_[key];
     n.name = text(*name);
     take_node(n, told);
+    label(key, n);
     connected_ += n.connected;
     any_model_ |= !n.model.empty();
   }

@@ -40,11 +40,12 @@ struct reading {
 /// A node, or a group of nodes.
 struct node {
   std::string name;
-  std::size_t members = 0;    ///< of a group; 0: this is a node
-  std::size_t connected = 0;  ///< how many of it are: of a node 0 or 1
-  bool lacking = false;       ///< works in part
-  std::string version;        ///< of the agent
-  std::vector<std::pair<std::string, std::string>> labels;
+  std::size_t members = 0;                                  ///< of a group; 0: this is a node
+  std::size_t connected = 0;                                ///< how many of it are: of a node 0 or 1
+  bool lacking = false;                                     ///< works in part
+  std::string version;                                      ///< of the agent
+  std::vector<std::pair<std::string, std::string>> labels;  ///< that policies give
+  std::map<std::string, std::string> object_labels;         ///< of its Node object, those that are asked for
 
   // One for each of fleet::metrics().
   std::vector<reading> values;
@@ -69,6 +70,15 @@ class fleet {
   /// An answer of /api/v1/nodes that came at `now_ms` of any clock. An answer of another form gives no nodes.
   void take(const json::value& answer, std::int64_t now_ms);
 
+  /// An answer of /api/v1/nodelabels: the keys of Node objects' labels.
+  void take_label_keys(const json::value& answer);
+  /// The same with `key`: which nodes carry which value of it.
+  void take_labels(const std::string& key, const json::value& answer);
+  /// Forgets the values of all keys but these.
+  void keep_labels(const std::vector<std::string>& keys);
+  /// Keys of Node objects' labels that have few enough values to group by, as the server told them last.
+  const std::vector<std::string>& label_keys() const noexcept { return label_keys_; }
+
   bool empty() const noexcept { return taken_ms_ < 0; }  ///< nothing was taken yet
   const std::map<std::string, node>& nodes() const noexcept { return nodes_; }
   /// POWER, TEMP, CPU and the wanted ones, then those that policies compare.
@@ -86,9 +96,12 @@ class fleet {
  private:
   void choose(const json::value& answer);
   void take_node(node& n, const json::value& told);
+  void label(const std::string& name, node& n);
 
   std::vector<std::string> wanted_;
   std::map<std::string, node> nodes_;
+  std::vector<std::string> label_keys_;
+  std::map<std::string, std::map<std::string, std::string>> labelled_;  // key → node → value
   std::vector<shown_metric> metrics_;
   std::size_t usual_ = 0;
   std::vector<std::string> policies_;

@@ -9,8 +9,6 @@
 namespace binnacle::cli::top {
 namespace {
 
-constexpr std::string_view label_prefix = "label:";
-
 /// Adds up numbers, or takes their mean, of those that are there.
 class gathered {
  public:
@@ -66,7 +64,7 @@ trail together_seen(const std::vector<const node*>& members, std::size_t metric,
 std::vector<grouping> groupings_of(const fleet& all) {
   std::vector<grouping> found{
       {"link", "connection"}, {"version", "the agent's version"}, {"prefix", "name, up to its last part"}};
-  std::set<std::string> keys;
+  std::set<std::string> keys(all.label_keys().begin(), all.label_keys().end());
   for (const auto& [name, n] : all.nodes()) {
     for (const auto& label : n.labels) keys.insert(label.first);
   }
@@ -82,9 +80,12 @@ std::string group_of(const node& n, std::string_view grouping) {
     return end == std::string::npos || end == 0 ? n.name : n.name.substr(0, end);
   }
   if (grouping.starts_with(label_prefix)) {
-    const auto at = std::ranges::find(n.labels, grouping.substr(label_prefix.size()),
-                                      [](const auto& label) { return std::string_view(label.first); });
-    if (at != n.labels.end()) return at->second.empty() ? "(empty)" : at->second;
+    const std::string key(grouping.substr(label_prefix.size()));
+    const auto shown = [](const std::string& value) { return value.empty() ? "(empty)" : value; };
+    // As the Node object says, or else as policies do.
+    if (const auto own = n.object_labels.find(key); own != n.object_labels.end()) return shown(own->second);
+    const auto given = std::ranges::find(n.labels, key, [](const auto& label) { return label.first; });
+    if (given != n.labels.end()) return shown(given->second);
   }
   return "(none)";
 }

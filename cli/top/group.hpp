@@ -8,12 +8,15 @@
 
 namespace binnacle::cli::top {
 
+/// Before a label's key in what nodes are put together by.
+inline constexpr std::string_view label_prefix = "label:";
+
 /// By what nodes can be put together: "label:KEY", "link", "version" or "prefix".
 struct grouping {
   std::string id;
   std::string title;  ///< for people
 };
-/// What there is in this fleet, labels last.
+/// What there is in this fleet, labels last: those of policies and those of Node objects.
 std::vector<grouping> groupings_of(const fleet& all);
 
 /// The group that the node belongs to, as people read it: the label's value, "(none)" without that label.

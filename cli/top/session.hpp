@@ -57,6 +57,13 @@ class session {
   /// An answer of /api/v1/policies. Wanted while wants_policies().
   void take_policies(const json::value& answer);
   bool wants_policies() const noexcept { return !choices_.policy.empty(); }
+  /// An answer of /api/v1/nodelabels, about `key` or (empty) about which keys there are.
+  void take_labels(const std::string& key, const json::value& answer);
+  /// No aggregator told the labels; `why` is a sentence.
+  void miss_labels(const std::string& why);
+  /// What take_labels() should get now: the keys of the labels by which nodes are grouped or filtered, and ""
+  /// where somebody chooses among them. Empty as long as no label is looked at.
+  std::vector<std::string> wanted_labels() const;
   /// No aggregator told the nodes; `why` is a sentence.
   void miss(std::string why) { trouble_ = std::move(why); }
   void take_replicas(std::vector<replica> all) { replicas_ = std::move(all); }
@@ -111,7 +118,7 @@ class session {
   bool utf8_;
   choices choices_;
   listing listing_;
-  std::string url_, trouble_, note_;
+  std::string url_, trouble_, note_, label_trouble_;
   std::vector<replica> replicas_;
   std::vector<std::pair<std::string, std::string>> rules_;  // of the watched policy: the rule, its metric
 

@@ -84,6 +84,7 @@ cell session::notice(std::int64_t now_ms) const {
     if (!r.trouble.empty() && r.url != url_)
       return {fmt::format("{} is away: {}", r.url, r.trouble), ink::violating};
   }
+  if (!label_trouble_.empty() && !wanted_labels().empty()) return {label_trouble_, ink::missing};
   if (!note_.empty()) return {note_, ink::missing};
   std::string rules;
   for (const auto& rule : rules_) rules += (rules.empty() ? "" : "; ") + rule.first;

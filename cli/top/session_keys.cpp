@@ -1,7 +1,9 @@
 // What answers and keys do to a session of binnacle top.
+#include "cli/top/filter.hpp"
 #include "cli/top/group.hpp"
 #include "cli/top/session.hpp"
 #include "cli/views/top.hpp"
+#include "common/text/text.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@ namespace {
 
 constexpr std::size_t most_typed = 200;  // characters of a filter
 constexpr std::ptrdiff_t wheel_rows = 3;
+constexpr std::size_t most_labels = 4;  // keys whose values are asked for at a time
 
 std::size_t moved(std::size_t from, std::ptrdiff_t by, std::size_t size) {
   const auto to = static_cast<std::ptrdiff_t>(from) + by;
@@ -51,6 +54,46 @@ void session::take_policies(const json::value& answer) {
     }
   }
   make();
+}
+
+std::vector<std::string> session::wanted_labels() const {
+  std::vector<std::string> keys;
+  const auto add = [&](std::string_view key) {
+    if (keys.size() < most_labels && std::ranges::find(keys, key) == keys.end()) keys.emplace_back(key);
+  };
+  const auto typed = filter(choices_.filter).label_keys();
+  if (!typed.empty() || (mode_ == mode::menu && question_ == question::grouping)) add("");
+  for (const std::string& by :
+       {choices_.grouping, choices_.within ? choices_.within->first : std::string()}) {
+    if (by.starts_with(label_prefix)) add(std::string_view(by).substr(label_prefix.size()));
+  }
+  for (const std::string& end : typed) {
+    for (const std::string& key : fleet_.label_keys()) {
+      if (lowered(key).ends_with(end)) add(key);
+    }
+  }
+  return keys;
+}
+
+void session::take_labels(const std::string& key, const json::value& answer) {
+  label_trouble_.clear();
+  if (key.empty()) {
+    fleet_.take_label_keys(answer);
+  } else {
+    fleet_.take_labels(key, answer);
+  }
+  fleet_.keep_labels(wanted_labels());
+  if (mode_ == mode::menu && question_ == question::grouping) {
+    const std::string at = menu_[menu_at_].id;
+    ask(question::grouping);
+    const auto again = std::ranges::find(menu_, at, &item::id);
+    if (again != menu_.end()) menu_at_ = static_cast<std::size_t>(again - menu_.begin());
+  }
+  make();
+}
+
+void session::miss_labels(const std::string& why) {
+  label_trouble_ = "the labels of Node objects are not known: " + why;
 }
 
 void session::make() {

@@ -12,8 +12,10 @@
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <map>
 #include <ostream>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -41,6 +43,7 @@ class watcher {
         state_(what.metrics, screen.utf8()),
         target_(nodes_target(what.metrics)),
         asked_(loop),
+        labels_asked_(loop),
         keys_(loop, ::dup(screen.keyboard())),
         resizes_(loop, SIGWINCH),
         ends_(loop, SIGQUIT),
@@ -55,6 +58,7 @@ class watcher {
     group_.spawn("clock", tick());
     group_.spawn("nodes", ask_nodes());
     group_.spawn("policies", ask_policies());
+    group_.spawn("labels", ask_labels());
     if (from_.size() > 1) group_.spawn("replicas", ask_replicas());
     group_.spawn("keys", read_keys());
     group_.spawn("resizes", follow_size());
@@ -91,6 +95,32 @@ class watcher {
     }
   }
 
+  /// Only while nodes are grouped or filtered by a label, and seldom: racks hardly change, and the answer
+  /// costs the aggregator a walk over the labels of all nodes.
+  task<void> ask_labels() {
+    std::map<std::string, async::deadline> due;  // of each key
+    for (;;) {
+      const auto wanted = state_.wanted_labels();
+      std::erase_if(due, [&](const auto& d) { return std::ranges::find(wanted, d.first) == wanted.end(); });
+      async::deadline next = async::never;
+      for (const std::string& key : wanted) {
+        if (!due.contains(key) || due[key] <= std::chrono::steady_clock::now()) {
+          const auto told = co_await from_.ask_one(labels_target(key));
+          if (told.said.has_value()) {
+            state_.take_labels(key, told.said->json);
+          } else {
+            state_.miss_labels(told.said.error().message);
+          }
+          due[key] = async::within(20s);
+          draw();
+        }
+        next = std::min(next, due[key]);
+      }
+      // An answer that told the keys may have made others wanted.
+      if (state_.wanted_labels() == wanted) co_await labels_asked_.wait(next);
+    }
+  }
+
   /// ask_nodes() goes on with another replica by itself; this is what says that one is away, and when it is
   /// back.
   task<void> ask_replicas() {
@@ -117,6 +147,7 @@ class watcher {
         co_return;
       }
       if (state_.wants_policies()) asked_.notify();
+      labels_asked_.notify();
       draw();
     }
   }
@@ -153,7 +184,7 @@ class watcher {
   curses& screen_;
   session state_;
   const std::string target_;
-  async::event asked_;
+  async::event asked_, labels_asked_;
   descriptor keys_;
   signals resizes_, ends_;
   async::task_group group_;  // last: its coroutines use all of the above

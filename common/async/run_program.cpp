@@ -1,6 +1,7 @@
 #include "common/async/run_program.hpp"
 
 #include "common/async/timeout.hpp"
+#include "common/system/child.hpp"
 #include "common/system/os_error.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -26,50 +27,6 @@ namespace asio = boost::asio;
 using descriptor = asio::posix::basic_stream_descriptor<executor>;
 
 constexpr std::size_t most_errors = 4096;
-
-/// A pipe that no program but the one it is given to inherits.
-struct pipe_ends {
-  pipe_ends() {
-    if (pipe2(fd, O_CLOEXEC) != 0) fd[0] = fd[1] = -1;
-  }
-  ~pipe_ends() {
-    close_end(0);
-    close_end(1);
-  }
-  pipe_ends(const pipe_ends&) = delete;
-  pipe_ends& operator=(const pipe_ends&) = delete;
-  void close_end(int which) {
-    if (fd[which] >= 0) close(fd[which]);
-    fd[which] = -1;
-  }
-  int release(int which) { return std::exchange(fd[which], -1); }
-  int fd[2];
-};
-
-/// A running program in a process group of its own; killed and waited for at the end, if it has not ended.
-class child {
- public:
-  explicit child(pid_t pid) : pid_(pid) {}
-  ~child() {
-    if (pid_ > 0) reap(true);
-  }
-  child(const child&) = delete;
-  child& operator=(const child&) = delete;
-
-  pid_t pid() const { return pid_; }
-  /// Its wait status. The wait is short: it has ended, or is killed now.
-  int reap(bool kill_first) {
-    int status = 0;
-    if (kill_first) kill(-pid_, SIGKILL);
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = -1;
-    return status;
-  }
-
- private:
-  pid_t pid_;
-};
 
 std::vector<std::string> environment_of(const program& what) {
   std::vector<std::string> out;

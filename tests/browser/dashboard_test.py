@@ -5,12 +5,10 @@ python3 tests/browser/dashboard_test.py --build build    (scripts/test --browser
 
 import collections
 import http.client
-import http.server
 import json
 import pathlib
 import signal
 import sys
-import threading
 import unittest
 import urllib.parse
 
@@ -23,6 +21,7 @@ from selenium.webdriver.common.keys import Keys  # noqa: E402
 sys.path.insert(0, str(ROOT / "tests/integration"))
 import chromium  # noqa: E402
 import prometheus  # noqa: E402
+from ops_front import Ops  # noqa: E402
 from trial import Trial, pod, run_tests  # noqa: E402
 
 BUILD = None
@@ -40,38 +39,6 @@ spec:
       rules:
       - {{metricname: {METRIC}, operator: GreaterThan, target: 60}}
 """
-
-
-class Ops(http.server.ThreadingHTTPServer):
-    """The trial's ops port with what a trial cannot have: the labels of Node objects (there is no API server to read them from), and nodes with names
-    that no aggregator lets in."""
-
-    def __init__(self, trial, labels=None, names=None):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self):  # noqa: N802
-                known = (labels or {}).get(self.path)
-                path = self.path
-                for real, shown in (names or {}).items():
-                    path = path.replace(urllib.parse.quote(shown, safe=""), real)
-                status, text = (200, json.dumps(known)) if known else trial.ask("ops", path)
-                for real, shown in (names or {}).items():
-                    text = text.replace(json.dumps(real), json.dumps(shown))
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(text.encode())))
-                self.end_headers()
-                self.wfile.write(text.encode())
-
-            def log_message(self, *_):
-                pass
-
-        super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def stop(self):
-        self.shutdown()
-        self.server_close()
 
 
 class ThreeAgents(unittest.TestCase):
@@ -658,11 +625,14 @@ class Crowd(unittest.TestCase):
             trial.start(name, *command)
         page.wait("all to be back", lambda: "all connected" in page.text(".stats"), 600)
         page.wait("their watts", lambda: page.run("return [...document.querySelectorAll('.stat')].find(s => s.innerText.startsWith('Power'))?.innerText.includes('of ')") is False, 120)
+        # Names are put in order at each letter and each answer. localeCompare() would make a collator for each pair of names.
+        page.run("window.compared = 0; String.prototype.localeCompare = function () { ++window.compared; return 0; }")
         page.find("#search").send_keys("sim-4321")
         page.find("main .controls button").click()
         page.wait("the search", lambda: page.run("return [...document.querySelectorAll('main tbody th')].map(t => t.innerText).join()") == "sim-4321")
         page.find("#search").send_keys(Keys.ENTER)
         page.wait("the node", lambda: page.text("h1") == "sim-4321" and "rapl_power_watts" in page.text(".series"))
+        self.assertEqual(page.run("return window.compared"), 0)
         # They go on: a second version arrives and is drawn, and no script has failed.
         before = page.run("return document.body.dataset.version")
         page.wait("a newer version", lambda: page.run("return document.body.dataset.version") != before)

@@ -158,6 +158,28 @@ TEST_SUITE("cli/client") {
           url("http") + " is http, where everybody on the way could read your token: write https");
   }
 
+  TEST_CASE("who lacks a right is told the command that grants it") {
+    const endpoint from = parse_endpoint("https://a").value();
+    const auto refused = [&](const std::string& user) {
+      http::answer a;
+      a.status = 403;
+      a.body = to_text(json::object{
+          {"error", "forbidden: User \"" + user + "\" cannot get path \"/binnacle/api/v1/nodes\""}});
+      const std::string said = understood(from, a).error().message;
+      return said.substr(said.find("\"; ") + 3);
+    };
+    const std::string grant =
+        "whoever administers the cluster grants that by: kubectl create clusterrolebinding ";
+    CHECK(refused("Ann@example.com") ==
+          grant + "binnacle-reader-ann-example-com --clusterrole binnacle-ops-reader --user Ann@example.com");
+    CHECK(refused("system:serviceaccount:binnacle:reader") ==
+          grant +
+              "binnacle-reader-binnacle-reader --clusterrole binnacle-ops-reader "
+              "--serviceaccount binnacle:reader");
+    for (const char* odd : {"a; rm -rf ~", "$(id)", "a b", "\" cannot "})
+      CHECK(refused(odd).ends_with("binnacle-reader-user --clusterrole binnacle-ops-reader --user USER"));
+  }
+
   TEST_CASE("nobody there is told from nobody answering") {
     support::temp_folder dir;
     support::authority ca(dir, "clients");

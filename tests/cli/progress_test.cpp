@@ -25,6 +25,15 @@ std::string said(bool at_a_terminal, std::chrono::milliseconds patience) {
 TEST_SUITE("cli/progress") {
   using namespace progress_test;
 
+  TEST_CASE("how long is left is said as soon as something is known of it") {
+    using namespace std::chrono_literals;
+    CHECK(left_words(0, 14, 1h).empty());  // nothing is done yet
+    CHECK(left_words(3, 11, 1s).empty());  // nobody waits yet
+    CHECK(left_words(3, 11, 3s) == ", about 11 s left");
+    CHECK(left_words(10, 1, 3500ms) == ", about 1 s left");
+    CHECK(left_words(1, 14, 5s) == ", about 1 min 10 s left");
+  }
+
   TEST_CASE("at a terminal one line says the step, and goes at the end") {
     CHECK(said(true, std::chrono::hours(1)) ==
           "\r\x1b[Kdoctor: 1 of 2: kernel\r\x1b[Kdoctor: 2 of 2: extender\r\x1b[K");

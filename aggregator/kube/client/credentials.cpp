@@ -191,6 +191,8 @@ const std::string& credentials::token() const noexcept {
   return impl_->to.token.empty() ? impl_->fresh.value() : impl_->to.token;
 }
 
+const access& credentials::shown() const noexcept { return impl_->to; }
+
 // A few stat(2) per new connection: certificates and authorities are rotated in place.
 std::shared_ptr<SSL_CTX> credentials::tls() {
   if (!impl_->security) return nullptr;

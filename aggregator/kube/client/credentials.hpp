@@ -29,6 +29,8 @@ class credentials {
 
   /// The bearer token, or empty.
   const std::string& token() const noexcept;
+  /// As whom: with the certificate of the plug-in, where it gives one.
+  const access& shown() const noexcept;
   /// For a new connection; null: plain HTTP.
   std::shared_ptr<SSL_CTX> tls();
 

@@ -3,7 +3,7 @@ import {DecisionsPage} from "./decisions.js";
 import {fill, h, setText} from "./dom.js";
 import {Edits} from "./edits.js";
 import {FleetPage} from "./fleet.js";
-import {plural, span} from "./format.js";
+import {inOrder, plural, span} from "./format.js";
 import {HealthPage, troubles} from "./health.js";
 import {Live} from "./live.js";
 import {NodePage} from "./node.js";
@@ -54,7 +54,7 @@ class App {
   }
 
   /** Names of nodes that have what is searched for in them. */
-  found() { return [...this.fleet.nodes.keys()].filter(n => n.toLowerCase().includes(this.searched)).sort((a, b) => a.localeCompare(b, "en", {numeric: true})); }
+  found() { return [...this.fleet.nodes.keys()].filter(n => n.toLowerCase().includes(this.searched)).sort(inOrder); }
 
   suggest() { fill($("search-list"), this.searched ? this.found().slice(0, SUGGESTIONS).map(name => h("option", {value: name})) : []); }
 

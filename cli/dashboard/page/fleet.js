@@ -1,7 +1,7 @@
 // Fleet: every node as a tile, by group, coloured by a metric or by what the policies say.
 import {STATES, inkOn, scale, theme, worst} from "./colours.js";
 import {badge, fill, h, nodeLink, setText, table} from "./dom.js";
-import {amount, count, plural, reason, short, span, title} from "./format.js";
+import {amount, count, inOrder, plural, reason, short, span, title} from "./format.js";
 import {grouped} from "./store.js";
 import {Tiles} from "./tiles.js";
 
@@ -190,7 +190,7 @@ export class FleetPage {
   update() {
     if (!this.stats) return;
     this.power = this.fleet.power();
-    const nodes = [...this.fleet.nodes.values()].sort((a, b) => a.name.localeCompare(b.name, "en", {numeric: true}));
+    const nodes = [...this.fleet.nodes.values()].sort((a, b) => inOrder(a.name, b.name));
     this.options();
     this.totals(nodes);
     const range = this.range(nodes);

@@ -62,6 +62,9 @@ export function span(ms) {
   return `${Math.round(ms / 86400e3)} d`;
 }
 
+/** Compares names as people count them, n2 before n10. One collator for all: localeCompare() makes one for each pair, which takes 30 times as long. */
+export const inOrder = new Intl.Collator("en", {numeric: true}).compare;
+
 export const count = n => Number(n ?? 0).toLocaleString("en");
 export const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many ?? one + "s"}`;
 

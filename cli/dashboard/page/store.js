@@ -1,4 +1,5 @@
 // The fleet as this page knows it: the newest of every node, and what the page has seen of its metrics.
+import {inOrder} from "./format.js";
 
 /** The newest `room` readings of one series. */
 export class History {
@@ -126,7 +127,7 @@ export function grouped(fleet, nodes, by) {
     if (!groups.has(name)) groups.set(name, []);
     groups.get(name).push(node);
   }
-  return [...groups].sort((a, b) => a[0].localeCompare(b[0], "en", {numeric: true}));
+  return [...groups].sort((a, b) => inOrder(a[0], b[0]));
 }
 
 function groupOf(fleet, node, by) {

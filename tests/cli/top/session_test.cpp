@@ -202,6 +202,53 @@ TEST_SUITE("cli/top/session") {
     CHECK(b.shows("1-3 of 3 nodes"));
   }
 
+  TEST_CASE("labels of Node objects are asked for while nodes are grouped or filtered by one") {
+    using wanted = std::vector<std::string>;
+    bench b;
+    b.take();
+    CHECK(b.s.wanted_labels().empty());
+    b.type("g");
+    CHECK(b.s.wanted_labels() == wanted{""});
+    b.press(key::down);
+    b.s.take_labels("",
+                    parsed(R"({"keys":[{"key":"zone","nodes":3,"values":1},{"key":"e.com/Rack","values":2},
+      {"key":"host"}]})"));
+    CHECK(b.shows("label zone"));
+    CHECK(b.shows("label e.com/Rack"));
+    CHECK_FALSE(b.shows("label host"));
+    b.press(key::up);  // the list has grown below the line that was chosen
+    for (int i = 0; i < 9; ++i) b.press(key::down);
+    b.press(key::enter);
+    CHECK(b.s.wanted_labels() == wanted{"zone"});
+    b.s.take_labels("zone",
+                    parsed(R"({"key":"zone","values":[{"value":"z1","nodes":["node-a","node-b"]}]})"));
+    CHECK(b.shows("z1 (2)"));
+    CHECK(b.shows("(none) (1)"));
+    CHECK(b.shows("93.5 W"));  // of both
+    b.type("1");
+    b.press(key::down);
+    b.press(key::enter);
+    CHECK(b.shows("only zone=z1"));
+    CHECK(b.shows("1-2 of 2 nodes"));
+    CHECK(b.s.wanted_labels() == wanted{"zone"});
+    b.press(key::escape);
+    b.press(key::escape);
+    CHECK(b.s.wanted_labels().empty());
+
+    b.type("/rack");
+    CHECK(b.s.wanted_labels().empty());
+    b.type("=r7");
+    CHECK(b.s.wanted_labels() == wanted{"", "e.com/Rack"});
+    CHECK(b.shows("no node"));
+    b.s.take_labels("e.com/Rack", parsed(R"({"values":[{"value":"r7","nodes":["node-c"]}]})"));
+    CHECK(b.shows("node-c"));
+    CHECK(b.shows("1-1 of 1 node "));
+    b.s.miss_labels("cannot reach https://a:9102: refused");
+    CHECK(b.shows("the labels of Node objects are not known: cannot reach"));
+    b.press(key::escape);
+    CHECK_FALSE(b.shows("are not known"));
+  }
+
   TEST_CASE("a policy is watched with its rules and the metrics that they compare") {
     bench b;
     b.take();

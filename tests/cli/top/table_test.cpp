@@ -110,6 +110,35 @@ TEST_SUITE("cli/top/listing") {
     CHECK(kinds.back().id == "label:rack");
   }
 
+  TEST_CASE("labels of Node objects group and filter, whoever gave them") {
+    fleet f;
+    f.take(parsed(racks), 0);
+    f.take_label_keys(parsed(
+        R"({"keys":[{"key":"example.com/rack","nodes":2,"values":2},{"key":"kubernetes.io/hostname","nodes":3}]})"));
+    CHECK(f.label_keys() == words{"example.com/rack"});  // nobody groups by the name of a host
+    CHECK(groupings_of(f).size() == 5);
+    CHECK(groupings_of(f)[3].id == "label:example.com/rack");
+    const auto by_rack = [&] { return listed(f, {.grouping = "label:example.com/rack"}); };
+    CHECK(names(by_rack()) == words{"(none)"});
+    const auto told = parsed(
+        R"({"key":"example.com/rack","values":[{"value":"r7","nodes":["a-1","a-2","unknown"]},{"value":"","nodes":["b-1"]},{"nodes":1},2]})");
+    f.take_labels("example.com/rack", told);
+    CHECK(names(by_rack()) == words{"r7", "(empty)"});
+    CHECK(by_rack().rows()[0]->values[0].value == 400);
+    CHECK(names(listed(f, {.filter = "rack=r7"})) == words{"a-2", "a-1"});
+    CHECK(names(listed(f, {.within = std::pair("label:example.com/rack", "r7")})) == words{"a-2", "a-1"});
+    f.take(parsed(racks), 0);  // the labels outlast an answer about the nodes
+    CHECK(names(listed(f, {.filter = "rack=r7"})) == words{"a-2", "a-1"});
+
+    // What the object says now counts more than what a policy gave a moment ago.
+    f.take_labels("rack", parsed(R"({"key":"rack","values":[{"value":"r9","nodes":["a-1"]}]})"));
+    CHECK(names(listed(f, {.grouping = "label:rack"})) == words{"r1", "r9", "r2"});
+    f.keep_labels({"rack"});
+    CHECK(names(by_rack()) == words{"(none)"});
+    CHECK(names(listed(f, {.filter = "rack=r7"})).empty());
+    CHECK(filter("Rack=r1 a !zone=b =c").label_keys() == words{"rack", "zone"});
+  }
+
   TEST_CASE("a group says how many of its nodes a policy concerns") {
     fleet f;
     f.take(parsed(nodes_sample), 0);

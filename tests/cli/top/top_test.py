@@ -13,7 +13,9 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
 from trial import Trial, free_port, run_tests  # noqa: E402  (the path comes first)
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tests/integration"))
 import terminal  # noqa: E402
+from ops_front import Ops  # noqa: E402
 
 BUILD = None
 METRIC = "rack_probe_units"
@@ -122,6 +124,31 @@ class Small(Sitting):
         t.press("x")
         t.wait("the nodes", lambda: len(self.order(t)) == 3)
         t.press("q")
+        self.assertEqual(t.ended(), 0)
+
+    def test_labels_of_node_objects_group_filter_and_watch_one_rack(self):
+        rack = "example.com/rack"
+        labels = {"/api/v1/nodelabels": {"keys": [{"key": rack, "nodes": 3, "values": 2}], "omitted": False},
+                  "/api/v1/nodelabels?key=" + rack: {"key": rack, "values": [{"value": "r1", "nodes": ["alpha-1"]}, {"value": "r7", "nodes": ["alpha-2", "beta-1"]}], "omitted": 0}}
+        ops = Ops(self.trial, labels)
+        self.addCleanup(ops.stop)
+        t = self.top("--metric", METRIC, "--aggregator", f"http://127.0.0.1:{ops.server_port}")
+        t.wait("the nodes", lambda: len(self.order(t)) == 3)
+        self.assertEqual([path for path in ops.asked if "nodelabels" in path], [])  # nobody looks at a label
+        t.press("g")
+        t.wait_for("label " + rack)
+        t.press(END + "\r")
+        t.wait_for("r1 (1)", "r7 (2)", "by group " + rack)
+        self.assertRegex(t.line("r7 (2)"), r"^r7 \(2\) +29\.5 ")  # the mean of 52 and 7
+        t.press("1" + DOWN + "\r")
+        t.wait("the rack's nodes", lambda: sorted(self.order(t)) == ["alpha-2", "beta-1"] and f"only {rack}=r7" in t.text())
+        t.press("\x1b")
+        t.wait_for("r7 (2)")
+        t.press("\x1b")
+        t.wait("all nodes", lambda: len(self.order(t)) == 3)
+        t.press("/rack=r7 !beta")
+        t.wait("the filter", lambda: self.order(t) == ["alpha-2"])
+        t.press("\x03")
         self.assertEqual(t.ended(), 0)
 
     def test_a_terminal_is_drawn_in_its_size(self):

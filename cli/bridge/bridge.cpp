@@ -1,0 +1,321 @@
+#include "cli/bridge/bridge.hpp"
+
+#include "aggregator/kube/client/access.hpp"
+#include "aggregator/kube/client/credentials.hpp"
+#include "cli/bridge/forward.hpp"
+#include "cli/bridge/replicas.hpp"
+#include "cli/json.hpp"
+#include "common/async/run_program.hpp"
+#include "common/async/task_group.hpp"
+#include "common/async/timers.hpp"
+#include "common/http/base64.hpp"
+#include "common/system/descriptor.hpp"
+#include "common/system/os_error.hpp"
+#include "common/text/text.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/json/parse.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <fcntl.h>
+#include <future>
+#include <optional>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace binnacle::cli::bridge {
+
+using async::task;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto patience = 20s;  // with kubectl's answer, for it may log in somewhere; a forward has it again
+constexpr auto shortest_pause = 1s, longest_pause = 15s;
+constexpr auto pause_between_looks = 10s;  // at the kubeconfig's token, whose end is known to the second
+
+/// Where kubectl looks.
+std::string config_files(const cluster_access& to) {
+  if (!to.config.empty()) return to.config;
+  if (const char* files = std::getenv("KUBECONFIG"); files != nullptr && *files != '\0') return files;
+  const char* home = std::getenv("HOME");
+  return fmt::format("{}/.kube/config", home == nullptr ? "" : home);
+}
+
+/// A file in memory that has no name but in this process: nothing of it is left, whatever ends us. Source:
+/// memfd_create(2), proc(5).
+class file_in_memory {
+ public:
+  /// Who opens the path from now on finds `text`, all of it. Errors: io.
+  result<void> hold(std::string_view text) {
+    descriptor fresh(::memfd_create("binnacle", MFD_CLOEXEC));
+    if (!fresh || ::fchmod(fresh.get(), 0600) != 0 ||
+        ::write(fresh.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+      return error{errc::io, fmt::format("a file in memory cannot be written: {}", describe(errno))};
+    if (!held_) {
+      held_ = std::move(fresh);
+    } else if (::dup3(fresh.get(), held_.get(), O_CLOEXEC) < 0) {
+      return error{errc::io, fmt::format("a file in memory cannot be replaced: {}", describe(errno))};
+    }
+    return {};
+  }
+  /// Empty before hold().
+  std::string path() const { return held_ ? fmt::format("/proc/self/fd/{}", held_.get()) : ""; }
+
+ private:
+  descriptor held_;
+};
+
+}  // namespace
+
+struct way::impl {
+  explicit impl(connection given) : to(std::move(given)), cluster(to.cluster) {}
+  ~impl() {
+    async::post(loop, [this] {
+      group.cancel();
+      work.reset();
+    });
+    if (thread.joinable()) thread.join();
+  }
+  impl(const impl&) = delete;
+  impl& operator=(const impl&) = delete;
+
+  /// One replica's.
+  struct lane {
+    std::string pod;
+    std::uint16_t port = 0;  // on loopback; 0 until the first forward is there
+    std::optional<error> trouble;
+  };
+
+  std::vector<std::string> kubectl(std::vector<std::string> words) const;
+  task<result<std::string>> ask(std::vector<std::string> words) const;
+  task<result<void>> find_authority();
+  task<result<void>> find_identity();
+  result<void> hold_identity();
+  task<result<replicas>> list() const;
+  task<result<void>> begin();
+  task<void> begin_and_tell(std::promise<result<void>>& outcome);
+  task<void> keep(std::size_t which);
+  task<void> keep_identity();
+
+  connection to;
+  const cluster_access cluster;
+  file_in_memory authority, certificate, key, token;
+  const logger log{"bridge", log_level::off};
+  async::loop loop{1};
+  boost::asio::executor_work_guard<async::executor> work{loop.get_executor()};
+  async::event changed{loop};  // a lane
+  std::string service;
+  std::vector<lane> lanes;
+  std::shared_ptr<kube::credentials> identity;  // null: `to` came with one
+  std::string token_held, certificate_held;
+  async::task_group group{loop, log};
+  std::thread thread;
+};
+
+std::vector<std::string> way::impl::kubectl(std::vector<std::string> words) const {
+  if (!cluster.context.empty()) words.insert(words.begin(), {"--context", cluster.context});
+  words.insert(words.begin(), {"--namespace", cluster.name_space});
+  return words;
+}
+
+// What kubectl says, or why it says nothing, in its own words: they name the user and the right.
+task<result<std::string>> way::impl::ask(std::vector<std::string> words) const {
+  const std::string what = fmt::format("kubectl {}", fmt::join(words, " "));
+  async::program call{"kubectl", kubectl(std::move(words))};
+  const auto ended = co_await async::run_program(std::move(call), async::within(patience), 16u << 20);
+  if (ended.has_error()) {
+    const bool missing = ended.error().code == errc::not_found;
+    co_return error{ended.error().code,
+                    missing ? "a kubeconfig alone takes kubectl, which is not in PATH: install it "
+                              "(kubernetes.io/docs/tasks/tools), or give --aggregator, --ca and --token-file"
+                            : ended.error().message};
+  }
+  if (ended->status != 0) {
+    const bool forbidden = ended->errors.find("orbidden") != ended->errors.npos;
+    co_return error{
+        forbidden ? errc::permission : errc::io,
+        fmt::format("{}: {}{}", what, trimmed(ended->errors),
+                    forbidden ? "; docs/operate.md, 'With a kubeconfig', has the Role that grants it" : "")};
+  }
+  co_return ended->output;
+}
+
+task<result<replicas>> way::impl::list() const {
+  std::vector<std::string> words{"get", "services,pods", "-l", std::string(labels), "-o", "json"};
+  const auto told = co_await ask(std::move(words));
+  if (told.has_error()) co_return told.error();
+  co_return replicas_in(*told, cluster.name_space);
+}
+
+task<result<void>> way::impl::find_authority() {
+  if (!to.pem.authority.empty()) co_return result<void>();
+  std::vector<std::string> words{"get", "secret", service + "-client", "-o", "json"};
+  const auto told = co_await ask(std::move(words));
+  if (told.has_error()) {
+    co_return error{told.error().code,
+                    told.error().message + "; or give the CA of the aggregator's certificate with --ca"};
+  }
+  boost::system::error_code ec;
+  const json::value secret = json::parse(*told, ec);
+  const auto pem = http::from_base64(text(object(secret, "data"), "ca.crt"));
+  if (ec || pem.has_error() || pem->empty()) {
+    co_return error{errc::protocol,
+                    fmt::format("Secret {}-client has no ca.crt: give the CA of the aggregator's certificate "
+                                "with --ca",
+                                service)};
+  }
+  if (const auto held = authority.hold(*pem); held.has_error()) co_return held.error();
+  to.pem.authority = authority.path();
+  co_return result<void>();
+}
+
+// As files, which is how every command takes an identity.
+result<void> way::impl::hold_identity() {
+  const tls::files& text = identity->shown().tls.text;
+  if (const std::string& now = identity->token(); !now.empty() && now != token_held) {
+    if (auto held = token.hold(now); held.has_error()) return held;
+    token_held = now;
+  }
+  if (text.certificate.empty() || text.certificate == certificate_held) return {};
+  // The certificate last: who finds a new one finds its key.
+  if (auto held = key.hold(text.key); held.has_error()) return held;
+  if (auto held = certificate.hold(text.certificate); held.has_error()) return held;
+  certificate_held = text.certificate;
+  return {};
+}
+
+task<result<void>> way::impl::find_identity() {
+  if (!to.token_file.empty() || !to.pem.certificate.empty()) co_return result<void>();
+  const auto variable = [](const char* name) { return std::getenv(name); };
+  const auto as = kube::access_by(config_files(cluster), cluster.context, variable);
+  if (as.has_error()) co_return as.error();
+  auto opened = kube::credentials::open(*as, log);
+  if (opened.has_error()) co_return opened.error();
+  identity = std::move(*opened);
+  const auto fresh = co_await identity->refresh(async::within(patience));
+  if (fresh.has_error()) co_return fresh.error();
+  if (const auto held = hold_identity(); held.has_error()) co_return held.error();
+  to.token_file = token.path();
+  to.pem.certificate = certificate.path();
+  to.pem.key = key.path();
+  if (const tls::files& named = as->tls.pem; to.pem.certificate.empty()) {
+    to.pem.certificate = named.certificate;
+    to.pem.key = named.key;
+  }
+  if (to.token_file.empty() && to.pem.certificate.empty()) {
+    co_return error{errc::permission,
+                    as->plugin ? fmt::format("{}, which the kubeconfig names, gave no credentials: run it by "
+                                             "hand to see why",
+                                             as->plugin->command)
+                               : "the kubeconfig has neither a token nor a certificate: write a token with "
+                                 "`kubectl create token ACCOUNT > FILE` and name it with --token-file"};
+  }
+  group.spawn("identity", keep_identity());
+  co_return result<void>();
+}
+
+task<void> way::impl::keep_identity() {
+  for (;;) {
+    co_await async::sleep_for(pause_between_looks);
+    // What cannot be had now is asked for again; until then the old one is shown.
+    const auto fresh = co_await identity->refresh(async::within(patience));
+    if (fresh.has_value()) (void)hold_identity();
+  }
+}
+
+task<void> way::impl::keep(std::size_t which) {
+  async::deadline::duration pause = shortest_pause;
+  for (;;) {
+    lane& mine = lanes[which];
+    const auto begun = std::chrono::steady_clock::now();
+    const std::string ports =
+        mine.port == 0 ? fmt::format(":{}", ops_port) : fmt::format("{}:{}", mine.port, ops_port);
+    std::vector<std::string> words =
+        kubectl({"port-forward", "--address", "127.0.0.1", "pod/" + mine.pod, ports});
+    words.insert(words.begin(), "kubectl");
+    const std::function<void(std::uint16_t)> opened = [this, which](std::uint16_t port) {
+      lanes[which].port = port;
+      lanes[which].trouble.reset();
+      changed.notify();
+    };
+    const auto ended = co_await forward(std::move(words), opened);
+    const std::string said = ended.has_error() ? ended.error().message : *ended;
+    const bool forbidden = said.find("orbidden") != said.npos;
+    lanes[which].trouble = error{
+        forbidden ? errc::permission : errc::disconnected,
+        fmt::format("kubectl port-forward pod/{}: {}{}", mine.pod, said.empty() ? "it ended" : said,
+                    forbidden ? "; docs/operate.md, 'With a kubeconfig', has the Role that grants it" : "")};
+    changed.notify();
+    if (std::chrono::steady_clock::now() - begun > 2 * longest_pause) pause = shortest_pause;
+    co_await async::sleep_for(pause);
+    pause = std::min<async::deadline::duration>(2 * pause, longest_pause);
+    const auto now = co_await list();
+    if (now.has_error()) continue;
+    std::vector<std::string> taken;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (i != which) taken.push_back(lanes[i].pod);
+    }
+    lanes[which].pod = next_pod(lanes[which].pod, now->pods, taken);
+  }
+}
+
+task<result<void>> way::impl::begin() {
+  const auto found = co_await list();
+  if (found.has_error()) co_return found.error();
+  service = found->service;
+  to.server_name = fmt::format("{}.{}.svc", service, cluster.name_space);
+  if (const auto had = co_await find_authority(); had.has_error()) co_return had.error();
+  if (const auto had = co_await find_identity(); had.has_error()) co_return had.error();
+  for (const std::string& pod : found->pods) lanes.push_back({pod, 0, std::nullopt});
+  for (std::size_t i = 0; i < lanes.size(); ++i) group.spawn("forward", keep(i));
+  const auto is_decided = [](const lane& l) { return l.port != 0 || l.trouble; };
+  const auto until = async::within(patience);
+  while (!std::ranges::all_of(lanes, is_decided)) {
+    const bool told = co_await changed.wait(until);
+    if (!told) break;
+  }
+  // One that is not there yet has no address: it is left out, as a replica is that nobody named.
+  to.aggregators.clear();
+  for (const lane& l : lanes) {
+    if (l.port != 0) to.aggregators.push_back(fmt::format("https://127.0.0.1:{}", l.port));
+  }
+  if (!to.aggregators.empty()) co_return result<void>();
+  co_return lanes.front().trouble.value_or(
+      error{errc::timeout, fmt::format("kubectl port-forward pod/{} took too long", lanes.front().pod)});
+}
+
+task<void> way::impl::begin_and_tell(std::promise<result<void>>& outcome) {
+  auto begun = co_await begin();
+  outcome.set_value(std::move(begun));
+}
+
+result<std::unique_ptr<way>> way::open(const connection& given) {
+  // kubectl and our own reader of kubeconfigs then look at the same files. No thread runs yet.
+  if (!given.cluster.config.empty() && given.cluster.config != "in-cluster")
+    ::setenv("KUBECONFIG", given.cluster.config.c_str(), 1);
+  std::promise<result<void>> outcome;
+  auto made = std::make_unique<impl>(given);
+  auto begun = outcome.get_future();
+  made->thread = std::thread([&of = *made] { async::run(of.loop, of.log); });
+  async::post(made->loop, [&] { made->group.spawn("begin", made->begin_and_tell(outcome)); });
+  if (begun.wait_for(6 * patience) != std::future_status::ready)
+    return error{errc::timeout, "kubectl and the credentials of the kubeconfig took too long"};
+  const result<void> had = begun.get();
+  if (had.has_error()) return had.error();
+  return std::unique_ptr<way>(new way(std::move(made)));
+}
+
+way::way(std::unique_ptr<impl> i) : impl_(std::move(i)) {}
+way::~way() = default;
+const connection& way::to() const noexcept { return impl_->to; }
+
+}  // namespace binnacle::cli::bridge

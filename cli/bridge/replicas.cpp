@@ -1,0 +1,84 @@
+#include "cli/bridge/replicas.hpp"
+
+#include "cli/json.hpp"
+#include "common/text/text.hpp"
+
+#include <boost/json/parse.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace binnacle::cli::bridge {
+namespace {
+
+/// Whether an object with `own` labels is one of those that `selector` selects.
+bool selects(const json::object& selector, const json::object& own) {
+  return !selector.empty() && std::ranges::all_of(selector, [&](const auto& wanted) {
+    const json::value* value = own.if_contains(wanted.key());
+    return value != nullptr && *value == wanted.value();
+  });
+}
+
+bool runs(const json::value& pod) {
+  return text(object(pod, "status"), "phase") == "Running" &&
+         member(object(pod, "metadata"), "deletionTimestamp") == nullptr;
+}
+
+}  // namespace
+
+result<replicas> replicas_in(std::string_view list_text, const std::string& name_space) {
+  boost::system::error_code ec;
+  const json::value told = json::parse(json::string_view(list_text.data(), list_text.size()), ec);
+  if (ec) return error{errc::protocol, "kubectl get services,pods -o json gave no JSON"};
+  replicas found;
+  json::object selector;
+  for (const auto& item : list(told, "items")) {
+    const json::value spec = object(item, "spec");
+    for (const auto& port : list(spec, "ports")) {
+      if (text(item, "kind") != "Service" || text(port, "name") != ops_port) continue;
+      found.service = text(object(item, "metadata"), "name");
+      selector = object(spec, "selector");
+    }
+  }
+  if (found.service.empty()) {
+    return error{
+        errc::not_found,
+        fmt::format("namespace {} has no Service of Binnacle's chart: --kube-namespace names another "
+                    "one",
+                    name_space)};
+  }
+  for (const auto& item : list(told, "items")) {
+    const json::value metadata = object(item, "metadata");
+    if (text(item, "kind") == "Pod" && runs(item) && selects(selector, object(metadata, "labels")))
+      found.pods.push_back(text(metadata, "name"));
+  }
+  std::ranges::sort(found.pods);
+  if (found.pods.empty()) {
+    return error{errc::not_found, fmt::format("no pod of Service {} in namespace {} runs: `binnacle doctor "
+                                              "pods --kube-config FILE` says why",
+                                              found.service, name_space)};
+  }
+  return found;
+}
+
+std::optional<std::uint16_t> forwarded_port(std::string_view line) {
+  constexpr std::string_view before = "Forwarding from 127.0.0.1:";
+  if (!line.starts_with(before)) return std::nullopt;
+  line.remove_prefix(before.size());
+  const auto port = parse_unsigned(line.substr(0, line.find(' ')));
+  if (!port || *port == 0 || *port > 65535) return std::nullopt;
+  return static_cast<std::uint16_t>(*port);
+}
+
+std::string next_pod(const std::string& now, const std::vector<std::string>& running,
+                     const std::vector<std::string>& taken) {
+  const auto is_in = [](const std::vector<std::string>& all, const std::string& one) {
+    return std::ranges::find(all, one) != all.end();
+  };
+  if (is_in(running, now)) return now;
+  const auto free = std::ranges::find_if(running, [&](const std::string& pod) { return !is_in(taken, pod); });
+  if (free != running.end()) return *free;
+  return running.empty() ? "" : running.front();
+}
+
+}  // namespace binnacle::cli::bridge

@@ -1,0 +1,183 @@
+"""Commands with a kubeconfig alone: the real program, real aggregators, and a kubectl whose forwards lead to them.
+
+python3 tests/cli/bridge/bridge_test.py --build build
+"""
+
+import base64
+import http.client
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "scripts"))
+from trial import Trial, free_port, run_tests  # noqa: E402  (the path comes first)
+
+BUILD = None
+HERE = pathlib.Path(__file__).resolve().parent
+LABELS = {"app.kubernetes.io/name": "binnacle", "app.kubernetes.io/instance": "binnacle", "app.kubernetes.io/component": "aggregator"}
+
+
+def encoded(path):
+    return base64.b64encode(path.read_bytes()).decode()
+
+
+def runs(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Bridge(unittest.TestCase):
+    def setUp(self):
+        self.trial = trial = Trial(BUILD)
+        self.addCleanup(trial.stop)
+        trial.make_certificates([], server_names=["binnacle.binnacle.svc"])
+        trial.start_aggregator("--replica-id", "first")
+        second = {face: free_port() for face in trial.ports}
+        trial.start_aggregator("--replica-id", "second", name="second", ports=second)
+        self.cluster = trial.folder / "cluster"
+        self.cluster.mkdir()
+        self.put("ports.json", {"pod-1": trial.ports["ops"], "pod-2": second["ops"]})
+        self.pods("pod-1", "pod-2")
+        self.put("secret.json", {"data": {"ca.crt": encoded(trial.pki / "server-ca.crt")}})
+        self.kubeconfig({"client-certificate-data": encoded(trial.pki / "client-cli.crt"), "client-key-data": encoded(trial.pki / "client-cli.key")})
+        self.plugin = trial.folder / "kubectl-binnacle"
+        self.plugin.symlink_to(trial.build / "cli/binnacle")
+
+    def put(self, name, value):
+        new = self.cluster / "new"
+        new.write_text(json.dumps(value))
+        new.rename(self.cluster / name)
+
+    def pods(self, *names):
+        service = {"kind": "Service", "metadata": {"name": "binnacle"}, "spec": {"ports": [{"name": "ops", "port": 9102}], "selector": LABELS}}
+        self.put("objects.json", {"items": [service, *({"kind": "Pod", "metadata": {"name": name, "labels": LABELS}, "status": {"phase": "Running"}} for name in names)]})
+
+    def kubeconfig(self, user):
+        self.config = self.cluster / "config"
+        self.config.write_text(json.dumps({
+            "current-context": "here", "contexts": [{"name": name, "context": {"cluster": "c", "user": "ann"}} for name in ("here", "there")],
+            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1", "certificate-authority": str(self.trial.pki / "server-ca.crt")}}],
+            "users": [{"name": "ann", "user": user}]}))
+
+    def environment(self, **more):
+        own = {key: value for key, value in os.environ.items() if not key.startswith(("BINNACLE_", "KUBE"))}
+        return {**own, "PATH": f"{HERE}:{own['PATH']}", "FAKE_KUBECTL": str(self.cluster), "XDG_CONFIG_HOME": str(self.trial.folder), **more}
+
+    def run_it(self, *words, program=None, **more):
+        return subprocess.run([program or self.trial.build / "cli/binnacle", *words], env=self.environment(**more), capture_output=True, text=True, timeout=120, check=False)
+
+    def lines(self, name):
+        file = self.cluster / name
+        return file.read_text().split("\n")[:-1] if file.exists() else []
+
+    def wait_until_no_forward_runs(self):
+        self.trial.wait_for("the forwards to end", lambda: not any(runs(pid) for pid in self.lines("pids")))
+
+    def test_the_plugin_needs_nothing_but_the_users_kubeconfig(self):
+        done = self.run_it("status", program=self.plugin, KUBECONFIG=str(self.config))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("replica first", done.stdout)
+        self.assertIn("replica second", done.stdout)
+        self.assertEqual(len(self.lines("pids")), 2)
+        self.wait_until_no_forward_runs()
+        # Whoever names an aggregator is led to that one.
+        named = self.run_it("status", program=self.plugin, KUBECONFIG=str(self.config), **self.trial.cli_environment())
+        self.assertEqual((named.returncode, named.stderr), (0, ""))
+        self.assertNotIn("replica second", named.stdout)
+        self.assertEqual(len(self.lines("pids")), 2)
+
+    def test_every_command_takes_the_flags(self):
+        for words in (["status"], ["top", "--once"], ["policy", "list"]):
+            with self.subTest(words):
+                done = self.run_it(*words, "--kube-config", self.config, "--kube-context", "there")
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual({line.partition(" get ")[0] for line in self.lines("asked") if " get " in line}, {"--namespace binnacle --context there"})
+        both = self.run_it("status", "--kube-config", self.config, "--aggregator", "https://localhost:1")
+        self.assertEqual((both.returncode, both.stderr), (2, "binnacle: --aggregator and --kube-config are two ways to the same place: give one\n"))
+
+    def test_a_plugin_of_the_kubeconfig_says_who_one_is(self):
+        given = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {
+            "clientCertificateData": (self.trial.pki / "client-cli.crt").read_text(), "clientKeyData": (self.trial.pki / "client-cli.key").read_text()}}
+        self.put("given", given)
+        self.kubeconfig({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "cat", "args": [str(self.cluster / "given")], "interactiveMode": "Never"}})
+        done = self.run_it("status", "--kube-config", self.config)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.kubeconfig({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "false", "interactiveMode": "Never"}})
+        done = self.run_it("status", "--kube-config", self.config)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("false, which the kubeconfig names, gave no credentials: run it by hand", done.stderr)
+
+    def test_what_is_missing_is_said_with_its_remedy(self):
+        def said(*words, **more):
+            done = self.run_it("status", "--kube-config", self.config, *words, **more)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            return done.stderr
+
+        self.assertIn("kubectl, which is not in PATH: install it", said(PATH=str(self.trial.folder)))
+        for right, resource in (("get", "pods"), ("secret", "secrets"), ("port-forward", "pods/portforward")):
+            (self.cluster / "forbidden").write_text(right)
+            words = said()
+            self.assertIn('User "ann" cannot ', words)
+            self.assertIn(f'resource "{resource}"', words)
+            self.assertIn("docs/operate.md", words)
+        self.assertIn("--ca", (self.cluster / "forbidden").write_text("secret") and said())
+        # Who has the CA needs no right to the Secret.
+        done = self.run_it("status", "--kube-config", self.config, "--ca", self.trial.pki / "server-ca.crt")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        (self.cluster / "forbidden").unlink()
+        self.pods()
+        self.assertIn("no pod of Service binnacle in namespace binnacle runs", said())
+        self.put("objects.json", {"items": []})
+        self.assertIn("namespace elsewhere has no Service of Binnacle's chart: --kube-namespace names another one", said("--kube-namespace", "elsewhere"))
+        self.kubeconfig({})
+        self.pods("pod-1")
+        self.assertIn("the kubeconfig has neither a token nor a certificate", said())
+
+    def test_the_name_in_the_certificate_is_the_services(self):
+        done = self.run_it("status", "--kube-config", self.config, "--kube-namespace", "elsewhere")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("binnacle.elsewhere.svc", done.stderr)
+
+    def status_events(self):
+        """The dashboard's events about the replicas, as they come."""
+        connection = http.client.HTTPConnection(self.origin, timeout=120)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/live?topic=status", headers={"Authorization": "Bearer " + self.key})
+        for line in connection.getresponse():
+            if line.startswith(b"data: "):
+                yield json.loads(line[6:])["replicas"]
+
+    def test_a_forward_that_dies_is_begun_again_and_none_outlives_the_command(self):
+        environment = [f"{key}={value}" for key, value in self.environment().items()]
+        self.trial.start("dashboard", "env", "-i", *environment, self.trial.build / "cli/binnacle", "dashboard", "-o", "json", "--kube-config", self.config)
+        self.trial.wait_for("the link", lambda: '"link"' in self.trial.log("dashboard"))
+        self.origin, link = json.loads(self.trial.log("dashboard"))["link"].removeprefix("http://").split("/#link=")
+        opened = http.client.HTTPConnection(self.origin, timeout=60)
+        self.addCleanup(opened.close)
+        opened.request("POST", "/open", json.dumps({"link": link}))
+        self.key = json.loads(opened.getresponse().read())["key"]
+        events = self.status_events()
+        names = lambda: sorted(r["status"]["replica"] if "status" in r else "away" for r in next(events))  # noqa: E731
+        while names() != ["first", "second"]:
+            pass
+        # The pods are replaced by others, and both forwards die.
+        self.put("ports.json", {"pod-3": json.loads((self.cluster / "ports.json").read_text())["pod-1"]})
+        self.pods("pod-3")
+        before = self.lines("pids")
+        for pid in before:
+            os.kill(int(pid), signal.SIGKILL)
+        while names() != ["first", "first"]:
+            pass
+        self.trial.end("dashboard", signal.SIGKILL)
+        self.wait_until_no_forward_runs()
+        self.assertGreater(len(self.lines("pids")), len(before))
+
+
+if __name__ == "__main__":
+    run_tests(__doc__)

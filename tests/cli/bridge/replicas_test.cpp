@@ -1,0 +1,69 @@
+#include "cli/bridge/replicas.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+namespace bridge_replicas_test {
+
+using namespace binnacle;
+using namespace binnacle::cli::bridge;
+using words = std::vector<std::string>;
+
+namespace {
+
+/// As `kubectl get services,pods -o json` has it; of the chart's objects, and a pod of another release.
+const char* const objects = R"({"kind":"List","items":[
+  {"kind":"Service","metadata":{"name":"binnacle-replicas"},"spec":{"ports":[{"name":"ingest","port":9110}],"selector":{"a":"1"}}},
+  {"kind":"Service","metadata":{"name":"binnacle"},"spec":{"ports":[{"name":"extender","port":9001},{"name":"ops","port":9102}],
+   "selector":{"app.kubernetes.io/instance":"binnacle","app.kubernetes.io/component":"aggregator"}}},
+  {"kind":"Pod","metadata":{"name":"binnacle-b","labels":{"app.kubernetes.io/instance":"binnacle","app.kubernetes.io/component":"aggregator","x":"y"}},
+   "status":{"phase":"Running"}},
+  {"kind":"Pod","metadata":{"name":"binnacle-a","labels":{"app.kubernetes.io/instance":"binnacle","app.kubernetes.io/component":"aggregator"}},
+   "status":{"phase":"Running"}},
+  {"kind":"Pod","metadata":{"name":"binnacle-c","deletionTimestamp":"2026-01-01T00:00:00Z",
+   "labels":{"app.kubernetes.io/instance":"binnacle","app.kubernetes.io/component":"aggregator"}},"status":{"phase":"Running"}},
+  {"kind":"Pod","metadata":{"name":"binnacle-d","labels":{"app.kubernetes.io/instance":"binnacle","app.kubernetes.io/component":"aggregator"}},
+   "status":{"phase":"Pending"}},
+  {"kind":"Pod","metadata":{"name":"other-e","labels":{"app.kubernetes.io/instance":"other","app.kubernetes.io/component":"aggregator"}},
+   "status":{"phase":"Running"}}]})";
+
+}  // namespace
+
+TEST_SUITE("cli/bridge/replicas") {
+  TEST_CASE("the Service with the ops port leads to its pods that run") {
+    const auto found = replicas_in(objects, "binnacle");
+    REQUIRE(found.has_value());
+    CHECK(found->service == "binnacle");
+    CHECK(found->pods == words{"binnacle-a", "binnacle-b"});
+  }
+
+  TEST_CASE("what is missing is said with what to do") {
+    const auto error_of = [](const char* list) { return replicas_in(list, "ops").error().message; };
+    CHECK(error_of("") == "kubectl get services,pods -o json gave no JSON");
+    for (const char* none :
+         {"{}", "[]", R"({"items":[1,{"kind":"Service"},{"kind":"Service","spec":{"ports":[2]}}]})"})
+      CHECK(error_of(none) ==
+            "namespace ops has no Service of Binnacle's chart: --kube-namespace names another one");
+    CHECK(
+        error_of(
+            R"({"items":[{"kind":"Service","metadata":{"name":"b"},"spec":{"ports":[{"name":"ops","port":1}]}},
+                       {"kind":"Pod","metadata":{"name":"p"},"status":{"phase":"Running"}}]})")
+            .starts_with("no pod of Service b in namespace ops runs"));
+  }
+
+  TEST_CASE("kubectl says which port it took") {
+    CHECK(forwarded_port("Forwarding from 127.0.0.1:40123 -> 9102") == 40123);
+    for (const char* line : {"", "Forwarding from [::1]:40123 -> 9102", "Forwarding from 127.0.0.1: -> 9102",
+                             "Forwarding from 127.0.0.1:65536 -> 1", "Handling connection for 40123"})
+      CHECK_FALSE(forwarded_port(line).has_value());
+  }
+
+  TEST_CASE("a forward stays with its pod, else goes to one that no other leads to") {
+    CHECK(next_pod("a", {"a", "b"}, {"b"}) == "a");
+    CHECK(next_pod("a", {"b", "c"}, {"b"}) == "c");
+    CHECK(next_pod("a", {"b"}, {"b"}) == "b");
+    CHECK(next_pod("a", {}, {}).empty());
+  }
+}
+
+}  // namespace bridge_replicas_test
