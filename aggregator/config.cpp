@@ -8,6 +8,7 @@
 #include "common/text/endpoint.hpp"
 #include "common/text/label_syntax.hpp"
 #include "common/text/text.hpp"
+#include "common/wire/replicas.hpp"
 
 #include <fmt/format.h>
 
@@ -137,7 +138,7 @@ config_spec bind(settings& s) {
            "limit, as with TAS)");
   spec.add("cluster", s.cluster, "name of the cluster; must be the same at the agents");
   spec.add("replica-id", s.replica_id, "name of this replica (default: the host name)");
-  spec.add("replicas", s.replicas, 1, 64,
+  spec.add("replicas", s.replicas, 1, wire::max_replicas,
            "number of aggregators behind the address that agents dial; agents keep a link to each");
   spec.add_choice<extender::score_mode>(
       "score", s.score, {{"value", extender::score_mode::value}, {"rank", extender::score_mode::rank}},

@@ -10,14 +10,19 @@ namespace {
 
 // For what may never be there: agents that are not installed yet, an API server that tells no authorities.
 constexpr duration patience = std::chrono::seconds(30);
-// A handshake takes 1 ms of the ingest loop, or several where it has not a whole CPU.
-constexpr duration patience_with_agents(std::size_t nodes) {
-  return patience + static_cast<std::int64_t>(nodes) * std::chrono::milliseconds(10);
-}
+// Agents look names up every ten seconds where nothing changes, and a name server may go on giving what it
+// knew for half a minute (the Corefile of kubeadm: ttl 30, cache 30).
+constexpr duration patience_beside_others = std::chrono::seconds(90);
 
 bool is_connected(const auto& node) { return node.second->connected; }
 
 }  // namespace
+
+// A handshake takes 1 ms of the ingest loop, or several where it has not a whole CPU.
+duration readiness::waits_for_agents(std::size_t nodes, bool others) noexcept {
+  return (others ? patience_beside_others : patience) +
+         static_cast<std::int64_t>(nodes) * std::chrono::milliseconds(10);
+}
 
 /// Most nodes' agents have connected, once: later a dead node must not take the whole replica out of service.
 bool readiness::knows_most_nodes() {
@@ -32,9 +37,9 @@ bool readiness::knows_most_nodes() {
 bool readiness::has_agents() {
   const cluster* const kubernetes = from_.kubernetes;
   if (kubernetes == nullptr || said_so_) return true;
-  if (!knows_most_nodes() &&
-      boot_clock::now() - from_.started <= patience_with_agents(kubernetes->node_objects()))
-    return false;
+  const bool others = from_.ingest.began.from == beginning::origin::replica;
+  const duration patience_here = waits_for_agents(kubernetes->node_objects(), others);
+  if (!knows_most_nodes() && boot_clock::now() - from_.started <= patience_here) return false;
   said_so_ = true;
   from_.fleet_has_come();
   return true;
@@ -71,8 +76,8 @@ http::health readiness::checks() {
       "the nodes are not read from the API server yet");
   out.add_ready(
       "agents", [this] { return has_agents(); },
-      "agents of nine nodes in ten have not connected yet; this is waited for until 30 s after the start, "
-      "and 1 s longer for every 100 nodes");
+      "agents of nine nodes in ten have not connected yet; this is waited for until 30 s after the start "
+      "(90 s where another replica gave its state), and 1 s longer for every 100 nodes");
   // Nor is a replica ready that would refuse the API server's own calls.
   out.add_ready("authentication",
                 wait_for([gate = from_.gate] { return gate == nullptr || gate->informed(); }),

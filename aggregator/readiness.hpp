@@ -7,6 +7,7 @@
 #include "common/clock.hpp"
 #include "common/http/health.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <utility>
 
@@ -16,6 +17,11 @@ namespace binnacle::aggregator {
 /// in, it judges, and it was not told to stop. Threads: the faces loop.
 class readiness {
  public:
+  /// How long after its start a replica waits for the agents of that many nodes. `others`: another replica
+  /// gave its state, so agents are there and somebody answers, and only the new address may be unknown to
+  /// agents.
+  static duration waits_for_agents(std::size_t nodes, bool others) noexcept;
+
   /// What it looks at; must outlive it and its checks.
   struct sources {
     const policy::view& nodes;

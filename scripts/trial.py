@@ -212,10 +212,11 @@ class Trial(Processes):
                    "--policies", self.policies, "--policy-poll", "200ms", "--drain", drain, "--cert", self.pki / "aggregator.crt",
                    "--key", self.pki / "aggregator.key", "--agents-ca", self.pki / "agents-ca.crt", "--clients-ca", self.pki / "clients-ca.crt",
                    *[word for face, port in ports.items() for word in (f"--{face}-port", port)], *more)
-        self.wait_for("the aggregator", lambda: self.aggregator_lives(ports))
+        self.wait_for("the aggregator", lambda: self.aggregator_lives(ports, address or "127.0.0.1"))
 
-    def aggregator_lives(self, ports):
-        connection = http.client.HTTPConnection("127.0.0.1", ports["health"], timeout=15)
+    @staticmethod
+    def aggregator_lives(ports, address):
+        connection = http.client.HTTPConnection(address, ports["health"], timeout=15)
         try:
             connection.request("GET", "/livez")
             return connection.getresponse().status == 200
@@ -257,11 +258,11 @@ class Trial(Processes):
     def warm(self, node, sensor, value):
         (self.folder / node / "bmc" / "values" / sensor).write_text(f"{value}\n")
 
-    def start_agent(self, node, *more, certificate=None, token_file=None, scrape=0, name=None, under=()):
-        """`scrape`: the port of its own /metrics; 0: any, None: it has none. `under`: a command that runs it."""
+    def start_agent(self, node, *more, certificate=None, token_file=None, scrape=0, name=None, under=(), host="localhost"):
+        """`host`: where it looks for aggregators. `scrape`: the port of its own /metrics; 0: any, None: it has none. `under`: a command that runs it."""
         who = certificate or node
         identity = ["--token-file", token_file] if token_file else ["--cert", self.pki / f"node-{who}.crt", "--key", self.pki / f"node-{who}.key"]
-        self.start(name or node, *under, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"localhost:{self.ports['ingest']}",
+        self.start(name or node, *under, self.build / "agent/binnacle-agent", "--node-name", node, "--aggregator", f"{host}:{self.ports['ingest']}",
                    *identity, "--ca", self.pki / "server-ca.crt",
                    "--listen", "" if scrape is None else f"127.0.0.1:{scrape or free_port()}", *more)
 

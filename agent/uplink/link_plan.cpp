@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace binnacle::agent {
+namespace {
+
+constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
 
 std::size_t link_plan::connected() const noexcept {
   std::set<std::string_view> met;
@@ -25,6 +32,11 @@ std::size_t link_plan::wanted() const noexcept {
 
 bool link_plan::may_dial(std::size_t slot) const noexcept {
   if (slot >= slots_.size() || slots_[slot].up) return false;
+  return misses_one(slot) || unmet(address_of(slot), slot, false) > 0;
+}
+
+// By the number that replicas give, or this slot's own.
+bool link_plan::misses_one(std::size_t slot) const noexcept {
   if (connected() < wanted()) return true;
   if (slot >= addresses_) return false;  // an extra slot has nobody to look for
   const auto& own = slots_[slot];
@@ -45,16 +57,71 @@ bool link_plan::is_taken(std::size_t slot, const std::string& address) const {
   return false;
 }
 
+// Nobody is there and nobody is known to be. One replica has one address of a family, so what counts is the
+// family that links are up in: the other one may lead nowhere. A load balancer's addresses say nothing of how
+// many replicas there are.
+bool link_plan::is_unmet(std::size_t slot, const std::string& address) const {
+  const auto known = known_.find(address);
+  if (known != known_.end() && known->second.balances) return false;
+  const auto is_v6 = [](const std::string& a) { return a.starts_with('['); };
+  const bool same_family = std::ranges::any_of(
+      slots_, [&](const slot_state& s) { return s.up && !s.at.empty() && is_v6(s.at) == is_v6(address); });
+  return same_family && !is_taken(slot, address);
+}
+
+// Addresses of a name that nobody has met, less the dials that will take one, but for that of slot `but`.
+std::size_t link_plan::unmet(std::size_t name, std::size_t but, bool and_untried) const noexcept {
+  std::size_t found = 0, choosing = 0;
+  for (const std::string& address : names_[name]) {
+    const auto known = known_.find(address);
+    const bool tried = known != known_.end() && known->second.tried > 0;
+    if (!(and_untried && tried) && is_unmet(but, address)) ++found;
+  }
+  for (std::size_t i = name; i < slots_.size(); i += addresses_) {
+    if (i != but && slots_[i].choosing) ++choosing;
+  }
+  return found - std::min(found, choosing);
+}
+
+bool link_plan::resolved(std::size_t name, std::vector<std::string> addresses) {
+  std::ranges::sort(addresses);
+  if (names_[name] == addresses) return false;
+  names_[name] = std::move(addresses);
+  grow();
+  return true;
+}
+
+// So that whoever is missing has a slot that looks for it.
+void link_plan::grow() {
+  const auto most = std::max(addresses_, most_slots);
+  auto needed = std::min(std::max(addresses_, wanted()), most);
+  for (std::size_t name = 0; name < addresses_; ++name) {
+    auto open = unmet(name, nobody, false);
+    std::size_t next = name;
+    for (; next < slots_.size(); next += addresses_) {
+      if (!slots_[next].up && slots_[next].at.empty() && !slots_[next].choosing)
+        open -= std::min<std::size_t>(open, 1);
+    }
+    if (open > 0) needed = std::max(needed, std::min(next + (open - 1) * addresses_ + 1, most));
+  }
+  if (slots_.size() < needed) slots_.resize(needed);
+}
+
 std::vector<std::size_t> link_plan::choose(std::size_t slot, const std::vector<std::string>& addresses) {
+  const bool takes_over = !only_meets(slot);
   // Pods come and go with their addresses.
   std::erase_if(known_, [&](const auto& k) {
     return known_.size() > addresses.size() + most_slots &&
            std::ranges::find(addresses, k.first) == addresses.end();
   });
   slots_[slot].at.clear();
+  slots_[slot].choosing = false;
   std::vector<std::size_t> out, taken;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
-    (is_taken(slot, addresses[i]) ? taken : out).push_back(i);
+    if (takes_over)
+      (is_taken(slot, addresses[i]) ? taken : out).push_back(i);
+    else if (is_unmet(slot, addresses[i]))
+      out.push_back(i);
   }
   const auto longest_ago = [&](std::size_t i) { return known_[addresses[i]].tried; };
   std::ranges::stable_sort(out, {}, longest_ago);
@@ -96,12 +163,12 @@ std::optional<std::size_t> link_plan::welcomed(std::size_t slot, const std::stri
     slots_[*older].at.clear();
   }
   slots_[slot].up = true;
+  slots_[slot].choosing = false;
   slots_[slot].leads_to = replica_id;
   slots_[slot].replicas = replicas;
   if (!at.empty()) known_[at].led_to = replica_id;
   fruitless_ = connected() > before ? 0 : fruitless_ + 1;
-  const auto needed = std::min(std::max(addresses_, wanted()), std::max(addresses_, most_slots));
-  if (slots_.size() < needed) slots_.resize(needed);
+  grow();
   return older;
 }
 
@@ -109,6 +176,7 @@ void link_plan::lost(std::size_t slot) noexcept {
   const bool came_to_nothing = !slots_[slot].up && !slots_[slot].at.empty();
   if (came_to_nothing) ++fruitless_;
   slots_[slot].up = false;
+  slots_[slot].choosing = false;
   slots_[slot].at.clear();
 }
 

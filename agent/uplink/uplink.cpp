@@ -1,11 +1,13 @@
 #include "agent/uplink/uplink.hpp"
 
 #include "agent/uplink/uplink_link.hpp"
+#include "common/async/resolve.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 namespace binnacle::agent {
@@ -17,6 +19,16 @@ result<endpoint> parse_endpoint(std::string_view text) {
       "aggregator \"" + std::string(text) +
           "\" is not an address: use HOST:PORT, HOST, or [IPv6]:PORT, for example aggregator.binnacle:9110"};
 }
+
+namespace {
+
+// A new replica is dialled soon after its address is known. Where nothing changes, thousands of agents
+// together must cost a name server little.
+constexpr duration look_up_often = std::chrono::milliseconds(1250);
+constexpr duration look_up_rarely = std::chrono::seconds(10);
+constexpr duration changes_last = std::chrono::minutes(1);
+
+}  // namespace
 
 struct uplink::impl {
   std::shared_ptr<uplink_core> core;
@@ -30,11 +42,14 @@ uplink::uplink(boost::asio::io_context& loop, uplink_options options, const boar
 }
 
 uplink::~uplink() {
+  impl_->core->look_ups.cancel();
   impl_->core->tasks.cancel();
   impl_->core->links.clear();  // they own the core
 }
 
 void uplink_core::plan_changed() {
+  changed_at = boot_clock::now();
+  names_due.notify();
   for (const auto& link : links) link->wake();
   while (!stopping && links.size() < plan.slots()) {
     links.push_back(std::make_shared<uplink_link>(shared_from_this(), links.size()));
@@ -42,9 +57,37 @@ void uplink_core::plan_changed() {
   }
 }
 
+async::task<void> uplink_core::follow_names(std::shared_ptr<uplink_core> core) {
+  while (!core->stopping) {
+    bool is_news = false;
+    for (std::size_t name = 0; name < core->options.aggregators.size(); ++name) {
+      const endpoint& to = core->options.aggregators[name];
+      const auto found =
+          co_await async::resolve(to.host, to.port, async::within(core->options.connect_deadline));
+      if (found.has_error()) continue;  // the link that dials it says so
+      std::vector<std::string> addresses;
+      for (const auto& one : *found) addresses.push_back(async::to_string(one));
+      if (core->plan.resolved(name, std::move(addresses))) is_news = true;
+    }
+    if (is_news && !core->stopping) core->plan_changed();
+    const instant looked_at = boot_clock::now();
+    const double spread = std::uniform_real_distribution<>(0.8, 1.2)(core->random);
+    while (!core->stopping) {
+      const instant now = boot_clock::now();
+      const duration pause = now - core->changed_at < changes_last ? look_up_often : look_up_rarely;
+      const instant next = looked_at + std::chrono::duration_cast<duration>(pause * spread);
+      if (next <= now) break;
+      co_await core->names_due.wait(async::within(next - now));
+    }
+  }
+}
+
 void uplink::start() {
-  impl_->core->announce_by = boot_clock::now() + impl_->core->options.announce_patience;
-  if (!impl_->core->options.aggregators.empty()) impl_->core->plan_changed();
+  const auto& core = impl_->core;
+  core->announce_by = boot_clock::now() + core->options.announce_patience;
+  if (core->options.aggregators.empty()) return;
+  core->plan_changed();
+  core->look_ups.keep("names of aggregators", [core] { return uplink_core::follow_names(core); });
 }
 
 void uplink::changed() {
@@ -77,6 +120,7 @@ uplink_report uplink::report() const {
 async::task<void> uplink::impl::finish(std::shared_ptr<uplink_core> core, std::chrono::milliseconds grace,
                                        std::function<void()> done) {
   core->stopping = true;
+  core->look_ups.cancel();
   for (const auto& link : core->links) link->wake();
   const bool all_gone = co_await core->tasks.wait(async::within(grace));
   if (!all_gone) {

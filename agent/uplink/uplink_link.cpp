@@ -14,6 +14,9 @@
 // - two of our links met at one replica (one address that leads to several): the other one has it, and
 //   this one looks for another replica with pauses of its own, since each look costs the aggregator a swap
 //   of sessions;
+// - no replica is known to be missing, and an address that nobody has met gave no link, as that of a pod
+// whose
+//   aggregator does not listen yet: random pauses of ten seconds at most, and no warning;
 // - anything else: random pauses that grow, and are short again once a session has lasted.
 //
 // Under TLS 1.3 a server refuses our certificate after our side of the handshake is done. The alert
@@ -39,6 +42,9 @@ constexpr std::string_view link_protocol = "binnacle/1";
 // fails.
 constexpr backoff::settings search_pauses{std::chrono::milliseconds(500), std::chrono::seconds(2),
                                           std::chrono::seconds(60)};
+
+// The address of a pod that is about to come, or of one that has gone.
+constexpr backoff::settings meeting_pauses{.cap = std::chrono::seconds(10)};
 
 // How long a connection that takes no more bytes is still read: the peer may have said why it ended.
 constexpr std::chrono::seconds read_on_for(1);
@@ -67,7 +73,8 @@ uplink_link::uplink_link(std::shared_ptr<uplink_core> shared, std::size_t slot)
       to_(core_->options.aggregators[core_->plan.address_of(slot)]),
       address_(to_string(to_)),
       due_(core_->loop),
-      search_(search_pauses) {}
+      search_(search_pauses),
+      meeting_(meeting_pauses) {}
 
 std::uint64_t uplink_link::conflated() const {
   const auto s = present_.lock();
@@ -89,13 +96,18 @@ task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
     // wake() comes with every change of the board too: the plan is asked again and again.
     while (!core.stopping && !core.plan.may_dial(self->slot_)) {
       self->search_.reset();
+      self->meeting_.reset();
       co_await self->due_.wait();
     }
     if (core.stopping) break;
     self->retry_after_ = {};
     self->let_go_ = false;
     self->superseded_ = false;
+    self->welcomed_ = false;
+    const bool only_meets = core.plan.only_meets(self->slot_);
+    core.plan.dials(self->slot_);
     auto ended = co_await self->live();
+    const bool found_nobody = only_meets && core.plan.at(self->slot_).empty();
     core.plan.lost(self->slot_);
     if (core.stopping) break;
     const instant now = boot_clock::now();
@@ -103,15 +115,19 @@ task<void> uplink_link::run(std::shared_ptr<uplink_link> self) {
     // Two links of ours that met at one replica: the aggregator may say so before the newer one's welcome is
     // read.
     const bool by_us = self->let_go_ || (self->superseded_ && core.plan.may_be_replaced_by_us(self->slot_));
-    if (!by_us && ended.has_error() && self->said_.is_news(ended.error().message))
-      core.log.warning("{}: {}; trying again", self->address_, ended.error().message);
-    if (!by_us) ++core.reconnects;
+    const bool met_nobody = only_meets && !self->welcomed_;
+    if (!by_us && !found_nobody && ended.has_error() && self->said_.is_news(ended.error().message)) {
+      core.log.write(met_nobody ? log_level::info : log_level::warning,
+                     fmt::format("{}: {}; trying again", self->address_, ended.error().message));
+    }
+    if (!by_us && !met_nobody) ++core.reconnects;
     const duration pause =
-        by_us ? self->search_.next(core.random, self->retry_after_)
-              : self->pauses_.next(core.random, self->retry_after_, now, core.plan.connected() > 0);
+        by_us        ? self->search_.next(core.random, self->retry_after_)
+        : met_nobody ? self->meeting_.next(core.random, self->retry_after_)
+                     : self->pauses_.next(core.random, self->retry_after_, now, core.plan.connected() > 0);
     const async::deadline until = within(pause);
-    // Only stopping ends the wait early.
-    while (!core.stopping && co_await self->due_.wait(until)) {
+    // Only stopping and the address of another replica end the wait early.
+    while (!core.stopping && !core.plan.has_new_address(self->slot_) && co_await self->due_.wait(until)) {
     }
   }
 }
@@ -247,6 +263,7 @@ void uplink_link::welcomed(session& s) {
     return std::ranges::none_of(core_->links, [&](const auto& l) { return l->leads_to() == known.first; });
   });
   connected_ = true;
+  welcomed_ = true;
   pauses_.welcomed(boot_clock::now());
   core_->log.info("connected to replica {} at {}", replica_, address_);
   if (const auto older = core_->plan.welcomed(slot_, replica_, greeting.replicas))

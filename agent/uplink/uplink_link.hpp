@@ -33,10 +33,15 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
         plan(options.aggregators.size()),
         pace(options.budget),
         tasks(on, log),
+        look_ups(on, log),
+        names_due(on),
         random(std::random_device{}()) {}
 
   /// The plan changed: starts the links that are new in it, and lets the others look whether they may dial.
   void plan_changed();
+  /// Tells the plan what the aggregators' names resolve to, as long as the agent runs: replicas come and go
+  /// while no link changes.
+  static async::task<void> follow_names(std::shared_ptr<uplink_core> core);
   /// Whether there is reason to wait before the board is announced.
   bool board_grows(instant now) const {
     return !stopping && now < announce_by && options.complete && !options.complete();
@@ -49,7 +54,8 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
 
   link_plan plan;
   send_pace pace;
-  async::task_group tasks;
+  async::task_group tasks, look_ups;
+  async::event names_due;  ///< links changed, or the uplink is stopping
   std::mt19937_64 random;
   std::vector<std::shared_ptr<uplink_link>> links;  ///< by slot of the plan
   struct counts {
@@ -58,7 +64,7 @@ struct uplink_core : std::enable_shared_from_this<uplink_core> {
   std::map<std::string, counts> sent;  ///< by replica, as long as a link leads to it
   std::uint64_t reconnects = 0, conflated = 0, left_out = 0;
   rare_warning left_out_warning;
-  instant announce_by{};
+  instant announce_by{}, changed_at{};  ///< the latter: links, or what names resolve to
   bool stopping = false;
 };
 
@@ -99,10 +105,11 @@ class uplink_link : public std::enable_shared_from_this<uplink_link> {
   std::weak_ptr<session> present_;
   async::event due_;
   link_pauses pauses_;
-  backoff search_;
+  backoff search_, meeting_;
   duration retry_after_{};
   std::string replica_;  // of the present session or the last one
   bool connected_ = false;
+  bool welcomed_ = false;    // a session since the last dial was
   bool let_go_ = false;      // the session ended by let_go()
   bool superseded_ = false;  // the aggregator ended it for a newer one of this node
   said_once said_;           // in the log: the last trouble, not every attempt

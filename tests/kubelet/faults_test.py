@@ -118,17 +118,6 @@ class Faults(unittest.TestCase):
         LAB.wait_for("all pods to be ready", all_ready, 300)
         self.assertEqual(sum(releases.restarts(LAB).values()), self.before)
 
-    def test_a_node_that_is_drained_keeps_its_agent_and_an_aggregator_answers_all_the_time(self):
-        LAB.kubectl("cordon", "n2")
-        self.addCleanup(LAB.kubectl, "uncordon", "n2")
-
-        def drained():
-            self.assertEqual(LAB.request("GET", "/apis/custom.metrics.k8s.io/v1beta2/nodes/*/os_load1")[0], 200)
-            LAB.kubectl("drain", "n2", "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=5s", check=False)
-            return all_ready() and {p["spec"]["nodeName"] for p in releases.pods(LAB, "aggregator")} == {"n1"}
-        LAB.wait_for("all aggregators on the other node", drained, 300)
-        self.assertTrue(streams("n2"))
-
     def test_a_pod_that_cannot_start_says_why_and_starts_when_it_can(self):
         code, said = LAB.helm("upgrade", "binnacle", releases.CHART, "--reuse-values", "--set", "agent.seccomp.type=Localhost", "--set",
                               "agent.seccomp.localhostProfile=binnacle-agent.json", "--wait", "--timeout", "20s", check=False)

@@ -3,13 +3,12 @@
 Run by scripts/test --kubelet, or by hand: python3 tests/kubelet/install_test.py [TestName]
 """
 
-import datetime
-import json
+import sys
 import unittest
 
 import namespaces
 import releases
-from nodes import ROOT
+from nodes import IS_OLD, ROOT
 from trial import run_tests
 
 BUILD = ROOT / "build"
@@ -19,11 +18,11 @@ PERFMON = 1 << 38  # linux/capability.h
 
 def setUpModule():
     global LAB
-    LAB = releases.begin()
-
-
-def time_of(text):
-    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    LAB = releases.begin_nodes()
+    # The level that the chart's README promises for this namespace; agents have one of their own.
+    LAB.kubectl("create", "namespace", "binnacle")
+    LAB.kubectl("label", "namespace", "binnacle", "pod-security.kubernetes.io/enforce=restricted")
+    releases.install(LAB)
 
 
 def status_of(pod):
@@ -47,6 +46,8 @@ class Installed(unittest.TestCase):
         said = LAB.helm("test", "binnacle", "--logs")
         self.assertIn("Phase:          Succeeded", said)
         self.assertIn("POD LOGS: binnacle-test-doctor", said)
+        levels = {name: LAB.get("namespace", name)["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] for name in ("binnacle", "binnacle-agents")}
+        self.assertEqual(levels, {"binnacle": "restricted", "binnacle-agents": "privileged"})
         self.assertNotIn("unchecked", said)  # the doctor's account has all the rights that its questions take
 
     def test_2_agents_stream_with_the_token_that_the_kubelet_projected(self):
@@ -55,7 +56,13 @@ class Installed(unittest.TestCase):
         self.assertIn("connected to replica", log)
 
     def test_3_agents_read_what_the_host_has(self):
-        LAB.wait_for("its load", lambda: set(releases.metric(LAB, "os_load1")) == {"n1", "n2"}, 60)
+        # From /host/proc, from /host/sys, and a software event, which takes PERFMON.
+        for name in ("os_load1", "os_hugepages_total_bytes", "pmu_context_switches_total"):
+            with self.subTest(name):
+                LAB.wait_for(name, lambda name=name: set(releases.metric(LAB, name)) == {"n1", "n2"}, 60)
+        # The host's end of a pod's link, which the agent's own network does not have.
+        link = next(name for name in LAB.on_node("n1", "ls", "/sys/class/net").split() if name.startswith("veth"))
+        LAB.wait_for(f"counters of {link}", lambda: "n1" in releases.metric(LAB, f"os_network_receive_bytes_total_{link}_virtual", "n1"), 60)
         releases.give_number(LAB, "n1", "heat", 7)
         LAB.wait_for("a textfile metric", lambda: releases.metric(LAB, "heat", "n1") == {"n1": "7"}, 60)
 
@@ -79,7 +86,9 @@ class Installed(unittest.TestCase):
             mounts = [line.split() for line in LAB.on_node(node, "cat", f"/proc/{number}/mounts").splitlines()]
             options = {where: how.split(",") for _, where, _, how, *_ in mounts}
             writable = [where for where in options if "rw" in options[where] and (where == "/" or where.startswith("/host"))]
-            self.assertEqual(writable, [])
+            # Kubernetes 1.30 with containerd 1.6 knows no recursiveReadOnly: what is mounted below stays as it is (the chart's README, "Namespaces").
+            below = ("/host/sys/", "/host/proc/") if IS_OLD else ()
+            self.assertEqual([where for where in writable if not where.startswith(below)], [])
             self.assertIn("/host/sys", options)
             self.assertIn("/host/proc", options)
 
@@ -93,31 +102,25 @@ class Installed(unittest.TestCase):
             meta = pod["metadata"]
             first = LAB.kubectl("logs", "-n", meta["namespace"], meta["name"], "--timestamps").split()[0]
             began = pod["status"]["containerStatuses"][0]["state"]["running"]["startedAt"]
+            took = (releases.time_of(first) - releases.time_of(began)).total_seconds()
+            print(f"{meta['name']}: the first line {took:.1f} s after the start, which the kubelet tells in whole seconds", file=sys.stderr)
             # A buffer that fills slowly would take minutes; a machine under load takes seconds.
-            self.assertLess((time_of(first) - time_of(began)).total_seconds(), 10, meta["name"])
+            self.assertLess(took, 10, meta["name"])
 
     def test_8_nothing_has_restarted(self):
         self.assertEqual({pod: count for pod, count in releases.restarts(LAB).items() if count}, {})
 
     def test_9_pods_end_in_order_and_within_their_grace_period(self):
-        for pod in (releases.agents(LAB)[0], releases.pods(LAB, "aggregator")[0]):
-            meta = pod["metadata"]
-            with self.subTest(meta["name"]):
-                where = (meta["name"], "-n", meta["namespace"])
-                # Held, so that its last state can be read.
-                LAB.kubectl("patch", "pod", *where, "--type=merge", "-p", json.dumps({"metadata": {"finalizers": ["binnacle.test/held"]}}))
-                LAB.kubectl("delete", "pod", *where, "--wait=false")
-
-                def ended():
-                    now = LAB.get("pod", meta["name"], meta["namespace"])
-                    return now["status"]["containerStatuses"][0]["state"].get("terminated") and now
-                last = LAB.wait_for("its end", ended, 120)
-                LAB.kubectl("patch", "pod", *where, "--type=merge", "-p", json.dumps({"metadata": {"finalizers": None}}))
-                state = last["status"]["containerStatuses"][0]["state"]["terminated"]
-                # 137 is the kubelet's patience at its end.
-                self.assertEqual(state["exitCode"], 0, state)
-        LAB.wait_for("those that come after them", lambda: len([p for p in releases.agents(LAB) + releases.pods(LAB, "aggregator")
-                                                               if releases.is_ready(p)]) == 4, 300)
+        for component in ("agent", "aggregator", "scheduler"):
+            pod = releases.agents(LAB)[0] if component == "agent" else releases.pods(LAB, component)[0]
+            with self.subTest(component):
+                for name, (status, took, grace) in releases.ends(releases.last_state(LAB, pod)).items():
+                    print(f"{component}: {name} ended after {took:.0f} of {grace} s with {status}", file=sys.stderr)
+                    # Kubernetes' scheduler ends with another status than 0 when it is told to.
+                    self.assertTrue(status == 0 or component == "scheduler" and status not in (137, 139), status)
+                    self.assertLessEqual(took, grace)
+        LAB.wait_for("those that come after them", lambda: len([p for p in releases.agents(LAB) + releases.pods(LAB, "aggregator") + releases.pods(
+            LAB, "scheduler") if releases.is_ready(p)]) == 5, 300)
         LAB.helm("test", "binnacle")
 
 

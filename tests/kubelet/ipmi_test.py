@@ -94,6 +94,12 @@ class Sidecar(unittest.TestCase):
         warm(35)
         LAB.wait_for("its readings", lambda: inlet(35), 300)
 
+    def test_5_agent_and_sidecar_end_in_order_and_within_their_grace_period(self):
+        for name, (status, took, grace) in releases.ends(releases.last_state(LAB, agent())).items():
+            with self.subTest(name):
+                self.assertEqual(status, 0)
+                self.assertLessEqual(took, grace)
+
 
 if __name__ == "__main__":
     namespaces.enter_tests()

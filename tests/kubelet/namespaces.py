@@ -2,6 +2,7 @@
 ends it. What the kernel does not take back by itself, folders of cgroups, goes here; and here is looked whether anything of the machine changed.
 """
 
+import errno
 import os
 import pathlib
 import shutil
@@ -14,6 +15,8 @@ import unittest
 
 FOLDER = "BINNACLE_KUBELET_FOLDER"  # of the environment: where everything lies; there is none outside
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
+CONTROLLERS = {"cpu", "cpuset", "memory", "pids"}  # that a kubelet takes
+REST = "binnacle-rest"  # the group of version 2 that has the processes of the first one meanwhile
 # What kubelet and kube-proxy would set for the whole machine, and folders that they or containerd would make.
 SYSCTLS = ["vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
            "net/ipv4/ip_forward", "net/ipv4/conf/all/route_localnet", "net/netfilter/nf_conntrack_max", "fs/inotify/max_user_instances"]
@@ -52,15 +55,64 @@ def hierarchies():
     return [path for path in CGROUPS.iterdir() if path.is_dir() and not path.is_symlink() and (path / "cgroup.procs").exists()]
 
 
+def move_processes(source, target):
+    """Between groups of version 2. Some fork meanwhile, and some end; one of another namespace (0) cannot be moved."""
+    for _ in range(20):
+        found = [number for number in (source / "cgroup.procs").read_text().split() if number != "0"]
+        if not found:
+            return
+        for number in found:
+            try:
+                (target / "cgroup.procs").write_text(number)
+            except ProcessLookupError:
+                pass
+
+
+def pass_on():
+    """Lets the groups below version 2's first one have CONTROLLERS. Gives those that they did not have, for take_back(). Outside the machine's own first
+    group, as in a container, only a group without processes may pass controllers on: its processes wait in REST. Raises OSError, with nothing changed."""
+    if hierarchies() != [CGROUPS]:
+        return []
+    fresh = sorted(CONTROLLERS - set((CGROUPS / "cgroup.subtree_control").read_text().split()))
+    if not fresh:
+        return []
+    change = " ".join(f"+{controller}" for controller in fresh)
+    try:
+        (CGROUPS / "cgroup.subtree_control").write_text(change)
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        (CGROUPS / REST).mkdir(exist_ok=True)
+        try:
+            move_processes(CGROUPS, CGROUPS / REST)
+            (CGROUPS / "cgroup.subtree_control").write_text(change)
+        except OSError:
+            take_back([])
+            raise
+    return fresh
+
+
+def take_back(controllers):
+    """Undoes pass_on()."""
+    if controllers:
+        (CGROUPS / "cgroup.subtree_control").write_text(" ".join(f"-{controller}" for controller in controllers))
+    if (CGROUPS / REST).exists():
+        move_processes(CGROUPS / REST, CGROUPS)
+        (CGROUPS / REST).rmdir()
+
+
 def missing_cgroups():
-    needed = {"cpu", "cpuset", "memory", "pids"}
     roots = hierarchies() if CGROUPS.is_dir() else []
     if roots == [CGROUPS]:
-        found = set((CGROUPS / "cgroup.subtree_control").read_text().split())
+        found = set((CGROUPS / "cgroup.controllers").read_text().split())
     else:
-        found = {path.name for path in roots}
-    if needed - found:
-        return f"real nodes take the cgroup controllers {', '.join(sorted(needed - found))} below {CGROUPS}"
+        found = {name for path in roots for name in path.name.split(",")}
+    if CONTROLLERS - found:
+        return f"real nodes take the cgroup controllers {', '.join(sorted(CONTROLLERS - found))} at {CGROUPS}, which has {', '.join(sorted(found)) or 'none'}"
+    try:
+        take_back(pass_on())
+    except OSError as error:
+        return f"real nodes take {CGROUPS} to pass the controllers {', '.join(sorted(CONTROLLERS))} on to groups below it: {error}"
     try:
         for root in roots:
             (root / "binnacle-trial").mkdir(exist_ok=True)
@@ -92,6 +144,8 @@ def sweep():
         for group in root.glob("binnacle-lab-*"):
             if not pathlib.Path("/proc", group.name.rpartition("-")[2]).exists():
                 remove_cgroups(group.name)
+    if (CGROUPS / REST).exists() and not any(CGROUPS.glob("binnacle-lab-*")):
+        take_back(sorted(CONTROLLERS & set((CGROUPS / "cgroup.subtree_control").read_text().split())))
 
 
 def machine():
@@ -104,7 +158,10 @@ def machine():
     state = {f"sysctl {path}": value(path) for path in SYSCTLS} | {path: os.path.exists(path) for path in PATHS}
     state["links"] = sorted(name for name in os.listdir("/sys/class/net") if name.startswith(("binnacle", "veth-n")))
     state["mounts"] = [line for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines() if "binnacle-lab-" in line]
-    state["cgroups"] = sorted(str(group) for root in hierarchies() for group in root.glob(f"binnacle-lab-{os.getpid()}"))
+    groups = [group for root in hierarchies() for pattern in (f"binnacle-lab-{os.getpid()}", REST) for group in root.glob(pattern)]
+    state["cgroups"] = sorted(map(str, groups))
+    if hierarchies() == [CGROUPS]:
+        state["controllers that are passed on"] = sorted((CGROUPS / "cgroup.subtree_control").read_text().split())
     return state
 
 
@@ -114,6 +171,7 @@ def enter():
         return pathlib.Path(os.environ[FOLDER])
     sweep()
     before = machine()
+    passed_on = pass_on()
     name = f"binnacle-lab-{os.getpid()}"
     folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{name}-"))
     # A session of its own, for signals that are passed on; and the kernel ends it with this script.
@@ -123,6 +181,10 @@ def enter():
         signal.signal(number, lambda number, _: os.killpg(inner.pid, number))
     status = inner.wait()
     remove_cgroups(name)
+    try:
+        take_back(passed_on)
+    except OSError as error:
+        print(f"kubelet: the controllers {', '.join(passed_on)} stay passed on: {error}", file=sys.stderr)
     shutil.rmtree(folder, ignore_errors=True)
     after = machine()
     changed = [f"{what}: {before[what]} before, {after[what]} now" for what in before if before[what] != after[what]]

@@ -21,9 +21,9 @@ mounted=$(cd /sys/fs/cgroup && echo *)
 mount -t sysfs sysfs /sys
 if [ "$version" = 2 ]; then
   mount -t cgroup2 cgroup2 /sys/fs/cgroup
-  # Only groups without processes may pass controllers on.
+  # Only groups without processes may pass controllers on, and this shell is the only one here.
   mkdir /sys/fs/cgroup/node
-  while read -r process; do echo "$process" > /sys/fs/cgroup/node/cgroup.procs; done < /sys/fs/cgroup/cgroup.procs
+  echo $$ > /sys/fs/cgroup/node/cgroup.procs
   tr ' ' '\n' < /sys/fs/cgroup/cgroup.controllers | while read -r controller; do echo "+$controller" > /sys/fs/cgroup/cgroup.subtree_control; done
 else
   mount -t tmpfs -o mode=755 tmpfs /sys/fs/cgroup

@@ -133,11 +133,12 @@ class Nodes(ControlPlane):
         self.link_node(name)
         self.write_settings(name, folder)
         groups = self.make_cgroups(name)
-        # Into its cgroups first: their namespace begins where a process is.
-        into = "for group in $0; do echo $$ > $group/cgroup.procs; done; exec \"$@\""
+        # Process 1 goes into its cgroups first: their namespace begins where a process is. The unshare that waits for it stays outside: of version 2 only
+        # a group without processes may pass controllers on, and node.sh cannot move one that it does not see.
+        into = "for group in $0; do echo 0 > $group/cgroup.procs; done; exec unshare --cgroup -- \"$@\""
         images = [self.cache / "images", self.cache / KUBERNETES, ROOT / "build-images"]
-        self.start(name, "sh", "-c", into, " ".join(map(str, groups)), "nsenter", f"--net=/run/netns/{name}",
-                   "unshare", "--cgroup", "--mount", "--pid", "--uts", "--ipc", "--fork", "--mount-proc", "--kill-child", "--", "bash", HERE / "node.sh",
+        self.start(name, "nsenter", f"--net=/run/netns/{name}", "unshare", "--mount", "--pid", "--uts", "--ipc", "--fork", "--mount-proc", "--kill-child", "--",
+                   "sh", "-c", into, " ".join(map(str, groups)), "bash", HERE / "node.sh",
                    name, folder, self.address(name), program(KUBERNETES, "kubelet").parent, self.containerd, self.cache / "runc/usr/sbin", *images)
 
     def link_node(self, name):
@@ -158,7 +159,7 @@ class Nodes(ControlPlane):
             group.mkdir(parents=True, exist_ok=True)
             for which in (group.parent, group):
                 for file in ("cpuset.cpus", "cpuset.mems"):
-                    if root.name == "cpuset":
+                    if "cpuset" in root.name.split(","):
                         (which / file).write_text((which.parent / file).read_text())
                 if which != group and root == namespaces.CGROUPS:
                     controllers = (which / "cgroup.controllers").read_text().split()

@@ -1,5 +1,6 @@
 """The project's images and its chart on the lab's nodes, as a user installs them: what the tests stand on."""
 
+import datetime
 import json
 import re
 import unittest
@@ -61,6 +62,34 @@ def restarts(lab):
 def container(pod, name=None):
     """The status of a container of it: that of this name, or the first."""
     return next(c for c in pod["status"]["containerStatuses"] if name in (None, c["name"]))
+
+
+def last_state(lab, pod):
+    """Deletes a pod as kubectl does, and gives its last state, with the end of each container: for that it is held until all have ended."""
+    meta = pod["metadata"]
+    where = (meta["name"], "-n", meta["namespace"])
+    lab.kubectl("patch", "pod", *where, "--type=merge", "-p", json.dumps({"metadata": {"finalizers": ["binnacle.test/held"]}}))
+    lab.kubectl("delete", "pod", *where, "--wait=false")
+
+    def ended():
+        now = lab.get("pod", meta["name"], meta["namespace"])
+        return all("terminated" in c["state"] for c in now["status"]["containerStatuses"]) and now
+    last = lab.wait_for(f"the end of {meta['name']}", ended, 120)
+    lab.kubectl("patch", "pod", *where, "--type=merge", "-p", json.dumps({"metadata": {"finalizers": None}}))
+    return last
+
+
+def ends(last):
+    """Of last_state(): {container: (exit status, seconds after the wish, seconds that it may take)}. 137 is the kubelet's patience at its end."""
+    # The kubelet deletes a pod that has ended once more, with a grace period of 0, which moves the timestamp by as much.
+    wish = time_of(last["metadata"]["deletionTimestamp"]) - datetime.timedelta(seconds=last["metadata"]["deletionGracePeriodSeconds"])
+    states = {c["name"]: c["state"]["terminated"] for c in last["status"]["containerStatuses"]}
+    return {name: (state["exitCode"], (time_of(state["finishedAt"]) - wish).total_seconds(), last["spec"]["terminationGracePeriodSeconds"])
+            for name, state in states.items()}
+
+
+def time_of(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def process(lab, pod, name=None):

@@ -230,8 +230,10 @@ class UnderAClient(unittest.TestCase):
                 self.assertEqual({p["spec"]["containers"][0]["securityContext"]["privileged"] for p in releases.agents(LAB)}, {privileged})
                 LAB.wait_for("their values", all_know, 120)
 
-    # By the commands of images/README.md.
+    # The block of commands of images/README.md itself.
     def test_6_images_pinned_by_digest_without_a_registry(self):
+        text = (ROOT / "images/README.md").read_text()
+        commands = text[text.index("**Pinned by digest"):].split("```sh\n", 1)[1].split("```", 1)[0].splitlines()
         pinned = {}
         for archive in releases.IMAGES:
             with tarfile.open(archive) as tar:
@@ -239,8 +241,10 @@ class UnderAClient(unittest.TestCase):
             part = archive.name.removeprefix("binnacle-").removesuffix(".oci.tar")
             image = f"localhost/binnacle/binnacle-{part}"
             pinned[part] = f"{image}@{digest}"
+            command, = (line.replace("sha256:…", digest) for line in commands if f"{image}:" in line)
+            self.assertTrue(command.endswith(pinned[part]), command)
             for node in LAB.names:
-                LAB.on_node(node, "ctr", "-n", "k8s.io", "images", "tag", f"{image}:0.1.0", pinned[part])
+                LAB.on_node(node, *command.split())
         releases.upgrade(LAB, *(word for part, name in pinned.items() for word in ("--set", f"image.digests.{part}={name.partition('@')[2]}")))
         LAB.wait_for("both replicas", all_know, 300)
         self.assertEqual({p["spec"]["containers"][0]["image"] for p in releases.agents(LAB)}, {pinned["agent"]})
@@ -258,8 +262,42 @@ class UnderAClient(unittest.TestCase):
         self.assertEqual(sum(releases.restarts(LAB).values()), before + 1)
         self.assertEqual([passing_by(pod, "no-heat") for pod in replicas()], [["n1"], ["n1"]])
 
+    # Agents dialled as many replicas as those that were there had been told of, so that the third one became ready without any.
+    def test_8_a_third_replica_knows_all_when_it_becomes_ready(self):
+        LAB.wait_for("both replicas", all_know, 120)
+        before = {pod["metadata"]["uid"] for pod in replicas()}
+        ways = {"kubectl scale": lambda number: LAB.kubectl("scale", "deployment/binnacle-aggregator", "-n", "binnacle", f"--replicas={number}"),
+                "helm upgrade": lambda number: releases.upgrade(LAB, "--set", f"aggregator.replicas={number}")}
+        for way, scale in ways.items():
+            with self.subTest(way), client(self):
+                began = time.monotonic()
+                scale(3)
+                fresh = LAB.wait_for("a new replica that is ready", lambda before=before: [p for p in replicas() if p["metadata"]["uid"] not in before], 300)
+                print(f"{way}: a third replica was ready after {time.monotonic() - began:.1f} s", file=sys.stderr)
+                self.assertEqual([passing_by(pod, "no-heat") for pod in fresh], [["n1"]] * len(fresh))
+                LAB.wait_for("three replicas", lambda: all_know(3), 300)
+                self.assertEqual([passing_by(pod, "no-heat") for pod in replicas()], [["n1"]] * 3)
+                scale(2)
+                LAB.wait_for("two replicas", lambda: all_know(2), 300)
+            before = {pod["metadata"]["uid"] for pod in replicas()}
+
+    # Each node in turn, so that all that left the first comes back to it.
+    def test_9_nodes_that_are_drained_and_come_back(self):
+        for node, other in (("n2", "n1"), ("n1", "n2")):
+            self.addCleanup(LAB.kubectl, "uncordon", node)
+            with self.subTest(node), client(self):
+                LAB.kubectl("cordon", node)
+
+                def moved(node=node, other=other):
+                    LAB.kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=5s", check=False)
+                    return KilledAtRandom.all_ready() and {p["spec"]["nodeName"] for p in releases.pods(LAB, "aggregator")} == {other}
+                LAB.wait_for(f"all aggregators on {other}", moved, 300)
+                LAB.wait_for("all to know both nodes", all_know, 120)  # the agent of the drained node goes on
+                LAB.kubectl("uncordon", node)
+        self.assertEqual({p["spec"]["nodeName"] for p in replicas()}, {"n2"})
+
     # It became ready without agents, which have a link to one replica if there is one, and passed hot nodes for six seconds.
-    def test_8_an_only_replica_that_is_rolled_out_gives_no_wrong_answer_and_forgets_nothing(self):
+    def test_z_an_only_replica_that_is_rolled_out_gives_no_wrong_answer_and_forgets_nothing(self):
         releases.upgrade(LAB, "--set", "aggregator.replicas=1")
         LAB.wait_for("one replica", lambda: len(releases.pods(LAB, "aggregator")) == 1 and all_know(1), 300)
         into_the_band()

@@ -186,6 +186,108 @@ TEST_CASE("it is known whether another link of the same agent may have replaced 
   CHECK(p.may_be_replaced_by_us(0));
 }
 
+// Replicas that are there go on giving the old number. A third pod became ready without agents, and answered
+// with empty lists.
+TEST_CASE("a replica that is added is dialled when its address appears, whatever number the others give") {
+  std::vector<std::string> pods = {"10.0.0.1:9110", "10.0.0.2:9110"};
+  link_plan p(1);
+  CHECK(p.resolved(0, pods));
+  p.choose(0, pods);
+  p.welcomed(0, "x", 2);
+  p.choose(1, pods);
+  p.welcomed(1, "y", 2);
+  CHECK_FALSE(p.resolved(0, {pods[1], pods[0]}));  // in another order
+  CHECK(p.slots() == 2);
+  pods.push_back("10.0.0.3:9110");
+  CHECK(p.resolved(0, pods));
+  REQUIRE(p.slots() == 3);
+  CHECK(p.may_dial(2));
+  CHECK(p.has_new_address(2));
+  CHECK(p.only_meets(2));
+  p.dials(2);
+  CHECK(p.choose(2, pods) == indices{2});
+  p.lost(2);  // it does not listen yet
+  CHECK(p.may_dial(2));
+  CHECK_FALSE(p.has_new_address(2));
+  CHECK(p.choose(2, pods) == indices{2});
+  p.welcomed(2, "z", 3);
+  CHECK(p.connected() == 3);
+  CHECK(p.slots() == 3);
+}
+
+TEST_CASE("from one replica to as many as the chart allows, and no slot more") {
+  link_plan p(1);
+  std::vector<std::string> pods = {"10.0.0.1:9110"};
+  p.choose(0, pods);
+  p.welcomed(0, "r0", 1);
+  for (std::size_t i = 2; i <= 70; ++i) pods.push_back("10.0.0." + std::to_string(i) + ":9110");
+  p.resolved(0, pods);
+  CHECK(p.slots() == 64);
+  for (std::size_t slot = 1; slot < 64; ++slot) {
+    p.dials(slot);
+    CHECK(p.choose(slot, pods).size() == 70 - slot);
+    p.welcomed(slot, "r" + std::to_string(slot), 1);
+  }
+  CHECK(p.connected() == 64);
+}
+
+TEST_CASE("an address that has gone is looked for no more") {
+  const std::vector<std::string> three = {"10.0.0.1:9110", "10.0.0.2:9110", "10.0.0.3:9110"};
+  link_plan p(1);
+  for (std::size_t slot = 0; slot < 3; ++slot) {
+    p.resolved(0, three);
+    p.choose(slot, three);
+    p.welcomed(slot, "r" + std::to_string(slot), 1);
+  }
+  p.lost(2);
+  CHECK(p.may_dial(2));
+  p.resolved(0, {three[0], three[1]});
+  CHECK_FALSE(p.may_dial(2));
+  CHECK(p.choose(2, {three[0], three[1]}).empty());  // a dial that began before
+}
+
+TEST_CASE("for an address that nobody has met no link is taken over, and one slot dials it") {
+  const std::vector<std::string> pods = {"10.0.0.1:9110", "10.0.0.2:9110", "10.0.0.3:9110"};
+  link_plan p(1);
+  p.choose(0, pods);
+  p.welcomed(0, "x", 2);
+  p.choose(1, pods);
+  p.welcomed(1, "y", 2);
+  p.welcomed(1, "x", 1);  // takes the link of slot 0 over, which rests
+  p.resolved(0, {pods[1], pods[2]});
+  REQUIRE(p.may_dial(0));
+  for (int i = 0; i < 100; ++i) {
+    CHECK(p.choose(0, pods) != indices{1});
+    p.lost(0);
+  }
+  p.dials(0);
+  p.resolved(0, {"10.0.0.2:9110", "10.0.0.3:9110", "10.0.0.4:9110"});
+  REQUIRE(p.slots() == 3);
+  CHECK(p.may_dial(2));
+  p.dials(2);
+  p.resolved(0, {"10.0.0.2:9110", "10.0.0.3:9110"});
+  CHECK_FALSE(p.has_new_address(1));
+}
+
+TEST_CASE("addresses of a family that has no link, and those of a load balancer, are no replicas") {
+  link_plan p(1);
+  const std::vector<std::string> both = {"10.0.0.1:9110", "[fd00::1]:9110"};
+  p.resolved(0, both);
+  p.choose(0, both);
+  p.welcomed(0, "x", 1);
+  CHECK(p.slots() == 1);
+  // A balancer with two addresses: the first led two slots to two replicas.
+  link_plan b(1);
+  const std::vector<std::string> two = {"10.0.0.1:9110", "10.0.0.2:9110"};
+  b.choose(0, two);
+  b.welcomed(0, "x", 2);
+  b.reached(1, two[0]);
+  b.welcomed(1, "y", 2);
+  b.resolved(0, {two[0]});
+  CHECK_FALSE(b.may_dial(0));
+  CHECK(b.slots() == 2);
+}
+
 TEST_SUITE_END();
 
 }  // namespace link_plan_test

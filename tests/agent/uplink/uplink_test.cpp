@@ -9,6 +9,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <dlfcn.h>
+#include <mutex>
+#include <netdb.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace uplink_test {
 
 using namespace binnacle;
@@ -16,6 +24,35 @@ using namespace std::chrono_literals;
 using agent::board;
 using async::task;
 using async::within;
+
+/// What "replicas.test" resolves to in this program, as the name of a headless Service; look-ups have
+/// threads.
+struct service_name {
+  std::mutex mutex;
+  std::vector<std::string> addresses;
+  void resolves_to(std::vector<std::string> now) {
+    const std::lock_guard lock(mutex);
+    addresses = std::move(now);
+  }
+};
+service_name& replicas_test() {
+  static service_name& it = *new service_name;  // threads may look there at the end
+  return it;
+}
+
+// In place of libc's, for this program.
+extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** out) {
+  using function = int (*)(const char*, const char*, const addrinfo*, addrinfo**);
+  static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "getaddrinfo"));
+  if (host == nullptr || std::string_view(host) != "replicas.test") return real(host, service, hints, out);
+  const std::lock_guard lock(replicas_test().mutex);
+  *out = nullptr;
+  for (const auto& address : replicas_test().addresses) {
+    if (const int failed = real(address.c_str(), service, hints, out); failed != 0) return failed;
+    while (*out != nullptr) out = &(*out)->ai_next;
+  }
+  return 0;
+}
 
 namespace {
 
@@ -329,6 +366,46 @@ TEST_SUITE("agent/uplink") {
       }
       again.reset();
       second.reset();
+      while (!stopped) co_await async::sleep_for(5ms);
+    });
+  }
+
+  // `replicas` is what the aggregators were started with: 2, and then there was a third.
+  TEST_CASE_FIXTURE(fixture, "a replica that is added behind a name is met, though nobody counts it") {
+    support::run([this](async::loop& loop) -> task<void> {
+      const logger quiet("test", log_level::off);
+      auto first = async::listener::open(loop, "127.0.0.1", 0, quiet).value();
+      auto second = async::listener::open(loop, "127.0.0.2", first.port(), quiet).value();
+      auto third = async::listener::open(loop, "127.0.0.3", first.port(), quiet).value();
+      replicas_test().resolves_to({"127.0.0.1", "127.0.0.2"});
+      auto o = options(first.port());
+      o.aggregators = {{"replicas.test", first.port()}};
+      o.server_name = "localhost";
+      std::string said;
+      agent::uplink up(loop, o, b,
+                       logger("test", log_level::warning, [&said](std::string_view line) { said += line; }));
+      up.start();
+      auto one = co_await peer::accept(first, server->current(), "r1", 2);
+      co_await one->until(event::batch);
+      auto two = co_await peer::accept(second, server->current(), "r2", 2);
+      co_await two->until(event::batch);
+      replicas_test().resolves_to({"127.0.0.3", "127.0.0.1", "127.0.0.2"});
+      auto three = co_await peer::accept(third, server->current(), "r3", 2);
+      co_await three->until(event::batch);
+      const auto report = up.report();
+      CHECK(report.links.size() == 3);
+      CHECK(std::ranges::all_of(report.links, &agent::link_report::connected));
+      CHECK(report.reconnects == 0);
+      CHECK(said == "");
+      bool stopped = false;
+      up.stop(1s, [&stopped] { stopped = true; });
+      for (peer* each : {one.get(), two.get(), three.get()}) {
+        while ((co_await each->next()) != event::ended) {
+        }
+      }
+      one.reset();
+      two.reset();
+      three.reset();
       while (!stopped) co_await async::sleep_for(5ms);
     });
   }
