@@ -225,6 +225,11 @@ void set_up_scheduler_config(CLI::App& app, arguments& a, action& chosen) {
       "FILE");
   add("--key-file", w.key, "the key of that certificate, where the scheduler sees it", "FILE");
   add("--weight", w.weight, "weight of our scores against the scheduler's own plug-ins", "N");
+  config
+      ->add_option("--percentage-of-nodes", w.percent_of_nodes,
+                   "percent of the nodes that the scheduler looks at for a pod; 0: its own choice, a part of "
+                   "them above 100 nodes (default: 100; with --patch: what the file says)")
+      ->type_name("N");
   add("--timeout", w.timeout, "how long the scheduler waits for an answer", "DURATION");
   config->add_flag("--required", w.required, "place no pod while no aggregator answers");
   auto* patch =

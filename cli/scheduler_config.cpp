@@ -48,6 +48,10 @@ result<void> check(const scheduler_wiring& w) {
     return wrong(fmt::format("--timeout {} is not a duration such as 500ms", w.timeout));
   if (w.weight < 1)
     return wrong(fmt::format("--weight {}: kube-scheduler takes whole numbers from 1 on", w.weight));
+  if (w.percent_of_nodes && (*w.percent_of_nodes < 0 || *w.percent_of_nodes > 100)) {
+    return wrong(fmt::format("--percentage-of-nodes {}: kube-scheduler takes 0 (its own choice) to 100 (all)",
+                             *w.percent_of_nodes));
+  }
   if (!w.url.starts_with("https://") && !w.url.starts_with("http://"))
     return wrong(fmt::format("--url {}: write it as https://HOST:9001", w.url));
   return {};
@@ -138,6 +142,21 @@ bool leaves_out_resources(const YAML::Node& config) {
   return false;
 }
 
+constexpr const char* nodes_looked_at = "percentageOfNodesToScore";
+
+/// Above 100 nodes kube-scheduler then looks at a part of them, another one for each pod.
+bool samples_nodes(const YAML::Node& config) {
+  const auto left_to_it = [](const YAML::Node& where) {
+    const std::string percent = scalar(where, nodes_looked_at);
+    return percent.empty() || percent == "0";
+  };
+  if (!left_to_it(config)) return false;
+  for (const auto& profile : config["profiles"]) {
+    if (!left_to_it(profile)) return false;
+  }
+  return true;
+}
+
 std::vector<std::string> remarks_on(const scheduler_wiring& w) {
   std::vector<std::string> out;
   if (w.url.starts_with("http://"))
@@ -162,6 +181,7 @@ result<made_config> second_scheduler(const scheduler_wiring& w, bool json) {
   config["kind"] = "KubeSchedulerConfiguration";
   // One replica. Several need a lease of their own, not that of the cluster's scheduler.
   config["leaderElection"]["leaderElect"] = false;
+  config[nodes_looked_at] = w.percent_of_nodes.value_or(100);
   YAML::Node profile;
   profile["schedulerName"] = w.name;
   config["profiles"].push_back(profile);
@@ -199,6 +219,13 @@ result<made_config> patched_scheduler(const scheduler_wiring& w, const std::stri
     }
     extenders.push_back(extender_of(w));
     config["extenders"] = extenders;
+    if (w.percent_of_nodes) config[nodes_looked_at] = *w.percent_of_nodes;
+    if (samples_nodes(config)) {
+      out.remarks.emplace_back(
+          "percentageOfNodesToScore is not set: above 100 nodes kube-scheduler looks at a part of them for a "
+          "pod, and the best node may not be among them. --percentage-of-nodes 100 lets it look at all, for "
+          "more CPU time for each pod of this scheduler");
+    }
     if (leaves_out_resources(config)) {
       out.remarks.emplace_back(
           "a profile sets ignoredResources of NodeResourcesFit: kube-scheduler puts telemetry/scheduling in "

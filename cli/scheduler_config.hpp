@@ -4,6 +4,7 @@
 #include "cli/doctor/finding.hpp"
 #include "common/error.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct scheduler_wiring {
   /// One point of a score against the sum of what the scheduler's own plug-ins add unasked: see
   /// aggregator/extender/README.md.
   int weight = 100;
+  /// The share of the nodes that kube-scheduler looks at for a pod, in percent; 0: its own choice, which is a
+  /// part of them above 100 nodes. Nothing: 100 for a second scheduler; patching leaves what is there.
+  std::optional<int> percent_of_nodes;
   bool required = false;  ///< no pod is placed without the aggregator
 };
 

@@ -2,6 +2,7 @@
 
 #include "aggregator/policy/power_columns.hpp"
 #include "aggregator/predict/estimate.hpp"
+#include "aggregator/predict/pooled.hpp"
 #include "aggregator/predict/rated.hpp"
 #include "aggregator/store/hardware.hpp"
 
@@ -164,11 +165,12 @@ void power_learning::pool() {
   kinds_.clear();
   usual_kind_.clear();
   std::map<std::string, std::uint32_t, std::less<>> most;
+  std::map<std::string, std::vector<const predict::statistics*>> measured;
   for (const auto& n : nodes_) {
     if (!n || n->machine.empty() || n->own.learned().empty()) continue;
     const std::string name = class_of(*n);
     kind& k = kinds_[name];
-    k.sums += n->own.learned();
+    measured[name].push_back(&n->own.learned());
     ++k.nodes;
     auto& best = most[n->machine];
     if (k.nodes > best) {
@@ -176,7 +178,7 @@ void power_learning::pool() {
       usual_kind_[n->machine] = name;
     }
   }
-  for (auto& [name, k] : kinds_) k.all = k.sums.means();
+  for (const auto& [name, nodes] : measured) kinds_[name].all = predict::pooled(nodes);
 }
 
 std::shared_ptr<const predict::model> power_learning::model_of(const node_state& n, instant now) const {

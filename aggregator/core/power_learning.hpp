@@ -1,7 +1,6 @@
 #pragma once
 
 #include "aggregator/core/kept_learning.hpp"
-#include "aggregator/predict/class_sums.hpp"
 #include "aggregator/predict/learner.hpp"
 #include "aggregator/predict/model.hpp"
 #include "aggregator/store/warehouse.hpp"
@@ -102,8 +101,7 @@ class power_learning {
     std::unique_ptr<const kept_learning> kept;
   };
   struct kind {
-    predict::class_sums sums;
-    predict::statistics all;  // their means
+    predict::statistics all;  // what its nodes know together
     std::uint32_t nodes = 0;  // that have measured
   };
 

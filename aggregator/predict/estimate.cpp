@@ -19,6 +19,7 @@
 #include "aggregator/predict/estimate.hpp"
 
 #include "aggregator/predict/least_squares.hpp"
+#include "aggregator/predict/median_server.hpp"
 
 #include <algorithm>
 #include <array>
@@ -30,11 +31,6 @@ namespace {
 constexpr std::size_t bins = statistics::bins;
 using table = std::array<double, bins>;
 
-/// Share of the peak at 0, 10 … 100 % of the load. Source: the median of 93 single-node SPECpower_ssj2008
-/// results published 2020-24.
-constexpr std::array<double, 11> median_server = {.232, .375, .427, .484, .533, .594,
-                                                  .649, .704, .787, .893, 1};
-
 // Weights follow from squares of errors: a bin's mean is good to some 2 %, however many samples it has, and
 // the median server's shape to 15 %.
 constexpr double most_of_a_bin = 50;
@@ -45,12 +41,6 @@ constexpr std::uint16_t most_of_class = 20;
 constexpr double half_believed = 2;
 /// How a distance from the fit fades with the loads that were not measured: by half for each tenth.
 constexpr double fade_per_bin = 0.707;
-
-double median_shape(double load) {
-  const double at = std::clamp(load, 0.0, 1.0) * 10;
-  const auto i = std::min(static_cast<std::size_t>(at), median_server.size() - 2);
-  return median_server[i] + (at - static_cast<double>(i)) * (median_server[i + 1] - median_server[i]);
-}
 
 double between(const table& t, double load) {
   const double at = std::clamp(load, 0.0, 1.0) * (bins - 1);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "aggregator/predict/cholesky.hpp"
+
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -27,7 +29,7 @@ class least_squares {
   std::optional<row> solve() const noexcept;
 
  private:
-  std::array<double, 10> xx_{};  // XᵀX: the lower triangle, row by row
+  triangle<terms> xx_{};  // XᵀX
   row xy_{};
 };
 

@@ -6,7 +6,7 @@
 
 namespace binnacle::predict {
 
-/// What a node, or all nodes of a kind (class_sums), drew at each load: for every twentieth of the load the
+/// What a node, or all nodes of a kind (pooled.hpp), drew at each load: for every twentieth of the load the
 /// mean load and the mean watts of the samples near it. Means by load, and not the sums XᵀX of a fit: a day
 /// at one load then weighs no more than an hour of it, and what a fit of four terms cannot follow stays
 /// known. Units: load 0..1, watts.

@@ -59,6 +59,9 @@ migration migrate(std::span<const manifest> installed);
 // The parts, one file each. Each returns whether the manifest was one of its own.
 bool migrate_tas(const manifest& m, migration& out);
 bool migrate_scheduler(const manifest& m, migration& out);
+/// percentageOfNodesToScore of a scheduler that the chart's takes the place of; once, however often it is
+/// called.
+void take_share_of_nodes(const manifest& m, migration& out);
 bool migrate_policy(const manifest& m, migration& out);
 bool migrate_collector(const manifest& m, migration& out);
 bool migrate_metrics_path(const manifest& m, migration& out);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace binnacle::cli::migrate {
 namespace {
 
@@ -36,6 +38,16 @@ void take_extender(const YAML::Node& extender, const std::string& whose, migrati
 
 }  // namespace
 
+void take_share_of_nodes(const manifest& m, migration& out) {
+  const std::string field = "percentageOfNodesToScore", percent = text_of(m.body, field);
+  const std::string subject = m.title() + ", " + field;
+  if (percent.empty() || percent == "0" ||
+      std::ranges::any_of(out.notes, [&](const note& n) { return n.subject == subject; }))
+    return;
+  if (percent != "100") out.values["scheduler"][field] = below(m.body, field);
+  out.carried(subject, percent == "100" ? "100 is the chart's default, too" : "scheduler." + field);
+}
+
 bool migrate_scheduler(const manifest& m, migration& out) {
   if (m.kind != "KubeSchedulerConfiguration") return false;
   const auto extenders = below(m.body, "extenders");
@@ -51,6 +63,7 @@ bool migrate_scheduler(const manifest& m, migration& out) {
       take_extender(e, m.title(), out);
     }
   }
+  if (ours) take_share_of_nodes(m, out);
   std::string name;
   if (const auto profiles = below(m.body, "profiles"); profiles.IsSequence() && profiles.size() > 0)
     name = text_of(profiles[0], "schedulerName");

@@ -257,6 +257,7 @@ bool take_scheduler(const manifest& m, migration& out) {
     take_profile(profiles[i], fmt::format("{}, profile {}", m.title(), name_of_profile(profiles[i])), out);
   }
   if (!any) return false;
+  take_share_of_nodes(m, out);
   if (below(m.body, "clientConnection").IsMap())
     out.dropped(m.title() + ", clientConnection", "no call to the API server is made for a pod");
   if (below(m.body, "extenders").IsSequence()) migrate_scheduler(m, out);

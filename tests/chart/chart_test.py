@@ -259,7 +259,8 @@ class Programs(unittest.TestCase):
     def test_the_scheduler_s_file_has_only_fields_that_it_knows(self):
         # It decodes strictly: an unknown field ends it. Source: kubernetes/kubernetes, pkg/scheduler/apis/config, v1.
         file = yaml.safe_load(RENDERED["defaults"].one("ConfigMap", "binnacle-scheduler")["data"]["scheduler.yaml"])
-        self.assertLessEqual(set(file), {"apiVersion", "kind", "leaderElection", "profiles", "extenders"})
+        self.assertLessEqual(set(file), {"apiVersion", "kind", "leaderElection", "percentageOfNodesToScore", "profiles", "extenders"})
+        self.assertEqual(file["percentageOfNodesToScore"], 100)
         extender = file["extenders"][0]
         self.assertLessEqual(set(extender), {"urlPrefix", "filterVerb", "prioritizeVerb", "weight", "enableHTTPS", "tlsConfig", "httpTimeout",
                                              "nodeCacheCapable", "managedResources", "ignorable"})

@@ -68,6 +68,34 @@ TEST_SUITE("cli/scheduler_config") {
     CHECK(has(refused([](auto& w) { w.kubernetes = "v1.36.3+k3s1"; }), "urlPrefix"));
   }
 
+  TEST_CASE("a second scheduler looks at all nodes for a pod, and a patched one at as many as before") {
+    const auto percent = [](const auto& made) {
+      const auto json = boost::json::parse(made->text);
+      const auto* at = json.as_object().if_contains("percentageOfNodesToScore");
+      return at == nullptr ? -1 : at->as_int64();
+    };
+    const auto said = [](const auto& made) {
+      std::string all;
+      for (const auto& r : made->remarks) all += r + '\n';
+      return has(all, "--percentage-of-nodes 100");
+    };
+    scheduler_wiring w;
+    CHECK(percent(second_scheduler(w, true)) == 100);
+    const std::string plain =
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+    CHECK(percent(patched_scheduler(w, plain, "s.yaml", true)) == -1);
+    CHECK(said(patched_scheduler(w, plain, "s.yaml", true)));
+    const auto by_profile =
+        patched_scheduler(w, plain + "profiles: [{percentageOfNodesToScore: 100}]\n", "s.yaml", true);
+    CHECK_FALSE(said(by_profile));
+    w.percent_of_nodes = 30;
+    CHECK(percent(second_scheduler(w, true)) == 30);
+    CHECK(percent(patched_scheduler(w, plain, "s.yaml", true)) == 30);
+    CHECK_FALSE(said(patched_scheduler(w, plain, "s.yaml", true)));
+    w.percent_of_nodes = 101;
+    CHECK(second_scheduler(w, true).has_error());
+  }
+
   TEST_CASE("a weight that may lose is said") {
     scheduler_wiring w;
     CHECK(second_scheduler(w, false)->remarks.empty());

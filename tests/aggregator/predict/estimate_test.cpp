@@ -1,12 +1,13 @@
 #include "aggregator/predict/estimate.hpp"
 
-#include "aggregator/predict/class_sums.hpp"
 #include "aggregator/predict/least_squares.hpp"
+#include "aggregator/predict/pooled.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace estimate_test {
 
@@ -32,6 +33,12 @@ double worst(const curve& c, double from, double to, double factor = 1) {
     out = std::max(out, std::abs(c.watts(load * c.cores()) / (factor * truth(load)) - 1));
   }
   return out;
+}
+
+statistics together(const std::vector<statistics>& nodes) {
+  std::vector<const statistics*> all;
+  for (const statistics& s : nodes) all.push_back(&s);
+  return pooled(all);
 }
 
 }  // namespace
@@ -144,30 +151,47 @@ TEST_SUITE("aggregator/predict/estimate") {
   }
 
   TEST_CASE("nodes that measured at different loads add up to what their class has measured") {
-    class_sums all;
-    for (const auto& node : {measured(0, 0.5), measured(0.5, 1)}) all += node;
-    const auto of_class = all.means();
+    const auto of_class = together({measured(0, 0.5), measured(0.5, 1)});
     CHECK(worst(estimate(of_class, nullptr, 8).value(), 0.1, 1) < 0.03);
     CHECK(of_class.samples(statistics::bin_of(0.25)) == measured(0, 0.5).samples(statistics::bin_of(0.25)));
+    CHECK(together({}).empty());
+    CHECK(together({{}, {}}).empty());
   }
 
-  TEST_CASE("nodes of a class count alike: the one added last does not replace the others") {
-    const auto measured_for_long = [](double watts) {
-      statistics s;
-      for (int i = 0; i < 1000; ++i) s.add(0.5, watts);
-      return s;
-    };
-    class_sums pair;
-    for (const double watts : {200, 300}) pair += measured_for_long(watts);
-    CHECK(pair.means().watts(10) == doctest::Approx(250));
-    CHECK(pair.means().load(10) == doctest::Approx(0.5));
-    CHECK(pair.means().samples(10) == statistics::remembered);
+  TEST_CASE("a meter that reads half too high at loads that no other node had raises nobody's curve") {
+    const auto honest = measured(0, 0.5), liar = measured(0.45, 1, 1.5), far_liar = measured(0.6, 1, 1.5);
+    for (const auto& high : {liar, far_liar}) {  // far: no load that another node had
+      const auto of_class = together({honest, honest, honest, high});
+      CHECK(worst(estimate(honest, &of_class, 8).value(), 0.1, 1) < 0.04);
+      CHECK(worst(estimate(high, &of_class, 8).value(), 0.1, 1, 1.5) < 0.04);
+    }
+  }
 
-    class_sums eleven;
-    for (int node = 0; node < 10; ++node) eleven += measured_for_long(200);
-    eleven += measured_for_long(310);
-    CHECK(eleven.means().watts(10) == doctest::Approx(210));
-    CHECK(class_sums{}.means().empty());
+  TEST_CASE("nodes of a class are at the height of the one in the middle, for a node without a meter") {
+    const auto of_class = together(
+        {measured(0, 1, 0.95), measured(0, 1, 1.05), measured(0, 1), measured(0, 1), measured(0, 1, 1.5)});
+    CHECK(worst(estimate(of_class, nullptr, 8).value(), 0.1, 1) < 0.03);
+  }
+
+  TEST_CASE("heights are found along a chain of nodes that overlap two by two") {
+    const auto first = measured(0, 0.4);
+    const auto of_class = together({first, measured(0.3, 0.7, 1.2), measured(0.6, 1, 0.7)});
+    CHECK(worst(estimate(first, &of_class, 8).value(), 0.1, 1) < 0.04);
+  }
+
+  TEST_CASE("one node of another shape does not bend the curve of its class") {
+    statistics flat;
+    for (int i = 0; i <= 400; ++i) flat.add(i / 400.0, 150 + 40 * i / 400.0);
+    const auto half = measured(0, 0.5);
+    const auto of_class = together({half, measured(0, 1), measured(0, 1), measured(0, 1), flat});
+    CHECK(worst(estimate(half, &of_class, 8).value(), 0.1, 1) < 0.03);
+  }
+
+  TEST_CASE("of many nodes some are enough, and no load that one of them alone had is lost") {
+    std::vector<statistics> nodes(300, measured(0, 0.5));
+    nodes.push_back(measured(0.4, 1, 1.1));
+    const auto of_class = together(nodes);
+    CHECK(worst(estimate(nodes[0], &of_class, 8).value(), 0.1, 1) < 0.03);
   }
 
   TEST_CASE("many samples alike count as so many, also where a bin is full") {

@@ -19,16 +19,19 @@ by_load<std::size_t> pods_by_load(const fleet& nodes, wish pod) {
 
 }  // namespace
 
-filled fill(const fleet& empty, rule by, wish pod, ties among_equals, int runs) {
+filled fill(const fleet& empty, rule by, wish pod, ties among_equals, int runs, std::size_t enough) {
   const auto stops = pods_by_load(empty, pod);
   filled out;
   for (int run = 0; run < runs; ++run) {
     fleet nodes = empty;
     dice random(static_cast<std::uint64_t>(run) + 1);
+    rotation part{enough, 0};
+    rotation* const looks_at = enough == 0 ? nullptr : &part;
     std::size_t placed = 0;
     for (std::size_t i = 0; i < loads; ++i) {
       for (; placed < stops[i]; ++placed) {
-        node& n = nodes[static_cast<std::size_t>(choose(nodes, by, pod, among_equals, random))];
+        const auto at = choose(nodes, by, pod, among_equals, random, -1, looks_at);
+        node& n = nodes[static_cast<std::size_t>(at)];
         n.used += taken(n, pod);
       }
       out.watts[i] += watts(nodes) / runs;

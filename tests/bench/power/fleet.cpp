@@ -125,13 +125,32 @@ double taken(const node& n, wish pod) noexcept {
   return pod.share_of_node ? pod.cores * n.truth.cores() : pod.cores;
 }
 
+std::size_t nodes_enough(std::size_t all, int percent) noexcept {
+  constexpr std::size_t at_least = 100;
+  if (all <= at_least) return all;
+  const auto share = percent > 0 ? static_cast<std::size_t>(percent)
+                                 : std::max<std::size_t>(5, 50 - std::min<std::size_t>(50, all / 125));
+  return std::max(at_least, all * share / 100);
+}
+
+fleet shuffled(fleet nodes, std::uint64_t seed) {
+  dice random(seed);
+  for (std::size_t i = nodes.size(); i > 1; --i) std::swap(nodes[i - 1], nodes[random.below(i)]);
+  return nodes;
+}
+
 std::ptrdiff_t choose(const fleet& nodes, rule by, wish pod, ties among_equals, dice& random,
-                      std::ptrdiff_t except) {
+                      std::ptrdiff_t except, rotation* looks_at) {
   std::vector<std::size_t> candidates;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
+  const std::size_t first = looks_at == nullptr ? 0 : looks_at->next;
+  const std::size_t enough = looks_at == nullptr ? nodes.size() : looks_at->enough;
+  std::size_t seen = 0;
+  for (; seen < nodes.size() && candidates.size() < enough; ++seen) {
+    const std::size_t i = (first + seen) % nodes.size();
     const bool fits = nodes[i].used + taken(nodes[i], pod) <= nodes[i].truth.cores() + rounding;
     if (fits && static_cast<std::ptrdiff_t>(i) != except) candidates.push_back(i);
   }
+  if (looks_at != nullptr) looks_at->next = (first + seen) % nodes.size();
   if (candidates.empty()) return -1;
   const auto good = goodness(nodes, candidates, by, pod);
   const double best = *std::max_element(good.begin(), good.end());

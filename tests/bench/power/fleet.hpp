@@ -51,14 +51,27 @@ enum class rule {
 
 enum class ties { random, emptier };
 
+/// Which nodes kube-scheduler looks at for a pod, where it does not look at all: from the node where it
+/// stopped for the pod before, until so many have room. Source: kubernetes.io, "Scheduler Performance
+/// Tuning".
+struct rotation {
+  std::size_t enough = 0;  ///< nodes with room
+  std::size_t next = 0;    ///< where it begins
+};
+/// How many nodes of so many are enough, by kube-scheduler's percentageOfNodesToScore; 0: by its own choice.
+std::size_t nodes_enough(std::size_t all, int percent) noexcept;
+
+/// The same nodes in another order: kube-scheduler meets the kinds of servers in no order.
+fleet shuffled(fleet nodes, std::uint64_t seed = 1);
+
 /// Where a pod of so many cores goes: of the nodes that have room for it, the one with the best score. Below
-/// zero: none has.
+/// zero: none has. `looks_at`: it chooses among these only; null: among all.
 struct wish {
   double cores = 0;
   bool share_of_node = false;  ///< `cores` is a share of each node's own
 };
 std::ptrdiff_t choose(const fleet& nodes, rule by, wish pod, ties among_equals, dice& random,
-                      std::ptrdiff_t except = -1);
+                      std::ptrdiff_t except = -1, rotation* looks_at = nullptr);
 
 /// What the pod takes of that node.
 double taken(const node& n, wish pod) noexcept;

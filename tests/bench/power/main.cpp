@@ -161,6 +161,10 @@ void learned_curves() {
   show("learned, 3 % noise: increase", rule::increase, after({.noise = 0.03}, truth, spec_servers()));
   show("each node alone, 1 % noise", rule::chord,
        after({.noise = 0.01, .by_class = false}, truth, spec_servers()));
+  show("meters up to 10 % off, one in eight half too high", rule::chord,
+       after({.noise = 0.01, .meters_off = 0.1}, truth, spec_servers()));
+  show("the same, and each node had half of the loads", rule::chord,
+       after({.noise = 0.01, .meters_off = 0.1, .parts = true}, truth, spec_servers()));
   show("loads up to 50 % seen only", rule::chord,
        after({.noise = 0.01, .up_to = 0.5}, truth, spec_servers()));
   show("true curves: increase", rule::increase, truth);
@@ -210,6 +214,25 @@ void price_of_packing() {
     const auto capped = fill(make_fleet(spec_servers(), 8, cap), rule::chord, four_cores, ties::random);
     line(fmt::format("best chord, maxLoad {}", cap), percent(capped.fullest), 0);
     line(fmt::format("what it saves then, %"), saved(base, capped.watts));
+  }
+}
+
+/// What kube-scheduler's percentageOfNodesToScore costs: above 100 nodes its own choice is a part of them.
+void parts_of_the_nodes() {
+  const auto nodes = shuffled(make_fleet(spec_servers(), 125));
+  constexpr wish eight_cores{8, false};
+  const auto base = fill(nodes, rule::spread, eight_cores, ties::random, 1).watts;
+  title(
+      "1,000 servers of table A's models, pods of 8 cores: kube-scheduler looks at all nodes, or at a part "
+      "in "
+      "turn");
+  head_by_load("percentageOfNodesToScore");
+  for (const auto& [name, percent] : {std::pair<std::string_view, int>{"100: all", 100},
+                                      {"its own choice for 1,000 nodes: 42 %", 0},
+                                      {"10 %, its own choice for 5,000 nodes", 10}}) {
+    line(name, saved(base, fill(nodes, rule::chord, eight_cores, ties::random, 1,
+                                nodes_enough(nodes.size(), percent))
+                               .watts));
   }
 }
 
@@ -322,6 +345,7 @@ int main() {
   learned_curves();
   wrong_models();
   price_of_packing();
+  parts_of_the_nodes();
   pods_that_go();
   cost_of_a_decision();
   goals();

@@ -185,6 +185,20 @@ profiles:
                   "nothing is said of what is not there");
   }
 
+  TEST_CASE("the share of the nodes that WAO's scheduler looked at is kept") {
+    const auto with = [](const std::string& field) {
+      return of("kind: KubeSchedulerConfiguration\n" + field +
+                "profiles: [{schedulerName: wao, plugins: {score: {enabled: [{name: oc-score-plugin}]}}}]\n");
+    };
+    const std::string subject = "KubeSchedulerConfiguration, percentageOfNodesToScore";
+    const auto all = with("percentageOfNodesToScore: 100\n");  // as WAO's first version ships
+    CHECK(sentence(all, subject, note::fate::carried).find("default") != std::string::npos);
+    CHECK_FALSE(all.values["scheduler"]["percentageOfNodesToScore"]);
+    const auto some = with("percentageOfNodesToScore: 30\n");
+    CHECK(some.values["scheduler"]["percentageOfNodesToScore"].as<int>() == 30);
+    CHECK_MESSAGE(fates(with("")).find(subject) == std::string::npos, "nothing is said of what is not there");
+  }
+
   TEST_CASE(
       "a template whose nodes share a server names it, and one whose nodes do not is left to a person") {
     const auto templated = [](const std::string& endpoint) {

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace binnacle::predict {
+
+/// How late a meter's watts are, found from how they follow the node's load. A BMC says the mean of a second to a
+/// minute of its own, and says it seconds to a minute late; nothing tells how long and how late. The changes of
+/// the watts fit best to those of the load as it was: so late, and over so long a mean. Watts of now then belong
+/// to that load, also on a node whose load never rests. Pure; some 450 bytes.
+class meter_lag {
+ public:
+  /// How often it wants both.
+  static constexpr std::chrono::seconds step{5};
+
+  /// The mean load 0..1 and the mean watts of the last ten seconds; once each step.
+  void add(double load, double watts) noexcept;
+  /// Something is missing between the last add() and the next: what is known of the lag stays.
+  void skip() noexcept { held_ = 0; }
+
+  /// The load that the last watts are of. Nothing while the lag is not known, or where the load moved too much
+  /// within the meter's mean for one point of a curve.
+  std::optional<double> load_of_watts() const noexcept;
+  /// Whether it is known how late the meter is.
+  bool known() const noexcept { return best_ >= 0; }
+  /// By how much the watts come later than the middle of the load that they are of, if known().
+  std::chrono::seconds late() const noexcept;
+
+  static constexpr std::size_t delays = 13;  ///< 0, 5 … 60 s
+  static constexpr std::size_t means = 12;   ///< steps of the longer mean: a minute
+
+ private:
+  // The load of so many steps ago, and the mean of a minute until then.
+  float load(std::size_t ago) const noexcept { return loads_[(at_ + held - ago) % held]; }
+  double mean(std::size_t ago, std::size_t steps) const noexcept;
+  void choose() noexcept;
+
+  // Changes are taken over so many steps: long beside a step, short beside a day.
+  static constexpr std::size_t change = 6;
+  static constexpr std::size_t held = 32;
+  static_assert(delays + means + change <= held);
+
+  std::array<float, held> loads_{};
+  std::array<float, change + 1> watts_{};
+  std::size_t at_ = 0;       // of the newest
+  std::uint32_t held_ = 0;   // in a row without a gap
+  std::uint32_t seen_ = 0;   // changes, as far as they are remembered
+  // Of each delay, for the short mean and the long one: sums of products of changes.
+  std::array<std::array<float, delays>, 2> both_{}, loads_squared_{};
+  float watts_squared_ = 0;
+  std::int8_t best_ = -1;  // delay, and delays + delay for the long mean
+};
+
+}  // namespace binnacle::predict
